@@ -1,0 +1,135 @@
+// What the workflows ask of an agent. One driver per way of driving; all speak the same events (shaped like ACP's, plus cost, retry, exit).
+
+import type { Failure } from '../core/failure.ts';
+
+export const agentKinds = [
+  'claude',
+  'drover-code',
+  'codex',
+  'opencode',
+  'gemini',
+  'copilot',
+  'amp',
+  'acp',
+  'command',
+  'demo',
+] as const;
+
+export type AgentKind = (typeof agentKinds)[number];
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  /** An estimate from list prices; null = the agent does not say. */
+  readonly costUsd: number | null;
+}
+
+/** One line of an attempt's log after parsing: what `drover log --json` prints and the panels show. */
+export type AgentEvent =
+  | { readonly type: 'started'; readonly agent: AgentKind; readonly sessionId: string | null; readonly resumed: boolean; readonly model?: string }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly text: string }
+  | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly title: string; readonly input: unknown }
+  | { readonly type: 'tool_result'; readonly id: string; readonly isError: boolean; readonly text: string }
+  | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
+  | { readonly type: 'retry'; readonly attempt: number; readonly delayMs: number; readonly status: number | null; readonly error: string }
+  | { readonly type: 'question'; readonly requestId: string; readonly kind: 'permission' | 'question'; readonly text: string; readonly choices: readonly string[] }
+  | { readonly type: 'question_withdrawn'; readonly requestId: string }
+  | { readonly type: 'answered'; readonly requestId: string; readonly choice: string }
+  | { readonly type: 'hint'; readonly id: string; readonly text: string; readonly state: 'sent' | 'delivered' | 'dropped' }
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'note'; readonly level: 'info' | 'warning'; readonly text: string }
+  | { readonly type: 'exit'; readonly code: number | null; readonly signal: string | null };
+
+/** How an agent's turn(s) ended, decided by facts of its protocol, never by words in its text. */
+export type AgentOutcome =
+  | { readonly kind: 'done'; readonly summary: string; readonly deniedTools: readonly string[]; readonly blockedReason?: string }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  /** The account reached a limit; `untilMs` is when it resets (Unix ms), null = not said. */
+  | { readonly kind: 'limited'; readonly untilMs: number | null; readonly message: string }
+  /** Ended because our signal asked for it. The session can be resumed. */
+  | { readonly kind: 'stopped' };
+
+export interface AgentProcess {
+  readonly pid: number;
+  /** Start time as the system tells it (Linux: field 22 of /proc/<pid>/stat), so that a reused pid is not taken for the agent. */
+  readonly startTime: string;
+}
+
+export interface AgentRequest {
+  /** `<task id>/<attempt>/<part>`: names the process for the tree killer (env marker DROVER_RUN). */
+  readonly runId: string;
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly cwd: string;
+  readonly prompt: string;
+  /** Chosen by us before the first start (UUID). */
+  readonly sessionId: string;
+  /** True when the session exists already (a death, a limit, a pause, a hand-back): resume it with `prompt` as the next message. */
+  readonly resume: boolean;
+  /** Append-only log of the agent's events (NDJSON of AgentEvent with `at`), and beside it raw files of the driver's own. */
+  readonly logPath: string;
+  /** Complete environment; the driver adds only what its agent needs. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Texts (secret values) replaced by `[hidden]` in everything stored. */
+  readonly secrets: readonly string[];
+  readonly maxOutputBytes: number;
+  readonly timeoutMs: number | null;
+  /** Silence limits of the watchdog. */
+  readonly stallWarnMs: number;
+  readonly stallEndMs: number;
+}
+
+/** What a running agent tells the engine, and what the engine tells it. */
+export interface AgentHost {
+  /** Called as soon as the process exists, before any prompt is sent: the engine stores it (kill -9 recovery). */
+  onProcess(process: AgentProcess): Promise<void>;
+  onEvent(event: AgentEvent): void;
+  /** Stores a question and resolves with the chosen answer; rejects never: a withdrawn question resolves null. */
+  ask(question: Extract<AgentEvent, { type: 'question' }>, signal: AbortSignal): Promise<string | null>;
+  /** Hints for the running turn: calls back for each hint that was not delivered yet; returns unsubscribe. */
+  onHint(listener: (hint: { readonly id: string; readonly text: string }) => void): () => void;
+  hintDelivered(id: string): Promise<void>;
+}
+
+export interface AgentCapabilities {
+  readonly resume: boolean;
+  readonly questions: boolean;
+  readonly hints: boolean;
+  readonly cost: boolean;
+  /** An agent left by a dead backend can be followed to its end by the next backend. */
+  readonly adopt: boolean;
+}
+
+export interface AgentDriver {
+  readonly kind: AgentKind;
+  readonly capabilities: AgentCapabilities;
+  /** Is it there and usable? `message` says what was found or what to do. */
+  probe(): Promise<{ readonly ok: boolean; readonly version: string | null; readonly message: string }>;
+  /** Runs the agent to the end of its work. Never rejects for what the agent does. */
+  run(request: AgentRequest, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome>;
+  /**
+   * Follows an agent that an earlier backend started (process alive with this start time, or already ended with its exit
+   * code on disk). Resolves null when its outcome can't be told: then its leftovers are ended and `run` is called with resume.
+   */
+  adopt(request: AgentRequest, process: AgentProcess, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome | null>;
+}
+
+export interface AgentSettings {
+  readonly kind: AgentKind;
+  /** The program (DROVER_AGENT_PATH or `[agent] path`), or null for the kind's own name on PATH. */
+  readonly path: string | null;
+  readonly args: readonly string[];
+  /** Extra variables from `[agent.env]`. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly model: string | null;
+  readonly permissionMode: string | null;
+}
+
+/** Processes: ended as whole trees, also what left the process group. */
+export interface ProcessTable {
+  isAlive(process: AgentProcess): Promise<boolean>;
+  /** SIGTERM, grace, then SIGKILL for the process, its descendants and everything that carries `DROVER_RUN=<runId>`. */
+  endTree(runId: string, process: AgentProcess | null, graceMs: number): Promise<void>;
+}

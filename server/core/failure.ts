@@ -1,0 +1,72 @@
+// Why an attempt did not end well. A failure is a value: a kind, whether a retry can cure it, and a sentence for a person.
+
+export const failureKinds = [
+  'agent_failed', // the program ended with an error of its own
+  'agent_missing', // the program could not be found or started
+  'agent_auth', // not signed in, wrong key
+  'agent_billing', // no credit
+  'agent_limit', // turns or money given to this attempt are used up
+  'agent_overloaded', // the provider is overloaded or unreachable; a later try may work
+  'agent_stalled', // no sign of life for too long
+  'timeout', // the wall time of the attempt is over
+  'setup_failed', // the project's setup command failed: not the agent's fault
+  'no_changes', // ended well, but a commit was expected and there is none
+  'gate_failed', // the gate is red on the merged tree
+  'conflict', // the work cannot be merged with what has landed
+  'git_failed', // git refused something it should not have
+  'interrupted', // the owner died or the run was stopped; costs no attempt
+] as const;
+
+export type FailureKind = (typeof failureKinds)[number];
+
+export interface Failure {
+  readonly kind: FailureKind;
+  /** True when another attempt of the same agent can end better. */
+  readonly retryable: boolean;
+  /** One sentence for a person: what happened, and the remedy where there is one. */
+  readonly message: string;
+  /** Longer evidence (the end of a log), fed into the next attempt's prompt. */
+  readonly detail?: string;
+}
+
+const retryableKinds: ReadonlySet<FailureKind> = new Set([
+  'agent_failed',
+  'agent_limit',
+  'agent_overloaded',
+  'agent_stalled',
+  'timeout',
+  'no_changes',
+  'gate_failed',
+  'conflict',
+  'git_failed',
+  'interrupted',
+]);
+
+/** Builds a failure whose `retryable` follows from its kind. */
+export function failure(kind: FailureKind, message: string, detail?: string): Failure {
+  const base = { kind, retryable: retryableKinds.has(kind), message };
+  return detail === undefined ? base : { ...base, detail };
+}
+
+/** A value or the failure that stands in its place. */
+export type Result<T, E = Failure> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: E };
+
+export function ok<T>(value: T): { readonly ok: true; readonly value: T } {
+  return { ok: true, value };
+}
+
+export function err<E>(error: E): { readonly ok: false; readonly error: E } {
+  return { ok: false, error };
+}
+
+/** A request of a person that is refused, with nothing changed (exit code 3 of the command). */
+export class Refusal extends Error {
+  readonly kind: string;
+  constructor(kind: string, message: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,64 @@
+// The states of a task and the one table of legal changes between them.
+
+/** Every state a task can be in. `waiting`: the agent's account is out of quota; see docs/glossary in ARCHITECTURE.md. */
+export const taskStatuses = [
+  'ready',
+  'claimed',
+  'in_progress',
+  'blocked',
+  'paused',
+  'waiting',
+  'needs_review',
+  'conflict',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+
+export type TaskStatus = (typeof taskStatuses)[number];
+
+/** States in which an attempt of the task is held by an owner. */
+export const ownedStatuses: ReadonlySet<TaskStatus> = new Set(['claimed', 'in_progress']);
+
+/** States that nothing but a person's word (retry, reset, approve, …) leaves. */
+export const terminalStatuses: ReadonlySet<TaskStatus> = new Set([
+  'completed',
+  'failed',
+  'cancelled',
+]);
+
+/**
+ * Legal changes. Every change to `ready` means "ready or blocked, whichever the blockers say",
+ * so each source of `ready` lists `blocked` as well.
+ */
+const legalTargets: { readonly [From in TaskStatus]: readonly TaskStatus[] } = {
+  ready: ['blocked', 'claimed', 'paused', 'cancelled'],
+  blocked: ['ready', 'paused', 'cancelled'],
+  claimed: ['in_progress', 'ready', 'blocked', 'paused', 'cancelled'],
+  in_progress: [
+    'completed',
+    'ready',
+    'blocked',
+    'failed',
+    'waiting',
+    'conflict',
+    'needs_review',
+    'paused',
+    'cancelled',
+  ],
+  waiting: ['in_progress', 'ready', 'blocked', 'paused', 'cancelled'],
+  paused: ['ready', 'blocked', 'cancelled'],
+  needs_review: ['completed', 'ready', 'blocked', 'cancelled'],
+  conflict: ['ready', 'blocked', 'cancelled'],
+  failed: ['ready', 'blocked', 'cancelled'],
+  cancelled: ['ready', 'blocked'],
+  completed: ['ready', 'blocked'],
+};
+
+export function isLegalTransition(from: TaskStatus, to: TaskStatus): boolean {
+  return legalTargets[from].includes(to);
+}
+
+export function isTaskStatus(text: string): text is TaskStatus {
+  return (taskStatuses as readonly string[]).includes(text);
+}

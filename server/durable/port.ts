@@ -1,0 +1,90 @@
+// The durable-execution port: workflows are written once against it; the embedded adapter (SQLite) and the fleet
+// adapter (DBOS on PostgreSQL) both implement it and pass the same conformance suite.
+//
+// Rules that both adapters keep:
+//  - A checkpointed step or commit is never run again. The one that was in flight when the process died is:
+//    so every step body looks first and then finishes what is missing.
+//  - Names of steps are unique inside one workflow. The order may change between versions: memos are keyed by name.
+//  - A workflow that lost its lease (another process took it over) throws `LostLease` from its next step.
+
+/** Inside one running workflow. */
+export interface DurableRun<Tx> {
+  readonly workflowId: string;
+  /** Aborted when the workflow is cancelled, its lease is lost, or the process closes. */
+  readonly signal: AbortSignal;
+  /** Runs the body once and stores what it returns (JSON); later calls return what is stored. */
+  step<T>(name: string, body: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Like step, but the body's writes and the checkpoint are one transaction. */
+  commit<T>(name: string, body: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Sleeps until a wall-clock time in Unix milliseconds; survives a restart. */
+  sleepUntil(atMs: number): Promise<void>;
+}
+
+export interface QueueLimits {
+  /** Workflows of this queue running at once over all processes. */
+  readonly concurrency?: number;
+  /** Workflows of this queue running at once in one process. */
+  readonly perProcess?: number;
+}
+
+export interface StartOptions {
+  readonly queue: string;
+  /** Higher first; then the order of starting. */
+  readonly priority?: number;
+}
+
+export type WorkflowState = 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+
+export interface WorkflowInfo {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly state: WorkflowState;
+  readonly result: unknown;
+  readonly error: string | null;
+}
+
+export type WorkflowBody<Tx, Input, Output> = (
+  run: DurableRun<Tx>,
+  input: Input,
+) => Promise<Output>;
+
+export interface Durable<Tx> {
+  /** Registers a body under a name, before `launch`. Input and output are JSON. */
+  workflow<Input, Output>(name: string, body: WorkflowBody<Tx, Input, Output>): void;
+  /** Sets or changes a queue's limits; takes effect at once. A queue without limits runs everything. */
+  queue(name: string, limits: QueueLimits): void;
+  /** Enqueues; the id is the idempotency key: a second start with the same id does nothing. */
+  start(name: string, id: string, input: unknown, options: StartOptions): Promise<void>;
+  /** As `start`, inside a transaction of the caller: the workflow exists exactly if it commits. */
+  startIn(tx: Tx, name: string, id: string, input: unknown, options: StartOptions): Promise<void>;
+  /** Tells adapters to look for work now, after a transaction with `startIn` has committed. */
+  wake(): void;
+  /** Ends a workflow: its signal aborts, it is not resumed. Resolves when its body has returned here. */
+  cancel(id: string): Promise<void>;
+  /** Puts a cancelled or failed workflow back to pending; its memos stay. */
+  resume(id: string): Promise<void>;
+  get(id: string): Promise<WorkflowInfo | null>;
+  /** Resolves when the workflow has ended (in whatever way). */
+  wait(id: string): Promise<WorkflowInfo>;
+  /** Starts taking work, beginning with what dead processes left. */
+  launch(): Promise<void>;
+  /** Stops taking work, aborts the signals of what runs here and waits for the bodies. What did not end stays pending. */
+  close(): Promise<void>;
+}
+
+/** Thrown from a step of a workflow that another process has taken over, or that was cancelled. */
+export class LostLease extends Error {
+  constructor(workflowId: string) {
+    super(`the lease of workflow ${workflowId} is lost`);
+    this.name = 'LostLease';
+  }
+}
+
+/** Time and chance, so that tests and the simulation can own them. */
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** Calls back once after the delay; returns a function that calls it off. */
+  timer(delayMs: number, callback: () => void): () => void;
+}

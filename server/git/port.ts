@@ -1,0 +1,188 @@
+// What the workflows ask of git. The real adapter runs the git binary; the simulation has a second implementation.
+// Every method is idempotent: it looks first and finishes what is missing.
+
+import type { Result } from '../core/failure.ts';
+
+/** A full commit, tree or blob id in hex. */
+export type Sha = string;
+
+export interface GitFailure {
+  readonly kind:
+    | 'not_a_repository'
+    | 'no_commit'
+    | 'detached_head'
+    | 'unknown_ref'
+    | 'locked' // a lock file (index.lock, ref lock) is held by somebody else; a later try may work
+    | 'stale' // a compare-and-swap found another value
+    | 'disk_full'
+    | 'failed';
+  readonly retryable: boolean;
+  readonly message: string;
+}
+
+export type GitResult<T> = Result<T, GitFailure>;
+
+export interface RepositoryFacts {
+  /** Real path of the common .git directory: the key of a repository. */
+  readonly commonDir: string;
+  /** Root of the main checkout (the folder that holds `.drover/`). */
+  readonly root: string;
+  /** Branch checked out in `root`, or null when HEAD is detached. */
+  readonly headBranch: string | null;
+  readonly headSha: Sha | null;
+  readonly hasSubmodules: boolean;
+  readonly usesLfs: boolean;
+}
+
+export interface Merge {
+  readonly kind: 'merged';
+  readonly commit: Sha;
+  readonly tree: Sha;
+}
+
+export interface MergeConflict {
+  readonly kind: 'conflict';
+  readonly files: readonly string[];
+}
+
+export type Signature = { readonly name: string; readonly email: string };
+
+export interface MergeRequest {
+  readonly tip: Sha;
+  readonly commit: Sha;
+  readonly subject: string;
+  /** Lines `Key: value` after the subject. */
+  readonly trailers: readonly string[];
+}
+
+export type FollowOutcome =
+  /** The target branch now is at the landing tip. */
+  | { readonly kind: 'followed'; readonly sha: Sha }
+  /** It could not move; `commits` on the first-parent line wait. */
+  | { readonly kind: 'pending'; readonly commits: number; readonly reason: string };
+
+export interface WorktreeStatus {
+  /** HEAD of the worktree. */
+  readonly head: Sha;
+  /** Branch checked out there, or null. */
+  readonly branch: string | null;
+  /** Changed, staged and untracked (not ignored) paths relative to the worktree. */
+  readonly changed: readonly string[];
+  readonly untracked: readonly string[];
+}
+
+export interface CommitLeftoversRequest {
+  readonly path: string;
+  /** Branch that must hold the result, `drover/<task>/<attempt>`. */
+  readonly branch: string;
+  readonly base: Sha;
+  readonly subject: string;
+  readonly trailers: readonly string[];
+  /** Bytes; larger files are held back. */
+  readonly maxFileSize: number;
+  readonly runHooks: boolean;
+  /** What the agent's side wants as author; null = the repository's own identity. */
+  readonly signature: Signature | null;
+}
+
+export interface CommitLeftoversOutcome {
+  /** The branch's tip after the commit. */
+  readonly commit: Sha;
+  readonly tree: Sha | null;
+  /** False when the tip is the base itself: nothing was changed. */
+  readonly changed: boolean;
+  /** Paths never committed because of name or size; they stay in the worktree. */
+  readonly held: readonly string[];
+}
+
+export interface SlotRequest {
+  readonly path: string;
+  /** Branch to create or reset in the slot, or null for a detached HEAD (gate). */
+  readonly branch: string | null;
+  readonly sha: Sha;
+  /** True: the branch exists with work on it: check it out as it is, do not reset it to `sha`. */
+  readonly keepBranch: boolean;
+  /** Remove ignored files too. */
+  readonly dropIgnored: boolean;
+  /** Cone patterns for a sparse checkout, or null for everything. */
+  readonly sparse: readonly string[] | null;
+}
+
+export interface SlotOutcome {
+  /** True when the worktree was made now (a cold start). */
+  readonly created: boolean;
+  /** Ref that keeps what a former user of the slot had left uncommitted, or null. */
+  readonly rescueRef: string | null;
+}
+
+export interface RemoveRequest {
+  readonly path: string;
+  /** Names the rescue ref: `refs/drover/rescue/<label>/…`. */
+  readonly label: string;
+  /** Refs that count as "kept": HEAD must be reachable from one of them, else a rescue ref is made first. */
+  readonly force: boolean;
+}
+
+export type RemoveOutcome =
+  | { readonly kind: 'removed'; readonly rescueRef: string | null }
+  | { readonly kind: 'kept'; readonly reason: string };
+
+export interface WorktreeEntry {
+  readonly path: string;
+  readonly head: Sha | null;
+  readonly branch: string | null;
+  readonly prunable: boolean;
+}
+
+/** One repository. All methods take absolute paths and full refs (`refs/heads/…`) unless said otherwise. */
+export interface GitRepository {
+  readonly facts: RepositoryFacts;
+  /** Reads HEAD, submodules and LFS again. */
+  refresh(): Promise<GitResult<RepositoryFacts>>;
+  readRef(ref: string): Promise<Sha | null>;
+  /** Full commit id of a revision (branch, tag, sha); `unknown_ref` otherwise. */
+  resolve(revision: string): Promise<GitResult<Sha>>;
+  /** Compare-and-swap; `old` null = must not exist. `stale` when somebody was there first; also if it already has the new value: ok. */
+  updateRef(ref: string, next: Sha, old: Sha | null, reason: string): Promise<GitResult<void>>;
+  /** Several refs in one transaction: creates, moves (old given) and deletes (next null). */
+  updateRefs(
+    changes: readonly { ref: string; next: Sha | null; old: Sha | null }[],
+    reason: string,
+  ): Promise<GitResult<void>>;
+  isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean>;
+  treeOf(commit: Sha): Promise<GitResult<Sha>>;
+
+  /** Makes the slot ready for a task: created if missing or damaged, else re-used. Serialised where git races. */
+  prepareSlot(request: SlotRequest): Promise<GitResult<SlotOutcome>>;
+  status(path: string): Promise<GitResult<WorktreeStatus>>;
+  commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>>;
+  /** Keeps everything uncommitted of a worktree under a rescue ref, without changing the worktree; null = there was nothing. */
+  rescue(path: string, label: string): Promise<GitResult<string | null>>;
+  /** The one deleter of worktrees. */
+  removeWorktree(request: RemoveRequest): Promise<GitResult<RemoveOutcome>>;
+  listWorktrees(): Promise<GitResult<readonly WorktreeEntry[]>>;
+
+  /** Merges without touching any checkout: merge-tree and commit-tree. Parents: tip, commit. */
+  merge(request: MergeRequest): Promise<GitResult<Merge | MergeConflict>>;
+  /**
+   * Lets a target branch follow the landing tip: compare-and-swap where it is checked out nowhere, `merge --ff-only` in
+   * the checkout that holds it. Never forces, never touches a branch that is in the middle of a rebase.
+   */
+  follow(target: string, tip: Sha, mode: 'fast-forward' | 'never'): Promise<GitResult<FollowOutcome>>;
+  /** Unified diff between two commits (from…to three-dot when `mergeBase`). */
+  diff(from: Sha, to: Sha): Promise<GitResult<string>>;
+  /** Paths that differ between two commits. */
+  changedPaths(from: Sha, to: Sha): Promise<GitResult<readonly string[]>>;
+  /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */
+  subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>>;
+  /** Flushes git's objects and refs to the disk: called before something is said to have landed. */
+  sync(): Promise<void>;
+  /** Number of git processes started so far (bench and tests). */
+  readonly processCount: number;
+}
+
+export interface GitAdapter {
+  /** Opens the repository that holds `path`; refuses with a sentence when there is none or git is too old. */
+  open(path: string): Promise<GitResult<GitRepository>>;
+  version(): Promise<GitResult<string>>;
+}
