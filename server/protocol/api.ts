@@ -1,0 +1,233 @@
+// The wire, defined once: every request with its parameters and result, every notification. JSON-RPC 2.0 over the
+// backend's local socket (Content-Length framing of vscode-jsonrpc). Both ends are checked against these maps.
+
+import type {
+  EpicView,
+  EventView,
+  ImportResultView,
+  LogPageView,
+  QuestionView,
+  RunView,
+  StatusSnapshot,
+  TaskView,
+  WorktreeView,
+} from './views.ts';
+
+export type * from './views.ts';
+
+/** Raised when a request, result or notification changes in a way that an older peer would misread. */
+export const protocolVersion = 1;
+
+export interface TaskFields {
+  readonly title?: string;
+  readonly description?: string;
+  readonly epic?: string | null;
+  readonly parent?: string | null;
+  /** An integer, or one of critical, high, normal, low. */
+  readonly priority?: number | string;
+  readonly blocked_by?: readonly string[];
+  readonly add_blockers?: readonly string[];
+  readonly remove_blockers?: readonly string[];
+  readonly type?: string;
+  readonly labels?: readonly string[];
+  readonly accept?: readonly string[];
+  readonly agent?: string | null;
+  readonly gate?: string | null;
+  readonly test_mode?: string;
+  readonly test_scope?: string;
+  readonly max_attempts?: number;
+}
+
+export interface RunOptions {
+  readonly workers?: number;
+  readonly epic?: string;
+  readonly target?: string;
+  readonly gate?: string;
+  readonly land?: 'task' | 'epic' | 'review';
+  /** Environment of the caller that agents may need (filtered by the backend's allow-list). */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface RunStarted {
+  readonly run: RunView;
+  /** True when a run was active already: the scope was added, or it covers this one. */
+  readonly joined: boolean;
+  readonly message: string;
+  /** Warnings to say once, loudly (no gate configured, unknown keys …). */
+  readonly warnings: readonly string[];
+  /** The number of the last event before the run's own first one: read the feed from here. */
+  readonly after: number;
+}
+
+export interface Subscribed {
+  /** `replay`: the events after `after` follow. `snapshot`: too much has passed; here is the state at `snapshot.seq`. */
+  readonly kind: 'replay' | 'snapshot';
+  readonly seq: number;
+  readonly snapshot: StatusSnapshot | null;
+}
+
+type Nothing = Readonly<Record<string, never>>;
+
+export interface Requests {
+  readonly hello: {
+    params: { token: string; client: string; version: string; protocol: number };
+    result: {
+      version: string;
+      protocol: number;
+      pid: number;
+      root: string;
+      /** True: this backend is older and idle; it leaves now, connect again. */
+      leaving: boolean;
+    };
+  };
+  readonly status: { params: { epic?: string }; result: StatusSnapshot };
+  readonly 'epic.add': { params: { title: string; description?: string }; result: EpicView };
+  readonly 'epic.list': { params: Nothing; result: readonly EpicView[] };
+  readonly 'epic.show': {
+    params: { id: string };
+    result: EpicView & { readonly tasks: readonly TaskView[] };
+  };
+  readonly 'epic.edit': {
+    params: { id: string; title?: string; description?: string };
+    result: EpicView;
+  };
+  readonly 'epic.close': { params: { id: string }; result: EpicView };
+  readonly 'task.add': { params: TaskFields & { title: string }; result: TaskView };
+  readonly 'task.edit': { params: TaskFields & { id: string }; result: TaskView };
+  readonly 'task.show': { params: { id: string }; result: TaskView };
+  readonly import: {
+    params: {
+      /** The file's text; bytes that are no UTF-8 are named by line. */
+      text: string;
+      bad_utf8_lines: readonly number[];
+      file: string;
+      format: 'auto' | 'session' | 'jsonl' | 'beads';
+      dry_run?: boolean;
+      update?: boolean;
+      rename?: boolean;
+      skip_invalid?: boolean;
+    };
+    result: ImportResultView;
+  };
+  readonly export: {
+    params: { format: 'session' | 'json' | 'yaml' | 'beads' | 'jsonl' };
+    result: { text: string };
+  };
+  readonly why: { params: { id: string }; result: { id: string; reasons: readonly string[] } };
+  readonly 'log.read': {
+    params: { id: string; attempt?: number; offset?: number; limit?: number };
+    result: LogPageView;
+  };
+  readonly 'log.prompt': {
+    params: { id: string; attempt?: number };
+    result: { task_id: string; attempt: number; prompt: string };
+  };
+  readonly 'events.read': {
+    params: { after?: number; type?: string; task?: string; limit?: number };
+    result: { events: readonly EventView[]; seq: number };
+  };
+  readonly subscribe: { params: { after?: number }; result: Subscribed };
+  readonly diff: {
+    params: { id: string };
+    result: { id: string; base: string; head: string; text: string };
+  };
+  readonly questions: { params: Nothing; result: readonly QuestionView[] };
+
+  // The requests below need the engine.
+  readonly 'run.start': { params: RunOptions; result: RunStarted };
+  readonly 'run.resume': {
+    params: { env?: Readonly<Record<string, string>> };
+    result: RunStarted | { run: null; message: string };
+  };
+  /** Ends the agents, gives the tasks back (no attempt is used) and ends the run; `resume` goes on. */
+  readonly 'run.stop': { params: { run?: string }; result: { stopped: readonly string[] } };
+  readonly 'task.pause': { params: { id: string }; result: TaskView };
+  readonly 'task.unpause': { params: { id: string; hint?: string }; result: TaskView };
+  readonly 'task.cancel': { params: { id: string; reason?: string }; result: TaskView };
+  readonly 'task.retry': { params: { id: string; force?: boolean }; result: TaskView };
+  readonly 'task.hint': { params: { id: string; text: string }; result: TaskView };
+  readonly 'task.resolve': { params: { id: string; note: string }; result: TaskView };
+  readonly 'task.send_back': { params: { id: string; text: string }; result: TaskView | EpicView };
+  readonly approve: { params: { id: string }; result: TaskView | EpicView };
+  readonly answer: { params: { id: string; choice: string }; result: TaskView };
+  readonly reset: {
+    params: {
+      ids?: readonly string[];
+      completed?: boolean;
+      failed?: boolean;
+      claimed?: boolean;
+      in_progress?: boolean;
+    };
+    result: { reset: readonly string[]; refused: readonly { id: string; reason: string }[] };
+  };
+  readonly 'worktree.list': { params: Nothing; result: readonly WorktreeView[] };
+  readonly 'worktree.prune': {
+    params: { dry_run?: boolean; force?: boolean };
+    result: readonly WorktreeView[];
+  };
+  /** Ends the backend: at once when idle; with `force`, after giving the running tasks back. */
+  readonly shutdown: { params: { force?: boolean }; result: { leaving: boolean; reason: string } };
+}
+
+export type RequestName = keyof Requests;
+export type Params<N extends RequestName> = Requests[N]['params'];
+export type Answer<N extends RequestName> = Requests[N]['result'];
+
+/** What serves the requests: the backend over its socket, or the same code in the command's own process. */
+export type Handlers = {
+  readonly [N in RequestName]: (params: Params<N>) => Promise<Answer<N>>;
+};
+
+/** How the command calls: over the socket or in its own process, it can't tell. */
+export interface Client {
+  call<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>>;
+  /** The feed after a number, then live; returns unsubscribe. `onEnd` when the backend is gone. */
+  follow(
+    after: number,
+    onEvents: (events: readonly EventView[]) => void,
+    onEnd: (reason: string) => void,
+  ): Promise<() => void>;
+  close(): void;
+}
+
+/** Requests that are answered from the database alone, so a command can serve them without a backend. */
+export const dataRequests = [
+  'status',
+  'epic.add',
+  'epic.list',
+  'epic.show',
+  'epic.edit',
+  'epic.close',
+  'task.add',
+  'task.edit',
+  'task.show',
+  'import',
+  'export',
+  'why',
+  'log.read',
+  'log.prompt',
+  'events.read',
+  'diff',
+  'questions',
+  'worktree.list',
+] as const satisfies readonly RequestName[];
+
+export interface Notifications {
+  /** A batch of the feed, in order, without a gap after what `subscribe` answered. */
+  readonly events: { readonly events: readonly EventView[] };
+  /** The backend is about to go. */
+  readonly leaving: { readonly reason: string };
+}
+
+/** A refusal on the wire: JSON-RPC error code and `data.kind`; nothing was changed. */
+export const refusalErrorCode = -32010;
+
+/** What `.drover/backend.json` (mode 0600) says about the running backend. */
+export interface BackendAddress {
+  readonly pid: number;
+  readonly start_time: string;
+  readonly socket: string;
+  readonly token: string;
+  readonly version: string;
+  readonly protocol: number;
+}

@@ -1,0 +1,180 @@
+// What clients see: the shapes that `--json` prints to the letter and that panels render. Keys are snake_case on the
+// wire; times are Unix seconds; absent things are null.
+
+import type { TaskStatus } from '../core/state.ts';
+
+export interface TaskView {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly epic_id: string | null;
+  readonly parent_id: string | null;
+  readonly type: string;
+  readonly status: TaskStatus;
+  readonly priority: number;
+  readonly labels: readonly string[];
+  readonly blocked_by: readonly string[];
+  /** The blockers that are not yet completed and landed. */
+  readonly waits_for: readonly string[];
+  readonly blocked_reason: string | null;
+  readonly review_kind: string | null;
+  readonly attempts: number;
+  readonly max_attempts: number;
+  readonly next_attempt_at: number | null;
+  readonly waiting_until: number | null;
+  /** Step of a running attempt: worktree, setup, agent, commit, gate, land; null when nothing runs. */
+  readonly phase: string | null;
+  readonly agent: string | null;
+  readonly base_sha: string | null;
+  readonly branch: string | null;
+  readonly commit_sha: string | null;
+  readonly landed_sha: string | null;
+  readonly worktree_path: string | null;
+  readonly conflict_files: readonly string[];
+  readonly held_files: readonly string[];
+  readonly verdict: string;
+  readonly verdict_reason: string | null;
+  readonly last_error: string | null;
+  readonly acceptance_criteria: readonly string[];
+  readonly gate: string | null;
+  /** Estimated US dollars over all attempts. */
+  readonly cost: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly warnings: readonly string[];
+  /** When the running attempt began (Unix seconds), null when none runs. */
+  readonly started_at: number | null;
+  readonly test_mode: string;
+  readonly test_scope: string;
+  /** Refs that keep work of stopped or failed attempts. */
+  readonly rescue_refs: readonly string[];
+}
+
+export type Counts = { readonly total: number } & { readonly [S in TaskStatus]: number };
+
+export interface EpicView {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly status: 'open' | 'closed';
+  readonly counts: Counts;
+  readonly progress: number;
+  readonly branch: string | null;
+  readonly landed_sha: string | null;
+  readonly created_at: number;
+}
+
+export interface RunView {
+  readonly id: string;
+  readonly active: boolean;
+  readonly started_at: number;
+  readonly ended_at: number | null;
+  readonly target_branch: string;
+  readonly result_branch: string | null;
+  readonly base_sha: string | null;
+  readonly workers: number;
+  readonly epic_id: string | null;
+  readonly land: 'task' | 'epic' | 'review';
+}
+
+export interface QuestionView {
+  readonly id: string;
+  readonly task_id: string;
+  readonly attempt: number;
+  readonly kind: 'permission' | 'question' | 'review';
+  readonly text: string;
+  readonly choices: readonly string[];
+  readonly state: 'open' | 'answered' | 'withdrawn';
+  readonly answer: string | null;
+  readonly asked_at: number;
+}
+
+export interface ConfigValueView {
+  readonly value: unknown;
+  readonly source: 'flag' | 'env' | 'project' | 'user' | 'default';
+}
+
+export interface StuckView {
+  readonly id: string;
+  readonly waits_for: readonly string[];
+  readonly reason: string;
+}
+
+/** `status --json`. `seq` is the number of the last event that is part of it. */
+export interface StatusSnapshot {
+  readonly seq: number;
+  readonly counts: Counts;
+  readonly progress: number;
+  readonly run: RunView | null;
+  readonly target: {
+    readonly branch: string | null;
+    readonly sha: string | null;
+    readonly pending: number;
+  } | null;
+  readonly config: Readonly<Record<string, ConfigValueView>>;
+  readonly epics: readonly EpicView[];
+  readonly tasks: readonly TaskView[];
+  readonly stuck: readonly StuckView[];
+  readonly questions: readonly QuestionView[];
+}
+
+/** One record of the numbered feed: `events --json`. */
+export interface EventView {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly at_ms: number;
+  readonly task_id: string | null;
+  readonly epic_id: string | null;
+  readonly run_id: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface WorktreeView {
+  readonly path: string;
+  readonly task_id: string | null;
+  readonly branch: string | null;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly unmerged_commits: number;
+  readonly dirty: boolean;
+  readonly size_bytes: number;
+  /** What prune would do or did: keep, remove, removed. */
+  readonly action: string;
+}
+
+export interface ImportResultView {
+  readonly imported: { readonly epics: number; readonly tasks: number };
+  readonly unchanged: number;
+  readonly differs: readonly string[];
+  readonly errors: readonly {
+    readonly line: number;
+    readonly code: string;
+    readonly kind: string;
+    readonly id: string | null;
+    readonly message: string;
+  }[];
+  readonly warnings: readonly {
+    readonly line: number;
+    readonly id: string | null;
+    readonly message: string;
+  }[];
+}
+
+/** One line of an agent's log: AgentEvent of the agent layer with its time, passed through as it is stored. */
+export type LogLineView = Readonly<Record<string, unknown>> & {
+  readonly type: string;
+  readonly at: number;
+};
+
+export interface LogPageView {
+  readonly task_id: string;
+  readonly attempt: number;
+  readonly events: readonly LogLineView[];
+  /** Byte offset to go on from. */
+  readonly next_offset: number;
+  /** True when the attempt is over and everything has been read. */
+  readonly ended: boolean;
+}
