@@ -1,0 +1,35 @@
+// What the rest of the program asks of the store. Changes happen inside a transaction that the caller opens (or that
+// the durable engine opens for a commit), so that a checkpoint and its change are one.
+
+import type { Kysely } from 'kysely';
+import type { EventView } from '../protocol/api.ts';
+import type { NewEvent, StoreSources } from './feed.ts';
+import type { StoreTables, Tx } from './tables.ts';
+import type { Transition, TransitionOutcome } from './transition.ts';
+
+export type * from './tables.ts';
+export type { NewEvent, StoreSources } from './feed.ts';
+export type { Transition, TransitionOutcome } from './transition.ts';
+
+export interface Feed {
+  read(options: {
+    readonly after?: number;
+    readonly type?: string;
+    readonly task?: string;
+    readonly limit?: number;
+  }): Promise<readonly EventView[]>;
+  lastSeq(): Promise<number>;
+  /** Called (coalesced, after commit) when there may be new events; returns unsubscribe. */
+  onAppend(listener: () => void): () => void;
+  /** Says that a transaction of somebody else's (the durable engine's) has committed. */
+  poke(): void;
+}
+
+export interface Store {
+  readonly db: Kysely<StoreTables>;
+  readonly sources: StoreSources;
+  readonly feed: Feed;
+  transaction<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
+  transition(tx: Tx, change: Transition): Promise<TransitionOutcome>;
+  append(tx: Tx, event: NewEvent): Promise<number>;
+}

@@ -1,0 +1,98 @@
+// Makes the tables. The public design schema comes first, to the letter; what our rules need is added to it.
+
+import { type Kysely, sql } from 'kysely';
+
+/** Statements of the first schema version; each runs inside the one migration transaction. */
+const statements: readonly string[] = [
+  `CREATE TABLE epics (
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT, status TEXT NOT NULL DEFAULT 'open',
+    created_at INTEGER NOT NULL, position INTEGER NOT NULL DEFAULT 0, branch TEXT, landed_sha TEXT,
+    approved_tree TEXT, landing_state TEXT, landing_note TEXT, source TEXT)`,
+  `CREATE TABLE tasks (
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT,
+    epic_id TEXT REFERENCES epics(id), parent_id TEXT REFERENCES tasks(id) ON DELETE CASCADE,
+    sequence_number INTEGER NOT NULL DEFAULT 0, type TEXT NOT NULL DEFAULT 'other',
+    priority INTEGER NOT NULL DEFAULT 0, status TEXT NOT NULL DEFAULT 'ready',
+    attempts INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER NOT NULL DEFAULT 3, last_error TEXT,
+    claimed_by TEXT, claimed_at INTEGER, operator TEXT, verdict TEXT NOT NULL DEFAULT 'unknown',
+    verdict_reason TEXT, test_mode TEXT NOT NULL DEFAULT 'strict', test_scope TEXT NOT NULL DEFAULT 'diff',
+    test_command TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+    position INTEGER NOT NULL DEFAULT 0, labels TEXT NOT NULL DEFAULT '[]',
+    acceptance_criteria TEXT NOT NULL DEFAULT '[]', agent TEXT, chain INTEGER NOT NULL DEFAULT 1,
+    epoch INTEGER NOT NULL DEFAULT 0, phase TEXT, base_sha TEXT, branch TEXT, commit_sha TEXT,
+    landed_sha TEXT, landed_on TEXT, worktree_path TEXT, blocked_reason TEXT, review_kind TEXT,
+    conflict_files TEXT NOT NULL DEFAULT '[]', held_files TEXT NOT NULL DEFAULT '[]',
+    rescue_refs TEXT NOT NULL DEFAULT '[]', next_attempt_at_ms INTEGER, waiting_until_ms INTEGER,
+    stop_requested TEXT, stop_reason TEXT, cost_usd REAL NOT NULL DEFAULT 0, source TEXT)`,
+  `CREATE TABLE task_dependencies (
+    task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+    blocked_by TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+    PRIMARY KEY (task_id, blocked_by)) WITHOUT ROWID`,
+  `CREATE TABLE worktrees (
+    task_id TEXT PRIMARY KEY REFERENCES tasks(id) ON DELETE CASCADE, path TEXT NOT NULL,
+    branch TEXT NOT NULL, created_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'active', disk_size INTEGER NOT NULL DEFAULT 0)`,
+  `CREATE TABLE slots (
+    path TEXT PRIMARY KEY, number INTEGER NOT NULL, kind TEXT NOT NULL, task_id TEXT, attempt INTEGER,
+    setup_fingerprint TEXT, created_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL)`,
+  `CREATE TABLE attempts (
+    task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE, number INTEGER NOT NULL,
+    epoch INTEGER NOT NULL, state TEXT NOT NULL, agent TEXT NOT NULL, session_id TEXT NOT NULL,
+    session_started INTEGER NOT NULL DEFAULT 0, branch TEXT NOT NULL, continues_from TEXT,
+    base_sha TEXT, commit_sha TEXT, worktree_path TEXT, started_at_ms INTEGER NOT NULL,
+    ended_at_ms INTEGER, failure_kind TEXT, error TEXT, error_detail TEXT, summary TEXT,
+    exit_code INTEGER, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,
+    cost_usd REAL NOT NULL DEFAULT 0, log_path TEXT, run_id TEXT, pid INTEGER, pid_start TEXT,
+    pid_part TEXT, gate_runs INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (task_id, number))`,
+  `CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, type TEXT NOT NULL,
+    timestamp INTEGER NOT NULL, at_ms INTEGER NOT NULL, task_id TEXT, epic_id TEXT, run_id TEXT,
+    data TEXT NOT NULL DEFAULT '{}')`,
+  `CREATE TABLE questions (
+    id TEXT PRIMARY KEY, task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+    attempt INTEGER NOT NULL, request_id TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
+    choices TEXT NOT NULL DEFAULT '[]', state TEXT NOT NULL DEFAULT 'open', answer TEXT,
+    asked_at_ms INTEGER NOT NULL, answered_at_ms INTEGER)`,
+  `CREATE TABLE guidance_queue (
+    id TEXT PRIMARY KEY, task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+    message TEXT NOT NULL, created_at INTEGER NOT NULL, delivered INTEGER NOT NULL DEFAULT 0)`,
+  `CREATE TABLE runs (
+    id TEXT PRIMARY KEY, state TEXT NOT NULL, started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER,
+    workers INTEGER NOT NULL, epic_id TEXT, land TEXT NOT NULL, target_branch TEXT NOT NULL,
+    line TEXT NOT NULL, base_sha TEXT NOT NULL, result_branch TEXT, flags TEXT NOT NULL DEFAULT '{}')`,
+  `CREATE TABLE lines (
+    branch TEXT PRIMARY KEY, landed_sha TEXT NOT NULL, followed_sha TEXT,
+    pending INTEGER NOT NULL DEFAULT 0, pending_reason TEXT, parent_branch TEXT)`,
+  `CREATE TABLE landings (
+    position INTEGER PRIMARY KEY AUTOINCREMENT, task_id TEXT NOT NULL, epoch INTEGER NOT NULL,
+    attempt INTEGER NOT NULL, line TEXT NOT NULL, commit_sha TEXT NOT NULL, gate_command TEXT,
+    state TEXT NOT NULL, workflow_id TEXT, queued_at_ms INTEGER NOT NULL, UNIQUE (task_id, epoch))`,
+  `CREATE TABLE gate_verdicts (
+    tree_sha TEXT NOT NULL, command TEXT NOT NULL, ok INTEGER NOT NULL, exit_code INTEGER,
+    duration_ms INTEGER NOT NULL, output_tail TEXT NOT NULL, flaky INTEGER NOT NULL DEFAULT 0,
+    at_ms INTEGER NOT NULL, PRIMARY KEY (tree_sha, command)) WITHOUT ROWID`,
+  `CREATE TABLE accounts (name TEXT PRIMARY KEY, limited_until_ms INTEGER, message TEXT)`,
+  `CREATE INDEX tasks_start ON tasks(status, priority DESC, chain DESC, created_at, position)`,
+  `CREATE INDEX tasks_priority ON tasks(priority DESC)`,
+  `CREATE INDEX tasks_type ON tasks(type)`,
+  `CREATE INDEX tasks_epic ON tasks(epic_id, status)`,
+  `CREATE INDEX tasks_parent ON tasks(parent_id, sequence_number)`,
+  `CREATE INDEX tasks_wake ON tasks(status, next_attempt_at_ms)`,
+  `CREATE INDEX dependencies_blocker ON task_dependencies(blocked_by)`,
+  `CREATE INDEX events_task ON events(task_id, seq)`,
+  `CREATE INDEX events_type ON events(type, seq)`,
+  `CREATE INDEX questions_open ON questions(state, asked_at_ms)`,
+  `CREATE INDEX questions_task ON questions(task_id, attempt)`,
+  `CREATE INDEX hints_task ON guidance_queue(task_id, delivered)`,
+  `CREATE INDEX landings_line ON landings(line, state, position)`,
+  `CREATE INDEX worktrees_created ON worktrees(created_at)`,
+  `CREATE INDEX runs_state ON runs(state)`,
+  `CREATE INDEX attempts_state ON attempts(state)`,
+];
+
+/** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
+export const schemaVersion = 1;
+
+export async function createStoreTables(db: Kysely<never>): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,65 @@
+// The store: one database, the guarded transition and the feed.
+
+import type { Kysely } from 'kysely';
+import type { EventView } from '../protocol/api.ts';
+import { appendEvent, eventView, type StoreSources } from './feed.ts';
+import type { Feed, Store } from './port.ts';
+import type { StoreTables } from './tables.ts';
+import { transition } from './transition.ts';
+
+/** Most events that one read of the feed returns. */
+const feedPageMax = 10_000;
+
+export function createStore(db: Kysely<StoreTables>, sources: StoreSources): Store {
+  const feed = createFeed(db);
+  return {
+    db,
+    sources,
+    feed,
+    transaction: async (body) => {
+      const result = await db.transaction().execute(body);
+      feed.poke();
+      return result;
+    },
+    transition: (tx, change) => transition(tx, sources, change),
+    append: (tx, event) => appendEvent(tx, sources, event),
+  };
+}
+
+function createFeed(db: Kysely<StoreTables>): Feed {
+  const listeners = new Set<() => void>();
+  let poked = false;
+  const tell = (): void => {
+    poked = false;
+    for (const listener of listeners) listener();
+  };
+  return {
+    read: async (options): Promise<readonly EventView[]> => {
+      let query = db
+        .selectFrom('events')
+        .selectAll()
+        .where('seq', '>', options.after ?? 0)
+        .orderBy('seq')
+        .limit(Math.min(options.limit ?? feedPageMax, feedPageMax));
+      if (options.type !== undefined) query = query.where('type', '=', options.type);
+      if (options.task !== undefined) query = query.where('task_id', '=', options.task);
+      return (await query.execute()).map(eventView);
+    },
+    lastSeq: async () => {
+      const row = await db
+        .selectFrom('events')
+        .select((eb) => eb.fn.max('seq').as('seq'))
+        .executeTakeFirst();
+      return row?.seq ?? 0;
+    },
+    onAppend: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    poke: () => {
+      if (poked) return;
+      poked = true;
+      queueMicrotask(tell);
+    },
+  };
+}

@@ -1,0 +1,270 @@
+// The tables as Kysely sees them. Columns of the public design schema keep their names and units (times in Unix
+// seconds); columns of our own end in their unit (`_ms`). Lists are JSON text.
+
+import type { ColumnType, Generated, Selectable, Transaction } from 'kysely';
+import type { TaskStatus } from '../core/state.ts';
+
+type Defaulted<T> = ColumnType<T, T | undefined, T>;
+
+export interface TaskTable {
+  id: string;
+  title: string;
+  description: Defaulted<string | null>;
+  epic_id: Defaulted<string | null>;
+  parent_id: Defaulted<string | null>;
+  sequence_number: Defaulted<number>;
+  type: Defaulted<string>;
+  priority: Defaulted<number>;
+  status: Defaulted<TaskStatus>;
+  /** Attempts that have been used up (interrupted ones are not counted). */
+  attempts: Defaulted<number>;
+  max_attempts: Defaulted<number>;
+  last_error: Defaulted<string | null>;
+  claimed_by: Defaulted<string | null>;
+  claimed_at: Defaulted<number | null>;
+  operator: Defaulted<string | null>;
+  verdict: Defaulted<string>;
+  verdict_reason: Defaulted<string | null>;
+  test_mode: Defaulted<string>;
+  test_scope: Defaulted<string>;
+  test_command: Defaulted<string | null>;
+  created_at: number;
+  updated_at: number;
+  /** Order of creation: the last word when priority, chain and second of creation are equal. */
+  position: Defaulted<number>;
+  labels: Defaulted<string>;
+  acceptance_criteria: Defaulted<string>;
+  agent: Defaulted<string | null>;
+  /** Tasks on the longest chain of dependents that begins here, itself included. */
+  chain: Defaulted<number>;
+  /** Fencing number: raised by every claim; writes of an older owner are refused. */
+  epoch: Defaulted<number>;
+  phase: Defaulted<string | null>;
+  base_sha: Defaulted<string | null>;
+  branch: Defaulted<string | null>;
+  commit_sha: Defaulted<string | null>;
+  landed_sha: Defaulted<string | null>;
+  /** Branch whose landing line holds `landed_sha`. */
+  landed_on: Defaulted<string | null>;
+  worktree_path: Defaulted<string | null>;
+  blocked_reason: Defaulted<string | null>;
+  review_kind: Defaulted<string | null>;
+  conflict_files: Defaulted<string>;
+  held_files: Defaulted<string>;
+  rescue_refs: Defaulted<string>;
+  next_attempt_at_ms: Defaulted<number | null>;
+  waiting_until_ms: Defaulted<number | null>;
+  /** What a person asked for while an owner was at work: pause, cancel or stop (the run ends). */
+  stop_requested: Defaulted<string | null>;
+  stop_reason: Defaulted<string | null>;
+  cost_usd: Defaulted<number>;
+  /** Where the imported record came from, as canonical JSON, for "unchanged" on a second import. */
+  source: Defaulted<string | null>;
+}
+
+export interface EpicTable {
+  id: string;
+  title: string;
+  description: Defaulted<string | null>;
+  status: Defaulted<string>;
+  created_at: number;
+  position: Defaulted<number>;
+  branch: Defaulted<string | null>;
+  landed_sha: Defaulted<string | null>;
+  /** Tree a person has approved, or null. */
+  approved_tree: Defaulted<string | null>;
+  /** null, landing, needs_review, conflict, gate_failed, landed. */
+  landing_state: Defaulted<string | null>;
+  landing_note: Defaulted<string | null>;
+  source: Defaulted<string | null>;
+}
+
+export interface DependencyTable {
+  task_id: string;
+  blocked_by: string;
+}
+
+/** Pool slots; `task_id` is null while a slot is free. Kept beside the design's `worktrees`, which is keyed by task. */
+export interface SlotTable {
+  path: string;
+  number: number;
+  kind: string;
+  task_id: Defaulted<string | null>;
+  attempt: Defaulted<number | null>;
+  setup_fingerprint: Defaulted<string | null>;
+  created_at: number;
+  last_used_at: number;
+}
+
+/** The design's table: where each task's last worktree is or was. */
+export interface WorktreeTable {
+  task_id: string;
+  path: string;
+  branch: string;
+  created_at: number;
+  last_used_at: number;
+  status: Defaulted<string>;
+  disk_size: Defaulted<number>;
+}
+
+export interface AttemptTable {
+  task_id: string;
+  number: number;
+  epoch: number;
+  /** running, waiting, submitted, succeeded, failed, interrupted. */
+  state: string;
+  agent: string;
+  session_id: string;
+  /** 1 once the agent's session exists, so that the next start resumes it. */
+  session_started: Defaulted<number>;
+  branch: string;
+  /** Branch of an earlier attempt this one goes on from, or null for a fresh start. */
+  continues_from: Defaulted<string | null>;
+  base_sha: Defaulted<string | null>;
+  commit_sha: Defaulted<string | null>;
+  worktree_path: Defaulted<string | null>;
+  started_at_ms: number;
+  ended_at_ms: Defaulted<number | null>;
+  failure_kind: Defaulted<string | null>;
+  error: Defaulted<string | null>;
+  error_detail: Defaulted<string | null>;
+  summary: Defaulted<string | null>;
+  exit_code: Defaulted<number | null>;
+  input_tokens: Defaulted<number>;
+  output_tokens: Defaulted<number>;
+  cost_usd: Defaulted<number>;
+  log_path: Defaulted<string | null>;
+  run_id: Defaulted<string | null>;
+  pid: Defaulted<number | null>;
+  pid_start: Defaulted<string | null>;
+  /** Part (task or sub-task id) the process works on. */
+  pid_part: Defaulted<string | null>;
+  gate_runs: Defaulted<number>;
+}
+
+export interface EventTable {
+  seq: Generated<number>;
+  id: string;
+  type: string;
+  timestamp: number;
+  at_ms: number;
+  task_id: Defaulted<string | null>;
+  epic_id: Defaulted<string | null>;
+  run_id: Defaulted<string | null>;
+  data: string;
+}
+
+export interface QuestionTable {
+  id: string;
+  task_id: string;
+  attempt: number;
+  request_id: string;
+  kind: string;
+  text: string;
+  choices: string;
+  state: string;
+  answer: Defaulted<string | null>;
+  asked_at_ms: number;
+  answered_at_ms: Defaulted<number | null>;
+}
+
+/** Hints to a task; the design's name and columns. */
+export interface HintTable {
+  id: string;
+  task_id: string;
+  message: string;
+  created_at: number;
+  delivered: Defaulted<number>;
+}
+
+export interface RunTable {
+  id: string;
+  /** active, stopped (goes on with `resume`), finished. */
+  state: string;
+  started_at_ms: number;
+  ended_at_ms: Defaulted<number | null>;
+  workers: number;
+  epic_id: Defaulted<string | null>;
+  land: string;
+  target_branch: string;
+  /** Branch whose landing line the run's tasks land on: the target, or `drover/epic/<id>`. */
+  line: string;
+  base_sha: string;
+  result_branch: Defaulted<string | null>;
+  /** Flags of the command that started it, as JSON, so that `resume` uses the same. */
+  flags: string;
+}
+
+/** One row per landing line (branch). */
+export interface LineTable {
+  branch: string;
+  landed_sha: string;
+  /** Last tip that the branch itself was seen to hold; null = never yet. */
+  followed_sha: Defaulted<string | null>;
+  pending: Defaulted<number>;
+  pending_reason: Defaulted<string | null>;
+  /** For an epic's line: the branch it began at. */
+  parent_branch: Defaulted<string | null>;
+}
+
+export interface LandingTable {
+  task_id: string;
+  epoch: number;
+  attempt: number;
+  line: string;
+  commit_sha: string;
+  gate_command: Defaulted<string | null>;
+  /** queued, taken, landed, returned, withdrawn. */
+  state: string;
+  workflow_id: Defaulted<string | null>;
+  position: Generated<number>;
+  queued_at_ms: number;
+}
+
+/** Verdicts of gate commands by tree: the same tree is never tested twice with the same command. */
+export interface GateVerdictTable {
+  tree_sha: string;
+  command: string;
+  ok: number;
+  exit_code: Defaulted<number | null>;
+  duration_ms: number;
+  output_tail: string;
+  flaky: Defaulted<number>;
+  at_ms: number;
+}
+
+/** State of a provider account: a limit parks everything that runs on it. */
+export interface AccountTable {
+  name: string;
+  limited_until_ms: Defaulted<number | null>;
+  message: Defaulted<string | null>;
+}
+
+export interface StoreTables {
+  tasks: TaskTable;
+  epics: EpicTable;
+  task_dependencies: DependencyTable;
+  worktrees: WorktreeTable;
+  slots: SlotTable;
+  attempts: AttemptTable;
+  events: EventTable;
+  questions: QuestionTable;
+  guidance_queue: HintTable;
+  runs: RunTable;
+  lines: LineTable;
+  landings: LandingTable;
+  gate_verdicts: GateVerdictTable;
+  accounts: AccountTable;
+}
+
+export type Tx = Transaction<StoreTables>;
+export type TaskRow = Selectable<TaskTable>;
+export type EpicRow = Selectable<EpicTable>;
+export type AttemptRow = Selectable<AttemptTable>;
+export type EventRow = Selectable<EventTable>;
+export type QuestionRow = Selectable<QuestionTable>;
+export type HintRow = Selectable<HintTable>;
+export type RunRow = Selectable<RunTable>;
+export type LineRow = Selectable<LineTable>;
+export type LandingRow = Selectable<LandingTable>;
+export type SlotRow = Selectable<SlotTable>;
