@@ -1,0 +1,19 @@
+// The product's version as both ends of the wire tell it, and how two versions compare.
+
+/** The same as in package.json; a test holds them together. */
+export const droverVersion = '0.1.0';
+
+/** Negative when `a` is older than `b`, positive when newer, 0 when equal; what is no number counts as 0. */
+export function compareVersions(a: string, b: string): number {
+  const left = numbersOf(a);
+  const right = numbersOf(b);
+  for (let at = 0; at < 3; at += 1) {
+    const difference = (left[at] ?? 0) - (right[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function numbersOf(version: string): number[] {
+  return (version.split(/[-+]/u)[0] ?? '').split('.').map((part) => Number.parseInt(part, 10) || 0);
+}

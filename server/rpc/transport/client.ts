@@ -1,0 +1,216 @@
+// The calling end of the wire: connect, greet, call, follow the feed without a gap.
+
+import { connect, type Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import {
+  createMessageConnection,
+  NullLogger,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-jsonrpc/node';
+import type { MessageConnection } from 'vscode-jsonrpc/node';
+import { Refusal } from '../../core/failure.ts';
+import { protocolVersion } from '../../protocol/api.ts';
+import type {
+  Answer,
+  BackendAddress,
+  Client,
+  EventView,
+  Notifications,
+  Params,
+  RequestName,
+} from '../../protocol/api.ts';
+import { droverVersion } from '../../protocol/version.ts';
+import { BackendGone, ConnectFailure, fromResponseError } from './errors.ts';
+import { messageBytesMax } from './connection.ts';
+import { MessageSizeGuard } from './size-guard.ts';
+
+const connectWaitMs = 2000;
+const helloWaitMs = 10_000;
+const pageSize = 1000;
+const subscribeTriesMax = 10;
+
+export interface ConnectOptions {
+  /** Who calls, for the backend's own log: `cli`, `vscode`. */
+  readonly client?: string;
+  readonly version?: string;
+}
+
+/** Connects and greets. Throws ConnectFailure when no connection comes about. */
+export async function connectSocket(
+  address: BackendAddress,
+  options: ConnectOptions = {},
+): Promise<Client> {
+  const socket = await openSocket(address.socket);
+  return await greet(socket, socket, () => socket.destroy(), address.token, options);
+}
+
+/** The same over a pair of pipes (`drover server --stdio`). */
+export async function connectStreams(
+  input: Readable,
+  output: Writable,
+  end: () => void,
+  options: ConnectOptions = {},
+): Promise<Client> {
+  return await greet(input, output, end, '', options);
+}
+
+function openSocket(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    const fail = (reason: string): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(new ConnectFailure('unreachable', `No backend answers on ${path}: ${reason}.`));
+    };
+    const timer = setTimeout(() => fail('it took too long'), connectWaitMs);
+    socket.once('error', (error) => fail(error.message));
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+  });
+}
+
+async function greet(
+  input: Readable,
+  output: Writable,
+  end: () => void,
+  token: string,
+  options: ConnectOptions,
+): Promise<Client> {
+  const client = wireClient(input, output, end);
+  const version = options.version ?? droverVersion;
+  const late = new Promise<never>((_, reject) => {
+    const failure = new ConnectFailure('unreachable', 'The backend does not answer the greeting.');
+    setTimeout(() => reject(failure), helloWaitMs).unref();
+  });
+  try {
+    const params = { token, client: options.client ?? 'cli', version, protocol: protocolVersion };
+    const answer = await Promise.race([client.call('hello', params), late]);
+    if (answer.leaving) {
+      throw new ConnectFailure('leaving', 'The running backend is older and leaves.');
+    }
+    if (answer.protocol !== protocolVersion) throw protocolFailure(answer, version);
+    return client;
+  } catch (error) {
+    client.close();
+    if (error instanceof Refusal) throw new ConnectFailure('refused', error.message);
+    if (error instanceof BackendGone) throw new ConnectFailure('unreachable', error.message);
+    throw error;
+  }
+}
+
+function protocolFailure(answer: Answer<'hello'>, version: string): ConnectFailure {
+  const text =
+    answer.protocol < protocolVersion
+      ? `The running backend (${answer.version}) is older than this drover (${version}) and is working: ` +
+        'wait until it is done, or end it with "drover server stop" of its own version.'
+      : `The running backend (${answer.version}) is newer than this drover (${version}): update drover.`;
+  return new ConnectFailure('protocol', text);
+}
+
+interface Follower {
+  last: number;
+  readonly onEvents: (events: readonly EventView[]) => void;
+  readonly onEnd: (reason: string) => void;
+}
+
+function wireClient(input: Readable, output: Writable, end: () => void): Client {
+  const guard = new MessageSizeGuard(messageBytesMax);
+  input.on('error', () => guard.destroy());
+  input.on('close', () => guard.destroy());
+  output.on('error', () => guard.destroy());
+  input.pipe(guard);
+  const connection = createMessageConnection(
+    new StreamMessageReader(guard),
+    new StreamMessageWriter(output),
+    NullLogger,
+  );
+  const followers = new Set<Follower>();
+  let reason = 'the backend went away';
+  let isClosed = false;
+
+  const close = (): void => {
+    if (isClosed) return;
+    isClosed = true;
+    connection.dispose();
+    input.unpipe(guard);
+    guard.destroy();
+    end();
+    const left = [...followers];
+    followers.clear();
+    for (const follower of left) follower.onEnd(reason);
+  };
+  connection.onClose(close);
+  connection.onError(close);
+  connection.onNotification('events', ({ events }: Notifications['events']) => {
+    for (const follower of followers) hand(follower, events);
+  });
+  connection.onNotification('leaving', (params: Notifications['leaving']) => {
+    reason = params.reason;
+  });
+  connection.listen();
+
+  const call = async <N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>> => {
+    if (isClosed) throw new BackendGone('The connection to the backend is closed.');
+    return await send(connection, name, params);
+  };
+  return {
+    call,
+    async follow(after, onEvents, onEnd) {
+      const follower: Follower = { last: after, onEvents, onEnd };
+      await catchUp(call, follower, followers);
+      return () => {
+        followers.delete(follower);
+      };
+    },
+    close() {
+      followers.clear();
+      close();
+    },
+  };
+}
+
+async function send<N extends RequestName>(
+  connection: MessageConnection,
+  name: N,
+  params: Params<N>,
+): Promise<Answer<N>> {
+  try {
+    return await connection.sendRequest<Answer<N>>(name, params);
+  } catch (error) {
+    throw fromResponseError(error);
+  }
+}
+
+function hand(follower: Follower, events: readonly EventView[]): void {
+  const fresh = events.filter((event) => event.seq > follower.last);
+  const last = fresh.at(-1);
+  if (last === undefined) return;
+  follower.last = last.seq;
+  follower.onEvents(fresh);
+}
+
+/** Reads page by page until near the end, then subscribes; a snapshot in answer means: read on, then once more. */
+async function catchUp(
+  call: Client['call'],
+  follower: Follower,
+  followers: Set<Follower>,
+): Promise<void> {
+  for (let tries = 0; tries < subscribeTriesMax; tries += 1) {
+    for (;;) {
+      const page = await call('events.read', { after: follower.last, limit: pageSize });
+      hand(follower, page.events);
+      if (page.events.length === 0) break;
+    }
+    followers.add(follower);
+    // One subscription serves all followers of this connection: from the lowest number any of them still needs.
+    const after = Math.min(...[...followers].map((each) => each.last));
+    const answer = await call('subscribe', { after });
+    if (answer.kind === 'replay') return;
+    followers.delete(follower);
+  }
+  throw new BackendGone('The event feed could not be followed.');
+}

@@ -1,0 +1,205 @@
+// One client's connection to the backend: greeting first, then requests, and the feed when it is asked for.
+// A connection is `waiting` (nothing but `hello` is answered, messages must be small, and not for long), then `open`,
+// then `closed`; nothing leads back.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import {
+  createMessageConnection,
+  ErrorCodes,
+  NullLogger,
+  ResponseError,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-jsonrpc/node';
+import type { MessageConnection } from 'vscode-jsonrpc/node';
+import { Refusal } from '../../core/failure.ts';
+import { protocolVersion } from '../../protocol/api.ts';
+import type { Answer, EventView, Params, RequestName } from '../../protocol/api.ts';
+import { compareVersions } from '../../protocol/version.ts';
+import { toResponseError } from './errors.ts';
+import { startFeedPump, type Feed } from './feed.ts';
+import type { RequestHandlers } from './local.ts';
+import { isRequestName, shapeParams } from './shapes.ts';
+import { MessageSizeGuard } from './size-guard.ts';
+import { answerSubscribe } from './subscribe.ts';
+
+export const messageBytesMax = 64 * 1024 * 1024;
+const greetingBytesMax = 64 * 1024;
+const greetingWaitMs = 5000;
+const requestsAtOnceMax = 256;
+/** A client that reads nothing cannot hold the backend that wants to leave. */
+const leaveWaitMs = 500;
+
+export interface ConnectionOptions {
+  /** Null: whoever holds the pipes is the owner (standard input and output), no token is asked for. */
+  readonly token: string | null;
+  readonly handlers: RequestHandlers;
+  readonly feed: Feed;
+  readonly version: string;
+  readonly root: string;
+  /** True when nothing runs: then a newer client may make this backend leave. */
+  readonly isIdle: () => boolean;
+  readonly onOpen: () => void;
+  readonly onClosed: () => void;
+  /** A newer client has asked for room; the answer is on its way. */
+  readonly onLeave: () => void;
+}
+
+export interface ServedConnection {
+  /** Tells the client why, then ends. */
+  leave(reason: string): Promise<void>;
+  close(): void;
+}
+
+export function serveConnection(
+  input: Readable,
+  output: Writable,
+  end: () => void,
+  options: ConnectionOptions,
+): ServedConnection {
+  return new GreetedConnection(input, output, end, options);
+}
+
+class GreetedConnection implements ServedConnection {
+  private readonly input: Readable;
+  private readonly end: () => void;
+  private readonly options: ConnectionOptions;
+  private readonly guard = new MessageSizeGuard(greetingBytesMax);
+  private readonly connection: MessageConnection;
+  private readonly greeting: NodeJS.Timeout;
+  private state: 'waiting' | 'open' | 'closed' = 'waiting';
+  private stopPump: () => void = () => {};
+  private requestsAtOnce = 0;
+
+  constructor(input: Readable, output: Writable, end: () => void, options: ConnectionOptions) {
+    this.input = input;
+    this.end = end;
+    this.options = options;
+    const close = (): void => this.close();
+    input.on('error', () => this.guard.destroy());
+    input.on('close', () => this.guard.destroy());
+    output.on('error', close);
+    input.pipe(this.guard);
+    this.connection = createMessageConnection(
+      new StreamMessageReader(this.guard),
+      new StreamMessageWriter(output),
+      NullLogger,
+    );
+    this.greeting = setTimeout(close, greetingWaitMs);
+    this.connection.onError(close);
+    this.connection.onClose(close);
+    this.connection.onRequest((name: string, raw: unknown) => this.answer(name, raw));
+    this.connection.listen();
+  }
+
+  close(): void {
+    if (this.state === 'closed') return;
+    const wasOpen = this.state === 'open';
+    this.state = 'closed';
+    clearTimeout(this.greeting);
+    this.stopPump();
+    this.connection.dispose();
+    this.input.unpipe(this.guard);
+    this.guard.destroy();
+    this.end();
+    if (wasOpen) this.options.onClosed();
+  }
+
+  async leave(reason: string): Promise<void> {
+    if (this.state === 'open') {
+      const sent = this.connection.sendNotification('leaving', { reason }).catch(() => {});
+      await Promise.race([sent, waitMs(leaveWaitMs)]);
+    }
+    this.close();
+  }
+
+  private async answer(name: string, raw: unknown): Promise<unknown> {
+    if (this.requestsAtOnce >= requestsAtOnceMax) {
+      throw toResponseError(new Refusal('busy', 'Too many requests at once; wait for answers.'));
+    }
+    this.requestsAtOnce += 1;
+    try {
+      return await this.serve(name, raw);
+    } catch (error) {
+      // Whoever does not greet properly is not talked to any longer than this answer.
+      if (this.state === 'waiting') setImmediate(() => this.close());
+      throw toResponseError(error);
+    } finally {
+      this.requestsAtOnce -= 1;
+    }
+  }
+
+  private async serve(name: string, raw: unknown): Promise<unknown> {
+    if (this.state !== 'open' && name !== 'hello') {
+      throw new Refusal('greeting', 'The first request must be hello.');
+    }
+    if (!isRequestName(name)) {
+      throw new ResponseError(ErrorCodes.MethodNotFound, `There is no request ${printable(name)}.`);
+    }
+    const shaped = shapeParams(name, raw);
+    if (!shaped.ok) throw new ResponseError(ErrorCodes.InvalidParams, shaped.message);
+    if (name === 'hello') return this.hello(shaped.params as Params<'hello'>);
+    if (name === 'subscribe') return await this.subscribe(shaped.params as Params<'subscribe'>);
+    return await callHandler(this.options.handlers, name, shaped.params);
+  }
+
+  private hello(params: Params<'hello'>): Answer<'hello'> {
+    const { token, version, root, isIdle, onOpen, onLeave } = this.options;
+    if (this.state !== 'waiting') throw new Refusal('greeted', 'hello was said already.');
+    if (token !== null && !sameToken(params.token, token)) {
+      throw new Refusal('token', 'The token is not the one of this backend.');
+    }
+    this.state = 'open';
+    clearTimeout(this.greeting);
+    this.guard.allow(messageBytesMax);
+    onOpen();
+    const leaving = isNewer(params, version) && isIdle();
+    if (leaving) setImmediate(onLeave);
+    return { version, protocol: protocolVersion, pid: process.pid, root, leaving };
+  }
+
+  private async subscribe({ after }: Params<'subscribe'>): Promise<Answer<'subscribe'>> {
+    const { feed, handlers } = this.options;
+    const { answer, pumpAfter } = await answerSubscribe(feed, () => handlers.status({}), after);
+    this.stopPump();
+    this.stopPump = startFeedPump({
+      feed,
+      after: pumpAfter,
+      deliver: (events) => notifyEvents(this.connection, events),
+      onFailure: () => this.close(),
+    });
+    return answer;
+  }
+}
+
+function waitMs(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function notifyEvents(connection: MessageConnection, events: readonly EventView[]): Promise<void> {
+  return connection.sendNotification('events', { events });
+}
+
+async function callHandler<N extends Exclude<RequestName, 'hello' | 'subscribe'>>(
+  handlers: RequestHandlers,
+  name: N,
+  params: unknown,
+): Promise<unknown> {
+  const handler = handlers[name] as (params: unknown) => Promise<unknown>;
+  return await handler.call(handlers, params);
+}
+
+/** Both are hashed first, so that neither length nor place of a difference shows in the time. */
+function sameToken(given: string, wanted: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return wanted !== '' && timingSafeEqual(digest(given), digest(wanted));
+}
+
+function isNewer(client: { version: string; protocol: number }, ownVersion: string): boolean {
+  return client.protocol > protocolVersion || compareVersions(client.version, ownVersion) > 0;
+}
+
+function printable(name: string): string {
+  return JSON.stringify(name.slice(0, 60));
+}

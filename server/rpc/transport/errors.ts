@@ -1,0 +1,67 @@
+// Refusals and faults on their way over the wire and back.
+
+import { ConnectionError, ErrorCodes, ResponseError } from 'vscode-jsonrpc/node';
+import { Refusal } from '../../core/failure.ts';
+import { refusalErrorCode } from '../../protocol/api.ts';
+
+/** The backend went away (or never answered): the caller may connect again. */
+export class BackendGone extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'BackendGone';
+  }
+}
+
+/**
+ * Why no connection came about. `unreachable`: nobody listens there. `leaving`: an older idle backend made room, start
+ * a new one. `protocol`: the other end is too old or too new and is working. `refused`: the token is not its token.
+ */
+export type ConnectFailureKind = 'unreachable' | 'leaving' | 'protocol' | 'refused';
+
+export class ConnectFailure extends Error {
+  readonly kind: ConnectFailureKind;
+  constructor(kind: ConnectFailureKind, message: string) {
+    super(message);
+    this.name = 'ConnectFailure';
+    this.kind = kind;
+  }
+}
+
+interface ErrorData {
+  readonly kind: string;
+}
+
+export function toResponseError(error: unknown): ResponseError<ErrorData> {
+  if (error instanceof ResponseError) return error as ResponseError<ErrorData>;
+  if (error instanceof Refusal) {
+    return new ResponseError(refusalErrorCode, error.message, { kind: error.kind });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new ResponseError(ErrorCodes.InternalError, message, { kind: 'internal' });
+}
+
+export function fromResponseError(error: unknown): Error {
+  if (error instanceof ResponseError) {
+    if (error.code === refusalErrorCode) return new Refusal(kindOf(error.data), error.message);
+    if (error.code === ErrorCodes.InvalidParams) return new Refusal('bad_params', error.message);
+    if (error.code === ErrorCodes.PendingResponseRejected) return gone();
+    return new Error(error.message);
+  }
+  if (error instanceof ConnectionError) return gone();
+  if (error instanceof Error) return isStreamFault(error) ? gone() : error;
+  return new Error(String(error));
+}
+
+function gone(): BackendGone {
+  return new BackendGone('The backend went away before it answered.');
+}
+
+function isStreamFault(error: Error): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === 'EPIPE' || code === 'ECONNRESET' || code === 'ERR_STREAM_DESTROYED';
+}
+
+function kindOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null || !('kind' in data)) return 'refused';
+  return typeof data.kind === 'string' ? data.kind : 'refused';
+}

@@ -1,0 +1,62 @@
+// The same `Client` without a wire: the handlers of this very process. Used when no backend is needed.
+
+import { Refusal } from '../../core/failure.ts';
+import { protocolVersion } from '../../protocol/api.ts';
+import type { Answer, Client, Handlers, Params, RequestName } from '../../protocol/api.ts';
+import { droverVersion } from '../../protocol/version.ts';
+import { startFeedPump, type Feed } from './feed.ts';
+import { answerSubscribe } from './subscribe.ts';
+
+/** What serves: everything but the two requests that belong to the connection itself. */
+export type RequestHandlers = Omit<Handlers, 'hello' | 'subscribe'>;
+
+/** Nobody else may tell us of an append, so the feed is looked at this often. */
+const localPollMs = 300;
+
+export function localClient(
+  handlers: RequestHandlers,
+  feed: Feed,
+  onClose: () => void = () => {},
+): Client {
+  const stops = new Set<() => void>();
+  let closed = false;
+  const all: Handlers = {
+    ...handlers,
+    hello: async () => ({
+      version: droverVersion,
+      protocol: protocolVersion,
+      pid: process.pid,
+      root: '',
+      leaving: false,
+    }),
+    subscribe: async ({ after }) =>
+      (await answerSubscribe(feed, () => handlers.status({}), after)).answer,
+  };
+  return {
+    async call<N extends RequestName>(name: N, params: Params<N>): Promise<Answer<N>> {
+      if (closed) throw new Refusal('closed', 'The connection is closed.');
+      return await all[name](params);
+    },
+    async follow(after, onEvents, onEnd) {
+      const stop = startFeedPump({
+        feed,
+        after,
+        pollMs: localPollMs,
+        deliver: async (events) => onEvents(events),
+        onFailure: (error) => onEnd(error instanceof Error ? error.message : String(error)),
+      });
+      stops.add(stop);
+      return () => {
+        stops.delete(stop);
+        stop();
+      };
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      for (const stop of stops) stop();
+      stops.clear();
+      onClose();
+    },
+  };
+}

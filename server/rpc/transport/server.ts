@@ -1,0 +1,172 @@
+// The listening end: a socket only this user can open (or a named pipe), or standard input and output.
+
+import { chmodSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { Refusal } from '../../core/failure.ts';
+import { serveConnection, type ServedConnection } from './connection.ts';
+import type { Feed } from './feed.ts';
+import type { RequestHandlers } from './local.ts';
+
+const connectionsMax = 64;
+const probeWaitMs = 1000;
+
+export interface ServeSocketOptions {
+  /** Path of the socket file, or of a named pipe on Windows. */
+  readonly path: string;
+  readonly token: string;
+  readonly handlers: RequestHandlers;
+  readonly feed: Feed;
+  readonly version: string;
+  readonly root: string;
+  /** The number of greeted clients, whenever it changes. */
+  readonly onClientCount: (count: number) => void;
+  readonly isIdle: () => boolean;
+  /** A newer client was told that this backend leaves now: end the process (close the server first). */
+  readonly onLeaving: () => void;
+}
+
+export interface ServedSocket {
+  readonly path: string;
+  /** Tells every client, ends their connections and removes the socket file. */
+  close(reason: string): Promise<void>;
+}
+
+export async function serveSocket(options: ServeSocketOptions): Promise<ServedSocket> {
+  await preparePath(options.path);
+  const open = new Set<ServedConnection>();
+  let clients = 0;
+  const count = (change: number): void => {
+    clients += change;
+    options.onClientCount(clients);
+  };
+  const server = createServer((socket) => {
+    if (open.size >= connectionsMax) {
+      socket.destroy();
+      return;
+    }
+    const served = serveConnection(
+      socket,
+      socket,
+      () => {
+        open.delete(served);
+        endSocket(socket);
+      },
+      {
+        ...options,
+        onOpen: () => count(1),
+        onClosed: () => count(-1),
+        onLeave: options.onLeaving,
+      },
+    );
+    open.add(served);
+  });
+  await listen(server, options.path);
+  return {
+    path: options.path,
+    async close(reason) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await Promise.all([...open].map((served) => served.leave(reason)));
+      await closed;
+    },
+  };
+}
+
+export interface ServeStreamsOptions extends Omit<
+  ServeSocketOptions,
+  'path' | 'token' | 'onClientCount' | 'onLeaving'
+> {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+/** One client over a pair of pipes: the one that started this process. Resolves when it is gone. */
+export function serveStreams(options: ServeStreamsOptions): {
+  readonly ended: Promise<void>;
+  close(reason: string): Promise<void>;
+} {
+  let finish: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const served = serveConnection(options.input, options.output, () => finish(), {
+    ...options,
+    token: null,
+    onOpen: () => {},
+    onClosed: () => {},
+    onLeave: () => finish(),
+  });
+  return { ended, close: (reason) => served.leave(reason) };
+}
+
+/** What was written still goes out; a client that does not read cannot hold the socket. */
+function endSocket(socket: Socket): void {
+  socket.on('error', () => {});
+  socket.end();
+  const timer = setTimeout(() => socket.destroy(), 500);
+  timer.unref();
+  socket.on('close', () => clearTimeout(timer));
+}
+
+async function listen(server: Server, path: string): Promise<void> {
+  const before = process.umask(0o177);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(path, () => resolve());
+      process.umask(before); // the file exists as soon as listen returns
+    });
+  } finally {
+    process.umask(before);
+  }
+  server.on('error', () => {});
+  if (!isPipe(path)) chmodSync(path, 0o600);
+}
+
+function isPipe(path: string): boolean {
+  return path.startsWith('\\\\');
+}
+
+/** A private folder, and no leftover of a dead backend in the way. */
+async function preparePath(path: string): Promise<void> {
+  if (isPipe(path)) return;
+  if (Buffer.byteLength(path) > 100) {
+    throw new Refusal('socket', `The socket path ${path} is too long (at most 100 bytes).`);
+  }
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const folder = statSync(dirname(path));
+  const openToAll = (folder.mode & 0o002) !== 0 && (folder.mode & 0o1000) === 0;
+  if (openToAll) {
+    throw new Refusal(
+      'socket',
+      `The folder ${dirname(path)} is writable by everybody; choose one that is not.`,
+    );
+  }
+  const present = lstatSync(path, { throwIfNoEntry: false });
+  if (present === undefined) return;
+  if (!present.isSocket()) {
+    throw new Refusal(
+      'socket',
+      `${path} exists and is no socket; remove it or choose another path.`,
+    );
+  }
+  if (await someoneListens(path)) {
+    throw new Refusal('socket', `A backend listens on ${path} already.`);
+  }
+  unlinkSync(path);
+}
+
+function someoneListens(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const timer = setTimeout(() => finish(true), probeWaitMs);
+    const finish = (answer: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+  });
+}

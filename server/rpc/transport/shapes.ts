@@ -1,0 +1,168 @@
+// The basic shape of every request's parameters: junk is refused before a handler sees it, unknown keys are dropped.
+
+import type { Params, RequestName } from '../../protocol/api.ts';
+
+type FieldShape =
+  | 'text'
+  | 'number'
+  | 'flag'
+  | 'texts'
+  | 'numbers'
+  | 'texts by name'
+  | 'text or null'
+  | 'number or text';
+
+type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
+
+/** A shape for each key, required ones as `text`, optional ones as `text?`: the compiler asks for every one of them. */
+type ShapeOf<T> = {
+  readonly [K in keyof T]-?: K extends OptionalKeys<T> ? `${FieldShape}?` : FieldShape;
+};
+
+type Shapes = {
+  readonly [N in RequestName]: string extends keyof Params<N>
+    ? Readonly<Record<string, never>>
+    : ShapeOf<Params<N>>;
+};
+
+const taskFields = {
+  description: 'text?',
+  epic: 'text or null?',
+  parent: 'text or null?',
+  priority: 'number or text?',
+  blocked_by: 'texts?',
+  add_blockers: 'texts?',
+  remove_blockers: 'texts?',
+  type: 'text?',
+  labels: 'texts?',
+  accept: 'texts?',
+  agent: 'text or null?',
+  gate: 'text or null?',
+  test_mode: 'text?',
+  test_scope: 'text?',
+  max_attempts: 'number?',
+} as const;
+
+const oneId = { id: 'text' } as const;
+
+const shapes: Shapes = {
+  hello: { token: 'text', client: 'text', version: 'text', protocol: 'number' },
+  status: { epic: 'text?' },
+  'epic.add': { title: 'text', description: 'text?' },
+  'epic.list': {},
+  'epic.show': oneId,
+  'epic.edit': { id: 'text', title: 'text?', description: 'text?' },
+  'epic.close': oneId,
+  'task.add': { ...taskFields, title: 'text' },
+  'task.edit': { ...taskFields, id: 'text', title: 'text?' },
+  'task.show': oneId,
+  import: {
+    text: 'text',
+    bad_utf8_lines: 'numbers',
+    file: 'text',
+    format: 'text',
+    dry_run: 'flag?',
+    update: 'flag?',
+    rename: 'flag?',
+    skip_invalid: 'flag?',
+  },
+  export: { format: 'text' },
+  why: oneId,
+  'log.read': { id: 'text', attempt: 'number?', offset: 'number?', limit: 'number?' },
+  'log.prompt': { id: 'text', attempt: 'number?' },
+  'events.read': { after: 'number?', type: 'text?', task: 'text?', limit: 'number?' },
+  subscribe: { after: 'number?' },
+  diff: oneId,
+  questions: {},
+  'run.start': {
+    workers: 'number?',
+    epic: 'text?',
+    target: 'text?',
+    gate: 'text?',
+    land: 'text?',
+    env: 'texts by name?',
+  },
+  'run.resume': { env: 'texts by name?' },
+  'run.stop': { run: 'text?' },
+  'task.pause': oneId,
+  'task.unpause': { id: 'text', hint: 'text?' },
+  'task.cancel': { id: 'text', reason: 'text?' },
+  'task.retry': { id: 'text', force: 'flag?' },
+  'task.hint': { id: 'text', text: 'text' },
+  'task.resolve': { id: 'text', note: 'text' },
+  'task.send_back': { id: 'text', text: 'text' },
+  approve: oneId,
+  answer: { id: 'text', choice: 'text' },
+  reset: {
+    ids: 'texts?',
+    completed: 'flag?',
+    failed: 'flag?',
+    claimed: 'flag?',
+    in_progress: 'flag?',
+  },
+  'worktree.list': {},
+  'worktree.prune': { dry_run: 'flag?', force: 'flag?' },
+  shutdown: { force: 'flag?' },
+};
+
+export function isRequestName(name: string): name is RequestName {
+  return Object.hasOwn(shapes, name);
+}
+
+export type Shaped<N extends RequestName> =
+  | { readonly ok: true; readonly params: Params<N> }
+  | { readonly ok: false; readonly message: string };
+
+export function shapeParams<N extends RequestName>(name: N, raw: unknown): Shaped<N> {
+  const input = raw ?? {};
+  if (typeof input !== 'object' || Array.isArray(input)) {
+    return { ok: false, message: `The parameters of ${name} must be an object.` };
+  }
+  const params: Record<string, unknown> = {};
+  for (const [key, shape] of Object.entries<string>(shapes[name])) {
+    const value: unknown = Object.hasOwn(input, key)
+      ? (input as Record<string, unknown>)[key]
+      : undefined;
+    const optional = shape.endsWith('?');
+    if (value === undefined) {
+      if (optional) continue;
+      return { ok: false, message: `${name} needs the parameter ${key}.` };
+    }
+    const wanted = (optional ? shape.slice(0, -1) : shape) as FieldShape;
+    if (!fits(wanted, value)) {
+      return { ok: false, message: `The parameter ${key} of ${name} must be: ${wanted}.` };
+    }
+    params[key] = value;
+  }
+  return { ok: true, params: params as Params<N> };
+}
+
+function fits(shape: FieldShape, value: unknown): boolean {
+  switch (shape) {
+    case 'text':
+      return typeof value === 'string';
+    case 'number':
+      return isNumber(value);
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'texts':
+      return Array.isArray(value) && value.every((item) => typeof item === 'string');
+    case 'numbers':
+      return Array.isArray(value) && value.every(isNumber);
+    case 'texts by name':
+      return (
+        typeof value === 'object' &&
+        value !== null &&
+        !Array.isArray(value) &&
+        Object.values(value).every((item) => typeof item === 'string')
+      );
+    case 'text or null':
+      return value === null || typeof value === 'string';
+    case 'number or text':
+      return typeof value === 'string' || isNumber(value);
+  }
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value);
+}

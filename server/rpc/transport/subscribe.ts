@@ -1,0 +1,21 @@
+// What `subscribe` answers: the number from which events follow, with the state beside it when too much has passed.
+
+import type { StatusSnapshot, Subscribed } from '../../protocol/api.ts';
+import type { Feed } from './feed.ts';
+
+/** Above this many missed events a snapshot is the shorter way. */
+export const replayMax = 5000;
+
+/** The answer, and the number after which the pump begins. */
+export async function answerSubscribe(
+  feed: Feed,
+  snapshot: () => Promise<StatusSnapshot>,
+  after: number | undefined,
+): Promise<{ readonly answer: Subscribed; readonly pumpAfter: number }> {
+  const last = await feed.lastSeq();
+  if (after !== undefined && after >= 0 && after <= last && last - after <= replayMax) {
+    return { answer: { kind: 'replay', seq: last, snapshot: null }, pumpAfter: after };
+  }
+  const state = await snapshot();
+  return { answer: { kind: 'snapshot', seq: state.seq, snapshot: state }, pumpAfter: state.seq };
+}
