@@ -1,0 +1,74 @@
+// Takes pending workflows as far as the limits of their queues allow, in one transaction.
+
+import type { QueueLimits } from '../port.ts';
+import * as statements from './statements.ts';
+import type { ClaimedRow, Db } from './statements.ts';
+
+export interface ClaimWorkRequest {
+  readonly limits: ReadonlyMap<string, QueueLimits>;
+  /** How many run in this process already. */
+  readonly runningByQueue: ReadonlyMap<string, number>;
+  readonly names: readonly string[];
+  readonly notIds: readonly string[];
+  readonly owner: string;
+  readonly leaseExpiresAt: number;
+  readonly now: number;
+}
+
+export interface ClaimedWork {
+  readonly row: ClaimedRow;
+  /** Everything that earlier runs of the workflow have stored. */
+  readonly memos: Map<string, string | null>;
+}
+
+/** At most this many of one queue are claimed in one transaction, so that it stays short. */
+const claimBatch = 64;
+
+/** `more`: a queue had at least a full batch, so look again. */
+export async function claimWork(
+  db: Db,
+  request: ClaimWorkRequest,
+): Promise<{ readonly claimed: readonly ClaimedWork[]; readonly more: boolean }> {
+  const open = (await statements.queuesWithPending(db))
+    .map((queue) => ({ queue, room: roomHere(request, queue) }))
+    .filter(({ room }) => room > 0);
+  if (open.length === 0) return { claimed: [], more: false };
+  return db.transaction().execute(async (tx) => {
+    const rows: ClaimedRow[] = [];
+    let more = false;
+    for (const { queue, room } of open) {
+      const limit = Math.min(room, await roomEverywhere(tx, request, queue), claimBatch);
+      if (limit <= 0) continue;
+      const claimed = await statements.claim(tx, { ...request, queue, limit });
+      rows.push(...claimed);
+      more ||= claimed.length === claimBatch;
+    }
+    return { claimed: await withMemos(tx, rows), more };
+  });
+}
+
+function roomHere(request: ClaimWorkRequest, queue: string): number {
+  const perProcess = request.limits.get(queue)?.perProcess;
+  if (perProcess === undefined) return Infinity;
+  return perProcess - (request.runningByQueue.get(queue) ?? 0);
+}
+
+async function roomEverywhere(db: Db, request: ClaimWorkRequest, queue: string): Promise<number> {
+  const concurrency = request.limits.get(queue)?.concurrency;
+  if (concurrency === undefined) return Infinity;
+  return concurrency - (await statements.countRunning(db, queue));
+}
+
+async function withMemos(db: Db, rows: readonly ClaimedRow[]): Promise<readonly ClaimedWork[]> {
+  const work = new Map(
+    rows.map((row) => [row.id, { row, memos: new Map<string, string | null>() }]),
+  );
+  // A first claim has nothing to find.
+  const again = rows.filter((row) => row.epoch > 1).map((row) => row.id);
+  if (again.length > 0) {
+    for (const step of await statements.readSteps(db, again)) {
+      work.get(step.workflow_id)?.memos.set(step.name, step.output);
+    }
+  }
+  return [...work.values()];
+}

@@ -1,0 +1,367 @@
+// The embedded adapter of the durable port: workflows, steps and leases in the SQLite file of the store.
+//
+// Work is found at once when this process starts, ends or is told of something, and within a second when another
+// process did. One slow tick does all that needs the clock: it renews leases, hears of cancels, takes over from the
+// dead, and looks for the ends that are waited for.
+
+import type { Kysely, Transaction } from 'kysely';
+import type {
+  Clock,
+  Durable,
+  QueueLimits,
+  StartOptions,
+  WorkflowBody,
+  WorkflowInfo,
+} from '../port.ts';
+import { claimWork } from './claim.ts';
+import { errorText, fromJson, toJson } from './json.ts';
+import { WorkflowRun, type RunContext, type StopCause } from './run.ts';
+import * as statements from './statements.ts';
+import type { ClaimedRow, Db, Outcome, WorkflowRow } from './statements.ts';
+import type { DurableTables } from './tables.ts';
+import { isDatabaseTrouble } from './trouble.ts';
+import { Waiters } from './waiters.ts';
+
+export interface EmbeddedOptions<Tables extends DurableTables> {
+  readonly db: Kysely<Tables>;
+  readonly clock: Clock;
+  /** Names this process in the rows it owns; `processIdentity()` outside tests. Never used twice. */
+  readonly processId: string;
+  /** False only when that process is surely gone; `isProcessAlive` of process-identity.ts outside tests. */
+  readonly isProcessAlive: (processId: string) => boolean;
+  readonly leaseMs: number;
+  /** For crash tests: called when a step or commit has been stored, before its result is given out. */
+  readonly crashPoint?: (workflowId: string, stepName: string) => void;
+  /** Told of errors of the database outside of any caller's request. The adapter tries again by itself. */
+  readonly onTrouble?: (error: unknown) => void;
+}
+
+export interface EmbeddedDurable<Tx> extends Durable<Tx> {
+  /** Deletes the steps of workflows that succeeded longer ago than this, in small batches. Answers how many. */
+  forget(olderThanMs: number): Promise<number>;
+}
+
+interface Running<Tx> {
+  readonly run: WorkflowRun<Tx>;
+  readonly queue: string;
+  readonly done: Promise<void>;
+}
+
+const tickMsMax = 1_000;
+const forgetBatch = 1_000;
+
+export function createEmbeddedDurable<Tables extends DurableTables>(
+  options: EmbeddedOptions<Tables>,
+): EmbeddedDurable<Transaction<Tables>> {
+  return new EmbeddedAdapter<Transaction<Tables>>(options as unknown as AdapterOptions);
+}
+
+/** The same options, seen with our own tables only. */
+type AdapterOptions = EmbeddedOptions<DurableTables>;
+
+class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
+  readonly #options: AdapterOptions;
+  readonly #context: RunContext;
+  readonly #tickMs: number;
+  readonly #bodies = new Map<string, WorkflowBody<Tx, unknown, unknown>>();
+  readonly #limits = new Map<string, QueueLimits>();
+  /** By workflow id. A run that lost its lease stays until its body has returned. */
+  readonly #running = new Map<string, Running<Tx>>();
+  readonly #waiters = new Waiters();
+  #launched = false;
+  #closed: Promise<void> | null = null;
+  /** True while somebody has asked to look for work since the last look began. */
+  #lookAgain = false;
+  #looking: Promise<void> | null = null;
+  #ticking: Promise<void> | null = null;
+  #callOffTick: (() => void) | null = null;
+  #leasesExpireAt = 0;
+
+  constructor(options: AdapterOptions) {
+    this.#options = options;
+    this.#context = { db: options.db, clock: options.clock, crashPoint: options.crashPoint };
+    this.#tickMs = Math.max(1, Math.min(tickMsMax, Math.floor(options.leaseMs / 3)));
+  }
+
+  workflow<Input, Output>(name: string, body: WorkflowBody<Tx, Input, Output>): void {
+    if (this.#launched) throw new Error(`workflow ${name} is registered after launch`);
+    if (this.#bodies.has(name)) throw new Error(`workflow ${name} is registered twice`);
+    this.#bodies.set(name, (run, input) => body(run, input as Input));
+  }
+
+  queue(name: string, limits: QueueLimits): void {
+    this.#limits.set(name, limits);
+    this.wake();
+  }
+
+  async start(name: string, id: string, input: unknown, options: StartOptions): Promise<void> {
+    await this.#insert(this.#options.db, name, id, input, options);
+    this.wake();
+  }
+
+  async startIn(
+    tx: Tx,
+    name: string,
+    id: string,
+    input: unknown,
+    options: StartOptions,
+  ): Promise<void> {
+    await this.#insert(tx as unknown as Db, name, id, input, options);
+  }
+
+  async #insert(
+    db: Db,
+    name: string,
+    id: string,
+    input: unknown,
+    { queue, priority }: StartOptions,
+  ): Promise<void> {
+    const row = { id, name, queue, priority: priority ?? 0, input: toJson(input) ?? 'null' };
+    await statements.insertWorkflow(db, row, this.#now());
+  }
+
+  wake(): void {
+    if (!this.#launched || this.#closed !== null) return;
+    this.#lookAgain = true;
+    this.#looking ??= this.#lookForWork();
+  }
+
+  async cancel(id: string): Promise<void> {
+    const marked = await statements.requestCancel(this.#options.db, id, this.#now());
+    if (marked === null) return;
+    if (marked.state === 'cancelled') return this.#settleWaiters([id]);
+    // A row of ours that is not in the map was claimed a moment ago by the look that is under way.
+    if (marked.owner === this.#options.processId && !this.#running.has(id)) await this.#looking;
+    const running = this.#running.get(id);
+    if (running !== undefined) {
+      running.run.stop('cancelled');
+      await running.done;
+    } else if (marked.owner !== null && !this.#options.isProcessAlive(marked.owner)) {
+      await this.#takeOver([marked.owner]);
+    }
+  }
+
+  async resume(id: string): Promise<void> {
+    await statements.resume(this.#options.db, id, this.#now());
+    this.wake();
+  }
+
+  async get(id: string): Promise<WorkflowInfo | null> {
+    const row = await statements.readWorkflow(this.#options.db, id);
+    return row === null ? null : toInfo(row);
+  }
+
+  async wait(id: string): Promise<WorkflowInfo> {
+    if (this.#closed !== null) throw new Error('the durable adapter is closed');
+    // Registered before the look, so that an end between the two is not missed.
+    const { ended, giveUp } = this.#waiters.add(id);
+    ended.catch(() => undefined); // It may be rejected by `close` before anybody awaits it below.
+    const info = await this.get(id);
+    if (info === null || isEnded(info)) giveUp();
+    if (info === null) throw new Error(`there is no workflow ${id}`);
+    if (isEnded(info)) return info;
+    this.#scheduleTick();
+    return ended;
+  }
+
+  async launch(): Promise<void> {
+    if (this.#launched) return;
+    this.#launched = true;
+    await this.#takeOverFromTheDead();
+    this.wake();
+    await this.#looking;
+    this.#scheduleTick();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeOnce();
+    return this.#closed;
+  }
+
+  async #closeOnce(): Promise<void> {
+    this.#callOffTick?.();
+    this.#stopAll('closing');
+    // Before the bodies are awaited: one of them may itself wait for another workflow.
+    this.#waiters.rejectAll(new Error('the durable adapter is closed'));
+    await this.#ticking;
+    await this.#looking;
+    while (this.#running.size > 0) {
+      await Promise.all([...this.#running.values()].map(({ done }) => done));
+    }
+  }
+
+  async forget(olderThanMs: number): Promise<number> {
+    const { db } = this.#options;
+    const endedBefore = this.#now() - olderThanMs;
+    const last = await statements.readLastSeq(db);
+    let forgotten = 0;
+    for (let after = 0; after < last; after += forgetBatch) {
+      forgotten += await statements.forgetSteps(db, after, after + forgetBatch, endedBefore);
+    }
+    return forgotten;
+  }
+
+  #now(): number {
+    return this.#options.clock.now();
+  }
+
+  /** Claims until nobody has asked to look again. There is one such loop at a time. */
+  async #lookForWork(): Promise<void> {
+    // So that `#looking` is set before the first look, whatever that does at once.
+    await Promise.resolve();
+    while (this.#lookAgain && this.#closed === null) {
+      this.#lookAgain = false;
+      try {
+        await this.#claimOnce();
+      } catch (error) {
+        this.#options.onTrouble?.(error);
+      }
+    }
+    this.#looking = null;
+  }
+
+  async #claimOnce(): Promise<void> {
+    const { db, processId, leaseMs } = this.#options;
+    const now = this.#now();
+    const leaseExpiresAt = now + leaseMs;
+    const runningByQueue = new Map<string, number>();
+    for (const { queue } of this.#running.values()) {
+      runningByQueue.set(queue, (runningByQueue.get(queue) ?? 0) + 1);
+    }
+    const { claimed, more } = await claimWork(db, {
+      limits: this.#limits,
+      runningByQueue,
+      names: [...this.#bodies.keys()],
+      notIds: [...this.#running.keys()],
+      owner: processId,
+      leaseExpiresAt,
+      now,
+    });
+    if (this.#running.size === 0) this.#leasesExpireAt = leaseExpiresAt;
+    for (const { row, memos } of claimed) this.#begin(row, memos);
+    if (more) this.#lookAgain = true;
+  }
+
+  #begin(row: ClaimedRow, memos: Map<string, string | null>): void {
+    const fence = { id: row.id, owner: this.#options.processId, epoch: row.epoch };
+    const run = new WorkflowRun<Tx>(this.#context, fence, memos);
+    if (this.#closed !== null) run.stop('closing');
+    this.#running.set(row.id, { run, queue: row.queue, done: this.#runToEnd(run, row) });
+  }
+
+  /** Never rejects. */
+  async #runToEnd(run: WorkflowRun<Tx>, row: ClaimedRow): Promise<void> {
+    const outcome = await this.#outcomeOf(run, row);
+    if (run.cause !== 'lost' && run.cause !== 'storage') await this.#finish(run, outcome);
+    this.#running.delete(row.id);
+    this.wake();
+  }
+
+  async #outcomeOf(run: WorkflowRun<Tx>, row: ClaimedRow): Promise<Outcome> {
+    const body = this.#bodies.get(row.name);
+    // Also lets `#begin` enter the run into the map before its body does anything.
+    await Promise.resolve();
+    if (run.cause !== null) return { state: 'pending' };
+    try {
+      if (body === undefined) throw new Error(`there is no workflow named ${row.name}`);
+      return { state: 'succeeded', result: toJson(await body(run, fromJson(row.input))) };
+    } catch (error) {
+      if (isDatabaseTrouble(error)) run.stop('storage');
+      if (run.cause !== null) return { state: 'pending' };
+      return { state: 'failed', error: errorText(error) };
+    }
+  }
+
+  async #finish(run: WorkflowRun<Tx>, outcome: Outcome): Promise<void> {
+    try {
+      const row = await statements.finish(this.#options.db, run.fence, outcome, this.#now());
+      if (row !== null && isEnded(row)) this.#waiters.settle(toInfo(row));
+    } catch (error) {
+      // The row stays ours in the file until its lease runs out; then it is claimed again and ends from its memos.
+      this.#options.onTrouble?.(error);
+    }
+  }
+
+  #scheduleTick(): void {
+    const needed = this.#launched || this.#waiters.ids.length > 0;
+    if (!needed || this.#closed !== null || this.#callOffTick !== null) return;
+    this.#callOffTick = this.#options.clock.timer(this.#tickMs, () => {
+      this.#ticking = this.#tick().finally(() => {
+        this.#ticking = null;
+        this.#callOffTick = null;
+        this.#scheduleTick();
+      });
+    });
+  }
+
+  /** Never rejects. */
+  async #tick(): Promise<void> {
+    try {
+      await this.#checkLeases();
+      if (this.#launched) await this.#takeOverFromTheDead();
+      await this.#settleWaiters(this.#waiters.ids);
+      this.wake();
+    } catch (error) {
+      if (this.#now() >= this.#leasesExpireAt) this.#stopAll('lost');
+      this.#options.onTrouble?.(error);
+    }
+  }
+
+  #stopAll(cause: StopCause): void {
+    for (const { run } of this.#running.values()) run.stop(cause);
+  }
+
+  /** Renews when a third of the lease has gone, and stops what was taken over or cancelled by another process. */
+  async #checkLeases(): Promise<void> {
+    const { db, processId, leaseMs } = this.#options;
+    const runs = [...this.#running.values()].map(({ run }) => run);
+    if (runs.length === 0) return;
+    const ids = runs.map((run) => run.workflowId);
+    const renewedUntil = this.#now() + leaseMs;
+    const renew = this.#leasesExpireAt - this.#now() <= (leaseMs * 2) / 3;
+    const held = renew
+      ? await statements.renewLeases(db, processId, ids, renewedUntil)
+      : await statements.readHeld(db, processId, ids);
+    if (renew) this.#leasesExpireAt = renewedUntil;
+    const heldById = new Map(held.map((row) => [row.id, row]));
+    for (const run of runs) {
+      const row = heldById.get(run.workflowId);
+      if (row?.epoch !== run.fence.epoch) run.stop('lost');
+      else if (row.cancel_requested === 1) run.stop('cancelled');
+    }
+  }
+
+  async #takeOverFromTheDead(): Promise<void> {
+    const { db, processId, isProcessAlive } = this.#options;
+    const owners = await statements.readOwners(db);
+    const dead = owners
+      .map(({ owner }) => owner)
+      .filter((owner) => owner !== processId && !isProcessAlive(owner));
+    const now = this.#now();
+    if (dead.length > 0 || owners.some((owner) => owner.first_expiry <= now)) {
+      await this.#takeOver(dead);
+    }
+  }
+
+  async #takeOver(deadOwners: readonly string[]): Promise<void> {
+    await statements.releaseAbandoned(this.#options.db, deadOwners, this.#now());
+    await this.#settleWaiters(this.#waiters.ids);
+    this.wake();
+  }
+
+  async #settleWaiters(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    for (const row of await statements.readEnded(this.#options.db, ids)) {
+      this.#waiters.settle(toInfo(row));
+    }
+  }
+}
+
+function toInfo(row: WorkflowRow): WorkflowInfo {
+  const { id, name, queue, state, result, error } = row;
+  return { id, name, queue, state, result: fromJson(result), error };
+}
+
+function isEnded({ state }: Pick<WorkflowInfo, 'state'>): boolean {
+  return state === 'succeeded' || state === 'failed' || state === 'cancelled';
+}

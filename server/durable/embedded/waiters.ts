@@ -1,0 +1,44 @@
+// Who waits for the end of which workflow.
+
+import type { WorkflowInfo } from '../port.ts';
+
+interface Waiter {
+  resolve(info: WorkflowInfo): void;
+  reject(error: Error): void;
+}
+
+export class Waiters {
+  readonly #byId = new Map<string, Set<Waiter>>();
+
+  get ids(): readonly string[] {
+    return [...this.#byId.keys()];
+  }
+
+  /** The promise, and a function that gives the waiting up. */
+  add(id: string): { readonly ended: Promise<WorkflowInfo>; readonly giveUp: () => void } {
+    const waiting = this.#byId.get(id) ?? new Set<Waiter>();
+    this.#byId.set(id, waiting);
+    let waiter: Waiter | undefined;
+    const ended = new Promise<WorkflowInfo>((resolve, reject) => {
+      waiter = { resolve, reject };
+      waiting.add(waiter);
+    });
+    const giveUp = (): void => {
+      if (waiter !== undefined) waiting.delete(waiter);
+      if (waiting.size === 0 && this.#byId.get(id) === waiting) this.#byId.delete(id);
+    };
+    return { ended, giveUp };
+  }
+
+  settle(info: WorkflowInfo): void {
+    const waiting = this.#byId.get(info.id);
+    this.#byId.delete(info.id);
+    for (const waiter of waiting ?? []) waiter.resolve(info);
+  }
+
+  rejectAll(error: Error): void {
+    const all = [...this.#byId.values()].flatMap((waiting) => [...waiting]);
+    this.#byId.clear();
+    for (const waiter of all) waiter.reject(error);
+  }
+}

@@ -1,0 +1,162 @@
+// Kysely's driver and dialect for one connection of node:sqlite. It starts no timers, so it runs in a simulation too.
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import {
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import { databaseError } from './database-error.ts';
+
+const preparedStatementsMax = 256;
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly returnsRows: boolean;
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  /** Least recently used first: a Map keeps the order of insertion. */
+  readonly #prepared = new Map<string, Prepared>();
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  run(sql: string): void {
+    try {
+      this.#prepare(sql).statement.run();
+    } catch (error) {
+      throw databaseError(error, this.#path);
+    }
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const parameters = query.parameters as readonly SQLInputValue[];
+    try {
+      const { statement, returnsRows } = this.#prepare(query.sql);
+      if (returnsRows) {
+        // node:sqlite makes rows without a prototype; callers get plain objects.
+        return { rows: statement.all(...parameters).map((row) => ({ ...row })) as R[] };
+      }
+      const { changes, lastInsertRowid } = statement.run(...parameters);
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+    } catch (error) {
+      throw databaseError(error, this.#path);
+    }
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    // A statement of its own: a cached one would be reset by the next query with the same text.
+    const statement = this.#database.prepare(query.sql);
+    for (const row of statement.iterate(...(query.parameters as readonly SQLInputValue[]))) {
+      yield { rows: [{ ...row } as R] };
+    }
+  }
+
+  #prepare(sql: string): Prepared {
+    let prepared = this.#prepared.get(sql);
+    if (prepared === undefined) {
+      const statement = this.#database.prepare(sql);
+      prepared = { statement, returnsRows: statement.columns().length > 0 };
+    } else {
+      this.#prepared.delete(sql);
+    }
+    this.#prepared.set(sql, prepared);
+    if (this.#prepared.size > preparedStatementsMax) {
+      const [oldest] = this.#prepared.keys();
+      if (oldest !== undefined) this.#prepared.delete(oldest);
+    }
+    return prepared;
+  }
+}
+
+/** Hands the one connection to one caller after the other, first come, first served. */
+class SqliteDriver implements Driver {
+  readonly #database: DatabaseSync;
+  readonly #connection: SqliteConnection;
+  #taken = false;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#connection = new SqliteConnection(database, path);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<SqliteConnection> {
+    if (this.#taken) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#taken = true;
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken = false;
+    else next();
+  }
+
+  /** `immediate` takes the write lock at once: a transaction that reads first can then never fail at its first write. */
+  async beginTransaction(connection: SqliteConnection): Promise<void> {
+    connection.run('begin immediate');
+  }
+
+  async commitTransaction(connection: SqliteConnection): Promise<void> {
+    connection.run('commit');
+  }
+
+  async rollbackTransaction(connection: SqliteConnection): Promise<void> {
+    // A full disk and some other errors have rolled back already.
+    if (connection.inTransaction) connection.run('rollback');
+  }
+
+  async savepoint(connection: SqliteConnection, name: string): Promise<void> {
+    connection.run(`savepoint ${quoted(name)}`);
+  }
+
+  async rollbackToSavepoint(connection: SqliteConnection, name: string): Promise<void> {
+    connection.run(`rollback to ${quoted(name)}`);
+  }
+
+  async releaseSavepoint(connection: SqliteConnection, name: string): Promise<void> {
+    connection.run(`release ${quoted(name)}`);
+  }
+
+  async destroy(): Promise<void> {
+    if (this.#database.isOpen) this.#database.close();
+  }
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The driver keeps its own queue for the connection, so Kysely need not put a second one in front of it. */
+class QueueingAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+export function sqliteDialect(database: DatabaseSync, path: string): Dialect {
+  return {
+    createDriver: () => new SqliteDriver(database, path),
+    createQueryCompiler: (): QueryCompiler => new SqliteQueryCompiler(),
+    createAdapter: () => new QueueingAdapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+}

@@ -1,0 +1,35 @@
+// A lock that one process holds for its life: an open exclusive transaction on a small SQLite file of its own.
+//
+// The operating system holds it, so a killed owner leaves nothing behind and a reused pid means nothing. Nobody may
+// open the file in any other way: on POSIX systems, closing it once would drop the lock of the whole process.
+
+import { DatabaseSync } from 'node:sqlite';
+import { databaseError, isBusy } from './database-error.ts';
+
+export interface ExclusiveLock {
+  readonly path: string;
+  /** Lets the next one in. A second call does nothing. */
+  release(): void;
+}
+
+/** The lock, or null when another process (or another caller in this one) holds it. Never waits. */
+export function acquireExclusive(path: string): ExclusiveLock | null {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(path, { timeout: 0 });
+    // In WAL mode "exclusive" would let readers in, and it would leave two more files.
+    database.exec('pragma journal_mode = delete');
+    database.exec('begin exclusive');
+  } catch (error) {
+    database?.close();
+    if (isBusy(error)) return null;
+    throw databaseError(error, path);
+  }
+  const held = database;
+  return {
+    path,
+    release: () => {
+      if (held.isOpen) held.close();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+// Opens one SQLite file the one way Drover does it: WAL, foreign keys, a busy timeout, and a look whether it is sound.
+
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import { damagedMessage, databaseError, databaseRefusal, isBusy } from './database-error.ts';
+import { sqliteDialect } from './driver.ts';
+
+export interface OpenOptions {
+  /** Opens without ever writing; the file must exist. */
+  readonly readOnly?: boolean;
+  /** `full` (the default): a commit is on the disk when it returns. `normal`: a loss of power may take the last ones. */
+  readonly durability?: 'full' | 'normal';
+  /** How long a statement waits for another process's write. */
+  readonly busyTimeoutMs?: number;
+}
+
+export interface OpenedDatabase<Tables = unknown> {
+  readonly path: string;
+  readonly db: Kysely<Tables>;
+  /** The same connection without Kysely, for pragmas outside a transaction. */
+  readonly raw: DatabaseSync;
+  /** Waits for what runs, then closes. A second call does nothing. */
+  close(): Promise<void>;
+}
+
+const busyTimeoutDefaultMs = 5_000;
+const walLimitBytes = 16 * 1024 * 1024;
+
+/** Opens the file, creating it unless `readOnly`. Throws a `Refusal` of kind `database` that names the file and the remedy. */
+export function openSqlite<Tables>(
+  path: string,
+  options: OpenOptions = {},
+): OpenedDatabase<Tables> {
+  const busyTimeoutMs = options.busyTimeoutMs ?? busyTimeoutDefaultMs;
+  const readOnly = options.readOnly ?? false;
+  let raw: DatabaseSync | null = null;
+  try {
+    raw = new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs });
+    if (hasContent(path)) checkSound(raw, path);
+    raw.exec('pragma foreign_keys = on');
+    if (!readOnly) {
+      if (path !== ':memory:') switchToWal(raw, busyTimeoutMs);
+      raw.exec(`pragma synchronous = ${options.durability === 'normal' ? 'normal' : 'full'}`);
+      raw.exec(`pragma journal_size_limit = ${walLimitBytes}`);
+    }
+  } catch (error) {
+    raw?.close();
+    throw databaseError(error, path);
+  }
+  return opened<Tables>(raw, path);
+}
+
+function opened<Tables>(raw: DatabaseSync, path: string): OpenedDatabase<Tables> {
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(raw, path) });
+  let closed: Promise<void> | null = null;
+  const closeOnce = async (): Promise<void> => {
+    // Through the queue of the connection, so that a transaction under way ends first.
+    await db.connection().execute(async () => undefined);
+    await db.destroy();
+    if (raw.isOpen) raw.close();
+  };
+  return {
+    path,
+    db,
+    raw,
+    close: () => (closed ??= closeOnce()),
+  };
+}
+
+function hasContent(path: string): boolean {
+  if (path === ':memory:') return false;
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/** Before anything is changed: a damaged file must not be written to. */
+function checkSound(raw: DatabaseSync, path: string): void {
+  const row = raw.prepare('pragma quick_check(1)').get();
+  const verdict = row?.['quick_check'];
+  if (verdict !== 'ok') throw databaseRefusal(damagedMessage(path, String(verdict)));
+}
+
+/**
+ * SQLite does not wait when several processes switch a new file at once: it answers "locked" immediately. So the wait
+ * is ours. It blocks, but only for the first opening of a new file, and not longer than the busy timeout.
+ */
+function switchToWal(raw: DatabaseSync, busyTimeoutMs: number): void {
+  const pauseMs = 10;
+  const triesMax = Math.ceil(busyTimeoutMs / pauseMs) + 1;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let tries = 1; ; tries += 1) {
+    try {
+      raw.exec('pragma journal_mode = wal');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || tries >= triesMax) throw error;
+      Atomics.wait(pause, 0, 0, pauseMs);
+    }
+  }
+}
