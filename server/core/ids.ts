@@ -1,0 +1,75 @@
+// Ids: which ones are allowed (they become parts of branch names and folders), and how our own are made.
+
+export type IdCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+export type IdKind = 'epic' | 'task' | 'question' | 'run' | 'hint';
+
+const allowedPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** Windows opens a device for these names, with any extension and in any case. */
+const devicePattern = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
+
+/** `drover/epic/<id>` and `drover/results/<branch>` are Drover's own branches beside `drover/<task id>/<attempt>`. */
+const reservedWords: ReadonlySet<string> = new Set(['epic', 'results']);
+
+/** Says whether an id may be kept, and if not, what about it is wrong (to be put after "the id … "). */
+export function checkId(id: string): IdCheck {
+  if (id === '') return { ok: false, reason: 'is empty' };
+  if (id.length > 64) return { ok: false, reason: 'is longer than 64 characters' };
+  if (!allowedPattern.test(id)) {
+    return {
+      ok: false,
+      reason:
+        'must begin with a letter or digit and hold only letters, digits, `.`, `_` and `-` (ASCII)',
+    };
+  }
+  if (id.includes('..')) return { ok: false, reason: 'must not hold `..`' };
+  if (id.endsWith('.')) return { ok: false, reason: 'must not end with `.`' };
+  if (id.endsWith('.lock')) return { ok: false, reason: 'must not end with `.lock`' };
+  if (devicePattern.test(id)) return { ok: false, reason: 'is a device name on Windows' };
+  if (reservedWords.has(id.toLowerCase())) {
+    return { ok: false, reason: "is a word of Drover's own branch names" };
+  }
+  return { ok: true };
+}
+
+const prefixes: { readonly [K in IdKind]: string } = {
+  epic: 'epic',
+  task: 'task',
+  question: 'q',
+  run: 'run',
+  hint: 'hint',
+};
+
+const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** Random bytes that `newId` needs: 8 characters of 5 bits. */
+export const randomBytesPerId = 5;
+
+/** `task-` + 8 lower-case base32 characters, and alike for the other kinds. */
+export function newId(kind: IdKind, random: Uint8Array): string {
+  if (random.length < randomBytesPerId) throw new Error('newId needs 5 random bytes');
+  let text = '';
+  for (let index = 0; index < 8; index++) {
+    const bit = index * 5;
+    const high = random[bit >> 3] ?? 0;
+    const low = random[(bit >> 3) + 1] ?? 0;
+    const value = (((high << 8) | low) >> (11 - (bit & 7))) & 31;
+    text += base32.charAt(value);
+  }
+  return `${prefixes[kind]}-${text}`;
+}
+
+/** A sub-task that we number ourselves; `n` counts from 1. */
+export function subTaskId(parent: string, n: number): string {
+  return `${parent}.${n}`;
+}
+
+/** A title may begin with `task-x.5 `: the sub-task's id; its number and parent are in it. */
+export function subTaskIdInTitle(
+  title: string,
+): { readonly parent: string; readonly n: number; readonly title: string } | null {
+  const match = /^(task-[A-Za-z0-9]+(?:\.[1-9][0-9]*)?)\.([1-9][0-9]{0,8})\s+(\S.*)$/s.exec(title);
+  if (match === null) return null;
+  return { parent: match[1] ?? '', n: Number(match[2]), title: match[3] ?? '' };
+}

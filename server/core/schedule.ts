@@ -1,0 +1,64 @@
+// Which ready task starts next, and when everything may be done.
+
+import { criticalPath, type GraphNode } from './graph.ts';
+
+export interface StartCandidate {
+  readonly id: string;
+  readonly priority: number;
+  /** Length of the longest chain of dependents that begins here, itself included. */
+  readonly chain: number;
+  readonly createdAt: number;
+  /** Order of creation, the last word when all else is equal. */
+  readonly position?: number;
+}
+
+/** Order of starting: priority (higher first), chain (longer first), age (older first), then position and id. */
+export function compareForStart(a: StartCandidate, b: StartCandidate): number {
+  return (
+    b.priority - a.priority ||
+    b.chain - a.chain ||
+    a.createdAt - b.createdAt ||
+    (a.position ?? 0) - (b.position ?? 0) ||
+    (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+  );
+}
+
+/** Median of durations; null when there are none. */
+export function medianMs(durationsMs: readonly number[]): number | null {
+  if (durationsMs.length === 0) return null;
+  const sorted = durationsMs.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}
+
+export interface EtaInput {
+  /** Tasks that are not done, without those nobody will run (failed, cancelled). Blockers outside of it count as done. */
+  readonly remaining: readonly GraphNode[];
+  /** Median duration of finished tasks, or null while there are none. */
+  readonly medianMs: number | null;
+  readonly workers: number;
+  /** Time the running tasks have already had, by task id. */
+  readonly elapsedMs?: ReadonlyMap<string, number>;
+}
+
+/**
+ * Time until all remaining tasks are done, as far as it can be told: neither the longest chain nor the work shared
+ * among the workers can take less. Null when nothing is known about durations.
+ */
+export function etaMs(input: EtaInput): number | null {
+  if (input.remaining.length === 0) return 0;
+  const median = input.medianMs;
+  if (median === null) return null;
+  const weights = new Map<string, number>();
+  let sum = 0;
+  for (const node of input.remaining) {
+    // Sub-tasks run inside the attempt of their parent, and the median is one of whole attempts.
+    if (node.parentId !== null) continue;
+    const weight = Math.max(median - (input.elapsedMs?.get(node.id) ?? 0), 0);
+    weights.set(node.id, weight);
+    sum += weight;
+  }
+  const chain = criticalPath(input.remaining, (id) => weights.get(id) ?? 0).weight;
+  return Math.round(Math.max(chain, sum / Math.max(input.workers, 1)));
+}
