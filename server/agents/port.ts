@@ -27,24 +27,63 @@ export interface Usage {
 
 /** One line of an attempt's log after parsing: what `drover log --json` prints and the panels show. */
 export type AgentEvent =
-  | { readonly type: 'started'; readonly agent: AgentKind; readonly sessionId: string | null; readonly resumed: boolean; readonly model?: string }
+  | {
+      readonly type: 'started';
+      readonly agent: AgentKind;
+      readonly sessionId: string | null;
+      readonly resumed: boolean;
+      readonly model?: string;
+    }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }
-  | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly title: string; readonly input: unknown }
-  | { readonly type: 'tool_result'; readonly id: string; readonly isError: boolean; readonly text: string }
+  | {
+      readonly type: 'tool_call';
+      readonly id: string;
+      readonly name: string;
+      readonly title: string;
+      readonly input: unknown;
+    }
+  | {
+      readonly type: 'tool_result';
+      readonly id: string;
+      readonly isError: boolean;
+      readonly text: string;
+    }
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
-  | { readonly type: 'retry'; readonly attempt: number; readonly delayMs: number; readonly status: number | null; readonly error: string }
-  | { readonly type: 'question'; readonly requestId: string; readonly kind: 'permission' | 'question'; readonly text: string; readonly choices: readonly string[] }
+  | {
+      readonly type: 'retry';
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly status: number | null;
+      readonly error: string;
+    }
+  | {
+      readonly type: 'question';
+      readonly requestId: string;
+      readonly kind: 'permission' | 'question';
+      readonly text: string;
+      readonly choices: readonly string[];
+    }
   | { readonly type: 'question_withdrawn'; readonly requestId: string }
   | { readonly type: 'answered'; readonly requestId: string; readonly choice: string }
-  | { readonly type: 'hint'; readonly id: string; readonly text: string; readonly state: 'sent' | 'delivered' | 'dropped' }
+  | {
+      readonly type: 'hint';
+      readonly id: string;
+      readonly text: string;
+      readonly state: 'sent' | 'delivered' | 'dropped';
+    }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'note'; readonly level: 'info' | 'warning'; readonly text: string }
   | { readonly type: 'exit'; readonly code: number | null; readonly signal: string | null };
 
 /** How an agent's turn(s) ended, decided by facts of its protocol, never by words in its text. */
 export type AgentOutcome =
-  | { readonly kind: 'done'; readonly summary: string; readonly deniedTools: readonly string[]; readonly blockedReason?: string }
+  | {
+      readonly kind: 'done';
+      readonly summary: string;
+      readonly deniedTools: readonly string[];
+      readonly blockedReason?: string;
+    }
   | { readonly kind: 'failed'; readonly failure: Failure }
   /** The account reached a limit; `untilMs` is when it resets (Unix ms), null = not said. */
   | { readonly kind: 'limited'; readonly untilMs: number | null; readonly message: string }
@@ -87,7 +126,10 @@ export interface AgentHost {
   onProcess(process: AgentProcess): Promise<void>;
   onEvent(event: AgentEvent): void;
   /** Stores a question and resolves with the chosen answer; rejects never: a withdrawn question resolves null. */
-  ask(question: Extract<AgentEvent, { type: 'question' }>, signal: AbortSignal): Promise<string | null>;
+  ask(
+    question: Extract<AgentEvent, { type: 'question' }>,
+    signal: AbortSignal,
+  ): Promise<string | null>;
   /** Hints for the running turn: calls back for each hint that was not delivered yet; returns unsubscribe. */
   onHint(listener: (hint: { readonly id: string; readonly text: string }) => void): () => void;
   hintDelivered(id: string): Promise<void>;
@@ -106,14 +148,23 @@ export interface AgentDriver {
   readonly kind: AgentKind;
   readonly capabilities: AgentCapabilities;
   /** Is it there and usable? `message` says what was found or what to do. */
-  probe(): Promise<{ readonly ok: boolean; readonly version: string | null; readonly message: string }>;
+  probe(): Promise<{
+    readonly ok: boolean;
+    readonly version: string | null;
+    readonly message: string;
+  }>;
   /** Runs the agent to the end of its work. Never rejects for what the agent does. */
   run(request: AgentRequest, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome>;
   /**
    * Follows an agent that an earlier backend started (process alive with this start time, or already ended with its exit
    * code on disk). Resolves null when its outcome can't be told: then its leftovers are ended and `run` is called with resume.
    */
-  adopt(request: AgentRequest, process: AgentProcess, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome | null>;
+  adopt(
+    request: AgentRequest,
+    process: AgentProcess,
+    host: AgentHost,
+    signal: AbortSignal,
+  ): Promise<AgentOutcome | null>;
 }
 
 export interface AgentSettings {

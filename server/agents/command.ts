@@ -1,0 +1,220 @@
+// Drives any program: prompt on stdin, exit code 0 is success, what it prints is the stream. Can be adopted.
+
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { failure } from '../core/failure.ts';
+import { readLogTail } from './event-log-reader.ts';
+import { findProgram } from './find-program.ts';
+import type {
+  AgentDriver,
+  AgentHost,
+  AgentOutcome,
+  AgentProcess,
+  AgentRequest,
+  AgentSettings,
+  ProcessTable,
+} from './port.ts';
+import { isAlive, thawRun } from './process-table.ts';
+import { readExitCode, removeRawFiles } from './run-files.ts';
+import { openRunRecord, type RunRecord } from './run-record.ts';
+import { watchSilence } from './silence.ts';
+import { exitOfAdopted, type AgentExit } from './spawn.ts';
+import { followSpool } from './spool.ts';
+import { startProgram } from './start-program.ts';
+import { superviseProgram, type ProgramEnd } from './supervise.ts';
+
+export interface CommandDeps {
+  readonly processTable: ProcessTable;
+  /** Relative program paths start here (the project's root). */
+  readonly baseDir: string;
+  /** Time between SIGTERM and SIGKILL. */
+  readonly graceMs?: number;
+  readonly emptySpoolAtBytes?: number;
+}
+
+interface CommandRun {
+  readonly request: AgentRequest;
+  readonly host: AgentHost;
+  readonly signal: AbortSignal;
+  readonly record: RunRecord;
+  readonly deps: CommandDeps;
+  readonly name: string;
+}
+
+/** A started or adopted program, from the outside. */
+interface RunningProgram {
+  readonly process: AgentProcess;
+  readonly exited: Promise<AgentExit>;
+  readonly startedAt: number;
+}
+
+const graceMsDefault = 5_000;
+const summaryCharsMax = 200;
+const detailCharsMax = 4_000;
+const tailEvents = 400;
+
+export function createCommandDriver(settings: AgentSettings, deps: CommandDeps): AgentDriver {
+  const path = settings.path ?? '';
+  const missingMessage =
+    path === ''
+      ? 'The agent kind "command" needs a program: set [agent] path (or DROVER_AGENT_PATH).'
+      : `The agent program "${path}" was not found or cannot be executed: check [agent] path (or DROVER_AGENT_PATH) and the file's permissions.`;
+  const find = (env: Readonly<Record<string, string | undefined>>): string | null =>
+    path === '' ? null : findProgram(path, env, deps.baseDir);
+  const name = basename(path);
+
+  return {
+    kind: 'command',
+    capabilities: { resume: false, questions: false, hints: false, cost: false, adopt: true },
+    probe: () => {
+      const found = find(process.env);
+      const message = found ?? missingMessage;
+      return Promise.resolve({ ok: found !== null, version: null, message });
+    },
+    run: async (request, host, signal) => {
+      if (signal.aborted) return { kind: 'stopped' };
+      const program = find(request.env);
+      if (program === null) {
+        return { kind: 'failed', failure: failure('agent_missing', missingMessage) };
+      }
+      const record = await openRunRecord(request, host);
+      try {
+        const run = { request, host, signal, record, deps, name };
+        return await startAndFollow(program, settings.args, run);
+      } finally {
+        await record.close();
+      }
+    },
+    adopt: async (request, agent, host, signal) => {
+      const record = await openRunRecord(request, host);
+      try {
+        return await adoptAndFollow(agent, { request, host, signal, record, deps, name });
+      } finally {
+        await record.close();
+      }
+    },
+  };
+}
+
+async function startAndFollow(
+  program: string,
+  args: readonly string[],
+  run: CommandRun,
+): Promise<AgentOutcome> {
+  const { request, host, record } = run;
+  const started = await startProgram({
+    request,
+    host,
+    record,
+    processTable: run.deps.processTable,
+    program,
+    args,
+    env: request.env,
+    stdin: 'file',
+    onLeftoverLine: (stream, text) => record.emit({ type: 'output', stream, text }),
+  });
+  if (!started.ok) return { kind: 'failed', failure: started.error };
+  record.emit({ type: 'started', agent: 'command', sessionId: null, resumed: request.resume });
+  await record.log.flush();
+  started.value.release();
+  return await follow({ ...started.value, startedAt: Date.now() }, run);
+}
+
+async function adoptAndFollow(agent: AgentProcess, run: CommandRun): Promise<AgentOutcome | null> {
+  const { files } = run.record;
+  const isKnown = isAlive(agent) || readExitCode(files) !== null;
+  const startedAt = statSync(files.stdout, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now();
+  const exited = exitOfAdopted(agent, files);
+  const following = follow({ process: agent, exited, startedAt }, run);
+  // Only after the marks were compared with the files: a frozen agent proves that nothing was added since.
+  await thawRun(run.request.runId, agent);
+  const outcome = await following;
+  // Killed together with its shell while nobody looked: how its work ended is not known.
+  return isKnown && (outcome.kind !== 'failed' || (await exited).code !== null) ? outcome : null;
+}
+
+/** Follows the program to its end. All that the outcome needs is in the log: so it is the same after any crash. */
+async function follow(program: RunningProgram, run: CommandRun): Promise<AgentOutcome> {
+  const { request, record, deps } = run;
+  const silence = watchSilence({
+    warnMs: request.stallWarnMs,
+    endMs: null, // a program may print nothing until its end; the wall time bounds it
+    onWarn: (ms) =>
+      record.emit({
+        type: 'note',
+        level: 'warning',
+        text: `${run.name} has printed nothing for ${Math.round(ms / 1000)} s.`,
+      }),
+    onEnd: () => undefined,
+  });
+  const spool = followSpool({
+    runId: request.runId,
+    process: program.process,
+    files: record.files,
+    log: record.log,
+    onLine: (stream, text) => {
+      silence.touch();
+      record.emit({ type: 'output', stream, text });
+    },
+    ...(deps.emptySpoolAtBytes === undefined ? {} : { emptyAtBytes: deps.emptySpoolAtBytes }),
+  });
+  let end: ProgramEnd;
+  try {
+    end = await superviseProgram({
+      request,
+      ...program,
+      processTable: deps.processTable,
+      signal: run.signal,
+      graceMs: deps.graceMs ?? graceMsDefault,
+      onWarning: (text) => record.emit({ type: 'note', level: 'warning', text }),
+    });
+    await spool.finish();
+  } finally {
+    silence.stop();
+    spool.stop();
+  }
+  // An adoption after the end was stored already tells nothing twice.
+  if (readLogTail(request.logPath, 1).events.at(-1)?.type !== 'exit') {
+    record.emit({ type: 'exit', ...end.exit });
+    await record.log.flush();
+  }
+  removeRawFiles(record.files);
+  return outcomeOf(end, run);
+}
+
+function outcomeOf(end: ProgramEnd, run: CommandRun): AgentOutcome {
+  const tail = tailOf(run.request.logPath);
+  switch (end.why) {
+    case 'stopped':
+      return { kind: 'stopped' };
+    case 'timeout': {
+      const minutes = Math.round((run.request.timeoutMs ?? 0) / 6_000) / 10;
+      const message = `${run.name} was ended after ${minutes} min, the limit for one attempt (task_timeout).`;
+      return { kind: 'failed', failure: failure('timeout', message, tail.detail) };
+    }
+    case 'exited': {
+      if (end.exit.code === 0) return { kind: 'done', summary: tail.summary, deniedTools: [] };
+      const message = `${run.name} ${describeExit(end.exit)}.`;
+      return { kind: 'failed', failure: failure('agent_failed', message, tail.detail) };
+    }
+  }
+}
+
+function describeExit(exit: AgentExit): string {
+  if (exit.code === null)
+    return exit.signal === null ? 'was killed' : `was killed by ${exit.signal}`;
+  // Shells report a death by signal n as 128 + n.
+  return exit.code > 128
+    ? `ended with exit code ${exit.code} (signal ${exit.code - 128})`
+    : `ended with exit code ${exit.code}`;
+}
+
+/** Last line of stdout as the summary, and the end of everything printed as evidence. */
+function tailOf(logPath: string): { readonly summary: string; readonly detail: string } {
+  const lines = readLogTail(logPath, tailEvents).events.flatMap((event) =>
+    event.type === 'output' && event.text.trim() !== '' ? [event] : [],
+  );
+  const summary = lines.findLast((line) => line.stream === 'stdout')?.text.trim() ?? '';
+  const detail = lines.map((line) => line.text).join('\n');
+  return { summary: summary.slice(0, summaryCharsMax), detail: detail.slice(-detailCharsMax) };
+}

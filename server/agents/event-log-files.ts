@@ -1,0 +1,107 @@
+// The files of an attempt part's log: head, tail segments, and the marks that say how far everything is stored.
+//
+// Offsets are logical: they count every byte ever appended. The log file itself keeps the head. When it is full, what
+// follows goes to segments beside it, named by the offset they start at, of which the newest two stay. So head and
+// tail are kept, the middle is lost, and an offset that a reader holds never changes its meaning.
+
+import { readdirSync, readFileSync, statSync, truncateSync, unlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** How far a log and the raw output behind it are stored. Written after each frame; after a crash the truth. */
+export interface LogMarks {
+  /** Logical size of the log. */
+  readonly log: number;
+  /** Bytes of output in all events so far, and in those of the head. */
+  readonly output: number;
+  readonly headOutput: number;
+  /** Bytes of the agent's raw output files that were taken into the log. */
+  readonly stdout: number;
+  readonly stderr: number;
+}
+
+export const noMarks: LogMarks = { log: 0, output: 0, headOutput: 0, stdout: 0, stderr: 0 };
+
+export interface LogLayout {
+  readonly headBytes: number;
+  readonly segmentBytes: number;
+}
+
+/** Head and two segments together keep to the bound. */
+export function logLayout(maxBytes: number): LogLayout {
+  return {
+    headBytes: Math.max(1024, Math.floor(maxBytes / 2)),
+    segmentBytes: Math.max(512, Math.floor(maxBytes / 4)),
+  };
+}
+
+export interface Segment {
+  readonly path: string;
+  readonly start: number;
+}
+
+/** First line of each segment: what a reader that finds a gap before it has to say. */
+export interface SegmentHeader {
+  readonly segment: {
+    readonly start: number;
+    readonly output: number;
+    readonly headOutput: number;
+  };
+}
+
+export function segmentPath(path: string, start: number): string {
+  return `${path}.${String(start).padStart(16, '0')}`;
+}
+
+/** The segments that are there, oldest first. */
+export function segmentsOf(path: string): Segment[] {
+  const prefix = `${basename(path)}.`;
+  let names: string[];
+  try {
+    names = readdirSync(dirname(path));
+  } catch {
+    return [];
+  }
+  return names
+    .filter((name) => name.startsWith(prefix) && /^\d{16}$/.test(name.slice(prefix.length)))
+    .sort()
+    .map((name) => ({
+      path: join(dirname(path), name),
+      start: Number(name.slice(prefix.length)),
+    }));
+}
+
+export function fileSize(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+export function marksPath(path: string): string {
+  return `${path}.marks`;
+}
+
+/** One write of a fixed size at the same place: a reader or a crash sees the old or the new, never a mixture. */
+export function encodeMarks(marks: LogMarks): Buffer {
+  return Buffer.from(`${JSON.stringify(marks).padEnd(159)}\n`);
+}
+
+export function readMarks(path: string): LogMarks | null {
+  try {
+    const stored: unknown = JSON.parse(readFileSync(marksPath(path), 'utf8'));
+    return { ...noMarks, ...(stored as Partial<LogMarks>) };
+  } catch {
+    return null;
+  }
+}
+
+/** Cuts off what a dead writer appended after its last marks: it is in the raw output still, or was never complete. */
+export function cutToMarks(path: string, marks: LogMarks): void {
+  for (const segment of segmentsOf(path)) {
+    if (segment.start >= marks.log) {
+      unlinkSync(segment.path);
+      continue;
+    }
+    const dataStart = readFileSync(segment.path).indexOf(0x0a) + 1;
+    const size = dataStart + (marks.log - segment.start);
+    if (fileSize(segment.path) > size) truncateSync(segment.path, size);
+  }
+  if (fileSize(path) > marks.log) truncateSync(path, marks.log);
+}

@@ -1,0 +1,36 @@
+// The files beside an attempt part's log: what the agent prints, how it ended, what it was asked.
+
+import { readFileSync, rmSync } from 'node:fs';
+
+export interface RunFiles {
+  /** Raw output, emptied from time to time and removed at the end: it is not masked. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Exit code as text, written by the shell around the agent. */
+  readonly exit: string;
+  readonly prompt: string;
+}
+
+export function runFiles(logPath: string): RunFiles {
+  return {
+    stdout: `${logPath}.stdout`,
+    stderr: `${logPath}.stderr`,
+    exit: `${logPath}.exit`,
+    prompt: `${logPath}.prompt`,
+  };
+}
+
+/** The exit code that is on disk, or null: still running, or ended in a way that left none. */
+export function readExitCode(files: RunFiles): number | null {
+  try {
+    const text = readFileSync(files.exit, 'utf8').trim();
+    return /^\d+$/.test(text) ? Number(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Removes what only a running agent needs. The log and the exit code stay. */
+export function removeRawFiles(files: RunFiles): void {
+  for (const path of [files.stdout, files.stderr, files.prompt]) rmSync(path, { force: true });
+}

@@ -1,0 +1,31 @@
+// What one run of an agent leaves behind: its masked events, in the log and told to the engine.
+
+import { openEventLog, type EventLog } from './event-log.ts';
+import { createMask, maskDeep, type Mask } from './masking.ts';
+import type { AgentEvent, AgentHost, AgentRequest } from './port.ts';
+import { runFiles, type RunFiles } from './run-files.ts';
+
+export interface RunRecord {
+  readonly log: EventLog;
+  readonly files: RunFiles;
+  readonly mask: Mask;
+  /** Masks an event, stores it, tells it. */
+  emit(event: AgentEvent): void;
+  close(): Promise<void>;
+}
+
+export async function openRunRecord(request: AgentRequest, host: AgentHost): Promise<RunRecord> {
+  const log = await openEventLog(request.logPath, { maxBytes: request.maxOutputBytes });
+  const mask = createMask(request.secrets);
+  return {
+    log,
+    files: runFiles(request.logPath),
+    mask,
+    emit: (event) => {
+      const masked = maskDeep(event, mask);
+      log.append(masked);
+      host.onEvent(masked);
+    },
+    close: () => log.close(),
+  };
+}

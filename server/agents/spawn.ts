@@ -1,0 +1,134 @@
+// Starts an agent so that it survives this process: own process group, output to files, exit code kept on disk.
+
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { closeSync, constants, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writable } from 'node:stream';
+import type { AgentProcess } from './port.ts';
+import { runMarker, startTimeOfNewChild } from './process-list.ts';
+import { isAlive } from './process-table.ts';
+import { readExitCode, type RunFiles } from './run-files.ts';
+
+export interface SpawnRequest {
+  readonly runId: string;
+  readonly files: RunFiles;
+  /** Full path of the program. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** `file`: reads files.prompt, needs nobody to write, so it can be adopted. `pipe`: we write while it runs. */
+  readonly stdin: 'file' | 'pipe';
+}
+
+export interface AgentExit {
+  /** Null when it was killed, or when nothing is known. */
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface AgentChild {
+  readonly process: AgentProcess;
+  readonly stdin: Writable | null;
+  /** The program itself starts only now: so nothing runs that was not stored before. */
+  release(): void;
+  readonly exited: Promise<AgentExit>;
+}
+
+/**
+ * A constant text; everything variable comes as positional arguments. It waits for one line on descriptor 3 (and ends
+ * when that is closed instead: our process died before it had stored whom it started), runs the program, and keeps its
+ * exit code. The traps let the code be kept also when the whole group is told to end; the program itself does not
+ * inherit them.
+ */
+const keeperScript = `
+exit_file=$1
+shift
+read -r released <&3 || exit 125
+exec 3<&-
+trap : HUP INT TERM
+"$@"
+code=$?
+printf '%s\\n' "$code" > "$exit_file.new" && mv -f "$exit_file.new" "$exit_file"
+exit "$code"
+`;
+
+const appendFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
+const exitPollMs = 100;
+const exitCodeGraceMs = 500;
+
+/** Rejects when the system can't start it at all (no such folder, no more processes). */
+export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
+  const { files, program, args } = request;
+  rmSync(files.exit, { force: true });
+  const opened: number[] = [];
+  const open = (path: string, flags: number): number => {
+    const descriptor = openSync(path, flags, 0o600);
+    opened.push(descriptor);
+    return descriptor;
+  };
+  try {
+    const stdin = request.stdin === 'pipe' ? 'pipe' : open(files.prompt, constants.O_RDONLY);
+    const output = [open(files.stdout, appendFlags), open(files.stderr, appendFlags)];
+    const isWindows = process.platform === 'win32';
+    const stdio: StdioOptions = isWindows ? [stdin, ...output] : [stdin, ...output, 'pipe'];
+    const child = spawn(
+      isWindows ? program : '/bin/sh',
+      isWindows ? [...args] : ['-c', keeperScript, 'drover-agent', files.exit, program, ...args],
+      {
+        cwd: request.cwd,
+        env: { ...request.env, [runMarker]: request.runId },
+        stdio,
+        detached: true,
+        windowsHide: true,
+      },
+    );
+    return await agentChild(child, files);
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+async function agentChild(child: ChildProcess, files: RunFiles): Promise<AgentChild> {
+  const { pid } = child;
+  if (pid === undefined) {
+    const reason: unknown = await new Promise((resolve) => child.once('error', resolve));
+    throw reason instanceof Error ? reason : new Error(String(reason));
+  }
+  const started: AgentProcess = { pid, startTime: startTimeOfNewChild(pid) };
+  // An agent that ends without reading closes its pipe: what we wrote into it is lost, which its exit tells better.
+  child.stdin?.on('error', () => undefined);
+  child.stdio[3]?.on('error', () => undefined);
+  child.on('error', () => undefined);
+  const exited = new Promise<AgentExit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      if (process.platform === 'win32' && code !== null) writeExitCode(files, code);
+      resolve({ code: readExitCode(files) ?? code, signal });
+    });
+  });
+  const gate = child.stdio[3] as Writable | null | undefined;
+  return {
+    process: started,
+    stdin: child.stdin,
+    release: () => gate?.end('go\n'),
+    exited,
+  };
+}
+
+function writeExitCode(files: RunFiles, code: number): void {
+  writeFileSync(`${files.exit}.new`, `${code}\n`);
+  renameSync(`${files.exit}.new`, files.exit);
+}
+
+/** Waits for the end of an agent that another process started. Polling: only a parent is told. */
+export async function exitOfAdopted(agent: AgentProcess, files: RunFiles): Promise<AgentExit> {
+  while (isAlive(agent)) {
+    const code = readExitCode(files);
+    if (code !== null) return { code, signal: null };
+    await delay(exitPollMs);
+  }
+  // The shell around it is gone; the file it wrote was there before.
+  const code = readExitCode(files);
+  if (code === null) await delay(exitCodeGraceMs);
+  return { code: code ?? readExitCode(files), signal: null };
+}

@@ -1,0 +1,151 @@
+// What the agent tests share: a temporary run, a host that records, and a look at what is left of a run's processes.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { listProcesses } from '../../server/agents/process-list.ts';
+import type {
+  AgentEvent,
+  AgentHost,
+  AgentProcess,
+  AgentRequest,
+  AgentSettings,
+} from '../../server/agents/port.ts';
+
+export interface TestRun {
+  readonly folder: string;
+  readonly cwd: string;
+  readonly request: AgentRequest;
+  remove(): void;
+}
+
+/** Never the environment of the tests: only what a program needs to start. */
+export const minimalEnvironment: Readonly<Record<string, string>> = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  LANG: 'C.UTF-8',
+  TERM: 'dumb',
+};
+
+export function createTestRun(options: Partial<AgentRequest> = {}): TestRun {
+  const folder = mkdtempSync(join(tmpdir(), 'drover-agents-'));
+  const cwd = join(folder, 'work tree');
+  mkdirSync(cwd);
+  mkdirSync(join(folder, 'home'));
+  const request: AgentRequest = {
+    runId: `task-${randomUUID()}/1/1`,
+    taskId: 'task-aaaaaaaa',
+    attempt: 1,
+    cwd,
+    prompt: 'do it',
+    sessionId: randomUUID(),
+    resume: false,
+    logPath: join(folder, 'log', 'part-1.ndjson'),
+    env: { ...minimalEnvironment, HOME: join(folder, 'home') },
+    secrets: [],
+    maxOutputBytes: 4 * 1024 * 1024,
+    timeoutMs: null,
+    stallWarnMs: 60_000,
+    stallEndMs: 120_000,
+    ...options,
+  };
+  return {
+    folder,
+    cwd,
+    request,
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+export function settingsOf(
+  kind: AgentSettings['kind'],
+  options: Partial<AgentSettings> = {},
+): AgentSettings {
+  return { kind, path: null, args: [], env: {}, model: null, permissionMode: null, ...options };
+}
+
+type Question = Extract<AgentEvent, { type: 'question' }>;
+type Hint = { readonly id: string; readonly text: string };
+
+export interface RecordingHost extends AgentHost {
+  readonly events: AgentEvent[];
+  readonly processes: AgentProcess[];
+  readonly deliveredHints: string[];
+  /** Resolves with the first event, past or future, that the test accepts. */
+  waitFor<T extends AgentEvent['type']>(
+    type: T,
+    test?: (event: Extract<AgentEvent, { type: T }>) => boolean,
+  ): Promise<Extract<AgentEvent, { type: T }>>;
+  ofType<T extends AgentEvent['type']>(type: T): Extract<AgentEvent, { type: T }>[];
+  hint(hint: Hint): void;
+}
+
+export function createRecordingHost(
+  answer: (
+    question: Question,
+    signal: AbortSignal,
+  ) => Promise<string | null> | string | null = () => null,
+): RecordingHost {
+  const events: AgentEvent[] = [];
+  const waiting = new Set<(event: AgentEvent) => void>();
+  const hintListeners = new Set<(hint: Hint) => void>();
+  const openHints: Hint[] = [];
+  const host: RecordingHost = {
+    events,
+    processes: [],
+    deliveredHints: [],
+    onProcess: (process) => {
+      host.processes.push(process);
+      return Promise.resolve();
+    },
+    onEvent: (event) => {
+      events.push(event);
+      for (const listener of waiting) listener(event);
+    },
+    ask: async (question, signal) => await answer(question, signal),
+    onHint: (listener) => {
+      hintListeners.add(listener);
+      for (const hint of openHints) listener(hint);
+      return () => hintListeners.delete(listener);
+    },
+    hintDelivered: (id) => {
+      host.deliveredHints.push(id);
+      return Promise.resolve();
+    },
+    waitFor: (type, accepts = () => true) =>
+      new Promise((resolve) => {
+        const listener = (event: AgentEvent): void => {
+          const typed = event as Extract<AgentEvent, { type: typeof type }>;
+          if (event.type !== type || !accepts(typed)) return;
+          waiting.delete(listener);
+          resolve(typed);
+        };
+        waiting.add(listener);
+        for (const event of [...events]) listener(event);
+      }),
+    ofType: (type) => events.filter((event) => event.type === type) as never,
+    hint: (hint) => {
+      openHints.push(hint);
+      for (const listener of hintListeners) listener(hint);
+    },
+  };
+  return host;
+}
+
+/** Asserts that no process of the run is alive. */
+export async function assertNothingLeft(runId: string): Promise<void> {
+  const left = (await listProcesses(runId)).filter((one) => one.hasMarker && !one.isZombie);
+  assert.deepEqual(
+    left.map((one) => one.pid),
+    [],
+  );
+}
+
+/** Everything that is stored under a folder as one text, to look for what must not be there. */
+export function everythingStored(folder: string): string {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+    .join('\n');
+}
