@@ -1,0 +1,91 @@
+// Loads all settings of a project: flags, environment, `.drover.toml`, the user's file, defaults.
+
+import { isAbsolute, join, resolve } from 'node:path';
+import {
+  resolveSettings,
+  type LoadedSettings,
+  type SettingEntry,
+} from '../core/settings-resolve.ts';
+import {
+  settingKeys,
+  settingTable,
+  type SettingDefinition,
+  type SettingKey,
+} from '../core/settings.ts';
+import { readSettingsFile } from './toml-file.ts';
+
+export type { LoadedSettings } from '../core/settings-resolve.ts';
+
+export interface SettingsRequest {
+  /** Folder that holds `.drover.toml`. */
+  readonly root: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the command line says, by setting key; texts and values alike; undefined = not said. */
+  readonly flags: { readonly [K in SettingKey]?: unknown };
+}
+
+export const projectFileName = '.drover.toml';
+
+/** The user's own file: `$XDG_CONFIG_HOME/drover/config.toml` or `~/.config/drover/config.toml`. */
+export function userSettingsPath(request: Pick<SettingsRequest, 'home' | 'env'>): string {
+  const xdg = request.env['XDG_CONFIG_HOME'];
+  // The rule of that variable: a relative path is to be ignored.
+  const base = xdg !== undefined && isAbsolute(xdg) ? xdg : join(request.home, '.config');
+  return join(base, 'drover', 'config.toml');
+}
+
+export async function loadSettings(request: SettingsRequest): Promise<LoadedSettings> {
+  const userPath = userSettingsPath(request);
+  const [project, user] = await Promise.all([
+    readSettingsFile(join(request.root, projectFileName), projectFileName),
+    readSettingsFile(userPath, userPath),
+  ]);
+  const loaded = resolveSettings([
+    { source: 'flag', entries: flagEntries(request.flags) },
+    { source: 'env', entries: environmentEntries(request.env) },
+    { source: 'project', entries: project.entries },
+    { source: 'user', entries: user.entries },
+  ]);
+  return {
+    ...loaded,
+    settings: {
+      ...loaded.settings,
+      worktreeRoot: absolutePath(loaded.settings.worktreeRoot, request),
+    },
+    problems: [...project.problems, ...user.problems, ...loaded.problems],
+  };
+}
+
+function absolutePath(path: string | null, request: SettingsRequest): string | null {
+  if (path === null) return null;
+  if (path === '~' || path.startsWith('~/')) return resolve(request.home, path.slice(2));
+  return resolve(request.root, path);
+}
+
+function definitionOf(key: SettingKey): SettingDefinition {
+  return settingTable[key];
+}
+
+function flagEntries(flags: SettingsRequest['flags']): readonly SettingEntry[] {
+  const entries: SettingEntry[] = [];
+  for (const key of settingKeys) {
+    const raw = flags[key];
+    if (raw === undefined) continue;
+    const origin = definitionOf(key).flag ?? `--${key}`;
+    entries.push({ key, raw, form: 'text', origin, line: null });
+  }
+  return entries;
+}
+
+/** An empty variable is one that is not set. */
+function environmentEntries(env: SettingsRequest['env']): readonly SettingEntry[] {
+  const entries: SettingEntry[] = [];
+  for (const key of settingKeys) {
+    const name = definitionOf(key).env;
+    const raw = name === undefined ? undefined : env[name];
+    if (name === undefined || raw === undefined || raw === '') continue;
+    entries.push({ key, raw, form: 'text', origin: name, line: null });
+  }
+  return entries;
+}

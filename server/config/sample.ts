@@ -1,0 +1,63 @@
+// The `.drover.toml` that `init` writes where there is none: every key explained, every line commented out, so that
+// nothing in it has an effect until a person says so.
+
+import {
+  settingKeys,
+  settingTable,
+  type SettingDefinition,
+  type SettingKey,
+} from '../core/settings.ts';
+
+const examples: { readonly [K in SettingKey]?: string } = {
+  'agent.path': '"/usr/local/bin/claude"',
+  'agent.args': '["--verbose"]',
+  'agent.model': '"sonnet"',
+  'agent.permission_mode': '"acceptEdits"',
+  guidelines: '"Run the linter before you finish."',
+  default_labels: '["drover"]',
+  worktree_root: '"../my-worktrees"',
+  env_allow: '["JAVA_HOME"]',
+  'gate.command': '"npm test"',
+  'setup.command': '"npm ci"',
+  'setup.copy': '[".env.test"]',
+  'setup.inputs': '["package-lock.json"]',
+  'worktree.sparse': '["packages/app"]',
+  'land.mode': '"task"',
+  'land.target': '"main"',
+};
+
+export function sampleToml(): string {
+  const lines = [
+    '# Settings of Drover for this project. Every line is a comment: remove the `#` of what you want to change.',
+    '# Order: command line, environment, this file, ~/.config/drover/config.toml, default.',
+    '',
+  ];
+  const inFile = settingKeys.filter((key) => definitionOf(key).inFile);
+  for (const key of inFile) {
+    if (!key.includes('.')) lines.push(...sampleLines(key, key), '');
+  }
+  let table = '';
+  for (const key of inFile) {
+    const dot = key.indexOf('.');
+    if (dot === -1 || key === 'agent.env') continue;
+    if (table !== key.slice(0, dot)) {
+      table = key.slice(0, dot);
+      lines.push(`# [${table}]`);
+    }
+    lines.push(...sampleLines(key, key.slice(dot + 1)), '');
+    if (key === 'agent.permission_mode') {
+      lines.push(`# ${definitionOf('agent.env').doc}`, '# [agent.env]', '# MY_SETTING = "1"', '');
+    }
+  }
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+function definitionOf(key: SettingKey): SettingDefinition {
+  return settingTable[key];
+}
+
+function sampleLines(key: SettingKey, name: string): readonly string[] {
+  const { doc, fallback, value } = definitionOf(key);
+  const allowed = value.type === 'choice' ? ` One of ${value.choices.join(', ')}.` : '';
+  return [`# ${doc}${allowed}`, `# ${name} = ${examples[key] ?? JSON.stringify(fallback)}`];
+}

@@ -1,0 +1,190 @@
+// One settings file: its bytes to entries with lines. What cannot be read is a problem with its place, never a throw.
+
+import { readFile } from 'node:fs/promises';
+import { ParseError, getStaticTOMLValue, parseTOML, type AST } from 'toml-eslint-parser';
+import { isSettingKey, type SettingEntry, type SettingNote } from '../core/settings-resolve.ts';
+import { settingKeys } from '../core/settings.ts';
+
+export interface SettingsFile {
+  readonly entries: readonly SettingEntry[];
+  readonly problems: readonly SettingNote[];
+}
+
+const nothing: SettingsFile = { entries: [], problems: [] };
+const maxFileBytes = 1024 * 1024;
+
+/** Reads a file that need not exist. `name` is how messages call it. */
+export async function readSettingsFile(path: string, name: string): Promise<SettingsFile> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    // ENOTDIR: a part of the way is a file, so there is no such settings file either.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return nothing;
+    const what = code === 'EISDIR' ? 'is a folder; a file is needed' : `cannot be read (${code})`;
+    return refused(name, null, `${name} ${what}`);
+  }
+  if (bytes.length > maxFileBytes) {
+    return refused(name, null, `${name} has ${bytes.length} bytes; at most 1 MB is read`);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const line = lineOfBadByte(bytes);
+    return refused(name, line, `${name}, line ${line}: not UTF-8; save the file as UTF-8`);
+  }
+  return parseSettingsText(text, name);
+}
+
+function refused(name: string, line: number | null, message: string): SettingsFile {
+  return { entries: [], problems: [{ origin: name, line, key: null, message }] };
+}
+
+function lineOfBadByte(bytes: Uint8Array): number {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let line = 1;
+  let start = 0;
+  for (;;) {
+    const end = bytes.indexOf(10, start);
+    try {
+      decoder.decode(bytes.subarray(start, end === -1 ? bytes.length : end));
+    } catch {
+      return line;
+    }
+    if (end === -1) return line;
+    start = end + 1;
+    line += 1;
+  }
+}
+
+export function parseSettingsText(text: string, name: string): SettingsFile {
+  let program: AST.TOMLProgram;
+  try {
+    program = parseTOML(text, { tomlVersion: '1.0' });
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    const line = error.lineNumber;
+    const place = `${name}, line ${line}: `;
+    return refused(name, line, place + (agentTwice(text) ?? `not TOML: ${error.message}`));
+  }
+  const collected: Collected = { name, entries: [], problems: [] };
+  for (const part of program.body[0].body) {
+    if (part.type === 'TOMLKeyValue') {
+      collect(collected, [], part);
+      continue;
+    }
+    const path = part.resolvedKey.map(String);
+    if (part.kind === 'array') {
+      const problem = `\`${path[0] ?? ''}\` is a list of tables; one table is needed: [${path[0] ?? ''}]`;
+      collected.problems.push(noteAt(collected, part, path[0] ?? '', problem));
+      continue;
+    }
+    collectTable(collected, path, part.body, part);
+  }
+  return { entries: collected.entries, problems: collected.problems };
+}
+
+/** TOML has no way to say both, so the message says how to write it. */
+function agentTwice(text: string): string | null {
+  const asText = /^[ \t]*agent[ \t]*=[ \t]*["']/m.test(text);
+  const asTable =
+    /^[ \t]*\[[ \t]*agent[ \t]*[\].]/m.test(text) || /^[ \t]*agent[ \t]*\./m.test(text);
+  if (!asText || !asTable) return null;
+  return (
+    '`agent` is a text and a table; TOML allows one of them. Write the kind into the table: ' +
+    '[agent] with kind = "…", and [agent.env] below it'
+  );
+}
+
+interface Collected {
+  readonly name: string;
+  readonly entries: SettingEntry[];
+  readonly problems: SettingNote[];
+}
+
+/** Settings whose value is a table of free names. */
+const freeTables: ReadonlySet<string> = new Set(['agent.env']);
+
+const tableNames: ReadonlySet<string> = new Set(
+  settingKeys.flatMap((key) => (key.includes('.') ? [key.slice(0, key.indexOf('.'))] : [])),
+);
+
+function collectTable(
+  to: Collected,
+  path: readonly string[],
+  body: readonly AST.TOMLKeyValue[],
+  node: AST.TOMLNode,
+): void {
+  const key = path.join('.');
+  if (freeTables.has(key)) {
+    addFree(to, key, node, bodyValue(body));
+    return;
+  }
+  if (isSettingKey(key)) {
+    // A table where a value is needed: the reader says what was expected.
+    to.entries.push(entryOf(to, key, {}, node));
+    return;
+  }
+  if (body.length === 0 && !tableNames.has(key)) to.entries.push(entryOf(to, key, {}, node));
+  for (const pair of body) collect(to, path, pair);
+}
+
+function bodyValue(body: readonly AST.TOMLKeyValue[]): Record<string, unknown> {
+  const value: [string, unknown][] = body.map((pair) => {
+    const keys = getStaticTOMLValue(pair.key);
+    // A dotted name is no name of a variable; it is refused with the whole table.
+    return [keys.join('.'), getStaticTOMLValue(pair.value)];
+  });
+  return Object.fromEntries(value);
+}
+
+function collect(to: Collected, path: readonly string[], pair: AST.TOMLKeyValue): void {
+  const full = [...path, ...getStaticTOMLValue(pair.key)];
+  const key = full.join('.');
+  const free = [...freeTables].find((table) => key.startsWith(`${table}.`));
+  if (free !== undefined) {
+    const name = key.slice(free.length + 1);
+    addFree(to, free, pair, { [name]: getStaticTOMLValue(pair.value) });
+    return;
+  }
+  if (pair.value.type === 'TOMLInlineTable') {
+    collectTable(to, full, pair.value.body, pair);
+    return;
+  }
+  const value: unknown = getStaticTOMLValue(pair.value);
+  if (key === 'agent') {
+    to.entries.push(entryOf(to, 'agent.kind', value, pair));
+  } else if (tableNames.has(key)) {
+    const problem = `\`${key}\` is a value; a table is needed: [${key}]`;
+    to.problems.push(noteAt(to, pair, key, problem));
+  } else {
+    to.entries.push(entryOf(to, key, value, pair));
+  }
+}
+
+/** Dotted names of one free table (`agent.env.A = "1"`) come one at a time: they are put together. */
+function addFree(
+  to: Collected,
+  key: string,
+  node: AST.TOMLNode,
+  names: Record<string, unknown>,
+): void {
+  const at = to.entries.findIndex((entry) => entry.key === key);
+  const before = to.entries[at];
+  if (before === undefined) {
+    to.entries.push(entryOf(to, key, names, node));
+  } else {
+    to.entries[at] = { ...before, raw: { ...(before.raw as Record<string, unknown>), ...names } };
+  }
+}
+
+function entryOf(to: Collected, key: string, raw: unknown, node: AST.TOMLNode): SettingEntry {
+  return { key, raw, form: 'typed', origin: to.name, line: node.loc.start.line };
+}
+
+function noteAt(to: Collected, node: AST.TOMLNode, key: string, problem: string): SettingNote {
+  const line = node.loc.start.line;
+  return { origin: to.name, line, key, message: `${to.name}, line ${line}: ${problem}` };
+}

@@ -1,0 +1,339 @@
+// Every setting of Drover as data: where it may be said, what it may be, what it is by default, and who reads it.
+// A key that does nothing must not exist: `readBy` names the part of the engine that acts on it.
+
+import type { ValueKind } from './setting-values.ts';
+import { agentKindNames, landModes, type AgentKindName, type LandMode } from './task.ts';
+
+export interface SettingDefinition {
+  readonly value: ValueKind;
+  /** As it would be written in the file; null = not set. */
+  readonly fallback: unknown;
+  readonly env?: string;
+  readonly flag?: string;
+  /** False: an environment variable alone, because it is one of the machine and not of the project. */
+  readonly inFile: boolean;
+  readonly doc: string;
+  readonly readBy: string;
+}
+
+export const settingTable = {
+  'agent.kind': {
+    value: { type: 'choice', choices: agentKindNames },
+    fallback: 'claude',
+    env: 'DROVER_AGENT_TYPE',
+    flag: '--agent',
+    inFile: true,
+    doc: 'Which agent works on the tasks.',
+    readBy: 'workflows (choice of the driver)',
+  },
+  'agent.path': {
+    value: { type: 'text' },
+    fallback: null,
+    env: 'DROVER_AGENT_PATH',
+    inFile: true,
+    doc: "The agent's program; without it, the kind's own name is looked up on PATH.",
+    readBy: 'agents (start)',
+  },
+  'agent.args': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: "Further arguments for the agent's program.",
+    readBy: 'agents (start)',
+  },
+  'agent.model': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: "Model to ask the agent for; without it, the agent's own choice.",
+    readBy: 'agents (start)',
+  },
+  'agent.permission_mode': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: "The agent's own permission mode, in its own words.",
+    readBy: 'agents (start)',
+  },
+  'agent.env': {
+    value: { type: 'environment' },
+    fallback: {},
+    inFile: true,
+    doc: 'Variables that only the agent gets.',
+    readBy: 'agents (environment)',
+  },
+  guidelines: {
+    value: { type: 'text' },
+    fallback: '',
+    inFile: true,
+    doc: 'Rules of this project; they stand first in every prompt.',
+    readBy: 'core/prompt (section 1)',
+  },
+  max_description_size: {
+    value: { type: 'size', min: '1KB', max: '250MB' },
+    fallback: '256KB',
+    inFile: true,
+    doc: 'A longer description goes to a file that the prompt names.',
+    readBy: 'workflows (prompt)',
+  },
+  max_workers: {
+    value: { type: 'integer', min: 1, max: 64 },
+    fallback: 3,
+    env: 'DROVER_WORKERS',
+    flag: '--workers',
+    inFile: true,
+    doc: 'How many agents work at once.',
+    readBy: 'workflows (queue limit)',
+  },
+  task_timeout: {
+    value: { type: 'duration', min: '1s', max: '24h' },
+    fallback: '60m',
+    env: 'DROVER_TASK_TIMEOUT',
+    inFile: true,
+    doc: 'Wall time of one attempt; then its whole process tree is ended.',
+    readBy: 'agents (watchdog)',
+  },
+  max_attempts: {
+    value: { type: 'integer', min: 1, max: 10 },
+    fallback: 3,
+    inFile: true,
+    doc: 'How often a task is tried before it has failed.',
+    readBy: 'store (new tasks)',
+  },
+  task_context_count: {
+    value: { type: 'integer', min: 0, max: 20 },
+    fallback: 5,
+    inFile: true,
+    doc: 'How many finished tasks of the same epic a prompt tells about.',
+    readBy: 'core/prompt (section 2)',
+  },
+  task_context_max_age: {
+    value: { type: 'duration', min: '1m', max: '168h' },
+    fallback: '24h',
+    inFile: true,
+    doc: 'Finished tasks older than this are left out of the prompt.',
+    readBy: 'core/prompt (section 2)',
+  },
+  max_commit_file_size: {
+    value: { type: 'size', min: '1KB', max: '10GB' },
+    fallback: '10MB',
+    inFile: true,
+    doc: 'A larger file is held back: it stays in the worktree, and a person decides.',
+    readBy: 'git (commit of leftovers)',
+  },
+  max_output_size: {
+    value: { type: 'size', min: '4KB', max: '10GB' },
+    fallback: '50MB',
+    inFile: true,
+    doc: 'Kept output of one attempt; what is longer loses its middle and says how many bytes.',
+    readBy: 'agents (log)',
+  },
+  default_labels: {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Labels of every task that `add` makes, beside its own.',
+    readBy: 'rpc (add)',
+  },
+  worktree_root: {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Folder of the worktrees, absolute or from the project; without it, ../<name>.worktrees.',
+    readBy: 'workflows (pool of worktrees)',
+  },
+  env_allow: {
+    value: { type: 'variables' },
+    fallback: [],
+    inFile: true,
+    doc: 'Variables of your own environment that agents may see, beside the few they always get.',
+    readBy: 'agents (environment)',
+  },
+  'gate.command': {
+    value: { type: 'text' },
+    fallback: null,
+    env: 'DROVER_GATE',
+    flag: '--gate',
+    inFile: true,
+    doc: 'Shell command that must end with 0 on the merged tree before anything lands.',
+    readBy: 'workflows (gate)',
+  },
+  'gate.timeout': {
+    value: { type: 'duration', min: '1s', max: '24h' },
+    fallback: '30m',
+    inFile: true,
+    doc: 'Then the whole process tree of the gate is ended, and the gate is red.',
+    readBy: 'workflows (gate)',
+  },
+  'setup.command': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Shell command that makes a fresh worktree ready, as "npm ci".',
+    readBy: 'workflows (setup)',
+  },
+  'setup.timeout': {
+    value: { type: 'duration', min: '1s', max: '24h' },
+    fallback: '15m',
+    inFile: true,
+    doc: 'Limit of the setup command.',
+    readBy: 'workflows (setup)',
+  },
+  'setup.copy': {
+    value: { type: 'paths' },
+    fallback: [],
+    inFile: true,
+    doc: 'Ignored files of your checkout that every worktree gets a copy of, as ".env.test".',
+    readBy: 'workflows (setup)',
+  },
+  'setup.inputs': {
+    value: { type: 'paths' },
+    fallback: [],
+    inFile: true,
+    doc: 'Files whose change makes a used worktree run the setup again, as "package-lock.json".',
+    readBy: 'workflows (setup)',
+  },
+  'worktree.keep_ignored': {
+    value: { type: 'boolean' },
+    fallback: true,
+    inFile: true,
+    doc: 'Keep ignored files (dependencies, build results) when a worktree is used again.',
+    readBy: 'workflows (pool of worktrees)',
+  },
+  'worktree.sparse': {
+    value: { type: 'paths' },
+    fallback: [],
+    inFile: true,
+    doc: 'Folders to check out; empty = everything.',
+    readBy: 'git (worktree)',
+  },
+  'worktree.ports_per_task': {
+    value: { type: 'integer', min: 0, max: 100 },
+    fallback: 10,
+    inFile: true,
+    doc: 'Ports that belong to each worktree, from DROVER_PORT_BASE on.',
+    readBy: 'workflows (environment of a task)',
+  },
+  'commit.run_hooks': {
+    value: { type: 'boolean' },
+    fallback: false,
+    inFile: true,
+    doc: "Run the repository's hooks for Drover's own commits of leftovers.",
+    readBy: 'git (commit of leftovers)',
+  },
+  'checkout.follow': {
+    value: { type: 'choice', choices: ['fast-forward', 'never'] },
+    fallback: 'fast-forward',
+    inFile: true,
+    doc: 'Whether a checked-out target branch follows what has landed.',
+    readBy: 'workflows (landing)',
+  },
+  'land.mode': {
+    value: { type: 'choice', choices: landModes },
+    fallback: null,
+    flag: '--land',
+    inFile: true,
+    doc: 'What lands on the target: each task, the finished epic, or the epic after a review. Without it: epic for a run of one epic, else task.',
+    readBy: 'workflows (run)',
+  },
+  'land.target': {
+    value: { type: 'text' },
+    fallback: null,
+    flag: '--target',
+    inFile: true,
+    doc: 'Target branch; without it, the branch that is checked out when the run starts.',
+    readBy: 'workflows (run)',
+  },
+  'backend.idle_timeout': {
+    value: { type: 'duration', min: '1s', max: '168h' },
+    fallback: '10m',
+    inFile: true,
+    doc: 'The backend ends itself when it has had nothing to do for so long.',
+    readBy: 'main (backend)',
+  },
+  database: {
+    value: { type: 'sqlite' },
+    fallback: null,
+    env: 'DROVER_DATABASE_URL',
+    inFile: false,
+    doc: 'Database file of the project; without it, .drover/drover.db.',
+    readBy: 'main (store)',
+  },
+  fleet_database: {
+    value: { type: 'postgres' },
+    fallback: null,
+    env: 'DBOS_SYSTEM_DATABASE_URL',
+    inFile: false,
+    doc: 'PostgreSQL of a fleet: several machines take tasks from one queue.',
+    readBy: 'main (fleet)',
+  },
+  'otel.enabled': {
+    value: { type: 'boolean' },
+    fallback: false,
+    env: 'DROVER_OTEL_ENABLED',
+    inFile: false,
+    doc: 'Send traces and counters of runs.',
+    readBy: 'main (telemetry)',
+  },
+  'otel.endpoint': {
+    value: { type: 'text' },
+    fallback: 'localhost:4317',
+    env: 'DROVER_OTEL_ENDPOINT',
+    inFile: false,
+    doc: 'Where they go.',
+    readBy: 'main (telemetry)',
+  },
+} as const satisfies Readonly<Record<string, SettingDefinition>>;
+
+export type SettingKey = keyof typeof settingTable;
+
+export const settingKeys = Object.keys(settingTable) as readonly SettingKey[];
+
+/** Where a value comes from; the earlier wins. */
+export const settingSources = ['flag', 'env', 'project', 'user', 'default'] as const;
+export type SettingSource = (typeof settingSources)[number];
+
+/** All settings, read and checked. */
+export interface Settings {
+  readonly agent: {
+    readonly kind: AgentKindName;
+    readonly path: string | null;
+    readonly args: readonly string[];
+    readonly model: string | null;
+    readonly permissionMode: string | null;
+    readonly env: Readonly<Record<string, string>>;
+  };
+  readonly guidelines: string;
+  readonly maxDescriptionBytes: number;
+  readonly maxWorkers: number;
+  readonly taskTimeoutMs: number;
+  readonly maxAttempts: number;
+  readonly taskContextCount: number;
+  readonly taskContextMaxAgeMs: number;
+  readonly maxCommitFileBytes: number;
+  readonly maxOutputBytes: number;
+  readonly defaultLabels: readonly string[];
+  readonly worktreeRoot: string | null;
+  readonly envAllow: readonly string[];
+  readonly gate: { readonly command: string | null; readonly timeoutMs: number };
+  readonly setup: {
+    readonly command: string | null;
+    readonly timeoutMs: number;
+    readonly copy: readonly string[];
+    readonly inputs: readonly string[];
+  };
+  readonly worktree: {
+    readonly keepIgnored: boolean;
+    /** null = everything. */
+    readonly sparse: readonly string[] | null;
+    readonly portsPerTask: number;
+  };
+  readonly commit: { readonly runHooks: boolean };
+  readonly checkout: { readonly follow: 'fast-forward' | 'never' };
+  readonly land: { readonly mode: LandMode | null; readonly target: string | null };
+  readonly backend: { readonly idleTimeoutMs: number };
+  /** File of the database when it is not the project's own. */
+  readonly databasePath: string | null;
+  readonly fleetDatabaseUrl: string | null;
+  readonly otel: { readonly enabled: boolean; readonly endpoint: string };
+}
