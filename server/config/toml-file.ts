@@ -62,7 +62,7 @@ function lineOfBadByte(bytes: Uint8Array): number {
 export function parseSettingsText(text: string, name: string): SettingsFile {
   let program: AST.TOMLProgram;
   try {
-    program = parseTOML(text, { tomlVersion: '1.0' });
+    program = parseTOML(text.replace(/^\uFEFF/, ''), { tomlVersion: '1.0' });
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     const line = error.lineNumber;

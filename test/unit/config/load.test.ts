@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadSettings, type SettingsRequest } from '../../../server/config/load.ts';
+import { sampleToml } from '../../../server/config/sample.ts';
+import { parseSettingsText } from '../../../server/config/toml-file.ts';
+import { agentKinds } from '../../../server/agents/port.ts';
+import { shownSettings, resolveSettings } from '../../../server/core/settings-resolve.ts';
+import { agentKindNames } from '../../../server/core/task.ts';
+
+suite('loading settings', () => {
+  let root = '';
+  setup(async () => {
+    root = await mkdtemp(join(tmpdir(), 'drover-config-'));
+  });
+  teardown(async () => {
+    await rm(root, { recursive: true, force: true });
+  });
+
+  async function load(
+    files: { project?: string | Uint8Array; user?: string },
+    rest: Partial<SettingsRequest> = {},
+  ) {
+    if (files.project !== undefined) await writeFile(join(root, '.drover.toml'), files.project);
+    if (files.user !== undefined) {
+      await mkdir(join(root, 'home/.config/drover'), { recursive: true });
+      await writeFile(join(root, 'home/.config/drover/config.toml'), files.user);
+    }
+    return loadSettings({ root, home: join(root, 'home'), env: {}, flags: {}, ...rest });
+  }
+
+  test('nothing written: defaults, no problem', async () => {
+    const loaded = await load({});
+    assert.deepEqual(loaded.problems, []);
+    assert.deepEqual(loaded.warnings, []);
+    assert.equal(loaded.settings.maxWorkers, 3);
+    assert.equal(loaded.settings.agent.kind, 'claude');
+    assert.equal(loaded.settings.taskTimeoutMs, 3_600_000);
+    assert.deepEqual(shownSettings(loaded)['task_timeout'], { value: '60m', source: 'default' });
+    assert.deepEqual(shownSettings(loaded)['agent'], { value: 'claude', source: 'default' });
+  });
+
+  test('each layer wins over the one below it', async () => {
+    const files = {
+      project: 'max_workers = 5\nmax_attempts = 2\n',
+      user: 'max_workers = 4\nmax_attempts = 9\ntask_context_count = 1\n',
+    };
+    const loaded = await load(files, {
+      env: { DROVER_WORKERS: '6', DROVER_GATE: '' },
+      flags: { max_workers: '7' },
+    });
+    assert.deepEqual(loaded.problems, []);
+    const shown = shownSettings(loaded);
+    assert.deepEqual(shown['max_workers'], { value: 7, source: 'flag' });
+    assert.deepEqual(shown['max_attempts'], { value: 2, source: 'project' });
+    assert.deepEqual(shown['task_context_count'], { value: 1, source: 'user' });
+    assert.deepEqual(shown['gate.command'], { value: null, source: 'default' });
+    const withoutFlag = await load({}, { env: { DROVER_WORKERS: '6' } });
+    assert.deepEqual(shownSettings(withoutFlag)['max_workers'], { value: 6, source: 'env' });
+  });
+
+  test('XDG_CONFIG_HOME moves the user file; a relative one is ignored', async () => {
+    await mkdir(join(root, 'xdg/drover'), { recursive: true });
+    await writeFile(join(root, 'xdg/drover/config.toml'), 'max_workers = 8');
+    const moved = await load({}, { env: { XDG_CONFIG_HOME: join(root, 'xdg') } });
+    assert.equal(moved.settings.maxWorkers, 8);
+    const relative = await load({ user: 'max_workers = 9' }, { env: { XDG_CONFIG_HOME: 'xdg' } });
+    assert.equal(relative.settings.maxWorkers, 9);
+  });
+
+  test('what cannot be read is a problem with its place', async () => {
+    const latin = Buffer.concat([
+      Buffer.from('a = 1\n# gr'),
+      Buffer.from([0xfc]),
+      Buffer.from('n'),
+    ]);
+    assert.match((await load({ project: latin })).problems[0]?.message ?? '', /line 2: not UTF-8/);
+    await rm(join(root, '.drover.toml'));
+    await mkdir(join(root, '.drover.toml'));
+    const folder = await load({});
+    assert.equal(folder.problems.length, 1);
+    assert.match(folder.problems[0]?.message ?? '', /^\.drover\.toml is a folder/);
+  });
+
+  test('worktree_root is made absolute from the project or the home', async () => {
+    const at = async (text: string) =>
+      (await load({ project: `worktree_root = "${text}"` })).settings.worktreeRoot;
+    assert.equal(await at('../trees'), join(root, '../trees'));
+    assert.equal(await at('~/trees'), join(root, 'home/trees'));
+    assert.equal(await at('/trees'), '/trees');
+  });
+
+  test('a database address must be sqlite:/// with an absolute path', async () => {
+    const at = (text: string) => load({}, { env: { DROVER_DATABASE_URL: text } });
+    assert.equal((await at('sqlite:///data/drover.db')).settings.databasePath, '/data/drover.db');
+    for (const bad of ['postgres://x/y', 'sqlite://x/y', 'data.db', 'sqlite:///', 'sqlite:////x']) {
+      const loaded = await at(bad);
+      const wanted = `DROVER_DATABASE_URL: \`database\` is \`${bad}\`; expected sqlite:///absolute/path`;
+      assert.deepEqual(
+        loaded.problems.map((problem) => problem.message),
+        [wanted],
+      );
+    }
+    const fleet = await load({}, { env: { DBOS_SYSTEM_DATABASE_URL: 'mysql://u:geheim@h/d' } });
+    assert.doesNotMatch(JSON.stringify(fleet.problems), /geheim/);
+    assert.equal(fleet.problems.length, 1);
+  });
+});
+
+suite('.drover.toml', () => {
+  function resolve(text: string) {
+    const file = parseSettingsText(text, '.drover.toml');
+    const loaded = resolveSettings([{ source: 'project', entries: file.entries }]);
+    return { ...loaded, problems: [...file.problems, ...loaded.problems] };
+  }
+  function check(text: string, problems: readonly RegExp[], warnings: readonly RegExp[] = []) {
+    const loaded = resolve(text);
+    const pairs = [
+      [loaded.problems, problems],
+      [loaded.warnings, warnings],
+    ] as const;
+    for (const [notes, wanted] of pairs) {
+      assert.equal(notes.length, wanted.length, `${text}: ${JSON.stringify(notes)}`);
+      for (const [index, pattern] of wanted.entries()) {
+        assert.match(notes[index]?.message ?? '', pattern, text);
+      }
+    }
+  }
+
+  test('problems and warnings name line and key', () => {
+    const cases: readonly [string, readonly RegExp[], (readonly RegExp[])?][] = [
+      ['', []],
+      ['\uFEFFmax_workers = 2', []],
+      ['\n\nmax_workers = 0', [/line 3: `max_workers` is 0; expected a whole number from 1 to 64/]],
+      ['max_workers = "4"', [/line 1: `max_workers` is `4`; expected a whole number/]],
+      ['max_workers = 2.5', [/`max_workers` is 2.5/]],
+      ['max_workers = []', [/`max_workers` is a list/]],
+      ['max_workers = { a = 1 }', [/`max_workers` is a table/]],
+      ['task_timeout = "90"', [/`task_timeout` is `90`; expected a duration from 1s to 24h/]],
+      ['task_timeout = 90', [/`task_timeout` is 90; expected a duration/]],
+      ['task_timeout = "25h"', [/`task_timeout` is `25h`/]],
+      ['max_output_size = "10XB"', [/`max_output_size` is `10XB`; expected a size/]],
+      ['agent = "cluade"', [/line 1: `agent` is `cluade`; expected one of claude, drover-code/]],
+      ['agent = 3', [/`agent` is 3/]],
+      ['[gate]\ncommand = 1', [/line 2: `gate.command` is 1; expected a text/]],
+      ['gate = "npm test"', [/line 1: `gate` is a value; a table is needed: \[gate\]/]],
+      ['[[gate]]\ncommand = "x"', [/`gate` is a list of tables/]],
+      ['[max_workers]\nx = 1', [/`max_workers` is a table; expected a whole number/]],
+      ['[setup]\ncopy = ["../x"]', [/`setup.copy` is a list; expected a list of paths inside/]],
+      ['env_allow = ["A B"]', [/`env_allow` is a list; expected a list of names/]],
+      ['[agent.env]\nA = 1', [/line 1: `agent.env` has a wrong value; expected a table/]],
+      ['max_workres = 2', [], [/line 1: unknown key `max_workres`; did you mean `max_workers`\?/]],
+      ['max_file_size = "1MB"', [], [/unknown key `max_file_size`$/]],
+      ['[gaet]\ncommand = "x"', [], [/line 2: unknown key `gaet.command`; did you mean `gate/]],
+      ['[empty]\n[gate]\n', [], [/line 1: unknown key `empty`$/]],
+      ['database = "sqlite:///x"', [], [/unknown key `database`/]],
+      ['max_workers = ', [/line 1: not TOML/]],
+      ['a = 1\na = 2', [/line 2: not TOML/]],
+      [
+        'agent = "claude"\n[agent.env]\nA = "1"',
+        [/line \d: `agent` is a text and a table.*kind = /],
+      ],
+      ['[agent]\nkind = "codex"\n[agent.env]\nA = "1"', []],
+    ];
+    for (const [text, problems, warnings] of cases) check(text, problems, warnings ?? []);
+  });
+
+  test('agent as a text and as a table, in every spelling', () => {
+    assert.equal(resolve('agent = "codex"').settings.agent.kind, 'codex');
+    const spellings = [
+      '[agent]\nkind = "command"\nargs = ["-x"]\nenv = { A = "1", B = "2" }',
+      '[agent]\nkind = "command"\nargs = ["-x"]\n[agent.env]\nA = "1"\nB = "2"',
+      'agent = { kind = "command", args = ["-x"], env = { A = "1", B = "2" } }',
+      'agent.kind = "command"\nagent.args = ["-x"]\nagent.env.A = "1"\nagent.env.B = "2"',
+    ];
+    for (const text of spellings) {
+      const { settings, problems, warnings } = resolve(text);
+      assert.deepEqual([problems, warnings], [[], []], text);
+      assert.equal(settings.agent.kind, 'command');
+      assert.deepEqual(settings.agent.args, ['-x']);
+      assert.deepEqual(settings.agent.env, { A: '1', B: '2' });
+    }
+  });
+
+  test('secrets are hidden where settings are shown', () => {
+    const loaded = resolve('[agent.env]\nMY_API_KEY = "s3cret"\nOTHER = "plain"');
+    assert.deepEqual(shownSettings(loaded)['agent.env']?.value, {
+      MY_API_KEY: '[hidden]',
+      OTHER: 'plain',
+    });
+    assert.equal(loaded.settings.agent.env['MY_API_KEY'], 's3cret');
+  });
+
+  test('an empty text takes a command back', () => {
+    assert.equal(resolve('[gate]\ncommand = ""').settings.gate.command, null);
+  });
+
+  test('the sample has no effect as it is, and no fault when its keys are switched on', () => {
+    const sample = sampleToml();
+    assert.deepEqual(parseSettingsText(sample, 'x'), { entries: [], problems: [] });
+    for (const line of sample.split('\n')) assert.ok(line === '' || line.startsWith('#'), line);
+    const on = sample.replaceAll(/^# (?=\[|\w+ = )/gm, '');
+    const loaded = resolve(on);
+    assert.deepEqual([loaded.problems, loaded.warnings], [[], []]);
+    assert.equal(loaded.values['gate.command'].value, 'npm test');
+    assert.equal(loaded.values['backend.idle_timeout'].source, 'project');
+  });
+
+  test('the kinds of agents are those of the drivers', () => {
+    assert.deepEqual([...agentKindNames], [...agentKinds]);
+  });
+});
