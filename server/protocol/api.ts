@@ -23,6 +23,8 @@ export interface TaskFields {
   readonly description?: string;
   readonly epic?: string | null;
   readonly parent?: string | null;
+  /** The number of a new sub-task below its parent (`task-x.5`); the next free one when absent. */
+  readonly sequence?: number;
   /** An integer, or one of critical, high, normal, low. */
   readonly priority?: number | string;
   readonly blocked_by?: readonly string[];

@@ -163,6 +163,7 @@ class GreetedConnection implements ServedConnection {
     const { feed, handlers } = this.options;
     const { answer, pumpAfter } = await answerSubscribe(feed, () => handlers.status({}), after);
     this.stopPump();
+    if (this.state === 'closed') return answer; // the client went while the state was read
     this.stopPump = startFeedPump({
       feed,
       after: pumpAfter,

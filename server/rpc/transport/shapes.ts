@@ -29,6 +29,7 @@ const taskFields = {
   description: 'text?',
   epic: 'text or null?',
   parent: 'text or null?',
+  sequence: 'number?',
   priority: 'number or text?',
   blocked_by: 'texts?',
   add_blockers: 'texts?',

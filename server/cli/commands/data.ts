@@ -1,0 +1,163 @@
+// import and export.
+
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Refusal } from '../../core/failure.ts';
+import type { ImportResultView } from '../../protocol/api.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { plainLine } from '../plain-text.ts';
+
+export interface ImportOptions {
+  readonly format: 'auto' | 'session' | 'jsonl' | 'beads';
+  readonly dryRun?: boolean;
+  readonly update?: boolean;
+  readonly rename?: boolean;
+  readonly skipInvalid?: boolean;
+  readonly continue?: boolean;
+}
+
+export interface ExportOptions {
+  readonly format: 'session' | 'json' | 'yaml' | 'beads' | 'jsonl';
+  readonly output?: string;
+}
+
+const fileBytesMax = 32 * 1024 * 1024;
+
+export async function importFile(
+  context: CommandContext,
+  file: string,
+  options: ImportOptions,
+): Promise<number> {
+  const bytes = await readImport(context, file);
+  const { text, badLines } = decodeLines(bytes);
+  const client = await context.client('data');
+  const result = await client.call('import', {
+    text,
+    bad_utf8_lines: badLines,
+    file: file === '-' ? 'standard input' : file,
+    format: options.format,
+    dry_run: options.dryRun === true,
+    update: options.update === true,
+    rename: options.rename === true,
+    skip_invalid: options.skipInvalid === true,
+  });
+  const isRefused = result.errors.length > 0 && options.skipInvalid !== true;
+  tellProblems(context, file, result);
+  if (isRefused) {
+    const message = refusalOf(file, result);
+    context.tell(`drover: ${message}`);
+    if (context.json) context.printJson({ ...result, error: { kind: 'bad_import', message } });
+    return exitCodes.refused;
+  }
+  context.answer(result, importSentence(file, result, options.dryRun === true));
+  if (options.continue !== true || options.dryRun === true) return exitCodes.done;
+  client.close();
+  return await (await import('./run.ts')).run(context, {});
+}
+
+/** The text, and the numbers of the lines whose bytes are no UTF-8 (they are refused by line, not as a whole file). */
+export function decodeLines(bytes: Buffer): { readonly text: string; readonly badLines: number[] } {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  try {
+    return { text: decoder.decode(bytes), badLines: [] };
+  } catch {
+    // Line by line: a line feed byte is never part of another character in UTF-8.
+  }
+  const badLines: number[] = [];
+  let start = 0;
+  for (let line = 1; start <= bytes.length; line += 1) {
+    const found = bytes.indexOf(0x0a, start);
+    const end = found === -1 ? bytes.length : found;
+    try {
+      decoder.decode(bytes.subarray(start, end));
+    } catch {
+      badLines.push(line);
+    }
+    start = end + 1;
+  }
+  return { text: bytes.toString('utf8'), badLines };
+}
+
+export async function exportProject(
+  context: CommandContext,
+  options: ExportOptions,
+): Promise<number> {
+  const client = await context.client('data');
+  const { format, output } = options;
+  const { text } = await client.call('export', { format });
+  const ended = text.endsWith('\n') || text === '' ? text : `${text}\n`;
+  if (output === undefined) {
+    if (context.json && format === 'yaml') context.printJson({ format, text });
+    else context.surroundings.stdout.write(ended);
+    return exitCodes.done;
+  }
+  const path = resolve(context.directory, output);
+  await writeWhole(path, ended);
+  const bytes = Buffer.byteLength(ended);
+  context.answer({ file: path, format, bytes }, `Wrote ${path} (${bytes} bytes).`);
+  return exitCodes.done;
+}
+
+async function readImport(context: CommandContext, file: string): Promise<Buffer> {
+  if (file === '-') return await context.surroundings.readStdin();
+  const path = resolve(context.directory, file);
+  const refuse = (reason: string): Refusal =>
+    new Refusal('file', `The file ${file} cannot be imported: ${reason}.`);
+  let size: number;
+  try {
+    const facts = await stat(path);
+    if (facts.isDirectory()) throw refuse('it is a folder');
+    size = facts.size;
+    if (size > fileBytesMax) throw refuse(`it has ${size} bytes, at most ${fileBytesMax} are read`);
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const code = (error as NodeJS.ErrnoException).code;
+    throw refuse(code === 'ENOENT' ? 'there is no such file' : String((error as Error).message));
+  }
+}
+
+function tellProblems(context: CommandContext, file: string, result: ImportResultView): void {
+  for (const { line, message, id } of result.warnings) {
+    context.tell(`warning: ${file}:${line}: ${named(id)}${plainLine(message)}`);
+  }
+  for (const { line, message, id } of result.errors) {
+    context.tell(`${file}:${line}: ${named(id)}${plainLine(message)}`);
+  }
+}
+
+function named(id: string | null): string {
+  return id === null ? '' : `${plainLine(id)}: `;
+}
+
+function refusalOf(file: string, result: ImportResultView): string {
+  const [first] = result.errors;
+  const count = result.errors.length;
+  const where = first === undefined ? file : `${file}:${first.line}`;
+  const what = first === undefined ? '' : ` ${named(first.id)}${plainLine(first.message)}`;
+  const more = count > 1 ? ` (and ${count - 1} more)` : '';
+  return `Nothing was imported: ${where}:${what}${more}; correct the file or use --skip-invalid.`;
+}
+
+function importSentence(file: string, result: ImportResultView, dryRun: boolean): string {
+  const { epics, tasks } = result.imported;
+  const parts = [`${epics} epics and ${tasks} tasks`];
+  if (result.unchanged > 0) parts.push(`${result.unchanged} unchanged`);
+  if (result.differs.length > 0) parts.push(`${result.differs.length} differ`);
+  if (result.errors.length > 0) parts.push(`${result.errors.length} left out`);
+  return `${dryRun ? 'Would import' : 'Imported'} from ${file}: ${parts.join(', ')}.`;
+}
+
+/** A reader never sees half a file, and a full disk leaves the old one as it was. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    await writeFile(temporary, text, { flag: 'wx' });
+    await rename(temporary, path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Refusal('file', `${path} cannot be written: ${reason}.`);
+  }
+}

@@ -1,0 +1,163 @@
+// why, events, log, diff: looking without touching.
+
+import type { Client, EventView } from '../../protocol/api.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { plainLine, plainText } from '../plain-text.ts';
+import { eventLine } from '../render/event-line.ts';
+import { logLine } from '../render/log-line.ts';
+import { untilInterrupted } from '../interrupt.ts';
+
+const pageSize = 1000;
+const logPageBytes = 256 * 1024;
+const logLookEveryMs = 300;
+
+export async function why(context: CommandContext, id: string): Promise<number> {
+  const client = await context.client('data');
+  const { reasons } = await client.call('why', { id });
+  context.answer({ reasons }, reasons.map(plainLine).join('\n'));
+  return exitCodes.done;
+}
+
+export async function diff(context: CommandContext, id: string): Promise<number> {
+  const client = await context.client('data');
+  const change = await client.call('diff', { id });
+  const text = plainText(change.text).replace(/\n$/u, '');
+  context.answer(change, text);
+  if (text === '') context.tell(`${id} changes nothing against its base.`);
+  return exitCodes.done;
+}
+
+export interface EventsOptions {
+  readonly after?: number;
+  readonly type?: string;
+  readonly task?: string;
+  readonly limit?: number;
+  readonly follow?: boolean;
+}
+
+export async function events(context: CommandContext, options: EventsOptions): Promise<number> {
+  const client = await context.client('data');
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  let last = options.after ?? 0;
+  const print = (batch: readonly EventView[]): void => {
+    for (const event of batch) {
+      last = event.seq;
+      if (left <= 0 || !isWanted(event, options)) continue;
+      left -= 1;
+      printEvent(context, event);
+    }
+  };
+  if (options.follow !== true) {
+    await readEvents(client, options, left, print);
+    return exitCodes.done;
+  }
+  return await untilInterrupted(context, async (end) => {
+    const stop = await client.follow(
+      last,
+      (batch) => {
+        print(batch);
+        if (left <= 0) end(exitCodes.done);
+      },
+      (reason) => {
+        context.tell(`drover: ${plainLine(reason)}; go on with --after ${last}.`);
+        end(exitCodes.failed);
+      },
+    );
+    return stop;
+  });
+}
+
+export function printEvent(context: CommandContext, event: EventView): void {
+  if (context.json) context.printJson(event);
+  else context.say(eventLine(event));
+}
+
+function isWanted(event: EventView, { type, task }: EventsOptions): boolean {
+  return (
+    (type === undefined || event.type === type) && (task === undefined || event.task_id === task)
+  );
+}
+
+async function readEvents(
+  client: Client,
+  options: EventsOptions,
+  wanted: number,
+  print: (batch: readonly EventView[]) => void,
+): Promise<void> {
+  let after = options.after ?? 0;
+  let left = wanted;
+  while (left > 0) {
+    const page = await client.call('events.read', {
+      after,
+      limit: Math.min(left, pageSize),
+      ...(options.type !== undefined && { type: options.type }),
+      ...(options.task !== undefined && { task: options.task }),
+    });
+    const last = page.events.at(-1);
+    if (last === undefined) return;
+    print(page.events);
+    after = last.seq;
+    left -= page.events.length;
+  }
+}
+
+export interface LogOptions {
+  readonly attempt?: number;
+  readonly follow?: boolean;
+  readonly prompt?: boolean;
+}
+
+export async function log(
+  context: CommandContext,
+  id: string,
+  options: LogOptions,
+): Promise<number> {
+  const client = await context.client('data');
+  const attempt = options.attempt === undefined ? {} : { attempt: options.attempt };
+  if (options.prompt === true) {
+    const told = await client.call('log.prompt', { id, ...attempt });
+    context.answer(told, plainText(told.prompt).replace(/\n$/u, ''));
+    return exitCodes.done;
+  }
+  if (options.follow !== true) {
+    await printLog(context, client, id, attempt, () => false);
+    return exitCodes.done;
+  }
+  return await untilInterrupted(context, async (end) => {
+    let isOver = false;
+    const print = printLog(context, client, id, attempt, () => !isOver);
+    print.then(
+      () => end(exitCodes.done),
+      (error: unknown) => end(error instanceof Error ? error : new Error(String(error))),
+    );
+    return () => {
+      isOver = true;
+    };
+  });
+}
+
+/** Page by page to the end; while `goesOn` says so, what is written later too, until the attempt is over. */
+async function printLog(
+  context: CommandContext,
+  client: Client,
+  id: string,
+  given: { readonly attempt?: number },
+  goesOn: () => boolean,
+): Promise<void> {
+  let offset = 0;
+  let attempt = given;
+  for (;;) {
+    const page = await client.call('log.read', { id, ...attempt, offset, limit: logPageBytes });
+    for (const line of page.events) {
+      if (context.json) context.printJson(line);
+      else context.say(logLine(line));
+    }
+    attempt = { attempt: page.attempt }; // the same one from now on, whatever begins meanwhile
+    const moved = page.next_offset > offset;
+    offset = page.next_offset;
+    if (moved) continue;
+    if (page.ended || !goesOn()) return;
+    await context.surroundings.sleep(logLookEveryMs);
+  }
+}

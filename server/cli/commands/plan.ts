@@ -1,0 +1,201 @@
+// init, epics, tasks: what makes the plan.
+
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Refusal } from '../../core/failure.ts';
+import type { EpicView, Params, TaskFields, TaskView } from '../../protocol/api.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { plainLine, plainText } from '../plain-text.ts';
+
+export interface TaskOptions {
+  readonly description?: string;
+  readonly descriptionFile?: string;
+  readonly parent?: string;
+  readonly priority?: number | string;
+  readonly blockedBy?: readonly string[];
+  readonly type?: string;
+  readonly label?: readonly string[];
+  readonly accept?: readonly string[];
+  readonly agent?: string;
+  readonly gate?: string;
+  readonly testCommand?: string;
+  readonly testMode?: string;
+  readonly testScope?: string;
+  readonly maxAttempts?: number;
+}
+
+export interface AddOptions extends TaskOptions {
+  readonly epic?: string;
+}
+
+export interface EditOptions extends TaskOptions {
+  readonly title?: string;
+  /** `false` from `--no-epic`; `true` is the parser's default and says nothing. */
+  readonly epic?: string | boolean;
+  readonly addBlocker?: readonly string[];
+  readonly removeBlocker?: readonly string[];
+}
+
+export async function init(context: CommandContext): Promise<number> {
+  const { initProject } = await context.surroundings.loadBackends();
+  const { root, database, already } = await initProject(context.directory);
+  const text = already
+    ? `${root} is a Drover project already; nothing was changed.`
+    : `${root} is a Drover project now (database: ${database}). Next: drover add "…", then drover run.`;
+  if (context.json) context.tell(text);
+  context.answer({ root, database }, text);
+  return exitCodes.done;
+}
+
+export async function add(
+  context: CommandContext,
+  givenTitle: string,
+  options: AddOptions,
+): Promise<number> {
+  const { title, parent } = splitSubTaskTitle(givenTitle);
+  const fields = await taskFieldsOf(context, options);
+  const params: Params<'task.add'> = {
+    ...fields,
+    title,
+    ...(options.epic !== undefined && { epic: options.epic }),
+    ...(parent !== null && fields.parent === undefined && parent),
+  };
+  const client = await context.client('data');
+  const task = await client.call('task.add', params);
+  tellWarnings(context, task.warnings);
+  const { id, status, warnings } = task;
+  context.answer({ id, status, warnings }, `${id}  ${plainLine(task.title)}  (${status})`);
+  return exitCodes.done;
+}
+
+export async function edit(
+  context: CommandContext,
+  id: string,
+  options: EditOptions,
+): Promise<number> {
+  const params: Params<'task.edit'> = {
+    ...(await taskFieldsOf(context, options)),
+    id,
+    ...(options.title !== undefined && { title: options.title }),
+    ...(typeof options.epic === 'string' && { epic: options.epic }),
+    ...(options.epic === false && { epic: null }),
+    ...(options.addBlocker !== undefined && { add_blockers: options.addBlocker }),
+    ...(options.removeBlocker !== undefined && { remove_blockers: options.removeBlocker }),
+  };
+  const client = await context.client('data');
+  const task = await client.call('task.edit', params);
+  tellWarnings(context, task.warnings);
+  context.answer(task, taskSentence(task));
+  return exitCodes.done;
+}
+
+/** `task-x.5 Title` makes sub-task 5 of `task-x`. */
+export function splitSubTaskTitle(given: string): {
+  readonly title: string;
+  readonly parent: { readonly parent: string; readonly sequence: number } | null;
+} {
+  const match = /^(task-[A-Za-z0-9_-]+(?:\.\d{1,4})?)\.(\d{1,4})\s+(\S[^]*)$/u.exec(given);
+  const [, parent, sequence, title] = match ?? [];
+  if (parent === undefined || sequence === undefined || title === undefined) {
+    return { title: given, parent: null };
+  }
+  return { title, parent: { parent, sequence: Number(sequence) } };
+}
+
+export async function epicAdd(
+  context: CommandContext,
+  title: string,
+  options: { readonly description?: string },
+): Promise<number> {
+  const client = await context.client('data');
+  const epic = await client.call('epic.add', { title, ...options });
+  context.answer(epic, epicSentence(epic));
+  return exitCodes.done;
+}
+
+export async function epicList(context: CommandContext): Promise<number> {
+  const client = await context.client('data');
+  const epics = await client.call('epic.list', {});
+  const lines = epics.map(epicSentence);
+  context.answer(epics, lines.length === 0 ? 'There is no epic yet.' : lines.join('\n'));
+  return exitCodes.done;
+}
+
+export async function epicShow(context: CommandContext, id: string): Promise<number> {
+  const client = await context.client('data');
+  const epic = await client.call('epic.show', { id });
+  const description = epic.description === '' ? [] : [plainText(epic.description)];
+  const tasks = epic.tasks.map((task) => `  ${taskSentence(task)}`);
+  context.answer(epic, [epicSentence(epic), ...description, ...tasks].join('\n'));
+  return exitCodes.done;
+}
+
+export async function epicEdit(
+  context: CommandContext,
+  id: string,
+  options: { readonly title?: string; readonly description?: string },
+): Promise<number> {
+  const { title, description } = options;
+  const client = await context.client('data');
+  const epic = await client.call('epic.edit', {
+    id,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+  });
+  context.answer(epic, epicSentence(epic));
+  return exitCodes.done;
+}
+
+export async function epicClose(context: CommandContext, id: string): Promise<number> {
+  const client = await context.client('data');
+  const epic = await client.call('epic.close', { id });
+  context.answer(epic, epicSentence(epic));
+  return exitCodes.done;
+}
+
+export function taskSentence(task: TaskView): string {
+  return `${task.id}  ${plainLine(task.title)}  (${task.status})`;
+}
+
+function epicSentence(epic: EpicView): string {
+  const { completed, total } = epic.counts;
+  return `${epic.id}  ${plainLine(epic.title)}  (${epic.status}, ${completed} of ${total} tasks, ${epic.progress} %)`;
+}
+
+function tellWarnings(context: CommandContext, warnings: readonly string[]): void {
+  for (const warning of warnings) context.tell(`warning: ${plainLine(warning)}`);
+}
+
+async function taskFieldsOf(context: CommandContext, options: TaskOptions): Promise<TaskFields> {
+  const description = await descriptionOf(context, options);
+  const gate = options.gate ?? options.testCommand;
+  return {
+    ...(description !== undefined && { description }),
+    ...(options.parent !== undefined && { parent: options.parent }),
+    ...(options.priority !== undefined && { priority: options.priority }),
+    ...(options.blockedBy !== undefined && { blocked_by: options.blockedBy }),
+    ...(options.type !== undefined && { type: options.type }),
+    ...(options.label !== undefined && { labels: options.label }),
+    ...(options.accept !== undefined && { accept: options.accept }),
+    ...(options.agent !== undefined && { agent: options.agent }),
+    ...(gate !== undefined && { gate }),
+    ...(options.testMode !== undefined && { test_mode: options.testMode }),
+    ...(options.testScope !== undefined && { test_scope: options.testScope }),
+    ...(options.maxAttempts !== undefined && { max_attempts: options.maxAttempts }),
+  };
+}
+
+async function descriptionOf(
+  context: CommandContext,
+  { description, descriptionFile }: TaskOptions,
+): Promise<string | undefined> {
+  if (descriptionFile === undefined) return description;
+  if (descriptionFile === '-') return (await context.surroundings.readStdin()).toString('utf8');
+  try {
+    return await readFile(resolve(context.directory, descriptionFile), 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Refusal('file', `The description file ${descriptionFile} cannot be read: ${reason}.`);
+  }
+}

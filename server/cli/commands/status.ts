@@ -1,0 +1,83 @@
+// status: where everything stands, once or again and again.
+
+import type { Client, StatusSnapshot } from '../../protocol/api.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import { plainLine } from '../plain-text.ts';
+import { oneLine } from '../render/summary.ts';
+
+export interface StatusOptions {
+  readonly epic?: string;
+  readonly tree?: boolean;
+  readonly watch?: boolean;
+  readonly oneline?: boolean;
+}
+
+const watchEveryMs = 250;
+
+export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
+  const client = await context.client('data');
+  const scope = options.epic === undefined ? {} : { epic: options.epic };
+  const snapshot = await client.call('status', scope);
+  const show = await shower(context, options);
+  show(snapshot);
+  if (options.watch !== true) return exitCodes.done;
+  return await watch(context, client, scope, snapshot.seq, show);
+}
+
+type Show = (snapshot: StatusSnapshot) => void;
+
+async function shower(context: CommandContext, options: StatusOptions): Promise<Show> {
+  if (context.json) return (snapshot) => context.printJson(snapshot);
+  if (options.oneline === true) return (snapshot) => context.say(oneLine(snapshot));
+  const { surroundings, color } = context;
+  const { stdout } = surroundings;
+  const { statusText } = await import('../render/status-text.ts');
+  const text = (snapshot: StatusSnapshot): string =>
+    statusText(snapshot, {
+      width: stdout.columns,
+      color,
+      nowMs: surroundings.nowMs(),
+      tree: options.tree === true,
+    });
+  if (options.watch !== true || !stdout.isTTY) return (snapshot) => context.say(text(snapshot));
+  const { screenOf } = await import('../render/screen.ts');
+  const screen = screenOf(stdout);
+  return (snapshot) => screen.draw(text(snapshot));
+}
+
+async function watch(
+  context: CommandContext,
+  client: Client,
+  scope: { readonly epic?: string },
+  after: number,
+  show: Show,
+): Promise<number> {
+  let isStale = false;
+  let isLooking = false;
+  return await untilInterrupted(context, async (end) => {
+    // Never more often than a person can read, and never two looks at once.
+    const look = async (): Promise<void> => {
+      if (isLooking) return;
+      isLooking = true;
+      while (isStale) {
+        isStale = false;
+        await context.surroundings.sleep(watchEveryMs);
+        show(await client.call('status', scope));
+      }
+      isLooking = false;
+    };
+    return await client.follow(
+      after,
+      () => {
+        isStale = true;
+        look().catch((error: unknown) => end(error instanceof Error ? error : new Error('')));
+      },
+      (reason) => {
+        context.tell(`drover: ${plainLine(reason)}.`);
+        end(exitCodes.failed);
+      },
+    );
+  });
+}

@@ -1,0 +1,141 @@
+// What a person decides about a task: pause, cancel, retry, answer, approve …
+
+import { Refusal } from '../../core/failure.ts';
+import type { Client, EpicView, TaskView } from '../../protocol/api.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { plainLine } from '../plain-text.ts';
+import { taskSentence } from './plan.ts';
+
+const waitMaxMs = 15_000;
+const lookEveryMs = 200;
+
+export async function pause(context: CommandContext, id: string): Promise<number> {
+  const client = await context.client('engine');
+  const task = await client.call('task.pause', { id });
+  return await untilReal(context, client, task, 'paused', (now) => now.status === 'paused');
+}
+
+export async function unpause(
+  context: CommandContext,
+  id: string,
+  { hint: text }: { readonly hint?: string },
+): Promise<number> {
+  const client = await context.client('engine');
+  const task = await client.call('task.unpause', { id, ...(text !== undefined && { hint: text }) });
+  return await untilReal(context, client, task, 'going on', (now) => now.status !== 'paused');
+}
+
+export async function cancel(
+  context: CommandContext,
+  id: string,
+  { reason }: { readonly reason?: string },
+): Promise<number> {
+  const client = await context.client('engine');
+  const task = await client.call('task.cancel', { id, ...(reason !== undefined && { reason }) });
+  return await untilReal(context, client, task, 'cancelled', (now) => now.status === 'cancelled');
+}
+
+export async function retry(
+  context: CommandContext,
+  id: string,
+  { force }: { readonly force?: boolean },
+): Promise<number> {
+  const client = await context.client('engine');
+  const task = await client.call('task.retry', { id, force: force === true });
+  const before = new Set(['failed', 'cancelled', 'conflict']);
+  return await untilReal(context, client, task, 'retried', (now) => !before.has(now.status));
+}
+
+export async function hint(context: CommandContext, id: string, text: string): Promise<number> {
+  const client = await context.client('engine');
+  return done(context, await client.call('task.hint', { id, text }));
+}
+
+export async function answer(context: CommandContext, id: string, choice: string): Promise<number> {
+  const client = await context.client('engine');
+  return done(context, await client.call('answer', { id, choice }));
+}
+
+export async function resolveTask(
+  context: CommandContext,
+  id: string,
+  note: string,
+): Promise<number> {
+  const client = await context.client('engine');
+  return done(context, await client.call('task.resolve', { id, note }));
+}
+
+export async function approve(context: CommandContext, id: string): Promise<number> {
+  const client = await context.client('engine');
+  return done(context, await client.call('approve', { id }));
+}
+
+export async function sendBack(context: CommandContext, id: string, text: string): Promise<number> {
+  const client = await context.client('engine');
+  return done(context, await client.call('task.send_back', { id, text }));
+}
+
+export interface ResetOptions {
+  readonly completed?: boolean;
+  readonly failed?: boolean;
+  readonly claimed?: boolean;
+  readonly inProgress?: boolean;
+}
+
+export async function reset(
+  context: CommandContext,
+  ids: readonly string[],
+  options: ResetOptions,
+): Promise<number> {
+  const client = await context.client('engine');
+  const result = await client.call('reset', {
+    ...(ids.length > 0 && { ids }),
+    completed: options.completed === true,
+    failed: options.failed === true,
+    claimed: options.claimed === true,
+    in_progress: options.inProgress === true,
+  });
+  for (const { id, reason } of result.refused) context.tell(`${id}: ${plainLine(reason)}`);
+  if (result.reset.length === 0 && result.refused.length > 0) {
+    const [first] = result.refused;
+    throw new Refusal('reset', `Nothing was reset: ${first?.id ?? ''}: ${first?.reason ?? ''}`);
+  }
+  // One task named: its view, like the other commands here; the lists stand beside it.
+  const [only] = ids;
+  const task = ids.length === 1 && only ? await client.call('task.show', { id: only }) : {};
+  const text =
+    result.reset.length === 0 ? 'There is nothing to reset.' : `Reset: ${result.reset.join(', ')}.`;
+  context.answer({ ...task, ...result }, text);
+  return result.refused.length > 0 ? exitCodes.failed : exitCodes.done;
+}
+
+function done(context: CommandContext, item: TaskView | EpicView): number {
+  const text = 'epic_id' in item ? taskSentence(item) : `${item.id}  ${plainLine(item.title)}`;
+  context.answer(item, text);
+  return exitCodes.done;
+}
+
+/** Waits until the change is real: the agent's processes have ended, the row says so. */
+async function untilReal(
+  context: CommandContext,
+  client: Client,
+  answered: TaskView,
+  word: string,
+  isReal: (task: TaskView) => boolean,
+): Promise<number> {
+  const { nowMs, sleep } = context.surroundings;
+  const endMs = nowMs() + waitMaxMs;
+  let task = answered;
+  while (!isReal(task) && nowMs() < endMs) {
+    await sleep(lookEveryMs);
+    task = await client.call('task.show', { id: task.id });
+  }
+  if (isReal(task)) return done(context, task);
+  context.answer(task, taskSentence(task));
+  context.tell(
+    `drover: ${task.id} is still ${task.status} after ${waitMaxMs / 1000} s, not yet ${word}; ` +
+      `"drover why ${task.id}" says more.`,
+  );
+  return exitCodes.failed;
+}

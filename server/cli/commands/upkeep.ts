@@ -1,0 +1,86 @@
+// worktrees, doctor, the backend itself, and what comes later.
+
+import { Refusal } from '../../core/failure.ts';
+import type { WorktreeView } from '../../protocol/api.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { plainLine } from '../plain-text.ts';
+
+export async function worktreeList(context: CommandContext): Promise<number> {
+  const client = await context.client('data');
+  const worktrees = await client.call('worktree.list', {});
+  const lines = worktrees.map(worktreeLine);
+  context.answer(worktrees, lines.length === 0 ? 'There is no worktree.' : lines.join('\n'));
+  return exitCodes.done;
+}
+
+export async function worktreePrune(
+  context: CommandContext,
+  options: { readonly dryRun?: boolean; readonly force?: boolean },
+): Promise<number> {
+  const client = await context.client('engine');
+  const worktrees = await client.call('worktree.prune', {
+    dry_run: options.dryRun === true,
+    force: options.force === true,
+  });
+  const lines = worktrees.map((each) => `${each.action.padEnd(8)} ${worktreeLine(each)}`);
+  context.answer(worktrees, lines.length === 0 ? 'There is nothing to prune.' : lines.join('\n'));
+  return exitCodes.done;
+}
+
+function worktreeLine(worktree: WorktreeView): string {
+  const { path, task_id, branch, status, reason, unmerged_commits, dirty } = worktree;
+  const facts = [status];
+  if (branch !== null) facts.push(branch);
+  if (unmerged_commits > 0) facts.push(`${unmerged_commits} unmerged commits`);
+  if (dirty) facts.push('uncommitted changes');
+  if (reason !== null) facts.push(reason);
+  return plainLine(`${task_id ?? '(free)'}  ${path}  (${facts.join(', ')})`);
+}
+
+export async function doctor(context: CommandContext): Promise<number> {
+  const backends = await context.surroundings.loadBackends();
+  const report = await backends.doctor(backends.findProject(context.directory));
+  const { running, pid, version } = report.backend;
+  const backend = running
+    ? `ok       backend: running, version ${version ?? '?'}, process ${pid ?? '?'}`
+    : 'ok       backend: not running (it starts when it is needed)';
+  const checks = report.checks.map(
+    ({ name, ok, message }) => `${ok ? 'ok      ' : 'MISSING '} ${name}: ${plainLine(message)}`,
+  );
+  context.answer(report, [backend, ...checks].join('\n'));
+  return exitCodes.done;
+}
+
+export async function serve(
+  context: CommandContext,
+  options: { readonly stdio?: boolean; readonly socket?: string },
+): Promise<number> {
+  const root = await context.root();
+  const { runBackend } = await context.surroundings.loadBackends();
+  await runBackend({
+    root,
+    ...(options.stdio === true && { stdio: true }),
+    ...(options.socket !== undefined && { socket: options.socket }),
+  });
+  return exitCodes.done;
+}
+
+export async function serverStop(
+  context: CommandContext,
+  options: { readonly force?: boolean },
+): Promise<number> {
+  const client = await context.existingClient();
+  if (client === null) {
+    context.answer({ leaving: false, reason: 'not running' }, 'No backend is running.');
+    return exitCodes.done;
+  }
+  const answer = await client.call('shutdown', { force: options.force === true });
+  if (!answer.leaving) throw new Refusal('busy', answer.reason);
+  context.answer(answer, 'The backend leaves.');
+  return exitCodes.done;
+}
+
+export async function comesLater(name: string): Promise<number> {
+  throw new Refusal('later', `"drover ${name}" comes in a later version.`);
+}

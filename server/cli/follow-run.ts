@@ -1,0 +1,196 @@
+// Following a run to its end: every event in order, over the death of a backend and its successor, until the run is
+// over or a person presses Ctrl-C.
+
+import { Refusal } from '../core/failure.ts';
+import type { Client, EventView, RunStarted } from '../protocol/api.ts';
+import type { CommandContext } from './context.ts';
+import { exitCodes } from './exit-codes.ts';
+import { plainLine } from './plain-text.ts';
+import { eventLine } from './render/event-line.ts';
+import { SignalBox } from './signal-box.ts';
+
+export interface RunEnd {
+  /** The client that works now: another one when the backend died on the way. */
+  readonly client: Client;
+  readonly interrupted: boolean;
+}
+
+/** How the events are shown: lines, JSON lines, or the live view. */
+export interface RunDisplay {
+  onEvents(events: readonly EventView[]): void;
+  /** Something about the run itself, for people. */
+  onNotice(text: string): void;
+  /** Another backend answers from now on. */
+  onClient(client: Client): void;
+  done(): void;
+}
+
+/** A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this time. */
+const sameInterruptMs = 250;
+const stopWaitMs = 60_000;
+const connectTriesMax = 12;
+const connectDelayMaxMs = 3000;
+/** Without any event for so long it is asked whether the run still goes on. */
+const silenceMs = 5000;
+/** The last event may come a moment after the run's row says that it has ended. */
+const lastEventWaitMs = 1500;
+
+type Signal = 'over' | 'check' | 'gone' | 'interrupt';
+
+export async function followRun(
+  context: CommandContext,
+  client: Client,
+  started: RunStarted,
+): Promise<RunEnd> {
+  const display = await displayOf(context, client, started);
+  const follower = new RunFollower(context, client, started, display);
+  const offInterrupt = context.surroundings.onInterrupt(() => follower.interrupt());
+  try {
+    return await follower.toTheEnd();
+  } finally {
+    offInterrupt();
+    display.done();
+  }
+}
+
+async function displayOf(
+  context: CommandContext,
+  client: Client,
+  started: RunStarted,
+): Promise<RunDisplay> {
+  if (!context.json && context.surroundings.stdout.isTTY) {
+    const { liveDisplay } = await import('./render/live.ts');
+    return liveDisplay(context, client, started.run);
+  }
+  return {
+    onEvents(events) {
+      for (const event of events) {
+        if (context.json) context.printJson(event);
+        else context.say(eventLine(event));
+      }
+    },
+    onNotice: (text) => context.tell(text),
+    onClient: () => {},
+    done: () => {},
+  };
+}
+
+class RunFollower {
+  private readonly context: CommandContext;
+  private readonly runId: string;
+  private readonly display: RunDisplay;
+  private readonly signals = new SignalBox<Signal>();
+  private client: Client;
+  private last: number;
+  private isOver = false;
+  private interruptedAtMs: number | null = null;
+
+  constructor(context: CommandContext, client: Client, started: RunStarted, display: RunDisplay) {
+    this.context = context;
+    this.client = client;
+    this.runId = started.run.id;
+    this.last = started.after;
+    this.display = display;
+  }
+
+  interrupt(): void {
+    const { nowMs, exitNow } = this.context.surroundings;
+    if (this.interruptedAtMs === null) {
+      this.interruptedAtMs = nowMs();
+      this.signals.give('interrupt');
+    } else if (nowMs() - this.interruptedAtMs > sameInterruptMs) {
+      exitNow(exitCodes.interrupted);
+    }
+  }
+
+  async toTheEnd(): Promise<RunEnd> {
+    for (;;) {
+      const signal = await this.followUntilSignal();
+      if (signal !== 'gone') return { client: this.client, interrupted: signal === 'interrupt' };
+      await this.connectAgain();
+    }
+  }
+
+  /** Follows with the present client until the run is over, a person interrupts, or the backend is gone. */
+  private async followUntilSignal(): Promise<'over' | 'interrupt' | 'gone'> {
+    const { client, signals } = this;
+    let unfollow: () => void = () => {};
+    try {
+      unfollow = await client.follow(
+        this.last,
+        (events) => this.onEvents(events),
+        () => signals.give('gone'),
+      );
+      for (;;) {
+        const signal = this.isOver ? 'over' : await signals.take(silenceMs);
+        if (signal === 'interrupt') await this.stopRun();
+        if (signal === 'over' || signal === 'interrupt' || signal === 'gone') return signal;
+        if (!(await this.isActive())) {
+          await signals.takeOnly('over', lastEventWaitMs);
+          return 'over';
+        }
+      }
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      // An interrupt that could not be carried out goes to the next backend.
+      if (this.interruptedAtMs !== null) signals.give('interrupt');
+      return 'gone';
+    } finally {
+      unfollow();
+    }
+  }
+
+  private onEvents(batch: readonly EventView[]): void {
+    if (this.isOver) return;
+    const ours = batch.filter((event) => event.run_id === null || event.run_id === this.runId);
+    const endAt = ours.findIndex((event) => event.type === 'run.finished');
+    this.last = batch.at(-1)?.seq ?? this.last;
+    this.display.onEvents(endAt === -1 ? ours : ours.slice(0, endAt + 1));
+    if (endAt !== -1) {
+      this.isOver = true;
+      this.signals.give('over');
+    } else if (ours.some((event) => event.type.startsWith('run.'))) {
+      this.signals.give('check');
+    }
+  }
+
+  private async isActive(): Promise<boolean> {
+    const { run } = await this.client.call('status', {});
+    return run !== null && run.id === this.runId && run.active;
+  }
+
+  private async stopRun(): Promise<void> {
+    this.display.onNotice(
+      'Stopping: the agents are ended and their tasks given back (Ctrl-C again leaves at once) …',
+    );
+    const late = this.context.surroundings.sleep(stopWaitMs);
+    await Promise.race([this.client.call('run.stop', { run: this.runId }), late]);
+    if (!this.isOver) await this.signals.takeOnly('over', lastEventWaitMs);
+  }
+
+  /** The backend goes on by itself once it is started; a bounded number of tries, longer and longer apart. */
+  private async connectAgain(): Promise<void> {
+    const { context } = this;
+    this.display.onNotice('The backend is gone; connecting again …');
+    this.client.close();
+    for (let tries = 1; tries <= connectTriesMax; tries += 1) {
+      await context.surroundings.sleep(Math.min(connectDelayMaxMs, 100 * 2 ** tries));
+      try {
+        this.client = await context.client('engine');
+        this.signals.drop('gone');
+        this.display.onClient(this.client);
+        this.display.onNotice('The backend is back.');
+        return;
+      } catch (error) {
+        if (error instanceof Refusal) throw error;
+        if (tries < connectTriesMax) continue;
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(
+          `The backend could not be reached again (${plainLine(reason)}); ` +
+            'nothing is lost, go on with: drover resume',
+          { cause: error },
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// The real process as the command's surroundings.
+
+import type { Output, Surroundings } from './surroundings.ts';
+
+const stdinBytesMax = 32 * 1024 * 1024;
+
+export function processSurroundings(): Surroundings {
+  return {
+    cwd: process.cwd(),
+    env: process.env,
+    stdout: outputOf(process.stdout),
+    stderr: outputOf(process.stderr),
+    readStdin,
+    loadBackends: async () => await import('../main/connect.ts'),
+    nowMs: () => Date.now(),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    onInterrupt,
+    exitNow: (code) => process.exit(code),
+  };
+}
+
+/** Pipes are written to asynchronously on some systems: the last words go out before the process ends. */
+export async function flushAndExit(code: number): Promise<void> {
+  const flushed = [process.stdout, process.stderr].map(
+    (stream) =>
+      new Promise<void>((resolve) => {
+        if (stream.writableLength === 0 || stream.destroyed) resolve();
+        else stream.write('', () => resolve());
+      }),
+  );
+  const late = new Promise<void>((resolve) => setTimeout(resolve, 2000));
+  await Promise.race([Promise.all(flushed), late]);
+  process.exit(code);
+}
+
+function outputOf(stream: NodeJS.WriteStream): Output {
+  let isClosed = false;
+  const listeners = new Set<() => void>();
+  // The reader has gone (`drover events | head`): no complaint, whoever streams may stop.
+  stream.on('error', () => {
+    if (isClosed) return;
+    isClosed = true;
+    for (const listener of listeners) listener();
+  });
+  return {
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.columns > 0 ? stream.columns : 80;
+    },
+    get rows() {
+      return stream.rows > 0 ? stream.rows : 24;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    write(text) {
+      if (!isClosed) stream.write(text);
+    },
+    onClosed(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+async function readStdin(): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    const part = chunk as Buffer;
+    bytes += part.length;
+    if (bytes > stdinBytesMax) throw new Error('Standard input is larger than 32 MB.');
+    chunks.push(part);
+  }
+  return Buffer.concat(chunks);
+}
+
+function onInterrupt(listener: () => void): () => void {
+  process.on('SIGINT', listener);
+  process.on('SIGTERM', listener);
+  return () => {
+    process.off('SIGINT', listener);
+    process.off('SIGTERM', listener);
+  };
+}

@@ -1,0 +1,46 @@
+// Commands that bring plans in and take them out.
+
+import { Option, type Command } from 'commander';
+import type { ExportOptions, ImportOptions } from '../commands/data.ts';
+import { define, type ProgramHost } from './options.ts';
+
+const load = async () => await import('../commands/data.ts');
+
+export function defineDataCommands(program: Command, host: ProgramHost): void {
+  program.commandsGroup('Exchange:');
+  const bring = define(program, 'import <file>', 'import epics and tasks, all or nothing', [
+    'import plan.jsonl',
+    'import plan.jsonl --dry-run',
+    'import plan.jsonl --continue',
+  ]);
+  bring
+    .alias('import-jsonl')
+    .addOption(
+      new Option('--format <format>', 'what the file is')
+        .choices(['auto', 'session', 'jsonl', 'beads'])
+        .default('auto'),
+    )
+    .option('--dry-run', 'check only, write nothing')
+    .option('--update', 'take over what differs from the project')
+    .option('--rename', 'give new ids to what differs from the project')
+    .option('--skip-invalid', 'leave out bad records instead of refusing the file')
+    .option('--continue', 'then run')
+    .action(async (file: string, options: ImportOptions) => {
+      await host.run(bring, async (context) => (await load()).importFile(context, file, options));
+    });
+
+  const take = define(program, 'export', 'export epics and tasks', [
+    'export --output plan.drover',
+    'export -f beads -o .beads/beads.jsonl',
+  ]);
+  take
+    .addOption(
+      new Option('-f, --format <format>', 'what to write')
+        .choices(['session', 'json', 'yaml', 'beads', 'jsonl'])
+        .default('session'),
+    )
+    .option('-o, --output <file>', 'to this file instead of standard output')
+    .action(async (options: ExportOptions) => {
+      await host.run(take, async (context) => (await load()).exportProject(context, options));
+    });
+}

@@ -1,0 +1,78 @@
+// Options that every command takes, values that are checked while the command line is read, and help with examples.
+
+import { InvalidArgumentError, type Command } from 'commander';
+import type { CommandContext, GlobalOptions } from '../context.ts';
+
+export type Handler = (context: CommandContext) => Promise<number>;
+
+/** What the tree of commands needs of its caller. */
+export interface ProgramHost {
+  write(text: string): void;
+  writeError(text: string): void;
+  run(command: Command, handler: Handler): Promise<void>;
+}
+
+/**
+ * Gives every command of the tree the options that may stand anywhere. Each bears them itself, so that they never
+ * swallow the value of another option (`add -d "-C is broken"`).
+ */
+export function addGlobals(command: Command): void {
+  command
+    .optionsGroup('Everywhere:')
+    .option('--json', 'JSON on standard output, messages on standard error')
+    .option('-C <dir>', 'work as if started in this directory')
+    .option('--no-color', 'no colours')
+    .helpOption('-h, --help', 'show help');
+  for (const each of command.commands) addGlobals(each);
+}
+
+export function globalsOf(command: Command): GlobalOptions {
+  let json = false;
+  let color = true;
+  let directory: string | null = null;
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    const options = at.opts<{ json?: boolean; color?: boolean; C?: string }>();
+    json ||= options.json === true;
+    color &&= options.color !== false;
+    directory ??= options.C ?? null;
+  }
+  return { json, color, directory };
+}
+
+/** A command below `parent` with its sentence and its examples. */
+export function define(
+  parent: Command,
+  usage: string,
+  sentence: string,
+  examples: readonly string[],
+): Command {
+  const command = parent.command(usage).description(sentence);
+  const lines = examples.map((example) => `  $ drover ${example}`);
+  command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  return command;
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^[+-]?\d{1,15}$/u.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+const priorityWords = ['critical', 'urgent', 'high', 'medium', 'normal', 'low'];
+
+export function priorityValue(text: string): number | string {
+  const word = text.toLowerCase();
+  if (priorityWords.includes(word)) return word;
+  if (/^[+-]?\d{1,9}$/u.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number, or critical, high, normal or low.');
+}
+
+/** For options that may be given several times. */
+export function collect(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text];
+}
+
+/** `a,b` and repeated options alike. */
+export function collectIds(text: string, before: readonly string[] | undefined): readonly string[] {
+  const ids = text.split(',').map((id) => id.trim());
+  return [...(before ?? []), ...ids.filter((id) => id !== '')];
+}

@@ -1,0 +1,106 @@
+// Commands that make the plan: init, epics, tasks.
+
+import { Option, type Command } from 'commander';
+import type { AddOptions, EditOptions } from '../commands/plan.ts';
+import { collect, collectIds, define, priorityValue, wholeNumber } from './options.ts';
+import type { ProgramHost } from './options.ts';
+
+const load = async () => await import('../commands/plan.ts');
+
+export function definePlanCommands(program: Command, host: ProgramHost): void {
+  program.commandsGroup('Plan:');
+  const init = define(program, 'init', 'make this repository a Drover project', [
+    'init',
+    'init -C ../other-repository',
+  ]);
+  init.action(async () => {
+    await host.run(init, async (context) => (await load()).init(context));
+  });
+  defineEpicCommands(program, host);
+
+  const add = define(program, 'add <title>', 'add a task', [
+    'add "Greet people by name" --description "hello(name) in src/hello.ts" --accept "tests cover it"',
+    'add "Translate the greeting" --epic epic-7h2k9d3f --blocked-by task-2m8x4q1z',
+    'add "task-2m8x4q1z.2 Update the manual page"',
+    'add "From a file" --description-file notes.md',
+  ]);
+  taskOptions(add).action(async (title: string, options: AddOptions) => {
+    await host.run(add, async (context) => (await load()).add(context, title, options));
+  });
+
+  const edit = define(program, 'edit <id>', 'change a task, also during a run', [
+    'edit task-2m8x4q1z --priority high --add-blocker task-9c4v7b2n',
+    'edit task-2m8x4q1z --no-epic',
+  ]);
+  taskOptions(edit.option('--title <text>', 'new title'))
+    .option('--add-blocker <id>', 'wait for this task too', collectIds)
+    .option('--remove-blocker <id>', 'no longer wait for this task', collectIds)
+    .option('--no-epic', 'take the task out of its epic')
+    .action(async (id: string, options: EditOptions) => {
+      await host.run(edit, async (context) => (await load()).edit(context, id, options));
+    });
+}
+
+function taskOptions(command: Command): Command {
+  return command
+    .option('-d, --description <text>', 'what is to be done')
+    .addOption(
+      new Option(
+        '--description-file <file>',
+        'the description from a file (- = standard input)',
+      ).conflicts('description'),
+    )
+    .option('-e, --epic <id>', 'the epic it belongs to')
+    .option('-P, --parent <id>', 'make it a sub-task of this task')
+    .option('-p, --priority <n>', 'higher first; or critical, high, normal, low', priorityValue)
+    .option('--blocked-by <ids>', 'tasks that must land first (a,b)', collectIds)
+    .option('--type <type>', 'feature, bug, refactor, test, docs, research, fix or other')
+    .option('--label <label>', 'a label; may be repeated', collect)
+    .option('--accept <text>', 'an acceptance criterion; may be repeated', collect)
+    .option('--agent <kind>', 'the agent for this task')
+    .option('--gate <command>', 'gate command for this task')
+    .addOption(new Option('--test-command <command>', 'the same as --gate').conflicts('gate'))
+    .option('--test-mode <mode>', 'strict or disabled')
+    .option('--test-scope <scope>', 'diff, all or skip')
+    .option('--max-attempts <n>', 'how often an agent may try', wholeNumber);
+}
+
+function defineEpicCommands(program: Command, host: ProgramHost): void {
+  const epic = define(program, 'epic', 'epics: add, list, show, edit, close', [
+    'epic add "Speak French" --description "All messages, with tests"',
+    'epic show epic-7h2k9d3f',
+  ]);
+  epic.helpCommand(false);
+
+  const add = define(epic, 'add <title>', 'add an epic', ['epic add "Speak French"']);
+  add
+    .option('-d, --description <text>', 'what the epic is about')
+    .action(async (title: string, options: { description?: string }) => {
+      await host.run(add, async (context) => (await load()).epicAdd(context, title, options));
+    });
+
+  const list = define(epic, 'list', 'list the epics', ['epic list --json']);
+  list.action(async () => {
+    await host.run(list, async (context) => (await load()).epicList(context));
+  });
+
+  const show = define(epic, 'show <id>', 'show an epic and its tasks', ['epic show epic-7h2k9d3f']);
+  show.action(async (id: string) => {
+    await host.run(show, async (context) => (await load()).epicShow(context, id));
+  });
+
+  const edit = define(epic, 'edit <id>', 'change title or description', [
+    'epic edit epic-7h2k9d3f --title "Speak French and German"',
+  ]);
+  edit
+    .option('--title <text>', 'new title')
+    .option('-d, --description <text>', 'new description')
+    .action(async (id: string, options: { title?: string; description?: string }) => {
+      await host.run(edit, async (context) => (await load()).epicEdit(context, id, options));
+    });
+
+  const close = define(epic, 'close <id>', 'close an epic', ['epic close epic-7h2k9d3f']);
+  close.action(async (id: string) => {
+    await host.run(close, async (context) => (await load()).epicClose(context, id));
+  });
+}

@@ -1,0 +1,56 @@
+// The tree of commands, as `drover --help` shows it.
+
+import { Command } from 'commander';
+import { droverVersion } from '../../protocol/version.ts';
+import { defineDataCommands } from './data-commands.ts';
+import { defineLookCommands } from './look-commands.ts';
+import { addGlobals, type ProgramHost } from './options.ts';
+import { definePlanCommands } from './plan-commands.ts';
+import { defineRunCommands } from './run-commands.ts';
+import { defineSteerCommands } from './steer-commands.ts';
+import { defineUpkeepCommands } from './upkeep-commands.ts';
+
+const columnsMax = 100;
+
+export function buildProgram(host: ProgramHost): Command {
+  const program = new Command('drover');
+  program
+    .description('Drives a project to completion with parallel coding agents.')
+    .version(droverVersion, '--version', 'show the version')
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => host.write(text),
+      writeErr: (text) => host.writeError(text),
+      getOutHelpWidth: () => helpWidth(),
+      getErrHelpWidth: () => helpWidth(),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+      outputError: (text, write) => write(text.replace(/^error: /u, 'drover: ')),
+    })
+    .showHelpAfterError('(see drover --help)');
+  definePlanCommands(program, host);
+  defineRunCommands(program, host);
+  defineLookCommands(program, host);
+  defineSteerCommands(program, host);
+  defineDataCommands(program, host);
+  defineUpkeepCommands(program, host);
+  program.helpCommand('help [command]', 'show help for a command');
+  addGlobals(program);
+  program.addHelpText(
+    'after',
+    `
+Exit codes: 0 done, 1 a task or the command failed, 2 tasks are left, 3 refused (nothing was changed),
+64 wrong use of the command line, 130 interrupted.
+
+Start with:
+  $ drover init
+  $ drover add "Say hello" --description "A greeting in README.md"
+  $ drover run`,
+  );
+  return program;
+}
+
+function helpWidth(): number {
+  return Math.min(process.stdout.columns ?? 80, columnsMax);
+}

@@ -1,0 +1,94 @@
+// Commands around the project: worktrees, checks, the backend itself.
+
+import { Argument, Option, type Command } from 'commander';
+import { define, type ProgramHost } from './options.ts';
+
+const load = async () => await import('../commands/upkeep.ts');
+
+export function defineUpkeepCommands(program: Command, host: ProgramHost): void {
+  program.commandsGroup('Upkeep:');
+  const worktree = define(program, 'worktree', 'worktrees of the tasks: list, prune', [
+    'worktree list',
+    'worktree prune --dry-run',
+  ]);
+  worktree.helpCommand(false);
+  const list = define(worktree, 'list', 'list the worktrees', ['worktree list --json']);
+  list.action(async () => {
+    await host.run(list, async (context) => (await load()).worktreeList(context));
+  });
+  const prune = define(worktree, 'prune', 'remove worktrees that nobody needs', [
+    'worktree prune --dry-run',
+  ]);
+  prune
+    .option('--dry-run', 'only say what would be removed')
+    .option('-f, --force', 'also dirty or unmerged ones (their work is kept on rescue refs)')
+    .action(async (options: { dryRun?: boolean; force?: boolean }) => {
+      await host.run(prune, async (context) => (await load()).worktreePrune(context, options));
+    });
+
+  const doctor = define(program, 'doctor', 'what is there, what is missing, what to do', [
+    'doctor',
+    'doctor --json',
+  ]);
+  doctor.action(async () => {
+    await host.run(doctor, async (context) => (await load()).doctor(context));
+  });
+  defineServer(program, host);
+  defineLater(program, host);
+
+  const completion = define(program, 'completion', 'print a completion script for a shell', [
+    'completion bash > ~/.local/share/bash-completion/completions/drover',
+    'completion zsh > ~/.zfunc/_drover',
+  ]);
+  completion
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell: string) => {
+      await host.run(completion, async (context) =>
+        (await import('../commands/completion.ts')).completionScript(context, program, shell),
+      );
+    });
+}
+
+function defineServer(program: Command, host: ProgramHost): void {
+  const server = define(program, 'server', 'the backend itself (started by itself when needed)', [
+    'server --socket /run/user/1000/drover.sock',
+    'server stop',
+  ]);
+  server
+    .helpCommand(false)
+    .option('--stdio', 'serve one client over standard input and output')
+    .addOption(new Option('--socket <path>', 'listen on this path').conflicts('stdio'))
+    .action(async (options: { stdio?: boolean; socket?: string }) => {
+      if (options.stdio !== true && options.socket === undefined) {
+        server.error('drover: server needs --stdio, --socket <path> or stop');
+      }
+      await host.run(server, async (context) => (await load()).serve(context, options));
+    });
+  const stop = define(server, 'stop', 'end the running backend', [
+    'server stop',
+    'server stop --force',
+  ]);
+  stop
+    .option('-f, --force', 'also while tasks are running: they are given back first')
+    .action(async (options: { force?: boolean }) => {
+      await host.run(stop, async (context) => (await load()).serverStop(context, options));
+    });
+}
+
+function defineLater(program: Command, host: ProgramHost): void {
+  const worker = define(program, 'worker', 'take tasks of a fleet on this machine', ['worker']);
+  worker.allowUnknownOption().allowExcessArguments();
+  worker.action(async () => {
+    await host.run(worker, async () => (await load()).comesLater('worker'));
+  });
+  const runtime = define(program, 'worker-runtime', "the worker contract's HTTP runtime", [
+    'worker-runtime --listen 127.0.0.1:8800',
+  ]);
+  runtime
+    .option('--listen <address>', 'where to listen')
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async () => {
+      await host.run(runtime, async () => (await load()).comesLater('worker-runtime'));
+    });
+}

@@ -1,0 +1,59 @@
+// The sentences that status, the live view and the end of a run have in common.
+
+import type { Counts, QuestionView, StatusSnapshot } from '../../protocol/api.ts';
+import { plainLine } from '../plain-text.ts';
+import { costText } from './figures.ts';
+
+/** `X running, Y queued, Z completed, W blocked, F failed, C cancelled`, and what else there is. */
+export function countsLine(counts: Counts): string {
+  const always = [
+    `${counts.claimed + counts.in_progress} running`,
+    `${counts.ready} queued`,
+    `${counts.completed} completed`,
+    `${counts.blocked} blocked`,
+    `${counts.failed} failed`,
+    `${counts.cancelled} cancelled`,
+  ];
+  const others = (['waiting', 'paused', 'needs_review', 'conflict'] as const)
+    .filter((status) => counts[status] > 0)
+    .map((status) => `${counts[status]} ${status.replace('_', ' ')}`);
+  return [...always, ...others].join(', ');
+}
+
+export function totalCost(snapshot: StatusSnapshot): number {
+  return snapshot.tasks.reduce((sum, task) => sum + task.cost, 0);
+}
+
+export function oneLine(snapshot: StatusSnapshot): string {
+  const parts = [`${snapshot.progress} %`, countsLine(snapshot.counts)];
+  const cost = costText(totalCost(snapshot));
+  if (cost !== '') parts.push(cost);
+  const open = openQuestions(snapshot).length;
+  if (open > 0) parts.push(open === 1 ? '1 question is open' : `${open} questions are open`);
+  return parts.join(' · ');
+}
+
+export function openQuestions(snapshot: StatusSnapshot): readonly QuestionView[] {
+  return snapshot.questions.filter((question) => question.state === 'open');
+}
+
+/** What to type to answer a question. */
+export function answerCommand(question: QuestionView): string {
+  const [first] = question.choices;
+  const choice = question.choices.length === 1 ? first : undefined;
+  return `drover answer ${question.id} ${shellWord(choice ?? question.choices.join('|'))}`;
+}
+
+export function targetLine(snapshot: StatusSnapshot): string | null {
+  const { target } = snapshot;
+  if (target === null || target.branch === null) return null;
+  const sha = target.sha === null ? '' : ` at ${target.sha.slice(0, 10)}`;
+  const commits = target.pending === 1 ? '1 commit waits' : `${target.pending} commits wait`;
+  const pending = target.pending > 0 ? `; ${commits} for your checkout` : '';
+  return `Target: ${plainLine(target.branch)}${sha}${pending}`;
+}
+
+function shellWord(text: string): string {
+  const plain = plainLine(text);
+  return /^[A-Za-z0-9_.:@%+=|/-]+$/u.test(plain) && !plain.includes('|') ? plain : `"${plain}"`;
+}

@@ -1,0 +1,59 @@
+// From arguments to an exit code: parse, do, and turn refusals, faults and wrong use into what the contract says.
+
+import { CommanderError } from 'commander';
+import { Refusal } from '../core/failure.ts';
+import { CommandContext } from './context.ts';
+import { exitCodes } from './exit-codes.ts';
+import { jsonLine, plainText } from './plain-text.ts';
+import { globalsOf } from './program/options.ts';
+import { buildProgram } from './program/program.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Runs one command line (without `node` and the script) to its end. */
+export async function runCommand(
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<number> {
+  let code: number = exitCodes.done;
+  const program = buildProgram({
+    write: (text) => surroundings.stdout.write(text),
+    writeError: (text) => surroundings.stderr.write(text),
+    run: async (command, handler) => {
+      const context = new CommandContext(surroundings, globalsOf(command));
+      try {
+        code = await handler(context);
+      } finally {
+        context.close();
+      }
+    },
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitCodes.done;
+      const message = error.message === '(outputHelp)' ? 'a command is missing' : error.message;
+      printFailure(surroundings, args, 'usage', message.replace(/^error: /u, ''), false);
+      return exitCodes.wrongUse;
+    }
+    const kind = error instanceof Refusal ? error.kind : 'internal';
+    const message = error instanceof Error ? error.message : String(error);
+    printFailure(surroundings, args, kind, message, true);
+    return error instanceof Refusal ? exitCodes.refused : exitCodes.failed;
+  }
+}
+
+/** One sentence for people; with `--json` the same as an object on standard output. */
+function printFailure(
+  { stdout, stderr }: Surroundings,
+  args: readonly string[],
+  kind: string,
+  message: string,
+  tell: boolean,
+): void {
+  if (tell) stderr.write(`drover: ${plainText(message)}\n`);
+  const end = args.indexOf('--');
+  const options = end === -1 ? args : args.slice(0, end);
+  if (options.includes('--json')) stdout.write(`${jsonLine({ error: { kind, message } })}\n`);
+}

@@ -1,0 +1,30 @@
+// What the command needs of the process it runs in: streams, time, signals. Tests bring their own.
+
+import type { Backends } from './backends.ts';
+
+export interface Output {
+  readonly isTTY: boolean;
+  readonly columns: number;
+  readonly rows: number;
+  /** True once the reader at the other end has gone; what is written then is dropped. */
+  readonly isClosed: boolean;
+  write(text: string): void;
+  /** Calls back once when the reader goes; returns unsubscribe. */
+  onClosed(listener: () => void): () => void;
+}
+
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly readStdin: () => Promise<Buffer>;
+  /** Loaded only by commands that need it: the store and the engine are heavy. */
+  readonly loadBackends: () => Promise<Backends>;
+  readonly nowMs: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** SIGINT and SIGTERM; while somebody listens they do not end the process. Returns unsubscribe. */
+  readonly onInterrupt: (listener: () => void) => () => void;
+  /** Ends the process at once, whatever is under way. */
+  readonly exitNow: (code: number) => void;
+}
