@@ -122,7 +122,7 @@ export function createRecordingHost(
           resolve(typed);
         };
         waiting.add(listener);
-        for (const event of [...events]) listener(event);
+        for (const event of events) listener(event);
       }),
     ofType: (type) => events.filter((event) => event.type === type) as never,
     hint: (hint) => {
