@@ -12,8 +12,15 @@ export interface DurableRun<Tx> {
   readonly workflowId: string;
   /** Aborted when the workflow is cancelled, its lease is lost, or the process closes. */
   readonly signal: AbortSignal;
-  /** Runs the body once and stores what it returns (JSON); later calls return what is stored. */
-  step<T>(name: string, body: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /**
+   * Runs the body once and stores what it returns (JSON); later calls return what is stored. `record` writes what
+   * follows from the value in the same transaction as the checkpoint: one durable write for effect and state.
+   */
+  step<T>(
+    name: string,
+    body: (signal: AbortSignal) => Promise<T>,
+    record?: (tx: Tx, value: T) => Promise<void>,
+  ): Promise<T>;
   /** Like step, but the body's writes and the checkpoint are one transaction. */
   commit<T>(name: string, body: (tx: Tx) => Promise<T>): Promise<T>;
   /** Sleeps until a wall-clock time in Unix milliseconds; survives a restart. */

@@ -359,7 +359,7 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
 
 function toInfo(row: WorkflowRow): WorkflowInfo {
   const { id, name, queue, state, result, error } = row;
-  return { id, name, queue, state, result: fromJson(result), error };
+  return { id, name, queue, state, result: fromJson(result) ?? null, error };
 }
 
 function isEnded({ state }: Pick<WorkflowInfo, 'state'>): boolean {

@@ -1,0 +1,54 @@
+// A second process on a durable store, told what to do by one JSON argument; it exists to be killed.
+
+import { writeSync } from 'node:fs';
+import type { QueueLimits } from '../../server/durable/port.ts';
+import { embeddedHarness } from './embedded-harness.ts';
+import type { DurableHarness } from './harness.ts';
+import { endAbruptly, registerTestWorkflows, type CrashAt } from './workflows.ts';
+
+export interface ChildOrders {
+  readonly adapter: string;
+  readonly location: string;
+  readonly folder: string;
+  readonly leaseMs?: number;
+  readonly crashAt?: CrashAt;
+  readonly stopsItself?: boolean;
+  readonly queues?: { readonly [name: string]: QueueLimits };
+}
+
+const harnesses: readonly DurableHarness<never>[] = [embeddedHarness as DurableHarness<never>];
+
+/** Unbuffered, so that a line is out before the process ends or stops itself. */
+function tell(line: string): void {
+  writeSync(1, `${line}\n`);
+}
+
+async function main(orders: ChildOrders): Promise<void> {
+  const harness = harnesses.find(({ adapter }) => adapter === orders.adapter);
+  if (harness === undefined) throw new Error(`no adapter ${orders.adapter}`);
+  const { crashAt } = orders;
+  const store = await harness.open(orders.location, {
+    ...(orders.leaseMs !== undefined && { leaseMs: orders.leaseMs }),
+    crashPoint: (_workflowId, stepName) => {
+      if (crashAt?.where === 'stored' && crashAt.step === stepName) endAbruptly();
+    },
+  });
+  registerTestWorkflows(store, {
+    folder: orders.folder,
+    tell,
+    ...(crashAt && { crashAt }),
+    ...(orders.stopsItself !== undefined && { stopsItself: orders.stopsItself }),
+  });
+  for (const [name, limits] of Object.entries(orders.queues ?? {})) {
+    store.durable.queue(name, limits);
+  }
+  await store.durable.launch();
+  tell('launched');
+  // The end of our input is the word to close, and also what we see when the test itself has died.
+  process.stdin.resume();
+  await new Promise((resolve) => process.stdin.once('end', resolve));
+  await store.close();
+  tell('closed');
+}
+
+await main(JSON.parse(process.argv[2] ?? '') as ChildOrders);

@@ -1,0 +1,6 @@
+// The embedded adapter against the suite for all adapters, and what is its own.
+
+import { describeDurable } from './conformance.ts';
+import { embeddedHarness } from './embedded-harness.ts';
+
+describeDurable('embedded', embeddedHarness);

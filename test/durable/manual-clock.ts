@@ -1,0 +1,51 @@
+// A clock that stands still until a test moves it.
+
+import type { Clock } from '../../server/durable/port.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly callback: () => void;
+}
+
+export class ManualClock implements Clock {
+  #now: number;
+  readonly #timers = new Set<Timer>();
+
+  constructor(now = 1_800_000_000_000) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  timer(delayMs: number, callback: () => void): () => void {
+    const timer = { at: this.#now + delayMs, callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Fires what becomes due, in order, and lets everything that follows from each timer happen before the next. */
+  async advance(byMs: number): Promise<void> {
+    const end = this.#now + byMs;
+    for (;;) {
+      await settled();
+      const due = [...this.#timers].filter((timer) => timer.at <= end);
+      due.sort((a, b) => a.at - b.at);
+      const next = due[0];
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.#now = Math.max(this.#now, next.at);
+      next.callback();
+    }
+    this.#now = end;
+    await settled();
+  }
+}
+
+/** Everything that hangs on promises only has happened after a few turns of the event loop. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
