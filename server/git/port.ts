@@ -168,7 +168,11 @@ export interface GitRepository {
    * Lets a target branch follow the landing tip: compare-and-swap where it is checked out nowhere, `merge --ff-only` in
    * the checkout that holds it. Never forces, never touches a branch that is in the middle of a rebase.
    */
-  follow(target: string, tip: Sha, mode: 'fast-forward' | 'never'): Promise<GitResult<FollowOutcome>>;
+  follow(
+    target: string,
+    tip: Sha,
+    mode: 'fast-forward' | 'never',
+  ): Promise<GitResult<FollowOutcome>>;
   /** Unified diff between two commits (from…to three-dot when `mergeBase`). */
   diff(from: Sha, to: Sha): Promise<GitResult<string>>;
   /** Paths that differ between two commits. */

@@ -1,0 +1,113 @@
+// The git adapter: opens repositories with the git binary, once for each common folder.
+
+import { stat, realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ok } from '../core/failure.ts';
+import { gitEnvironment, settings, type Variables } from './environment.ts';
+import { refuse } from './failures.ts';
+import { findRepository, readFacts } from './facts.ts';
+import { missingIdentity } from './identity.ts';
+import { openGitProcesses } from './process.ts';
+import type { GitAdapter, GitRepository, GitResult } from './port.ts';
+import { openRepository } from './repository.ts';
+import { KeyedMutex } from './turns.ts';
+import { readVersion } from './version.ts';
+
+export { isHeldFileName } from './held-files.ts';
+
+export interface GitAdapterOptions {
+  /** The git program. */
+  readonly binary?: string;
+  /** Environment that git inherits, apart from variables that redirect it. */
+  readonly environment?: Variables;
+  /** Git processes at once over all repositories. */
+  readonly concurrency?: number;
+  /** Processes that one checkout may use, 0 = one for each core. */
+  readonly checkoutWorkers?: number;
+  /** How long to wait for a lock that somebody else holds. */
+  readonly lockPatienceMs?: number;
+  readonly maxOutputBytes?: number;
+  readonly timeoutMs?: number;
+}
+
+export interface BinaryGitAdapter extends GitAdapter {
+  /** Resolves when the background deletion of removed worktrees is done. */
+  settled(): Promise<void>;
+}
+
+const defaults = {
+  concurrency: 4,
+  checkoutWorkers: 2,
+  lockPatienceMs: 3_000,
+  maxOutputBytes: 64 * 1024 * 1024,
+  timeoutMs: 10 * 60_000,
+};
+
+export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapter {
+  const inherited = options.environment ?? process.env;
+  const processes = openGitProcesses({
+    binary: options.binary ?? 'git',
+    environment: gitEnvironment(inherited),
+    concurrency: options.concurrency ?? defaults.concurrency,
+    maxOutputBytes: options.maxOutputBytes ?? defaults.maxOutputBytes,
+    timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+  });
+  const mutex = new KeyedMutex();
+  const repositories = new Map<string, ReturnType<typeof openRepository>>();
+  let version: Promise<GitResult<string>> | null = null;
+
+  const knownVersion = async (): Promise<GitResult<string>> => {
+    version ??= readVersion(processes, '/');
+    const result = await version;
+    // A git that was missing may be installed meanwhile.
+    if (!result.ok) version = null;
+    return result;
+  };
+
+  const open = async (path: string): Promise<GitResult<GitRepository>> => {
+    const usable = await knownVersion();
+    if (!usable.ok) return usable;
+    const folder = await existingFolder(path);
+    if (folder === null) return refuse('not_a_repository', `${path} does not exist.`);
+    const place = await findRepository(processes.run, folder);
+    if (!place.ok) return place;
+    const facts = await readFacts(processes.run, place.value);
+    const identity = missingIdentity(place.value.config, inherited);
+    const known = repositories.get(facts.commonDir);
+    if (known) {
+      known.renew(facts, identity);
+      return ok(known.repository);
+    }
+    const opened = openRepository({
+      processes,
+      mutex,
+      place: place.value,
+      facts,
+      identity,
+      inherited,
+      lockPatienceMs: options.lockPatienceMs ?? defaults.lockPatienceMs,
+      checkoutSettings: settings({
+        'checkout.workers': String(options.checkoutWorkers ?? defaults.checkoutWorkers),
+      }),
+    });
+    repositories.set(facts.commonDir, opened);
+    return ok(opened.repository);
+  };
+
+  return {
+    open,
+    version: knownVersion,
+    settled: async () => {
+      for (const { settled } of repositories.values()) await settled();
+    },
+  };
+}
+
+async function existingFolder(path: string): Promise<string | null> {
+  try {
+    const real = await realpath(path);
+    return (await stat(real)).isDirectory() ? real : dirname(real);
+  } catch {
+    return null;
+  }
+}

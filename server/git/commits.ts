@@ -1,0 +1,188 @@
+// Commits what an agent has left uncommitted, onto the branch of its attempt, and says what must never be committed.
+
+import { lstat } from 'node:fs/promises';
+import { err, ok } from '../core/failure.ts';
+import { attachToBranch, standsOn, type Standing } from './attach.ts';
+import type { RepositoryContext } from './context.ts';
+import { withoutHooks } from './environment.ts';
+import { failureOf, gitFailure } from './failures.ts';
+import { isHeldFileName } from './held-files.ts';
+import { heldInCommits } from './held-commits.ts';
+import { isIgnoreFile } from './ignore-rules.ts';
+import { concludable } from './leftover-operations.ts';
+import { merge } from './merges.ts';
+import { commitMessage } from './messages.ts';
+import { ownWorktree } from './own-worktree.ts';
+import { absoluteBytes, shown, zeroEnded } from './paths.ts';
+import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult, Sha } from './port.ts';
+import { branchRef, readRef, updateRefs } from './refs.ts';
+import { keepCommit, labelOfBranch } from './rescue.ts';
+import { readStatus } from './status.ts';
+import { isNestedRepository, type StatusEntry } from './status-format.ts';
+import { mapBounded } from './turns.ts';
+import { readHead } from './worktree-heads.ts';
+import type { LinkedWorktree } from './worktree-link.ts';
+
+export async function commitLeftovers(
+  context: RepositoryContext,
+  request: CommitLeftoversRequest,
+): Promise<GitResult<CommitLeftoversOutcome>> {
+  const found = await ownWorktree(context, request.path);
+  if (!found.ok) return found;
+  const worktree = found.value;
+  context.slots.set(worktree.path, 'unknown');
+  const read = await readStatus(context, worktree.path);
+  if (!read.ok) return read;
+  const status = read.value;
+  const operation = await concludable(context, worktree, status, request.branch);
+  if (!operation.ok) return operation;
+  const attached: GitResult<Standing> =
+    status.head !== null && standsOn(status, request.branch)
+      ? ok({ head: status.head, mergeInto: null })
+      : await attachToBranch(context, worktree, status, request);
+  if (!attached.ok) return attached;
+  const standing = attached.value;
+
+  const entries = status.entries.filter((entry) => entry.kind !== 'ignored');
+  const held = await heldEntries(worktree.path, entries, request.maxFileSize);
+  const unstaged = await unstage(context, worktree, [...held]);
+  if (!unstaged.ok) return unstaged;
+  const leftovers = entries.filter((entry) => !held.has(entry));
+  let tip = standing.mergeInto ?? standing.head;
+  if (leftovers.length > 0 || operation.value?.kind === 'merge') {
+    const committed = await commitEntries(context, worktree, leftovers, request);
+    if (!committed.ok) return committed;
+    const placed = await placeOnBranch(context, request, standing, committed.value);
+    if (!placed.ok) return placed;
+    tip = placed.value;
+  }
+  const heldNames = [...held].map((entry) => shown(entry.path));
+  const before = standing.mergeInto ?? standing.head;
+  if (before !== request.base) {
+    const range = { base: request.base, head: before, maxFileSize: request.maxFileSize };
+    const inCommits = await heldInCommits(context, worktree.path, range);
+    if (!inCommits.ok) return inCommits;
+    heldNames.push(...inCommits.value.filter((path) => !heldNames.includes(path)));
+  }
+  if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
+  // Hooks may have changed files after they were committed; then the slot is examined before its next use.
+  if (held.size === 0 && operation.value === null && !request.runHooks) {
+    context.slots.set(worktree.path, 'clean');
+  }
+  const tree = (await context.commits.read(tip))?.tree ?? null;
+  return ok({ commit: tip, tree, changed: tip !== request.base, held: heldNames.sort() });
+}
+
+/** Where HEAD was behind the branch, the new commit is merged into it; else the commit made is the tip already. */
+async function placeOnBranch(
+  context: RepositoryContext,
+  request: CommitLeftoversRequest,
+  standing: Standing,
+  committed: Sha | null,
+): Promise<GitResult<Sha>> {
+  const tip = standing.mergeInto;
+  if (committed === null) return ok(tip ?? standing.head);
+  if (tip === null) return ok(committed);
+  const { subject, trailers } = request;
+  const merged = await merge(context, { tip, commit: committed, subject, trailers });
+  if (!merged.ok) return merged;
+  if (merged.value.kind === 'conflict') {
+    const kept = await keepCommit(context, committed, labelOfBranch(request.branch));
+    if (!kept.ok) return kept;
+    const message =
+      `The agent left changes on an older commit that conflict with its own later work in ` +
+      `${merged.value.files.join(', ')}; they are kept under ${kept.value ?? committed}.`;
+    return err(gitFailure('failed', message, true));
+  }
+  const next = merged.value.commit;
+  const change = { ref: branchRef(request.branch), next, old: tip };
+  const moved = await updateRefs(context, [change], 'drover: leftovers');
+  return moved.ok ? ok(next) : moved;
+}
+
+/** Present files that must not be committed: by name, by size, or because they are repositories of their own. */
+async function heldEntries(
+  root: string,
+  entries: readonly StatusEntry[],
+  maxFileSize: number,
+): Promise<ReadonlySet<StatusEntry>> {
+  const judged = await mapBounded(entries, 32, async (entry) => {
+    if (isNestedRepository(entry)) return entry;
+    const stats = await lstat(absoluteBytes(root, entry.path)).catch(() => null);
+    if (stats === null || stats.isDirectory()) return null;
+    return isHeldFileName(shown(entry.path)) || stats.size > maxFileSize ? entry : null;
+  });
+  return new Set(judged.filter((entry) => entry !== null));
+}
+
+/** The agent may have staged what is held: it goes back to "changed", its file stays as it is. */
+async function unstage(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  held: readonly StatusEntry[],
+): Promise<GitResult<void>> {
+  const staged = held.filter((entry) => entry.kind === 'changed' && entry.index !== '.');
+  if (staged.length === 0) return ok(undefined);
+  const output = await context.git(
+    ['--literal-pathspecs', 'reset', '-q', '--pathspec-from-file=-', '--pathspec-file-nul'],
+    { at: worktree.path, input: zeroEnded(staged.map((entry) => entry.path)) },
+  );
+  return output.code === 0 ? ok(undefined) : err(failureOf(output, 'unstage files that are held'));
+}
+
+/** Exactly the given paths and what was staged before. Null: in the end nothing differed. */
+async function commitEntries(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  entries: readonly StatusEntry[],
+  request: CommitLeftoversRequest,
+): Promise<GitResult<Sha | null>> {
+  const unstagedPaths = entries
+    .filter((entry) => entry.kind !== 'changed' || entry.worktree !== '.')
+    .map((entry) => entry.path);
+  if (unstagedPaths.length > 0) {
+    // Not `add -A`: it would look for files a second time, and could find more than was judged.
+    const added = await context.git(
+      ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'],
+      { at: worktree.path, input: zeroEnded(unstagedPaths) },
+    );
+    if (added.code !== 0) return err(failureOf(added, `add the files left in ${worktree.path}`));
+  }
+  const output = await context.git(
+    [
+      ...(request.runHooks ? [] : withoutHooks),
+      'commit',
+      '-q',
+      '--cleanup=whitespace',
+      ...(request.runHooks ? [] : ['--no-verify']),
+      '-F',
+      '-',
+    ],
+    {
+      at: worktree.path,
+      input: commitMessage(request.subject, request.trailers),
+      env: context.identity(request.signature),
+    },
+  );
+  if (output.code === 0) return ok(await headCommit(context, worktree));
+  const difference = await context.git(['diff-index', '--cached', '--quiet', 'HEAD'], {
+    at: worktree.path,
+  });
+  // Line endings, or changes inside a submodule: changed for `status`, the same for a commit.
+  if (difference.code === 0 && output.problem === null) return ok(null);
+  return err(failureOf(output, `commit the files left in ${worktree.path}`));
+}
+
+/** The commit that HEAD stands on, read from files where refs are files. */
+async function headCommit(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<Sha | null> {
+  if (context.refsAreFiles) {
+    const head = await readHead(worktree.gitDir);
+    const sha = head.branch === null ? head.detachedAt : await readRef(context, head.branch);
+    if (sha !== null) return sha;
+  }
+  const output = await context.git(['rev-parse', '--verify', '-q', 'HEAD'], { at: worktree.path });
+  return output.stdout.toString('utf8').trim() || null;
+}

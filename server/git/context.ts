@@ -1,0 +1,89 @@
+// What the subjects of the git layer share about one repository: where it is, how git is run in it, and its few locks.
+
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isPassingRace, lockFileOf } from './failures.ts';
+import type { IgnoreRules } from './ignore-rules.ts';
+import type { CommitObjects } from './loose-objects.ts';
+import type { PackedRefs } from './packed-refs.ts';
+import type { GitCommand, GitOutput, GitProcesses } from './process.ts';
+import type { Signature } from './port.ts';
+import type { SlotMemory } from './slot-memory.ts';
+import type { Trash } from './trash.ts';
+
+export interface RunOptions {
+  /** Folder of a worktree; without it the command runs in the root. Git looks for a repository there and nowhere above. */
+  readonly at?: string;
+  readonly input?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly truncate?: boolean;
+  readonly signal?: AbortSignal;
+  /** False: a lock held by somebody else is reported at once. */
+  readonly waitForLocks?: boolean;
+}
+
+export interface RepositoryContext {
+  readonly commonDir: string;
+  /** Root of the main checkout. */
+  readonly root: string;
+  /** False where refs are kept in tables (`reftable`): then every look at a ref needs a process. */
+  readonly refsAreFiles: boolean;
+  readonly packedRefs: PackedRefs;
+  readonly commits: CommitObjects;
+  readonly slots: SlotMemory;
+  readonly ignores: IgnoreRules;
+  readonly trash: Trash;
+  /** Arguments that make a checkout use several processes of git's own. */
+  readonly checkoutSettings: readonly string[];
+  identity(signature?: Signature | null): Record<string, string>;
+  git(args: readonly string[], options?: RunOptions): Promise<GitOutput>;
+  /** One at a time over the whole repository: adding, removing and pruning worktrees, and writing the configuration. */
+  exclusively<T>(body: () => Promise<T>): Promise<T>;
+  /** One at a time for each key. */
+  inTurn<T>(key: string, body: () => Promise<T>): Promise<T>;
+}
+
+export interface RunnerParts {
+  readonly processes: GitProcesses;
+  readonly root: string;
+  readonly lockPatienceMs: number;
+  readonly onStart: () => void;
+}
+
+const firstPauseMs = 20;
+const longestPauseMs = 400;
+
+/** Runs git in a repository and waits, within bounds, for locks that somebody else holds. */
+export function repositoryRunner(parts: RunnerParts): RepositoryContext['git'] {
+  return async (args, options = {}) => {
+    const command = commandFor(parts.root, args, options);
+    let waitedMs = 0;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      parts.onStart();
+      const output = await parts.processes.run(command);
+      const mayPass =
+        output.code !== 0 &&
+        output.problem === null &&
+        (lockFileOf(output.stderr) !== null || isPassingRace(output.stderr));
+      if (!mayPass || options.waitForLocks === false || waitedMs >= parts.lockPatienceMs) {
+        return output;
+      }
+      await delay(pauseMs);
+      waitedMs += pauseMs;
+    }
+  };
+}
+
+function commandFor(root: string, args: readonly string[], options: RunOptions): GitCommand {
+  const cwd = options.at ?? root;
+  // A worktree whose `.git` file was deleted must not be taken for a part of a repository that lies around it.
+  const ceiling = options.at ? { GIT_CEILING_DIRECTORIES: dirname(options.at) } : {};
+  return {
+    args,
+    cwd,
+    env: { ...ceiling, ...options.env },
+    ...(options.input === undefined ? {} : { input: options.input }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...(options.truncate === undefined ? {} : { truncate: options.truncate }),
+  };
+}

@@ -1,0 +1,65 @@
+// The environment and the settings under which every git process of ours runs.
+
+/** Variables of git that say where programs, keys and configuration files are, and who the user is. All others redirect. */
+const keptGitVariables: ReadonlySet<string> = new Set([
+  'GIT_EXEC_PATH',
+  'GIT_TEMPLATE_DIR',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_CONFIG_NOSYSTEM',
+  'GIT_SSH',
+  'GIT_SSH_COMMAND',
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_NO_VERIFY',
+  'GIT_AUTHOR_NAME',
+  'GIT_AUTHOR_EMAIL',
+  'GIT_COMMITTER_NAME',
+  'GIT_COMMITTER_EMAIL',
+]);
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Copies an environment without what would point git at another repository, index or object store (a backend that was
+ * started from a hook inherits such variables), and fixes the language, since answers of git are read.
+ */
+export function gitEnvironment(source: Variables): Record<string, string> {
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(source)) {
+    if (value === undefined) continue;
+    if (name.toUpperCase().startsWith('GIT_') && !keptGitVariables.has(name.toUpperCase()))
+      continue;
+    environment[name] = value;
+  }
+  environment['LC_ALL'] = 'C';
+  environment['LANGUAGE'] = '';
+  environment['GIT_TERMINAL_PROMPT'] = '0';
+  environment['GIT_OPTIONAL_LOCKS'] = '0';
+  environment['GIT_EDITOR'] = ':';
+  environment['GIT_PAGER'] = 'cat';
+  return environment;
+}
+
+/**
+ * Settings for every process. Automatic maintenance repacks and prunes beside other writers, which has left branches on
+ * missing objects; a file-system monitor would start one daemon for each worktree.
+ */
+export const ownSettings: readonly string[] = settings({
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+  'core.quotePath': 'false',
+  'core.fsmonitor': 'false',
+  'core.safecrlf': 'false',
+  'submodule.recurse': 'false',
+});
+
+/** Where no hook and no signature of the user is wanted. `core.hooksPath` also stops those that `--no-verify` does not. */
+export const withoutHooks: readonly string[] = settings({
+  'core.hooksPath': '/dev/null',
+  'commit.gpgSign': 'false',
+});
+
+/** Turns settings into `-c key=value` arguments. */
+export function settings(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+}

@@ -1,0 +1,141 @@
+// Lets a target branch follow the landing tip without ever forcing anything on a checkout of the user's.
+
+import { join } from 'node:path';
+import { ok } from '../core/failure.ts';
+import { firstParentCount, isAncestor } from './ancestry.ts';
+import type { RepositoryContext } from './context.ts';
+import { settings, withoutHooks } from './environment.ts';
+import { lockFileOf } from './failures.ts';
+import type { FollowOutcome, GitResult, Sha } from './port.ts';
+import { branchName, branchRef, readRef, updateRefs } from './refs.ts';
+import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
+import { exists } from './worktree-link.ts';
+
+export type FollowMode = 'fast-forward' | 'never';
+
+const maxStaleTries = 5;
+const maxNamedFiles = 5;
+
+export async function follow(
+  context: RepositoryContext,
+  target: string,
+  tip: Sha,
+  mode: FollowMode,
+): Promise<GitResult<FollowOutcome>> {
+  return context.inTurn(`follow ${branchRef(target)}`, () => followNow(context, target, tip, mode));
+}
+
+async function followNow(
+  context: RepositoryContext,
+  target: string,
+  tip: Sha,
+  mode: FollowMode,
+): Promise<GitResult<FollowOutcome>> {
+  const ref = branchRef(target);
+  for (let tries = 0; ; tries += 1) {
+    const current = await readRef(context, ref);
+    if (current === tip) return ok({ kind: 'followed', sha: tip });
+    const pending = async (reason: string): Promise<GitResult<FollowOutcome>> =>
+      ok({
+        kind: 'pending',
+        commits: current === null ? 1 : await firstParentCount(context, current, tip),
+        reason,
+      });
+    if (current !== null && !(await isAncestor(context, current, tip))) {
+      if (await isAncestor(context, tip, current)) return ok({ kind: 'followed', sha: current });
+      return pending(`${branchName(target)} has commits that are not part of what has landed yet.`);
+    }
+    const heads = await worktreeHeads(context);
+    const busy = heads.find((head) => head.operation?.branch === ref);
+    if (busy?.operation) {
+      return pending(
+        `${branchName(target)} is in the middle of a ${busy.operation.kind} in ${busy.path}.`,
+      );
+    }
+    const owners = heads.filter((head) => head.branch === ref);
+    if (owners.length > 0) {
+      const obstacle = await obstacleAt(context, ref, owners, mode);
+      if (obstacle !== null) return pending(obstacle);
+      const refused = await fastForward(context, ref, owners[0] as WorktreeHead, current, tip);
+      return refused === null ? ok({ kind: 'followed', sha: tip }) : pending(refused);
+    }
+    const moved = await updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land');
+    if (moved.ok) return ok({ kind: 'followed', sha: tip });
+    if (moved.error.kind === 'locked') return pending(moved.error.message);
+    if (moved.error.kind !== 'stale' || tries >= maxStaleTries) return moved;
+  }
+}
+
+/** Why the checkouts that hold the branch must not be touched now, or null. */
+async function obstacleAt(
+  context: RepositoryContext,
+  ref: string,
+  owners: readonly WorktreeHead[],
+  mode: FollowMode,
+): Promise<string | null> {
+  const name = branchName(ref);
+  const [owner, second] = owners;
+  if (!owner) return null;
+  if (mode === 'never')
+    return `${name} is checked out in ${owner.path}, and checkout.follow is "never".`;
+  if (second) return `${name} is checked out twice, in ${owner.path} and ${second.path}.`;
+  if (!(await exists(owner.path))) {
+    return `${name} belongs to the worktree ${owner.path}, whose folder is gone: run "git worktree prune".`;
+  }
+  if (owner.operation && owner.operation.kind !== 'bisect') {
+    return `A ${owner.operation.kind} is unfinished in ${owner.path}.`;
+  }
+  for (const lock of [join(owner.gitDir, 'index.lock'), join(context.commonDir, `${ref}.lock`)]) {
+    if (await exists(lock)) return `Git is at work in ${owner.path} (${lock} exists).`;
+  }
+  return null;
+}
+
+/** Null when the checkout has moved; else why git refused, having touched nothing. */
+async function fastForward(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  current: Sha | null,
+  tip: Sha,
+): Promise<string | null> {
+  const output = await context.git(
+    [
+      ...withoutHooks,
+      ...settings({ 'merge.autoStash': 'false', 'merge.verifySignatures': 'false' }),
+      'merge',
+      '-q',
+      '--no-stat',
+      '--ff-only',
+      // Without it git overwrites ignored files, such as the user's `.env`.
+      '--no-overwrite-ignore',
+      tip,
+    ],
+    { at: owner.path, waitForLocks: false },
+  );
+  if (output.code === 0 && (await readRef(context, ref)) === tip) return null;
+  if (/cannot lock ref/i.test(output.stderr)) {
+    // Git updates the files first and the branch last: what it began has to be finished, or the user sees undone changes.
+    const finished = await updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land');
+    if (finished.ok) return null;
+  }
+  return refusalReason(output.stderr, owner.path);
+}
+
+/** Reads the answer of `git merge --ff-only`; the files in the way are the lines that begin with a tab. */
+export function refusalReason(stderr: string, checkout: string): string {
+  const lock = lockFileOf(stderr);
+  if (lock !== null) return `Git is at work in ${checkout} (${lock} exists).`;
+  const files = stderr
+    .split('\n')
+    .filter((line) => line.startsWith('\t'))
+    .map((line) => line.trim());
+  if (files.length > 0) {
+    const more = files.length > maxNamedFiles ? ` and ${files.length - maxNamedFiles} more` : '';
+    const untracked = /untracked working tree/i.test(stderr);
+    const what = untracked ? 'Files that are not in git' : 'Local changes';
+    return `${what} in ${checkout} are in the way: ${files.slice(0, maxNamedFiles).join(', ')}${more}.`;
+  }
+  const line = stderr.split('\n').find((each) => /^(?:fatal|error):/.test(each));
+  return `Git refused to update ${checkout}: ${line?.replace(/^(?:fatal|error): /, '') ?? 'it gave no reason'}`;
+}

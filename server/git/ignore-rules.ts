@@ -1,0 +1,34 @@
+// Notices when ignore rules have changed between two users of a slot: then files left over would turn from ignored to new.
+
+import { join } from 'node:path';
+import { readText } from './worktree-link.ts';
+
+export function isIgnoreFile(path: string): boolean {
+  return path === '.gitignore' || path.endsWith('/.gitignore');
+}
+
+export interface IgnoreFingerprint {
+  readonly text: string | null;
+}
+
+/** Rules are in the root's `.gitignore` nearly always; changes to others are reported by the commits that make them. */
+export class IgnoreRules {
+  #generation = 0;
+  readonly #cleanedAt = new Map<string, number>();
+
+  /** Some commit of ours touched a `.gitignore` anywhere: every slot is cleaned once before its next use. */
+  touched(): void {
+    this.#generation += 1;
+  }
+
+  async fingerprint(worktree: string): Promise<IgnoreFingerprint> {
+    return { text: await readText(join(worktree, '.gitignore')) };
+  }
+
+  /** True when the slot needs cleaning; the caller then cleans it. */
+  async changedSince(worktree: string, before: IgnoreFingerprint): Promise<boolean> {
+    const seen = this.#cleanedAt.get(worktree) ?? 0;
+    this.#cleanedAt.set(worktree, this.#generation);
+    return seen !== this.#generation || (await this.fingerprint(worktree)).text !== before.text;
+  }
+}

@@ -1,0 +1,60 @@
+// Merges two commits without a checkout: merge-tree finds the tree, commit-tree makes the commit.
+
+import { err, ok } from '../core/failure.ts';
+import type { RepositoryContext } from './context.ts';
+import { failureOf, gitFailure } from './failures.ts';
+import { isSha } from './loose-objects.ts';
+import { commitMessage } from './messages.ts';
+import { shown, splitZero } from './paths.ts';
+import type { GitResult, Merge, MergeConflict, MergeRequest, Sha } from './port.ts';
+
+export type MergeTree =
+  | { readonly kind: 'tree'; readonly tree: Sha }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] };
+
+/**
+ * Reads the answer of `merge-tree --write-tree -z --name-only --no-messages`. Exit 1 is a conflict only when a tree id
+ * comes first: an unknown revision ends with 1 as well, and says nothing on standard output. Null = neither.
+ */
+export function parseMergeTree(code: number, stdout: Buffer): MergeTree | null {
+  if (code !== 0 && code !== 1) return null;
+  const [tree, ...files] = splitZero(stdout);
+  if (tree === undefined || !isSha(tree.trim())) return null;
+  if (code === 0) return { kind: 'tree', tree: tree.trim() };
+  return { kind: 'conflict', files: [...new Set(files.filter((file) => file !== ''))].map(shown) };
+}
+
+export async function merge(
+  context: RepositoryContext,
+  request: MergeRequest,
+): Promise<GitResult<Merge | MergeConflict>> {
+  const { tip, commit } = request;
+  if (!isSha(tip) || !isSha(commit)) {
+    return err(gitFailure('unknown_ref', `"${tip}" and "${commit}" have to be full commit ids.`));
+  }
+  const output = await context.git([
+    'merge-tree',
+    '--write-tree',
+    '-z',
+    '--name-only',
+    '--no-messages',
+    tip,
+    commit,
+  ]);
+  const merged = output.problem === null ? parseMergeTree(output.code, output.stdout) : null;
+  if (merged === null) {
+    const unknown =
+      /not something we can merge|could not parse as tree|unknown revision|bad object/i;
+    const failure = failureOf(output, `merge ${commit} into ${tip}`);
+    return err(unknown.test(output.stderr) ? gitFailure('unknown_ref', failure.message) : failure);
+  }
+  if (merged.kind === 'conflict') return ok(merged);
+  const made = await context.git(['commit-tree', merged.tree, '-p', tip, '-p', commit, '-F', '-'], {
+    input: commitMessage(request.subject, request.trailers),
+    env: context.identity(),
+  });
+  const sha = made.stdout.toString('utf8').trim();
+  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `commit the merge of ${commit}`));
+  context.commits.remember(sha, { tree: merged.tree, parents: [tip, commit] });
+  return ok({ kind: 'merged', commit: sha, tree: merged.tree });
+}

@@ -1,0 +1,76 @@
+// Repositories that an agent has made inside its worktree: their commits are fetched before their `.git` goes.
+
+import { lstat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { err, ok } from '../core/failure.ts';
+import type { RepositoryContext } from './context.ts';
+import { failureOf } from './failures.ts';
+import { shown, type PathBytes } from './paths.ts';
+import type { GitResult } from './port.ts';
+import { keepCommit, rescueRefFor } from './rescue.ts';
+import { readHead } from './worktree-heads.ts';
+import { linkedWorktrees } from './worktree-link.ts';
+
+/** Keeps every ref and HEAD of the repository at `folder` under rescue refs of ours. */
+export async function keepNestedHistory(
+  context: RepositoryContext,
+  folder: string,
+  label: string,
+): Promise<GitResult<void>> {
+  const facts = await lstat(join(folder, '.git')).catch(() => null);
+  if (facts === null) return ok(undefined);
+  if (facts.isFile()) return keepNestedWorktree(context, folder, label);
+  const inside = { at: folder };
+  const listed = await context.git(['for-each-ref', '--count=1', '--format=%(objectname)'], inside);
+  const head = await context.git(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], inside);
+  const headSha = head.stdout.toString('utf8').trim();
+  // Broken or empty: there is no history to keep, and the files themselves are kept as files.
+  if (listed.code !== 0 || (listed.stdout.length === 0 && headSha === '')) return ok(undefined);
+  const base = dirname(rescueRefFor(`${label}/nested`, '0'.repeat(40)));
+  const name = headSha.slice(0, 12) || 'refs';
+  const fetched = await context.exclusively(() =>
+    context.git([
+      'fetch',
+      '-q',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      folder,
+      `+refs/*:${base}/${name}/*`,
+      ...(headSha === '' ? [] : [`+HEAD:${base}/${name}/HEAD`]),
+    ]),
+  );
+  return fetched.code === 0
+    ? ok(undefined)
+    : err(failureOf(fetched, `keep the commits of the repository in ${folder}`));
+}
+
+/** A worktree inside a worktree: its commits are in our own repository already, only its HEAD may be on no branch. */
+async function keepNestedWorktree(
+  context: RepositoryContext,
+  folder: string,
+  label: string,
+): Promise<GitResult<void>> {
+  const inner = (await linkedWorktrees(context)).find((entry) => entry.path === folder);
+  if (!inner) return ok(undefined);
+  const { detachedAt } = await readHead(inner.gitDir);
+  if (detachedAt === null) return ok(undefined);
+  const kept = await keepCommit(context, detachedAt, label);
+  return kept.ok ? ok(undefined) : kept;
+}
+
+/** Turns nested repositories into plain folders, so that their files can be kept like any others. */
+export async function flattenNested(
+  context: RepositoryContext,
+  root: string,
+  nested: readonly PathBytes[],
+  label: string,
+): Promise<GitResult<void>> {
+  for (const path of nested) {
+    const folder = join(root, shown(path));
+    const kept = await keepNestedHistory(context, folder, label);
+    if (!kept.ok) return kept;
+    await context.trash.take(join(folder, '.git'), root);
+  }
+  return ok(undefined);
+}

@@ -1,0 +1,50 @@
+// Opens a worktree of Drover's for work: checks that it is one, and mends its tie to the repository when an agent broke it.
+
+import { lstat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { ok } from '../core/failure.ts';
+import type { RepositoryContext } from './context.ts';
+import { refuse } from './failures.ts';
+import { keepNestedHistory } from './nested.ts';
+import type { GitResult } from './port.ts';
+import { canonicalPath, findWorktree, writePointer, type LinkedWorktree } from './worktree-link.ts';
+
+/** Refuses the user's own checkout: nothing is ever committed, reset or deleted there. */
+export async function ownWorktree(
+  context: RepositoryContext,
+  path: string,
+): Promise<GitResult<LinkedWorktree>> {
+  const canonical = await canonicalPath(path);
+  if (canonical === context.root) {
+    return refuse('failed', `${path} is the checkout of the user; Drover does not work in it.`);
+  }
+  const found = await findWorktree(context, canonical);
+  switch (found.kind) {
+    case 'linked':
+      return ok(found.worktree);
+    case 'unlinked':
+      return relink(context, found.worktree);
+    case 'missing':
+      return refuse('failed', `The worktree ${path} has been deleted by somebody.`);
+    case 'orphaned':
+      return refuse('failed', `Git has forgotten the worktree ${path}; its files are still there.`);
+    case 'foreign':
+    case 'absent':
+      return refuse('failed', `${path} is not a worktree of the repository ${context.root}.`);
+  }
+}
+
+/** Puts the `.git` file back. A repository that an agent has made in its place is kept by its commits first. */
+export async function relink(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<GitResult<LinkedWorktree>> {
+  const pointer = join(worktree.path, '.git');
+  if ((await lstat(pointer).catch(() => null)) !== null) {
+    const kept = await keepNestedHistory(context, worktree.path, basename(worktree.path));
+    if (!kept.ok) return kept;
+    await context.trash.take(pointer, worktree.path);
+  }
+  await writePointer(worktree);
+  return ok(worktree);
+}

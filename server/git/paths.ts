@@ -1,0 +1,31 @@
+// Paths inside a worktree as git gives them: bytes, kept one by one in a string so that odd names survive the way back.
+
+import { Buffer } from 'node:buffer';
+
+/** One character for each byte (latin1). Handed back to git unchanged; shown to people through `shown`. */
+export type PathBytes = string;
+
+export function bytesOf(path: PathBytes): Buffer {
+  return Buffer.from(path, 'latin1');
+}
+
+export function shown(path: PathBytes): string {
+  return bytesOf(path).toString('utf8');
+}
+
+/** The absolute path for Node's file functions, which take bytes. */
+export function absoluteBytes(root: string, path: PathBytes): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), bytesOf(path)]);
+}
+
+/** Input for `-z --stdin`: each path ended by a zero byte. */
+export function zeroEnded(paths: readonly PathBytes[]): Buffer {
+  return bytesOf(paths.map((path) => `${path}\0`).join(''));
+}
+
+/** Splits an answer made with `-z`. */
+export function splitZero(bytes: Buffer): PathBytes[] {
+  const parts = bytes.toString('latin1').split('\0');
+  if (parts.at(-1) === '') parts.pop();
+  return parts;
+}

@@ -1,0 +1,157 @@
+// Refs: read from their files where possible, moved only by git, several at once in one transaction.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ok } from '../core/failure.ts';
+import type { RepositoryContext } from './context.ts';
+import { settings } from './environment.ts';
+import { failureOf, gitFailure, refuse } from './failures.ts';
+import { isSha } from './loose-objects.ts';
+import type { GitResult, Sha } from './port.ts';
+
+export interface RefChange {
+  readonly ref: string;
+  /** Null deletes. */
+  readonly next: Sha | null;
+  /** The value that must be found; null with a `next`: the ref must not exist. */
+  readonly old: Sha | null;
+}
+
+const maxSymbolicSteps = 5;
+
+/** A branch name, with or without `refs/heads/`, as a full ref. */
+export function branchRef(branch: string): string {
+  return branch.startsWith('refs/') ? branch : `refs/heads/${branch}`;
+}
+
+/** The short name of a branch. */
+export function branchName(branch: string): string {
+  return branch.startsWith('refs/heads/') ? branch.slice('refs/heads/'.length) : branch;
+}
+
+/** True for a full ref that is also safe as a path below the repository's folder. */
+export function isFullRef(ref: string): boolean {
+  return (
+    ref.startsWith('refs/') &&
+    !/[\s~^:?*[\\\p{Cc}]|\.\.|@\{|\/\/|\.lock(?:\/|$)|\/\.|[/.]$/u.test(ref)
+  );
+}
+
+export async function readRef(context: RepositoryContext, ref: string): Promise<Sha | null> {
+  if (!isFullRef(ref)) return null;
+  if (!context.refsAreFiles) return readRefByGit(context, ref);
+  let name = ref;
+  for (let step = 0; step < maxSymbolicSteps; step += 1) {
+    const content = await readRefFile(context, name);
+    if (content === null) return null;
+    if (isSha(content)) return content;
+    if (!content.startsWith('ref: ')) break;
+    name = content.slice('ref: '.length).trim();
+    if (!isFullRef(name)) return null;
+  }
+  return readRefByGit(context, ref);
+}
+
+/** The loose file wins over the packed one; packing in between is met by looking at the loose file again. */
+async function readRefFile(context: RepositoryContext, ref: string): Promise<string | null> {
+  const file = join(context.commonDir, ref);
+  const loose = await readSmallFile(file);
+  if (loose !== null) return loose;
+  return (await context.packedRefs.find(ref)) ?? (await readSmallFile(file));
+}
+
+async function readSmallFile(file: string): Promise<string | null> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch {
+    return null;
+  }
+}
+
+async function readRefByGit(context: RepositoryContext, ref: string): Promise<Sha | null> {
+  const output = await context.git(['rev-parse', '--verify', '-q', '--end-of-options', ref]);
+  const sha = output.stdout.toString('utf8').trim();
+  return output.code === 0 && isSha(sha) ? sha : null;
+}
+
+export async function resolveRevision(
+  context: RepositoryContext,
+  revision: string,
+): Promise<GitResult<Sha>> {
+  const unknown = `There is no commit named "${revision}" in this repository.`;
+  if (revision === '' || revision.startsWith('-')) return refuse('unknown_ref', unknown);
+  const args = ['rev-parse', '--verify', '-q', '--end-of-options', `${revision}^{commit}`];
+  const output = await context.git(args);
+  if (output.problem !== null)
+    return { ok: false, error: failureOf(output, `resolve ${revision}`) };
+  const sha = output.stdout.toString('utf8').trim();
+  return output.code === 0 && isSha(sha) ? ok(sha) : refuse('unknown_ref', unknown);
+}
+
+export async function updateRefs(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+  reason: string,
+): Promise<GitResult<void>> {
+  if (changes.length === 0) return ok(undefined);
+  for (const change of changes) {
+    if (!isFullRef(change.ref))
+      return refuse('failed', `"${change.ref}" is not a full name of a ref.`);
+    if ([change.next, change.old].some((sha) => sha !== null && !isSha(sha))) {
+      return refuse('failed', `The values of ${change.ref} have to be full commit ids.`);
+    }
+  }
+  const output = await context.git(
+    [
+      ...settings({ 'core.fsync': 'committed' }),
+      'update-ref',
+      '-m',
+      oneLine(reason) || 'drover',
+      '--stdin',
+      '-z',
+    ],
+    { input: changes.map(transactionLine).join('') },
+  );
+  if (output.code === 0) return ok(undefined);
+  const names = changes.map((change) => change.ref).join(', ');
+  const error = failureOf(output, `move ${names}`);
+  if (error.kind === 'locked' || error.kind === 'disk_full') return { ok: false, error };
+  if (await allThere(context, changes)) return ok(undefined);
+  const moved = await someoneWasFirst(context, changes);
+  return {
+    ok: false,
+    error: moved ? gitFailure('stale', `${moved} was moved by somebody else meanwhile.`) : error,
+  };
+}
+
+function transactionLine(change: RefChange): string {
+  if (change.next === null) return `delete ${change.ref}\0${change.old ?? ''}\0`;
+  if (change.old === null) return `create ${change.ref}\0${change.next}\0`;
+  return `update ${change.ref}\0${change.next}\0${change.old}\0`;
+}
+
+async function allThere(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+): Promise<boolean> {
+  for (const change of changes) {
+    if ((await readRef(context, change.ref)) !== change.next) return false;
+  }
+  return true;
+}
+
+async function someoneWasFirst(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+): Promise<string | null> {
+  for (const change of changes) {
+    if (change.next === null && change.old === null) continue;
+    if ((await readRef(context, change.ref)) !== change.old) return change.ref;
+  }
+  return null;
+}
+
+/** Text of a person or an agent on one line, without control characters. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+}

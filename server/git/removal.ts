@@ -1,0 +1,138 @@
+// The one deleter of worktrees: nothing goes before it is reachable from a ref, and what can't be kept stays.
+
+import { basename, join } from 'node:path';
+import { err, ok } from '../core/failure.ts';
+import type { RepositoryContext } from './context.ts';
+import { gitFailure } from './failures.ts';
+import { ignoredWork } from './ignored-files.ts';
+import { keepAutostashes } from './leftover-operations.ts';
+import { relink } from './own-worktree.ts';
+import type { GitResult, RemoveOutcome, RemoveRequest } from './port.ts';
+import { rescueState } from './rescue.ts';
+import { dropStaleLocks, flatStatus, makeReadable } from './slot-emptying.ts';
+import {
+  canonicalPath,
+  exists,
+  findWorktree,
+  readText,
+  writeMetadata,
+  type LinkedWorktree,
+} from './worktree-link.ts';
+import { dropMetadata, forgetMissing } from './worktree-metadata.ts';
+
+export async function removeWorktree(
+  context: RepositoryContext,
+  request: RemoveRequest,
+): Promise<GitResult<RemoveOutcome>> {
+  const path = await canonicalPath(request.path);
+  if (path === context.root) return kept(`${path} is the checkout of the user.`);
+  return context.inTurn(`slot ${path}`, () => removeAt(context, { ...request, path }));
+}
+
+function kept(reason: string): GitResult<RemoveOutcome> {
+  return ok({ kind: 'kept', reason });
+}
+
+async function removeAt(
+  context: RepositoryContext,
+  request: RemoveRequest,
+): Promise<GitResult<RemoveOutcome>> {
+  const found = await findWorktree(context, request.path);
+  switch (found.kind) {
+    case 'absent':
+      return ok({ kind: 'removed', rescueRef: null });
+    case 'foreign':
+      return kept(`${request.path} is not a worktree of this repository.`);
+    case 'missing': {
+      const forgotten = await forgetMissing(context, found.worktree);
+      return forgotten.ok ? ok({ kind: 'removed', rescueRef: forgotten.value }) : forgotten;
+    }
+    case 'orphaned': {
+      const head = await anyHead(context);
+      if (head === null) return kept(`Git has forgotten ${request.path}, and there is no commit.`);
+      await writeMetadata(found.worktree, head);
+      return removeLinked(context, request, found.worktree);
+    }
+    case 'unlinked': {
+      const linked = await relink(context, found.worktree);
+      return linked.ok ? removeLinked(context, request, linked.value) : linked;
+    }
+    case 'linked':
+      return removeLinked(context, request, found.worktree);
+  }
+}
+
+async function removeLinked(
+  context: RepositoryContext,
+  request: RemoveRequest,
+  worktree: LinkedWorktree,
+): Promise<GitResult<RemoveOutcome>> {
+  const obstacle = await obstacleTo(worktree, request.force);
+  if (obstacle !== null) return kept(obstacle);
+  const label = request.label === '' ? basename(worktree.path) : request.label;
+  const saved = await saveEverything(context, worktree, label, request.force);
+  if (!saved.ok) {
+    // Whatever could not be kept elsewhere is kept where it is.
+    return saved.error.retryable ? saved : kept(saved.error.message);
+  }
+  await context.trash.take(worktree.path, worktree.path);
+  await dropMetadata(context, worktree);
+  return ok({ kind: 'removed', rescueRef: saved.value });
+}
+
+async function obstacleTo(worktree: LinkedWorktree, force: boolean): Promise<string | null> {
+  const locked = await readText(join(worktree.gitDir, 'locked'));
+  if (locked !== null) {
+    const why = locked.trim() === '' ? '' : ` (${locked.trim()})`;
+    return `${worktree.path} is locked${why}: run "git worktree unlock" first.`;
+  }
+  await dropStaleLocks(worktree);
+  const lock = join(worktree.gitDir, 'index.lock');
+  if (await exists(lock)) return `Git is at work in ${worktree.path} (${lock} exists).`;
+  if (!force && (await exists(join(worktree.gitDir, 'modules')))) {
+    return `${worktree.path} has submodules checked out, whose commits may be nowhere else.`;
+  }
+  return null;
+}
+
+/** The rescue ref, or null when all of it was in branches already. */
+async function saveEverything(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  force: boolean,
+): Promise<GitResult<string | null>> {
+  const fallback = await anyHead(context);
+  if (fallback !== null) {
+    const readable = await makeReadable(context, worktree, fallback);
+    if (!readable.ok) return readable;
+  }
+  const autostashes = await keepAutostashes(context, worktree, label);
+  if (!autostashes.ok) return autostashes;
+  const status = await flatStatus(context, worktree, label, { ignored: true });
+  if (!status.ok) return status;
+  const ignored = await ignoredWork(worktree.path, status.value);
+  if (ignored.kind === 'too_much' && !force) {
+    const message = `${worktree.path} holds ignored files that may be somebody's work: ${ignored.reason}.`;
+    return err(gitFailure('failed', message));
+  }
+  const rescued = await rescueState(context, {
+    worktree,
+    status: status.value,
+    label,
+    ignored: ignored.kind === 'files' ? ignored.paths : [],
+  });
+  if (!rescued.ok) return rescued;
+  if (rescued.value.skipped.length > 0 && !force) {
+    const names = rescued.value.skipped.slice(0, 5).join(', ');
+    return err(
+      gitFailure('failed', `${worktree.path} holds what cannot be kept in a commit: ${names}.`),
+    );
+  }
+  return ok(rescued.value.ref);
+}
+
+async function anyHead(context: RepositoryContext): Promise<string | null> {
+  const output = await context.git(['rev-parse', '--verify', '-q', 'HEAD^{commit}']);
+  return output.code === 0 ? output.stdout.toString('utf8').trim() : null;
+}

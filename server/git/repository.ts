@@ -1,0 +1,148 @@
+// Puts the subjects of the git layer together into one repository of the port.
+
+import { err, ok } from '../core/failure.ts';
+import { isAncestor, treeOf } from './ancestry.ts';
+import { commitLeftovers } from './commits.ts';
+import { repositoryRunner, type RepositoryContext } from './context.ts';
+import { type Variables } from './environment.ts';
+import { failureOf } from './failures.ts';
+import { findRepository, readFacts, type RepositoryPlace } from './facts.ts';
+import { follow } from './follow.ts';
+import { changedPaths, diff, subjects } from './history.ts';
+import { identityVariables, missingIdentity, type Identity } from './identity.ts';
+import { IgnoreRules } from './ignore-rules.ts';
+import { CommitObjects } from './loose-objects.ts';
+import { merge } from './merges.ts';
+import { ownWorktree } from './own-worktree.ts';
+import { PackedRefs } from './packed-refs.ts';
+import type { GitProcesses } from './process.ts';
+import type { GitRepository, GitResult, RepositoryFacts, WorktreeEntry } from './port.ts';
+import { branchName, readRef, resolveRevision, updateRefs } from './refs.ts';
+import { removeWorktree } from './removal.ts';
+import { rescueState } from './rescue.ts';
+import { SlotMemory } from './slot-memory.ts';
+import { prepareSlot } from './slots.ts';
+import { readStatus, worktreeStatus } from './status.ts';
+import { Trash } from './trash.ts';
+import type { KeyedMutex } from './turns.ts';
+import { parseWorktreeList } from './worktree-list-format.ts';
+
+export interface RepositoryParts {
+  readonly processes: GitProcesses;
+  readonly mutex: KeyedMutex;
+  readonly place: RepositoryPlace;
+  readonly facts: RepositoryFacts;
+  readonly identity: Identity;
+  readonly inherited: Variables;
+  readonly lockPatienceMs: number;
+  readonly checkoutSettings: readonly string[];
+}
+
+export interface OpenedRepository {
+  readonly repository: GitRepository;
+  readonly renew: (facts: RepositoryFacts, identity: Identity) => void;
+  readonly settled: () => Promise<void>;
+}
+
+export function openRepository(parts: RepositoryParts): OpenedRepository {
+  const { place, mutex } = parts;
+  let facts = parts.facts;
+  let identity = parts.identity;
+  let processCount = 0;
+  const git = repositoryRunner({
+    processes: parts.processes,
+    root: place.root,
+    lockPatienceMs: parts.lockPatienceMs,
+    onStart: () => {
+      processCount += 1;
+    },
+  });
+  const context: RepositoryContext = {
+    commonDir: place.commonDir,
+    root: place.root,
+    refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
+    packedRefs: new PackedRefs(place.commonDir),
+    commits: new CommitObjects(place.commonDir),
+    slots: new SlotMemory(),
+    ignores: new IgnoreRules(),
+    trash: new Trash(),
+    checkoutSettings: parts.checkoutSettings,
+    identity: (signature) => identityVariables(identity, signature),
+    git,
+    exclusively: (body) => mutex.run(place.commonDir, body),
+    inTurn: (key, body) => mutex.run(`${place.commonDir} ${key}`, body),
+  };
+  const renew = (nextFacts: RepositoryFacts, nextIdentity: Identity): void => {
+    facts = nextFacts;
+    identity = nextIdentity;
+  };
+
+  const repository: GitRepository = {
+    get facts() {
+      return facts;
+    },
+    get processCount() {
+      return processCount;
+    },
+    refresh: async () => {
+      const found = await findRepository(parts.processes.run, place.root);
+      if (!found.ok) return found;
+      renew(
+        await readFacts(parts.processes.run, place),
+        missingIdentity(found.value.config, parts.inherited),
+      );
+      return ok(facts);
+    },
+    readRef: (ref) => readRef(context, ref),
+    resolve: (revision) => resolveRevision(context, revision),
+    updateRef: (ref, next, old, reason) => updateRefs(context, [{ ref, next, old }], reason),
+    updateRefs: (changes, reason) => updateRefs(context, changes, reason),
+    isAncestor: (ancestor, descendant) => isAncestor(context, ancestor, descendant),
+    treeOf: (commit) => treeOf(context, commit),
+    prepareSlot: (request) => prepareSlot(context, request),
+    status: (path) => worktreeStatus(context, path),
+    commitLeftovers: (request) => commitLeftovers(context, request),
+    rescue: (path, label) => rescue(context, path, label),
+    removeWorktree: (request) => removeWorktree(context, request),
+    listWorktrees: () => listWorktrees(context),
+    merge: (request) => merge(context, request),
+    follow: (target, tip, mode) => follow(context, target, tip, mode),
+    diff: (from, to) => diff(context, from, to),
+    changedPaths: (from, to) => changedPaths(context, from, to),
+    subjects: (from, to, limit) => subjects(context, from, to, limit),
+    sync: async () => undefined,
+  };
+  return { repository, renew, settled: () => context.trash.settled() };
+}
+
+async function rescue(
+  context: RepositoryContext,
+  path: string,
+  label: string,
+): Promise<GitResult<string | null>> {
+  const worktree = await ownWorktree(context, path);
+  if (!worktree.ok) return worktree;
+  const status = await readStatus(context, worktree.value.path);
+  if (!status.ok) return status;
+  const rescued = await rescueState(context, {
+    worktree: worktree.value,
+    status: status.value,
+    label,
+  });
+  return rescued.ok ? ok(rescued.value.ref) : rescued;
+}
+
+async function listWorktrees(
+  context: RepositoryContext,
+): Promise<GitResult<readonly WorktreeEntry[]>> {
+  const output = await context.git(['worktree', 'list', '--porcelain', '-z']);
+  if (output.code !== 0) return err(failureOf(output, 'list the worktrees'));
+  return ok(
+    parseWorktreeList(output.stdout).map(({ path, head, branch, prunable }) => ({
+      path,
+      head,
+      branch: branch === null ? null : branchName(branch),
+      prunable,
+    })),
+  );
+}

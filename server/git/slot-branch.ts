@@ -1,0 +1,65 @@
+// Before a branch is created or reset for a slot: nobody else may have it checked out, and its commits stay reachable.
+
+import { dirname } from 'node:path';
+import { err, ok } from '../core/failure.ts';
+import { isAncestor } from './ancestry.ts';
+import type { RepositoryContext } from './context.ts';
+import { failureOf, refuse } from './failures.ts';
+import type { GitResult, SlotRequest } from './port.ts';
+import { branchName, branchRef, readRef, updateRefs } from './refs.ts';
+import { labelOfBranch, rescueRefFor } from './rescue.ts';
+import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
+import { forgetMissing } from './worktree-metadata.ts';
+import { exists } from './worktree-link.ts';
+
+export async function freeBranch(
+  context: RepositoryContext,
+  request: SlotRequest,
+  path: string,
+): Promise<GitResult<void>> {
+  if (request.branch === null) return ok(undefined);
+  const ref = branchRef(request.branch);
+  const old = await readRef(context, ref);
+  // A branch that does not exist yet is checked out nowhere and holds nothing: the usual case costs one look.
+  if (old === null) return ok(undefined);
+  for (const holder of await worktreeHeads(context)) {
+    if (holder.branch !== ref || holder.path === path) continue;
+    const left = await leaveBranch(context, holder, path, old);
+    if (!left.ok) return left;
+  }
+  const lost = !request.keepBranch && old !== request.sha;
+  if (!lost || (await isAncestor(context, old, request.sha))) return ok(undefined);
+  const kept = rescueRefFor(labelOfBranch(ref), old);
+  return updateRefs(context, [{ ref: kept, next: old, old: null }], 'drover: rescue');
+}
+
+/** A slot of ours that a dead run left on the branch is detached, its files and index untouched. */
+async function leaveBranch(
+  context: RepositoryContext,
+  holder: WorktreeHead,
+  path: string,
+  at: string,
+): Promise<GitResult<void>> {
+  if (!(await exists(holder.path))) {
+    const forgotten = await forgetMissing(context, holder);
+    return forgotten.ok ? ok(undefined) : forgotten;
+  }
+  if (holder.path === context.root || dirname(holder.path) !== dirname(path)) {
+    const name = branchName(holder.branch ?? '');
+    return refuse(
+      'failed',
+      `Branch ${name} is checked out in ${holder.path}: switch to another one there.`,
+    );
+  }
+  context.slots.forget(holder.path);
+  const args = [
+    'update-ref',
+    '--no-deref',
+    '-m',
+    'drover: the branch moves to another slot',
+    'HEAD',
+    at,
+  ];
+  const detached = await context.git(args, { at: holder.path });
+  return detached.code === 0 ? ok(undefined) : err(failureOf(detached, `detach ${holder.path}`));
+}

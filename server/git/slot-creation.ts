@@ -1,0 +1,80 @@
+// Makes a new worktree: registered one at a time, because git races there, filled outside of that lock.
+
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { err, ok } from '../core/failure.ts';
+import type { RepositoryContext } from './context.ts';
+import { withoutHooks } from './environment.ts';
+import { failureOf, gitFailure, refuse } from './failures.ts';
+import { isSha } from './loose-objects.ts';
+import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
+import { branchName, branchRef, readRef } from './refs.ts';
+import { freeBranch } from './slot-branch.ts';
+import { creationMark } from './slot-emptying.ts';
+import { adjustSparse } from './sparse.ts';
+import { findWorktree, type LinkedWorktree } from './worktree-link.ts';
+
+export async function createSlot(
+  context: RepositoryContext,
+  request: SlotRequest,
+  rescueRef: string | null,
+): Promise<GitResult<SlotOutcome>> {
+  if (!isSha(request.sha)) {
+    return refuse('unknown_ref', `"${request.sha}" has to be a full commit id.`);
+  }
+  context.slots.forget(request.path);
+  const added = await context.exclusively(() => register(context, request));
+  if (!added.ok) return added;
+  const worktree = added.value;
+  const sparse = await adjustSparse(context, worktree, request.sparse);
+  if (!sparse.ok) return sparse;
+  const filled = await context.git(
+    [...withoutHooks, ...context.checkoutSettings, 'read-tree', '-m', '-u', 'HEAD'],
+    { at: worktree.path },
+  );
+  if (filled.code !== 0) return err(failureOf(filled, `write the files of ${worktree.path}`));
+  await rm(join(worktree.gitDir, creationMark), { force: true });
+  if (request.branch === null) context.slots.set(worktree.path, 'disposable');
+  return ok({ created: true, rescueRef });
+}
+
+async function register(
+  context: RepositoryContext,
+  request: SlotRequest,
+): Promise<GitResult<LinkedWorktree>> {
+  const freed = await freeBranch(context, request, request.path);
+  if (!freed.ok) return freed;
+  await mkdir(dirname(request.path), { recursive: true });
+  const output = await context.git([
+    ...withoutHooks,
+    'worktree',
+    'add',
+    '-q',
+    '--no-checkout',
+    ...(await destination(context, request)),
+  ]);
+  if (output.code !== 0) {
+    const unknown = /invalid reference|not a valid object|not a commit|unable to read/i;
+    const failure = failureOf(output, `make the worktree ${request.path}`);
+    return err(unknown.test(output.stderr) ? gitFailure('unknown_ref', failure.message) : failure);
+  }
+  const found = await findWorktree(context, request.path);
+  if (found.kind !== 'linked') {
+    return refuse('failed', `The worktree ${request.path} vanished while it was made.`);
+  }
+  await writeFile(join(found.worktree.gitDir, creationMark), '');
+  return ok(found.worktree);
+}
+
+/** By commit id, so that no upstream is set up: that would write the shared configuration, and 64 at once do not. */
+async function destination(
+  context: RepositoryContext,
+  request: SlotRequest,
+): Promise<readonly string[]> {
+  if (request.branch === null) return ['--detach', request.path, request.sha];
+  const name = branchName(request.branch);
+  const keep = request.keepBranch && (await readRef(context, branchRef(name))) !== null;
+  return keep
+    ? ['--no-track', request.path, name]
+    : ['--no-track', '-B', name, request.path, request.sha];
+}

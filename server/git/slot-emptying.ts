@@ -1,0 +1,112 @@
+// Examines a slot of which nothing is known (a dead run, a failed task) and keeps whatever a former user left in it.
+
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { err, ok } from '../core/failure.ts';
+import type { RepositoryContext } from './context.ts';
+import { failureOf } from './failures.ts';
+import { dropUnfinished, keepAutostashes } from './leftover-operations.ts';
+import { flattenNested } from './nested.ts';
+import type { GitResult, Sha } from './port.ts';
+import { labelOfBranch, rescueState } from './rescue.ts';
+import { readStatus, type StatusOptions } from './status.ts';
+import { isNestedRepository, type ParsedStatus } from './status-format.ts';
+import { readHead } from './worktree-heads.ts';
+import { exists, type LinkedWorktree } from './worktree-link.ts';
+
+/** Present while the files of a new worktree are being written: what lies there then is nobody's work. */
+export const creationMark = 'drover-creating';
+
+/**
+ * `emptied`: nothing can be lost any more; `leftFiles` says whether files have to be cleaned away after the switch.
+ * `unsaved`: something could not be kept in a commit, so the folder itself has to be kept.
+ */
+export type EmptiedSlot =
+  | { readonly kind: 'emptied'; readonly rescueRef: string | null; readonly leftFiles: boolean }
+  | { readonly kind: 'unsaved'; readonly rescueRef: string | null; readonly reason: string };
+
+const staleLockMs = 10_000;
+const maxNesting = 5;
+
+export async function emptySlot(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  fallbackHead: Sha,
+): Promise<GitResult<EmptiedSlot>> {
+  await dropStaleLocks(worktree);
+  if (await isHalfMade(worktree)) return ok({ kind: 'emptied', rescueRef: null, leftFiles: true });
+  const head = await readHead(worktree.gitDir);
+  const label = labelOfBranch(
+    head.branch ?? worktree.path.slice(worktree.path.lastIndexOf('/') + 1),
+  );
+  const readable = await makeReadable(context, worktree, fallbackHead);
+  if (!readable.ok) return readable;
+  const autostashes = await keepAutostashes(context, worktree, label);
+  if (!autostashes.ok) return autostashes;
+  const status = await flatStatus(context, worktree, label);
+  if (!status.ok) return status;
+  const rescued = await rescueState(context, { worktree, status: status.value, label });
+  if (!rescued.ok) {
+    if (rescued.error.retryable) return rescued;
+    return ok({ kind: 'unsaved', rescueRef: null, reason: rescued.error.message });
+  }
+  const { ref, skipped } = rescued.value;
+  if (skipped.length > 0) {
+    return ok({ kind: 'unsaved', rescueRef: ref, reason: `not kept: ${skipped.join(', ')}` });
+  }
+  await dropUnfinished(worktree);
+  return ok({ kind: 'emptied', rescueRef: ref, leftFiles: status.value.entries.length > 0 });
+}
+
+/** A process that was killed leaves its lock for ever. In a slot nobody else works, so an old one is nobody's. */
+export async function dropStaleLocks(worktree: LinkedWorktree): Promise<void> {
+  for (const name of ['index.lock', 'HEAD.lock']) {
+    const file = join(worktree.gitDir, name);
+    const facts = await stat(file).catch(() => null);
+    if (facts !== null && Date.now() - facts.mtimeMs > staleLockMs) await rm(file, { force: true });
+  }
+}
+
+async function isHalfMade(worktree: LinkedWorktree): Promise<boolean> {
+  if (await exists(join(worktree.gitDir, creationMark))) return true;
+  if (await exists(join(worktree.gitDir, 'index'))) return false;
+  const names = await readdir(worktree.path).catch(() => []);
+  return names.every((name) => name === '.git');
+}
+
+/** Mends what would keep `status` from working: a lost index, or a HEAD that leads nowhere. */
+export async function makeReadable(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  fallbackHead: Sha,
+): Promise<GitResult<void>> {
+  const at = { at: worktree.path };
+  const head = await context.git(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], at);
+  if (head.code !== 0) {
+    const args = ['update-ref', '--no-deref', '-m', 'drover: mend HEAD', 'HEAD', fallbackHead];
+    const mended = await context.git(args, at);
+    if (mended.code !== 0) return err(failureOf(mended, `mend HEAD of ${worktree.path}`));
+  }
+  if (await exists(join(worktree.gitDir, 'index'))) return ok(undefined);
+  const reset = await context.git(['read-tree', 'HEAD'], at);
+  return reset.code === 0
+    ? ok(undefined)
+    : err(failureOf(reset, `mend the index of ${worktree.path}`));
+}
+
+/** The status after repositories inside the worktree were turned into plain folders. */
+export async function flatStatus(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  options: StatusOptions = {},
+): Promise<GitResult<ParsedStatus>> {
+  for (let depth = 0; ; depth += 1) {
+    const status = await readStatus(context, worktree.path, options);
+    if (!status.ok) return status;
+    const nested = status.value.entries.filter(isNestedRepository).map((entry) => entry.path);
+    if (nested.length === 0 || depth === maxNesting) return status;
+    const flat = await flattenNested(context, worktree.path, nested, label);
+    if (!flat.ok) return flat;
+  }
+}

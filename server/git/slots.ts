@@ -1,0 +1,166 @@
+// Makes a slot ready for its next user: made when missing, mended when damaged, emptied without losing a former user's work.
+
+import { dirname, join } from 'node:path';
+import { err, ok } from '../core/failure.ts';
+import type { RepositoryContext } from './context.ts';
+import { withoutHooks } from './environment.ts';
+import { failureOf, gitFailure, refuse } from './failures.ts';
+import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
+import { relink } from './own-worktree.ts';
+import { branchName, branchRef, readRef } from './refs.ts';
+import { freeBranch } from './slot-branch.ts';
+import { createSlot } from './slot-creation.ts';
+import { creationMark, emptySlot, type EmptiedSlot } from './slot-emptying.ts';
+import { adjustSparse } from './sparse.ts';
+import { forgetMissing, retire } from './worktree-metadata.ts';
+import { readHead } from './worktree-heads.ts';
+import {
+  canonicalPath,
+  exists,
+  findWorktree,
+  writeMetadata,
+  type LinkedWorktree,
+} from './worktree-link.ts';
+
+export async function prepareSlot(
+  context: RepositoryContext,
+  request: SlotRequest,
+): Promise<GitResult<SlotOutcome>> {
+  const path = await canonicalPath(request.path);
+  if (path === context.root) {
+    return refuse('failed', `${path} is the checkout of the user and cannot be a slot.`);
+  }
+  context.trash.sweep(dirname(path));
+  return context.inTurn(`slot ${path}`, () => prepareAt(context, { ...request, path }));
+}
+
+async function prepareAt(
+  context: RepositoryContext,
+  request: SlotRequest,
+): Promise<GitResult<SlotOutcome>> {
+  const found = await findWorktree(context, request.path);
+  switch (found.kind) {
+    case 'linked':
+      return reuse(context, request, found.worktree);
+    case 'unlinked': {
+      const linked = await relink(context, found.worktree);
+      if (!linked.ok) return linked;
+      context.slots.forget(request.path);
+      return reuse(context, request, linked.value);
+    }
+    case 'orphaned':
+      await writeMetadata(found.worktree, request.sha);
+      context.slots.forget(request.path);
+      return reuse(context, request, found.worktree);
+    case 'missing': {
+      const forgotten = await forgetMissing(context, found.worktree);
+      if (!forgotten.ok) return forgotten;
+      return createSlot(context, request, forgotten.value);
+    }
+    case 'foreign':
+      return refuse(
+        'failed',
+        `${request.path} holds something that is not a worktree of this repository: move it away, or set another worktree_root.`,
+      );
+    case 'absent':
+      return createSlot(context, request, null);
+  }
+}
+
+async function reuse(
+  context: RepositoryContext,
+  request: SlotRequest,
+  worktree: LinkedWorktree,
+): Promise<GitResult<SlotOutcome>> {
+  if (await standsReady(context, request, worktree)) {
+    context.slots.set(worktree.path, 'unknown');
+    return ok({ created: false, rescueRef: null });
+  }
+  const knowledge = context.slots.get(worktree.path);
+  const emptied: GitResult<EmptiedSlot> =
+    knowledge === 'unknown'
+      ? await emptySlot(context, worktree, request.sha)
+      : ok({ kind: 'emptied', rescueRef: null, leftFiles: knowledge === 'disposable' });
+  if (!emptied.ok) return emptied;
+  context.slots.set(worktree.path, 'unknown');
+  if (emptied.value.kind === 'unsaved') {
+    const retired = await retire(context, worktree, 'keep');
+    return retired.ok ? createSlot(context, request, emptied.value.rescueRef) : retired;
+  }
+  const { rescueRef } = emptied.value;
+  const switched = await switchSlot(context, request, worktree, emptied.value.leftFiles);
+  if (switched.ok) return ok({ created: false, rescueRef });
+  if (!mayBeDamage(switched.error)) return switched;
+  // Everything in it is kept by now, so a worktree that git cannot switch is replaced.
+  const retired = await retire(context, worktree, 'delete');
+  return retired.ok ? createSlot(context, request, rescueRef) : retired;
+}
+
+/** The attempt goes on where it was: same branch, and whatever lies uncommitted is its own. */
+async function standsReady(
+  context: RepositoryContext,
+  request: SlotRequest,
+  worktree: LinkedWorktree,
+): Promise<boolean> {
+  if (!request.keepBranch || request.branch === null || !context.refsAreFiles) return false;
+  const ref = branchRef(request.branch);
+  return (
+    (await readHead(worktree.gitDir)).branch === ref &&
+    (await readRef(context, ref)) !== null &&
+    (await exists(join(worktree.gitDir, 'index'))) &&
+    !(await exists(join(worktree.gitDir, creationMark)))
+  );
+}
+
+async function switchSlot(
+  context: RepositoryContext,
+  request: SlotRequest,
+  worktree: LinkedWorktree,
+  leftFiles: boolean,
+): Promise<GitResult<void>> {
+  const freed = await freeBranch(context, request, worktree.path);
+  if (!freed.ok) return freed;
+  const sparse = await adjustSparse(context, worktree, request.sparse);
+  if (!sparse.ok) return sparse;
+  const ignoresBefore = await context.ignores.fingerprint(worktree.path);
+  const output = await context.git(
+    [
+      ...withoutHooks,
+      ...context.checkoutSettings,
+      'switch',
+      '-q',
+      '--discard-changes',
+      ...(await destination(context, request)),
+    ],
+    { at: worktree.path },
+  );
+  if (output.code !== 0) {
+    const unknown = /invalid reference|not a commit|unable to read tree|not a tree|bad object/i;
+    const failure = failureOf(output, `prepare ${worktree.path}`);
+    return err(unknown.test(output.stderr) ? gitFailure('unknown_ref', failure.message) : failure);
+  }
+  // Files that the former commit's `.gitignore` hid would show up as the next task's work.
+  const ignoresChanged = await context.ignores.changedSince(worktree.path, ignoresBefore);
+  if (leftFiles || request.dropIgnored || ignoresChanged) {
+    const cleaned = await context.git(['clean', '-ffdq', ...(request.dropIgnored ? ['-x'] : [])], {
+      at: worktree.path,
+    });
+    if (cleaned.code !== 0) return err(failureOf(cleaned, `clean ${worktree.path}`));
+  }
+  if (request.branch === null) context.slots.set(worktree.path, 'disposable');
+  return ok(undefined);
+}
+
+async function destination(
+  context: RepositoryContext,
+  request: SlotRequest,
+): Promise<readonly string[]> {
+  if (request.branch === null) return ['--detach', request.sha];
+  const name = branchName(request.branch);
+  const keep = request.keepBranch && (await readRef(context, branchRef(name))) !== null;
+  return keep ? ['--no-guess', name] : ['--no-track', '-C', name, request.sha];
+}
+
+function mayBeDamage(failure: { readonly kind: string; readonly retryable: boolean }): boolean {
+  return failure.kind === 'failed' && !failure.retryable;
+}

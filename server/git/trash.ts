@@ -1,0 +1,68 @@
+// Folders that are done with: moved aside at once by a rename, deleted in the background, one after the other.
+
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+const trashName = '.drover-trash';
+
+export class Trash {
+  #work: Promise<void> = Promise.resolve();
+  readonly #swept = new Set<string>();
+
+  /**
+   * Moves a file or folder into the trash beside `worktree` (on the same file system, so a rename does it); it is
+   * deleted later. False when there was nothing to move.
+   */
+  async take(path: string, worktree: string): Promise<boolean> {
+    const folder = join(dirname(worktree), trashName);
+    await mkdir(folder, { recursive: true });
+    const grave = join(folder, `${basename(path)}-${randomUUID().slice(0, 8)}`);
+    try {
+      await rename(path, grave);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+    this.#deleteLater(grave);
+    return true;
+  }
+
+  /** Deletes what a process that died had left in the trash of this folder of worktrees; looks once. */
+  sweep(worktreesFolder: string): void {
+    if (this.#swept.has(worktreesFolder)) return;
+    this.#swept.add(worktreesFolder);
+    this.#work = this.#work.then(async () => {
+      const folder = join(worktreesFolder, trashName);
+      const names = await readdir(folder).catch(() => []);
+      for (const name of names) await removeTree(join(folder, name));
+    });
+  }
+
+  /** Resolves when everything taken so far is deleted. */
+  settled(): Promise<void> {
+    return this.#work;
+  }
+
+  #deleteLater(grave: string): void {
+    this.#work = this.#work.then(() => removeTree(grave));
+  }
+}
+
+/** Deletes a tree, read-only folders too (package caches make such). What resists stays in the trash for the next sweep. */
+async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch {
+    await makeWritable(path);
+    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function makeWritable(folder: string): Promise<void> {
+  await chmod(folder, 0o700).catch(() => undefined);
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
+  }
+}

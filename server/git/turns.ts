@@ -1,0 +1,67 @@
+// Who may go next: a semaphore for git processes and a mutex per key for what git itself does not serialise.
+
+/** Lets at most `limit` bodies run at once, in the order in which they asked. */
+export class Semaphore {
+  readonly #limit: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(limit: number) {
+    this.#limit = Math.max(1, limit);
+  }
+
+  async run<T>(body: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#limit) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else {
+      this.#running += 1;
+    }
+    try {
+      return await body();
+    } finally {
+      // The place is handed on, not given back, so that nobody who comes later overtakes those who wait.
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}
+
+/** One body at a time for each key; a key costs nothing while nobody uses it. */
+export class KeyedMutex {
+  readonly #tails = new Map<string, Promise<void>>();
+
+  async run<T>(key: string, body: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key) ?? Promise.resolve();
+    const mine = before.then(body);
+    const tail = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#tails.set(key, tail);
+    try {
+      return await mine;
+    } finally {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    }
+  }
+}
+
+/** Maps with at most `width` bodies in flight; the results keep the order of the inputs. */
+export async function mapBounded<In, Out>(
+  inputs: readonly In[],
+  width: number,
+  body: (input: In) => Promise<Out>,
+): Promise<Out[]> {
+  const results: Out[] = Array.from({ length: inputs.length });
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < inputs.length) {
+      const index = next;
+      next += 1;
+      results[index] = await body(inputs[index] as In);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(width, inputs.length) }, lane));
+  return results;
+}

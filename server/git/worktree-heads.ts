@@ -1,0 +1,88 @@
+// Which branch each worktree has checked out, and what it is in the middle of, told by the files git keeps.
+
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RepositoryContext } from './context.ts';
+import { isSha } from './loose-objects.ts';
+import { parseWorktreeList } from './worktree-list-format.ts';
+import { linkedWorktrees, readText, type LinkedWorktree } from './worktree-link.ts';
+
+export type Operation = 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect';
+
+export interface UnfinishedOperation {
+  readonly kind: Operation;
+  /** Full ref of the branch that the operation will move at its end, or null. */
+  readonly branch: string | null;
+}
+
+export interface WorktreeHead extends LinkedWorktree {
+  /** Full ref, or null when HEAD is detached. */
+  readonly branch: string | null;
+  readonly detachedAt: string | null;
+  readonly operation: UnfinishedOperation | null;
+}
+
+const operationFiles: readonly (readonly [string, Operation])[] = [
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply', 'rebase'],
+  ['MERGE_HEAD', 'merge'],
+  ['CHERRY_PICK_HEAD', 'cherry-pick'],
+  ['REVERT_HEAD', 'revert'],
+  ['BISECT_LOG', 'bisect'],
+];
+
+export async function unfinishedOperation(gitDir: string): Promise<UnfinishedOperation | null> {
+  const names = new Set(await readdir(gitDir).catch(() => []));
+  for (const [name, kind] of operationFiles) {
+    if (!names.has(name)) continue;
+    return { kind, branch: await branchOfOperation(gitDir, name) };
+  }
+  return null;
+}
+
+/** While a rebase or a bisect runs HEAD is detached; only its own notes say which branch it belongs to. */
+async function branchOfOperation(gitDir: string, name: string): Promise<string | null> {
+  if (name === 'rebase-merge' || name === 'rebase-apply') {
+    const head = (await readText(join(gitDir, name, 'head-name')))?.trim();
+    return head?.startsWith('refs/') ? head : null;
+  }
+  if (name === 'BISECT_LOG') {
+    const start = (await readText(join(gitDir, 'BISECT_START')))?.trim();
+    return start && !isSha(start) ? `refs/heads/${start}` : null;
+  }
+  return null;
+}
+
+export async function readHead(
+  gitDir: string,
+): Promise<Pick<WorktreeHead, 'branch' | 'detachedAt'>> {
+  const content = (await readText(join(gitDir, 'HEAD')))?.trim() ?? '';
+  if (content.startsWith('ref: ')) return { branch: content.slice(5).trim(), detachedAt: null };
+  return { branch: null, detachedAt: isSha(content) ? content : null };
+}
+
+/** The main checkout first, then all linked worktrees. */
+export async function worktreeHeads(context: RepositoryContext): Promise<WorktreeHead[]> {
+  const main = { path: context.root, gitDir: context.commonDir };
+  const worktrees = [main, ...(await linkedWorktrees(context))];
+  const listed = context.refsAreFiles ? null : await listedHeads(context);
+  return Promise.all(
+    worktrees.map(async (worktree) => {
+      const head = listed?.get(worktree.path) ?? (await readHead(worktree.gitDir));
+      return { ...worktree, ...head, operation: await unfinishedOperation(worktree.gitDir) };
+    }),
+  );
+}
+
+/** Where refs are kept in tables the HEAD files are stand-ins, so git is asked. */
+async function listedHeads(
+  context: RepositoryContext,
+): Promise<Map<string, Pick<WorktreeHead, 'branch' | 'detachedAt'>>> {
+  const output = await context.git(['worktree', 'list', '--porcelain', '-z']);
+  return new Map(
+    parseWorktreeList(output.stdout).map((entry) => [
+      entry.path,
+      { branch: entry.branch, detachedAt: entry.branch === null ? entry.head : null },
+    ]),
+  );
+}

@@ -1,0 +1,114 @@
+// The tie between a worktree and its private folder below `.git/worktrees`: found, checked and mended without git.
+
+import { mkdir, readFile, readdir, realpath, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import type { RepositoryContext } from './context.ts';
+
+export interface LinkedWorktree {
+  readonly path: string;
+  /** HEAD, index and unfinished operations of this worktree. */
+  readonly gitDir: string;
+}
+
+/**
+ * `linked`: as git made it. `unlinked`: the folder is there, but its `.git` file is gone or leads elsewhere.
+ * `missing`: git knows it, but the folder is gone. `orphaned`: the folder is there and says that it is ours, but git has
+ * forgotten it. `foreign`: something else lies there. `absent`: nothing is there.
+ */
+export type FoundWorktree =
+  | { readonly kind: 'linked' | 'unlinked' | 'missing'; readonly worktree: LinkedWorktree }
+  | { readonly kind: 'orphaned'; readonly worktree: LinkedWorktree }
+  | { readonly kind: 'foreign' | 'absent' };
+
+/** The path with its folder's symbolic links resolved: git stores it so. */
+export async function canonicalPath(path: string): Promise<string> {
+  const absolute = resolve(path);
+  const parent = dirname(absolute);
+  const real = await realpath(parent).catch(() => parent);
+  return join(real, basename(absolute));
+}
+
+export async function findWorktree(
+  context: RepositoryContext,
+  path: string,
+): Promise<FoundWorktree> {
+  const pointer = await readPointer(join(path, '.git'));
+  const adminRoot = join(context.commonDir, 'worktrees');
+  const pointsToUs = pointer !== null && dirname(pointer) === adminRoot;
+  if (pointsToUs && (await exists(join(pointer, 'HEAD')))) {
+    return { kind: 'linked', worktree: { path, gitDir: pointer } };
+  }
+  const known = await findMetadata(context, path);
+  const folder = await stat(path).catch(() => null);
+  if (known !== null) {
+    const worktree = { path, gitDir: known };
+    return folder === null ? { kind: 'missing', worktree } : { kind: 'unlinked', worktree };
+  }
+  if (pointsToUs) return { kind: 'orphaned', worktree: { path, gitDir: pointer } };
+  if (folder === null) return { kind: 'absent' };
+  if (folder.isDirectory() && (await readdir(path)).length === 0) return { kind: 'absent' };
+  return { kind: 'foreign' };
+}
+
+/** The private folder whose `gitdir` leads to this worktree. */
+async function findMetadata(context: RepositoryContext, path: string): Promise<string | null> {
+  const wanted = join(path, '.git');
+  for (const entry of await linkedWorktrees(context)) {
+    if (join(entry.path, '.git') === wanted) return entry.gitDir;
+  }
+  return null;
+}
+
+/** All linked worktrees that git knows, whether their folders are there or not. */
+export async function linkedWorktrees(context: RepositoryContext): Promise<LinkedWorktree[]> {
+  const adminRoot = join(context.commonDir, 'worktrees');
+  const names = await readdir(adminRoot).catch(() => []);
+  const found: LinkedWorktree[] = [];
+  for (const name of names) {
+    const gitDir = join(adminRoot, name);
+    const content = await readText(join(gitDir, 'gitdir'));
+    if (content === null) continue;
+    const target = content.trim();
+    const file = isAbsolute(target) ? resolve(target) : resolve(gitDir, target);
+    found.push({ path: dirname(file), gitDir });
+  }
+  return found;
+}
+
+/** Where a `.git` file leads, or null when it is none. */
+async function readPointer(file: string): Promise<string | null> {
+  const content = await readText(file);
+  if (content === null || !content.startsWith('gitdir: ')) return null;
+  const target = content.slice('gitdir: '.length).trim();
+  return isAbsolute(target) ? resolve(target) : resolve(dirname(file), target);
+}
+
+export async function writePointer(worktree: LinkedWorktree): Promise<void> {
+  const target = sep === '\\' ? worktree.gitDir.replaceAll('\\', '/') : worktree.gitDir;
+  await writeFile(join(worktree.path, '.git'), `gitdir: ${target}\n`);
+}
+
+/** Makes the private folder anew, with a detached HEAD, for a worktree that git has forgotten. */
+export async function writeMetadata(worktree: LinkedWorktree, head: string): Promise<void> {
+  await mkdir(worktree.gitDir, { recursive: true });
+  await writeFile(join(worktree.gitDir, 'commondir'), '../..\n');
+  await writeFile(join(worktree.gitDir, 'gitdir'), `${join(worktree.path, '.git')}\n`);
+  await writeFile(join(worktree.gitDir, 'HEAD'), `${head}\n`);
+}
+
+export async function readText(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,163 @@
+// A throw-away repository in a folder with an awkward name, and git as a person would use it there.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import assert from 'node:assert/strict';
+import {
+  openGitAdapter,
+  type BinaryGitAdapter,
+  type GitAdapterOptions,
+} from '../../server/git/adapter.ts';
+import type { GitRepository, GitResult } from '../../server/git/port.ts';
+
+export interface Fixture {
+  /** Everything of the test lies below. */
+  readonly home: string;
+  /** The user's checkout. */
+  readonly root: string;
+  /** Folder of the worktrees. */
+  readonly slots: string;
+  readonly environment: Readonly<Record<string, string>>;
+  git(...args: readonly string[]): string;
+  gitIn(folder: string, ...args: readonly string[]): string;
+  write(path: string, content: string | Uint8Array): void;
+  slot(name: string): string;
+  adapter(options?: GitAdapterOptions): BinaryGitAdapter;
+  open(options?: GitAdapterOptions): Promise<GitRepository>;
+  remove(): void;
+}
+
+/** The person's git has an identity of its own and no settings of this machine. */
+export function makeFixture(
+  options: { readonly commit?: boolean; readonly init?: readonly string[] } = {},
+): Fixture {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'drover git ü-')));
+  const root = join(home, 'pro ject');
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    GIT_CONFIG_NOSYSTEM: '1',
+    LC_ALL: 'C',
+  };
+  const gitIn = (folder: string, ...args: readonly string[]): string =>
+    execFileSync('git', ['-c', 'core.quotePath=false', ...args], {
+      cwd: folder,
+      env: environment,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: 64 * 1024 * 1024,
+    }).trimEnd();
+  mkdirSync(root);
+  gitIn(root, 'init', '-q', '-b', 'main', ...(options.init ?? []));
+  gitIn(root, 'config', 'user.name', 'A Person');
+  gitIn(root, 'config', 'user.email', 'person@example.org');
+  const write = (path: string, content: string | Uint8Array): void => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  };
+  const adapters: BinaryGitAdapter[] = [];
+  const adapter = (adapterOptions: GitAdapterOptions = {}): BinaryGitAdapter => {
+    const made = openGitAdapter({ environment, lockPatienceMs: 300, ...adapterOptions });
+    adapters.push(made);
+    return made;
+  };
+  if (options.commit !== false) {
+    write(join(root, 'README.md'), 'one\ntwo\nthree\n');
+    write(join(root, 'src', 'a.txt'), 'a\n');
+    write(join(root, 'src', 'b.txt'), 'b\n');
+    gitIn(root, 'add', '-A');
+    gitIn(root, 'commit', '-qm', 'first');
+  }
+  return {
+    home,
+    root,
+    slots: join(home, 'pro ject.worktrees'),
+    environment,
+    git: (...args) => gitIn(root, ...args),
+    gitIn,
+    write,
+    slot: (name) => join(home, 'pro ject.worktrees', name),
+    adapter,
+    open: async (adapterOptions) => valueOf(await adapter(adapterOptions).open(root)),
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  };
+}
+
+export function valueOf<T>(result: GitResult<T>): T {
+  if (!result.ok) assert.fail(`${result.error.kind}: ${result.error.message}`);
+  return result.value;
+}
+
+/** The kind of a failure, or `ok`. */
+export function kindOf(result: GitResult<unknown>): string {
+  return result.ok ? 'ok' : result.error.kind;
+}
+
+export interface Task {
+  readonly path: string;
+  readonly branch: string;
+  readonly base: string;
+}
+
+/** A slot prepared for an attempt. */
+export async function startTask(
+  fixture: Fixture,
+  repository: GitRepository,
+  slot: string,
+  id: string,
+  base = fixture.git('rev-parse', 'main'),
+): Promise<Task> {
+  const task = { path: fixture.slot(slot), branch: `drover/${id}/1`, base };
+  valueOf(
+    await repository.prepareSlot({
+      path: task.path,
+      branch: task.branch,
+      sha: base,
+      keepBranch: false,
+      dropIgnored: false,
+      sparse: null,
+    }),
+  );
+  return task;
+}
+
+export function leftoversOf(task: Task): Parameters<GitRepository['commitLeftovers']>[0] {
+  return {
+    ...task,
+    subject: `drover: ${task.branch}`,
+    trailers: ['Drover-Task: t', 'Drover-Attempt: 1'],
+    maxFileSize: 1024 * 1024,
+    runHooks: false,
+    signature: null,
+  };
+}
+
+/** A fingerprint of every file of a checkout with the index and the stash: what must not change. */
+export function fingerprint(fixture: Fixture, except: readonly string[] = []): string {
+  const hash = createHash('sha256');
+  const visit = (folder: string, prefix: string): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((a, b) =>
+      a.name.localeCompare(b.name),
+    )) {
+      const path = `${prefix}${entry.name}`;
+      if (path === '.git' || except.includes(path)) continue;
+      if (entry.isDirectory()) visit(join(folder, entry.name), `${path}/`);
+      else hash.update(`${path}\0`).update(readFileSync(join(folder, entry.name)));
+    }
+  };
+  visit(fixture.root, '');
+  hash.update(fixture.git('diff', '--cached'));
+  hash.update(fixture.git('stash', 'list'));
+  return hash.digest('hex');
+}

@@ -1,0 +1,51 @@
+// One task from slot to landing, by the shortest sequence of git processes.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { makeFixture, leftoversOf, startTask, valueOf, type Fixture } from './fixture.ts';
+
+suite('git: one task', () => {
+  let fixture: Fixture;
+  setup(() => {
+    fixture = makeFixture();
+  });
+  teardown(() => fixture.remove());
+
+  test('lands in seven processes once its slot is warm', async () => {
+    const repository = await fixture.open();
+    const first = await startTask(fixture, repository, 's0', 'task-1');
+    fixture.write(join(first.path, 'one.txt'), '1\n');
+    valueOf(await repository.commitLeftovers(leftoversOf(first)));
+    const before = repository.processCount;
+    const task = await startTask(fixture, repository, 's0', 'task-2');
+    fixture.write(join(task.path, 'sub dir', 'ü.txt'), '2\n');
+    fixture.write(join(task.path, 'README.md'), 'changed\n');
+    const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    assert.equal(done.changed, true);
+    assert.deepEqual(done.held, []);
+    const merged = valueOf(
+      await repository.merge({
+        tip: task.base,
+        commit: done.commit,
+        subject: 'drover: task-2 A title',
+        trailers: ['Drover-Task: task-2', 'Drover-Attempt: 1'],
+      }),
+    );
+    assert.equal(merged.kind, 'merged');
+    if (merged.kind !== 'merged') return;
+    valueOf(
+      await repository.updateRef('refs/drover/land/main', merged.commit, null, 'drover: land'),
+    );
+    assert.equal(repository.processCount - before, 7);
+    assert.equal(
+      fixture.git('show', '-s', '--format=%B', merged.commit),
+      'drover: task-2 A title\n\nDrover-Task: task-2\nDrover-Attempt: 1',
+    );
+    assert.equal(fixture.git('show', `${merged.commit}:sub dir/ü.txt`), '2');
+    assert.equal(fixture.git('rev-parse', `${merged.commit}^{tree}`), merged.tree);
+    const followed = valueOf(await repository.follow('main', merged.commit, 'fast-forward'));
+    assert.deepEqual(followed, { kind: 'followed', sha: merged.commit });
+    assert.equal(fixture.git('status', '--porcelain'), '');
+    assert.equal(fixture.git('rev-parse', 'main'), merged.commit);
+  });
+});
