@@ -27,6 +27,7 @@ import { MessageSizeGuard } from './size-guard.ts';
 
 const connectWaitMs = 2000;
 const helloWaitMs = 10_000;
+const lastWordsMs = 25;
 const pageSize = 1000;
 const subscribeTriesMax = 10;
 
@@ -143,7 +144,8 @@ function wireClient(input: Readable, output: Writable, end: () => void): Client 
     followers.clear();
     for (const follower of left) follower.onEnd(reason);
   };
-  connection.onClose(close);
+  // What arrived before the end (why it ended, say) still waits in the connection's queue: it is handled first.
+  connection.onClose(() => setTimeout(close, lastWordsMs));
   connection.onError(close);
   connection.onNotification('events', ({ events }: Notifications['events']) => {
     for (const follower of followers) hand(follower, events);

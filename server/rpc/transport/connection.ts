@@ -1,6 +1,6 @@
 // One client's connection to the backend: greeting first, then requests, and the feed when it is asked for.
-// A connection is `waiting` (nothing but `hello` is answered, messages must be small, and not for long), then `open`,
-// then `closed`; nothing leads back.
+// A connection is `waiting` (nothing but `hello` is answered, messages must be small, and not for long), then `open` or
+// `rejected` (the reason goes out, nothing else), then `closed`; nothing leads back.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
@@ -28,6 +28,8 @@ export const messageBytesMax = 64 * 1024 * 1024;
 const greetingBytesMax = 64 * 1024;
 const greetingWaitMs = 5000;
 const requestsAtOnceMax = 256;
+/** The connection writes in later turns of the loop; ending it at once would cut off the last answer. */
+const lastWordsMs = 25;
 /** A client that reads nothing cannot hold the backend that wants to leave. */
 const leaveWaitMs = 500;
 
@@ -68,7 +70,7 @@ class GreetedConnection implements ServedConnection {
   private readonly guard = new MessageSizeGuard(greetingBytesMax);
   private readonly connection: MessageConnection;
   private readonly greeting: NodeJS.Timeout;
-  private state: 'waiting' | 'open' | 'closed' = 'waiting';
+  private state: 'waiting' | 'open' | 'rejected' | 'closed' = 'waiting';
   private stopPump: () => void = () => {};
   private requestsAtOnce = 0;
 
@@ -122,12 +124,17 @@ class GreetedConnection implements ServedConnection {
     try {
       return await this.serve(name, raw);
     } catch (error) {
-      // Whoever does not greet properly is not talked to any longer than this answer.
-      if (this.state === 'waiting') setImmediate(() => this.close());
+      if (this.state === 'waiting') this.reject();
       throw toResponseError(error);
     } finally {
       this.requestsAtOnce -= 1;
     }
+  }
+
+  /** Whoever does not greet properly is not talked to any longer than this answer. */
+  private reject(): void {
+    this.state = 'rejected';
+    setTimeout(() => this.close(), lastWordsMs);
   }
 
   private async serve(name: string, raw: unknown): Promise<unknown> {
@@ -155,7 +162,7 @@ class GreetedConnection implements ServedConnection {
     this.guard.allow(messageBytesMax);
     onOpen();
     const leaving = isNewer(params, version) && isIdle();
-    if (leaving) setImmediate(onLeave);
+    if (leaving) setTimeout(onLeave, lastWordsMs);
     return { version, protocol: protocolVersion, pid: process.pid, root, leaving };
   }
 

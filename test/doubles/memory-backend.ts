@@ -1,0 +1,190 @@
+// A backend in memory: handlers over a few maps and a feed, and the `Backends` that lead to them. A test overrides the
+// handlers it is about and looks at the calls.
+
+import type { Backends, OpenClientOptions } from '../../server/cli/backends.ts';
+import { Refusal } from '../../server/core/failure.ts';
+import type {
+  Answer,
+  Client,
+  EpicView,
+  Params,
+  RequestName,
+  RunView,
+  StatusSnapshot,
+  TaskView,
+} from '../../server/protocol/api.ts';
+import { localClient, type RequestHandlers } from '../../server/rpc/transport/local.ts';
+import { memoryFeed, type MemoryFeed } from './memory-feed.ts';
+import { epicView, runView, snapshotOf, taskView } from './views.ts';
+
+type Overrides = {
+  [N in keyof RequestHandlers]?: (params: Params<N>) => Answer<N> | Promise<Answer<N>>;
+};
+
+const servedNames = [
+  'status',
+  'epic.add',
+  'epic.list',
+  'epic.show',
+  'epic.edit',
+  'epic.close',
+  'task.add',
+  'task.edit',
+  'task.show',
+  'import',
+  'export',
+  'why',
+  'log.read',
+  'log.prompt',
+  'events.read',
+  'diff',
+  'questions',
+  'run.start',
+  'run.resume',
+  'run.stop',
+  'task.pause',
+  'task.unpause',
+  'task.cancel',
+  'task.retry',
+  'task.hint',
+  'task.resolve',
+  'task.send_back',
+  'approve',
+  'answer',
+  'reset',
+  'worktree.list',
+  'worktree.prune',
+  'shutdown',
+] as const satisfies readonly (keyof RequestHandlers)[];
+
+type ServedName = (typeof servedNames)[number];
+
+export interface MemoryBackend {
+  readonly feed: MemoryFeed;
+  readonly handlers: RequestHandlers;
+  readonly backends: Backends;
+  /** Every request in order: name and parameters. */
+  readonly calls: { readonly name: RequestName; readonly params: unknown }[];
+  readonly opened: OpenClientOptions[];
+  readonly tasks: Map<string, TaskView>;
+  readonly epics: Map<string, EpicView>;
+  run: RunView | null;
+  /** What `status` answers. */
+  snapshot(): StatusSnapshot;
+  setTask(task: Partial<TaskView> & { readonly id: string }): void;
+}
+
+export function memoryBackend(
+  overrides: Overrides = {},
+  backendOverrides: Partial<Backends> = {},
+): MemoryBackend {
+  const feed = memoryFeed();
+  const calls: MemoryBackend['calls'] = [];
+  const opened: OpenClientOptions[] = [];
+  const tasks = new Map<string, TaskView>();
+  const epics = new Map<string, EpicView>();
+  const own: Overrides = {
+    ...planHandlers(tasks, epics),
+    status: ({ epic }) => {
+      const snapshot = world.snapshot();
+      if (epic === undefined) return snapshot;
+      const inside = snapshot.tasks.filter((task) => task.epic_id === epic);
+      return snapshotOf(inside, { ...snapshot, tasks: inside });
+    },
+    'events.read': ({ after = 0, type, task, limit = 1000 }) => ({
+      events: feed.events
+        .filter((event) => event.seq > after)
+        .filter((event) => type === undefined || event.type === type)
+        .filter((event) => task === undefined || event.task_id === task)
+        .slice(0, limit),
+      seq: feed.events.length,
+    }),
+    'run.start': ({ workers = 3, epic = null, land = epic === null ? 'task' : 'epic' }) => {
+      world.run = runView({ workers, epic_id: epic, land });
+      const after = feed.events.length;
+      return { run: world.run, joined: false, message: '', warnings: [], after };
+    },
+    ...overrides,
+  };
+  const answer = async (name: ServedName, params: unknown): Promise<unknown> => {
+    calls.push({ name, params });
+    const handler = own[name] as ((params: unknown) => unknown) | undefined;
+    if (handler === undefined) throw new Refusal('unknown', `The double has no ${name}.`);
+    return await handler(params);
+  };
+  const handlers = Object.fromEntries(
+    servedNames.map((name) => [name, (params: unknown) => answer(name, params)]),
+  ) as unknown as RequestHandlers;
+  const world: MemoryBackend = {
+    feed,
+    handlers,
+    calls,
+    opened,
+    tasks,
+    epics,
+    run: null,
+    snapshot: () =>
+      snapshotOf([...tasks.values()], {
+        seq: feed.events.length,
+        run: world.run,
+        epics: [...epics.values()].map((epic) => epicView(epic, [...tasks.values()])),
+      }),
+    setTask: (task) => {
+      tasks.set(task.id, taskView({ ...tasks.get(task.id), ...task }));
+    },
+    backends: {
+      openClient: async (options) => {
+        opened.push(options);
+        return localClient(handlers, feed);
+      },
+      initProject: async (root) => ({
+        root,
+        database: `${root}/.drover/drover.db`,
+        already: false,
+      }),
+      findProject: (from) => from,
+      doctor: async () => ({ backend: { running: false, pid: null, version: null }, checks: [] }),
+      runBackend: async () => {},
+      ...backendOverrides,
+    },
+  };
+  return world;
+}
+
+function planHandlers(tasks: Map<string, TaskView>, epics: Map<string, EpicView>): Overrides {
+  const known = (id: string): TaskView => {
+    const task = tasks.get(id);
+    if (task === undefined) throw new Refusal('unknown_task', `There is no task ${id}.`);
+    return task;
+  };
+  return {
+    'task.add': ({ title, parent, epic }) => {
+      const task = taskView({
+        id: `task-${tasks.size + 1}`,
+        title,
+        parent_id: parent ?? null,
+        epic_id: epic ?? null,
+        warnings: title.length < 4 ? ['The title is short.'] : [],
+      });
+      tasks.set(task.id, task);
+      return task;
+    },
+    'task.edit': ({ id, title }) => {
+      const task = { ...known(id), ...(title !== undefined && { title }) };
+      tasks.set(id, task);
+      return task;
+    },
+    'task.show': ({ id }) => known(id),
+    'epic.add': ({ title, description = '' }) => {
+      const epic = epicView({ id: `epic-${epics.size + 1}`, title, description });
+      epics.set(epic.id, epic);
+      return epic;
+    },
+    'epic.list': () => [...epics.values()],
+  };
+}
+
+/** For tests that need the client alone. */
+export function memoryClient(backend: MemoryBackend): Client {
+  return localClient(backend.handlers, backend.feed);
+}

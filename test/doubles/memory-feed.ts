@@ -1,0 +1,50 @@
+// A feed in memory: the second implementation of what the transport asks of the store.
+
+import type { EventView } from '../../server/protocol/api.ts';
+import type { Feed } from '../../server/rpc/transport/feed.ts';
+
+export interface MemoryFeed extends Feed {
+  readonly events: EventView[];
+  /** How often it was read. */
+  reads: number;
+  append(...events: readonly Partial<EventView>[]): void;
+}
+
+export function memoryFeed(): MemoryFeed {
+  const events: EventView[] = [];
+  const listeners = new Set<() => void>();
+  const feed: MemoryFeed = {
+    events,
+    reads: 0,
+    append(...added) {
+      for (const event of added) events.push(eventView({ seq: events.length + 1, ...event }));
+      for (const listener of listeners) listener();
+    },
+    async read(after, limit) {
+      feed.reads += 1;
+      return events.filter((event) => event.seq > after).slice(0, limit);
+    },
+    onAppend(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async lastSeq() {
+      return events.at(-1)?.seq ?? 0;
+    },
+  };
+  return feed;
+}
+
+export function eventView(event: Partial<EventView> & { readonly seq: number }): EventView {
+  return {
+    id: `event-${event.seq}`,
+    type: 'task.started',
+    timestamp: 1_700_000_000 + event.seq,
+    at_ms: (1_700_000_000 + event.seq) * 1000,
+    task_id: null,
+    epic_id: null,
+    run_id: null,
+    data: {},
+    ...event,
+  };
+}

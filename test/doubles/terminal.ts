@@ -1,0 +1,85 @@
+// A terminal (or a pipe) in memory: what the command wrote, and keys to press.
+
+import type { Backends } from '../../server/cli/backends.ts';
+import { runCommand } from '../../server/cli/run-command.ts';
+import type { Output, Surroundings } from '../../server/cli/surroundings.ts';
+
+export interface MemoryOutput extends Output {
+  text: string;
+  /** The reader goes away. */
+  breakPipe(): void;
+}
+
+function memoryOutput(isTTY: boolean): MemoryOutput {
+  const listeners = new Set<() => void>();
+  const output = {
+    isTTY,
+    columns: 80,
+    rows: 24,
+    isClosed: false,
+    text: '',
+    write(text: string) {
+      if (!output.isClosed) output.text += text;
+    },
+    onClosed(listener: () => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    breakPipe() {
+      output.isClosed = true;
+      for (const listener of listeners) listener();
+    },
+  };
+  return output;
+}
+
+export interface MemoryTerminal {
+  readonly stdout: MemoryOutput;
+  readonly stderr: MemoryOutput;
+  readonly exits: number[];
+  nowMs: number;
+  stdin: Buffer;
+  readonly env: NodeJS.ProcessEnv;
+  interrupt(): void;
+  run(...args: readonly string[]): Promise<number>;
+}
+
+export function memoryTerminal(backends: Backends, isTTY = false): MemoryTerminal {
+  const stdout = memoryOutput(isTTY);
+  const stderr = memoryOutput(isTTY);
+  const listeners = new Set<() => void>();
+  const terminal: MemoryTerminal = {
+    stdout,
+    stderr,
+    exits: [],
+    nowMs: 1_700_000_000_000,
+    stdin: Buffer.alloc(0),
+    env: { PATH: '/bin' },
+    interrupt() {
+      for (const listener of listeners) listener();
+    },
+    run: (...args) => runCommand(args, surroundings),
+  };
+  const surroundings: Surroundings = {
+    cwd: '/project',
+    env: terminal.env,
+    stdout,
+    stderr,
+    readStdin: async () => terminal.stdin,
+    loadBackends: async () => backends,
+    nowMs: () => terminal.nowMs,
+    // Time goes by as fast as it is waited for.
+    sleep: async (ms) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      terminal.nowMs += ms;
+    },
+    onInterrupt: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    exitNow: (code) => {
+      terminal.exits.push(code);
+    },
+  };
+  return terminal;
+}
