@@ -36,7 +36,11 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
       program,
       args: options.args,
       cwd: request.cwd,
-      env: options.env,
+      env: {
+        DROVER_TASK_ID: request.taskId,
+        DROVER_ATTEMPT: String(request.attempt),
+        ...options.env,
+      },
       stdin: options.stdin,
     });
   } catch (error) {

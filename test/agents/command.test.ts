@@ -110,6 +110,8 @@ suite('command driver', function () {
           'TERM',
           'MINE',
           'DROVER_RUN',
+          'DROVER_TASK_ID',
+          'DROVER_ATTEMPT',
           'PWD',
           'OLDPWD',
           'SHLVL',

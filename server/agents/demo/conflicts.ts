@@ -1,0 +1,39 @@
+// The demo agent's way out of a merge conflict: both sides stay, one after the other.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Removes the conflict marks from every unmerged file of the worktree; returns their paths. */
+export function resolveConflicts(cwd: string): string[] {
+  let unmerged: string;
+  try {
+    unmerged = execFileSync('git', ['diff', '--name-only', '-z', '--diff-filter=U'], {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch {
+    return []; // no repository here
+  }
+  const paths = unmerged.split('\0').filter((path) => path !== '' && existsSync(join(cwd, path)));
+  for (const path of paths) {
+    const file = join(cwd, path);
+    writeFileSync(file, keepBothSides(readFileSync(file, 'utf8')));
+    execFileSync('git', ['add', '--', path], { cwd, stdio: 'ignore' });
+  }
+  return paths;
+}
+
+/** Also knows the third part that diff3 style adds (the common ancestor), which goes. */
+export function keepBothSides(text: string): string {
+  let isAncestor = false;
+  return text
+    .split('\n')
+    .filter((line) => {
+      if (/^\|{7}( |$)/.test(line)) isAncestor = true;
+      if (/^={7}$/.test(line)) isAncestor = false;
+      return !isAncestor && !/^(<{7}|>{7})( |$)/.test(line) && !/^={7}$/.test(line);
+    })
+    .join('\n');
+}

@@ -1,0 +1,40 @@
+// The driver for the kind of agent that the settings name.
+
+import { Refusal } from '../core/failure.ts';
+import { createCommandDriver } from './command.ts';
+import { createDemoDriver } from './demo/driver.ts';
+import type { AgentDriver, AgentKind, AgentSettings, ProcessTable } from './port.ts';
+
+export interface DriverDeps {
+  readonly processTable: ProcessTable;
+  /** The project's root: relative program paths start here. */
+  readonly baseDir: string;
+}
+
+/** Throws a Refusal (`agent_missing`) for a kind that this version does not drive. */
+export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDriver {
+  switch (settings.kind) {
+    case 'command':
+      return createCommandDriver(settings, deps);
+    case 'demo':
+      return createDemoDriver(deps);
+    case 'claude':
+    case 'drover-code':
+    case 'codex':
+    case 'opencode':
+    case 'gemini':
+    case 'copilot':
+    case 'amp':
+    case 'acp':
+      throw notDriven(settings.kind);
+  }
+}
+
+function notDriven(kind: AgentKind): Refusal {
+  return new Refusal(
+    'agent_missing',
+    `This version of Drover does not drive the agent kind "${kind}" yet: use "claude", or "command" with a program of your own (DROVER_AGENT_TYPE or [agent] kind).`,
+  );
+}
+
+export { agentEnvironment, secretValues } from './environment.ts';

@@ -1,0 +1,128 @@
+// The demo driver with its real agent: edits, questions, hints, limits, death and resume.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createDriver } from '../../server/agents/drivers.ts';
+import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
+import { createProcessTable } from '../../server/agents/process-table.ts';
+import {
+  assertNothingLeft,
+  createRecordingHost,
+  createTestRun,
+  settingsOf,
+  type RecordingHost,
+  type TestRun,
+} from './support.ts';
+
+suite('demo driver', function () {
+  this.timeout(30_000);
+  let run: TestRun;
+  let host: RecordingHost;
+  setup(() => {
+    run = createTestRun();
+    host = createRecordingHost();
+  });
+  teardown(async () => {
+    await createProcessTable().endTree(run.request.runId, null, 0);
+    run.remove();
+  });
+
+  function start(
+    prompt: string,
+    options: Partial<AgentRequest> = {},
+    signal = new AbortController().signal,
+  ): Promise<AgentOutcome> {
+    const processTable = createProcessTable();
+    const driver = createDriver(settingsOf('demo'), { processTable, baseDir: '/' });
+    const env = { ...run.request.env, DROVER_DEMO_STEP_MS: '1' };
+    return driver.run({ ...run.request, env, prompt, ...options }, host, signal);
+  }
+  const file = (path: string): string => readFileSync(join(run.cwd, path), 'utf8');
+  const summary = (outcome: AgentOutcome): string | null =>
+    outcome.kind === 'done' ? outcome.summary : null;
+
+  test('without directives it writes a small file named after the task', async () => {
+    const outcome = await start('Task: Add a thing\nDescription: nice');
+    assert.equal(outcome.kind, 'done');
+    assert.match(file('demo/task-aaaaaaaa.md'), /^# Add a thing\n/);
+    assert.ok(host.ofType('text').length >= 3);
+    await assertNothingLeft(run.request.runId);
+  });
+
+  test('writes, appends, edits', async () => {
+    await start(
+      'demo: write d/f one\ndemo: append d/f two\ndemo: edit-line d/f 4 four\ndemo: say ok',
+    );
+    assert.equal(file('d/f'), 'one\ntwo\n\nfour\n');
+    assert.deepEqual(
+      host.ofType('tool_call').map((event) => event.name),
+      ['write', 'append', 'edit-line'],
+    );
+  });
+
+  test('writes nothing outside the worktree', async () => {
+    const outcome = await start('demo: write ../outside x');
+    assert.equal(outcome.kind === 'failed' && outcome.failure.kind, 'agent_failed');
+    assert.equal(existsSync(join(run.folder, 'outside')), false);
+  });
+
+  test('asks and uses the answer', async () => {
+    host = createRecordingHost((question) => question.choices[1] ?? null);
+    await start('demo: ask Which? | a | b\ndemo: write answer {{answer}}');
+    assert.equal(file('answer'), 'b\n');
+    assert.deepEqual(
+      host.ofType('answered').map((event) => event.choice),
+      ['b'],
+    );
+  });
+
+  test('takes a hint while it works', async () => {
+    const running = start('demo: sleep 300\ndemo: write a 1');
+    await host.waitFor('text', (event) => event.text.startsWith('Sleeping'));
+    host.hint({ id: 'hint-1', text: 'demo: write hinted yes' });
+    assert.equal((await running).kind, 'done');
+    assert.equal(file('hinted'), 'yes\n');
+    assert.deepEqual(host.deliveredHints, ['hint-1']);
+    assert.deepEqual(
+      host.ofType('hint').map((event) => event.state),
+      ['sent', 'delivered'],
+    );
+  });
+
+  test('fails as often as it is told', async () => {
+    assert.equal((await start('demo: fail 1', { attempt: 1 })).kind, 'failed');
+    assert.equal((await start('demo: fail 1', { attempt: 2 })).kind, 'done');
+  });
+
+  test('reaches a limit once, then goes on', async () => {
+    const prompt = 'demo: append f 1\ndemo: limit 1000\ndemo: append f 2\ndemo: say end';
+    const limited = await start(prompt);
+    assert.ok(
+      limited.kind === 'limited' && limited.untilMs !== null && limited.untilMs > Date.now(),
+    );
+    assert.equal(summary(await start('go on', { resume: true })), 'end');
+    assert.equal(file('f'), '1\n2\n');
+  });
+
+  test('killed in its middle, its session goes on behind the last step', async () => {
+    const prompt = 'demo: append f 1\ndemo: crash\ndemo: append f 2';
+    assert.equal((await start(prompt)).kind, 'failed');
+    assert.equal((await start(prompt, { resume: true })).kind, 'done');
+    assert.equal(file('f'), '1\n2\n');
+  });
+
+  test('stop ends it and what it left running', async () => {
+    const abort = new AbortController();
+    const running = start('demo: leave-running\ndemo: sleep 60000', {}, abort.signal);
+    await host.waitFor('text');
+    abort.abort();
+    assert.deepEqual(await running, { kind: 'stopped' });
+    await assertNothingLeft(run.request.runId);
+  });
+
+  test('names a cause outside', async () => {
+    const outcome = await start('demo: blocked no licence');
+    assert.equal(outcome.kind === 'done' && outcome.blockedReason, 'no licence');
+  });
+});
