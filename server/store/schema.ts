@@ -7,7 +7,7 @@ const statements: readonly string[] = [
   `CREATE TABLE epics (
     id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT, status TEXT NOT NULL DEFAULT 'open',
     created_at INTEGER NOT NULL, position INTEGER NOT NULL DEFAULT 0, branch TEXT, landed_sha TEXT,
-    approved_tree TEXT, landing_state TEXT, landing_note TEXT, source TEXT)`,
+    approved_tree TEXT, review_tree TEXT, landing_state TEXT, landing_note TEXT, source TEXT)`,
   `CREATE TABLE tasks (
     id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT,
     epic_id TEXT REFERENCES epics(id), parent_id TEXT REFERENCES tasks(id) ON DELETE CASCADE,
@@ -73,6 +73,7 @@ const statements: readonly string[] = [
     at_ms INTEGER NOT NULL, PRIMARY KEY (tree_sha, command)) WITHOUT ROWID`,
   `CREATE TABLE accounts (name TEXT PRIMARY KEY, limited_until_ms INTEGER, message TEXT)`,
   `CREATE INDEX tasks_start ON tasks(status, priority DESC, chain DESC, created_at, position)`,
+  `CREATE INDEX tasks_position ON tasks(position)`,
   `CREATE INDEX tasks_priority ON tasks(priority DESC)`,
   `CREATE INDEX tasks_type ON tasks(type)`,
   `CREATE INDEX tasks_epic ON tasks(epic_id, status)`,
@@ -93,6 +94,6 @@ const statements: readonly string[] = [
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
 export const schemaVersion = 1;
 
-export async function createStoreTables(db: Kysely<never>): Promise<void> {
+export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
 }

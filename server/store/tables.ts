@@ -73,6 +73,8 @@ export interface EpicTable {
   landed_sha: Defaulted<string | null>;
   /** Tree a person has approved, or null. */
   approved_tree: Defaulted<string | null>;
+  /** Tree that waits for an approval: the merge with the target as it was tested. */
+  review_tree: Defaulted<string | null>;
   /** null, landing, needs_review, conflict, gate_failed, landed. */
   landing_state: Defaulted<string | null>;
   landing_note: Defaulted<string | null>;

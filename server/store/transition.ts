@@ -3,8 +3,8 @@
 
 import { isLegalTransition, type TaskStatus } from '../core/state.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
-import type { TaskRow, TaskTable, Tx } from './tables.ts';
-import type { Updateable } from 'kysely';
+import type { StoreTables, TaskRow, TaskTable, Tx } from './tables.ts';
+import type { Kysely, Updateable } from 'kysely';
 
 export interface Transition {
   readonly taskId: string;
@@ -41,7 +41,7 @@ const lastingStatuses: ReadonlySet<TaskStatus> = new Set([
  * Blockers that do not yet let the task start: not completed. Covers the task and everything below it. Blockers of the
  * same family are met by the order of the sub-tasks.
  */
-export async function unmetBlockers(tx: Tx, taskId: string): Promise<string[]> {
+export async function unmetBlockers(tx: Kysely<StoreTables>, taskId: string): Promise<string[]> {
   const family = await familyOf(tx, taskId);
   const root = await rootOf(tx, taskId);
   const relatives = root === taskId ? family : await familyOf(tx, root);
@@ -59,7 +59,7 @@ export async function unmetBlockers(tx: Tx, taskId: string): Promise<string[]> {
 }
 
 /** The task and all sub-tasks below it (two levels at most). */
-export async function familyOf(tx: Tx, taskId: string): Promise<string[]> {
+export async function familyOf(tx: Kysely<StoreTables>, taskId: string): Promise<string[]> {
   const family = [taskId];
   let level = [taskId];
   for (let depth = 0; depth < 3 && level.length > 0; depth += 1) {
@@ -75,7 +75,7 @@ export async function familyOf(tx: Tx, taskId: string): Promise<string[]> {
 }
 
 /** The task that is scheduled for this one: itself, or the topmost parent of a sub-task. */
-export async function rootOf(tx: Tx, taskId: string): Promise<string> {
+export async function rootOf(tx: Kysely<StoreTables>, taskId: string): Promise<string> {
   let id = taskId;
   for (let depth = 0; depth < 4; depth += 1) {
     const row = await tx

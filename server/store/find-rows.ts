@@ -1,0 +1,46 @@
+// Rows by id, or a refusal that names the id and what to do.
+
+import { Refusal } from '../core/failure.ts';
+import { shown } from './field-checks.ts';
+import { inParts, type Db } from './read.ts';
+import type { EpicRow, TaskRow } from './tables.ts';
+
+export async function taskOrRefuse(db: Db, id: string): Promise<TaskRow> {
+  const row = await db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row !== undefined) return row;
+  throw unknownTask(id);
+}
+
+export function unknownTask(id: string): Refusal {
+  return new Refusal(
+    'unknown_id',
+    `There is no task "${shown(id)}" in this project; see "drover status" for the ids.`,
+  );
+}
+
+export async function epicOrRefuse(db: Db, id: string): Promise<EpicRow> {
+  const row = await db.selectFrom('epics').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row !== undefined) return row;
+  throw new Refusal(
+    'unknown_id',
+    `There is no epic "${shown(id)}" in this project; see "drover epic list" for the ids.`,
+  );
+}
+
+/** Refuses unless every id is a task; the first unknown one is named. */
+export async function refuseUnknownTasks(db: Db, ids: readonly string[]): Promise<void> {
+  const known = new Set<string>();
+  for (const part of inParts(ids)) {
+    const rows = await db.selectFrom('tasks').select('id').where('id', 'in', part).execute();
+    for (const row of rows) known.add(row.id);
+  }
+  const missing = ids.find((id) => !known.has(id));
+  if (missing !== undefined) throw unknownTask(missing);
+}
+
+export async function isIdTaken(db: Db, id: string): Promise<boolean> {
+  const task = await db.selectFrom('tasks').select('id').where('id', '=', id).executeTakeFirst();
+  if (task !== undefined) return true;
+  const epic = await db.selectFrom('epics').select('id').where('id', '=', id).executeTakeFirst();
+  return epic !== undefined;
+}

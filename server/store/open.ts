@@ -1,0 +1,61 @@
+// Opens the project's database: made new, brought to our schema, or taken over from the public Go tool.
+
+import { createDurableTables } from '../durable/embedded/tables.ts';
+import type { StoreSources } from './feed.ts';
+import type { Store } from './port.ts';
+import { createStoreTables, schemaVersion } from './schema.ts';
+import { migrate, type Migration } from './sqlite/migrate.ts';
+import { openSqlite, type OpenedDatabase, type OpenOptions } from './sqlite/open.ts';
+import { createStore } from './store.ts';
+import type { StoreTables } from './tables.ts';
+
+export interface OpenStoreOptions extends Pick<OpenOptions, 'durability' | 'busyTimeoutMs'> {
+  /** Unix milliseconds, for the name of the copy made before a change of the schema. */
+  readonly now?: () => number;
+}
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** The connection below the store, for the durable engine that shares its transactions. */
+  readonly database: OpenedDatabase<StoreTables>;
+  /** The complete copy that was made before the schema was changed, or null. */
+  readonly backup: string | null;
+  close(): Promise<void>;
+}
+
+const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'first tables',
+    up: async (db) => {
+      await createStoreTables(db);
+      await createDurableTables(db);
+    },
+  },
+];
+
+/** Opens or creates the database; a `Refusal` names the file and the remedy, and nothing was changed then. */
+export async function openStore(
+  path: string,
+  sources: StoreSources,
+  options: OpenStoreOptions = {},
+): Promise<OpenedStore> {
+  const { now, ...openOptions } = options;
+  const database = openSqlite<StoreTables>(path, openOptions);
+  try {
+    const outcome = await migrate(database, {
+      migrations,
+      version: schemaVersion,
+      ...(now === undefined ? {} : { now }),
+    });
+    return {
+      store: createStore(database.db, sources),
+      database,
+      backup: outcome.backup,
+      close: () => database.close(),
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+// Reading several tables at one moment, without taking the write lock.
+
+import { type Kysely, sql } from 'kysely';
+import type { StoreTables } from './tables.ts';
+
+export type Db = Kysely<StoreTables>;
+
+/** SQLite takes 32,766 parameters in one statement; lists of ids are cut into parts far below that. */
+export const listPartMax = 5_000;
+
+/** Runs the body on one connection inside a read transaction: it sees one moment, whatever others write meanwhile. */
+export async function readAtOneMoment<T>(db: Db, body: (db: Db) => Promise<T>): Promise<T> {
+  if (db.isTransaction) return body(db);
+  return db.connection().execute(async (connection) => {
+    await sql`begin deferred`.execute(connection);
+    try {
+      return await body(connection);
+    } finally {
+      await sql`rollback`.execute(connection);
+    }
+  });
+}
+
+/** Cuts a list into parts of at most `listPartMax`. */
+export function inParts<T>(list: readonly T[]): (readonly T[])[] {
+  const parts: (readonly T[])[] = [];
+  for (let start = 0; start < list.length; start += listPartMax) {
+    parts.push(list.slice(start, start + listPartMax));
+  }
+  return parts;
+}
+
+/** A list stored as JSON text; nearly all of them are empty, so that case costs nothing. */
+export function textList(json: string | null): readonly string[] {
+  if (json === null || json === '' || json === '[]') return noTexts;
+  const value: unknown = JSON.parse(json);
+  if (!Array.isArray(value)) return noTexts;
+  return value.filter((item): item is string => typeof item === 'string');
+}
+
+const noTexts: readonly string[] = Object.freeze([]);

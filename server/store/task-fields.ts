@@ -1,0 +1,90 @@
+// The fields of a task that a person gives, checked and brought into the form of the columns.
+
+import { Refusal } from '../core/failure.ts';
+import { priorityOfWord } from '../core/import-record.ts';
+import { agentKindNames, taskTypes, testModes, testScopes } from '../core/task.ts';
+import type { TaskFields } from '../protocol/api.ts';
+import {
+  checkedDescription,
+  checkedList,
+  checkedText,
+  checkedTitle,
+  checkedWord,
+  shown,
+} from './field-checks.ts';
+
+/** Columns that a person sets; a key is there exactly if its field was given. */
+export interface TaskColumns {
+  title?: string;
+  /** Without the acceptance criteria. */
+  description?: string | null;
+  priority?: number;
+  type?: string;
+  labels?: string;
+  acceptance_criteria?: string;
+  agent?: string | null;
+  test_command?: string | null;
+  test_mode?: string;
+  test_scope?: string;
+  max_attempts?: number;
+}
+
+const attemptsMax = 10;
+
+export function checkTaskFields(fields: TaskFields): TaskColumns {
+  const columns: TaskColumns = {};
+  if (fields.title !== undefined) columns.title = checkedTitle(fields.title);
+  if (fields.description !== undefined)
+    columns.description = checkedDescription(fields.description);
+  if (fields.priority !== undefined) columns.priority = checkedPriority(fields.priority);
+  if (fields.type !== undefined) columns.type = checkedWord(fields.type, taskTypes, 'The type');
+  if (fields.labels !== undefined) {
+    columns.labels = JSON.stringify(checkedList(fields.labels, 'The list of labels'));
+  }
+  if (fields.accept !== undefined) {
+    const criteria = checkedList(fields.accept, 'The list of acceptance criteria');
+    columns.acceptance_criteria = JSON.stringify(criteria);
+  }
+  if (fields.agent !== undefined) {
+    columns.agent =
+      fields.agent === null || fields.agent === ''
+        ? null
+        : checkedWord(fields.agent, agentKindNames, 'The agent');
+  }
+  if (fields.gate !== undefined) {
+    columns.test_command =
+      fields.gate === null ? null : (checkedText(fields.gate, 'The gate')?.trim() ?? null);
+  }
+  if (fields.test_mode !== undefined) {
+    columns.test_mode = checkedWord(fields.test_mode, testModes, 'The test mode');
+  }
+  if (fields.test_scope !== undefined) {
+    columns.test_scope = checkedWord(fields.test_scope, testScopes, 'The test scope');
+  }
+  if (fields.max_attempts !== undefined) {
+    columns.max_attempts = checkedAttempts(fields.max_attempts);
+  }
+  return columns;
+}
+
+/** Any integer (as a number or in digits), or a word. */
+export function checkedPriority(given: number | string): number {
+  const word = typeof given === 'string' ? given.trim().toLowerCase() : '';
+  const value =
+    typeof given === 'number'
+      ? given
+      : (priorityOfWord(word) ?? (/^[+-]?\d+$/.test(word) ? Number(word) : Number.NaN));
+  if (Number.isSafeInteger(value)) return value;
+  throw new Refusal(
+    'bad_value',
+    `The priority is "${shown(String(given))}"; use a whole number (higher is sooner) or one of critical, high, normal, low.`,
+  );
+}
+
+function checkedAttempts(given: number): number {
+  if (Number.isInteger(given) && given >= 1 && given <= attemptsMax) return given;
+  throw new Refusal(
+    'bad_value',
+    `The number of attempts is ${given}; use a whole number from 1 to ${attemptsMax}.`,
+  );
+}
