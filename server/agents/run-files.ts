@@ -8,7 +8,8 @@ export interface RunFiles {
   readonly stderr: string;
   /** Exit code as text, written by the shell around the agent. */
   readonly exit: string;
-  readonly prompt: string;
+  /** What the program reads as its standard input; removed as soon as it is open. */
+  readonly input: string;
 }
 
 export function runFiles(logPath: string): RunFiles {
@@ -16,7 +17,7 @@ export function runFiles(logPath: string): RunFiles {
     stdout: `${logPath}.stdout`,
     stderr: `${logPath}.stderr`,
     exit: `${logPath}.exit`,
-    prompt: `${logPath}.prompt`,
+    input: `${logPath}.stdin`,
   };
 }
 
@@ -32,5 +33,5 @@ export function readExitCode(files: RunFiles): number | null {
 
 /** Removes what only a running agent needs. The log and the exit code stay. */
 export function removeRawFiles(files: RunFiles): void {
-  for (const path of [files.stdout, files.stderr, files.prompt]) rmSync(path, { force: true });
+  for (const path of [files.stdout, files.stderr, files.input]) rmSync(path, { force: true });
 }

@@ -17,7 +17,7 @@ export interface SpawnRequest {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** `file`: reads files.prompt, needs nobody to write, so it can be adopted. `pipe`: we write while it runs. */
+  /** `file`: reads files.input, needs nobody to write, so it can be adopted. `pipe`: we write while it runs. */
   readonly stdin: 'file' | 'pipe';
 }
 
@@ -68,7 +68,7 @@ export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
     return descriptor;
   };
   try {
-    const stdin = request.stdin === 'pipe' ? 'pipe' : open(files.prompt, constants.O_RDONLY);
+    const stdin = request.stdin === 'pipe' ? 'pipe' : open(files.input, constants.O_RDONLY);
     const output = [open(files.stdout, appendFlags), open(files.stderr, appendFlags)];
     const isWindows = process.platform === 'win32';
     const stdio: StdioOptions = isWindows ? [stdin, ...output] : [stdin, ...output, 'pipe'];

@@ -26,7 +26,7 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
   const { request, host, record, program } = options;
   await takeLeftovers(options);
   if (options.stdin === 'file') {
-    writeFileSync(record.files.prompt, request.prompt, { mode: 0o600 });
+    writeFileSync(record.files.input, request.prompt, { mode: 0o600 });
   }
   let child: AgentChild;
   try {
@@ -50,7 +50,7 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
     return err(failure('agent_missing', record.mask(message)));
   }
   // The program reads the prompt from the file that is open already; nobody else has business with it.
-  rmSync(record.files.prompt, { force: true });
+  rmSync(record.files.input, { force: true });
   try {
     await host.onProcess(child.process);
   } catch (error) {
