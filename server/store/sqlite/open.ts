@@ -37,7 +37,11 @@ export function openSqlite<Tables>(
   let raw: DatabaseSync | null = null;
   try {
     raw = new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs });
-    if (hasContent(path)) checkSound(raw, path);
+    if (hasContent(path)) {
+      checkSound(raw, path);
+      if (!readOnly) checkWritable(raw);
+    }
+    raw.exec(`pragma busy_timeout = ${busyTimeoutMs}`);
     raw.exec('pragma foreign_keys = on');
     if (!readOnly) {
       if (path !== ':memory:') switchToWal(raw, busyTimeoutMs);
@@ -78,6 +82,19 @@ function checkSound(raw: DatabaseSync, path: string): void {
   const row = raw.prepare('pragma quick_check(1)').get();
   const verdict = row?.['quick_check'];
   if (verdict !== 'ok') throw databaseRefusal(damagedMessage(path, String(verdict)));
+}
+
+/**
+ * SQLite opens a file that it may not write as if it had been asked to read only, and says so at the first write. That
+ * is too late for us. Somebody else's lock is no answer, so there is no wait for it.
+ */
+function checkWritable(raw: DatabaseSync): void {
+  raw.exec('pragma busy_timeout = 0');
+  try {
+    raw.exec('begin immediate; rollback');
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
 }
 
 /**
