@@ -4,7 +4,6 @@ import { lstat } from 'node:fs/promises';
 import { err, ok } from '../core/failure.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from './context.ts';
-import { withoutHooks } from './environment.ts';
 import { failureOf, gitFailure } from './failures.ts';
 import { isHeldFileName } from './held-files.ts';
 import { heldInCommits } from './held-commits.ts';
@@ -150,7 +149,6 @@ async function commitEntries(
   }
   const output = await context.git(
     [
-      ...(request.runHooks ? [] : withoutHooks),
       'commit',
       '-q',
       '--cleanup=whitespace',
@@ -162,6 +160,7 @@ async function commitEntries(
       at: worktree.path,
       input: commitMessage(request.subject, request.trailers),
       env: context.identity(request.signature),
+      userHooks: request.runHooks,
     },
   );
   if (output.code === 0) return ok(await headCommit(context, worktree));

@@ -18,6 +18,7 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly truncate?: boolean;
   readonly signal?: AbortSignal;
+  readonly userHooks?: boolean;
   /** False: a lock held by somebody else is reported at once. */
   readonly waitForLocks?: boolean;
 }
@@ -84,6 +85,7 @@ function commandFor(root: string, args: readonly string[], options: RunOptions):
     env: { ...ceiling, ...options.env },
     ...(options.input === undefined ? {} : { input: options.input }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...(options.userHooks === undefined ? {} : { userHooks: options.userHooks }),
     ...(options.truncate === undefined ? {} : { truncate: options.truncate }),
   };
 }

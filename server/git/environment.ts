@@ -53,7 +53,7 @@ export const ownSettings: readonly string[] = settings({
   'submodule.recurse': 'false',
 });
 
-/** Where no hook and no signature of the user is wanted. `core.hooksPath` also stops those that `--no-verify` does not. */
+/** No hook and no signature of the user, unless they are asked for: moving refs and writing an index run hooks as well. */
 export const withoutHooks: readonly string[] = settings({
   'core.hooksPath': '/dev/null',
   'commit.gpgSign': 'false',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ok } from '../core/failure.ts';
 import { firstParentCount, isAncestor } from './ancestry.ts';
 import type { RepositoryContext } from './context.ts';
-import { settings, withoutHooks } from './environment.ts';
+import { settings } from './environment.ts';
 import { lockFileOf } from './failures.ts';
 import type { FollowOutcome, GitResult, Sha } from './port.ts';
 import { branchName, branchRef, readRef, updateRefs } from './refs.ts';
@@ -101,7 +101,6 @@ async function fastForward(
 ): Promise<string | null> {
   const output = await context.git(
     [
-      ...withoutHooks,
       ...settings({ 'merge.autoStash': 'false', 'merge.verifySignatures': 'false' }),
       'merge',
       '-q',
@@ -119,7 +118,24 @@ async function fastForward(
     const finished = await updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land');
     if (finished.ok) return null;
   }
+  if (await stoodThereAlready(context, owner, tip)) {
+    const finished = await updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land');
+    if (finished.ok) return null;
+  }
   return refusalReason(output.stderr, owner.path);
+}
+
+/** A fast-forward that died half-way has written files and index, but not the branch: only that is missing. */
+async function stoodThereAlready(
+  context: RepositoryContext,
+  owner: WorktreeHead,
+  tip: Sha,
+): Promise<boolean> {
+  const at = { at: owner.path };
+  const staged = await context.git(['diff-index', '--cached', '--quiet', tip], at);
+  if (staged.code !== 0) return false;
+  const files = await context.git(['diff', '--quiet', '--no-ext-diff', tip], at);
+  return files.code === 0;
 }
 
 /** Reads the answer of `git merge --ff-only`; the files in the way are the lines that begin with a tab. */

@@ -1,7 +1,7 @@
 // Starts git: argument arrays only, a controlled environment, bounded output, bounded time, a bounded number at once.
 
 import { spawn } from 'node:child_process';
-import { ownSettings } from './environment.ts';
+import { ownSettings, withoutHooks } from './environment.ts';
 import { Semaphore } from './turns.ts';
 
 export interface GitCommand {
@@ -12,6 +12,8 @@ export interface GitCommand {
   /** Added to the environment of this one process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Lets the hooks and the signing of the user run. */
+  readonly userHooks?: boolean;
   readonly timeoutMs?: number;
   /** What goes beyond the bound of the output is dropped (and the process ended) instead of being an error. */
   readonly truncate?: boolean;
@@ -74,7 +76,7 @@ class BoundedBuffer {
 function runOnce(options: GitProcessOptions, command: GitCommand): Promise<GitOutput> {
   if (command.signal?.aborted) return Promise.resolve(noOutput('aborted'));
   return new Promise((resolve) => {
-    const child = spawn(options.binary, [...ownSettings, ...command.args], {
+    const child = spawn(options.binary, argumentsOf(command), {
       cwd: command.cwd,
       env: command.env ? { ...options.environment, ...command.env } : options.environment,
       stdio: [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -123,6 +125,10 @@ function runOnce(options: GitProcessOptions, command: GitCommand): Promise<GitOu
       child.stdin.end(command.input);
     }
   });
+}
+
+function argumentsOf(command: GitCommand): string[] {
+  return [...ownSettings, ...(command.userHooks ? [] : withoutHooks), ...command.args];
 }
 
 function noOutput(problem: GitProblem): GitOutput {

@@ -4,7 +4,6 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
-import { withoutHooks } from './environment.ts';
 import { failureOf, gitFailure, refuse } from './failures.ts';
 import { isSha } from './loose-objects.ts';
 import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
@@ -28,10 +27,9 @@ export async function createSlot(
   const worktree = added.value;
   const sparse = await adjustSparse(context, worktree, request.sparse);
   if (!sparse.ok) return sparse;
-  const filled = await context.git(
-    [...withoutHooks, ...context.checkoutSettings, 'read-tree', '-m', '-u', 'HEAD'],
-    { at: worktree.path },
-  );
+  const filled = await context.git([...context.checkoutSettings, 'read-tree', '-m', '-u', 'HEAD'], {
+    at: worktree.path,
+  });
   if (filled.code !== 0) return err(failureOf(filled, `write the files of ${worktree.path}`));
   await rm(join(worktree.gitDir, creationMark), { force: true });
   if (request.branch === null) context.slots.set(worktree.path, 'disposable');
@@ -46,7 +44,6 @@ async function register(
   if (!freed.ok) return freed;
   await mkdir(dirname(request.path), { recursive: true });
   const output = await context.git([
-    ...withoutHooks,
     'worktree',
     'add',
     '-q',

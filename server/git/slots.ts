@@ -3,7 +3,6 @@
 import { dirname, join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
-import { withoutHooks } from './environment.ts';
 import { failureOf, gitFailure, refuse } from './failures.ts';
 import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
 import { relink } from './own-worktree.ts';
@@ -125,7 +124,6 @@ async function switchSlot(
   const ignoresBefore = await context.ignores.fingerprint(worktree.path);
   const output = await context.git(
     [
-      ...withoutHooks,
       ...context.checkoutSettings,
       'switch',
       '-q',

@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
-import { withoutHooks } from './environment.ts';
 import { failureOf } from './failures.ts';
 import type { GitResult } from './port.ts';
 import { readText, type LinkedWorktree } from './worktree-link.ts';
@@ -25,7 +24,7 @@ export async function adjustSparse(
       : ['sparse-checkout', 'set', '--cone', '--sparse-index', '--stdin'];
   // It writes the configuration that all worktrees share.
   const output = await context.exclusively(() =>
-    context.git([...withoutHooks, ...args], {
+    context.git([...args], {
       at: worktree.path,
       ...(cone === null ? {} : { input: cone.map((pattern) => `${pattern}\n`).join('') }),
     }),

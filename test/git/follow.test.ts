@@ -1,0 +1,208 @@
+// The target branch follows what has landed; the checkout of the user is never forced.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FollowOutcome, GitRepository } from '../../server/git/port.ts';
+import { fingerprint, makeFixture, valueOf, type Fixture } from './fixture.ts';
+
+suite('git: follow', () => {
+  let fixture: Fixture;
+  let repository: GitRepository;
+  setup(async () => {
+    fixture = makeFixture();
+    repository = await fixture.open();
+  });
+  teardown(() => fixture.remove());
+
+  /** A merge commit on top of `from` that writes the given files, made without a checkout. */
+  async function land(from: string, files: Readonly<Record<string, string>>): Promise<string> {
+    const other = join(fixture.home, `clone-${Math.random()}`);
+    fixture.git('worktree', 'add', '-q', '--detach', other, from);
+    for (const [path, content] of Object.entries(files)) fixture.write(join(other, path), content);
+    fixture.gitIn(other, 'add', '-Af');
+    fixture.gitIn(other, 'commit', '-qm', 'work');
+    const commit = fixture.gitIn(other, 'rev-parse', 'HEAD');
+    fixture.git('worktree', 'remove', '--force', other);
+    const merged = valueOf(
+      await repository.merge({ tip: from, commit, subject: 'drover: land', trailers: [] }),
+    );
+    assert.equal(merged.kind, 'merged');
+    return merged.kind === 'merged' ? merged.commit : '';
+  }
+
+  const main = (): string => fixture.git('rev-parse', 'main');
+  const follow = async (
+    tip: string,
+    mode: 'fast-forward' | 'never' = 'fast-forward',
+  ): Promise<FollowOutcome> => valueOf(await repository.follow('main', tip, mode));
+
+  test('moves a branch that is checked out nowhere', async () => {
+    fixture.git('switch', '-q', '-c', 'elsewhere');
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    assert.deepEqual(await follow(tip, 'never'), { kind: 'followed', sha: tip });
+    assert.equal(main(), tip);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  test('makes a branch that does not exist yet', async () => {
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    assert.deepEqual(valueOf(await repository.follow('refs/heads/results/x', tip, 'never')), {
+      kind: 'followed',
+      sha: tip,
+    });
+    assert.equal(fixture.git('rev-parse', 'results/x'), tip);
+  });
+
+  test('keeps dirty files, the index and the stash byte for byte', async () => {
+    fixture.write(join(fixture.root, 'README.md'), 'stashed\n');
+    fixture.git('stash', '-q');
+    fixture.write(join(fixture.root, 'README.md'), 'staged\n');
+    fixture.git('add', 'README.md');
+    fixture.write(join(fixture.root, 'README.md'), 'staged and changed\n');
+    fixture.write(join(fixture.root, 'notes.txt'), 'untracked\n');
+    fixture.write(join(fixture.root, 'src', 'a.txt'), 'dirty\n');
+    const tip = await land(main(), { 'src/b.txt': 'landed\n', 'src/c.txt': 'new\n' });
+    const before = fingerprint(fixture, ['src/b.txt', 'src/c.txt']);
+    assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
+    assert.equal(fingerprint(fixture, ['src/b.txt', 'src/c.txt']), before);
+    assert.equal(
+      fixture.git('status', '--porcelain'),
+      'MM README.md\n M src/a.txt\n?? notes.txt'.replace(/^ /, ''),
+    );
+    assert.equal(readFileSync(join(fixture.root, 'src', 'c.txt'), 'utf8'), 'new\n');
+  });
+
+  test('waits when local changes overlap, and goes on when they are gone', async () => {
+    fixture.write(join(fixture.root, 'README.md'), 'mine\n');
+    const first = await land(main(), { 'README.md': 'landed\n' });
+    const second = await land(first, { 'src/b.txt': 'landed\n' });
+    const before = fingerprint(fixture);
+    const outcome = await follow(second);
+    assert.equal(outcome.kind, 'pending');
+    assert.equal(outcome.kind === 'pending' && outcome.commits, 2);
+    assert.match(
+      outcome.kind === 'pending' ? outcome.reason : '',
+      /Local changes in .* README\.md/,
+    );
+    assert.equal(fingerprint(fixture), before);
+    fixture.git('checkout', '-q', 'README.md');
+    assert.equal((await follow(second)).kind, 'followed');
+  });
+
+  test('does not overwrite a file that git ignores', async () => {
+    fixture.write(join(fixture.root, '.gitignore'), '.env\nlocal/\n');
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', 'ignore');
+    fixture.write(join(fixture.root, '.env'), 'SECRET=mine\n');
+    fixture.write(join(fixture.root, 'plain.txt'), 'mine\n');
+    for (const path of ['.env', 'plain.txt']) {
+      const outcome = await follow(await land(main(), { [path]: 'landed\n' }));
+      assert.match(
+        outcome.kind === 'pending' ? outcome.reason : '',
+        new RegExp(`not in git.*${path}`),
+      );
+    }
+    assert.equal(readFileSync(join(fixture.root, '.env'), 'utf8'), 'SECRET=mine\n');
+    assert.equal(readFileSync(join(fixture.root, 'plain.txt'), 'utf8'), 'mine\n');
+  });
+
+  test('leaves the checkout alone when the setting says never', async () => {
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    const outcome = await follow(tip, 'never');
+    assert.match(outcome.kind === 'pending' ? outcome.reason : '', /"never"/);
+    assert.notEqual(main(), tip);
+  });
+
+  test('waits for a held index and a held branch', async () => {
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    for (const lock of ['index.lock', 'refs/heads/main.lock']) {
+      const file = join(fixture.root, '.git', lock);
+      writeFileSync(file, '');
+      const outcome = await follow(tip);
+      assert.match(outcome.kind === 'pending' ? outcome.reason : '', /Git is at work/);
+      rmSync(file);
+      assert.equal(existsSync(join(fixture.root, 'new.txt')), false);
+    }
+    assert.equal((await follow(tip)).kind, 'followed');
+  });
+
+  test('finishes a fast-forward that died before the branch was moved', async () => {
+    const old = main();
+    const tip = await land(old, { 'new.txt': 'n\n' });
+    fixture.git('merge', '-q', '--ff-only', tip);
+    fixture.git('update-ref', 'refs/heads/main', old);
+    assert.equal((await follow(tip)).kind, 'followed');
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  test('does not move a branch in the middle of a rebase, in whatever worktree', async () => {
+    fixture.git('switch', '-q', '-c', 'elsewhere');
+    const other = join(fixture.home, 'other');
+    fixture.git('worktree', 'add', '-q', other, 'main');
+    fixture.write(join(other, 'README.md'), 'rebased\n');
+    fixture.gitIn(other, 'commit', '-qam', 'mine');
+    fixture.write(join(fixture.root, 'README.md'), 'upstream\n');
+    fixture.git('commit', '-qam', 'upstream');
+    assert.throws(() => fixture.gitIn(other, 'rebase', 'elsewhere'));
+    assert.equal(fixture.git('for-each-ref', '--format=%(worktreepath)', 'refs/heads/main'), '');
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    const outcome = await follow(tip);
+    assert.match(
+      outcome.kind === 'pending' ? outcome.reason : '',
+      /main is in the middle of a rebase/,
+    );
+    fixture.write(join(other, 'README.md'), 'both\n');
+    fixture.gitIn(other, 'add', '-A');
+    fixture.gitIn(other, '-c', 'core.editor=true', 'rebase', '--continue');
+    assert.equal(fixture.git('show', 'main:README.md'), 'both');
+  });
+
+  test('waits for an unfinished merge, cherry-pick or bisect', async () => {
+    fixture.git('branch', 'side');
+    fixture.write(join(fixture.root, 'README.md'), 'main\n');
+    fixture.git('commit', '-qam', 'main');
+    fixture.git('switch', '-q', 'side');
+    fixture.write(join(fixture.root, 'README.md'), 'side\n');
+    fixture.git('commit', '-qam', 'side');
+    fixture.git('switch', '-q', 'main');
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    for (const operation of ['merge', 'cherry-pick']) {
+      assert.throws(() => fixture.git(operation, 'side'));
+      const outcome = await follow(tip);
+      assert.match(
+        outcome.kind === 'pending' ? outcome.reason : '',
+        new RegExp(`A ${operation} is unfinished`),
+      );
+      fixture.git(operation, '--abort');
+    }
+    fixture.git('bisect', 'start', 'HEAD', 'HEAD~1');
+    assert.match(JSON.stringify(await follow(tip)), /bisect/);
+    fixture.git('bisect', 'reset');
+    assert.equal((await follow(tip)).kind, 'followed');
+  });
+
+  test('tells a target that has gone its own way from one that is ahead', async () => {
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    fixture.write(join(fixture.root, 'src', 'a.txt'), 'mine\n');
+    fixture.git('commit', '-qam', 'mine');
+    const outcome = await follow(tip);
+    assert.equal(outcome.kind === 'pending' && outcome.commits, 1);
+    assert.match(outcome.kind === 'pending' ? outcome.reason : '', /not part of what has landed/);
+    fixture.git('merge', '-q', '--no-edit', tip);
+    assert.deepEqual(await follow(tip), { kind: 'followed', sha: main() });
+  });
+
+  test('runs no hook and no automatic stash of the user', async () => {
+    const hook = join(fixture.root, '.git', 'hooks', 'post-merge');
+    mkdirSync(join(fixture.root, '.git', 'hooks'), { recursive: true });
+    writeFileSync(hook, '#!/bin/sh\ntouch "$HOME/hook-ran"\n', { mode: 0o755 });
+    fixture.git('config', 'merge.autoStash', 'true');
+    fixture.write(join(fixture.root, 'README.md'), 'mine\n');
+    const tip = await land(main(), { 'README.md': 'landed\n' });
+    assert.equal((await follow(tip)).kind, 'pending');
+    fixture.git('checkout', '-q', 'README.md');
+    assert.equal((await follow(tip)).kind, 'followed');
+    assert.equal(existsSync(join(fixture.home, 'hook-ran')), false);
+  });
+});
