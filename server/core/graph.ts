@@ -198,3 +198,44 @@ export function criticalPath(
   for (let at = last; at !== -1; at = cameFrom[at] ?? -1) ids.push(edges.ids[at] ?? '');
   return { weight: last === -1 ? 0 : (total[last] ?? 0), ids: ids.toReversed() };
 }
+
+/** For each node the number of its strongly connected component: two nodes of one component are in a loop. */
+export function loopGroups(edges: EdgeList): Int32Array {
+  const count = edges.ids.length;
+  const group = new Int32Array(count).fill(-1);
+  const found = new Int32Array(count).fill(-1);
+  const lowest = new Int32Array(count);
+  const next = new Uint32Array(count);
+  const open: number[] = [];
+  let time = 0;
+  let groups = 0;
+  for (let start = 0; start < count; start++) {
+    if (found[start] !== -1) continue;
+    const path = [start];
+    while (path.length > 0) {
+      const at = path[path.length - 1] ?? 0;
+      if (found[at] === -1) {
+        found[at] = lowest[at] = time++;
+        open.push(at);
+      }
+      const target = edges.waitsFor[at]?.[next[at] ?? 0];
+      if (target !== undefined) {
+        next[at] = (next[at] ?? 0) + 1;
+        if (found[target] === -1) path.push(target);
+        else if (group[target] === -1) lowest[at] = Math.min(lowest[at] ?? 0, found[target] ?? 0);
+        continue;
+      }
+      path.pop();
+      const before = path[path.length - 1];
+      if (before !== undefined) lowest[before] = Math.min(lowest[before] ?? 0, lowest[at] ?? 0);
+      if (lowest[at] !== found[at]) continue;
+      let member: number | undefined;
+      do {
+        member = open.pop();
+        if (member !== undefined) group[member] = groups;
+      } while (member !== undefined && member !== at);
+      groups += 1;
+    }
+  }
+  return group;
+}

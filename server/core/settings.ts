@@ -246,7 +246,7 @@ export const settingTable = {
   },
   'backend.idle_timeout': {
     value: { type: 'duration', min: '1s', max: '168h' },
-    fallback: '10m',
+    fallback: '1m',
     inFile: true,
     doc: 'The backend ends itself when it has had nothing to do for so long.',
     readBy: 'main (backend)',

@@ -1,0 +1,50 @@
+// Whether a record says the same as what the project holds already.
+
+import type { EpicContent, TaskContent } from './import-types.ts';
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+/** Order and repetition have no meaning in these lists. */
+function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  return sameList([...new Set(a)].toSorted(), [...new Set(b)].toSorted());
+}
+
+/** A final line break has no meaning. */
+function sameText(a: string, b: string): boolean {
+  return a.replace(/[\r\n]+$/, '') === b.replace(/[\r\n]+$/, '');
+}
+
+/** What a record does not say (null) is equal to everything. */
+function sameIfSaid<T>(said: T | null, has: T | null): boolean {
+  return said === null || said === has;
+}
+
+export function sameContent(record: TaskContent, existing: TaskContent): boolean {
+  return (
+    record.id === existing.id &&
+    record.title === existing.title &&
+    sameText(record.description, existing.description) &&
+    sameList(record.acceptanceCriteria, existing.acceptanceCriteria) &&
+    record.epicId === existing.epicId &&
+    record.parentId === existing.parentId &&
+    record.type === existing.type &&
+    record.priority === existing.priority &&
+    sameSet(record.labels, existing.labels) &&
+    sameSet(record.blockedBy, existing.blockedBy) &&
+    sameIfSaid(record.agent, existing.agent) &&
+    sameIfSaid(record.gate, existing.gate) &&
+    sameIfSaid(record.testMode, existing.testMode) &&
+    sameIfSaid(record.testScope, existing.testScope) &&
+    sameIfSaid(record.maxAttempts, existing.maxAttempts)
+  );
+}
+
+export function sameEpic(record: EpicContent, existing: EpicContent): boolean {
+  return (
+    record.id === existing.id &&
+    record.title === existing.title &&
+    sameText(record.description, existing.description)
+  );
+}

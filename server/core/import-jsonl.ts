@@ -1,0 +1,181 @@
+// A JSONL file to a plan of what to write. Nothing is written here; all problems are found at once, one per bad record.
+
+import { sameContent, sameEpic } from './import-content.ts';
+import {
+  readRecord,
+  shown,
+  type JsonObject,
+  type RecordFault,
+  type RecordFields,
+} from './import-record.ts';
+import { checkReferences, parentOf, type ReadRecord } from './import-references.ts';
+import { settleRecords } from './import-settle.ts';
+import type {
+  ExistingProject,
+  ImportOptions,
+  ImportPlan,
+  ImportProblem,
+  ImportWarning,
+} from './import-types.ts';
+
+export { sameContent, sameEpic };
+export { emptyProject } from './import-types.ts';
+export type * from './import-types.ts';
+
+/** A longer line is refused: it is no record, and reading it could take all memory. */
+export const maxLineLength = 8 * 1024 * 1024;
+
+/** Lines as the import counts them: broken at line feeds alone, because other breaks may stand inside a record. */
+export function splitLines(text: string): readonly string[] {
+  return text.replace(/^\uFEFF/, '').split('\n');
+}
+
+export function parseImport(
+  text: string,
+  existing: ExistingProject,
+  options: ImportOptions = {},
+): ImportPlan {
+  return parseImportLines(splitLines(text), existing, options);
+}
+
+export function parseImportLines(
+  lines: readonly string[],
+  existing: ExistingProject,
+  options: ImportOptions = {},
+): ImportPlan {
+  const { records, problems, refusedLines } = readLines(lines, options);
+  const faults = checkReferences({ records, refusedLines, existing });
+  const good = records.filter((record) => !faults.has(record.line));
+  for (const { line, fields } of records) {
+    const fault = faults.get(line);
+    if (fault !== undefined) problems.push({ line, id: fields.id, ...fault });
+  }
+  const settled = settleRecords(good, existing, options.onDiffers ?? 'refuse');
+  problems.push(...settled.problems);
+  const byLine = problems.toSorted((a, b) => a.line - b.line);
+  return { ...settled.plan, problems: byLine, warnings: warningsOf(good, existing) };
+}
+
+interface ReadLines {
+  readonly records: ReadRecord[];
+  readonly problems: ImportProblem[];
+  /** Ids on lines that are refused. */
+  readonly refusedLines: Map<string, number>;
+}
+
+function readLines(lines: readonly string[], options: ImportOptions): ReadLines {
+  const read: ReadLines = { records: [], problems: [], refusedLines: new Map() };
+  const badUtf8 = new Set(options.badUtf8Lines);
+  const usedOn = new Map<string, number>();
+  const isUsed = (id: string): RecordFault | null => {
+    const line = usedOn.get(id);
+    if (line === undefined) return null;
+    return { kind: 'id-twice', message: `the id ${shown(id)} is used on line ${line} already` };
+  };
+  for (const [index, raw] of lines.entries()) {
+    const line = index + 1;
+    const text = raw.trim();
+    if (text === '' || text.startsWith('#')) continue;
+    const parsed = badUtf8.has(line) ? notUtf8 : parseLine(text);
+    if ('kind' in parsed) {
+      read.problems.push({ line, id: null, ...parsed });
+      continue;
+    }
+    const id = typeof parsed.object['id'] === 'string' ? parsed.object['id'] : null;
+    const fields = readRecord(parsed.object, isUsed);
+    if (id !== null && !usedOn.has(id)) usedOn.set(id, line);
+    if ('message' in fields) {
+      read.problems.push({ line, id, ...fields });
+      if (id !== null && !read.refusedLines.has(id)) read.refusedLines.set(id, line);
+    } else {
+      read.records.push({ line, fields });
+    }
+  }
+  return read;
+}
+
+const notUtf8: RecordFault = { kind: 'json', message: 'the line is not UTF-8' };
+
+function parseLine(text: string): { readonly object: JsonObject } | RecordFault {
+  if (text.length > maxLineLength) {
+    return { kind: 'json', message: 'the line is longer than 8 MB' };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { kind: 'json', message: jsonFault(text, error) };
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return { object: value as JsonObject };
+  }
+  const what = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  return { kind: 'object', message: `${what}, not an object` };
+}
+
+/** Says what a person can see in the line; the words of the JSON parser differ from one engine to the next. */
+function jsonFault(text: string, error: unknown): string {
+  let inText = false;
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const char = text[index];
+    if (inText) {
+      if (char === '\\') index += 1;
+      else if (char === '"') inText = false;
+    } else if (char === '"') inText = true;
+    else if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') depth -= 1;
+  }
+  if (inText) return 'not JSON: the line ends inside a text';
+  if (depth > 0) return 'not JSON: the line ends inside an object or a list';
+  const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+  return position === undefined ? 'not JSON' : `not JSON: fault at column ${Number(position) + 1}`;
+}
+
+function warningsOf(
+  good: readonly ReadRecord[],
+  existing: ExistingProject,
+): readonly ImportWarning[] {
+  const parents = new Map(good.map(({ fields }) => [fields.id, fields]));
+  const foldedIds = new Map<string, string>();
+  for (const id of existing.tasks.keys()) foldedIds.set(id.toLowerCase(), id);
+  return good.flatMap(({ line, fields }) => {
+    const warnings: ImportWarning[] = fields.warnings.map(({ key, message }) => {
+      return { line, id: fields.id, key, message };
+    });
+    const other = foldedIds.get(fields.id.toLowerCase());
+    if (other !== undefined && other !== fields.id) {
+      const message = `the id differs from ${shown(other)} in upper and lower case alone; some file systems see one name`;
+      warnings.push({ line, id: fields.id, key: 'id', message });
+    }
+    foldedIds.set(fields.id.toLowerCase(), fields.id);
+    const message = ignoredEpic(fields, parents, existing);
+    if (message !== null) warnings.push({ line, id: fields.id, key: 'epic_id', message });
+    return warnings;
+  });
+}
+
+function ignoredEpic(
+  fields: RecordFields,
+  records: ReadonlyMap<string, RecordFields>,
+  existing: ExistingProject,
+): string | null {
+  const parentId = parentOf(fields);
+  if (parentId === null || fields.epicId === null) return null;
+  const epicId = epicOf(fields, records, existing);
+  return epicId === fields.epicId ? null : `a sub-task takes the epic of ${shown(parentId)}`;
+}
+
+function epicOf(
+  fields: RecordFields,
+  records: ReadonlyMap<string, RecordFields>,
+  existing: ExistingProject,
+): string | null {
+  let at: RecordFields | undefined = fields;
+  for (;;) {
+    const parentId: string | null = parentOf(at);
+    if (parentId === null) return at.epicId;
+    at = records.get(parentId);
+    if (at === undefined) return existing.tasks.get(parentId)?.epicId ?? null;
+  }
+}
