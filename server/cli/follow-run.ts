@@ -13,6 +13,8 @@ export interface RunEnd {
   /** The client that works now: another one when the backend died on the way. */
   readonly client: Client;
   readonly interrupted: boolean;
+  /** What the run itself said at its end; null when it was stopped. */
+  readonly finished: EventView | null;
 }
 
 /** How the events are shown: lines, JSON lines, or the live view. */
@@ -30,12 +32,11 @@ const sameInterruptMs = 250;
 const stopWaitMs = 60_000;
 const connectTriesMax = 12;
 const connectDelayMaxMs = 3000;
-/** Without any event for so long it is asked whether the run still goes on. */
-const silenceMs = 5000;
-/** The last event may come a moment after the run's row says that it has ended. */
-const lastEventWaitMs = 1500;
+const pageSize = 1000;
+/** A run that somebody else stops is over for us too. */
+const endTypes: ReadonlySet<string> = new Set(['run.finished', 'run.stopped']);
 
-type Signal = 'over' | 'check' | 'gone' | 'interrupt';
+type Signal = 'over' | 'gone' | 'interrupt';
 
 export async function followRun(
   context: CommandContext,
@@ -83,6 +84,8 @@ class RunFollower {
   private client: Client;
   private last: number;
   private isOver = false;
+  private isStopping = false;
+  private finished: EventView | null = null;
   private interruptedAtMs: number | null = null;
 
   constructor(context: CommandContext, client: Client, started: RunStarted, display: RunDisplay) {
@@ -106,8 +109,12 @@ class RunFollower {
   async toTheEnd(): Promise<RunEnd> {
     for (;;) {
       const signal = await this.followUntilSignal();
-      if (signal !== 'gone') return { client: this.client, interrupted: signal === 'interrupt' };
-      await this.connectAgain();
+      if (signal === 'gone') {
+        await this.connectAgain();
+        continue;
+      }
+      const { client, finished } = this;
+      return { client, finished, interrupted: signal === 'interrupt' };
     }
   }
 
@@ -121,15 +128,9 @@ class RunFollower {
         (events) => this.onEvents(events),
         () => signals.give('gone'),
       );
-      for (;;) {
-        const signal = this.isOver ? 'over' : await signals.take(silenceMs);
-        if (signal === 'interrupt') await this.stopRun();
-        if (signal === 'over' || signal === 'interrupt' || signal === 'gone') return signal;
-        if (!(await this.isActive())) {
-          await signals.takeOnly('over', lastEventWaitMs);
-          return 'over';
-        }
-      }
+      const signal = this.isOver ? 'over' : await signals.take();
+      if (signal === 'interrupt') await this.stopRun();
+      return signal;
     } catch (error) {
       if (error instanceof Refusal) throw error;
       // An interrupt that could not be carried out goes to the next backend.
@@ -142,30 +143,31 @@ class RunFollower {
 
   private onEvents(batch: readonly EventView[]): void {
     if (this.isOver) return;
-    const ours = batch.filter((event) => event.run_id === null || event.run_id === this.runId);
-    const endAt = ours.findIndex((event) => event.type === 'run.finished');
-    this.last = batch.at(-1)?.seq ?? this.last;
+    const fresh = batch.filter((event) => event.seq > this.last);
+    this.last = fresh.at(-1)?.seq ?? this.last;
+    const ours = fresh.filter((event) => event.run_id === null || event.run_id === this.runId);
+    const endAt = this.isStopping ? -1 : ours.findIndex((event) => endTypes.has(event.type));
     this.display.onEvents(endAt === -1 ? ours : ours.slice(0, endAt + 1));
-    if (endAt !== -1) {
-      this.isOver = true;
-      this.signals.give('over');
-    } else if (ours.some((event) => event.type.startsWith('run.'))) {
-      this.signals.give('check');
-    }
+    const end = ours[endAt];
+    if (end === undefined) return;
+    this.isOver = true;
+    if (end.type === 'run.finished') this.finished = end;
+    this.signals.give('over');
   }
 
-  private async isActive(): Promise<boolean> {
-    const { run } = await this.client.call('status', {});
-    return run !== null && run.id === this.runId && run.active;
-  }
-
+  /** Resolves when the agents have ended and everything that the feed says about it was shown. */
   private async stopRun(): Promise<void> {
     this.display.onNotice(
       'Stopping: the agents are ended and their tasks given back (Ctrl-C again leaves at once) …',
     );
+    this.isStopping = true; // what follows the end of the run is shown too: the tasks that are given back
     const late = this.context.surroundings.sleep(stopWaitMs);
     await Promise.race([this.client.call('run.stop', { run: this.runId }), late]);
-    if (!this.isOver) await this.signals.takeOnly('over', lastEventWaitMs);
+    for (;;) {
+      const page = await this.client.call('events.read', { after: this.last, limit: pageSize });
+      if (page.events.length === 0) return;
+      this.onEvents(page.events);
+    }
   }
 
   /** The backend goes on by itself once it is started; a bounded number of tries, longer and longer apart. */

@@ -127,7 +127,9 @@ export function memoryBackend(
       snapshotOf([...tasks.values()], {
         seq: feed.events.length,
         run: world.run,
-        epics: [...epics.values()].map((epic) => epicView(epic, [...tasks.values()])),
+        epics: [...epics.values()].map(({ counts: _, progress: __, ...epic }) =>
+          epicView(epic, [...tasks.values()]),
+        ),
       }),
     setTask: (task) => {
       tasks.set(task.id, taskView({ ...tasks.get(task.id), ...task }));

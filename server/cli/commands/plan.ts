@@ -106,10 +106,13 @@ export function splitSubTaskTitle(given: string): {
 export async function epicAdd(
   context: CommandContext,
   title: string,
-  options: { readonly description?: string },
+  { description }: { readonly description?: string },
 ): Promise<number> {
   const client = await context.client('data');
-  const epic = await client.call('epic.add', { title, ...options });
+  const epic = await client.call('epic.add', {
+    title,
+    ...(description !== undefined && { description }),
+  });
   context.answer(epic, epicSentence(epic));
   return exitCodes.done;
 }

@@ -1,9 +1,17 @@
 // run and resume: start, follow to the end, judge.
 
-import type { Client, Params, RunStarted, RunView } from '../../protocol/api.ts';
+import type { SettingKey } from '../../core/settings.ts';
+import type {
+  Client,
+  EventView,
+  Params,
+  RunStarted,
+  RunView,
+  StatusSnapshot,
+} from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes, judgeRun } from '../exit-codes.ts';
-import { followRun } from '../follow-run.ts';
+import { followRun, type RunEnd } from '../follow-run.ts';
 import { plainLine } from '../plain-text.ts';
 import { oneLine } from '../render/summary.ts';
 
@@ -17,11 +25,28 @@ export interface RunCommandOptions {
 }
 
 export async function run(context: CommandContext, options: RunCommandOptions): Promise<number> {
-  const { detach, ...given } = options;
-  const client = await context.client('engine', { ...given });
-  const params: Params<'run.start'> = { ...given, env: textsOf(context.surroundings.env) };
+  const { workers, epic, target, gate, land, detach } = options;
+  const client = await context.client('engine', settingsOf(options));
+  const params: Params<'run.start'> = {
+    ...(workers !== undefined && { workers }),
+    ...(epic !== undefined && { epic }),
+    ...(target !== undefined && { target }),
+    ...(gate !== undefined && { gate }),
+    ...(land !== undefined && { land }),
+    env: textsOf(context.surroundings.env),
+  };
   const started = await client.call('run.start', params);
-  return await goOn(context, client, started, detach === true);
+  return await goOn(context, client, started, { epic: epic ?? null, detach });
+}
+
+/** By the names that the settings have in `.drover.toml`, so that `status` can say where they come from. */
+function settingsOf(options: RunCommandOptions): Partial<Record<SettingKey, unknown>> {
+  return {
+    ...(options.workers !== undefined && { max_workers: options.workers }),
+    ...(options.gate !== undefined && { 'gate.command': options.gate }),
+    ...(options.land !== undefined && { 'land.mode': options.land }),
+    ...(options.target !== undefined && { 'land.target': options.target }),
+  };
 }
 
 export async function resume(
@@ -35,41 +60,57 @@ export async function resume(
     context.answer(started, plainLine(started.message));
     return exitCodes.done;
   }
-  return await goOn(context, client, started, detach === true);
+  return await goOn(context, client, started, { epic: null, detach });
+}
+
+interface Wish {
+  /** The epic that was asked for; the run may be a wider one that covers it. */
+  readonly epic: string | null;
+  readonly detach: boolean | undefined;
 }
 
 async function goOn(
   context: CommandContext,
   client: Client,
   started: RunStarted,
-  detach: boolean,
+  wish: Wish,
 ): Promise<number> {
   for (const warning of started.warnings) context.tell(`warning: ${plainLine(warning)}`);
   if (started.message !== '') context.tell(plainLine(started.message));
-  if (detach) {
+  if (wish.detach === true) {
     const { run: view, joined, message, warnings } = started;
     const text = `Run ${view.id} goes on in the background; look with "drover status --watch".`;
     context.answer({ run: view, joined, message, warnings }, text);
     return exitCodes.done;
   }
   const end = await followRun(context, client, started);
-  const code = await judge(context, end.client, started.run, end.interrupted);
   if (end.interrupted) context.tell('The run is stopped; go on with: drover resume');
-  return code;
+  return await judge(context, end, started.run, wish.epic ?? started.run.epic_id);
 }
 
 async function judge(
   context: CommandContext,
-  client: Client,
+  { client, interrupted, finished }: RunEnd,
   view: RunView,
-  interrupted: boolean,
+  epic: string | null,
 ): Promise<number> {
   if (interrupted) return exitCodes.interrupted;
-  const scope = view.epic_id === null ? {} : { epic: view.epic_id };
-  const snapshot = await client.call('status', scope);
+  const snapshot = await client.call('status', epic === null ? {} : { epic });
   context.say(oneLine(snapshot));
-  const { tasks, epics } = snapshot;
-  return judgeRun({ tasks, epics, land: view.land, interrupted });
+  const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
+  return judgeRun({ tasks: snapshot.tasks, unlandedEpic, interrupted });
+}
+
+/** The run's own word counts (an epic without changes has no commit to show); without it, the epic's facts. */
+function hasLanded(
+  snapshot: StatusSnapshot,
+  epicId: string | null,
+  finished: EventView | null,
+): boolean {
+  const own = finished?.data['exit_code'];
+  if (typeof own === 'number') return own !== exitCodes.left;
+  const epic = snapshot.epics.find((each) => each.id === epicId);
+  return epic === undefined || epic.counts.completed === 0 || epic.landed_sha !== null;
 }
 
 function textsOf(env: NodeJS.ProcessEnv): Record<string, string> {

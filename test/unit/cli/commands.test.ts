@@ -1,0 +1,516 @@
+// What each command asks of the backend, what it prints, and its exit code.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Refusal } from '../../../server/core/failure.ts';
+import { memoryBackend, type MemoryBackend } from '../../doubles/memory-backend.ts';
+import { memoryTerminal, type MemoryTerminal } from '../../doubles/terminal.ts';
+import { taskView } from '../../doubles/views.ts';
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly backend: MemoryBackend;
+}
+
+async function drover(
+  args: readonly string[],
+  backend: MemoryBackend = memoryBackend(),
+  prepare: (terminal: MemoryTerminal) => void = () => {},
+): Promise<Ran> {
+  const terminal = memoryTerminal(backend.backends);
+  prepare(terminal);
+  const code = await terminal.run(...args);
+  return { code, out: terminal.stdout.text, err: terminal.stderr.text, backend };
+}
+
+suite('commands', () => {
+  let folder = '';
+  setup(() => {
+    folder = mkdtempSync(join(tmpdir(), 'drover-cli-'));
+  });
+  teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+  function file(name: string, content: string | Buffer): string {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  suite('what is asked', () => {
+    function asks(args: readonly string[], name: string, params: unknown): void {
+      test(args.join(' '), async () => {
+        const backend = memoryBackend({
+          'epic.edit': ({ id }) => ({ ...backend.epics.get('epic-1')!, id }),
+          'task.hint': ({ id }) => taskView({ id }),
+          'task.unpause': ({ id }) => taskView({ id }),
+          'task.cancel': ({ id }) => taskView({ id, status: 'cancelled' }),
+          'task.retry': ({ id }) => taskView({ id }),
+          'task.resolve': ({ id }) => taskView({ id }),
+          'task.send_back': ({ id }) => taskView({ id }),
+          approve: ({ id }) => taskView({ id }),
+          answer: () => taskView({ id: 'task-1' }),
+          'worktree.prune': () => [],
+          shutdown: () => ({ leaving: true, reason: '' }),
+        });
+        backend.setTask({ id: 'task-1' });
+        const { code, err } = await drover(args, backend);
+        assert.equal(code, 0, err);
+        const call = backend.calls.find((each) => each.name === name);
+        assert.deepEqual(call?.params, params);
+      });
+    }
+
+    asks(['add', 'Say hello'], 'task.add', { title: 'Say hello' });
+    asks(['add', 'task-x.5 Do it'], 'task.add', { title: 'Do it', parent: 'task-x', sequence: 5 });
+    asks(['add', 'task-x.5.2 Do it'], 'task.add', {
+      title: 'Do it',
+      parent: 'task-x.5',
+      sequence: 2,
+    });
+    for (const title of ['v1.2 release', 'task-x.5', 'task-x. y', 'utf-8.1 text', 'Task-x.1 a']) {
+      asks(['add', title], 'task.add', { title });
+    }
+    asks(['add', 'task-x.5 Do it', '--parent', 'task-y'], 'task.add', {
+      title: 'Do it',
+      parent: 'task-y',
+    });
+    asks(
+      [
+        'add',
+        'T',
+        ...['-d', '-C is broken', '-e', 'epic-1', '-P', 'task-1', '-p', 'High'],
+        ...['--blocked-by', 'a, b', '--blocked-by', 'c', '--type', 'bug'],
+        ...['--label', 'x', '--label', 'y', '--accept', 'one', '--agent', 'codex'],
+        ...['--gate', 'npm test', '--test-mode', 'strict', '--test-scope', 'all'],
+        ...['--max-attempts', '2'],
+      ],
+      'task.add',
+      {
+        title: 'T',
+        description: '-C is broken',
+        epic: 'epic-1',
+        parent: 'task-1',
+        priority: 'high',
+        blocked_by: ['a', 'b', 'c'],
+        type: 'bug',
+        labels: ['x', 'y'],
+        accept: ['one'],
+        agent: 'codex',
+        gate: 'npm test',
+        test_mode: 'strict',
+        test_scope: 'all',
+        max_attempts: 2,
+      },
+    );
+    asks(['add', 'T', '-p', '-5', '--test-command', 'make'], 'task.add', {
+      title: 'T',
+      priority: -5,
+      gate: 'make',
+    });
+    asks(['edit', 'task-1', '--no-epic'], 'task.edit', { id: 'task-1', epic: null });
+    asks(['edit', 'task-1', '--epic', 'e', '--title', 'N'], 'task.edit', {
+      id: 'task-1',
+      epic: 'e',
+      title: 'N',
+    });
+    asks(['edit', 'task-1', '--add-blocker', 'a', '--remove-blocker', 'b,c'], 'task.edit', {
+      id: 'task-1',
+      add_blockers: ['a'],
+      remove_blockers: ['b', 'c'],
+    });
+    asks(['epic', 'add', 'E', '-d', 'text'], 'epic.add', { title: 'E', description: 'text' });
+    asks(['hint', 'task-1', 'look there'], 'task.hint', { id: 'task-1', text: 'look there' });
+    asks(['unpause', 'task-1'], 'task.unpause', { id: 'task-1' });
+    asks(['resume-task', 'task-1', '--hint', 'h'], 'task.unpause', { id: 'task-1', hint: 'h' });
+    asks(['cancel', 'task-1', '--reason', 'r'], 'task.cancel', { id: 'task-1', reason: 'r' });
+    asks(['retry', 'task-1', '--force'], 'task.retry', { id: 'task-1', force: true });
+    asks(['resolve', 'task-1', '--note', 'n'], 'task.resolve', { id: 'task-1', note: 'n' });
+    asks(['send-back', 'task-1', 't'], 'task.send_back', { id: 'task-1', text: 't' });
+    asks(['approve', 'task-1'], 'approve', { id: 'task-1' });
+    asks(['answer', 'q-1', 'allow'], 'answer', { id: 'q-1', choice: 'allow' });
+    asks(['worktree', 'prune', '-f', '--dry-run'], 'worktree.prune', {
+      dry_run: true,
+      force: true,
+    });
+    asks(['server', 'stop'], 'shutdown', { force: false });
+  });
+
+  suite('wrong use: 64', () => {
+    const wrong: readonly (readonly string[])[] = [
+      [],
+      ['nonsense'],
+      ['add'],
+      ['add', 'a', 'b'],
+      ['add', 'a', '--nonsense'],
+      ['add', 'a', '-p', '1.5'],
+      ['add', 'a', '-p', 'soon'],
+      ['add', 'a', '--max-attempts', 'x'],
+      ['add', 'a', '--gate', 'x', '--test-command', 'y'],
+      ['add', 'a', '-d', 'x', '--description-file', 'y'],
+      ['run', '-w', 'many'],
+      ['run', '-w'],
+      ['run', '--land', 'somehow'],
+      ['resolve', 'task-1'],
+      ['epic'],
+      ['epic', 'nonsense'],
+      ['worktree'],
+      ['server'],
+      ['events', '--after', 'x'],
+      ['import'],
+      ['import', 'a', '--format', 'csv'],
+      ['export', '-f', 'csv'],
+      ['completion', 'tcsh'],
+      ['log'],
+    ];
+    for (const args of wrong) {
+      test(args.join(' ') || 'no command', async () => {
+        const { code, out, err, backend } = await drover(args);
+        assert.equal(code, 64);
+        assert.equal(out, '');
+        assert.notEqual(err, '');
+        assert.deepEqual(backend.calls, []);
+      });
+    }
+
+    test('a misspelt command is corrected', async () => {
+      assert.match((await drover(['stauts'])).err, /Did you mean status\?/u);
+    });
+
+    test('with --json the reason is on standard output', async () => {
+      const { out } = await drover(['run', '-w', 'x', '--json']);
+      assert.equal(JSON.parse(out).error.kind, 'usage');
+    });
+  });
+
+  suite('refusals: 3', () => {
+    test('one sentence on standard error; with --json the object on standard output', async () => {
+      const backend = memoryBackend();
+      const plain = await drover(['edit', 'task-9', '--title', 'x'], backend);
+      assert.deepEqual([plain.code, plain.out], [3, '']);
+      assert.equal(plain.err, 'drover: There is no task task-9.\n');
+      const json = await drover(['edit', 'task-9', '--title', 'x', '--json'], backend);
+      assert.equal(json.code, 3);
+      assert.deepEqual(JSON.parse(json.out), {
+        error: { kind: 'unknown_task', message: 'There is no task task-9.' },
+      });
+    });
+
+    test('no project', async () => {
+      const backend = memoryBackend({}, { findProject: () => null });
+      const { code, err } = await drover(['status'], backend);
+      assert.equal(code, 3);
+      assert.match(err, /drover init/u);
+    });
+
+    for (const name of ['worker', 'worker-runtime']) {
+      test(`${name} comes later`, async () => {
+        const { code, err } = await drover([name, '--listen', 'x']);
+        assert.equal(code, 3);
+        assert.equal(err, `drover: "drover ${name}" comes in a later version.\n`);
+      });
+    }
+
+    test('another fault is 1', async () => {
+      const backend = memoryBackend({
+        why: () => {
+          throw new Error('broken');
+        },
+      });
+      const { code, err } = await drover(['why', 'x'], backend);
+      assert.deepEqual([code, err], [1, 'drover: broken\n']);
+    });
+  });
+
+  suite('answers', () => {
+    test('init', async () => {
+      const { code, out } = await drover(['init', '--json']);
+      assert.equal(code, 0);
+      assert.deepEqual(JSON.parse(out), {
+        root: '/project',
+        database: '/project/.drover/drover.db',
+      });
+      const again = memoryBackend(
+        {},
+        { initProject: async (root) => ({ root, database: 'd', already: true }) },
+      );
+      const second = await drover(['init'], again);
+      assert.equal(second.code, 0);
+      assert.match(second.out, /already/u);
+    });
+
+    test('add --json has id, status and warnings, and nothing else', async () => {
+      const { out, err } = await drover(['add', 'abc', '--json']);
+      assert.deepEqual(JSON.parse(out), {
+        id: 'task-1',
+        status: 'ready',
+        warnings: ['The title is short.'],
+      });
+      assert.equal(err, 'warning: The title is short.\n');
+    });
+
+    test('the description comes from a file or from standard input', async () => {
+      const path = file('notes.md', 'Notes\n');
+      const { backend } = await drover(['add', 'T', '--description-file', path]);
+      assert.deepEqual(backend.calls[0]?.params, { title: 'T', description: 'Notes\n' });
+      const piped = await drover(['add', 'T', '--description-file', '-'], memoryBackend(), (on) => {
+        on.stdin = Buffer.from('Piped');
+      });
+      assert.deepEqual(piped.backend.calls[0]?.params, { title: 'T', description: 'Piped' });
+      const missing = await drover(['add', 'T', '--description-file', join(folder, 'none')]);
+      assert.equal(missing.code, 3);
+      assert.deepEqual(missing.backend.calls, []);
+    });
+
+    test('-C chooses the folder, before and after the command', async () => {
+      for (const args of [
+        ['-C', '/elsewhere', 'status'],
+        ['status', '-C', '/elsewhere'],
+      ]) {
+        const { backend } = await drover(args);
+        assert.equal(backend.opened[0]?.root, '/elsewhere');
+      }
+    });
+
+    test('looking needs no engine, steering does', async () => {
+      const needs: Record<string, string> = {};
+      for (const args of [['status'], ['add', 'x'], ['events'], ['reset']]) {
+        const backend = memoryBackend({ reset: () => ({ reset: [], refused: [] }) });
+        await drover(args, backend);
+        needs[args[0]!] = backend.opened[0]!.need;
+      }
+      assert.deepEqual(needs, { status: 'data', add: 'data', events: 'data', reset: 'engine' });
+    });
+
+    test('pause waits until it is real, and says so when it is not', async () => {
+      let looks = 0;
+      const working = taskView({ id: 'task-1', status: 'in_progress' });
+      const backend = memoryBackend({
+        'task.pause': () => working,
+        'task.show': () => {
+          looks += 1;
+          return looks < 3 ? working : { ...working, status: 'paused' };
+        },
+      });
+      const { code, out } = await drover(['pause', 'task-1', '--json'], backend);
+      assert.equal(code, 0);
+      assert.equal(JSON.parse(out).status, 'paused');
+      const never = memoryBackend({ 'task.pause': () => working, 'task.show': () => working });
+      const late = await drover(['pause', 'task-1'], never);
+      assert.equal(late.code, 1);
+      assert.match(late.err, /still in_progress after 15 s/u);
+    });
+
+    test('reset: what was refused decides the code', async () => {
+      const refused = [{ id: 'task-1', reason: 'Its owner is alive.' }];
+      for (const [result, code] of [
+        [{ reset: [], refused: [] }, 0],
+        [{ reset: ['task-2'], refused: [] }, 0],
+        [{ reset: [], refused }, 3],
+        [{ reset: ['task-2'], refused }, 1],
+      ] as const) {
+        const backend = memoryBackend({ reset: () => result });
+        assert.equal((await drover(['reset', '--failed'], backend)).code, code);
+      }
+    });
+
+    test('reset of one task answers with the task', async () => {
+      const backend = memoryBackend({ reset: () => ({ reset: ['task-1'], refused: [] }) });
+      backend.setTask({ id: 'task-1' });
+      const { out } = await drover(['reset', 'task-1', '--json'], backend);
+      const answer = JSON.parse(out);
+      assert.deepEqual([answer.id, answer.status, answer.reset], ['task-1', 'ready', ['task-1']]);
+    });
+
+    test('server stop without a backend', async () => {
+      const backend = memoryBackend({}, { openClient: async () => null });
+      assert.equal((await drover(['server', 'stop'], backend)).code, 0);
+    });
+
+    test('text of agents cannot forge the screen', async () => {
+      const backend = memoryBackend({ why: () => ({ id: 'x', reasons: ['a\u001b[2J\nb\rc'] }) });
+      assert.equal((await drover(['why', 'x'], backend)).out, 'a bc\n');
+    });
+  });
+
+  suite('import', () => {
+    const nothing = {
+      imported: { epics: 0, tasks: 0 },
+      unchanged: 0,
+      differs: [],
+      errors: [],
+      warnings: [],
+    };
+
+    test('the text and the lines that are no UTF-8 are handed over', async () => {
+      const path = file('plan.jsonl', Buffer.from([0x61, 10, 0xff, 0xfe, 10, 0x62, 10, 0xc3]));
+      const backend = memoryBackend({ import: () => nothing });
+      const { code } = await drover(['import-jsonl', path, '--dry-run', '--rename'], backend);
+      assert.equal(code, 0);
+      assert.deepEqual(backend.calls[0]?.params, {
+        text: 'a\n\ufffd\ufffd\nb\n\ufffd',
+        bad_utf8_lines: [2, 4],
+        file: path,
+        format: 'auto',
+        dry_run: true,
+        update: false,
+        rename: true,
+        skip_invalid: false,
+      });
+    });
+
+    test('a bad file is refused with every line; nothing runs after it', async () => {
+      const path = file('plan.jsonl', '{');
+      const error = { line: 1, code: 'json', kind: 'json', id: null, message: 'This is no JSON.' };
+      const backend = memoryBackend({ import: () => ({ ...nothing, errors: [error] }) });
+      const { code, out, err } = await drover(['import', path, '--continue', '--json'], backend);
+      assert.equal(code, 3);
+      const answer = JSON.parse(out);
+      assert.equal(answer.error.kind, 'bad_import');
+      assert.deepEqual(answer.errors, [error]);
+      assert.match(err, /plan\.jsonl:1: This is no JSON\./u);
+      assert.deepEqual(
+        backend.calls.map((call) => call.name),
+        ['import'],
+      );
+    });
+
+    test('no file, a folder: refused without a word to the backend', async () => {
+      for (const path of [join(folder, 'none.jsonl'), folder]) {
+        const { code, backend } = await drover(['import', path]);
+        assert.equal(code, 3);
+        assert.deepEqual(backend.calls, []);
+      }
+    });
+
+    test('--continue runs and is judged by the run', async () => {
+      const path = file('plan.jsonl', '{}');
+      const backend = memoryBackend({ import: () => nothing });
+      backend.setTask({ id: 'task-1', status: 'failed' });
+      setTimeout(() => backend.feed.append({ type: 'run.finished', run_id: 'run-1' }), 30);
+      const { code, out } = await drover(['import', path, '--continue', '--json'], backend);
+      assert.equal(code, 1);
+      const lines = out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      assert.deepEqual(lines[0], nothing);
+      assert.equal(lines.at(-1).type, 'run.finished');
+    });
+  });
+
+  suite('export', () => {
+    const text = '{"version":"1.0"}';
+
+    test('to standard output and to a file', async () => {
+      const backend = memoryBackend({ export: () => ({ text }) });
+      assert.equal((await drover(['export'], backend)).out, `${text}\n`);
+      const path = join(folder, 'out.drover');
+      const { code, out } = await drover(['export', '-f', 'json', '-o', path, '--json'], backend);
+      assert.equal(code, 0);
+      assert.deepEqual(JSON.parse(out), { file: path, format: 'json', bytes: text.length + 1 });
+      assert.equal(readFileSync(path, 'utf8'), `${text}\n`);
+    });
+
+    test('a folder that is not there is refused', async () => {
+      const backend = memoryBackend({ export: () => ({ text }) });
+      const { code } = await drover(['export', '-o', join(folder, 'no', 'x')], backend);
+      assert.equal(code, 3);
+    });
+  });
+
+  suite('events and log', () => {
+    test('events: from a number, of a type, of a task, at most so many', async () => {
+      const backend = memoryBackend();
+      for (let count = 1; count <= 2500; count += 1) {
+        const type = count % 2 === 0 ? 'task.completed' : 'task.started';
+        backend.feed.append({ type, task_id: `task-${count % 10}` });
+      }
+      const seqs = async (...args: readonly string[]): Promise<number[]> => {
+        const { out } = await drover(['events', '--json', ...args], backend);
+        const lines = out.split('\n').filter((line) => line !== '');
+        return lines.map((line) => JSON.parse(line).seq as number);
+      };
+      assert.equal((await seqs()).length, 2500);
+      assert.deepEqual(await seqs('--after', '2497'), [2498, 2499, 2500]);
+      assert.deepEqual(await seqs('--limit', '2', '--type', 'task.completed'), [2, 4]);
+      assert.deepEqual(await seqs('--task', 'task-7', '--limit', '1'), [7]);
+      assert.equal((await seqs('--limit', '1500')).length, 1500);
+      assert.deepEqual(await seqs('--limit', '0'), []);
+    });
+
+    test('events --follow ends when the wanted number has come', async () => {
+      const backend = memoryBackend();
+      backend.feed.append({}, {});
+      setTimeout(() => backend.feed.append({}, {}), 10);
+      const { code, out } = await drover(['events', '--follow', '--limit', '3', '--json'], backend);
+      assert.equal(code, 0);
+      assert.equal(out.trim().split('\n').length, 3);
+    });
+
+    test('events --follow ends quietly when nobody reads any more', async () => {
+      const backend = memoryBackend();
+      const { code, err } = await drover(['events', '--follow'], backend, (terminal) => {
+        setTimeout(() => terminal.stdout.breakPipe(), 20);
+      });
+      assert.deepEqual([code, err], [0, '']);
+    });
+
+    test('events --follow and Ctrl-C: 130', async () => {
+      const { code } = await drover(['events', '--follow'], memoryBackend(), (terminal) => {
+        setTimeout(() => terminal.interrupt(), 20);
+      });
+      assert.equal(code, 130);
+    });
+
+    test('log reads page by page, and with --follow until the attempt has ended', async () => {
+      const offsets: unknown[] = [];
+      const backend = memoryBackend({
+        'log.read': ({ id, offset = 0, attempt = 2 }) => {
+          offsets.push([offset, attempt]);
+          const events =
+            offset < 30 ? [{ type: 'text', at: 1_700_000_000_000, text: `at ${offset}` }] : [];
+          return {
+            task_id: id,
+            attempt,
+            events,
+            next_offset: Math.min(30, offset + 10),
+            ended: offsets.length > 6,
+          };
+        },
+      });
+      const once = await drover(['log', 'task-1', '--json'], backend);
+      assert.equal(once.out.trim().split('\n').length, 3);
+      assert.deepEqual(offsets, [
+        [0, 2],
+        [10, 2],
+        [20, 2],
+        [30, 2],
+      ]);
+      const follow = await drover(['log', 'task-1', '--follow'], backend);
+      assert.equal(follow.code, 0);
+      assert.match(follow.out, /at 20/u);
+      assert.equal(offsets.length, 8);
+    });
+
+    test('log --prompt', async () => {
+      const backend = memoryBackend({
+        'log.prompt': ({ id, attempt = 1 }) => ({ task_id: id, attempt, prompt: 'Do\u001b[0m it' }),
+      });
+      const { out } = await drover(['log', 'task-1', '--prompt'], backend);
+      assert.equal(out, 'Do it\n');
+    });
+
+    test('an unknown task is refused', async () => {
+      const backend = memoryBackend({
+        'log.read': () => {
+          throw new Refusal('unknown_task', 'There is no task x.');
+        },
+      });
+      assert.equal((await drover(['log', 'x', '--follow'], backend)).code, 3);
+    });
+  });
+});

@@ -1,0 +1,260 @@
+// Following a run: to its end, through Ctrl-C, and over the death of a backend.
+
+import assert from 'node:assert/strict';
+import type { EventView } from '../../../server/protocol/api.ts';
+import { BackendGone } from '../../../server/rpc/transport/errors.ts';
+import { localClient } from '../../../server/rpc/transport/local.ts';
+import { memoryBackend, type MemoryBackend } from '../../doubles/memory-backend.ts';
+import { memoryTerminal } from '../../doubles/terminal.ts';
+import { runView } from '../../doubles/views.ts';
+
+const finished = { type: 'run.finished', run_id: 'run-1' } as const;
+
+function eventsOf(out: string): EventView[] {
+  const lines = out.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as EventView);
+}
+
+function typesOf(out: string): string[] {
+  return eventsOf(out).map((event) => event.type);
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+function stoppable(): MemoryBackend {
+  const backend = memoryBackend({
+    'run.stop': () => {
+      backend.feed.append(
+        { type: 'run.stopped', run_id: 'run-1' },
+        { type: 'task.returned', task_id: 'task-1' },
+      );
+      return { stopped: ['run-1'] };
+    },
+  });
+  return backend;
+}
+
+suite('run', () => {
+  test('what was given is asked for, and the environment of the caller goes along', async () => {
+    const backend = memoryBackend();
+    const terminal = memoryTerminal(backend.backends);
+    const flags = [
+      '-w',
+      '2',
+      '-e',
+      'epic-1',
+      '--target',
+      'dev',
+      '--gate',
+      'make',
+      '--land',
+      'task',
+    ];
+    assert.equal(await terminal.run('run', ...flags, '--detach', '--no-color'), 0);
+    const call = backend.calls.find((each) => each.name === 'run.start');
+    assert.deepEqual(call?.params, {
+      workers: 2,
+      epic: 'epic-1',
+      target: 'dev',
+      gate: 'make',
+      land: 'task',
+      env: { PATH: '/bin' },
+    });
+  });
+
+  test('prints its own events from its beginning to run.finished, and ends there', async () => {
+    const backend = memoryBackend();
+    backend.setTask({ id: 'task-1', status: 'completed' });
+    backend.feed.append({ type: 'task.created' });
+    const terminal = memoryTerminal(backend.backends);
+    const ended = terminal.run('run', '--workers', '2', '--json');
+    await until(() => backend.calls.some((call) => call.name === 'run.start'));
+    backend.feed.append(
+      { type: 'run.started', run_id: 'run-1' },
+      { type: 'task.started', run_id: 'run-2' },
+      { type: 'task.completed', run_id: null },
+      finished,
+      { type: 'task.created' },
+    );
+    assert.equal(await ended, 0);
+    assert.deepEqual(typesOf(terminal.stdout.text), [
+      'run.started',
+      'task.completed',
+      'run.finished',
+    ]);
+    assert.deepEqual(backend.opened[0]?.settingsFlags, { max_workers: 2 });
+  });
+
+  const judged = [
+    { status: 'completed', code: 0 },
+    { status: 'failed', code: 1 },
+    { status: 'conflict', code: 2 },
+  ] as const;
+  for (const { status, code } of judged) {
+    test(`with a task ${status} the code is ${code}`, async () => {
+      const backend = memoryBackend();
+      backend.setTask({ id: 'task-1', status });
+      setTimeout(() => backend.feed.append(finished), 20);
+      assert.equal(await memoryTerminal(backend.backends).run('run'), code);
+    });
+  }
+
+  test('only the scope counts: tasks of other epics do not', async () => {
+    const backend = memoryBackend();
+    backend.setTask({ id: 'task-1', status: 'completed', epic_id: 'epic-1' });
+    backend.setTask({ id: 'task-2', status: 'failed' });
+    setTimeout(() => backend.feed.append({ ...finished, data: { exit_code: 0 } }), 20);
+    assert.equal(await memoryTerminal(backend.backends).run('run', '--epic', 'epic-1'), 0);
+  });
+
+  for (const exitCode of [2, undefined]) {
+    test(`an epic that has not landed is left (the run says ${exitCode ?? 'nothing'})`, async () => {
+      const backend = memoryBackend();
+      backend.setTask({ id: 'task-1', status: 'completed', epic_id: 'epic-1' });
+      const data = exitCode === undefined ? {} : { exit_code: exitCode };
+      await backend.handlers['epic.add']({ title: 'E' });
+      setTimeout(() => backend.feed.append({ ...finished, data }), 20);
+      assert.equal(await memoryTerminal(backend.backends).run('run', '--epic', 'epic-1'), 2);
+    });
+  }
+
+  test('--detach returns at once', async () => {
+    const backend = memoryBackend();
+    const terminal = memoryTerminal(backend.backends);
+    assert.equal(await terminal.run('run', '--detach', '--json'), 0);
+    assert.equal(eventsOf(terminal.stdout.text).length, 1);
+  });
+
+  test('Ctrl-C stops the run, shows what is given back, says how to go on: 130', async () => {
+    const backend = stoppable();
+    const terminal = memoryTerminal(backend.backends);
+    const ended = terminal.run('run', '--json');
+    await until(() => backend.calls.some((call) => call.name === 'run.start'));
+    backend.feed.append({ type: 'run.started', run_id: 'run-1' });
+    await until(() => terminal.stdout.text !== '');
+    terminal.interrupt();
+    assert.equal(await ended, 130);
+    const call = backend.calls.find((each) => each.name === 'run.stop');
+    assert.deepEqual(call?.params, { run: 'run-1' });
+    assert.deepEqual(typesOf(terminal.stdout.text), [
+      'run.started',
+      'run.stopped',
+      'task.returned',
+    ]);
+    assert.match(terminal.stderr.text, /drover resume/u);
+    assert.deepEqual(terminal.exits, []);
+  });
+
+  test('Ctrl-C twice within 250 ms is one; a later second one leaves at once', async () => {
+    const backend = memoryBackend({ 'run.stop': () => new Promise(() => {}) });
+    const terminal = memoryTerminal(backend.backends);
+    void terminal.run('run');
+    await until(() =>
+      backend.calls.some((call) => call.name === 'events.read' || call.name === 'run.start'),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    terminal.interrupt();
+    const { nowMs } = terminal;
+    terminal.nowMs = nowMs + 200;
+    terminal.interrupt();
+    assert.deepEqual(terminal.exits, []);
+    terminal.nowMs = nowMs + 300;
+    terminal.interrupt();
+    assert.deepEqual(terminal.exits, [130]);
+  });
+
+  test('stopped from elsewhere: the run is over, and tasks are left', async () => {
+    const backend = memoryBackend();
+    backend.setTask({ id: 'task-1', status: 'ready' });
+    setTimeout(() => backend.feed.append({ type: 'run.stopped', run_id: 'run-1' }), 20);
+    assert.equal(await memoryTerminal(backend.backends).run('run'), 2);
+  });
+
+  test('when the backend dies it is started again, and no event is missed or doubled', async () => {
+    let die: (reason: string) => void = () => {};
+    let opened = 0;
+    const backend = memoryBackend(
+      {},
+      {
+        openClient: async () => {
+          opened += 1;
+          if (opened === 2 || opened === 3) throw new Error('not yet');
+          const client = localClient(backend.handlers, backend.feed);
+          if (opened > 1) return client;
+          return {
+            ...client,
+            follow: async (after, onEvents, onEnd) => {
+              const stop = await client.follow(after, onEvents, onEnd);
+              die = (reason) => {
+                stop();
+                onEnd(reason);
+              };
+              return stop;
+            },
+          };
+        },
+      },
+    );
+    backend.setTask({ id: 'task-1', status: 'completed' });
+    const terminal = memoryTerminal(backend.backends);
+    const ended = terminal.run('run', '--json');
+    await until(() => backend.calls.some((call) => call.name === 'run.start'));
+    backend.feed.append({ type: 'run.started', run_id: 'run-1' }, { type: 'task.started' });
+    await until(() => typesOf(terminal.stdout.text).length === 2);
+    die('killed');
+    backend.feed.append({ type: 'task.completed' }, finished);
+    assert.equal(await ended, 0);
+    assert.deepEqual(
+      eventsOf(terminal.stdout.text).map((event) => event.seq),
+      [1, 2, 3, 4],
+    );
+    assert.equal(opened, 4);
+  });
+
+  test('a backend that never comes back: 1, and how to go on', async () => {
+    let opened = 0;
+    const backend = memoryBackend(
+      {},
+      {
+        openClient: async () => {
+          opened += 1;
+          if (opened > 1) throw new Error('no way');
+          const client = localClient(backend.handlers, backend.feed);
+          return { ...client, follow: () => Promise.reject(new BackendGone('gone')) };
+        },
+      },
+    );
+    const terminal = memoryTerminal(backend.backends);
+    assert.equal(await terminal.run('run'), 1);
+    assert.match(terminal.stderr.text, /drover resume/u);
+    assert.ok(opened > 2 && opened < 20);
+  });
+
+  test('resume with nothing to resume: 0, and it says so', async () => {
+    const message = 'There is nothing to resume.';
+    const backend = memoryBackend({ 'run.resume': () => ({ run: null, message }) });
+    const terminal = memoryTerminal(backend.backends);
+    assert.equal(await terminal.run('resume'), 0);
+    assert.equal(terminal.stdout.text, `${message}\n`);
+  });
+
+  test('resume follows with the scope of the run', async () => {
+    const backend = memoryBackend({
+      'run.resume': () => ({
+        run: runView({ epic_id: 'epic-1', land: 'task' }),
+        joined: false,
+        message: '',
+        warnings: ['No gate is configured.'],
+        after: 0,
+      }),
+    });
+    backend.setTask({ id: 'task-1', status: 'failed' });
+    backend.setTask({ id: 'task-2', status: 'completed', epic_id: 'epic-1' });
+    setTimeout(() => backend.feed.append(finished), 20);
+    const terminal = memoryTerminal(backend.backends);
+    assert.equal(await terminal.run('resume'), 0);
+    assert.match(terminal.stderr.text, /warning: No gate is configured\./u);
+  });
+});
