@@ -138,10 +138,10 @@ suite('sqlite: migrations', () => {
   }
 
   for (const { title, from } of [
-    { title: 'new', from: 0 },
-    { title: 'older', from: 1 },
+    { title: 'a new', from: 0 },
+    { title: 'an older', from: 1 },
   ]) {
-    test(`several processes may open a ${title} file at once`, () =>
+    test(`several processes may open ${title} file at once`, () =>
       inFolder(async (folder) => {
         const path = join(folder, 'a.db');
         if (from > 0) await migrateFile(path, from);
