@@ -1,0 +1,76 @@
+// Numbers as people read them: durations, sizes, money, the line of counts. Pure text, no locale.
+
+import type { TaskStatus } from './state.ts';
+
+/** `850 ms`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
+export function formatDuration(ms: number): string {
+  if (!Number.isFinite(ms)) return 'unknown';
+  const positive = Math.max(ms, 0);
+  if (positive < 1_000) return `${Math.round(positive)} ms`;
+  const seconds = Math.round(positive / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return two(minutes, 'min', seconds % 60, 's');
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return two(hours, 'h', minutes % 60, 'min');
+  return two(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+function two(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const rest = small === 0 ? '' : ` ${small} ${smallUnit}`;
+  return `${large} ${largeUnit}${rest}`;
+}
+
+/** `512 B`, `1.5 KB`, `10 MB`; steps of 1024, as sizes are read. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let value = Math.max(bytes, 0);
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  const digits = unit === 0 || value >= 100 ? 0 : 1;
+  return `${value.toFixed(digits).replace(/\.0$/, '')} ${units[unit] ?? 'TB'}`;
+}
+
+/** `$0`, `$0.0042`, `$1.25`: small costs keep their meaning. */
+export function formatCost(usd: number): string {
+  if (usd <= 0) return '$0';
+  if (usd >= 0.01) return `$${usd.toFixed(2)}`;
+  return usd >= 0.0001 ? `$${usd.toFixed(4)}` : '<$0.0001';
+}
+
+export function formatCount(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `X running, Y queued, Z completed, W blocked, F failed, C cancelled`, and the other states where there are any. */
+export function countsLine(counts: { readonly [S in TaskStatus]: number }): string {
+  const parts = [
+    `${counts.claimed + counts.in_progress} running`,
+    `${counts.ready} queued`,
+    `${counts.completed} completed`,
+    `${counts.blocked} blocked`,
+    `${counts.failed} failed`,
+    `${counts.cancelled} cancelled`,
+  ];
+  const others = [
+    [counts.paused, 'paused'],
+    [counts.waiting, 'waiting for quota'],
+    [counts.needs_review, 'to review'],
+    [counts.conflict, 'in conflict'],
+  ] as const;
+  for (const [count, word] of others) if (count > 0) parts.push(`${count} ${word}`);
+  return parts.join(', ');
+}
+
+/** floor(100 × completed / (total − cancelled)); 0 when there is nothing. */
+export function progressPercent(counts: { readonly [S in TaskStatus]: number }): number {
+  let total = 0;
+  for (const [status, count] of Object.entries(counts)) {
+    // Counts of the wire carry their total beside the states.
+    if (status !== 'cancelled' && status !== 'total') total += count;
+  }
+  return total === 0 ? 0 : Math.floor((100 * counts.completed) / total);
+}

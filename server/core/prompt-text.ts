@@ -1,0 +1,44 @@
+// Foreign text inside a prompt: bounded, and fenced so that it cannot be taken for Drover's own words.
+
+/** Keeps the beginning; says how much was left out. */
+export function cutEnd(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const kept = wholeCharacters(text.slice(0, maxLength));
+  return `${kept}\n[… ${text.length - kept.length} characters left out]`;
+}
+
+/** Keeps the end, where a log says what went wrong; says how much was left out. */
+export function cutStart(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const kept = wholeCharacters(text.slice(-maxLength));
+  return `[${text.length - kept.length} characters left out …]\n${kept}`;
+}
+
+/** Half of a surrogate pair at a cut would be no character at all. */
+function wholeCharacters(text: string): string {
+  return text.replace(/^[\uDC00-\uDFFF]/, '').replace(/[\uD800-\uDBFF]$/, '');
+}
+
+/** One line of foreign text: without line breaks and control characters, and short. */
+export function oneLine(text: string, maxLength = 200): string {
+  // eslint-disable-next-line no-control-regex
+  const line = text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+  return line.length > maxLength ? `${wholeCharacters(line.slice(0, maxLength - 1))}…` : line;
+}
+
+/** A fence longer than any in the text, so that the text cannot close it. */
+export function fenced(text: string): string {
+  let longest = 2;
+  for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${text.replace(/\s+$/, '')}\n${fence}`;
+}
+
+/** `3 h`, `2 days`: how long ago, as a prompt says it. */
+export function roughAge(ageMs: number): string {
+  const minutes = Math.floor(Math.max(ageMs, 0) / 60_000);
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`;
+}
