@@ -136,12 +136,14 @@ suite('embedded: leases', () => {
       const stopped = process('a', new ManualClock(clock.now()));
       const other = process('b');
       const [reached, goOn] = [gate(), gate()];
+      const ended = gate();
       stopped.workflow('work', async (run) => {
         reached.open();
         await goOn.opened;
-        await run.commit('note', async (tx) => {
+        const committing = run.commit('note', async (tx) => {
           await tx.insertInto('notes').values({ text: 'from the stopped' }).execute();
         });
+        await committing.finally(() => ended.open());
       });
       other.workflow('work', async (run) =>
         run.commit('note', async (tx) => {
@@ -155,10 +157,61 @@ suite('embedded: leases', () => {
       await clock.advance(leaseMs + 1_000);
       await other.wait('w1');
       goOn.open();
+      await ended.opened;
       await stopped.close();
       const notes = await database.db.selectFrom('notes').selectAll().execute();
       assert.deepEqual(notes, [{ text: 'from the other' }]);
       assert.equal((await other.get('w1'))?.state, 'succeeded');
+    }),
+  );
+
+  test(
+    'a process that hears that its lease is lost aborts what it runs',
+    onBench(async ({ clock, process }) => {
+      const slowClock = new ManualClock(clock.now());
+      const [slow, other] = [process('a', slowClock), process('b')];
+      const reached = gate();
+      let aborted = false;
+      slow.workflow('work', async (run) => {
+        reached.open();
+        await new Promise<void>((resolve) => run.signal.addEventListener('abort', () => resolve()));
+        aborted = true;
+      });
+      other.workflow('work', async () => 'from the other');
+      await slow.launch();
+      await slow.start('work', 'w1', null, { queue: 'q' });
+      await reached.opened;
+      await other.launch();
+      await clock.advance(leaseMs + 1_000);
+      await other.wait('w1');
+      assert.equal(aborted, false);
+      await slowClock.advance(1_000);
+      assert.equal(aborted, true);
+      assert.equal((await other.get('w1'))?.result, 'from the other');
+    }),
+  );
+
+  test(
+    'a process that cannot renew aborts what it runs when its lease has run out',
+    onBench(async ({ clock, database, process, troubles }) => {
+      const durable = process('a');
+      const reached = gate();
+      let aborted = false;
+      durable.workflow('work', async (run) => {
+        reached.open();
+        await new Promise<void>((resolve) => run.signal.addEventListener('abort', () => resolve()));
+        aborted = true;
+      });
+      await durable.launch();
+      await durable.start('work', 'w1', null, { queue: 'q' });
+      await reached.opened;
+      database.raw.exec('alter table workflows rename to hidden');
+      await clock.advance(leaseMs - 1_000);
+      assert.equal(aborted, false);
+      await clock.advance(1_000);
+      assert.equal(aborted, true);
+      assert.ok(troubles.length > 0);
+      database.raw.exec('alter table hidden rename to workflows');
     }),
   );
 

@@ -75,7 +75,9 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
           const verdict = await mayCommit(tx, this.fence);
           if (verdict !== 'yes') return { verdict, output: null };
           const output = toJson(await body(asCallersTransaction<Tx>(tx)));
-          await insertStep(tx, this.fence, name, output, clock.now());
+          const held = await insertStep(tx, this.fence, name, output, clock.now());
+          if (!held)
+            throw new Error(`the lease of ${this.workflowId} was lost inside a transaction`);
           return { verdict, output };
         }),
       );
