@@ -27,6 +27,8 @@ export interface RepositoryContext {
   readonly commonDir: string;
   /** Root of the main checkout. */
   readonly root: string;
+  /** A bare repository with worktrees around it: the root is one of those. */
+  readonly isBare: boolean;
   /** False where refs are kept in tables (`reftable`): then every look at a ref needs a process. */
   readonly refsAreFiles: boolean;
   readonly packedRefs: PackedRefs;

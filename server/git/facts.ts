@@ -13,6 +13,8 @@ import { exists } from './worktree-link.ts';
 export interface RepositoryPlace {
   readonly commonDir: string;
   readonly root: string;
+  /** There is no main checkout; the root is the linked worktree that was opened. */
+  readonly isBare: boolean;
   /** Keys in lower case as git prints them; of several values the last one. */
   readonly config: ReadonlyMap<string, string>;
 }
@@ -55,7 +57,7 @@ export async function findRepository(run: Run, path: string): Promise<GitResult<
   const config = parseConfig(configured.stdout);
   const common = resolve(commonDir);
   const root = await mainRoot(run, path, common, resolve(gitDir), config);
-  return ok({ commonDir: common, root, config });
+  return ok({ commonDir: common, root, isBare: config.get('core.bare') === 'true', config });
 }
 
 async function mainRoot(

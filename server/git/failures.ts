@@ -41,6 +41,13 @@ export function isStale(stderr: string): boolean {
   );
 }
 
+/** True when git was given a commit that the repository does not have. */
+function namesUnknownCommit(stderr: string): boolean {
+  return /not a valid branch point|invalid reference|reference is not a tree|not a valid object name|not something we can merge|bad object|unknown revision/i.test(
+    stderr,
+  );
+}
+
 function isDiskFull(stderr: string): boolean {
   return /No space left on device|Disk quota exceeded|not enough space/i.test(stderr);
 }
@@ -77,6 +84,9 @@ function failureOfText(output: GitOutput, doing: string): GitFailure {
   }
   if (isStale(output.stderr)) {
     return gitFailure('stale', `Git could not ${doing}: ${lastWords(output.stderr)}`);
+  }
+  if (namesUnknownCommit(output.stderr)) {
+    return gitFailure('unknown_ref', `Git could not ${doing}: ${lastWords(output.stderr)}`);
   }
   const said = lastWords(output.stderr) || lastWords(output.stdout.toString('utf8'));
   return gitFailure(

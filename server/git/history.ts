@@ -76,8 +76,5 @@ async function between(
   }
   const output = await context.git(args, { truncate });
   if (output.code === 0) return ok(output.stdout);
-  if (/bad object|unknown revision|not a tree/i.test(output.stderr)) {
-    return refuse('unknown_ref', `There is no commit ${from} or ${to} in this repository.`);
-  }
   return err(failureOf(output, `compare ${from} with ${to}`));
 }

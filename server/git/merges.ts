@@ -43,10 +43,7 @@ export async function merge(
   ]);
   const merged = output.problem === null ? parseMergeTree(output.code, output.stdout) : null;
   if (merged === null) {
-    const unknown =
-      /not something we can merge|could not parse as tree|unknown revision|bad object/i;
-    const failure = failureOf(output, `merge ${commit} into ${tip}`);
-    return err(unknown.test(output.stderr) ? gitFailure('unknown_ref', failure.message) : failure);
+    return err(failureOf(output, `merge ${commit} into ${tip}`));
   }
   if (merged.kind === 'conflict') return ok(merged);
   const made = await context.git(['commit-tree', merged.tree, '-p', tip, '-p', commit, '-F', '-'], {

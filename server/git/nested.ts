@@ -1,15 +1,15 @@
 // Repositories that an agent has made inside its worktree: their commits are fetched before their `.git` goes.
 
 import { lstat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
 import { shown, type PathBytes } from './paths.ts';
 import type { GitResult } from './port.ts';
-import { keepCommit, rescueRefFor } from './rescue.ts';
-import { readHead } from './worktree-heads.ts';
+import { rescueRefFor } from './rescue.ts';
 import { linkedWorktrees } from './worktree-link.ts';
+import { forgetMissing } from './worktree-metadata.ts';
 
 /** Keeps every ref and HEAD of the repository at `folder` under rescue refs of ours. */
 export async function keepNestedHistory(
@@ -19,7 +19,7 @@ export async function keepNestedHistory(
 ): Promise<GitResult<void>> {
   const facts = await lstat(join(folder, '.git')).catch(() => null);
   if (facts === null) return ok(undefined);
-  if (facts.isFile()) return keepNestedWorktree(context, folder, label);
+  if (facts.isFile()) return keepNestedWorktree(context, folder);
   const inside = { at: folder };
   const listed = await context.git(['for-each-ref', '--count=1', '--format=%(objectname)'], inside);
   const head = await context.git(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], inside);
@@ -45,18 +45,15 @@ export async function keepNestedHistory(
     : err(failureOf(fetched, `keep the commits of the repository in ${folder}`));
 }
 
-/** A worktree inside a worktree: its commits are in our own repository already, only its HEAD may be on no branch. */
+/** A worktree inside a worktree: its commits are in our repository already; what only its HEAD and index hold is kept. */
 async function keepNestedWorktree(
   context: RepositoryContext,
   folder: string,
-  label: string,
 ): Promise<GitResult<void>> {
-  const inner = (await linkedWorktrees(context)).find((entry) => entry.path === folder);
+  const inner = (await linkedWorktrees(context)).find((entry) => entry.path === resolve(folder));
   if (!inner) return ok(undefined);
-  const { detachedAt } = await readHead(inner.gitDir);
-  if (detachedAt === null) return ok(undefined);
-  const kept = await keepCommit(context, detachedAt, label);
-  return kept.ok ? ok(undefined) : kept;
+  const forgotten = await forgetMissing(context, inner);
+  return forgotten.ok ? ok(undefined) : forgotten;
 }
 
 /** Turns nested repositories into plain folders, so that their files can be kept like any others. */

@@ -9,7 +9,7 @@ import { keepAutostashes } from './leftover-operations.ts';
 import { relink } from './own-worktree.ts';
 import type { GitResult, RemoveOutcome, RemoveRequest } from './port.ts';
 import { rescueState } from './rescue.ts';
-import { dropStaleLocks, flatStatus, makeReadable } from './slot-emptying.ts';
+import { dropStaleLocks, readableStatus } from './slot-emptying.ts';
 import {
   canonicalPath,
   exists,
@@ -102,14 +102,12 @@ async function saveEverything(
   label: string,
   force: boolean,
 ): Promise<GitResult<string | null>> {
-  const fallback = await anyHead(context);
-  if (fallback !== null) {
-    const readable = await makeReadable(context, worktree, fallback);
-    if (!readable.ok) return readable;
-  }
   const autostashes = await keepAutostashes(context, worktree, label);
   if (!autostashes.ok) return autostashes;
-  const status = await flatStatus(context, worktree, label, { ignored: true });
+  const status = await readableStatus(context, worktree, label, {
+    ignored: true,
+    fallbackHead: await anyHead(context),
+  });
   if (!status.ok) return status;
   const ignored = await ignoredWork(worktree.path, status.value);
   if (ignored.kind === 'too_much' && !force) {

@@ -60,6 +60,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
   const context: RepositoryContext = {
     commonDir: place.commonDir,
     root: place.root,
+    isBare: place.isBare,
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
     packedRefs: new PackedRefs(place.commonDir),
     commits: new CommitObjects(place.commonDir),
@@ -93,6 +94,16 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
       );
       return ok(facts);
     },
+    ...operations(context),
+  };
+  return { repository, renew, settled: () => context.trash.settled() };
+}
+
+/** Everything of the port that needs no more than the shared context. */
+function operations(
+  context: RepositoryContext,
+): Omit<GitRepository, 'facts' | 'processCount' | 'refresh'> {
+  return {
     readRef: (ref) => readRef(context, ref),
     resolve: (revision) => resolveRevision(context, revision),
     updateRef: (ref, next, old, reason) => updateRefs(context, [{ ref, next, old }], reason),
@@ -112,7 +123,6 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     subjects: (from, to, limit) => subjects(context, from, to, limit),
     sync: async () => undefined,
   };
-  return { repository, renew, settled: () => context.trash.settled() };
 }
 
 async function rescue(

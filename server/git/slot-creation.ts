@@ -4,8 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
-import { failureOf, gitFailure, refuse } from './failures.ts';
-import { isSha } from './loose-objects.ts';
+import { failureOf, refuse } from './failures.ts';
 import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
 import { branchName, branchRef, readRef } from './refs.ts';
 import { freeBranch } from './slot-branch.ts';
@@ -18,9 +17,6 @@ export async function createSlot(
   request: SlotRequest,
   rescueRef: string | null,
 ): Promise<GitResult<SlotOutcome>> {
-  if (!isSha(request.sha)) {
-    return refuse('unknown_ref', `"${request.sha}" has to be a full commit id.`);
-  }
   context.slots.forget(request.path);
   const added = await context.exclusively(() => register(context, request));
   if (!added.ok) return added;
@@ -51,9 +47,7 @@ async function register(
     ...(await destination(context, request)),
   ]);
   if (output.code !== 0) {
-    const unknown = /invalid reference|not a valid object|not a commit|unable to read/i;
-    const failure = failureOf(output, `make the worktree ${request.path}`);
-    return err(unknown.test(output.stderr) ? gitFailure('unknown_ref', failure.message) : failure);
+    return err(failureOf(output, `make the worktree ${request.path}`));
   }
   const found = await findWorktree(context, request.path);
   if (found.kind !== 'linked') {
@@ -71,7 +65,5 @@ async function destination(
   if (request.branch === null) return ['--detach', request.path, request.sha];
   const name = branchName(request.branch);
   const keep = request.keepBranch && (await readRef(context, branchRef(name))) !== null;
-  return keep
-    ? ['--no-track', request.path, name]
-    : ['--no-track', '-B', name, request.path, request.sha];
+  return keep ? [request.path, name] : ['--no-track', '-B', name, request.path, request.sha];
 }

@@ -39,11 +39,9 @@ export async function emptySlot(
   const label = labelOfBranch(
     head.branch ?? worktree.path.slice(worktree.path.lastIndexOf('/') + 1),
   );
-  const readable = await makeReadable(context, worktree, fallbackHead);
-  if (!readable.ok) return readable;
   const autostashes = await keepAutostashes(context, worktree, label);
   if (!autostashes.ok) return autostashes;
-  const status = await flatStatus(context, worktree, label);
+  const status = await readableStatus(context, worktree, label, { fallbackHead });
   if (!status.ok) return status;
   const rescued = await rescueState(context, { worktree, status: status.value, label });
   if (!rescued.ok) {
@@ -74,32 +72,50 @@ async function isHalfMade(worktree: LinkedWorktree): Promise<boolean> {
   return names.every((name) => name === '.git');
 }
 
-/** Mends what would keep `status` from working: a lost index, or a HEAD that leads nowhere. */
-export async function makeReadable(
+/**
+ * The status of a worktree in whatever state: a lost or broken index and a HEAD that leads nowhere are mended first,
+ * and repositories inside it are turned into plain folders, their commits kept.
+ */
+export async function readableStatus(
   context: RepositoryContext,
   worktree: LinkedWorktree,
-  fallbackHead: Sha,
+  label: string,
+  options: StatusOptions & { readonly fallbackHead: Sha | null },
+): Promise<GitResult<ParsedStatus>> {
+  if (!(await exists(join(worktree.gitDir, 'index')))) {
+    const mended = await mend(context, worktree, options.fallbackHead);
+    if (!mended.ok) return mended;
+  }
+  const status = await flatStatus(context, worktree, label, options);
+  if (status.ok || status.error.retryable) return status;
+  const mended = await mend(context, worktree, options.fallbackHead);
+  return mended.ok ? flatStatus(context, worktree, label, options) : mended;
+}
+
+async function mend(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  fallbackHead: Sha | null,
 ): Promise<GitResult<void>> {
   const at = { at: worktree.path };
   const head = await context.git(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], at);
-  if (head.code !== 0) {
+  if (head.code !== 0 && fallbackHead !== null) {
     const args = ['update-ref', '--no-deref', '-m', 'drover: mend HEAD', 'HEAD', fallbackHead];
     const mended = await context.git(args, at);
     if (mended.code !== 0) return err(failureOf(mended, `mend HEAD of ${worktree.path}`));
   }
-  if (await exists(join(worktree.gitDir, 'index'))) return ok(undefined);
-  const reset = await context.git(['read-tree', 'HEAD'], at);
-  return reset.code === 0
+  await rm(join(worktree.gitDir, 'index'), { force: true });
+  const read = await context.git(['read-tree', 'HEAD'], at);
+  return read.code === 0
     ? ok(undefined)
-    : err(failureOf(reset, `mend the index of ${worktree.path}`));
+    : err(failureOf(read, `mend the index of ${worktree.path}`));
 }
 
-/** The status after repositories inside the worktree were turned into plain folders. */
-export async function flatStatus(
+async function flatStatus(
   context: RepositoryContext,
   worktree: LinkedWorktree,
   label: string,
-  options: StatusOptions = {},
+  options: StatusOptions,
 ): Promise<GitResult<ParsedStatus>> {
   for (let depth = 0; ; depth += 1) {
     const status = await readStatus(context, worktree.path, options);

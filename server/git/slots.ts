@@ -3,8 +3,9 @@
 import { dirname, join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
-import { failureOf, gitFailure, refuse } from './failures.ts';
+import { failureOf, refuse } from './failures.ts';
 import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
+import { isSha } from './loose-objects.ts';
 import { relink } from './own-worktree.ts';
 import { branchName, branchRef, readRef } from './refs.ts';
 import { freeBranch } from './slot-branch.ts';
@@ -28,6 +29,9 @@ export async function prepareSlot(
   const path = await canonicalPath(request.path);
   if (path === context.root) {
     return refuse('failed', `${path} is the checkout of the user and cannot be a slot.`);
+  }
+  if (!isSha(request.sha)) {
+    return refuse('unknown_ref', `"${request.sha}" has to be a full commit id.`);
   }
   context.trash.sweep(dirname(path));
   return context.inTurn(`slot ${path}`, () => prepareAt(context, { ...request, path }));
@@ -132,11 +136,7 @@ async function switchSlot(
     ],
     { at: worktree.path },
   );
-  if (output.code !== 0) {
-    const unknown = /invalid reference|not a commit|unable to read tree|not a tree|bad object/i;
-    const failure = failureOf(output, `prepare ${worktree.path}`);
-    return err(unknown.test(output.stderr) ? gitFailure('unknown_ref', failure.message) : failure);
-  }
+  if (output.code !== 0) return err(failureOf(output, `prepare ${worktree.path}`));
   // Files that the former commit's `.gitignore` hid would show up as the next task's work.
   const ignoresChanged = await context.ignores.changedSince(worktree.path, ignoresBefore);
   if (leftFiles || request.dropIgnored || ignoresChanged) {

@@ -64,7 +64,7 @@ export async function readHead(
 /** The main checkout first, then all linked worktrees. */
 export async function worktreeHeads(context: RepositoryContext): Promise<WorktreeHead[]> {
   const main = { path: context.root, gitDir: context.commonDir };
-  const worktrees = [main, ...(await linkedWorktrees(context))];
+  const worktrees = [...(context.isBare ? [] : [main]), ...(await linkedWorktrees(context))];
   const listed = context.refsAreFiles ? null : await listedHeads(context);
   return Promise.all(
     worktrees.map(async (worktree) => {

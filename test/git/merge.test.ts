@@ -1,0 +1,82 @@
+// Merges without a checkout.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { GitRepository } from '../../server/git/port.ts';
+import { kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
+
+suite('git: merge', () => {
+  let fixture: Fixture;
+  let repository: GitRepository;
+  let base: string;
+  setup(async () => {
+    fixture = makeFixture();
+    repository = await fixture.open();
+    base = fixture.git('rev-parse', 'main');
+  });
+  teardown(() => fixture.remove());
+
+  /** A commit on top of `base`, and the checkout back on main. */
+  function commitOn(name: string, files: Readonly<Record<string, string>>): string {
+    fixture.git('switch', '-q', '-c', name, base);
+    for (const [path, content] of Object.entries(files))
+      fixture.write(join(fixture.root, path), content);
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', name);
+    const sha = fixture.git('rev-parse', 'HEAD');
+    fixture.git('switch', '-q', 'main');
+    return sha;
+  }
+  const merge = (tip: string, commit: string) =>
+    repository.merge({ tip, commit, subject: 'drover: t Title', trailers: ['Drover-Task: t'] });
+
+  test('parents are the tip and the commit, in two processes', async () => {
+    const ours = commitOn('ours', { 'src/a.txt': 'ours\n' });
+    const theirs = commitOn('theirs', { 'src/b.txt': 'theirs\n' });
+    const before = repository.processCount;
+    const merged = valueOf(await merge(ours, theirs));
+    assert.equal(repository.processCount - before, 2);
+    assert.equal(merged.kind, 'merged');
+    if (merged.kind !== 'merged') return;
+    assert.equal(
+      fixture.git('rev-list', '--parents', '-1', merged.commit),
+      `${merged.commit} ${ours} ${theirs}`,
+    );
+    assert.equal(fixture.git('show', `${merged.commit}:src/a.txt`), 'ours');
+    assert.equal(fixture.git('show', `${merged.commit}:src/b.txt`), 'theirs');
+    assert.equal(valueOf(await repository.treeOf(merged.commit)), merged.tree);
+    assert.equal(await repository.isAncestor(theirs, merged.commit), true);
+  });
+
+  test('nothing new still makes a commit', async () => {
+    const ours = commitOn('ours', { 'src/a.txt': 'same\n' });
+    const theirs = commitOn('theirs', { 'src/a.txt': 'same\n' });
+    const merged = valueOf(await merge(ours, theirs));
+    assert.equal(
+      merged.kind === 'merged' && merged.tree,
+      fixture.git('rev-parse', `${ours}^{tree}`),
+    );
+  });
+
+  test('a conflict names its files and leaves everything as it was', async () => {
+    const ours = commitOn('ours', { 'src/ü a.txt': 'ours\n', 'README.md': 'ours\n', fine: 'x\n' });
+    const theirs = commitOn('theirs', { 'src/ü a.txt': 'theirs\n', 'README.md': 'theirs\n' });
+    assert.deepEqual(valueOf(await merge(ours, theirs)), {
+      kind: 'conflict',
+      files: ['README.md', 'src/ü a.txt'],
+    });
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  test('an unknown commit is no conflict', async () => {
+    assert.equal(kindOf(await merge(base, '1'.repeat(40))), 'unknown_ref');
+    assert.equal(kindOf(await merge(base, 'main')), 'unknown_ref');
+  });
+
+  test('histories without a common ancestor are refused', async () => {
+    const tree = fixture.git('rev-parse', 'main^{tree}');
+    const alone = fixture.git('commit-tree', tree, '-m', 'alone');
+    const refused = await merge(base, alone);
+    assert.match(refused.ok ? '' : refused.error.message, /unrelated histories/);
+  });
+});

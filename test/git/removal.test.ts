@@ -1,0 +1,238 @@
+// The one deleter: whatever an agent left is reachable from a ref afterwards, or the worktree is still there.
+
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BinaryGitAdapter } from '../../server/git/adapter.ts';
+import type { GitRepository, RemoveOutcome } from '../../server/git/port.ts';
+import { makeFixture, startTask, valueOf, type Fixture, type Task } from './fixture.ts';
+
+suite('git: removal', () => {
+  let fixture: Fixture;
+  let adapter: BinaryGitAdapter;
+  let repository: GitRepository;
+  let task: Task;
+  setup(async () => {
+    fixture = makeFixture();
+    fixture.write(join(fixture.root, '.gitignore'), '.env\nscratch/\nnode_modules/\nhuge/\n');
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', 'ignore');
+    adapter = fixture.adapter();
+    repository = valueOf(await adapter.open(fixture.root));
+    task = await startTask(fixture, repository, 's0', 'task-1');
+  });
+  teardown(() => fixture.remove());
+
+  const inSlot = (...args: readonly string[]): string => fixture.gitIn(task.path, ...args);
+  const write = (path: string, content: string | Uint8Array): void =>
+    fixture.write(join(task.path, path), content);
+  const remove = async (force = false): Promise<RemoveOutcome> =>
+    valueOf(await repository.removeWorktree({ path: task.path, label: 'task-1/1', force }));
+  const commitAll = (message: string): string => {
+    inSlot('add', '-A');
+    inSlot('commit', '-qm', message);
+    return inSlot('rev-parse', 'HEAD');
+  };
+  const assertGone = async (): Promise<void> => {
+    assert.equal(existsSync(task.path), false);
+    assert.equal(existsSync(join(fixture.root, '.git', 'worktrees', 's0')), false);
+    await adapter.settled();
+    assert.deepEqual(readdirSync(join(fixture.slots, '.drover-trash')), []);
+    assert.equal(fixture.git('worktree', 'list', '--porcelain').includes('s0'), false);
+  };
+  const holds = (ref: string | null, path: string): string => fixture.git('show', `${ref}:${path}`);
+
+  test('a clean one goes, its branch stays', async () => {
+    write('one.txt', '1\n');
+    const tip = commitAll('one');
+    assert.deepEqual(await remove(), { kind: 'removed', rescueRef: null });
+    await assertGone();
+    assert.equal(fixture.git('rev-parse', task.branch), tip);
+    assert.deepEqual(await remove(), { kind: 'removed', rescueRef: null });
+  });
+
+  /** Each leaves something and returns a check of the rescue ref (null when some branch holds it). */
+  const leavings: Readonly<Record<string, () => (ref: string | null) => void>> = {
+    uncommitted: () => {
+      write('README.md', 'mine\n');
+      return (ref) => assert.equal(holds(ref, 'README.md'), 'mine');
+    },
+    staged: () => {
+      write('staged.txt', 'mine\n');
+      inSlot('add', '-A');
+      return (ref) => assert.equal(holds(ref, 'staged.txt'), 'mine');
+    },
+    untracked: () => {
+      write('a/b c/ü.txt', 'mine\n');
+      return (ref) => assert.equal(holds(ref, 'a/b c/ü.txt'), 'mine');
+    },
+    ignored: () => {
+      write('.env', 'mine\n');
+      write('scratch/deep/notes.md', 'mine\n');
+      write('node_modules/x/index.js', 'not mine\n');
+      return (ref) => {
+        assert.equal(holds(ref, '.env'), 'mine');
+        assert.equal(holds(ref, 'scratch/deep/notes.md'), 'mine');
+        assert.throws(() => holds(ref, 'node_modules/x/index.js'));
+      };
+    },
+    'unreachable commits on a detached HEAD': () => {
+      inSlot('switch', '-q', '--detach');
+      write('one.txt', '1\n');
+      const tip = commitAll('detached');
+      return (ref) => assert.equal(fixture.git('rev-parse', ref ?? ''), tip);
+    },
+    'a detached HEAD that a branch holds': () => {
+      inSlot('switch', '-q', '--detach');
+      return (ref) => assert.equal(ref, null);
+    },
+    'a branch of its own': () => {
+      inSlot('switch', '-q', '-c', 'own');
+      write('one.txt', '1\n');
+      const tip = commitAll('own');
+      return (ref) => {
+        assert.equal(ref, null);
+        assert.equal(fixture.git('rev-parse', 'own'), tip);
+      };
+    },
+    'a branch without commits': () => {
+      inSlot('switch', '-q', '--orphan', 'empty');
+      write('one.txt', 'mine\n');
+      return (ref) => assert.equal(holds(ref, 'one.txt'), 'mine');
+    },
+    'an unfinished rebase with an autostash': () => {
+      write('README.md', 'task\n');
+      commitAll('task');
+      fixture.write(join(fixture.root, 'README.md'), 'main\n');
+      fixture.git('commit', '-qam', 'main');
+      write('src/a.txt', 'stashed\n');
+      assert.throws(() => inSlot('rebase', '--autostash', 'main'));
+      return () => {
+        const refs = fixture
+          .git('for-each-ref', '--format=%(refname)', 'refs/drover/rescue')
+          .split('\n');
+        assert.ok(refs.some((ref) => holds(ref, 'src/a.txt') === 'stashed'));
+      };
+    },
+    'a repository inside with commits': () => {
+      inSlot('init', '-q', '-b', 'inner-branch', 'inner');
+      write('inner/file.txt', 'mine\n');
+      fixture.gitIn(join(task.path, 'inner'), 'add', '-A');
+      fixture.gitIn(
+        join(task.path, 'inner'),
+        '-c',
+        'user.name=x',
+        '-c',
+        'user.email=x',
+        'commit',
+        '-qm',
+        'inner',
+      );
+      const tip = fixture.gitIn(join(task.path, 'inner'), 'rev-parse', 'HEAD');
+      write('inner/more.txt', 'mine\n');
+      return (ref) => {
+        assert.equal(holds(ref, 'inner/more.txt'), 'mine');
+        assert.match(
+          fixture.git('for-each-ref', '--contains', tip, '--format=%(refname)'),
+          /nested/,
+        );
+      };
+    },
+    'a worktree inside': () => {
+      inSlot('worktree', 'add', '-q', '--detach', 'inner');
+      fixture.write(join(task.path, 'inner', 'x.txt'), 'mine\n');
+      fixture.gitIn(join(task.path, 'inner'), 'add', '-A');
+      fixture.gitIn(join(task.path, 'inner'), 'commit', '-qm', 'inner');
+      const tip = fixture.gitIn(join(task.path, 'inner'), 'rev-parse', 'HEAD');
+      return () =>
+        assert.match(
+          fixture.git('for-each-ref', '--contains', tip, '--format=%(refname)'),
+          /rescue/,
+        );
+    },
+    'a deleted .git file': () => {
+      write('one.txt', 'mine\n');
+      rmSync(join(task.path, '.git'));
+      return (ref) => assert.equal(holds(ref, 'one.txt'), 'mine');
+    },
+    'a folder that is gone': () => {
+      inSlot('switch', '-q', '--detach');
+      write('one.txt', '1\n');
+      const tip = commitAll('detached');
+      rmSync(task.path, { recursive: true });
+      return (ref) => assert.equal(fixture.git('rev-parse', ref ?? ''), tip);
+    },
+  };
+  for (const [what, leave] of Object.entries(leavings)) {
+    test(`keeps ${what}`, async () => {
+      const check = leave();
+      const outcome = await remove();
+      assert.equal(outcome.kind, 'removed', JSON.stringify(outcome));
+      check(outcome.kind === 'removed' ? outcome.rescueRef : null);
+      await adapter.settled();
+      assert.equal(existsSync(task.path), false);
+      assert.equal(fixture.git('status', '--porcelain'), '');
+      fixture.git('fsck', '--connectivity-only', '--no-dangling');
+    });
+  }
+
+  const obstacles: Readonly<Record<string, readonly [() => void, RegExp, boolean]>> = {
+    'a lock of the user': [
+      () => fixture.git('worktree', 'lock', '--reason', 'mine', task.path),
+      /locked \(mine\)/,
+      false,
+    ],
+    'git at work': [
+      () => writeFileSync(join(fixture.root, '.git', 'worktrees', 's0', 'index.lock'), ''),
+      /index\.lock/,
+      false,
+    ],
+    'more ignored files than fit': [
+      () => {
+        for (let index = 0; index < 65; index += 1)
+          write(`huge/${index}.bin`, Buffer.alloc(1024 * 1024));
+      },
+      /more than 64 MB/,
+      true,
+    ],
+    'a submodule': [
+      () => mkdirSync(join(fixture.root, '.git', 'worktrees', 's0', 'modules')),
+      /submodules/,
+      true,
+    ],
+  };
+  for (const [what, [hinder, reason, forcible]] of Object.entries(obstacles)) {
+    test(`stays for ${what}${forcible ? ', unless forced' : ''}`, async () => {
+      hinder();
+      const outcome = await remove();
+      assert.match(outcome.kind === 'kept' ? outcome.reason : 'removed', reason);
+      assert.equal(existsSync(join(task.path, 'README.md')), true);
+      assert.equal((await remove(true)).kind, forcible ? 'removed' : 'kept');
+    });
+  }
+
+  test('never the checkout of the user, and nothing that is not a worktree', async () => {
+    const users = valueOf(
+      await repository.removeWorktree({ path: fixture.root, label: 'x', force: true }),
+    );
+    assert.equal(users.kind, 'kept');
+    const other = join(fixture.slots, 'other');
+    fixture.write(join(other, 'mine.txt'), 'x');
+    assert.equal(
+      valueOf(await repository.removeWorktree({ path: other, label: 'x', force: true })).kind,
+      'kept',
+    );
+    assert.equal(existsSync(join(other, 'mine.txt')), true);
+  });
+
+  test('deletes folders that are read-only, and what a dead process left in the trash', async () => {
+    write('node_modules/mod/x.txt', 'x\n');
+    chmodSync(join(task.path, 'node_modules', 'mod'), 0o500);
+    fixture.write(join(fixture.slots, '.drover-trash', 'old', 'x'), 'x');
+    adapter = fixture.adapter();
+    repository = valueOf(await adapter.open(fixture.root));
+    assert.equal((await remove()).kind, 'removed');
+    await startTask(fixture, repository, 's1', 'task-2');
+    await assertGone();
+  });
+});

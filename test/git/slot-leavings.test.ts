@@ -1,0 +1,156 @@
+// What a former user left in a slot is kept before the next one gets it.
+
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GitRepository, SlotOutcome, SlotRequest } from '../../server/git/port.ts';
+import { makeFixture, valueOf, type Fixture } from './fixture.ts';
+
+suite('git: what was left in a slot', () => {
+  let fixture: Fixture;
+  let repository: GitRepository;
+  let base: string;
+  setup(async () => {
+    fixture = makeFixture();
+    repository = await fixture.open();
+    base = fixture.git('rev-parse', 'main');
+  });
+  teardown(() => fixture.remove());
+
+  const request = (change: Partial<SlotRequest> = {}): SlotRequest => ({
+    path: fixture.slot('s0'),
+    branch: 'drover/t/1',
+    sha: base,
+    keepBranch: false,
+    dropIgnored: false,
+    sparse: null,
+    ...change,
+  });
+  const prepare = async (change: Partial<SlotRequest> = {}): Promise<SlotOutcome> =>
+    valueOf(await repository.prepareSlot(request(change)));
+  const inSlot = (...args: readonly string[]): string => fixture.gitIn(fixture.slot('s0'), ...args);
+  const write = (path: string, content: string): void =>
+    fixture.write(join(fixture.slot('s0'), path), content);
+  /** The slot is on this branch, at this commit, and clean. */
+  const assertReady = (branch: string | null, sha = base): void => {
+    assert.equal(inSlot('rev-parse', 'HEAD'), sha);
+    assert.equal(inSlot('rev-parse', '--abbrev-ref', 'HEAD'), branch ?? 'HEAD');
+    assert.equal(inSlot('status', '--porcelain'), '');
+  };
+
+  const leavings: readonly (readonly [string, () => void, (ref: string) => string | boolean])[] = [
+    [
+      'a changed file',
+      () => write('README.md', 'mine\n'),
+      (ref) => fixture.git('show', `${ref}:README.md`) === 'mine',
+    ],
+    [
+      'an untracked file',
+      () => write('deep/new.txt', 'mine\n'),
+      (ref) => fixture.git('show', `${ref}:deep/new.txt`) === 'mine',
+    ],
+    [
+      'a secret',
+      () => write('.env', 'mine\n'),
+      (ref) => fixture.git('show', `${ref}:.env`) === 'mine',
+    ],
+    [
+      'staged work overwritten in the file',
+      () => {
+        write('README.md', 'staged\n');
+        inSlot('add', '-A');
+        write('README.md', 'on top\n');
+      },
+      (ref) =>
+        fixture.git('show', `${ref}:README.md`) === 'on top' &&
+        fixture.git('show', `${ref}^2:README.md`) === 'staged',
+    ],
+    [
+      'commits on a detached HEAD',
+      () => {
+        inSlot('switch', '-q', '--detach');
+        write('one.txt', '1\n');
+        inSlot('add', '-A');
+        inSlot('-c', 'user.name=x', '-c', 'user.email=x', 'commit', '-qm', 'lost');
+      },
+      (ref) => fixture.git('show', '-s', '--format=%s', ref) === 'lost',
+    ],
+    [
+      'a repository inside',
+      () => {
+        inSlot('init', '-q', 'inner/deeper');
+        write('inner/deeper/file.txt', 'mine\n');
+      },
+      (ref) => fixture.git('show', `${ref}:inner/deeper/file.txt`) === 'mine',
+    ],
+    [
+      'an unmerged index',
+      () => {
+        fixture.git('branch', 'side');
+        write('README.md', 'ours\n');
+        inSlot('commit', '-qam', 'ours');
+        const ours = inSlot('rev-parse', 'HEAD');
+        inSlot('reset', '-q', '--hard', base);
+        write('README.md', 'theirs\n');
+        inSlot('commit', '-qam', 'theirs');
+        assert.throws(() => inSlot('merge', ours));
+      },
+      (ref) => /<<<<<<</.test(fixture.git('show', `${ref}:README.md`)),
+    ],
+    [
+      'a deleted index',
+      () => {
+        write('README.md', 'mine\n');
+        rmSync(join(fixture.root, '.git', 'worktrees', 's0', 'index'));
+      },
+      (ref) => fixture.git('show', `${ref}:README.md`) === 'mine',
+    ],
+    [
+      'a deleted .git file',
+      () => {
+        write('README.md', 'mine\n');
+        rmSync(join(fixture.slot('s0'), '.git'));
+      },
+      (ref) => fixture.git('show', `${ref}:README.md`) === 'mine',
+    ],
+    [
+      'a private folder that somebody pruned',
+      () => {
+        write('README.md', 'mine\n');
+        rmSync(join(fixture.root, '.git', 'worktrees', 's0'), { recursive: true });
+      },
+      (ref) => fixture.git('show', `${ref}:README.md`) === 'mine',
+    ],
+  ];
+  for (const [what, leave, isKept] of leavings) {
+    for (const restarted of [false, true]) {
+      test(`${what} is kept before the next task${restarted ? ' of another process' : ''}`, async () => {
+        await prepare();
+        leave();
+        if (restarted) repository = await fixture.open();
+        const outcome = await prepare({ branch: 'drover/t/2' });
+        assert.equal(outcome.created, false);
+        assert.ok(outcome.rescueRef?.startsWith('refs/drover/rescue/'), String(outcome.rescueRef));
+        assert.ok(isKept(outcome.rescueRef ?? ''));
+        assertReady('drover/t/2');
+      });
+    }
+  }
+
+  test('the same leavings rescued twice make one ref', async () => {
+    await prepare();
+    write('README.md', 'mine\n');
+    const first = valueOf(
+      await repository.rescue(fixture.slot('s0'), 'a label/with ü: odd..parts'),
+    );
+    assert.equal(
+      valueOf(await repository.rescue(fixture.slot('s0'), 'a label/with ü: odd..parts')),
+      first,
+    );
+    assert.match(first ?? '', /^refs\/drover\/rescue\/a-label\/with-[-a-z]*\/[0-9a-f]{12}$/);
+    assert.equal(inSlot('status', '--porcelain'), ' M README.md');
+    assert.equal(valueOf(await repository.rescue(fixture.slot('s0'), 'x')) === null, false);
+    inSlot('checkout', '-q', '.');
+    assert.equal(valueOf(await repository.rescue(fixture.slot('s0'), 'x')), null);
+  });
+});
