@@ -24,7 +24,7 @@ export interface RunDisplay {
   onNotice(text: string): void;
   /** Another backend answers from now on. */
   onClient(client: Client): void;
-  done(): void;
+  done(): Promise<void>;
 }
 
 /** A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this time. */
@@ -50,7 +50,7 @@ export async function followRun(
     return await follower.toTheEnd();
   } finally {
     offInterrupt();
-    display.done();
+    await display.done();
   }
 }
 
@@ -72,7 +72,7 @@ async function displayOf(
     },
     onNotice: (text) => context.tell(text),
     onClient: () => {},
-    done: () => {},
+    done: async () => {},
   };
 }
 

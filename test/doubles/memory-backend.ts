@@ -127,9 +127,10 @@ export function memoryBackend(
       snapshotOf([...tasks.values()], {
         seq: feed.events.length,
         run: world.run,
-        epics: [...epics.values()].map(({ counts: _, progress: __, ...epic }) =>
-          epicView(epic, [...tasks.values()]),
-        ),
+        epics: [...epics.values()].map((epic) => {
+          const { counts, progress } = epicView({ id: epic.id }, [...tasks.values()]);
+          return { ...epic, counts, progress };
+        }),
       }),
     setTask: (task) => {
       tasks.set(task.id, taskView({ ...tasks.get(task.id), ...task }));

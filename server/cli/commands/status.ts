@@ -15,6 +15,7 @@ export interface StatusOptions {
 }
 
 const watchEveryMs = 250;
+const pipeWidth = 400;
 
 export async function status(context: CommandContext, options: StatusOptions): Promise<number> {
   const client = await context.client('data');
@@ -36,7 +37,8 @@ async function shower(context: CommandContext, options: StatusOptions): Promise<
   const { statusText } = await import('../render/status-text.ts');
   const text = (snapshot: StatusSnapshot): string =>
     statusText(snapshot, {
-      width: stdout.columns,
+      // What goes to a file or another program is not cut.
+      width: stdout.isTTY ? stdout.columns : pipeWidth,
       color,
       nowMs: surroundings.nowMs(),
       tree: options.tree === true,

@@ -19,7 +19,7 @@ export function definePlanCommands(program: Command, host: ProgramHost): void {
   defineEpicCommands(program, host);
 
   const add = define(program, 'add <title>', 'add a task', [
-    'add "Greet people by name" --description "hello(name) in src/hello.ts" --accept "tests cover it"',
+    'add "Greet people by name" -d "hello(name) in src/hello.ts" --accept "tested"',
     'add "Translate the greeting" --epic epic-7h2k9d3f --blocked-by task-2m8x4q1z',
     'add "task-2m8x4q1z.2 Update the manual page"',
     'add "From a file" --description-file notes.md',

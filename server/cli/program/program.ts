@@ -28,6 +28,7 @@ export function buildProgram(host: ProgramHost): Command {
       getErrHasColors: () => false,
       outputError: (text, write) => write(text.replace(/^error: /u, 'drover: ')),
     })
+    .configureHelp({ subcommandTerm: termOf })
     .showHelpAfterError('(see drover --help)');
   definePlanCommands(program, host);
   defineRunCommands(program, host);
@@ -40,8 +41,8 @@ export function buildProgram(host: ProgramHost): Command {
   program.addHelpText(
     'after',
     `
-Exit codes: 0 done, 1 a task or the command failed, 2 tasks are left, 3 refused (nothing was changed),
-64 wrong use of the command line, 130 interrupted.
+Exit codes: 0 done, 1 a task or the command failed, 2 tasks are left, 3 refused
+(nothing was changed), 64 wrong use of the command line, 130 interrupted.
 
 Start with:
   $ drover init
@@ -49,6 +50,16 @@ Start with:
   $ drover run`,
   );
   return program;
+}
+
+/** Without `[options]`: every command has some. */
+function termOf(command: Command): string {
+  const names = [command.name(), ...command.aliases()].join('|');
+  const operands = command.registeredArguments.map((argument) => {
+    const word = argument.variadic ? `${argument.name()}...` : argument.name();
+    return argument.required ? `<${word}>` : `[${word}]`;
+  });
+  return [names, ...operands].join(' ');
 }
 
 function helpWidth(): number {

@@ -1,17 +1,115 @@
-// The live view of a run on a terminal.
+// The live view of a run on a terminal: drawn again at most ten times a second, from snapshots read at most four times
+// a second, and only while something happens; the clock ticks once a second.
 
-import type { Client, RunView } from '../../protocol/api.ts';
+import type { Client, RunView, StatusSnapshot } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import type { RunDisplay } from '../follow-run.ts';
-import { eventLine } from './event-line.ts';
+import { DurationBook, liveText } from './live-text.ts';
+import { screenOf } from './screen.ts';
 
-export function liveDisplay(context: CommandContext, _client: Client, _run: RunView): RunDisplay {
-  return {
-    onEvents(events) {
-      for (const event of events) context.say(eventLine(event));
-    },
-    onNotice: (text) => context.tell(text),
-    onClient: () => {},
-    done: () => {},
-  };
+const drawEveryMs = 100;
+const readEveryMs = 250;
+const tickMs = 1000;
+
+export function liveDisplay(context: CommandContext, client: Client, run: RunView): RunDisplay {
+  return new LiveDisplay(context, client, run);
+}
+
+class LiveDisplay implements RunDisplay {
+  private readonly context: CommandContext;
+  private readonly scope: { readonly epic?: string };
+  private readonly screen;
+  private readonly book = new DurationBook();
+  private readonly tick: NodeJS.Timeout;
+  private client: Client;
+  private snapshot: StatusSnapshot | null = null;
+  private notice: string | null = null;
+  private reading: 'no' | 'yes' | 'again' = 'no';
+  private drawTimer: NodeJS.Timeout | null = null;
+  private isDone = false;
+
+  constructor(context: CommandContext, client: Client, run: RunView) {
+    this.context = context;
+    this.client = client;
+    this.scope = run.epic_id === null ? {} : { epic: run.epic_id };
+    this.screen = screenOf(context.surroundings.stdout);
+    this.tick = setInterval(() => this.drawSoon(), tickMs);
+    this.read();
+  }
+
+  onEvents(events: Parameters<RunDisplay['onEvents']>[0]): void {
+    this.book.learn(events);
+    this.read();
+  }
+
+  onNotice(text: string): void {
+    this.notice = text;
+    this.drawSoon();
+  }
+
+  onClient(client: Client): void {
+    this.client = client;
+    this.read();
+  }
+
+  /** What the terminal keeps is the last state, not the one before the last event. */
+  async done(): Promise<void> {
+    clearInterval(this.tick);
+    if (this.drawTimer !== null) clearTimeout(this.drawTimer);
+    this.isDone = true;
+    this.notice = null;
+    try {
+      this.snapshot = await this.client.call('status', this.scope);
+    } catch {
+      // The backend is gone: the last known state stays.
+    }
+    this.draw();
+    this.screen.done();
+  }
+
+  private read(): void {
+    if (this.isDone) return;
+    if (this.reading !== 'no') {
+      this.reading = 'again';
+      return;
+    }
+    this.reading = 'yes';
+    this.client
+      .call('status', this.scope)
+      .then((snapshot) => {
+        if (this.isDone) return;
+        this.snapshot = snapshot;
+        this.drawSoon();
+      })
+      .catch(() => {}) // the follower notices that the backend is gone, and brings another client
+      .finally(() => {
+        setTimeout(() => {
+          const again = this.reading === 'again';
+          this.reading = 'no';
+          if (again) this.read();
+        }, readEveryMs);
+      });
+  }
+
+  private drawSoon(): void {
+    this.drawTimer ??= setTimeout(() => {
+      this.drawTimer = null;
+      this.draw();
+    }, drawEveryMs);
+  }
+
+  private draw(): void {
+    if (this.snapshot === null) return;
+    const { surroundings, color } = this.context;
+    const { columns, rows } = surroundings.stdout;
+    const text = liveText(this.snapshot, {
+      width: columns,
+      rows,
+      color,
+      nowMs: surroundings.nowMs(),
+      durationsMs: this.book.all,
+      notice: this.notice,
+    });
+    this.screen.draw(text);
+  }
 }

@@ -1,8 +1,13 @@
 // `drover status` for people.
 
-import type { StatusSnapshot } from '../../protocol/api.ts';
+import type { RunView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
-import { countsLine } from './summary.ts';
+import { costText, durationText, progressBar } from './figures.ts';
+import { wrap } from './fit.ts';
+import { paintOf, type Paint } from './style.ts';
+import { answerCommand, countsLine, openQuestions, targetLine, totalCost } from './summary.ts';
+import { taskTable, type TableOptions } from './task-table.ts';
+import { treeLines } from './tree.ts';
 
 export interface StatusTextOptions {
   readonly width: number;
@@ -11,9 +16,97 @@ export interface StatusTextOptions {
   readonly tree: boolean;
 }
 
-export function statusText(snapshot: StatusSnapshot, _options: StatusTextOptions): string {
-  const tasks = snapshot.tasks.map(
-    (task) => `${task.id}  ${task.status}  ${plainLine(task.title)}`,
+const barWidth = 30;
+
+export function statusText(snapshot: StatusSnapshot, options: StatusTextOptions): string {
+  const { width, nowMs } = options;
+  const paint = paintOf(options.color);
+  const view = { width, paint, nowMs };
+  const sections: (readonly string[])[] = [headLines(snapshot, view)];
+  if (snapshot.tasks.length === 0 && snapshot.epics.length === 0) {
+    sections.push(['There is no task yet; add one with: drover add "…"']);
+  } else if (options.tree) {
+    sections.push(treeLines(snapshot, { ...view, rowsMax: Number.POSITIVE_INFINITY }));
+  } else if (snapshot.tasks.length > 0) {
+    sections.push(taskTable(snapshot.tasks, view));
+  }
+  sections.push(stuckLines(snapshot, paint, width), needsYouLines(snapshot, paint, width));
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptions): string[] {
+  const { progress, run } = snapshot;
+  const cost = costText(totalCost(snapshot));
+  const bar = paint('green', progressBar(progress, barWidth));
+  const lines = [
+    wrap(countsLine(snapshot.counts), width),
+    `${bar} ${progress} %${cost && `  ${cost}`}`,
+  ];
+  if (run !== null) lines.push(wrap(runLine(run, nowMs), width, '     '));
+  const target = targetLine(snapshot);
+  if (target !== null) lines.push(wrap(target, width, '        '));
+  return lines;
+}
+
+const landTexts: { readonly [L in RunView['land']]: string } = {
+  task: 'each task lands',
+  epic: 'the epic lands as a whole',
+  review: 'the epic lands after review',
+};
+
+function runLine(run: RunView, nowMs: number): string {
+  const endS = run.ended_at ?? nowMs / 1000;
+  const time = durationText(endS - run.started_at);
+  const state = run.active ? `active for ${time}` : `over after ${time}`;
+  const scope = run.epic_id === null ? '' : `, epic ${run.epic_id}`;
+  const agents = run.workers === 1 ? '1 agent' : `${run.workers} agents`;
+  const result =
+    run.result_branch === null || run.result_branch === run.target_branch
+      ? ''
+      : `, result on ${plainLine(run.result_branch)}`;
+  return `Run: ${state}, ${agents}${scope}, ${landTexts[run.land]}${result}`;
+}
+
+function stuckLines(snapshot: StatusSnapshot, paint: Paint, width: number): string[] {
+  if (snapshot.stuck.length === 0) return [];
+  const lines = snapshot.stuck.map(({ id, reason }) =>
+    wrap(`  ${id}: ${plainLine(reason)}`, width, '    '),
   );
-  return [countsLine(snapshot.counts), ...tasks].join('\n');
+  return [paint('bold', 'Stuck:'), ...lines];
+}
+
+function needsYouLines(snapshot: StatusSnapshot, paint: Paint, width: number): string[] {
+  const asked = new Set(openQuestions(snapshot).map((question) => question.task_id));
+  const questions = openQuestions(snapshot).flatMap((question) => [
+    wrap(`  ${question.task_id}: ${plainLine(question.text)}`, width, '    '),
+    `    ${answerCommand(question)}`,
+  ]);
+  const others = snapshot.tasks
+    .filter((task) => !asked.has(task.id))
+    .flatMap((task) => decisionLines(task, width));
+  const lines = [...questions, ...others];
+  return lines.length === 0 ? [] : [paint('yellow', 'Needs you:'), ...lines];
+}
+
+/** What a person can do about a task that waits for a person. */
+function decisionLines(task: TaskView, width: number): string[] {
+  if (task.status === 'conflict') {
+    const files = task.conflict_files.map(plainLine).join(', ');
+    return [
+      wrap(`  ${task.id}: conflict in ${files || 'its changes'}`, width, '    '),
+      `    drover diff ${task.id}   (then: drover retry ${task.id})`,
+    ];
+  }
+  if (task.status !== 'needs_review') return [];
+  const held = task.held_files.map(plainLine).join(', ');
+  const kind = plainLine(task.review_kind ?? 'review').replaceAll('_', ' ');
+  const what = held === '' ? kind : `${kind}: ${held}`;
+  return [
+    wrap(`  ${task.id}: ${what}`, width, '    '),
+    `    drover diff ${task.id}`,
+    `    drover approve ${task.id}   (or: drover send-back ${task.id} "…")`,
+  ];
 }

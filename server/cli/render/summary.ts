@@ -37,11 +37,11 @@ export function openQuestions(snapshot: StatusSnapshot): readonly QuestionView[]
   return snapshot.questions.filter((question) => question.state === 'open');
 }
 
-/** What to type to answer a question. */
+/** What to type to answer a question: the first choice, and which others there are. */
 export function answerCommand(question: QuestionView): string {
-  const [first] = question.choices;
-  const choice = question.choices.length === 1 ? first : undefined;
-  return `drover answer ${question.id} ${shellWord(choice ?? question.choices.join('|'))}`;
+  const [first = '…', ...others] = question.choices.map(shellWord);
+  const rest = others.length === 0 ? '' : `   (or: ${others.join(', ')})`;
+  return `drover answer ${question.id} ${first}${rest}`;
 }
 
 export function targetLine(snapshot: StatusSnapshot): string | null {
@@ -55,5 +55,6 @@ export function targetLine(snapshot: StatusSnapshot): string | null {
 
 function shellWord(text: string): string {
   const plain = plainLine(text);
-  return /^[A-Za-z0-9_.:@%+=|/-]+$/u.test(plain) && !plain.includes('|') ? plain : `"${plain}"`;
+  if (/^[A-Za-z0-9_.:@%+=/-]+$/u.test(plain)) return plain;
+  return `'${plain.replaceAll("'", "'\\''")}'`;
 }

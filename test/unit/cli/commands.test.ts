@@ -1,31 +1,12 @@
 // What each command asks of the backend, what it prints, and its exit code.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Refusal } from '../../../server/core/failure.ts';
-import { memoryBackend, type MemoryBackend } from '../../doubles/memory-backend.ts';
-import { memoryTerminal, type MemoryTerminal } from '../../doubles/terminal.ts';
+import { drover } from '../../doubles/drover.ts';
+import { memoryBackend } from '../../doubles/memory-backend.ts';
 import { taskView } from '../../doubles/views.ts';
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-  readonly backend: MemoryBackend;
-}
-
-async function drover(
-  args: readonly string[],
-  backend: MemoryBackend = memoryBackend(),
-  prepare: (terminal: MemoryTerminal) => void = () => {},
-): Promise<Ran> {
-  const terminal = memoryTerminal(backend.backends);
-  prepare(terminal);
-  const code = await terminal.run(...args);
-  return { code, out: terminal.stdout.text, err: terminal.stderr.text, backend };
-}
 
 suite('commands', () => {
   let folder = '';
@@ -79,19 +60,15 @@ suite('commands', () => {
       parent: 'task-y',
     });
     asks(
-      [
-        'add',
-        'T',
-        ...['-d', '-C is broken', '-e', 'epic-1', '-P', 'task-1', '-p', 'High'],
-        ...['--blocked-by', 'a, b', '--blocked-by', 'c', '--type', 'bug'],
-        ...['--label', 'x', '--label', 'y', '--accept', 'one', '--agent', 'codex'],
-        ...['--gate', 'npm test', '--test-mode', 'strict', '--test-scope', 'all'],
-        ...['--max-attempts', '2'],
-      ],
+      (
+        'add T -d -C_is_broken -e epic-1 -P task-1 -p High --blocked-by a,b --blocked-by c ' +
+        '--type bug --label x --label y --accept one --agent codex --gate make --test-mode strict ' +
+        '--test-scope all --max-attempts 2'
+      ).split(' '),
       'task.add',
       {
         title: 'T',
-        description: '-C is broken',
+        description: '-C_is_broken',
         epic: 'epic-1',
         parent: 'task-1',
         priority: 'high',
@@ -100,7 +77,7 @@ suite('commands', () => {
         labels: ['x', 'y'],
         accept: ['one'],
         agent: 'codex',
-        gate: 'npm test',
+        gate: 'make',
         test_mode: 'strict',
         test_scope: 'all',
         max_attempts: 2,
@@ -333,184 +310,6 @@ suite('commands', () => {
     test('text of agents cannot forge the screen', async () => {
       const backend = memoryBackend({ why: () => ({ id: 'x', reasons: ['a\u001b[2J\nb\rc'] }) });
       assert.equal((await drover(['why', 'x'], backend)).out, 'a bc\n');
-    });
-  });
-
-  suite('import', () => {
-    const nothing = {
-      imported: { epics: 0, tasks: 0 },
-      unchanged: 0,
-      differs: [],
-      errors: [],
-      warnings: [],
-    };
-
-    test('the text and the lines that are no UTF-8 are handed over', async () => {
-      const path = file('plan.jsonl', Buffer.from([0x61, 10, 0xff, 0xfe, 10, 0x62, 10, 0xc3]));
-      const backend = memoryBackend({ import: () => nothing });
-      const { code } = await drover(['import-jsonl', path, '--dry-run', '--rename'], backend);
-      assert.equal(code, 0);
-      assert.deepEqual(backend.calls[0]?.params, {
-        text: 'a\n\ufffd\ufffd\nb\n\ufffd',
-        bad_utf8_lines: [2, 4],
-        file: path,
-        format: 'auto',
-        dry_run: true,
-        update: false,
-        rename: true,
-        skip_invalid: false,
-      });
-    });
-
-    test('a bad file is refused with every line; nothing runs after it', async () => {
-      const path = file('plan.jsonl', '{');
-      const error = { line: 1, code: 'json', kind: 'json', id: null, message: 'This is no JSON.' };
-      const backend = memoryBackend({ import: () => ({ ...nothing, errors: [error] }) });
-      const { code, out, err } = await drover(['import', path, '--continue', '--json'], backend);
-      assert.equal(code, 3);
-      const answer = JSON.parse(out);
-      assert.equal(answer.error.kind, 'bad_import');
-      assert.deepEqual(answer.errors, [error]);
-      assert.match(err, /plan\.jsonl:1: This is no JSON\./u);
-      assert.deepEqual(
-        backend.calls.map((call) => call.name),
-        ['import'],
-      );
-    });
-
-    test('no file, a folder: refused without a word to the backend', async () => {
-      for (const path of [join(folder, 'none.jsonl'), folder]) {
-        const { code, backend } = await drover(['import', path]);
-        assert.equal(code, 3);
-        assert.deepEqual(backend.calls, []);
-      }
-    });
-
-    test('--continue runs and is judged by the run', async () => {
-      const path = file('plan.jsonl', '{}');
-      const backend = memoryBackend({ import: () => nothing });
-      backend.setTask({ id: 'task-1', status: 'failed' });
-      setTimeout(() => backend.feed.append({ type: 'run.finished', run_id: 'run-1' }), 30);
-      const { code, out } = await drover(['import', path, '--continue', '--json'], backend);
-      assert.equal(code, 1);
-      const lines = out
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      assert.deepEqual(lines[0], nothing);
-      assert.equal(lines.at(-1).type, 'run.finished');
-    });
-  });
-
-  suite('export', () => {
-    const text = '{"version":"1.0"}';
-
-    test('to standard output and to a file', async () => {
-      const backend = memoryBackend({ export: () => ({ text }) });
-      assert.equal((await drover(['export'], backend)).out, `${text}\n`);
-      const path = join(folder, 'out.drover');
-      const { code, out } = await drover(['export', '-f', 'json', '-o', path, '--json'], backend);
-      assert.equal(code, 0);
-      assert.deepEqual(JSON.parse(out), { file: path, format: 'json', bytes: text.length + 1 });
-      assert.equal(readFileSync(path, 'utf8'), `${text}\n`);
-    });
-
-    test('a folder that is not there is refused', async () => {
-      const backend = memoryBackend({ export: () => ({ text }) });
-      const { code } = await drover(['export', '-o', join(folder, 'no', 'x')], backend);
-      assert.equal(code, 3);
-    });
-  });
-
-  suite('events and log', () => {
-    test('events: from a number, of a type, of a task, at most so many', async () => {
-      const backend = memoryBackend();
-      for (let count = 1; count <= 2500; count += 1) {
-        const type = count % 2 === 0 ? 'task.completed' : 'task.started';
-        backend.feed.append({ type, task_id: `task-${count % 10}` });
-      }
-      const seqs = async (...args: readonly string[]): Promise<number[]> => {
-        const { out } = await drover(['events', '--json', ...args], backend);
-        const lines = out.split('\n').filter((line) => line !== '');
-        return lines.map((line) => JSON.parse(line).seq as number);
-      };
-      assert.equal((await seqs()).length, 2500);
-      assert.deepEqual(await seqs('--after', '2497'), [2498, 2499, 2500]);
-      assert.deepEqual(await seqs('--limit', '2', '--type', 'task.completed'), [2, 4]);
-      assert.deepEqual(await seqs('--task', 'task-7', '--limit', '1'), [7]);
-      assert.equal((await seqs('--limit', '1500')).length, 1500);
-      assert.deepEqual(await seqs('--limit', '0'), []);
-    });
-
-    test('events --follow ends when the wanted number has come', async () => {
-      const backend = memoryBackend();
-      backend.feed.append({}, {});
-      setTimeout(() => backend.feed.append({}, {}), 10);
-      const { code, out } = await drover(['events', '--follow', '--limit', '3', '--json'], backend);
-      assert.equal(code, 0);
-      assert.equal(out.trim().split('\n').length, 3);
-    });
-
-    test('events --follow ends quietly when nobody reads any more', async () => {
-      const backend = memoryBackend();
-      const { code, err } = await drover(['events', '--follow'], backend, (terminal) => {
-        setTimeout(() => terminal.stdout.breakPipe(), 20);
-      });
-      assert.deepEqual([code, err], [0, '']);
-    });
-
-    test('events --follow and Ctrl-C: 130', async () => {
-      const { code } = await drover(['events', '--follow'], memoryBackend(), (terminal) => {
-        setTimeout(() => terminal.interrupt(), 20);
-      });
-      assert.equal(code, 130);
-    });
-
-    test('log reads page by page, and with --follow until the attempt has ended', async () => {
-      const offsets: unknown[] = [];
-      const backend = memoryBackend({
-        'log.read': ({ id, offset = 0, attempt = 2 }) => {
-          offsets.push([offset, attempt]);
-          const events =
-            offset < 30 ? [{ type: 'text', at: 1_700_000_000_000, text: `at ${offset}` }] : [];
-          return {
-            task_id: id,
-            attempt,
-            events,
-            next_offset: Math.min(30, offset + 10),
-            ended: offsets.length > 6,
-          };
-        },
-      });
-      const once = await drover(['log', 'task-1', '--json'], backend);
-      assert.equal(once.out.trim().split('\n').length, 3);
-      assert.deepEqual(offsets, [
-        [0, 2],
-        [10, 2],
-        [20, 2],
-        [30, 2],
-      ]);
-      const follow = await drover(['log', 'task-1', '--follow'], backend);
-      assert.equal(follow.code, 0);
-      assert.match(follow.out, /at 20/u);
-      assert.equal(offsets.length, 8);
-    });
-
-    test('log --prompt', async () => {
-      const backend = memoryBackend({
-        'log.prompt': ({ id, attempt = 1 }) => ({ task_id: id, attempt, prompt: 'Do\u001b[0m it' }),
-      });
-      const { out } = await drover(['log', 'task-1', '--prompt'], backend);
-      assert.equal(out, 'Do it\n');
-    });
-
-    test('an unknown task is refused', async () => {
-      const backend = memoryBackend({
-        'log.read': () => {
-          throw new Refusal('unknown_task', 'There is no task x.');
-        },
-      });
-      assert.equal((await drover(['log', 'x', '--follow'], backend)).code, 3);
     });
   });
 });

@@ -1,0 +1,104 @@
+// What the live view of a run shows, as text: the tree, and below it where the run stands.
+
+import { etaMs, medianMs } from '../../core/schedule.ts';
+import type { GraphNode } from '../../core/graph.ts';
+import type { EventView, StatusSnapshot } from '../../protocol/api.ts';
+import { plainLine } from '../plain-text.ts';
+import { costText, durationText, progressBar } from './figures.ts';
+import { fit, wrap } from './fit.ts';
+import { paintOf } from './style.ts';
+import { answerCommand, countsLine, openQuestions, targetLine, totalCost } from './summary.ts';
+import { isRunning } from './task-facts.ts';
+import { treeLines } from './tree.ts';
+
+export interface LiveTextOptions {
+  readonly width: number;
+  readonly rows: number;
+  readonly color: boolean;
+  readonly nowMs: number;
+  readonly durationsMs: readonly number[];
+  /** The last word about the run itself, or null. */
+  readonly notice: string | null;
+}
+
+const questionsMax = 3;
+const barWidth = 24;
+
+export function liveText(snapshot: StatusSnapshot, options: LiveTextOptions): string {
+  const { width, rows, nowMs } = options;
+  const paint = paintOf(options.color);
+  const footer = footerLines(snapshot, options).map((line) => fit(line, width));
+  // One row stays free for the cursor, one between tree and footer.
+  const rowsMax = Math.max(3, rows - footer.length - 2);
+  const tree = treeLines(snapshot, { width, paint, nowMs, rowsMax });
+  return [...tree, '', ...footer].join('\n');
+}
+
+function footerLines(snapshot: StatusSnapshot, options: LiveTextOptions): string[] {
+  const { run, progress } = snapshot;
+  const { nowMs } = options;
+  const facts = [`${progressBar(progress, barWidth)} ${progress} %`];
+  if (run !== null) facts.push(durationText(nowMs / 1000 - run.started_at));
+  const cost = costText(totalCost(snapshot));
+  if (cost !== '') facts.push(cost);
+  const eta = etaText(snapshot, options);
+  if (eta !== '') facts.push(eta);
+  const lines = [facts.join('  '), ...wrap(countsLine(snapshot.counts), options.width).split('\n')];
+  const target = targetLine(snapshot);
+  if (target !== null && (snapshot.target?.pending ?? 0) > 0) lines.push(target);
+  const questions = openQuestions(snapshot);
+  for (const question of questions.slice(0, questionsMax)) {
+    lines.push(`? ${question.task_id}: ${plainLine(question.text)}`);
+    lines.push(`  ${answerCommand(question)}`);
+  }
+  if (questions.length > questionsMax) {
+    lines.push(`? and ${questions.length - questionsMax} more: drover status`);
+  }
+  if (options.notice !== null) lines.push(options.notice);
+  return lines;
+}
+
+function etaText(snapshot: StatusSnapshot, { nowMs, durationsMs }: LiveTextOptions): string {
+  if (snapshot.run === null || !snapshot.run.active) return '';
+  const movable = new Set(['ready', 'claimed', 'in_progress', 'blocked']);
+  const stuck = new Set(snapshot.stuck.map((each) => each.id));
+  const tasks = snapshot.tasks.filter((task) => movable.has(task.status) && !stuck.has(task.id));
+  const remaining: GraphNode[] = tasks.map((task, sequence) => ({
+    id: task.id,
+    blockedBy: task.waits_for,
+    parentId: task.parent_id,
+    sequence,
+  }));
+  const running = tasks.filter((task) => isRunning(task) && task.started_at !== null);
+  const left = etaMs({
+    remaining,
+    medianMs: medianMs(durationsMs),
+    workers: snapshot.run.workers,
+    elapsedMs: new Map(running.map((task) => [task.id, nowMs - (task.started_at ?? 0) * 1000])),
+  });
+  return left === null || left === 0 ? '' : `about ${durationText(left / 1000)} left`;
+}
+
+/** How long finished tasks took, learnt from the feed: from the start of an attempt to its completion. */
+export class DurationBook {
+  private readonly startedAtMs = new Map<string, number>();
+  private readonly durationsMs: number[] = [];
+
+  learn(events: readonly EventView[]): void {
+    for (const { type, task_id: id, at_ms: atMs } of events) {
+      if (id === null) continue;
+      if (type === 'task.claimed' || type === 'task.started') this.startedAtMs.set(id, atMs);
+      const startedAtMs = this.startedAtMs.get(id);
+      if (type !== 'task.completed' || startedAtMs === undefined) continue;
+      this.startedAtMs.delete(id);
+      this.durationsMs.push(atMs - startedAtMs);
+      if (this.durationsMs.length > durationsMax) this.durationsMs.shift();
+    }
+  }
+
+  get all(): readonly number[] {
+    return this.durationsMs;
+  }
+}
+
+const durationsMax = 200;

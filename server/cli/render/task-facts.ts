@@ -1,0 +1,54 @@
+// The short facts of a task that table and tree have in common.
+
+import type { TaskView } from '../../protocol/api.ts';
+import { plainLine } from '../plain-text.ts';
+import { clockText, costText, durationText } from './figures.ts';
+
+export function isRunning(task: TaskView): boolean {
+  return task.status === 'in_progress' || task.status === 'claimed';
+}
+
+/** What it does, or what keeps it from doing: `agent`, `waits for task-a`, `until 14:05:00`. */
+export function situation(task: TaskView): string {
+  switch (task.status) {
+    case 'in_progress':
+    case 'claimed':
+      return task.phase ?? '';
+    case 'blocked': {
+      if (task.waits_for.length > 0) return `waits for ${task.waits_for.join(', ')}`;
+      return plainLine(task.blocked_reason ?? '');
+    }
+    case 'waiting':
+      return task.waiting_until === null ? '' : `until ${clockText(task.waiting_until * 1000)}`;
+    case 'ready':
+      return task.next_attempt_at === null
+        ? ''
+        : `next try ${clockText(task.next_attempt_at * 1000)}`;
+    case 'needs_review':
+      return plainLine(task.review_kind ?? '').replaceAll('_', ' ');
+    case 'conflict':
+      return task.conflict_files.map(plainLine).join(', ');
+    case 'failed':
+      return plainLine(task.last_error ?? '');
+    case 'paused':
+    case 'completed':
+    case 'cancelled':
+      return '';
+  }
+}
+
+export function tryText(task: TaskView): string {
+  return task.attempts === 0 ? '' : `${task.attempts}/${task.max_attempts}`;
+}
+
+export function elapsedText(task: TaskView, nowMs: number): string {
+  if (task.started_at === null || !isRunning(task)) return '';
+  return durationText(nowMs / 1000 - task.started_at);
+}
+
+/** `claude 2/3 4m 05s $0.12`: agent, attempt, time, money, as far as there is any. */
+export function figuresOf(task: TaskView, nowMs: number): string {
+  const agent = isRunning(task) ? plainLine(task.agent ?? '') : '';
+  const facts = [agent, tryText(task), elapsedText(task, nowMs), costText(task.cost)];
+  return facts.filter((fact) => fact !== '').join(' ');
+}

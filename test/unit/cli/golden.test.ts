@@ -1,0 +1,230 @@
+// What people see at 80 columns: status, tree, live view, why, help.
+
+import assert from 'node:assert/strict';
+import { stripVTControlCharacters } from 'node:util';
+import { statusText } from '../../../server/cli/render/status-text.ts';
+import { DurationBook, liveText } from '../../../server/cli/render/live-text.ts';
+import { widthOf } from '../../../server/cli/render/fit.ts';
+import { oneLine } from '../../../server/cli/render/summary.ts';
+import { buildProgram } from '../../../server/cli/program/program.ts';
+import type { Command } from 'commander';
+import type { StatusSnapshot, TaskView } from '../../../server/protocol/api.ts';
+import { checkGolden } from '../../doubles/golden.ts';
+import { memoryBackend } from '../../doubles/memory-backend.ts';
+import { eventView } from '../../doubles/memory-feed.ts';
+import { memoryTerminal } from '../../doubles/terminal.ts';
+import { epicView, questionView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
+
+const nowMs = 1_700_000_600_000;
+const view = { width: 80, color: false, nowMs, tree: false };
+
+const busyTasks: readonly TaskView[] = [
+  taskView({
+    id: 'task-7h2k9d3f',
+    title: 'Greet people by name, in the language of their choice, at any time of the day',
+    epic_id: 'epic-fr4n5a1s',
+    status: 'in_progress',
+    phase: 'agent',
+    agent: 'claude',
+    attempts: 2,
+    started_at: 1_700_000_355,
+    cost: 0.124,
+  }),
+  taskView({
+    id: 'task-7h2k9d3f.1',
+    title: 'Parse the name',
+    epic_id: 'epic-fr4n5a1s',
+    parent_id: 'task-7h2k9d3f',
+    status: 'completed',
+  }),
+  taskView({
+    id: 'task-7h2k9d3f.2',
+    title: 'Choose the language',
+    epic_id: 'epic-fr4n5a1s',
+    parent_id: 'task-7h2k9d3f',
+  }),
+  taskView({
+    id: 'task-9c4v7b2n',
+    title: '日本語の挨拶を追加する 🐑 とても長い題名なのでここで切られるはずです',
+    epic_id: 'epic-fr4n5a1s',
+    status: 'blocked',
+    waits_for: ['task-7h2k9d3f'],
+  }),
+  taskView({
+    id: 'task-3m8x4q1z',
+    title: 'Review \u001b[31mme\u001b[0m\u0007',
+    status: 'needs_review',
+    review_kind: 'held_files',
+    held_files: ['.env', 'keys/server.pem'],
+    attempts: 1,
+    cost: 1.5,
+  }),
+  taskView({
+    id: 'STORY-001',
+    title: 'An imported one that does not merge',
+    status: 'conflict',
+    conflict_files: ['src/hello.ts', 'src/index.ts'],
+    attempts: 3,
+  }),
+  taskView({
+    id: 'task-bbbbbbbb',
+    title: 'Failed',
+    status: 'failed',
+    last_error: 'The gate is red.',
+  }),
+  taskView({ id: 'task-cccccccc', title: 'Given up', status: 'cancelled' }),
+  taskView({ id: 'task-dddddddd', title: 'Out of quota', status: 'paused', attempts: 1 }),
+];
+
+const busy: StatusSnapshot = snapshotOf(busyTasks, {
+  run: runView({ target_branch: 'main', result_branch: 'drover/results/main' }),
+  target: { branch: 'main', sha: '89abcdef0123456789abcdef0123456789abcdef', pending: 2 },
+  epics: [
+    epicView({ id: 'epic-fr4n5a1s', title: 'Speak French' }, busyTasks),
+    epicView({ id: 'epic-0000empty', title: 'Nothing yet', status: 'closed' }),
+  ],
+  stuck: [
+    {
+      id: 'task-9c4v7b2n',
+      waits_for: ['task-bbbbbbbb'],
+      reason:
+        'It waits for task-bbbbbbbb, which has failed: retry it with "drover retry task-bbbbbbbb", or take the edge away.',
+    },
+  ],
+  questions: [
+    questionView({
+      id: 'q-41',
+      task_id: 'task-7h2k9d3f',
+      text: 'May I run "npm install left-pad" in the worktree of this task, or shall I write it myself?',
+    }),
+    questionView({ id: 'q-42', task_id: 'task-7h2k9d3f', state: 'answered' }),
+  ],
+});
+
+function fits(text: string, width = 80): void {
+  for (const line of text.split('\n')) assert.ok(widthOf(line) <= width, `too wide: ${line}`);
+}
+
+suite('what people see', () => {
+  test('status', () => {
+    const text = statusText(busy, view);
+    fits(text);
+    checkGolden('status', text);
+  });
+
+  test('status on a wide terminal', () => {
+    const text = statusText(busy, { ...view, width: 120 });
+    fits(text, 120);
+    checkGolden('status-wide', text);
+  });
+
+  test('status --tree', () => {
+    const text = statusText(busy, { ...view, tree: true });
+    fits(text);
+    checkGolden('status-tree', text);
+  });
+
+  test('status of an empty project', () => {
+    checkGolden('status-empty', statusText(snapshotOf([]), view));
+  });
+
+  test('status --oneline', () => {
+    checkGolden('status-oneline', oneLine(busy));
+  });
+
+  test('live view', () => {
+    const text = liveText(busy, { ...view, rows: 30, durationsMs: [300_000], notice: null });
+    fits(text);
+    checkGolden('live', text);
+  });
+
+  test('live view of many tasks: the active ones first, the rest counted, never too high', () => {
+    const many = Array.from({ length: 500 }, (_, at) =>
+      taskView({
+        id: `task-${String(at).padStart(4, '0')}`,
+        status: at % 100 === 7 ? 'in_progress' : at < 200 ? 'completed' : 'ready',
+        phase: at % 100 === 7 ? 'gate' : null,
+        epic_id: at % 2 === 0 ? 'epic-a' : null,
+      }),
+    );
+    const epics = [epicView({ id: 'epic-a' }, many)];
+    const snapshot = snapshotOf(many, { run: runView(), epics });
+    const text = liveText(snapshot, {
+      ...view,
+      rows: 24,
+      durationsMs: [60_000],
+      notice: 'Stopping …',
+    });
+    fits(text);
+    assert.ok(text.split('\n').length < 24);
+    checkGolden('live-many', text);
+  });
+
+  test('whatever the width and the height, nothing is wider or higher', () => {
+    for (const width of [20, 31, 40, 79, 120]) {
+      for (const tree of [true, false]) {
+        const narrow = statusText(busy, { ...view, width, tree });
+        if (tree) fits(narrow.split('\n\n')[1] ?? '', width);
+      }
+      for (const rows of [8, 12, 40]) {
+        fits(liveText(busy, { ...view, width, rows, durationsMs: [], notice: null }), width);
+      }
+    }
+  });
+
+  test('colour changes nothing but the colour', () => {
+    const colored = statusText(busy, { ...view, color: true });
+    assert.ok(colored.includes('\u001b['));
+    assert.equal(stripVTControlCharacters(colored), statusText(busy, view));
+  });
+
+  test('why', async () => {
+    const reasons = [
+      'It waits for task-7h2k9d3f, which is running (agent, attempt 2 of 3).',
+      'The run has no free place: 3 of 3 agents are working.',
+    ];
+    const backend = memoryBackend({ why: ({ id }) => ({ id, reasons }) });
+    const terminal = memoryTerminal(backend.backends);
+    assert.equal(await terminal.run('why', 'task-9c4v7b2n'), 0);
+    checkGolden('why', terminal.stdout.text);
+  });
+
+  test('help of every command: it says what it does, and shows examples', () => {
+    const columns = process.stdout.columns;
+    process.stdout.columns = 80;
+    try {
+      const host = { write: () => {}, writeError: () => {}, run: async () => {} };
+      const texts: string[] = [];
+      const visit = (command: Command): void => {
+        let text = '';
+        command.configureOutput({ writeOut: (part) => (text += part) });
+        command.outputHelp();
+        if (command.name() !== 'help') assert.match(text, /\$ drover /u);
+        texts.push(text);
+        for (const each of command.commands) visit(each);
+      };
+      visit(buildProgram(host));
+      checkGolden('help', texts.join(`${'='.repeat(80)}\n`));
+    } finally {
+      process.stdout.columns = columns;
+    }
+  });
+});
+
+suite('durations learnt from the feed', () => {
+  test('from the last start to the completion', () => {
+    const book = new DurationBook();
+    const at = (seq: number, type: string, task: string, atMs: number) =>
+      eventView({ seq, type, task_id: task, at_ms: atMs });
+    book.learn([
+      at(1, 'task.claimed', 'a', 1000),
+      at(2, 'task.claimed', 'b', 2000),
+      at(3, 'task.started', 'b', 5000),
+      at(4, 'task.completed', 'b', 9000),
+      at(5, 'task.completed', 'unknown', 9000),
+      at(6, 'run.finished', 'a', 9500),
+    ]);
+    book.learn([at(7, 'task.completed', 'a', 11_000)]);
+    assert.deepEqual(book.all, [4000, 10_000]);
+  });
+});
