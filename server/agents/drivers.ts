@@ -1,6 +1,7 @@
 // The driver for the kind of agent that the settings name.
 
 import { Refusal } from '../core/failure.ts';
+import { createClaudeDriver } from './claude/driver.ts';
 import { createCommandDriver } from './command.ts';
 import { createDemoDriver } from './demo/driver.ts';
 import type { AgentDriver, AgentKind, AgentSettings, ProcessTable } from './port.ts';
@@ -9,6 +10,8 @@ export interface DriverDeps {
   readonly processTable: ProcessTable;
   /** The project's root: relative program paths start here. */
   readonly baseDir: string;
+  /** True where a person trusts the repository: the agent may use the repository's own agent settings. */
+  readonly trusted?: boolean;
 }
 
 /** Throws a Refusal (`agent_missing`) for a kind that this version does not drive. */
@@ -19,6 +22,7 @@ export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDr
     case 'demo':
       return createDemoDriver(deps);
     case 'claude':
+      return createClaudeDriver(settings, { trusted: false, ...deps });
     case 'drover-code':
     case 'codex':
     case 'opencode':
@@ -33,7 +37,7 @@ export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDr
 function notDriven(kind: AgentKind): Refusal {
   return new Refusal(
     'agent_missing',
-    `This version of Drover does not drive the agent kind "${kind}" yet: use "claude", or "command" with a program of your own (DROVER_AGENT_TYPE or [agent] kind).`,
+    `This version of Drover does not drive the agent kind "${kind}" yet: use "claude", "demo", or "command" with a program of your own (DROVER_AGENT_TYPE or [agent] kind).`,
   );
 }
 

@@ -1,14 +1,17 @@
 // Waits for a program's end and enforces its limits: our stop signal, wall time, and what is left of its tree.
 
-import type { AgentExit } from './spawn.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentProcess, AgentRequest, ProcessTable } from './port.ts';
+import type { AgentExit } from './spawn.ts';
 
-export type ProgramEnd =
-  | { readonly why: 'exited'; readonly exit: AgentExit }
-  | { readonly why: 'stopped'; readonly exit: AgentExit }
-  | { readonly why: 'timeout'; readonly exit: AgentExit };
+export type CommonEnd = 'exited' | 'stopped' | 'timeout';
 
-export interface SuperviseOptions {
+export interface ProgramEnd<Own extends string = never> {
+  readonly why: CommonEnd | Own;
+  readonly exit: AgentExit;
+}
+
+export interface SuperviseOptions<Own extends string = never> {
   readonly request: AgentRequest;
   readonly process: AgentProcess;
   readonly exited: Promise<AgentExit>;
@@ -18,29 +21,49 @@ export interface SuperviseOptions {
   readonly startedAt: number;
   readonly graceMs: number;
   readonly onWarning: (text: string) => void;
+  /** Reasons of the driver's own to end it. */
+  readonly ownEnd?: Promise<Own>;
+  /** Asks the program in its own words; it gets so many milliseconds before the signals come. */
+  readonly askToEnd?: (why: CommonEnd | Own) => number;
 }
 
 /** What a program leaves behind after its own end gets less time to go. */
 const leftoverGraceMs = 1_000;
+/** Node's timers hold no more than 31 bits. */
+const timerMsMax = 2 ** 31 - 1;
 
-export async function superviseProgram(options: SuperviseOptions): Promise<ProgramEnd> {
+/** Nothing of the program's tree is left when this resolves. */
+export async function superviseProgram<Own extends string = never>(
+  options: SuperviseOptions<Own>,
+): Promise<ProgramEnd<Own>> {
   const { request, processTable, exited } = options;
   const why = await firstEnd(options);
-  const graceMs = why === 'exited' ? leftoverGraceMs : options.graceMs;
+  let hasExited = why === 'exited';
+  if (!hasExited && options.askToEnd !== undefined) {
+    hasExited = await isWithin(exited, options.askToEnd(why));
+  }
   try {
+    const graceMs = hasExited ? leftoverGraceMs : options.graceMs;
     await processTable.endTree(request.runId, options.process, graceMs);
   } catch (error) {
     options.onWarning(error instanceof Error ? error.message : String(error));
   }
-  const exit = await exited;
-  return { why, exit };
+  return { why, exit: await exited };
 }
 
-function firstEnd(options: SuperviseOptions): Promise<ProgramEnd['why']> {
+async function isWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = delay(ms, false, { signal: timer.signal }).catch(() => false);
+  const inTime = await Promise.race([event.then(() => true), late]);
+  timer.abort();
+  return inTime;
+}
+
+function firstEnd<Own extends string>(options: SuperviseOptions<Own>): Promise<CommonEnd | Own> {
   const { signal, request } = options;
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | null = null;
-    const end = (why: ProgramEnd['why']): void => {
+    const end = (why: CommonEnd | Own): void => {
       if (timer !== null) clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
       resolve(why);
@@ -56,8 +79,6 @@ function firstEnd(options: SuperviseOptions): Promise<ProgramEnd['why']> {
       timer = setTimeout(() => end('timeout'), Math.min(leftMs, timerMsMax));
     }
     void options.exited.then(() => end('exited'));
+    void options.ownEnd?.then(end);
   });
 }
-
-/** Node's timers hold no more than 31 bits. */
-const timerMsMax = 2 ** 31 - 1;

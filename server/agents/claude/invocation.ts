@@ -1,0 +1,97 @@
+// How Claude Code is started: arguments, environment, and where it keeps its conversations.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentSettings } from '../port.ts';
+
+export interface InvocationOptions {
+  readonly sessionId: string;
+  readonly resume: boolean;
+  /** Settings of the repository run code before the first prompt: only where a person trusts it. */
+  readonly trusted: boolean;
+}
+
+/** Edits inside the worktree are the task; everything else is asked for. */
+const permissionModeDefault = 'acceptEdits';
+
+/** Both directions in JSON lines; permission requests come to us; our messages are echoed when a turn takes them. */
+const formatArguments = [
+  '--input-format',
+  'stream-json',
+  '--output-format',
+  'stream-json',
+  '--verbose',
+  '--permission-prompt-tool',
+  'stdio',
+  '--replay-user-messages',
+];
+
+/** Prompts never stand here: arguments are visible to everybody on the machine. */
+export function claudeArguments(settings: AgentSettings, options: InvocationOptions): string[] {
+  const sources = options.trusted
+    ? ['--setting-sources', 'user,project']
+    : ['--setting-sources', 'user', '--strict-mcp-config'];
+  return [
+    '-p',
+    ...formatArguments,
+    ...(options.resume ? ['--resume', options.sessionId] : ['--session-id', options.sessionId]),
+    ...sources,
+    '--permission-mode',
+    settings.permissionMode ?? permissionModeDefault,
+    ...(settings.model === null ? [] : ['--model', settings.model]),
+    ...settings.args,
+  ];
+}
+
+/** Of the many variables with this prefix only these are a user's; others belong to an outer session. */
+const usersOwn: ReadonlySet<string> = new Set([
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_MAX_RETRIES',
+]);
+
+/**
+ * Background tasks would outlive the result; many agents behind one key need few retries of their own, because the
+ * queue pauses for all of them; the rest keeps a run from talking to anybody but the model's provider.
+ */
+const defaults: Readonly<Record<string, string>> = {
+  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+  CLAUDE_CODE_MAX_RETRIES: '3',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_TELEMETRY: '1',
+  DISABLE_ERROR_REPORTING: '1',
+  DISABLE_AUTOUPDATER: '1',
+};
+
+export function claudeEnvironment(
+  env: Readonly<Record<string, string>>,
+  settings: AgentSettings,
+): Record<string, string> {
+  const kept = Object.entries(env).filter(
+    ([name]) =>
+      name in settings.env ||
+      usersOwn.has(name) ||
+      !(name === 'CLAUDECODE' || name.startsWith('CLAUDE_CODE_')),
+  );
+  return { ...defaults, ...Object.fromEntries(kept) };
+}
+
+/** Is there a conversation under this id? Null where that cannot be told. Only the file's name is looked at. */
+export function hasConversation(
+  env: Readonly<Record<string, string>>,
+  sessionId: string,
+): boolean | null {
+  const home = env['HOME'] ?? env['USERPROFILE'];
+  const config = env['CLAUDE_CONFIG_DIR'] ?? (home === undefined ? null : join(home, '.claude'));
+  if (config === null) return null;
+  try {
+    const projects = join(config, 'projects');
+    if (!existsSync(projects)) return false;
+    return readdirSync(projects).some((name) =>
+      existsSync(join(projects, name, `${sessionId}.jsonl`)),
+    );
+  } catch {
+    return null;
+  }
+}

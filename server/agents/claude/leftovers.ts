@@ -1,0 +1,41 @@
+// What an earlier process of the same run printed after the backend had died: into the log once, and nothing more.
+
+import type { AgentRequest } from '../port.ts';
+import type { RunRecord } from '../run-record.ts';
+import type { OutputStream } from '../spool.ts';
+import { Translator } from './translate.ts';
+import { noUsage } from './usage.ts';
+import { parseLine } from './wire.ts';
+
+export interface LeftoverLines {
+  readonly takeLine: (stream: OutputStream, line: string) => void;
+  /** Uuids of the messages that it had taken into a turn. */
+  readonly deliveredMessages: ReadonlySet<string>;
+}
+
+/** Questions in it are dead: whoever asked has ended. */
+export function takeLeftoverLines(record: RunRecord, request: AgentRequest): LeftoverLines {
+  const translator = new Translator({
+    cwd: request.cwd,
+    sessionId: request.sessionId,
+    resumed: request.resume,
+    usageBefore: noUsage,
+  });
+  const deliveredMessages = new Set<string>();
+  return {
+    deliveredMessages,
+    takeLine: (stream, line) => {
+      const parsed = stream === 'stdout' ? parseLine(line) : null;
+      if (parsed === null) {
+        record.emit({ type: 'output', stream, text: line });
+        return;
+      }
+      for (const notice of translator.take(parsed)) {
+        if (notice.kind === 'event') record.emit(notice.event);
+        if (notice.kind === 'message_state' && notice.state !== 'queued') {
+          deliveredMessages.add(notice.uuid);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,133 @@
+// How a run of Claude Code ended, from facts: neither the exit code nor `subtype` nor a result alone says it.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import type { AgentOutcome } from '../port.ts';
+import type { AgentExit } from '../spawn.ts';
+import type { ClaudeFacts } from './translate.ts';
+import { numberAt, objectsAt, textAt, type Json } from './wire.ts';
+
+/** Why we ended it, or `exited`: it ended by itself or after its last result. */
+export type ClaudeEnd = 'exited' | 'stopped' | 'timeout' | 'stalled' | 'auth' | 'limited';
+
+export interface EndFacts {
+  readonly why: ClaudeEnd;
+  readonly exit: AgentExit;
+  readonly stderrTail: string;
+  readonly timeoutMs: number | null;
+  readonly silentMs: number;
+  /** Known when a retry announced a long wait. */
+  readonly limitUntilMs: number | null;
+}
+
+const summaryCharsMax = 2_000;
+const detailCharsMax = 4_000;
+
+export function claudeOutcome(facts: ClaudeFacts, end: EndFacts): AgentOutcome {
+  switch (end.why) {
+    case 'stopped':
+      return { kind: 'stopped' };
+    case 'timeout': {
+      const minutes = Math.round((end.timeoutMs ?? 0) / 6_000) / 10;
+      const message = `Claude Code was ended after ${minutes} min, the limit for one attempt (task_timeout).`;
+      return failed(failure('timeout', message));
+    }
+    case 'stalled': {
+      const seconds = Math.round(end.silentMs / 1000);
+      const message = `The model's provider said nothing for ${seconds} s, so Claude Code was ended.`;
+      return failed(failure('agent_stalled', message));
+    }
+    case 'auth':
+      return failed(authFailure(''));
+    case 'limited':
+      return limited(facts, end.limitUntilMs);
+    case 'exited':
+      return facts.result === null ? withoutResult(end) : byResult(facts, facts.result, end);
+  }
+}
+
+function byResult(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome {
+  const reason = textAt(result, 'terminal_reason') ?? '';
+  if (reason.startsWith('aborted')) {
+    return failed(failure('agent_failed', 'The turn of Claude Code was interrupted from outside.'));
+  }
+  const subtype = textAt(result, 'subtype');
+  if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
+    const what = subtype === 'error_max_turns' ? 'turns' : 'money';
+    const message = `Claude Code used up the ${what} given to this attempt.`;
+    return failed(failure('agent_limit', message, errorText(result)));
+  }
+  if (result['is_error'] === true) return errorOutcome(facts, result, end);
+  const denied = objectsAt(result, 'permission_denials').map(
+    (one) => textAt(one, 'tool_name') ?? 'a tool',
+  );
+  const summary = (textAt(result, 'result') ?? '').trim().slice(0, summaryCharsMax);
+  return { kind: 'done', summary, deniedTools: [...new Set(denied)] };
+}
+
+/** By status first: an overload is called a server error in the line of the message. */
+function errorOutcome(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome {
+  const status = numberAt(result, 'api_error_status');
+  const error = facts.apiError === null ? null : textAt(facts.apiError, 'error');
+  const text = errorText(result);
+  if (error === 'billing_error') {
+    const message = `The account of Claude Code has no credit: ${text}`;
+    return failed(failure('agent_billing', message));
+  }
+  const isAuth = error === 'authentication_failed' || status === 401 || status === 403;
+  if (isAuth) return failed(authFailure(text));
+  if (facts.isLimitRejected || status === 429 || error === 'rate_limit') {
+    return limited(facts, end.limitUntilMs, text);
+  }
+  const isOverload =
+    (status !== null && status >= 500) ||
+    error === 'overloaded' ||
+    error === 'server_error' ||
+    textAt(result, 'api_error') === 'connection_failed';
+  if (isOverload) {
+    const message = `The model's provider is overloaded or cannot be reached: ${text}`;
+    return failed(failure('agent_overloaded', message));
+  }
+  return failed(failure('agent_failed', `Claude Code failed: ${text}`, detail(end)));
+}
+
+/** Killed, crashed, or refused to start: only stderr can say why. */
+function withoutResult(end: EndFacts): AgentOutcome {
+  const { code, signal } = end.exit;
+  const how =
+    code === null
+      ? `was killed${signal === null ? '' : ` by ${signal}`}`
+      : `ended with exit code ${code}`;
+  const firstLine = end.stderrTail.trim().split('\n').at(-1) ?? '';
+  const why = firstLine === '' ? '' : `: ${firstLine}`;
+  return failed(failure('agent_failed', `Claude Code ${how} without a result${why}`, detail(end)));
+}
+
+function authFailure(text: string): Failure {
+  const said = text === '' ? '' : ` (${text})`;
+  return failure(
+    'agent_auth',
+    `Claude Code is not signed in, or its key is refused${said}: run "claude" and /login, or set ANTHROPIC_API_KEY.`,
+  );
+}
+
+function limited(facts: ClaudeFacts, untilMs: number | null, text = ''): AgentOutcome {
+  const message = text === '' ? 'The account has reached its usage limit.' : text;
+  return { kind: 'limited', untilMs: facts.limitUntilMs ?? untilMs, message };
+}
+
+function errorText(result: Json): string {
+  const errors = result['errors'];
+  const listed = Array.isArray(errors)
+    ? errors.filter((one): one is string => typeof one === 'string')
+    : [];
+  const text = textAt(result, 'result') ?? listed.join('; ');
+  return (text === '' ? (textAt(result, 'subtype') ?? 'unknown error') : text).slice(0, 500);
+}
+
+function detail(end: EndFacts): string {
+  return end.stderrTail.slice(-detailCharsMax);
+}
+
+function failed(cause: Failure): AgentOutcome {
+  return { kind: 'failed', failure: cause };
+}

@@ -1,0 +1,49 @@
+// One process per conversation: Claude Code itself has no lock, and the branch written last would win.
+
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { AgentProcess } from '../port.ts';
+import { processStartTime } from '../process-list.ts';
+import { isAlive } from '../process-table.ts';
+
+export interface SessionLock {
+  /** Names the agent itself as the holder: it may outlive this process. */
+  handTo(agent: AgentProcess): void;
+  release(): void;
+}
+
+/** The lock, or the live process that has it. A dead holder is no holder. */
+export function lockSession(path: string): SessionLock | AgentProcess {
+  mkdirSync(dirname(path), { recursive: true });
+  const us: AgentProcess = {
+    pid: process.pid,
+    startTime: processStartTime(process.pid) ?? '',
+  };
+  for (;;) {
+    try {
+      writeFileSync(path, JSON.stringify(us), { flag: 'wx', mode: 0o600 });
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const holder = readHolder(path);
+    if (holder !== null && isAlive(holder)) return holder;
+    rmSync(path, { force: true });
+  }
+  return {
+    handTo: (agent) => {
+      writeFileSync(`${path}.new`, JSON.stringify(agent), { mode: 0o600 });
+      renameSync(`${path}.new`, path);
+    },
+    release: () => rmSync(path, { force: true }),
+  };
+}
+
+function readHolder(path: string): AgentProcess | null {
+  try {
+    const { pid, startTime } = JSON.parse(readFileSync(path, 'utf8')) as Partial<AgentProcess>;
+    return pid === undefined || startTime === undefined ? null : { pid, startTime };
+  } catch {
+    return null;
+  }
+}

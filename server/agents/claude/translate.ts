@@ -1,0 +1,266 @@
+// Turns what Claude Code prints into events and facts. Keeps only what later lines and the outcome need; does nothing.
+
+import { isAbsolute, relative } from 'node:path';
+import type { AgentEvent, Usage } from '../port.ts';
+import { readPermissionRequest, type PermissionRequest } from './permissions.ts';
+import { addUsage, usageOfMessage, usageSinceLastResult } from './usage.ts';
+import { asObject, numberAt, objectAt, objectsAt, textAt, type Json } from './wire.ts';
+
+/** What the driver has to react to; everything else is in `facts`. */
+export type Notice =
+  | { readonly kind: 'event'; readonly event: AgentEvent }
+  | {
+      readonly kind: 'permission';
+      readonly request: PermissionRequest;
+      readonly plan: string | null;
+    }
+  | { readonly kind: 'permission_withdrawn'; readonly requestId: string }
+  | { readonly kind: 'unknown_request'; readonly requestId: string }
+  | { readonly kind: 'message_state'; readonly uuid: string; readonly state: string }
+  | {
+      readonly kind: 'retry';
+      readonly status: number | null;
+      readonly delayMs: number;
+      readonly error: string;
+    }
+  | { readonly kind: 'result' };
+
+/** What the outcome is decided by. */
+export interface ClaudeFacts {
+  hasStarted: boolean;
+  hasMessages: boolean;
+  isTurnOpen: boolean;
+  /** The last result line; one process may print several. */
+  result: Json | null;
+  /** The last assistant line that stands for an error of the API. */
+  apiError: Json | null;
+  /** When a subscription's limit resets (Unix ms), from a rejecting rate_limit_event. */
+  limitUntilMs: number | null;
+  isLimitRejected: boolean;
+  /** Tools whose result is awaited. While one runs, silence is not the API's. */
+  readonly openTools: Set<string>;
+  /** Used by messages that no result has accounted for. */
+  unaccounted: Map<string, Usage>;
+  usage: Usage;
+}
+
+export interface TranslatorOptions {
+  readonly cwd: string;
+  readonly sessionId: string;
+  readonly resumed: boolean;
+  /** What earlier processes of this run have used. */
+  readonly usageBefore: Usage;
+}
+
+/** Calls of these wait for other model calls, so silence during them is the API's. */
+const agentTools: ReadonlySet<string> = new Set(['Agent', 'Task']);
+const titleCharsMax = 200;
+
+export class Translator {
+  readonly facts: ClaudeFacts;
+  readonly #options: TranslatorOptions;
+  /** ExitPlanMode asks with an empty input: the plan stands in the call before. */
+  #plan: string | null = null;
+
+  constructor(options: TranslatorOptions) {
+    this.#options = options;
+    this.facts = {
+      hasStarted: false,
+      hasMessages: false,
+      isTurnOpen: false,
+      result: null,
+      apiError: null,
+      limitUntilMs: null,
+      isLimitRejected: false,
+      openTools: new Set(),
+      unaccounted: new Map(),
+      usage: options.usageBefore,
+    };
+  }
+
+  take(line: Json): Notice[] {
+    switch (line['type']) {
+      case 'system':
+        return this.#takeSystem(line);
+      case 'assistant':
+        return this.#takeAssistant(line);
+      case 'user':
+        return line['isReplay'] === true ? [] : this.#takeUser(line);
+      case 'result':
+        return this.#takeResult(line);
+      case 'rate_limit_event':
+        return this.#takeRateLimit(line);
+      case 'control_request':
+        return takeRequest(line, this.#plan);
+      case 'control_cancel_request':
+        return [{ kind: 'permission_withdrawn', requestId: textAt(line, 'request_id') ?? '' }];
+      case 'command_lifecycle':
+        return this.#takeMessageState(line);
+      default:
+        return [];
+    }
+  }
+
+  #takeSystem(line: Json): Notice[] {
+    switch (line['subtype']) {
+      case 'init':
+        return this.#takeInit(line);
+      case 'api_retry':
+        return retryNotices(line);
+      case 'permission_denied':
+        return [note('info', textAt(line, 'message') ?? 'A tool was denied.')];
+      case 'status':
+        return line['status'] === 'compacting'
+          ? [note('info', 'Compacting the conversation.')]
+          : [];
+      default:
+        return [];
+    }
+  }
+
+  /** Comes again for every turn; only the first one is news. */
+  #takeInit(line: Json): Notice[] {
+    this.facts.isTurnOpen = true;
+    if (this.facts.hasStarted) return [];
+    this.facts.hasStarted = true;
+    const model = textAt(line, 'model');
+    const { sessionId, resumed } = this.#options;
+    const started = { type: 'started', agent: 'claude', sessionId, resumed } as const;
+    return [{ kind: 'event', event: model === null ? started : { ...started, model } }];
+  }
+
+  #takeAssistant(line: Json): Notice[] {
+    const message = objectAt(line, 'message');
+    if (line['is_api_error_message'] === true) {
+      this.facts.apiError = line;
+      return [note('warning', contentText(message['content']))];
+    }
+    this.facts.hasMessages = true;
+    this.facts.apiError = null;
+    this.facts.unaccounted.set(textAt(message, 'id') ?? '', usageOfMessage(message));
+    return objectsAt(message, 'content').flatMap((block) => this.#takeBlock(block));
+  }
+
+  #takeBlock(block: Json): Notice[] {
+    switch (block['type']) {
+      case 'text':
+        return [{ kind: 'event', event: { type: 'text', text: textAt(block, 'text') ?? '' } }];
+      case 'thinking': {
+        const text = textAt(block, 'thinking') ?? '';
+        return text === '' ? [] : [{ kind: 'event', event: { type: 'thinking', text } }];
+      }
+      case 'tool_use': {
+        const id = textAt(block, 'id') ?? '';
+        const name = textAt(block, 'name') ?? '';
+        const input = asObject(block['input']) ?? {};
+        if (!agentTools.has(name)) this.facts.openTools.add(id);
+        if (name === 'ExitPlanMode') this.#plan = textAt(input, 'plan');
+        const title = toolTitle(name, input, this.#options.cwd);
+        return [{ kind: 'event', event: { type: 'tool_call', id, name, title, input } }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #takeUser(line: Json): Notice[] {
+    return objectsAt(objectAt(line, 'message'), 'content').flatMap((block): Notice[] => {
+      if (block['type'] !== 'tool_result') return [];
+      const id = textAt(block, 'tool_use_id') ?? '';
+      this.facts.openTools.delete(id);
+      const isError = block['is_error'] === true;
+      const text = contentText(block['content']);
+      return [{ kind: 'event', event: { type: 'tool_result', id, isError, text } }];
+    });
+  }
+
+  #takeResult(line: Json): Notice[] {
+    const { facts } = this;
+    facts.isTurnOpen = false;
+    facts.result = line;
+    facts.openTools.clear();
+    facts.unaccounted.clear();
+    facts.usage = addUsage(facts.usage, usageSinceLastResult(line));
+    return [{ kind: 'event', event: { type: 'usage', usage: facts.usage } }, { kind: 'result' }];
+  }
+
+  #takeRateLimit(line: Json): Notice[] {
+    const { facts } = this;
+    const info = objectAt(line, 'rate_limit_info');
+    facts.isLimitRejected = info['status'] === 'rejected';
+    const resetsAt = numberAt(info, 'resetsAt');
+    facts.limitUntilMs = facts.isLimitRejected && resetsAt !== null ? unixMs(resetsAt) : null;
+    if (info['status'] !== 'allowed_warning') return [];
+    return [note('warning', 'The account is close to its usage limit.')];
+  }
+
+  #takeMessageState(line: Json): Notice[] {
+    const uuid = textAt(line, 'command_uuid') ?? '';
+    const state = textAt(line, 'state') ?? '';
+    // A message that starts after a result begins a turn of its own.
+    if (state === 'started') this.facts.isTurnOpen = true;
+    return [{ kind: 'message_state', uuid, state }];
+  }
+}
+
+function takeRequest(line: Json, plan: string | null): Notice[] {
+  const requestId = textAt(line, 'request_id') ?? '';
+  const request = objectAt(line, 'request');
+  if (request['subtype'] !== 'can_use_tool') return [{ kind: 'unknown_request', requestId }];
+  return [{ kind: 'permission', request: readPermissionRequest(requestId, request), plan }];
+}
+
+function retryNotices(line: Json): Notice[] {
+  const status = numberAt(line, 'error_status');
+  const delayMs = numberAt(line, 'retry_delay_ms') ?? 0;
+  const error = textAt(line, 'error') ?? 'unknown';
+  const attempt = numberAt(line, 'attempt') ?? 1;
+  return [
+    { kind: 'event', event: { type: 'retry', attempt, delayMs, status, error } },
+    { kind: 'retry', status, delayMs, error },
+  ];
+}
+
+function note(level: 'info' | 'warning', text: string): Notice {
+  return { kind: 'event', event: { type: 'note', level, text } };
+}
+
+/** Text of a message or a tool result: a string, or blocks of which some hold text. */
+function contentText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((block: unknown) => {
+      const one = asObject(block) ?? {};
+      return textAt(one, 'text') ?? `[${textAt(one, 'type') ?? 'content'}]`;
+    })
+    .join('\n');
+}
+
+/** One line that tells a person what a tool call does. */
+export function toolTitle(name: string, input: Json, cwd: string): string {
+  const path =
+    textAt(input, 'file_path') ?? textAt(input, 'notebook_path') ?? textAt(input, 'path');
+  const what =
+    path === null
+      ? (textAt(input, 'command') ??
+        textAt(input, 'description') ??
+        textAt(input, 'pattern') ??
+        textAt(input, 'query') ??
+        textAt(input, 'url') ??
+        textAt(input, 'prompt') ??
+        '')
+      : shortPath(path, cwd);
+  const firstLine = what.split('\n', 1)[0] ?? '';
+  return `${name} ${firstLine}`.trim().slice(0, titleCharsMax);
+}
+
+function shortPath(path: string, cwd: string): string {
+  const inside = relative(cwd, path);
+  return inside === '' || inside.startsWith('..') || isAbsolute(inside) ? path : inside;
+}
+
+/** The reference gives seconds; milliseconds are recognised by their size. */
+function unixMs(time: number): number {
+  return time < 1e12 ? time * 1000 : time;
+}

@@ -1,0 +1,2 @@
+/** Installs the pinned agent programs if they are not there, and gives their full paths. */
+export function ensureAgents(): Promise<{ claude: string }>;

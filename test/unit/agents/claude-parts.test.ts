@@ -1,0 +1,262 @@
+// The small parts of the Claude driver: limits, permissions, arguments, environment, lock.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compareVersions } from '../../../server/agents/claude/driver.ts';
+import { claudeArguments, claudeEnvironment } from '../../../server/agents/claude/invocation.ts';
+import { claudeOutcome } from '../../../server/agents/claude/outcome.ts';
+import {
+  permissionResponse,
+  questionsOf,
+  readPermissionRequest,
+} from '../../../server/agents/claude/permissions.ts';
+import { lockSession } from '../../../server/agents/claude/session-lock.ts';
+import { uuidFor } from '../../../server/agents/claude/session.ts';
+import { toolTitle, Translator } from '../../../server/agents/claude/translate.ts';
+import { noUsage } from '../../../server/agents/claude/usage.ts';
+import { objectsAt, type Json } from '../../../server/agents/claude/wire.ts';
+import type { AgentOutcome, AgentSettings } from '../../../server/agents/port.ts';
+
+const settings: AgentSettings = {
+  kind: 'claude',
+  path: null,
+  args: [],
+  env: {},
+  model: null,
+  permissionMode: null,
+};
+
+/** The outcome of a process that printed these lines and ended with exit code 1. */
+function outcomeOf(...lines: Json[]): AgentOutcome {
+  const translator = new Translator({
+    cwd: '/',
+    sessionId: 's',
+    resumed: false,
+    usageBefore: noUsage,
+  });
+  for (const line of lines) translator.take(line);
+  return claudeOutcome(translator.facts, {
+    why: 'exited',
+    exit: { code: 1, signal: null },
+    stderrTail: '',
+    timeoutMs: null,
+    silentMs: 0,
+    limitUntilMs: null,
+  });
+}
+const errorResult = (fields: Json): Json => ({
+  type: 'result',
+  subtype: 'success',
+  is_error: true,
+  terminal_reason: 'api_error',
+  result: 'API Error',
+  ...fields,
+});
+const apiError = (error: string): Json => ({
+  type: 'assistant',
+  is_api_error_message: true,
+  error,
+  message: { content: [{ type: 'text', text: 'API Error' }] },
+});
+
+function kindOf(...lines: Json[]): string {
+  const outcome = outcomeOf(...lines);
+  return outcome.kind === 'failed' ? outcome.failure.kind : outcome.kind;
+}
+
+suite('Claude outcome', () => {
+  test('errors of the API by status, then by their name', () => {
+    assert.equal(
+      kindOf(apiError('billing_error'), errorResult({ api_error_status: 400 })),
+      'agent_billing',
+    );
+    assert.equal(kindOf(apiError('authentication_failed'), errorResult({})), 'agent_auth');
+    assert.equal(kindOf(errorResult({ api_error_status: 403 })), 'agent_auth');
+    assert.equal(kindOf(apiError('rate_limit'), errorResult({ api_error_status: 429 })), 'limited');
+    assert.equal(
+      kindOf(apiError('server_error'), errorResult({ api_error_status: 500 })),
+      'agent_overloaded',
+    );
+    assert.equal(kindOf(errorResult({ api_error: 'connection_failed' })), 'agent_overloaded');
+    assert.equal(kindOf(errorResult({ terminal_reason: 'prompt_too_long' })), 'agent_failed');
+    assert.equal(kindOf(errorResult({ stop_reason: 'refusal' })), 'agent_failed');
+  });
+  test('a subscription limit says until when, in seconds or milliseconds', () => {
+    const rejected = (resetsAt: number): Json => ({
+      type: 'rate_limit_event',
+      rate_limit_info: { status: 'rejected', resetsAt },
+    });
+    const expected = { kind: 'limited', untilMs: 1_795_000_000_000, message: 'API Error' };
+    assert.deepEqual(outcomeOf(rejected(1_795_000_000), errorResult({})), expected);
+    assert.deepEqual(outcomeOf(rejected(1_795_000_000_000), errorResult({})), expected);
+  });
+  test('an interrupted turn is not done, even without an error', () => {
+    assert.equal(
+      kindOf({
+        type: 'result',
+        subtype: 'success',
+        is_error: false,
+        terminal_reason: 'aborted_tools',
+        result: '',
+      }),
+      'agent_failed',
+    );
+  });
+  test('the last result counts', () => {
+    const good: Json = { type: 'result', subtype: 'success', is_error: false, result: 'ok' };
+    assert.equal(kindOf(errorResult({}), good), 'done');
+    assert.equal(kindOf(good, errorResult({})), 'agent_failed');
+  });
+});
+
+suite('Claude permissions', () => {
+  const suggestions = [{ type: 'setMode', mode: 'acceptEdits', destination: 'localSettings' }];
+  const bash = readPermissionRequest('r', {
+    tool_name: 'Bash',
+    input: { command: 'make test' },
+    permission_suggestions: suggestions,
+    decision_reason: 'unknown command',
+  });
+  test('a permission is asked with its command and answered with its input', () => {
+    assert.deepEqual(questionsOf(bash, null), [
+      {
+        type: 'question',
+        requestId: 'r',
+        kind: 'permission',
+        text: 'Claude Code wants to use Bash:\nmake test\n(unknown command)',
+        choices: ['Allow', 'Allow for this session', 'Deny'],
+      },
+    ]);
+    assert.deepEqual(permissionResponse(bash, ['Allow']), {
+      behavior: 'allow',
+      updatedInput: { command: 'make test' },
+    });
+    assert.deepEqual(permissionResponse(bash, ['Allow for this session'])['updatedPermissions'], [
+      { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+    ]);
+    assert.equal(permissionResponse(bash, ['Deny'])['behavior'], 'deny');
+    assert.equal(permissionResponse(bash, [null])['behavior'], 'deny');
+    assert.deepEqual(permissionResponse(bash, ['not now']), {
+      behavior: 'deny',
+      message: 'not now',
+    });
+  });
+  test('several questions of one request are asked one by one', () => {
+    const questions = [
+      { question: 'A?', options: [{ label: 'x', description: 'first' }, { label: 'y' }] },
+      { question: 'B?', options: [] },
+    ];
+    const request = readPermissionRequest('r', {
+      tool_name: 'AskUserQuestion',
+      input: { questions },
+    });
+    const asked = questionsOf(request, null);
+    assert.deepEqual(
+      asked.map((one) => [one.requestId, one.kind, one.text, one.choices]),
+      [
+        ['r', 'question', 'A?\n- x: first', ['x', 'y']],
+        ['r#2', 'question', 'B?', []],
+      ],
+    );
+    assert.deepEqual(permissionResponse(request, ['y', 'free text']), {
+      behavior: 'allow',
+      updatedInput: { questions, answers: { 'A?': 'y', 'B?': 'free text' } },
+    });
+  });
+  test('a plan is shown, though its request is empty', () => {
+    const request = readPermissionRequest('r', { tool_name: 'ExitPlanMode', input: {} });
+    assert.match(questionsOf(request, '1. do it')[0]?.text ?? '', /1\. do it/);
+  });
+});
+
+suite('Claude invocation', () => {
+  const options = { sessionId: 'id', resume: false, trusted: false };
+  const after = (args: readonly string[], name: string): string | undefined =>
+    args[args.indexOf(name) + 1];
+  test('an untrusted repository runs no code of its own', () => {
+    const args = claudeArguments(settings, options);
+    assert.equal(after(args, '--setting-sources'), 'user');
+    assert.ok(args.includes('--strict-mcp-config'));
+    assert.equal(after(args, '--session-id'), 'id');
+    assert.ok(!args.includes('--resume'));
+    const trusted = claudeArguments(settings, { ...options, trusted: true, resume: true });
+    assert.equal(after(trusted, '--setting-sources'), 'user,project');
+    assert.equal(after(trusted, '--resume'), 'id');
+    assert.ok(!trusted.includes('--session-id'));
+  });
+  test('model, mode and further arguments come from the settings', () => {
+    const args = claudeArguments(
+      { ...settings, model: 'm', permissionMode: 'plan', args: ['--max-turns', '3'] },
+      options,
+    );
+    assert.equal(after(args, '--model'), 'm');
+    assert.equal(after(args, '--permission-mode'), 'plan');
+    assert.equal(after(args, '--max-turns'), '3');
+    assert.equal(after(claudeArguments(settings, options), '--permission-mode'), 'acceptEdits');
+  });
+  test('variables of an outer session are stripped, those of the settings stay', () => {
+    const env = claudeEnvironment(
+      {
+        CLAUDECODE: '1',
+        CLAUDE_CODE_SSE_PORT: '1',
+        CLAUDE_CODE_MINE: 'x',
+        CLAUDE_CODE_MAX_RETRIES: '0',
+        PATH: '/',
+      },
+      { ...settings, env: { CLAUDE_CODE_MINE: 'x' } },
+    );
+    assert.equal(env['CLAUDECODE'], undefined);
+    assert.equal(env['CLAUDE_CODE_SSE_PORT'], undefined);
+    assert.equal(env['CLAUDE_CODE_MINE'], 'x');
+    assert.equal(env['CLAUDE_CODE_MAX_RETRIES'], '0');
+    assert.equal(env['CLAUDE_CODE_DISABLE_BACKGROUND_TASKS'], '1');
+    assert.equal(claudeEnvironment({}, settings)['CLAUDE_CODE_MAX_RETRIES'], '3');
+  });
+  test('versions are compared as numbers', () => {
+    assert.ok(compareVersions('2.1.9', '2.1.329') < 0);
+    assert.ok(compareVersions('3.0.0', '2.1.329') > 0);
+    assert.equal(compareVersions('2.1.329', '2.1.329'), 0);
+  });
+});
+
+suite('Claude parts', () => {
+  test('a tool call in one line', () => {
+    assert.equal(toolTitle('Edit', { file_path: '/repo/a/b.ts' }, '/repo'), 'Edit a/b.ts');
+    assert.equal(toolTitle('Read', { file_path: '/etc/x' }, '/repo'), 'Read /etc/x');
+    assert.equal(toolTitle('Bash', { command: 'a\nb', description: 'd' }, '/'), 'Bash a');
+    assert.equal(toolTitle('TodoWrite', {}, '/'), 'TodoWrite');
+  });
+  test('the same name gives the same uuid', () => {
+    assert.equal(uuidFor('hint 1'), uuidFor('hint 1'));
+    assert.match(
+      uuidFor('hint 2'),
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+  });
+  test('what is no list of objects is an empty one', () => {
+    assert.deepEqual(objectsAt({ a: [1, { b: 2 }, null] }, 'a'), [{ b: 2 }]);
+    assert.deepEqual(objectsAt({ a: 'x' }, 'a'), []);
+  });
+  test('a session has one live holder; a dead one is none', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'drover-lock-'));
+    const path = join(folder, 'sub', 's.lock');
+    try {
+      const lock = lockSession(path);
+      assert.ok('release' in lock);
+      const second = lockSession(path);
+      assert.ok(!('release' in second));
+      assert.equal(second.pid, process.pid);
+      lock.handTo({ pid: 2 ** 22 + 1, startTime: '1' });
+      assert.match(readFileSync(path, 'utf8'), /4194305/);
+      const third = lockSession(path);
+      assert.ok('release' in third);
+      third.release();
+      writeFileSync(path, 'torn');
+      assert.ok('release' in lockSession(path));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
