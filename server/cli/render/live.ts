@@ -10,6 +10,7 @@ import { screenOf } from './screen.ts';
 const drawEveryMs = 100;
 const readEveryMs = 250;
 const tickMs = 1000;
+const noticeMs = 10_000;
 
 export function liveDisplay(context: CommandContext, client: Client, run: RunView): RunDisplay {
   return new LiveDisplay(context, client, run);
@@ -23,7 +24,7 @@ class LiveDisplay implements RunDisplay {
   private readonly tick: NodeJS.Timeout;
   private client: Client;
   private snapshot: StatusSnapshot | null = null;
-  private notice: string | null = null;
+  private notice: { readonly text: string; readonly untilMs: number } | null = null;
   private reading: 'no' | 'yes' | 'again' = 'no';
   private drawTimer: NodeJS.Timeout | null = null;
   private isDone = false;
@@ -43,7 +44,7 @@ class LiveDisplay implements RunDisplay {
   }
 
   onNotice(text: string): void {
-    this.notice = text;
+    this.notice = { text, untilMs: this.context.surroundings.nowMs() + noticeMs };
     this.drawSoon();
   }
 
@@ -102,13 +103,15 @@ class LiveDisplay implements RunDisplay {
     if (this.snapshot === null) return;
     const { surroundings, color } = this.context;
     const { columns, rows } = surroundings.stdout;
+    const nowMs = surroundings.nowMs();
+    const notice = this.notice !== null && nowMs < this.notice.untilMs ? this.notice.text : null;
     const text = liveText(this.snapshot, {
       width: columns,
       rows,
       color,
-      nowMs: surroundings.nowMs(),
+      nowMs,
       durationsMs: this.book.all,
-      notice: this.notice,
+      notice,
     });
     this.screen.draw(text);
   }

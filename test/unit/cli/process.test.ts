@@ -1,0 +1,80 @@
+// The command as a real process: pipes that close, signals, exit codes.
+
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { droverVersion } from '../../../server/protocol/version.ts';
+
+const program = fileURLToPath(new URL('../../doubles/command-process.ts', import.meta.url));
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(
+  args: readonly string[],
+  onLine: (child: ChildProcess) => void = () => {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: '/usr/bin:/bin' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  let seen = false;
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString();
+    if (seen) return;
+    seen = true;
+    onLine(child);
+  });
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  return new Promise((resolve) => {
+    child.on('close', (code) => resolve({ code, out, err }));
+  });
+}
+
+suite('the process', () => {
+  test('the version is that of the package', async () => {
+    const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+    assert.equal((JSON.parse(manifest) as { version: string }).version, droverVersion);
+    const { code, out } = await start(['--version']);
+    assert.deepEqual([code, out], [0, `${droverVersion}\n`]);
+  });
+
+  test('a reader that goes away ends a stream quietly', async () => {
+    const { code, err } = await start(['events', '--follow', '--json'], (child) => {
+      child.stdout?.destroy();
+    });
+    assert.deepEqual([code, err], [0, '']);
+  });
+
+  test('SIGINT twice at once (terminal and launcher) stops the run cleanly: 130', async () => {
+    const { code, out, err } = await start(['run', '--json'], (child) => {
+      child.kill('SIGINT');
+      setTimeout(() => child.kill('SIGINT'), 20);
+    });
+    assert.equal(code, 130);
+    assert.match(err, /drover resume/u);
+    const types = out
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+    assert.ok(types.includes('run.stopped'));
+  });
+
+  test('SIGTERM stops the run too', async () => {
+    const { code, err } = await start(['run'], (child) => child.kill('SIGTERM'));
+    assert.equal(code, 130);
+    assert.match(err, /drover resume/u);
+  });
+
+  test('a big answer arrives whole', async () => {
+    const { code, out } = await start(['events', '--follow', '--limit', '500', '--json']);
+    assert.equal(code, 0);
+    assert.equal(out.trim().split('\n').length, 500);
+  });
+});
