@@ -73,31 +73,25 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
   };
 }
 
-export interface ServeStreamsOptions extends Omit<
-  ServeSocketOptions,
-  'path' | 'token' | 'onClientCount' | 'onLeaving'
-> {
+export interface ServeStreamsOptions extends Omit<ServeSocketOptions, 'path' | 'token'> {
   readonly input: Readable;
   readonly output: Writable;
+  /** The client is gone: this process has nobody left to serve. */
+  readonly onEnd: () => void;
 }
 
-/** One client over a pair of pipes: the one that started this process. Resolves when it is gone. */
+/** One client over a pair of pipes: the one that started this process, so no token is asked for. */
 export function serveStreams(options: ServeStreamsOptions): {
-  readonly ended: Promise<void>;
   close(reason: string): Promise<void>;
 } {
-  let finish: () => void = () => {};
-  const ended = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  const served = serveConnection(options.input, options.output, () => finish(), {
+  const served = serveConnection(options.input, options.output, options.onEnd, {
     ...options,
     token: null,
-    onOpen: () => {},
-    onClosed: () => {},
-    onLeave: () => finish(),
+    onOpen: () => options.onClientCount(1),
+    onClosed: () => options.onClientCount(0),
+    onLeave: options.onLeaving,
   });
-  return { ended, close: (reason) => served.leave(reason) };
+  return { close: (reason) => served.leave(reason) };
 }
 
 /** What was written still goes out; a client that does not read cannot hold the socket. */

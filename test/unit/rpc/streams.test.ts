@@ -1,0 +1,100 @@
+// The same wire over a pair of pipes, and the client without a wire.
+
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import type { Client } from '../../../server/protocol/api.ts';
+import { connectStreams } from '../../../server/rpc/transport/client.ts';
+import { localClient } from '../../../server/rpc/transport/local.ts';
+import { serveStreams } from '../../../server/rpc/transport/server.ts';
+import { memoryBackend } from '../../doubles/memory-backend.ts';
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+suite('standard input and output', () => {
+  test('no token is asked for; when the client goes, the server hears of it', async () => {
+    const backend = memoryBackend();
+    const there = new PassThrough();
+    const back = new PassThrough();
+    const counts: number[] = [];
+    let isOver = false;
+    const served = serveStreams({
+      input: there,
+      output: back,
+      handlers: backend.handlers,
+      feed: backend.feed,
+      version: '0.1.0',
+      root: '/project',
+      onClientCount: (count) => counts.push(count),
+      isIdle: () => true,
+      onLeaving: () => {},
+      onEnd: () => {
+        isOver = true;
+      },
+    });
+    const client = await connectStreams(back, there, () => there.end(), { version: '0.1.0' });
+    const task = await client.call('task.add', { title: 'Over pipes' });
+    assert.equal(task.title, 'Over pipes');
+    const seen: number[] = [];
+    await client.follow(0, (events) => seen.push(events.length), assert.fail);
+    backend.feed.append({});
+    await until(() => seen.length === 1);
+    client.close();
+    await until(() => isOver);
+    assert.deepEqual(counts, [1, 0]);
+    await served.close('over');
+  });
+});
+
+suite('local client', () => {
+  function open(): {
+    client: Client;
+    closed: () => number;
+    backend: ReturnType<typeof memoryBackend>;
+  } {
+    const backend = memoryBackend();
+    let closed = 0;
+    const client = localClient(backend.handlers, backend.feed, () => {
+      closed += 1;
+    });
+    return { client, backend, closed: () => closed };
+  }
+
+  test('calls the handlers, and refuses when closed', async () => {
+    const { client, closed } = open();
+    assert.equal((await client.call('task.add', { title: 'Here' })).title, 'Here');
+    client.close();
+    client.close();
+    assert.equal(closed(), 1);
+    await assert.rejects(client.call('status', {}), /closed/u);
+  });
+
+  test('follows, also what another process appends without a word', async () => {
+    const { client, backend } = open();
+    const seen: number[] = [];
+    const stop = await client.follow(
+      0,
+      (events) => seen.push(...events.map((e) => e.seq)),
+      assert.fail,
+    );
+    backend.feed.append({});
+    await until(() => seen.length === 1);
+    backend.feed.events.push({ ...backend.feed.events[0]!, seq: 2 }); // no listener is told
+    await until(() => seen.length === 2);
+    stop();
+    backend.feed.append({});
+    assert.deepEqual(seen, [1, 2]);
+    client.close();
+  });
+
+  test('subscribe answers as the backend does', async () => {
+    const { client, backend } = open();
+    backend.feed.append({}, {});
+    assert.equal((await client.call('subscribe', { after: 1 })).kind, 'replay');
+    assert.equal((await client.call('subscribe', {})).kind, 'snapshot');
+    const hello = await client.call('hello', { token: '', client: '', version: '', protocol: 1 });
+    assert.equal(hello.leaving, false);
+    client.close();
+  });
+});
