@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs';
 
 const entryPoints = {
   cli: 'server/cli/main.ts',
-  backend: 'server/main/backend.ts',
+  backend: 'server/main/backend-main.ts',
   'demo-agent': 'server/agents/demo/main.ts',
   demo: 'server/main/demo.ts',
 };

@@ -1,6 +1,23 @@
-// Not composed yet: the functions by which the command reaches a backend.
+// How a command reaches its project: a running backend, one started for it, or the same handlers in its own process.
 
-import type { Client } from '../protocol/api.ts';
+import { spawn } from 'node:child_process';
+import { existsSync, openSync, closeSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { processStartTime } from '../agents/process-list.ts';
+import { Refusal } from '../core/failure.ts';
+import type { BackendAddress, Client, Params } from '../protocol/api.ts';
+import { connectSocket } from '../rpc/transport/client.ts';
+import { ConnectFailure } from '../rpc/transport/errors.ts';
+import { localClient } from '../rpc/transport/local.ts';
+import { openProject, type Environment, type SettingFlags } from './compose.ts';
+import { dataOnlyHandlers, feedOf } from './handlers.ts';
+import { placesOf, readAddress } from './places.ts';
+
+export { doctor } from './doctor.ts';
+export { initProject } from './init.ts';
+export { findProject } from './places.ts';
+export { runBackend } from './backend.ts';
 
 export interface OpenClientOptions {
   readonly root: string;
@@ -9,31 +26,131 @@ export interface OpenClientOptions {
   readonly settingsFlags: Record<string, unknown>;
 }
 
-export async function openClient(_options: OpenClientOptions): Promise<Client | null> {
-  throw new Error('The backend is not there yet.');
+export async function openClient(options: OpenClientOptions): Promise<Client | null> {
+  const running = await connectRunning(options.root);
+  if (running !== null) return withEnvironment(running, options.env);
+  switch (options.need) {
+    case 'existing':
+      return null;
+    case 'engine':
+      return withEnvironment(await startBackend(options), options.env);
+    case 'data':
+      return openLocal(options);
+  }
 }
 
-export async function initProject(
-  _root: string,
-): Promise<{ root: string; database: string; already: boolean }> {
-  throw new Error('The backend is not there yet.');
+/** The backend that is alive, or null. One that is older and leaves counts as gone. */
+export async function connectRunning(root: string): Promise<Client | null> {
+  const address = readAddress(placesOf(root, null).address);
+  if (address === null || !isAlive(address)) return null;
+  try {
+    return await connectSocket(address);
+  } catch (error) {
+    if (
+      error instanceof ConnectFailure &&
+      (error.kind === 'unreachable' || error.kind === 'leaving')
+    )
+      return null;
+    throw error instanceof ConnectFailure ? new Refusal('backend', error.message) : error;
+  }
 }
 
-export function findProject(_from: string): string | null {
-  return null;
+export function isAlive(address: BackendAddress): boolean {
+  return processStartTime(address.pid) === address.start_time;
 }
 
-export async function doctor(_root: string | null): Promise<{
-  backend: { running: boolean; pid: number | null; version: string | null };
-  checks: { name: string; ok: boolean; message: string }[];
-}> {
-  return { backend: { running: false, pid: null, version: null }, checks: [] };
+/** Runs are given the caller's environment: what agents may see of it is the backend's decision. */
+function withEnvironment(client: Client, env: NodeJS.ProcessEnv): Client {
+  const given = Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return {
+    call: (name, params) => {
+      if (name !== 'run.start' && name !== 'run.resume') return client.call(name, params);
+      const more = { ...(params as Params<'run.start'>), env: given };
+      return client.call(name, more as typeof params);
+    },
+    follow: (after, onEvents, onEnd) => client.follow(after, onEvents, onEnd),
+    close: () => client.close(),
+  };
 }
 
-export async function runBackend(_options: {
-  root: string;
-  socket?: string;
-  stdio?: boolean;
-}): Promise<void> {
-  throw new Error('The backend is not there yet.');
+async function openLocal(options: OpenClientOptions): Promise<Client> {
+  const project = await openProject(
+    options.root,
+    options.env as Environment,
+    options.settingsFlags as SettingFlags,
+  );
+  return localClient(dataOnlyHandlers(project), feedOf(project.store), () => {
+    void project.close();
+  });
+}
+
+const startWaitMaxMs = 20_000;
+const startLookMs = 20;
+
+/** Starts the backend detached and waits until it answers. Two callers at once: one starts it, both get it. */
+async function startBackend(options: OpenClientOptions): Promise<Client> {
+  await checkStartable(options);
+  const places = placesOf(options.root, null);
+  const errors = join(places.folder, 'backend.start.log');
+  const log = openSync(errors, 'w', 0o600);
+  const child = spawn(process.execPath, [...nodeArgs(), backendProgram(), options.root], {
+    cwd: options.root,
+    env: options.env,
+    detached: true,
+    stdio: ['ignore', 'ignore', log],
+  });
+  closeSync(log);
+  let exited: number | null | undefined;
+  child.on('exit', (code) => (exited = code));
+  child.on('error', () => (exited = null));
+  child.unref();
+  const endMs = Date.now() + startWaitMaxMs;
+  while (Date.now() < endMs) {
+    const client = await connectRunning(options.root);
+    if (client !== null) return client;
+    // Another caller's backend may hold the lock and be about to answer: only a failure of both is one.
+    if (exited !== undefined && exited !== exitAlreadyRunning) break;
+    await new Promise((resolve) => setTimeout(resolve, startLookMs));
+  }
+  const words = existsSync(errors) ? readFileSync(errors, 'utf8').trim().slice(-2_000) : '';
+  throw startFailure(words);
+}
+
+/** Exit code of a backend that found another one at work. */
+export const exitAlreadyRunning = 75;
+
+function startFailure(words: string): Refusal {
+  const line = words.split('\n').findLast((text) => text.startsWith('{"refusal"'));
+  if (line !== undefined) {
+    const { refusal } = JSON.parse(line) as { refusal: { kind: string; message: string } };
+    return new Refusal(refusal.kind, refusal.message);
+  }
+  return new Refusal(
+    'backend',
+    `the backend did not start: ${words === '' ? 'no reason was given' : words}`,
+  );
+}
+
+/** What would stop the backend at once is said here, in the caller's own words. */
+async function checkStartable(options: OpenClientOptions): Promise<void> {
+  const project = await openProject(
+    options.root,
+    options.env as Environment,
+    options.settingsFlags as SettingFlags,
+  );
+  await project.close();
+}
+
+/** Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build. */
+function backendProgram(): string {
+  const bundled = fileURLToPath(new URL('./backend.js', import.meta.url));
+  return existsSync(bundled)
+    ? bundled
+    : fileURLToPath(new URL('./backend-main.ts', import.meta.url));
+}
+
+function nodeArgs(): readonly string[] {
+  return ['--no-warnings'];
 }

@@ -9,6 +9,8 @@ export interface StoreSources {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly random: (bytes: number) => Uint8Array;
+  /** Told of each event as it is appended (the store tells the feed's listeners after the commit). */
+  readonly appended?: () => void;
 }
 
 export interface NewEvent {
@@ -36,6 +38,7 @@ export async function appendEvent(tx: Tx, sources: StoreSources, event: NewEvent
     })
     .returning('seq')
     .executeTakeFirstOrThrow();
+  sources.appended?.();
   return row.seq;
 }
 

@@ -67,8 +67,9 @@ export async function rebuildChains(tx: Tx, known?: readonly GraphNode[]): Promi
   }
 }
 
-/** More updates than this for one new edge are not worth it: everything is computed anew then. */
-const raisesMax = 2_000;
+/** Raising more than this for one new edge costs more than computing everything anew. */
+const raisesMax = 200;
+const levelsMax = 40;
 
 /** A new task that nothing waits for has made chains longer: raises them, from its blockers upwards. */
 export async function raiseChains(tx: Tx, taskId: string): Promise<void> {
@@ -80,7 +81,7 @@ export async function raiseChains(tx: Tx, taskId: string): Promise<void> {
     length += 1;
     const shorter = await tasksWithShorterChain(tx, roots, length);
     raises += shorter.length;
-    if (raises > raisesMax) {
+    if (raises > raisesMax || length > levelsMax) {
       await rebuildChains(tx);
       return;
     }

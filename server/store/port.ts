@@ -33,3 +33,31 @@ export interface Store {
   transition(tx: Tx, change: Transition): Promise<TransitionOutcome>;
   append(tx: Tx, event: NewEvent): Promise<number>;
 }
+
+export {
+  claimTask,
+  failAttempt,
+  lastAttempt,
+  setAttempt,
+  startCandidates,
+  type Candidate,
+  type Claim,
+} from './claims.ts';
+export {
+  endLanding,
+  queuedLandings,
+  queueLanding,
+  readLine,
+  takeLandings,
+  writeLine,
+} from './landings.ts';
+export { forgetSlot, leaseSlot, releaseSlot, setSlotFingerprint } from './slots.ts';
+export {
+  addHint,
+  askQuestion,
+  endQuestion,
+  markHintDelivered,
+  openHints,
+  withdrawQuestions,
+} from './questions.ts';
+export { beginSubTask, familyOf, rootOf, unmetBlockers } from './transition.ts';

@@ -10,8 +10,14 @@ import { transition } from './transition.ts';
 /** Most events that one read of the feed returns. */
 const feedPageMax = 10_000;
 
-export function createStore(db: Kysely<StoreTables>, sources: StoreSources): Store {
-  const feed = createFeed(db);
+export function createStore(db: Kysely<StoreTables>, given: StoreSources): Store {
+  let appended = false;
+  const sources = { ...given, appended: () => (appended = true) };
+  const feed = createFeed(db, () => {
+    const news = appended;
+    appended = false;
+    return news;
+  });
   return {
     db,
     sources,
@@ -26,7 +32,7 @@ export function createStore(db: Kysely<StoreTables>, sources: StoreSources): Sto
   };
 }
 
-function createFeed(db: Kysely<StoreTables>): Feed {
+function createFeed(db: Kysely<StoreTables>, takeNews: () => boolean): Feed {
   const listeners = new Set<() => void>();
   let poked = false;
   const tell = (): void => {
@@ -57,7 +63,7 @@ function createFeed(db: Kysely<StoreTables>): Feed {
       return () => listeners.delete(listener);
     },
     poke: () => {
-      if (poked) return;
+      if (!takeNews() || poked) return;
       poked = true;
       queueMicrotask(tell);
     },

@@ -56,14 +56,32 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     this.#controller.abort(new LostLease(this.workflowId));
   }
 
-  step<T>(name: string, body: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  step<T>(
+    name: string,
+    body: (signal: AbortSignal) => Promise<T>,
+    record?: (tx: Tx, value: T) => Promise<void>,
+  ): Promise<T> {
     return this.#once(name, async () => {
       const output = toJson(await body(this.signal));
       // A step that finished is stored even if the run was stopped meanwhile: a resume need not repeat it.
-      const { db, clock } = this.#context;
-      const held = await this.#guard(() => insertStep(db, this.fence, name, output, clock.now()));
+      const held = await this.#guard(() => this.#storeStep(name, output, record));
       if (!held) this.#lose('lost');
       return output;
+    });
+  }
+
+  /** False when the lease is lost: then nothing was written, and `record` was not called. */
+  #storeStep<T>(
+    name: string,
+    output: string | null,
+    record: ((tx: Tx, value: T) => Promise<void>) | undefined,
+  ): Promise<boolean> {
+    const { db, clock } = this.#context;
+    if (record === undefined) return insertStep(db, this.fence, name, output, clock.now());
+    return db.transaction().execute(async (tx) => {
+      if (!(await insertStep(tx, this.fence, name, output, clock.now()))) return false;
+      await record(asCallersTransaction<Tx>(tx), fromJson(output) as T);
+      return true;
     });
   }
 

@@ -1,0 +1,234 @@
+// Composition by hand: every part of the engine is made here and given to those that need it.
+
+import { randomBytes, randomUUID } from 'node:crypto';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createDriver, agentEnvironment, secretValues } from '../agents/drivers.ts';
+import { createMask } from '../agents/masking.ts';
+import type { AgentDriver, AgentKind } from '../agents/port.ts';
+import { createProcessTable } from '../agents/process-table.ts';
+import { runShellCommand } from '../agents/shell-command.ts';
+import { loadSettings, type LoadedSettings, type SettingsRequest } from '../config/load.ts';
+import { Refusal } from '../core/failure.ts';
+import type { Settings } from '../core/settings.ts';
+import { createEmbeddedDurable, type EmbeddedDurable } from '../durable/embedded/embedded.ts';
+import { isProcessAlive, processIdentity } from '../durable/embedded/process-identity.ts';
+import { systemClock } from '../durable/embedded/system-clock.ts';
+import { openGitAdapter } from '../git/adapter.ts';
+import type { GitRepository } from '../git/port.ts';
+import { openStore } from '../store/open.ts';
+import type { Store, Tx } from '../store/port.ts';
+import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
+import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
+import { workFiles } from './work-files.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type SettingFlags = SettingsRequest['flags'];
+
+export const storeSources = {
+  clock: systemClock,
+  uuid: () => randomUUID(),
+  random: (bytes: number) => new Uint8Array(randomBytes(bytes)),
+};
+
+/** Settings as they are now; loaded anew for each run and each command. */
+export class LiveSettings {
+  readonly #root: string;
+  environment: Environment;
+  #loaded: LoadedSettings;
+
+  private constructor(root: string, environment: Environment, loaded: LoadedSettings) {
+    this.#root = root;
+    this.environment = environment;
+    this.#loaded = loaded;
+  }
+
+  static async load(
+    root: string,
+    environment: Environment,
+    flags: SettingFlags,
+  ): Promise<LiveSettings> {
+    return new LiveSettings(root, environment, await load(root, environment, flags));
+  }
+
+  /** Reads everything again; a problem is a refusal and leaves what was. */
+  async reload(environment: Environment, flags: SettingFlags): Promise<void> {
+    const loaded = await load(this.#root, environment, flags);
+    const [problem] = loaded.problems;
+    if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+    this.#loaded = loaded;
+    this.environment = environment;
+  }
+
+  get loaded(): LoadedSettings {
+    return this.#loaded;
+  }
+
+  get settings(): Settings {
+    return this.#loaded.settings;
+  }
+}
+
+async function load(
+  root: string,
+  environment: Environment,
+  flags: SettingFlags,
+): Promise<LoadedSettings> {
+  return loadSettings({ root, home: environment['HOME'] ?? homedir(), env: environment, flags });
+}
+
+export interface Project {
+  readonly places: ProjectPlaces;
+  readonly live: LiveSettings;
+  readonly store: Store;
+  readonly git: GitRepository;
+  close(): Promise<void>;
+}
+
+/** Opens what data requests need: settings, database and repository. Refuses with a sentence. */
+export async function openProject(
+  root: string,
+  environment: Environment,
+  flags: SettingFlags,
+): Promise<Project> {
+  const live = await LiveSettings.load(root, environment, flags);
+  const places = placesOf(root, live.settings.databasePath);
+  const opened = await openGitAdapter().open(root);
+  if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
+  const { store, close } = await openStore(places.database, storeSources);
+  return { places, live, store, git: opened.value, close };
+}
+
+export interface EngineHost {
+  readonly engine: Engine;
+  readonly durable: EmbeddedDurable<Tx>;
+}
+
+export function composeEngine(
+  project: Project,
+  report: (error: unknown, where: string) => void,
+): EngineHost {
+  const { live, store, git, places } = project;
+  const processes = createProcessTable();
+  const crash = crashPoint(live);
+  const durable = createEmbeddedDurable({
+    db: store.db as never,
+    clock: systemClock,
+    processId: processIdentity(),
+    isProcessAlive,
+    leaseMs: 15_000,
+    crashPoint: (_workflow, step) => {
+      store.feed.poke();
+      crash(step);
+    },
+    onTrouble: (error) => report(error, 'the durable engine'),
+  }) as unknown as EmbeddedDurable<Tx>;
+  const drivers = new Map<string, AgentDriver>();
+  const mask = (text: string): string => createMask(secretValues(live.environment))(text);
+  const engine = createEngine({
+    store,
+    durable,
+    git,
+    clock: systemClock,
+    processes,
+    commands: { run: (request, signal) => runShellCommand(request, processes, signal) },
+    files: workFiles,
+    places: {
+      root: places.root,
+      worktrees: worktreesOf(places.root, live.settings.worktreeRoot),
+      logs: places.logs,
+    },
+    settings: () => workSettings(live.settings),
+    driverFor: (kind) => driverFor(drivers, live, kind, places.root, processes),
+    agentEnvironment: (kind) =>
+      agentEnvironment(
+        live.environment,
+        kind as AgentKind,
+        live.settings.agent.env,
+        live.settings.envAllow,
+      ),
+    commandEnvironment: () => plainEnvironment(live.environment),
+    secrets: () => secretValues({ ...live.environment, ...live.settings.agent.env }),
+    mask,
+    owner: `${process.pid}`,
+    crashPoint: crash,
+    chance: Math.random,
+    report,
+  });
+  return { engine, durable };
+}
+
+function driverFor(
+  drivers: Map<string, AgentDriver>,
+  live: LiveSettings,
+  kind: string,
+  baseDir: string,
+  processTable: ReturnType<typeof createProcessTable>,
+): AgentDriver {
+  const { agent } = live.settings;
+  const own = agent.kind === kind;
+  const settings = {
+    kind: kind as AgentKind,
+    path: own ? agent.path : null,
+    args: own ? agent.args : [],
+    env: agent.env,
+    model: own ? agent.model : null,
+    permissionMode: own ? agent.permissionMode : null,
+  };
+  const key = JSON.stringify([settings, live.environment['PATH']]);
+  const known = drivers.get(key);
+  if (known !== undefined) return known;
+  const made = createDriver(settings, { processTable, baseDir });
+  drivers.set(key, made);
+  return made;
+}
+
+/** The repository's own commands run as if the person had typed them: with the person's environment. */
+function plainEnvironment(environment: Environment): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && !name.startsWith('DROVER_TEST')) plain[name] = value;
+  }
+  return plain;
+}
+
+function workSettings(settings: Settings): WorkSettings {
+  return {
+    agentKind: settings.agent.kind,
+    workers: settings.maxWorkers,
+    target: settings.land.target,
+    land: settings.land.mode,
+    gateCommand: settings.gate.command,
+    gateTimeoutMs: settings.gate.timeoutMs,
+    setupCommand: settings.setup.command,
+    setupTimeoutMs: settings.setup.timeoutMs,
+    setupInputs: settings.setup.inputs,
+    copyIgnored: settings.setup.copy,
+    keepIgnored: settings.worktree.keepIgnored,
+    sparse: settings.worktree.sparse,
+    portsPerTask: settings.worktree.portsPerTask,
+    runHooks: settings.commit.runHooks,
+    follow: settings.checkout.follow,
+    maxCommitFileSize: settings.maxCommitFileBytes,
+    maxOutputBytes: settings.maxOutputBytes,
+    taskTimeoutMs: settings.taskTimeoutMs,
+    guidelines: settings.guidelines,
+    taskContextCount: settings.taskContextCount,
+    taskContextMaxAgeMs: settings.taskContextMaxAgeMs,
+    maxDescriptionBytes: settings.maxDescriptionBytes,
+  };
+}
+
+/** The crash hook of the command's contract: this process ends itself right after the named step is stored. */
+function crashPoint(live: LiveSettings): (step: string) => void {
+  return (step) => {
+    if (live.environment['DROVER_TEST'] !== '1') return;
+    const wanted = live.environment['DROVER_TEST_CRASH_AT'];
+    if (wanted !== undefined && wanted !== '' && step.split(':', 1)[0] === wanted)
+      process.kill(process.pid, 'SIGKILL');
+  };
+}
+
+export function logsOf(places: ProjectPlaces, taskId: string): string {
+  return join(places.logs, taskId);
+}

@@ -1,0 +1,173 @@
+// `drover doctor`: what is there, what is missing, what to do about it. Starts nothing and changes nothing.
+
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createDriver } from '../agents/drivers.ts';
+import type { AgentKind } from '../agents/port.ts';
+import { createProcessTable } from '../agents/process-table.ts';
+import { Refusal } from '../core/failure.ts';
+import { openGitAdapter } from '../git/adapter.ts';
+import { openSqlite } from '../store/sqlite/open.ts';
+import { isAlive } from './connect.ts';
+import { LiveSettings } from './compose.ts';
+import { placesOf, readAddress } from './places.ts';
+
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+export interface Doctor {
+  readonly backend: {
+    readonly running: boolean;
+    readonly pid: number | null;
+    readonly version: string | null;
+  };
+  readonly checks: readonly Check[];
+}
+
+const nodeMajorNeeded = 24;
+const diskBytesMin = 1024 * 1024 * 1024;
+
+export async function doctor(root: string | null): Promise<Doctor> {
+  const checks: Check[] = [nodeCheck(), await gitCheck()];
+  if (root === null) {
+    checks.push({
+      name: 'project',
+      ok: false,
+      message: 'there is no .drover/ here or above; run "drover init" in a git repository',
+    });
+    return { backend: { running: false, pid: null, version: null }, checks };
+  }
+  checks.push(await repositoryCheck(root), diskCheck(root));
+  const live = await LiveSettings.load(root, process.env, {});
+  for (const problem of live.loaded.problems)
+    checks.push({ name: 'configuration', ok: false, message: problem.message });
+  for (const warning of live.loaded.warnings)
+    checks.push({ name: 'configuration', ok: true, message: `warning: ${warning.message}` });
+  checks.push(databaseCheck(placesOf(root, live.settings.databasePath).database));
+  if (live.loaded.problems.length === 0) checks.push(await agentCheck(live, root));
+  checks.push(gateCheck(live));
+  const address = readAddress(placesOf(root, null).address);
+  const running = address !== null && isAlive(address);
+  checks.push({
+    name: 'backend',
+    ok: true,
+    message: running
+      ? `running (pid ${address.pid}, version ${address.version})`
+      : 'not running; the next run starts it',
+  });
+  return {
+    backend: {
+      running,
+      pid: running ? address.pid : null,
+      version: running ? address.version : null,
+    },
+    checks,
+  };
+}
+
+function nodeCheck(): Check {
+  const ok = Number(process.versions.node.split('.')[0]) >= nodeMajorNeeded;
+  return {
+    name: 'node',
+    ok,
+    message: ok
+      ? process.versions.node
+      : `${process.versions.node} is too old; Node ${nodeMajorNeeded} is needed`,
+  };
+}
+
+async function gitCheck(): Promise<Check> {
+  const version = await openGitAdapter().version();
+  return version.ok
+    ? { name: 'git', ok: true, message: version.value }
+    : { name: 'git', ok: false, message: version.error.message };
+}
+
+async function repositoryCheck(root: string): Promise<Check> {
+  const opened = await openGitAdapter().open(root);
+  if (!opened.ok) return { name: 'repository', ok: false, message: opened.error.message };
+  const { headSha, headBranch } = opened.value.facts;
+  if (headSha === null)
+    return {
+      name: 'repository',
+      ok: false,
+      message: `${root} has no commit yet; make a first one`,
+    };
+  return {
+    name: 'repository',
+    ok: true,
+    message:
+      headBranch === null ? 'HEAD is detached; name a branch with --target' : `on ${headBranch}`,
+  };
+}
+
+function diskCheck(root: string): Check {
+  try {
+    const stats = statfsSync(dirname(root));
+    const freeBytes = stats.bavail * stats.bsize;
+    const ok = freeBytes >= diskBytesMin;
+    const free = `${(freeBytes / 1024 ** 3).toFixed(1)} GB free`;
+    return {
+      name: 'disk',
+      ok,
+      message: ok ? free : `${free}; worktrees need room, free some space`,
+    };
+  } catch (error) {
+    return { name: 'disk', ok: false, message: String(error) };
+  }
+}
+
+function databaseCheck(path: string): Check {
+  if (!existsSync(path))
+    return { name: 'database', ok: false, message: `${path} is missing; run "drover init"` };
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    openSqlite(path, { readOnly: true })
+      .close()
+      .catch(() => undefined);
+    return { name: 'database', ok: true, message: path };
+  } catch (error) {
+    return {
+      name: 'database',
+      ok: false,
+      message: error instanceof Refusal ? error.message : `${path}: ${String(error)}`,
+    };
+  }
+}
+
+async function agentCheck(live: LiveSettings, root: string): Promise<Check> {
+  const { agent } = live.settings;
+  try {
+    const settings = { ...agent, kind: agent.kind as AgentKind };
+    const probe = await createDriver(settings, {
+      processTable: createProcessTable(),
+      baseDir: root,
+    }).probe();
+    return {
+      name: `agent ${agent.kind}`,
+      ok: probe.ok,
+      message: probe.version === null ? probe.message : `${probe.version}: ${probe.message}`,
+    };
+  } catch (error) {
+    return {
+      name: `agent ${agent.kind}`,
+      ok: false,
+      message: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
+
+function gateCheck(live: LiveSettings): Check {
+  const { command } = live.settings.gate;
+  return command === null
+    ? {
+        name: 'gate',
+        ok: true,
+        message:
+          'warning: none configured; nothing is tested before it lands ([gate] command, DROVER_GATE or --gate)',
+      }
+    : { name: 'gate', ok: true, message: command };
+}

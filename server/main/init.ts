@@ -1,0 +1,55 @@
+// `drover init`: the project folder (kept out of git without touching the user's files), the database, a sample configuration.
+
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sampleToml } from '../config/sample.ts';
+import { Refusal } from '../core/failure.ts';
+import { openGitAdapter } from '../git/adapter.ts';
+import { openStore } from '../store/open.ts';
+import { LiveSettings, storeSources } from './compose.ts';
+import { placesOf, projectFolderName } from './places.ts';
+
+export interface InitResult {
+  readonly root: string;
+  readonly database: string;
+  readonly already: boolean;
+}
+
+/** Makes a project of the repository that holds `folder`; a second call changes nothing. */
+export async function initProject(folder: string): Promise<InitResult> {
+  const opened = await openGitAdapter().open(folder);
+  if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
+  const { root, commonDir } = opened.value.facts;
+  const live = await LiveSettings.load(root, process.env, {});
+  const [problem] = live.loaded.problems;
+  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const places = placesOf(root, live.settings.databasePath);
+  const already = existsSync(places.database);
+  try {
+    mkdirSync(places.folder, { recursive: true, mode: 0o700 });
+    if (live.settings.databasePath !== null)
+      mkdirSync(dirname(places.database), { recursive: true });
+    excludeFromGit(commonDir);
+    const toml = join(root, '.drover.toml');
+    if (!already && !existsSync(toml)) writeFileSync(toml, sampleToml());
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Refusal(
+      'unwritable',
+      `${root} can't be written (${code}); make it writable for you and run "drover init" again`,
+    );
+  }
+  const { close } = await openStore(places.database, storeSources);
+  await close();
+  return { root, database: places.database, already };
+}
+
+/** Run-time files must not show in `git status`; the user's own .gitignore is not ours to edit. */
+function excludeFromGit(commonDir: string): void {
+  const path = join(commonDir, 'info', 'exclude');
+  const present = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const line = `/${projectFolderName}/`;
+  if (present.split(/\r?\n/).includes(line)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  appendFileSync(path, `${present === '' || present.endsWith('\n') ? '' : '\n'}${line}\n`);
+}

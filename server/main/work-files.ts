@@ -1,0 +1,70 @@
+// What workflows do to files outside of git: copies of ignored files, the fingerprint of a setup, prompts on disk.
+
+import { createHash } from 'node:crypto';
+import { copyFile, lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
+import type { WorkFiles } from '../workflows/engine.ts';
+
+/** A single file larger than this is not copied into worktrees. */
+const copyBytesMax = 64 * 1024 * 1024;
+
+export const workFiles: WorkFiles = {
+  setupFingerprint: async (worktree, command, inputs) => {
+    const hash = createHash('sha256').update(command);
+    for (const input of [...inputs].sort()) {
+      hash.update(`\0${input}\0`);
+      hash.update(await contentOf(join(worktree, input)));
+    }
+    return hash.digest('hex');
+  },
+
+  copyIgnored: async (root, worktree, paths) => {
+    const copied: string[] = [];
+    for (const path of paths) {
+      if (await copyOne(root, worktree, path)) copied.push(path);
+    }
+    return copied;
+  },
+
+  exists: async (path) => {
+    try {
+      await lstat(path);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+
+  writeText: async (path, text) => {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text, { mode: 0o600 });
+  },
+};
+
+async function contentOf(path: string): Promise<Buffer | string> {
+  try {
+    return await readFile(path);
+  } catch {
+    return 'absent';
+  }
+}
+
+/** Only plain files below the checkout, never through a link out of it, never over something that is there. */
+async function copyOne(root: string, worktree: string, path: string): Promise<boolean> {
+  const clean = normalize(path);
+  if (isAbsolute(clean) || clean === '..' || clean.startsWith(`..${sep}`)) return false;
+  try {
+    const from = await realpath(join(root, clean));
+    if (relative(await realpath(root), from).startsWith('..')) return false;
+    const stat = await lstat(from);
+    if (!stat.isFile() || stat.size > copyBytesMax) return false;
+    const to = join(worktree, clean);
+    await mkdir(dirname(to), { recursive: true });
+    const inside = relative(await realpath(worktree), await realpath(dirname(to)));
+    if (inside.startsWith('..') || isAbsolute(inside)) return false;
+    await copyFile(from, to);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,209 @@
+// The requests that need the engine: runs, and what a person says to tasks. Each answers with the row as it is then.
+
+import { Refusal } from '../../core/failure.ts';
+import type { TaskStatus } from '../../core/state.ts';
+import type { Answer, EpicView, Handlers, Params, RunView, TaskView } from '../../protocol/api.ts';
+import {
+  answerQuestion,
+  cancelTask,
+  hintTask,
+  pauseTask,
+  resetTasks,
+  resolveTask,
+  retryTask,
+  unpauseTask,
+} from '../../workflows/controls.ts';
+import { type Engine, stopRuns } from '../../workflows/engine.ts';
+import { approve, sendBack } from '../../workflows/reviews.ts';
+import { resumeRun, startRun } from '../../workflows/start-run.ts';
+import type { RunRow } from '../../store/port.ts';
+
+export interface EngineHandlerDeps {
+  readonly engine: Engine;
+  readonly taskView: (id: string) => Promise<TaskView>;
+  readonly epicView: (id: string) => Promise<EpicView>;
+  /** Loads the settings anew with the caller's environment and flags; refuses wrong values before anything starts. */
+  readonly configure: (
+    env: Readonly<Record<string, string>> | undefined,
+    flags: Readonly<Record<string, unknown>>,
+  ) => Promise<readonly string[]>;
+  readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
+  readonly shutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
+}
+
+type EngineRequests =
+  | 'run.start'
+  | 'run.resume'
+  | 'run.stop'
+  | 'task.pause'
+  | 'task.unpause'
+  | 'task.cancel'
+  | 'task.retry'
+  | 'task.hint'
+  | 'task.resolve'
+  | 'task.send_back'
+  | 'approve'
+  | 'answer'
+  | 'reset'
+  | 'worktree.prune'
+  | 'shutdown';
+
+export function createEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, EngineRequests> {
+  return { ...runHandlers(deps), ...taskHandlers(deps) };
+}
+
+type RunRequests =
+  | 'run.start'
+  | 'run.resume'
+  | 'run.stop'
+  | 'reset'
+  | 'worktree.prune'
+  | 'shutdown';
+
+function runHandlers(deps: EngineHandlerDeps): Pick<Handlers, RunRequests> {
+  const { engine } = deps;
+  return {
+    'run.start': async (options) => startRequest(deps, options),
+    'run.resume': async (options) => resumeRequest(deps, options),
+    'run.stop': async ({ run }) => ({ stopped: await stopRuns(engine, run ?? null) }),
+    reset: async (options) => {
+      const ids = (options.ids ?? []).map((id) => text(id, 'ids'));
+      const statuses: TaskStatus[] = [
+        ...(options.completed === true ? (['completed'] as const) : []),
+        ...(options.failed === true ? (['failed'] as const) : []),
+        ...(options.claimed === true ? (['claimed'] as const) : []),
+        ...(options.in_progress === true ? (['in_progress'] as const) : []),
+      ];
+      // Tasks of dead owners were given back when this backend started: nothing is left to reset without a word more.
+      if (ids.length === 0 && statuses.length === 0) return { reset: [], refused: [] };
+      return resetTasks(engine, { ids, statuses });
+    },
+    'worktree.prune': (options) => deps.pruneWorktrees(options),
+    shutdown: ({ force }) => deps.shutdown(force === true),
+  };
+}
+
+async function startRequest(
+  deps: EngineHandlerDeps,
+  options: Params<'run.start'>,
+): Promise<Answer<'run.start'>> {
+  const { engine } = deps;
+  const flags = {
+    ...(options.workers === undefined ? {} : { max_workers: options.workers }),
+    ...(options.gate === undefined ? {} : { 'gate.command': options.gate }),
+    ...(options.land === undefined ? {} : { 'land.mode': options.land }),
+    ...(options.target === undefined ? {} : { 'land.target': options.target }),
+  };
+  const warnings = await deps.configure(options.env, flags);
+  const settings = engine.settings();
+  const after = await engine.store.feed.lastSeq();
+  const begun = await startRun(engine, {
+    workers: settings.workers,
+    epicId: options.epic ?? null,
+    target: settings.target,
+    land: settings.land,
+    flags,
+  });
+  const loud =
+    settings.gateCommand === null && !begun.joined
+      ? [
+          'No gate is configured: nothing is tested before it lands. Set one with --gate "<command>", DROVER_GATE or [gate] command in .drover.toml.',
+        ]
+      : [];
+  return {
+    run: runView(begun.row),
+    joined: begun.joined,
+    message: begun.joined
+      ? `run ${begun.row.id} is running already and covers this; joined it`
+      : `run ${begun.row.id} started`,
+    warnings: [...loud, ...warnings],
+    after: begun.joined ? 0 : after,
+  };
+}
+
+async function resumeRequest(
+  deps: EngineHandlerDeps,
+  options: Params<'run.resume'>,
+): Promise<Answer<'run.resume'>> {
+  const { engine } = deps;
+  const last = await engine.store.db
+    .selectFrom('runs')
+    .select('flags')
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const flags = JSON.parse(last?.flags ?? '{}') as Record<string, unknown>;
+  const warnings = await deps.configure(options.env, flags);
+  const after = await engine.store.feed.lastSeq();
+  const begun = await resumeRun(engine);
+  if (begun === null)
+    return { run: null, message: 'nothing to resume: the last run came to its end' };
+  return {
+    run: runView(begun.row),
+    joined: begun.joined,
+    message: begun.joined ? `run ${begun.row.id} goes on` : `run ${begun.row.id} resumed`,
+    warnings,
+    after,
+  };
+}
+
+type TaskRequests = Exclude<EngineRequests, RunRequests>;
+
+function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
+  const { engine, taskView, epicView } = deps;
+  const either = async (kind: 'task' | 'epic', id: string): Promise<TaskView | EpicView> =>
+    kind === 'epic' ? epicView(id) : taskView(id);
+  return {
+    'task.pause': async ({ id }) => {
+      await pauseTask(engine, text(id, 'id'));
+      return taskView(id);
+    },
+    'task.unpause': async ({ id, hint }) => {
+      await unpauseTask(engine, text(id, 'id'), hint ?? null);
+      return taskView(id);
+    },
+    'task.cancel': async ({ id, reason }) => {
+      await cancelTask(engine, text(id, 'id'), reason ?? null);
+      return taskView(id);
+    },
+    'task.retry': async ({ id, force }) => {
+      await retryTask(engine, text(id, 'id'), force === true);
+      return taskView(id);
+    },
+    'task.hint': async ({ id, text: words }) => {
+      await hintTask(engine, text(id, 'id'), text(words, 'text'));
+      return taskView(id);
+    },
+    'task.resolve': async ({ id, note }) => {
+      await resolveTask(engine, text(id, 'id'), text(note, 'note'));
+      return taskView(id);
+    },
+    'task.send_back': async ({ id, text: words }) =>
+      either(await sendBack(engine, text(id, 'id'), text(words, 'text')), id),
+    approve: async ({ id }) => either(await approve(engine, text(id, 'id')), id),
+    answer: async ({ id, choice }) =>
+      taskView(await answerQuestion(engine, text(id, 'id'), text(choice, 'choice'))),
+  };
+}
+
+/** Parameters come from outside: a text is checked to be one before it is used. */
+function text(value: unknown, name: string): string {
+  if (typeof value !== 'string' || value.includes('\0'))
+    throw new Refusal('bad_request', `${name} has to be a text`);
+  return value;
+}
+
+export function runView(row: RunRow): RunView {
+  return {
+    id: row.id,
+    active: row.state === 'active',
+    started_at: Math.floor(row.started_at_ms / 1000),
+    ended_at: row.ended_at_ms === null ? null : Math.floor(row.ended_at_ms / 1000),
+    target_branch: row.target_branch,
+    result_branch: row.result_branch,
+    base_sha: row.base_sha,
+    workers: row.workers,
+    epic_id: row.epic_id,
+    land: row.land as RunView['land'],
+  };
+}

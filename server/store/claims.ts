@@ -1,0 +1,282 @@
+// Who works on what: candidates in their order, the claim with its fencing number, and how an attempt ends.
+
+import type { Updateable } from 'kysely';
+import type { Failure } from '../core/failure.ts';
+import { executionOrder, type GraphNode } from '../core/graph.ts';
+import type { StoreSources } from './feed.ts';
+import type { AttemptRow, AttemptTable, TaskRow, Tx } from './tables.ts';
+import { transition, type TransitionOutcome } from './transition.ts';
+
+export interface Candidate {
+  readonly id: string;
+  readonly status: 'ready' | 'waiting';
+  readonly agent: string | null;
+  readonly labels: string;
+  readonly epoch: number;
+}
+
+/** Tasks that may start now, best first: those back from a limit, then by priority, chain, age. */
+export async function startCandidates(
+  tx: Tx,
+  options: { readonly epicId: string | null; readonly nowMs: number; readonly limit: number },
+): Promise<Candidate[]> {
+  const base = tx
+    .selectFrom('tasks')
+    .select(['id', 'status', 'agent', 'labels', 'epoch'])
+    .where('parent_id', 'is', null)
+    .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId));
+  const waiting = await base
+    .where('status', '=', 'waiting')
+    .where('waiting_until_ms', '<=', options.nowMs)
+    .orderBy('priority', 'desc')
+    .orderBy('chain', 'desc')
+    .orderBy('position')
+    .limit(options.limit)
+    .execute();
+  const ready = await base
+    .where('status', '=', 'ready')
+    .where((eb) =>
+      eb.or([eb('next_attempt_at_ms', 'is', null), eb('next_attempt_at_ms', '<=', options.nowMs)]),
+    )
+    .orderBy('priority', 'desc')
+    .orderBy('chain', 'desc')
+    .orderBy('created_at')
+    .orderBy('position')
+    .limit(options.limit)
+    .execute();
+  return [...waiting, ...ready].map((row) => ({
+    ...row,
+    status: row.status === 'waiting' ? 'waiting' : 'ready',
+  }));
+}
+
+export interface ClaimRequest {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly owner: string;
+  readonly agent: string;
+  /** True when the agent can go on with an earlier conversation. */
+  readonly agentResumes: boolean;
+  readonly sessionId: string;
+}
+
+export interface Claim {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly agent: string;
+  readonly branch: string;
+  /** Sub-tasks in their order, then the task itself. */
+  readonly parts: readonly string[];
+  /** Work that was committed before the attempt was interrupted: it only has to land. */
+  readonly commitSha: string | null;
+}
+
+/** Takes a task that is ready (or back from a limit); null when somebody or something was faster. */
+export async function claimTask(
+  tx: Tx,
+  sources: StoreSources,
+  request: ClaimRequest,
+): Promise<Claim | null> {
+  const row = await tx
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', request.taskId)
+    .executeTakeFirst();
+  if (row === undefined || row.parent_id !== null) return null;
+  if (row.status !== 'ready' && row.status !== 'waiting') return null;
+  const epoch = row.epoch + 1;
+  const nowMs = sources.clock.now();
+  const attempt = await openAttempt(tx, sources, row, request, epoch);
+  const outcome = await transition(tx, sources, {
+    taskId: row.id,
+    to: row.status === 'waiting' ? 'in_progress' : 'claimed',
+    event: row.status === 'waiting' ? 'task.resumed' : 'task.claimed',
+    runId: request.runId,
+    data: { worker: request.owner, attempt: attempt.number, agent: attempt.agent },
+    set: {
+      epoch,
+      claimed_by: request.owner,
+      claimed_at: Math.floor(nowMs / 1000),
+      next_attempt_at_ms: null,
+      branch: attempt.branch,
+      phase: 'worktree',
+    },
+  });
+  if (!outcome.ok) return null;
+  return {
+    taskId: row.id,
+    epoch,
+    runId: request.runId,
+    attempt: attempt.number,
+    agent: attempt.agent,
+    branch: attempt.branch,
+    parts: await partsOf(tx, row.id),
+    commitSha: attempt.commitSha,
+  };
+}
+
+async function partsOf(tx: Tx, taskId: string): Promise<string[]> {
+  const nodes: GraphNode[] = [];
+  let level = [taskId];
+  for (let depth = 0; depth < 3 && level.length > 0; depth += 1) {
+    const rows = await tx
+      .selectFrom('tasks')
+      .select(['id', 'parent_id', 'sequence_number', 'status'])
+      .where('parent_id', 'in', level)
+      .where('status', '!=', 'cancelled')
+      .execute();
+    for (const row of rows) {
+      nodes.push({
+        id: row.id,
+        blockedBy: [],
+        parentId: row.parent_id,
+        sequence: row.sequence_number,
+      });
+    }
+    level = rows.map((row) => row.id);
+  }
+  if (nodes.length === 0) return [taskId];
+  nodes.push({ id: taskId, blockedBy: [], parentId: null, sequence: 0 });
+  return [...executionOrder(taskId, nodes)];
+}
+
+/** The attempt to go on with (it was interrupted or waited), or a new one. */
+async function openAttempt(
+  tx: Tx,
+  sources: StoreSources,
+  row: TaskRow,
+  request: ClaimRequest,
+  epoch: number,
+): Promise<{ number: number; agent: string; branch: string; commitSha: string | null }> {
+  const last = await lastAttempt(tx, row.id);
+  if (last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
+    await tx
+      .updateTable('attempts')
+      .set({ state: 'running', epoch, run_id: request.runId, ended_at_ms: null })
+      .where('task_id', '=', row.id)
+      .where('number', '=', last.number)
+      .execute();
+    return {
+      number: last.number,
+      agent: last.agent,
+      branch: last.branch,
+      commitSha: last.commit_sha,
+    };
+  }
+  const number = (last?.number ?? 0) + 1;
+  const branch = `drover/${row.id}/${number}`;
+  const handedBack =
+    last !== null &&
+    request.agentResumes &&
+    last.agent === request.agent &&
+    ['gate_failed', 'conflict', 'sent_back'].includes(last.failure_kind ?? '');
+  await tx
+    .insertInto('attempts')
+    .values({
+      task_id: row.id,
+      number,
+      epoch,
+      state: 'running',
+      agent: request.agent,
+      session_id: handedBack ? last.session_id : request.sessionId,
+      session_started: handedBack ? last.session_started : 0,
+      branch,
+      continues_from: handedBack && last.failure_kind !== 'conflict' ? last.branch : null,
+      started_at_ms: sources.clock.now(),
+      run_id: request.runId,
+    })
+    .execute();
+  return { number, agent: request.agent, branch, commitSha: null };
+}
+
+export async function lastAttempt(tx: Tx, taskId: string): Promise<AttemptRow | null> {
+  const row = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function setAttempt(
+  tx: Tx,
+  taskId: string,
+  number: number,
+  set: Updateable<AttemptTable>,
+): Promise<void> {
+  await tx
+    .updateTable('attempts')
+    .set(set)
+    .where('task_id', '=', taskId)
+    .where('number', '=', number)
+    .execute();
+}
+
+export interface AttemptFailure {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly runId: string | null;
+  readonly failure: Failure;
+  /** Unix ms of the next try, used when one is left. */
+  readonly retryAtMs: number;
+  /** State when no attempt is left. */
+  readonly atEnd: 'failed' | 'conflict';
+  readonly conflictFiles?: readonly string[];
+}
+
+/** Books a failed attempt: the next try later while there are attempts left, else the end. */
+export async function failAttempt(
+  tx: Tx,
+  sources: StoreSources,
+  end: AttemptFailure,
+): Promise<TransitionOutcome> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select(['attempts', 'max_attempts', 'epoch'])
+    .where('id', '=', end.taskId)
+    .executeTakeFirst();
+  if (row === undefined) return { ok: false, reason: 'unknown', status: null };
+  if (row.epoch !== end.epoch) return { ok: false, reason: 'fenced', status: null };
+  const used = row.attempts + 1;
+  const again = end.failure.retryable && used < row.max_attempts;
+  await setAttempt(tx, end.taskId, end.attempt, {
+    state: 'failed',
+    ended_at_ms: sources.clock.now(),
+    failure_kind: end.failure.kind,
+    error: end.failure.message,
+    error_detail: end.failure.detail ?? null,
+    pid: null,
+    pid_start: null,
+  });
+  return transition(tx, sources, {
+    taskId: end.taskId,
+    epoch: end.epoch,
+    to: again ? 'ready' : end.atEnd,
+    event: again ? 'task.retry' : end.atEnd === 'conflict' ? 'task.conflict' : 'task.failed',
+    runId: end.runId,
+    data: {
+      attempt: end.attempt,
+      attempts: used,
+      kind: end.failure.kind,
+      error: end.failure.message,
+      ...(again ? { next_attempt_at: Math.ceil(end.retryAtMs / 1000) } : {}),
+      ...(end.conflictFiles === undefined ? {} : { files: end.conflictFiles }),
+    },
+    set: {
+      attempts: used,
+      last_error: end.failure.message,
+      next_attempt_at_ms: again ? end.retryAtMs : null,
+      verdict: 'fail',
+      verdict_reason: end.failure.message.slice(0, 200),
+      conflict_files: JSON.stringify(end.conflictFiles ?? []),
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+    },
+  });
+}

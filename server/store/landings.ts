@@ -1,0 +1,105 @@
+// The landing queue's rows: what waits to be merged into which line, and what became of it.
+
+import type { StoreSources } from './feed.ts';
+import type { LandingRow, LineRow, Tx } from './tables.ts';
+
+export interface NewLanding {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly line: string;
+  readonly commitSha: string;
+  readonly gateCommand: string | null;
+}
+
+export async function queueLanding(
+  tx: Tx,
+  sources: StoreSources,
+  landing: NewLanding,
+): Promise<void> {
+  await tx
+    .insertInto('landings')
+    .values({
+      task_id: landing.taskId,
+      epoch: landing.epoch,
+      attempt: landing.attempt,
+      line: landing.line,
+      commit_sha: landing.commitSha,
+      gate_command: landing.gateCommand,
+      state: 'queued',
+      queued_at_ms: sources.clock.now(),
+    })
+    .onConflict((conflict) => conflict.columns(['task_id', 'epoch']).doNothing())
+    .execute();
+}
+
+/** Gives everything that waits for the line (at most `limit`) to one workflow, in the order of arrival. */
+export async function takeLandings(
+  tx: Tx,
+  line: string,
+  workflowId: string,
+  limit: number,
+): Promise<LandingRow[]> {
+  const rows = await tx
+    .selectFrom('landings')
+    .selectAll()
+    .where('line', '=', line)
+    .where('state', '=', 'queued')
+    .orderBy('position')
+    .limit(limit)
+    .execute();
+  if (rows.length > 0) {
+    await tx
+      .updateTable('landings')
+      .set({ state: 'taken', workflow_id: workflowId })
+      .where(
+        'position',
+        'in',
+        rows.map((row) => row.position),
+      )
+      .execute();
+  }
+  return rows;
+}
+
+export async function endLanding(
+  tx: Tx,
+  landing: { readonly taskId: string; readonly epoch: number },
+  state: 'landed' | 'returned' | 'withdrawn',
+): Promise<void> {
+  await tx
+    .updateTable('landings')
+    .set({ state })
+    .where('task_id', '=', landing.taskId)
+    .where('epoch', '=', landing.epoch)
+    .execute();
+}
+
+export async function queuedLandings(tx: Tx, line: string): Promise<number> {
+  const row = await tx
+    .selectFrom('landings')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('line', '=', line)
+    .where('state', '=', 'queued')
+    .executeTakeFirstOrThrow();
+  return row.n;
+}
+
+export async function readLine(tx: Tx, branch: string): Promise<LineRow | null> {
+  const row = await tx
+    .selectFrom('lines')
+    .selectAll()
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function writeLine(tx: Tx, line: LineRow): Promise<void> {
+  const { branch, ...rest } = line;
+  await tx
+    .insertInto('lines')
+    .values(line)
+    .onConflict((conflict) => conflict.column('branch').doUpdateSet(rest))
+    .execute();
+  void branch;
+}

@@ -1,0 +1,91 @@
+// The pool of worktrees: which slot is whose. The folder itself is git's business; this is who may use it.
+
+import type { StoreSources } from './feed.ts';
+import type { SlotRow, Tx } from './tables.ts';
+
+export interface SlotWish {
+  readonly kind: 'task' | 'gate';
+  readonly taskId: string;
+  readonly attempt: number;
+  /** Makes the path of a slot from its number. */
+  readonly pathOf: (kind: 'task' | 'gate', number: number) => string;
+}
+
+/** The slot the attempt holds already, else a free one (the one used last is warmest), else a new number. */
+export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): Promise<SlotRow> {
+  const nowS = Math.floor(sources.clock.now() / 1000);
+  const held = await tx
+    .selectFrom('slots')
+    .selectAll()
+    .where('kind', '=', wish.kind)
+    .where('task_id', '=', wish.taskId)
+    .executeTakeFirst();
+  const free =
+    held ??
+    (await tx
+      .selectFrom('slots')
+      .selectAll()
+      .where('kind', '=', wish.kind)
+      .where('task_id', 'is', null)
+      .orderBy('last_used_at', 'desc')
+      .orderBy('number')
+      .limit(1)
+      .executeTakeFirst());
+  if (free !== undefined) {
+    await tx
+      .updateTable('slots')
+      .set({ task_id: wish.taskId, attempt: wish.attempt, last_used_at: nowS })
+      .where('path', '=', free.path)
+      .execute();
+    return { ...free, task_id: wish.taskId, attempt: wish.attempt, last_used_at: nowS };
+  }
+  return newSlot(tx, wish, nowS);
+}
+
+async function newSlot(tx: Tx, wish: SlotWish, nowS: number): Promise<SlotRow> {
+  const numbers = await tx
+    .selectFrom('slots')
+    .select('number')
+    .where('kind', '=', wish.kind)
+    .execute();
+  const used = new Set(numbers.map((row) => row.number));
+  let number = 1;
+  while (used.has(number)) number += 1;
+  const slot: SlotRow = {
+    path: wish.pathOf(wish.kind, number),
+    number,
+    kind: wish.kind,
+    task_id: wish.taskId,
+    attempt: wish.attempt,
+    setup_fingerprint: null,
+    created_at: nowS,
+    last_used_at: nowS,
+  };
+  await tx.insertInto('slots').values(slot).execute();
+  return slot;
+}
+
+export async function releaseSlot(tx: Tx, kind: 'task' | 'gate', taskId: string): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: null, attempt: null })
+    .where('kind', '=', kind)
+    .where('task_id', '=', taskId)
+    .execute();
+}
+
+export async function setSlotFingerprint(
+  tx: Tx,
+  path: string,
+  fingerprint: string | null,
+): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ setup_fingerprint: fingerprint })
+    .where('path', '=', path)
+    .execute();
+}
+
+export async function forgetSlot(tx: Tx, path: string): Promise<void> {
+  await tx.deleteFrom('slots').where('path', '=', path).execute();
+}

@@ -1,0 +1,163 @@
+// The state of everything at one event number: what `drover status --json` prints and the panels start from.
+
+import { sql } from 'kysely';
+import type {
+  ConfigValueView,
+  EpicView,
+  QuestionView,
+  StatusSnapshot,
+  TaskView,
+} from '../protocol/api.ts';
+import { type Board, readBoard } from './board.ts';
+import { epicOrRefuse } from './find-rows.ts';
+import { type Db, readAtOneMoment } from './read.ts';
+import { stuckViews } from './stuck.ts';
+import type { EpicRow, LineRow, RunRow } from './tables.ts';
+import {
+  countOne,
+  countTasks,
+  emptyCounts,
+  epicView,
+  type MutableCounts,
+  progressOf,
+  questionView,
+  runView,
+  taskView,
+} from './views.ts';
+
+/** What the database does not hold. */
+export interface SnapshotExtras {
+  readonly config: Readonly<Record<string, ConfigValueView>>;
+  /** Branch that a run would land on while there has been none: the setting, or what is checked out. */
+  readonly targetBranch: string | null;
+  /** Tip of a branch, or null when it does not exist. */
+  readonly shaOf: (branch: string) => Promise<string | null>;
+}
+
+interface Moment {
+  readonly seq: number;
+  readonly board: Board;
+  readonly epics: readonly EpicRow[];
+  readonly run: RunRow | null;
+  readonly line: LineRow | null;
+  readonly branch: string | null;
+  readonly questions: readonly QuestionView[];
+}
+
+export async function readSnapshot(
+  db: Db,
+  scope: { readonly epic?: string },
+  extras: SnapshotExtras,
+): Promise<StatusSnapshot> {
+  const moment = await readAtOneMoment(db, (at) => readMoment(at, scope.epic, extras));
+  const { board, branch, line } = moment;
+  const inScope = (row: { readonly epic_id: string | null }): boolean =>
+    scope.epic === undefined || row.epic_id === scope.epic;
+  const rows = board.tasks.filter(inScope);
+  const tasks: TaskView[] = rows.map((row) => taskView(row, board));
+  const counts = countTasks(rows);
+  const ids = new Set(scope.epic === undefined ? [] : rows.map((row) => row.id));
+  const isShown = (id: string): boolean => scope.epic === undefined || ids.has(id);
+  return {
+    seq: moment.seq,
+    counts,
+    progress: progressOf(counts),
+    run: moment.run === null ? null : runView(moment.run, line),
+    target:
+      branch === null
+        ? null
+        : { branch, sha: await extras.shaOf(branch), pending: line?.pending ?? 0 },
+    config: extras.config,
+    epics: epicViews(moment.epics, board),
+    tasks,
+    stuck: stuckViews(board).filter((view) => isShown(view.id)),
+    questions: moment.questions.filter((question) => isShown(question.task_id)),
+  };
+}
+
+async function readMoment(
+  db: Db,
+  epic: string | undefined,
+  extras: SnapshotExtras,
+): Promise<Moment> {
+  const epics = epic === undefined ? await allEpics(db) : [await epicOrRefuse(db, epic)];
+  const run = await lastRun(db);
+  const branch = run?.target_branch ?? extras.targetBranch;
+  return {
+    seq: await lastSeq(db),
+    board: await readBoard(db),
+    epics,
+    run,
+    line: branch === null ? null : await lineOf(db, branch),
+    branch,
+    questions: await openQuestions(db),
+  };
+}
+
+export async function lastSeq(db: Db): Promise<number> {
+  const { rows } = await sql<{ seq: number | null }>`select max(seq) as seq from events`.execute(
+    db,
+  );
+  return rows[0]?.seq ?? 0;
+}
+
+export async function lastRun(db: Db): Promise<RunRow | null> {
+  const row = await db
+    .selectFrom('runs')
+    .selectAll()
+    .orderBy('started_at_ms', 'desc')
+    .orderBy(sql`rowid`, 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+async function lineOf(db: Db, branch: string): Promise<LineRow | null> {
+  const row = await db
+    .selectFrom('lines')
+    .selectAll()
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+async function allEpics(db: Db): Promise<EpicRow[]> {
+  return db.selectFrom('epics').selectAll().orderBy('position').execute();
+}
+
+export async function openQuestions(db: Db): Promise<QuestionView[]> {
+  const rows = await db
+    .selectFrom('questions')
+    .selectAll()
+    .where('state', '=', 'open')
+    .orderBy('asked_at_ms')
+    .execute();
+  return rows.map(questionView);
+}
+
+function epicViews(epics: readonly EpicRow[], board: Board): EpicView[] {
+  const counts = new Map<string, MutableCounts>(epics.map((row) => [row.id, emptyCounts()]));
+  for (const row of board.tasks) {
+    const ofEpic = row.epic_id === null ? undefined : counts.get(row.epic_id);
+    if (ofEpic !== undefined) countOne(ofEpic, row.status);
+  }
+  return epics.map((row) => epicView(row, counts.get(row.id) ?? emptyCounts()));
+}
+
+/** All epics with their counts. */
+export async function readEpics(db: Db): Promise<EpicView[]> {
+  return readAtOneMoment(db, async (at) => {
+    const epics = await allEpics(at);
+    const rows = await at
+      .selectFrom('tasks')
+      .select(['epic_id', 'status'])
+      .where('epic_id', 'is not', null)
+      .execute();
+    const counts = new Map<string, MutableCounts>(epics.map((row) => [row.id, emptyCounts()]));
+    for (const { epic_id: id, status } of rows) {
+      const ofEpic = counts.get(id ?? '');
+      if (ofEpic !== undefined) countOne(ofEpic, status);
+    }
+    return epics.map((row) => epicView(row, counts.get(row.id) ?? emptyCounts()));
+  });
+}

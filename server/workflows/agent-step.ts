@@ -1,0 +1,234 @@
+// Step "agent": one part (a sub-task, or the task itself) given to the agent, followed to its end, whatever died before.
+
+import type {
+  AgentEvent,
+  AgentHost,
+  AgentOutcome,
+  AgentProcess,
+  AgentRequest,
+  Usage,
+} from '../agents/port.ts';
+import {
+  askQuestion,
+  type AttemptRow,
+  type Claim,
+  endQuestion,
+  lastAttempt,
+  markHintDelivered,
+  openHints,
+  setAttempt,
+  withdrawQuestions,
+} from '../store/port.ts';
+import type { Engine } from './parts.ts';
+import { buildPartPrompt } from './prompt-step.ts';
+import { type Place, taskVariables } from './worktree-step.ts';
+
+export interface PartOutcome {
+  readonly outcome: AgentOutcome;
+  readonly usage: Usage | null;
+  readonly logPath: string;
+}
+
+/** Silence before the watchdog says so, and before it ends the agent. */
+const stallWarnMs = 120_000;
+const stallEndMs = 300_000;
+
+/** Time between the two signals and the kill when leftovers are ended. */
+const endGraceMs = 2_000;
+
+export async function runPart(
+  engine: Engine,
+  claim: Claim,
+  place: Place,
+  part: string,
+  signal: AbortSignal,
+): Promise<PartOutcome> {
+  const attempt = await engine.store.transaction((tx) => lastAttempt(tx, claim.taskId));
+  if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
+  const driver = engine.driverFor(claim.agent);
+  const session = new PartSession(engine, claim, part, signal);
+  const request = await requestFor(engine, claim, place, part, attempt);
+  await session.withdrawOld();
+  const left = leftoverProcess(attempt, part);
+  if (left !== null) {
+    const adopted = driver.capabilities.adopt
+      ? await driver.adopt(request, left, session, signal)
+      : null;
+    if (adopted !== null) return session.end(adopted, request.logPath);
+    await engine.processes.endTree(request.runId, left, endGraceMs);
+    if (!request.resume) await startOver(engine, claim, place, part);
+  }
+  if (signal.aborted) return session.end({ kind: 'stopped' }, request.logPath);
+  await engine.files.writeText(`${request.logPath}.prompt`, engine.mask(request.prompt));
+  return session.end(await driver.run(request, session, signal), request.logPath);
+}
+
+function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null {
+  if (attempt.pid === null || attempt.pid_start === null || attempt.pid_part !== part) return null;
+  return { pid: attempt.pid, startTime: attempt.pid_start };
+}
+
+/** An agent without a memory begins again from where its part began; what it had done is kept under a rescue ref. */
+async function startOver(engine: Engine, claim: Claim, place: Place, part: string): Promise<void> {
+  const rescued = await engine.git.rescue(place.path, `${claim.taskId}/${claim.attempt}`);
+  if (!rescued.ok) engine.report(rescued.error, `rescuing ${place.path}`);
+  if (part !== claim.parts[0]) return; // earlier parts are committed on the branch: the worktree stays on it
+  await engine.git.prepareSlot({
+    path: place.path,
+    branch: claim.branch,
+    sha: place.base,
+    keepBranch: false,
+    dropIgnored: false,
+    sparse: engine.settings().sparse,
+  });
+}
+
+async function requestFor(
+  engine: Engine,
+  claim: Claim,
+  place: Place,
+  part: string,
+  attempt: AttemptRow,
+): Promise<AgentRequest> {
+  const settings = engine.settings();
+  const resume = engine.driverFor(claim.agent).capabilities.resume && attempt.session_started === 1;
+  const suffix = part === claim.taskId ? '' : `.${part.replace(/[^A-Za-z0-9._-]/g, '_')}`;
+  const logPath = `${engine.places.logs}/${claim.taskId}/${claim.attempt}${suffix}.ndjson`;
+  return {
+    runId: `${claim.taskId}/${claim.attempt}/${part}`,
+    taskId: part,
+    attempt: claim.attempt,
+    cwd: place.path,
+    prompt: await buildPartPrompt(engine, claim, attempt, part, resume),
+    sessionId: attempt.session_id,
+    resume,
+    logPath,
+    env: {
+      ...engine.agentEnvironment(claim.agent),
+      ...taskVariables(engine, part, claim.attempt, place.slotNumber),
+    },
+    secrets: engine.secrets(),
+    maxOutputBytes: settings.maxOutputBytes,
+    timeoutMs: settings.taskTimeoutMs,
+    stallWarnMs,
+    stallEndMs,
+  };
+}
+
+/** What the running agent says to the engine, and hears from it. */
+class PartSession implements AgentHost {
+  readonly #engine: Engine;
+  readonly #claim: Claim;
+  readonly #part: string;
+  readonly #signal: AbortSignal;
+  #usage: Usage | null = null;
+
+  constructor(engine: Engine, claim: Claim, part: string, signal: AbortSignal) {
+    this.#engine = engine;
+    this.#claim = claim;
+    this.#part = part;
+    this.#signal = signal;
+  }
+
+  async withdrawOld(): Promise<void> {
+    const { store } = this.#engine;
+    await store.transaction((tx) => withdrawQuestions(tx, store.sources, this.#part));
+  }
+
+  end(outcome: AgentOutcome, logPath: string): PartOutcome {
+    return { outcome, usage: this.#usage, logPath };
+  }
+
+  async onProcess(process: AgentProcess): Promise<void> {
+    const resumes = this.#engine.driverFor(this.#claim.agent).capabilities.resume;
+    await this.#engine.store.transaction((tx) =>
+      setAttempt(tx, this.#claim.taskId, this.#claim.attempt, {
+        pid: process.pid,
+        pid_start: process.startTime,
+        pid_part: this.#part,
+        ...(resumes ? { session_started: 1 } : {}),
+      }),
+    );
+  }
+
+  onEvent(event: AgentEvent): void {
+    if (event.type === 'usage') this.#usage = event.usage;
+    if (event.type !== 'retry') return;
+    const { store } = this.#engine;
+    const data = {
+      attempt: event.attempt,
+      delay_ms: event.delayMs,
+      status: event.status,
+      error: event.error,
+    };
+    store
+      .transaction((tx) => store.append(tx, { type: 'agent.retry', taskId: this.#part, data }))
+      .catch((error: unknown) => this.#engine.report(error, 'storing an API retry'));
+  }
+
+  async ask(
+    question: Extract<AgentEvent, { type: 'question' }>,
+    withdrawn: AbortSignal,
+  ): Promise<string | null> {
+    const { store, switchboard } = this.#engine;
+    const row = await store.transaction((tx) =>
+      askQuestion(tx, store.sources, {
+        taskId: this.#part,
+        attempt: this.#claim.attempt,
+        requestId: question.requestId,
+        kind: question.kind,
+        text: this.#engine.mask(question.text),
+        choices: question.choices,
+      }),
+    );
+    if (row.state === 'answered') return row.answer;
+    const over = AbortSignal.any([withdrawn, this.#signal]);
+    const answer = await new Promise<string | null>((resolve) => {
+      const off = switchboard.onAnswer(row.id, (text) => {
+        over.removeEventListener('abort', onAbort);
+        off();
+        resolve(text);
+      });
+      const onAbort = (): void => {
+        off();
+        resolve(null);
+      };
+      if (over.aborted) onAbort();
+      else over.addEventListener('abort', onAbort, { once: true });
+    });
+    if (answer === null) {
+      await store.transaction((tx) =>
+        endQuestion(tx, store.sources, row.id, { state: 'withdrawn', answer: null }),
+      );
+    }
+    return answer;
+  }
+
+  onHint(listener: (hint: { readonly id: string; readonly text: string }) => void): () => void {
+    const { store, switchboard } = this.#engine;
+    const seen = new Set<string>();
+    const look = (): void => {
+      store
+        .transaction((tx) => openHints(tx, [this.#part, this.#claim.taskId]))
+        .then((hints) => {
+          for (const hint of hints) {
+            if (seen.has(hint.id)) continue;
+            seen.add(hint.id);
+            listener({ id: hint.id, text: hint.message });
+          }
+        })
+        .catch((error: unknown) => this.#engine.report(error, 'reading hints'));
+    };
+    const offs = [...new Set([this.#part, this.#claim.taskId])].map((id) =>
+      switchboard.onHint(id, look),
+    );
+    return () => {
+      for (const off of offs) off();
+    };
+  }
+
+  async hintDelivered(id: string): Promise<void> {
+    const { store } = this.#engine;
+    await store.transaction((tx) => markHintDelivered(tx, store.sources, id));
+  }
+}

@@ -1,0 +1,298 @@
+// What a person says to a task: pause, go on, cancel, retry, hint, answer, approve, send back, reset. Each waits until
+// the change is real, and is refused with the remedy where it makes no sense.
+
+import { Refusal } from '../core/failure.ts';
+import { ownedStatuses, type TaskStatus } from '../core/state.ts';
+import {
+  addHint,
+  endQuestion,
+  lastAttempt,
+  releaseSlot,
+  rootOf,
+  setAttempt,
+  type TaskRow,
+  type Tx,
+  withdrawQuestions,
+} from '../store/port.ts';
+import type { Engine } from './parts.ts';
+import type { StopKind } from './stops.ts';
+
+/** How long a command waits for its change to be real (contract of the command). */
+const waitMaxMs = 15_000;
+
+export async function pauseTask(engine: Engine, id: string): Promise<void> {
+  const row = await requireRoot(engine, id, 'paused');
+  if (row.status === 'paused') return;
+  if (ownedStatuses.has(row.status)) return stopOwned(engine, row, 'pause', null);
+  await change(engine, row, 'paused', 'task.paused', {});
+}
+
+export async function unpauseTask(engine: Engine, id: string, hint: string | null): Promise<void> {
+  const row = await requireRoot(engine, id, 'unpaused');
+  await engine.store.transaction(async (tx) => {
+    if (hint !== null) await addHint(tx, engine.store.sources, id, hint);
+    await changeIn(engine, tx, row, 'ready', 'task.resumed', {}, ['paused']);
+  });
+}
+
+export async function cancelTask(engine: Engine, id: string, reason: string | null): Promise<void> {
+  const row = await requireTask(engine, id);
+  if (row.status === 'cancelled') return;
+  if (row.status === 'completed')
+    throw new Refusal(
+      'illegal',
+      `${id} is completed; a landed task can't be cancelled (git revert its commit instead)`,
+    );
+  if (row.parent_id === null && ownedStatuses.has(row.status))
+    return stopOwned(engine, row, 'cancel', reason);
+  if (ownedStatuses.has(row.status))
+    throw new Refusal(
+      'illegal',
+      `${id} is at work inside ${row.parent_id}; cancel ${row.parent_id}, or wait`,
+    );
+  await engine.store.transaction(async (tx) => {
+    await changeIn(engine, tx, row, 'cancelled', 'task.cancelled', { reason });
+    await releaseSlot(tx, 'task', id);
+    await withdrawQuestions(tx, engine.store.sources, id);
+  });
+}
+
+/** Asks the owner to stop and waits until the row says so. */
+async function stopOwned(
+  engine: Engine,
+  row: TaskRow,
+  kind: StopKind,
+  reason: string | null,
+): Promise<void> {
+  await requestStop(engine, row.id, kind, reason);
+  const over = await waitFor(engine, async () => {
+    const now = await requireTask(engine, row.id);
+    return now.epoch !== row.epoch || !ownedStatuses.has(now.status);
+  });
+  if (over) return;
+  throw new Refusal(
+    'slow',
+    `${row.id} is still ending after ${waitMaxMs / 1000} s; the request stands, drover status shows when it is done`,
+  );
+}
+
+export async function requestStop(
+  engine: Engine,
+  id: string,
+  kind: StopKind,
+  reason: string | null,
+): Promise<void> {
+  await engine.store.transaction(async (tx) => {
+    await tx
+      .updateTable('tasks')
+      .set({ stop_requested: kind, stop_reason: reason })
+      .where('id', '=', id)
+      .where('status', 'in', ['claimed', 'in_progress'])
+      .execute();
+    await engine.store.append(tx, { type: 'task.stopping', taskId: id, data: { kind, reason } });
+  });
+  engine.switchboard.stop(id);
+}
+
+export async function retryTask(engine: Engine, id: string, force: boolean): Promise<void> {
+  const row = await requireRoot(engine, id, 'retried');
+  const allowed: TaskStatus[] = ['failed', 'cancelled', 'conflict', 'needs_review'];
+  if (force) allowed.push('completed', 'paused');
+  if (row.status === 'blocked' && row.blocked_reason !== null) allowed.push('blocked');
+  if (ownedStatuses.has(row.status))
+    throw new Refusal('illegal', `${id} is running; drover cancel ${id} first`);
+  if (!allowed.includes(row.status))
+    throw new Refusal('illegal', `${id} is ${row.status}, there is nothing to retry`);
+  await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
+}
+
+/** Back to ready with all attempts given back; the next one is a new one. */
+async function freshStart(engine: Engine, tx: Tx, row: TaskRow, event: string): Promise<boolean> {
+  const last = await lastAttempt(tx, row.id);
+  if (last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
+    await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
+  }
+  await releaseSlot(tx, 'task', row.id);
+  const set = {
+    attempts: 0,
+    next_attempt_at_ms: null,
+    blocked_reason: null,
+    held_files: '[]',
+    conflict_files: '[]',
+    landed_sha: null,
+    landed_on: null,
+  };
+  if (row.status === 'blocked') {
+    const outcome = await engine.store.transition(tx, { taskId: row.id, to: 'ready', event, set });
+    if (!outcome.ok) await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
+    return true;
+  }
+  const outcome = await engine.store.transition(tx, { taskId: row.id, to: 'ready', event, set });
+  return outcome.ok;
+}
+
+export async function hintTask(engine: Engine, id: string, text: string): Promise<void> {
+  if (text.trim() === '')
+    throw new Refusal('bad_request', 'the hint is empty; say what the agent should know');
+  const row = await requireTask(engine, id);
+  if (row.status === 'completed' || row.status === 'cancelled')
+    throw new Refusal('illegal', `${id} is ${row.status}; a hint would reach nobody`);
+  await engine.store.transaction((tx) => addHint(tx, engine.store.sources, id, text));
+  engine.switchboard.hintAdded(id);
+}
+
+export async function answerQuestion(engine: Engine, id: string, choice: string): Promise<string> {
+  const row = await engine.store.db
+    .selectFrom('questions')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined)
+    throw new Refusal(
+      'unknown_id',
+      `there is no question ${id}; drover status lists the open ones`,
+    );
+  if (row.state !== 'open') throw new Refusal('illegal', `question ${id} is ${row.state} already`);
+  const choices = JSON.parse(row.choices) as string[];
+  const chosen = pickChoice(choices, choice);
+  if (chosen === null)
+    throw new Refusal(
+      'bad_choice',
+      `"${choice}" is no answer to ${id}; choose one of: ${choices.join(', ')}`,
+    );
+  const ended = await engine.store.transaction((tx) =>
+    endQuestion(tx, engine.store.sources, id, { state: 'answered', answer: chosen }),
+  );
+  if (!ended) throw new Refusal('illegal', `question ${id} is not open any more`);
+  engine.switchboard.answered(id, chosen);
+  return row.task_id;
+}
+
+/** The choice itself, its number from 1, or its beginning when that is unique; free text where nothing is offered. */
+function pickChoice(choices: readonly string[], text: string): string | null {
+  if (choices.length === 0) return text;
+  const wanted = text.trim().toLowerCase();
+  const exact = choices.find((choice) => choice.toLowerCase() === wanted);
+  if (exact !== undefined) return exact;
+  if (/^\d+$/.test(wanted)) return choices[Number(wanted) - 1] ?? null;
+  const starting = choices.filter((choice) => choice.toLowerCase().startsWith(wanted));
+  return wanted !== '' && starting.length === 1 ? (starting[0] ?? null) : null;
+}
+
+/** A person has dealt with what blocked the task from outside, or with its conflict. */
+export async function resolveTask(engine: Engine, id: string, note: string): Promise<void> {
+  const row = await requireRoot(engine, id, 'resolved');
+  const outside = row.status === 'blocked' && row.blocked_reason !== null;
+  if (!outside && row.status !== 'conflict') {
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; resolve is for tasks that are blocked from outside or in conflict`,
+    );
+  }
+  await engine.store.transaction(async (tx) => {
+    await addHint(tx, engine.store.sources, id, note);
+    await freshStart(engine, tx, row, 'task.unblocked');
+  });
+}
+
+export async function resetTasks(
+  engine: Engine,
+  wish: { readonly ids: readonly string[]; readonly statuses: readonly TaskStatus[] },
+): Promise<{ reset: string[]; refused: { id: string; reason: string }[] }> {
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('parent_id', 'is', null)
+    .where((eb) =>
+      wish.ids.length > 0 ? eb('id', 'in', [...wish.ids]) : eb('status', 'in', [...wish.statuses]),
+    )
+    .execute();
+  for (const id of wish.ids) {
+    if (!rows.some((row) => row.id === id))
+      throw new Refusal(
+        'unknown_id',
+        `there is no task ${id} that could be reset (sub-tasks go with their parent)`,
+      );
+  }
+  const done: string[] = [];
+  const refused: { id: string; reason: string }[] = [];
+  for (const row of rows) {
+    if (ownedStatuses.has(row.status)) {
+      refused.push({ id: row.id, reason: 'its owner is alive; drover cancel it first' });
+      continue;
+    }
+    if (row.status === 'ready') continue;
+    const outcome = await engine.store.transaction((tx) =>
+      freshStart(engine, tx, row, 'task.reset'),
+    );
+    if (outcome) done.push(row.id);
+    else refused.push({ id: row.id, reason: `it is ${row.status} and has nothing to reset` });
+  }
+  return { reset: done, refused };
+}
+
+export async function requireTask(engine: Engine, id: string): Promise<TaskRow> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined)
+    throw new Refusal('unknown_id', `there is no task ${id}; drover status shows what there is`);
+  return row;
+}
+
+async function requireRoot(engine: Engine, id: string, verb: string): Promise<TaskRow> {
+  const row = await requireTask(engine, id);
+  if (row.parent_id === null) return row;
+  const root = await engine.store.transaction((tx) => rootOf(tx, id));
+  throw new Refusal('illegal', `${id} is a sub-task and can't be ${verb} alone; name ${root}`);
+}
+
+async function change(
+  engine: Engine,
+  row: TaskRow,
+  to: TaskStatus,
+  event: string,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await engine.store.transaction((tx) => changeIn(engine, tx, row, to, event, data));
+}
+
+async function changeIn(
+  engine: Engine,
+  tx: Tx,
+  row: TaskRow,
+  to: TaskStatus,
+  event: string,
+  data: Record<string, unknown>,
+  from?: readonly TaskStatus[],
+): Promise<void> {
+  const outcome = await engine.store.transition(tx, {
+    taskId: row.id,
+    to,
+    event,
+    data,
+    ...(from === undefined ? {} : { from }),
+  });
+  if (!outcome.ok)
+    throw new Refusal('illegal', `${row.id} is ${outcome.status ?? 'gone'}; it can't become ${to}`);
+}
+
+async function waitFor(engine: Engine, done: () => Promise<boolean>): Promise<boolean> {
+  const endMs = engine.clock.now() + waitMaxMs;
+  for (;;) {
+    if (await done()) return true;
+    const leftMs = endMs - engine.clock.now();
+    if (leftMs <= 0) return false;
+    await new Promise<void>((resolve) => {
+      const finish = (): void => {
+        off();
+        offTimer();
+        resolve();
+      };
+      const off = engine.store.feed.onAppend(finish);
+      const offTimer = engine.clock.timer(Math.min(leftMs, 500), finish);
+    });
+  }
+}

@@ -1,0 +1,137 @@
+// Who starts next: ready tasks in their order, as many as there are free workers, each claimed and given to its own
+// workflow in one transaction.
+
+import { type Claim, claimTask, type RunRow, startCandidates, type Tx } from '../store/port.ts';
+import { agentQueue, executeWorkflow, executeWorkflowId } from './execute-task.ts';
+import type { Engine } from './parts.ts';
+
+/** Phases in which a task has handed its work over and needs no worker. */
+const handedOver = ['gate', 'land'];
+
+/** Tasks with an agent at work or about to be: what the number of workers limits. */
+export async function busyWorkers(tx: Tx): Promise<number> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('status', 'in', ['claimed', 'in_progress'])
+    .where('parent_id', 'is', null)
+    .where((eb) => eb.or([eb('phase', 'is', null), eb('phase', 'not in', handedOver)]))
+    .executeTakeFirstOrThrow();
+  return row.n;
+}
+
+/** Starts what can start now; resolves with the number of tasks started. */
+export async function dispatch(engine: Engine, run: RunRow): Promise<number> {
+  const claims = await engine.store.transaction(async (tx) => {
+    const free = run.workers - (await busyWorkers(tx));
+    if (free <= 0) return [];
+    const nowMs = engine.clock.now();
+    const limited = await limitedAccounts(tx, nowMs);
+    const candidates = await startCandidates(tx, {
+      epicId: run.epic_id,
+      nowMs,
+      limit: free + limited.size * candidatesSpare,
+    });
+    const taken: Claim[] = [];
+    for (const candidate of candidates) {
+      if (taken.length >= free) break;
+      const agent = candidate.agent ?? engine.settings().agentKind;
+      if (candidate.status === 'ready' && limited.has(agent)) continue;
+      const claim = await claimTask(tx, engine.store.sources, {
+        taskId: candidate.id,
+        runId: run.id,
+        owner: engine.owner,
+        agent,
+        agentResumes: engine.driverFor(agent).capabilities.resume,
+        sessionId: engine.store.sources.uuid(),
+      });
+      if (claim === null) continue;
+      await engine.durable.startIn(tx, executeWorkflow, executeWorkflowId(claim), claim, {
+        queue: agentQueue,
+      });
+      taken.push(claim);
+    }
+    return taken;
+  });
+  if (claims.length === 0) return 0;
+  engine.crashPoint('claimed');
+  for (const claim of claims) engine.switchboard.clearStop(claim.taskId);
+  engine.durable.wake();
+  return claims.length;
+}
+
+/** How many more candidates are read per limited account, so that others can start past its tasks. */
+const candidatesSpare = 50;
+
+/** Agents whose account has reached a limit that is not over yet: nothing new starts on them. */
+async function limitedAccounts(tx: Tx, nowMs: number): Promise<Set<string>> {
+  const rows = await tx
+    .selectFrom('accounts')
+    .select('name')
+    .where('limited_until_ms', '>', nowMs)
+    .execute();
+  return new Set(rows.map((row) => row.name));
+}
+
+/** When time alone will change what can start (Unix ms): a retry's delay, a limit's end. Null: never. */
+export async function nextWakeMs(engine: Engine, run: RunRow): Promise<number | null> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select((eb) => [
+      eb.fn.min('next_attempt_at_ms').as('retry'),
+      eb.fn.min('waiting_until_ms').as('waiting'),
+    ])
+    .where('status', 'in', ['ready', 'waiting'])
+    .where('parent_id', 'is', null)
+    .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
+    .executeTakeFirst();
+  const accounts = await engine.store.db
+    .selectFrom('accounts')
+    .select((eb) => eb.fn.min('limited_until_ms').as('until'))
+    .where('limited_until_ms', '>', engine.clock.now())
+    .executeTakeFirst();
+  const times = [row?.retry, row?.waiting, accounts?.until].filter(
+    (time) => typeof time === 'number',
+  );
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+export interface ScopeState {
+  /** Tasks that are at work, land, or have a time at which they go on. */
+  readonly moving: number;
+  readonly left: number;
+  readonly failed: number;
+  readonly completed: number;
+  readonly cancelled: number;
+  readonly total: number;
+}
+
+/** The state of everything in the run's scope, sub-tasks included in the numbers but not in `moving`. */
+export async function scopeState(engine: Engine, run: RunRow): Promise<ScopeState> {
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
+    .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
+    .groupBy('status')
+    .execute();
+  const of = (status: string): number => rows.find((row) => row.status === status)?.n ?? 0;
+  const total = rows.reduce((sum, row) => sum + row.n, 0);
+  const moving = await engine.store.db
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('parent_id', 'is', null)
+    .where('status', 'in', ['claimed', 'in_progress', 'waiting', 'ready'])
+    .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
+    .executeTakeFirstOrThrow();
+  const completed = of('completed');
+  const failed = of('failed');
+  const cancelled = of('cancelled');
+  return {
+    moving: moving.n,
+    failed,
+    completed,
+    cancelled,
+    total,
+    left: total - completed - failed - cancelled,
+  };
+}

@@ -1,0 +1,133 @@
+// Registers the workflows with the durable engine, and begins and ends their work.
+
+import { executeTask, executeWorkflow, agentQueue } from './execute-task.ts';
+import { landEpic, landEpicWorkflow, type LandEpicInput } from './land-epic.ts';
+import { landTasks, type LandInput } from './land-tasks.ts';
+import { followLine } from './lines.ts';
+import { type Engine, type Parts, Switchboard } from './parts.ts';
+import { runEpic, runQueue, runWorkflow } from './run-epic.ts';
+import { landQueue, landWorkflow } from './submission.ts';
+import type { Claim } from '../store/port.ts';
+import { requestStop } from './controls.ts';
+import { activeRuns } from './start-run.ts';
+
+export type {
+  Engine,
+  Parts,
+  WorkSettings,
+  WorkPlaces,
+  Commands,
+  CommandRequest,
+  CommandOutcome,
+  WorkFiles,
+} from './parts.ts';
+
+/** Agents at work in one process at the most, whatever a run asks for. */
+const agentsMax = 64;
+
+export function createEngine(parts: Parts): Engine {
+  const engine: Engine = { ...parts, switchboard: new Switchboard() };
+  parts.durable.workflow<Claim, string>(executeWorkflow, (run, claim) =>
+    executeTask(engine, run, claim),
+  );
+  parts.durable.workflow<LandInput, number>(landWorkflow, (run, input) =>
+    landTasks(engine, run, input),
+  );
+  parts.durable.workflow<LandEpicInput, string>(landEpicWorkflow, (run, input) =>
+    landEpic(engine, run, input),
+  );
+  parts.durable.workflow<{ runId: string }, unknown>(runWorkflow, (run, input) =>
+    runEpic(engine, run, input),
+  );
+  parts.durable.queue(agentQueue, { perProcess: agentsMax });
+  parts.durable.queue(runQueue, {});
+  return engine;
+}
+
+/** Takes up what an earlier process left; the lines' queues are limited to one workflow before anything starts. */
+export async function launchEngine(engine: Engine): Promise<void> {
+  const lines = await engine.store.db.selectFrom('lines').select('branch').execute();
+  for (const line of lines) engine.durable.queue(landQueue(line.branch), { concurrency: 1 });
+  await engine.durable.launch();
+}
+
+/** Ends every active run: agents are ended, tasks given back, no attempt used. Resolves with the runs' ids. */
+export async function stopRuns(engine: Engine, runId: string | null): Promise<readonly string[]> {
+  const runs = (await activeRuns(engine)).filter((row) => runId === null || row.id === runId);
+  if (runs.length === 0) return [];
+  const ids = runs.map((row) => row.id);
+  await engine.store.transaction(async (tx) => {
+    await tx
+      .updateTable('runs')
+      .set({ state: 'stopped', ended_at_ms: engine.clock.now() })
+      .where('id', 'in', ids)
+      .execute();
+    for (const run of runs) {
+      await engine.store.append(tx, {
+        type: 'run.stopped',
+        runId: run.id,
+        epicId: run.epic_id,
+        data: { run: run.id },
+      });
+    }
+  });
+  const owned = await engine.store.db
+    .selectFrom('tasks as t')
+    .innerJoin('attempts as a', (join) =>
+      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
+    )
+    .select('t.id')
+    .where('t.status', 'in', ['claimed', 'in_progress'])
+    .where('a.run_id', 'in', ids)
+    .execute();
+  for (const task of owned) await requestStop(engine, task.id, 'stop', 'the run was stopped');
+  await untilGivenBack(
+    engine,
+    owned.map((task) => task.id),
+  );
+  for (const run of runs) await followLine(engine, run.target_branch);
+  return ids;
+}
+
+/** Longest wait for agents to end when a run is stopped; what is not done by then goes on ending by itself. */
+const stopWaitMaxMs = 15_000;
+
+async function untilGivenBack(engine: Engine, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const endMs = engine.clock.now() + stopWaitMaxMs;
+  while (engine.clock.now() < endMs) {
+    const left = await engine.store.db
+      .selectFrom('tasks')
+      .select('id')
+      .where('id', 'in', [...ids])
+      .where('stop_requested', 'is not', null)
+      .execute();
+    if (left.length === 0) return;
+    await new Promise<void>((resolve) => {
+      const finish = (): void => {
+        off();
+        offTimer();
+        resolve();
+      };
+      const off = engine.store.feed.onAppend(finish);
+      const offTimer = engine.clock.timer(250, finish);
+    });
+  }
+}
+
+/** True when nothing is at work and nothing is about to be. */
+export async function isIdle(engine: Engine): Promise<boolean> {
+  const runs = await activeRuns(engine);
+  if (runs.length > 0) return false;
+  const owned = await engine.store.db
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('status', 'in', ['claimed', 'in_progress'])
+    .executeTakeFirstOrThrow();
+  const landing = await engine.store.db
+    .selectFrom('landings')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('state', 'in', ['queued', 'taken'])
+    .executeTakeFirstOrThrow();
+  return owned.n === 0 && landing.n === 0;
+}

@@ -1,0 +1,408 @@
+// The workflow of one attempt: worktree, setup, agent (part by part), commit, then into the landing queue.
+
+import type { AgentOutcome } from '../agents/port.ts';
+import { failure, type Failure } from '../core/failure.ts';
+import { retryDelayMs } from '../core/retry.ts';
+import type { DurableRun } from '../durable/port.ts';
+import type { CommitLeftoversOutcome } from '../git/port.ts';
+import {
+  beginSubTask,
+  type Claim,
+  failAttempt,
+  releaseSlot,
+  type RunRow,
+  setAttempt,
+  type Tx,
+} from '../store/port.ts';
+import { type PartOutcome, runPart } from './agent-step.ts';
+import type { Engine } from './parts.ts';
+import { isStopRequested, settleStop } from './stops.ts';
+import { gateOf, submit, submitLanding } from './submission.ts';
+import { type Place, type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
+
+export const executeWorkflow = 'execute-task';
+export const agentQueue = 'agents';
+
+export function executeWorkflowId(claim: Claim): string {
+  return `exec/${claim.taskId}/${claim.epoch}`;
+}
+
+export async function executeTask(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+): Promise<string> {
+  const runRow = await engine.store.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('id', '=', claim.runId)
+    .executeTakeFirstOrThrow();
+  const signal = AbortSignal.any([run.signal, engine.switchboard.stopSignal(claim.taskId)]);
+  if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+  if (claim.commitSha !== null) return landAgain(engine, run, claim, runRow, claim.commitSha);
+  const placed = await run.step(
+    'worktree_created',
+    () => prepareWorktree(engine, claim, runRow, signal),
+    (tx, outcome) => recordPlace(engine, tx, claim, outcome),
+  );
+  if (placed.kind === 'no_base') return 'no_base';
+  if (placed.kind === 'failed') return failedPlace(engine, run, claim, placed.failure);
+  let summary = '';
+  for (const part of claim.parts) {
+    const own = part === claim.taskId;
+    if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+    if (!own)
+      await run.commit(`begin:${part}`, (tx) => beginSubTask(tx, engine.store.sources, part));
+    const done = await run.step(
+      own ? 'agent_done' : `agent_done:${part}`,
+      async () => leaveIfClosing(run, await runPart(engine, claim, placed.place, part, signal)),
+      (tx, outcome) => recordPart(engine, tx, claim, part, outcome),
+    );
+    const ended = await endIfNotDone(engine, run, claim, done);
+    if (ended !== null) return ended;
+    if (done.outcome.kind === 'done') summary = done.outcome.summary;
+    if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+    const committed = await commitPart(engine, run, claim, runRow, placed.place, part, summary);
+    if (committed === null) return 'failed';
+  }
+  engine.durable.wake();
+  return 'submitted';
+}
+
+/** The attempt had committed its work before it was interrupted: nothing is done twice, it only has to land. */
+async function landAgain(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  runRow: RunRow,
+  commitSha: string,
+): Promise<string> {
+  await run.commit('committed', async (tx) => {
+    const task = await tx
+      .selectFrom('tasks')
+      .selectAll()
+      .where('id', '=', claim.taskId)
+      .executeTakeFirstOrThrow();
+    await engine.store.transition(tx, {
+      taskId: claim.taskId,
+      epoch: claim.epoch,
+      from: ['claimed'],
+      to: 'in_progress',
+      event: 'task.started',
+      runId: claim.runId,
+      data: { attempt: claim.attempt, agent: claim.agent, committed: commitSha },
+      set: { phase: 'gate', commit_sha: commitSha },
+    });
+    await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
+    await submitLanding(engine, tx, claim, runRow.line, commitSha, gateOf(engine, task));
+    await releaseSlot(tx, 'task', claim.taskId);
+  });
+  engine.durable.wake();
+  return 'submitted';
+}
+
+/** An agent that ended because the process closes has not ended its step: the step is run again at the next start. */
+function leaveIfClosing(run: DurableRun<Tx>, outcome: PartOutcome): PartOutcome {
+  if (outcome.outcome.kind === 'stopped' && run.signal.aborted) throw run.signal.reason;
+  return outcome;
+}
+
+async function recordPlace(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  outcome: PlaceOutcome,
+): Promise<void> {
+  const { store } = engine;
+  if (outcome.kind === 'no_base') {
+    await store.transition(tx, {
+      taskId: claim.taskId,
+      epoch: claim.epoch,
+      to: 'ready',
+      event: 'task.returned',
+      runId: claim.runId,
+      data: { reason: 'a blocker has not landed on this line yet' },
+      set: { phase: null, next_attempt_at_ms: engine.clock.now() + 5_000 },
+    });
+    await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
+    return;
+  }
+  await store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    from: ['claimed'],
+    to: 'in_progress',
+    event: 'task.started',
+    runId: claim.runId,
+    data: { attempt: claim.attempt, agent: claim.agent },
+  });
+  if (outcome.kind === 'failed') return;
+  const { place } = outcome;
+  const row = await tx
+    .selectFrom('tasks')
+    .select('rescue_refs')
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  const refs = [...(JSON.parse(row.rescue_refs) as string[]), ...place.rescueRefs];
+  await tx
+    .updateTable('tasks')
+    .set({
+      phase: 'agent',
+      base_sha: place.base,
+      worktree_path: place.path,
+      rescue_refs: JSON.stringify([...new Set(refs)]),
+    })
+    .where('id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .execute();
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    base_sha: place.base,
+    worktree_path: place.path,
+  });
+  await store.append(tx, {
+    type: 'worktree.ready',
+    taskId: claim.taskId,
+    runId: claim.runId,
+    data: { path: place.path, base: place.base, created: place.created, branch: claim.branch },
+  });
+}
+
+async function failedPlace(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  reason: Failure,
+): Promise<string> {
+  if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+  await run.commit('worktree_failed', async (tx) => {
+    if (reason.kind !== 'setup_failed') return recordFailure(engine, tx, claim, reason);
+    await setAttempt(tx, claim.taskId, claim.attempt, {
+      state: 'interrupted',
+      failure_kind: reason.kind,
+      error: reason.message,
+      error_detail: reason.detail ?? null,
+    });
+    await engine.store.transition(tx, {
+      taskId: claim.taskId,
+      epoch: claim.epoch,
+      to: 'blocked',
+      event: 'task.blocked',
+      runId: claim.runId,
+      data: { reason: reason.message },
+      set: { blocked_reason: `setup: ${reason.message}`, last_error: reason.message },
+    });
+    await releaseSlot(tx, 'task', claim.taskId);
+  });
+  return 'failed';
+}
+
+async function recordPart(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  part: string,
+  done: PartOutcome,
+): Promise<void> {
+  const usage = done.usage;
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    log_path: done.logPath,
+    pid: null,
+    pid_start: null,
+    pid_part: null,
+    ...(usage === null
+      ? {}
+      : {
+          input_tokens: usage.inputTokens,
+          output_tokens: usage.outputTokens,
+          cost_usd: usage.costUsd ?? 0,
+        }),
+    ...(done.outcome.kind === 'done'
+      ? { summary: engine.mask(done.outcome.summary).slice(0, 2_000) }
+      : {}),
+  });
+  if (usage?.costUsd !== null && usage?.costUsd !== undefined) {
+    const total = await tx
+      .selectFrom('attempts')
+      .select((eb) => eb.fn.sum<number>('cost_usd').as('usd'))
+      .where('task_id', '=', claim.taskId)
+      .executeTakeFirstOrThrow();
+    await tx
+      .updateTable('tasks')
+      .set({ cost_usd: total.usd ?? 0 })
+      .where('id', '=', claim.taskId)
+      .execute();
+  }
+  await engine.store.append(tx, {
+    type: 'agent.ended',
+    taskId: part,
+    runId: claim.runId,
+    data: { attempt: claim.attempt, outcome: done.outcome.kind, cost_usd: usage?.costUsd ?? null },
+  });
+}
+
+async function endIfNotDone(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  done: PartOutcome,
+): Promise<string | null> {
+  const outcome: AgentOutcome = done.outcome;
+  switch (outcome.kind) {
+    case 'done':
+      if (outcome.blockedReason === undefined) return null;
+      await blockFromOutside(engine, run, claim, outcome.blockedReason);
+      return 'blocked';
+    case 'stopped':
+      return settleStop(engine, run, claim);
+    case 'limited':
+      await waitForAccount(engine, run, claim, outcome.untilMs, outcome.message);
+      return 'waiting';
+    case 'failed':
+      if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+      await run.commit('attempt_failed', (tx) => recordFailure(engine, tx, claim, outcome.failure));
+      return 'failed';
+  }
+}
+
+export async function recordFailure(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  reason: Failure,
+): Promise<void> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select('attempts')
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  const masked: Failure = {
+    ...reason,
+    message: engine.mask(reason.message),
+    ...(reason.detail === undefined ? {} : { detail: engine.mask(reason.detail) }),
+  };
+  await failAttempt(tx, engine.store.sources, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    attempt: claim.attempt,
+    runId: claim.runId,
+    failure: masked,
+    retryAtMs: engine.clock.now() + retryDelayMs(row.attempts + 1, engine.chance()),
+    atEnd: 'failed',
+  });
+  await releaseSlot(tx, 'task', claim.taskId);
+}
+
+async function blockFromOutside(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  reason: string,
+): Promise<void> {
+  await run.commit('blocked', async (tx) => {
+    await setAttempt(tx, claim.taskId, claim.attempt, {
+      state: 'interrupted',
+      failure_kind: 'blocked',
+      error: reason,
+    });
+    await engine.store.transition(tx, {
+      taskId: claim.taskId,
+      epoch: claim.epoch,
+      to: 'blocked',
+      event: 'task.blocked',
+      runId: claim.runId,
+      data: { reason },
+      set: {
+        blocked_reason: engine.mask(reason),
+        verdict: 'blocked',
+        verdict_reason: engine.mask(reason).slice(0, 200),
+      },
+    });
+  });
+}
+
+/** Rest of an account whose limit came without a time. */
+const unknownLimitMs = 60_000;
+/** Spread of the resumed tasks after a limit, so that they don't all come back in one second. */
+const limitJitterMs = 2_000;
+
+async function waitForAccount(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  untilMs: number | null,
+  message: string,
+): Promise<void> {
+  await run.commit('limited', async (tx) => {
+    const until = untilMs ?? engine.clock.now() + unknownLimitMs;
+    const wakeMs = Math.round(until + engine.chance() * limitJitterMs);
+    await tx
+      .insertInto('accounts')
+      .values({ name: claim.agent, limited_until_ms: until, message: engine.mask(message) })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet({ limited_until_ms: until, message: engine.mask(message) }),
+      )
+      .execute();
+    await setAttempt(tx, claim.taskId, claim.attempt, { state: 'waiting' });
+    await engine.store.transition(tx, {
+      taskId: claim.taskId,
+      epoch: claim.epoch,
+      to: 'waiting',
+      event: 'task.waiting',
+      runId: claim.runId,
+      data: { until: Math.ceil(wakeMs / 1000), reason: engine.mask(message) },
+      set: { waiting_until_ms: wakeMs, phase: null, claimed_by: null, claimed_at: null },
+    });
+  });
+}
+
+async function commitPart(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  runRow: RunRow,
+  place: Place,
+  part: string,
+  summary: string,
+): Promise<CommitLeftoversOutcome | null> {
+  const own = part === claim.taskId;
+  const task = await engine.store.db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', part)
+    .executeTakeFirstOrThrow();
+  const settings = engine.settings();
+  const committed = await run.step(
+    own ? 'committed' : `committed:${part}`,
+    async () =>
+      engine.git.commitLeftovers({
+        path: place.path,
+        branch: claim.branch,
+        base: place.base,
+        subject: `${part}: ${task.title}`.split(/[\r\n]/, 1)[0] ?? part,
+        trailers: [`Drover-Task: ${part}`, `Drover-Attempt: ${claim.attempt}`],
+        maxFileSize: settings.maxCommitFileSize,
+        runHooks: settings.runHooks,
+        signature: null,
+      }),
+    async (tx, outcome) => {
+      if (!outcome.ok) return;
+      if (!own) {
+        await tx
+          .updateTable('tasks')
+          .set({ commit_sha: outcome.value.commit, phase: 'committed' })
+          .where('id', '=', part)
+          .execute();
+        return;
+      }
+      await submit(engine, tx, claim, runRow, place, outcome.value, { task, summary });
+    },
+  );
+  if (committed.ok) return committed.value;
+  const { message } = committed.error;
+  await run.commit('commit_failed', (tx) =>
+    recordFailure(engine, tx, claim, failure('git_failed', message)),
+  );
+  return null;
+}

@@ -1,0 +1,235 @@
+// A finished epic onto its target: one merge commit, after the gate on the present target; with an approval first in
+// review mode, which binds to the tree that a person has seen.
+
+import { failure, type Failure } from '../core/failure.ts';
+import type { DurableRun } from '../durable/port.ts';
+import type { Sha } from '../git/port.ts';
+import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
+import { landQueue } from './submission.ts';
+import { runGate } from './gate.ts';
+import { followLine, landingRef, syncLine } from './lines.ts';
+import type { Engine } from './parts.ts';
+
+export const landEpicWorkflow = 'land-epic';
+
+export interface LandEpicInput {
+  readonly epicId: string;
+  readonly runId: string;
+  readonly line: string;
+  readonly target: string;
+  readonly approvalNeeded: boolean;
+  /** Tip of the epic's line that is to land. */
+  readonly tip: Sha;
+}
+
+/**
+ * Starts the landing of the run's epic unless it is over; true when the run has nothing more to wait for: landed, or
+ * waiting for a person.
+ */
+export async function startEpicLanding(engine: Engine, row: RunRow): Promise<boolean> {
+  const epicId = row.epic_id;
+  if (epicId === null) return true;
+  const tip = await engine.git.readRef(landingRef(row.line));
+  if (tip === null) return true;
+  const target = await engine.git.readRef(landingRef(row.target_branch));
+  const id = `land-epic/${epicId}/${row.id}/${tip.slice(0, 16)}/${(await approvedTree(engine, epicId)) ?? 'none'}`;
+  const known = await engine.durable.get(id);
+  if (known !== null) return known.state !== 'pending' && known.state !== 'running';
+  if (target !== null && (await engine.git.isAncestor(tip, target))) return true;
+  const input: LandEpicInput = {
+    epicId,
+    runId: row.id,
+    line: row.line,
+    target: row.target_branch,
+    approvalNeeded: row.land === 'review',
+    tip,
+  };
+  engine.durable.queue(landQueue(row.target_branch), { concurrency: 1 });
+  await engine.durable.start(landEpicWorkflow, id, input, { queue: landQueue(row.target_branch) });
+  return false;
+}
+
+async function approvedTree(engine: Engine, epicId: string): Promise<string | null> {
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .select('approved_tree')
+    .where('id', '=', epicId)
+    .executeTakeFirst();
+  return epic?.approved_tree ?? null;
+}
+
+interface EpicCandidate {
+  readonly tip: Sha;
+  readonly commit: Sha;
+  readonly tree: Sha;
+}
+
+const triesMax = 5;
+
+export async function landEpic(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: LandEpicInput,
+): Promise<string> {
+  for (let round = 0; round < triesMax; round += 1) {
+    const built = await run.step(`built:${round}`, () => buildEpic(engine, input));
+    if (built.kind !== 'built')
+      return endEpic(engine, run, input, built.kind, built.failure, round);
+    const { candidate } = built;
+    const verdict = await run.step(`verified:${round}`, (signal) =>
+      testEpic(engine, input, candidate, signal),
+    );
+    if (verdict !== null) return endEpic(engine, run, input, 'gate_failed', verdict, round);
+    if (input.approvalNeeded && (await approvedTree(engine, input.epicId)) !== candidate.tree) {
+      const wait = failure(
+        'interrupted',
+        `epic ${input.epicId} waits for an approval: drover diff ${input.epicId}, then drover approve ${input.epicId}`,
+      );
+      return endEpic(engine, run, input, 'needs_review', wait, round, candidate.tree);
+    }
+    const moved = await run.step(`merged:${round}`, () => moveTarget(engine, input, candidate));
+    if (!moved) continue;
+    await run.commit(`completed:${round}`, (tx) => recordLanded(engine, tx, input, candidate));
+    await followLine(engine, input.target);
+    return 'landed';
+  }
+  return endEpic(
+    engine,
+    run,
+    input,
+    'conflict',
+    failure('git_failed', `${input.target} moves too often`),
+    triesMax,
+  );
+}
+
+async function buildEpic(
+  engine: Engine,
+  input: LandEpicInput,
+): Promise<{ kind: 'built'; candidate: EpicCandidate } | { kind: 'conflict'; failure: Failure }> {
+  const tip = await syncLine(engine, input.target);
+  if (!tip.ok) return { kind: 'conflict', failure: tip.error };
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .select('title')
+    .where('id', '=', input.epicId)
+    .executeTakeFirst();
+  const merged = await engine.git.merge({
+    tip: tip.value,
+    commit: input.tip,
+    subject: `drover: ${input.epicId} ${(epic?.title ?? '').split(/[\r\n]/, 1)[0] ?? ''}`,
+    trailers: [`Drover-Epic: ${input.epicId}`],
+  });
+  if (!merged.ok) return { kind: 'conflict', failure: failure('git_failed', merged.error.message) };
+  if (merged.value.kind === 'conflict') {
+    const files = merged.value.files.join(', ');
+    return {
+      kind: 'conflict',
+      failure: failure(
+        'conflict',
+        `epic ${input.epicId} conflicts with ${input.target} in ${files}; merge ${input.target} into ${input.line} by hand and run again`,
+      ),
+    };
+  }
+  return {
+    kind: 'built',
+    candidate: { tip: tip.value, commit: merged.value.commit, tree: merged.value.tree },
+  };
+}
+
+async function testEpic(
+  engine: Engine,
+  input: LandEpicInput,
+  candidate: EpicCandidate,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const command = engine.settings().gateCommand;
+  if (command === null) return null;
+  const verdict = await runGate(engine, candidate.commit, candidate.tree, command, signal);
+  switch (verdict.kind) {
+    case 'green':
+      return null;
+    case 'red':
+    case 'unusable':
+      return { ...verdict.failure, message: `epic ${input.epicId}: ${verdict.failure.message}` };
+    case 'aborted':
+      throw signal.reason;
+  }
+}
+
+async function moveTarget(
+  engine: Engine,
+  input: LandEpicInput,
+  candidate: EpicCandidate,
+): Promise<boolean> {
+  const ref = landingRef(input.target);
+  const present = await engine.git.readRef(ref);
+  if (
+    present !== null &&
+    (present === candidate.commit ||
+      (present !== candidate.tip && (await engine.git.isAncestor(candidate.commit, present))))
+  ) {
+    return true;
+  }
+  const moved = await engine.git.updateRef(
+    ref,
+    candidate.commit,
+    candidate.tip,
+    `drover: land ${input.epicId}`,
+  );
+  if (moved.ok) await engine.git.sync();
+  return moved.ok;
+}
+
+async function recordLanded(
+  engine: Engine,
+  tx: Tx,
+  input: LandEpicInput,
+  candidate: EpicCandidate,
+): Promise<void> {
+  await tx
+    .updateTable('epics')
+    .set({ landed_sha: candidate.commit, landing_state: 'landed', landing_note: null })
+    .where('id', '=', input.epicId)
+    .execute();
+  const line = await readLine(tx, input.target);
+  await writeLine(tx, {
+    branch: input.target,
+    landed_sha: candidate.commit,
+    followed_sha: line?.followed_sha ?? null,
+    pending: line?.pending ?? 0,
+    pending_reason: line?.pending_reason ?? null,
+    parent_branch: line?.parent_branch ?? null,
+  });
+  await engine.store.append(tx, {
+    type: 'epic.landed',
+    epicId: input.epicId,
+    runId: input.runId,
+    data: { sha: candidate.commit, branch: input.target },
+  });
+}
+
+async function endEpic(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: LandEpicInput,
+  state: 'conflict' | 'gate_failed' | 'needs_review',
+  reason: Failure,
+  round: number,
+  tree?: Sha,
+): Promise<string> {
+  await run.commit(`ended:${round}`, async (tx) => {
+    await tx
+      .updateTable('epics')
+      .set({ landing_state: state, landing_note: reason.message, review_tree: tree ?? null })
+      .where('id', '=', input.epicId)
+      .execute();
+    await engine.store.append(tx, {
+      type: `epic.${state}`,
+      epicId: input.epicId,
+      runId: input.runId,
+      data: { reason: reason.message, ...(tree === undefined ? {} : { tree }) },
+    });
+  });
+  return state;
+}

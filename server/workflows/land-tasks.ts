@@ -1,0 +1,389 @@
+// The landing queue of one line: merges what waits onto the tip, tests the merged tree, moves the landing ref by
+// compare-and-swap. Deterministic; one workflow at a time per line. A red batch is halved until the bad task is alone.
+
+import { failure, type Failure } from '../core/failure.ts';
+import { retryDelayMs } from '../core/retry.ts';
+import type { DurableRun } from '../durable/port.ts';
+import type { Sha } from '../git/port.ts';
+import {
+  endLanding,
+  failAttempt,
+  type LandingRow,
+  readLine,
+  setAttempt,
+  takeLandings,
+  type Tx,
+  writeLine,
+} from '../store/port.ts';
+import { type GateVerdict, runGate } from './gate.ts';
+import { followLine, landingRef, syncLine } from './lines.ts';
+import type { Engine } from './parts.ts';
+import { settleStopIn } from './stops.ts';
+
+export interface LandInput {
+  readonly line: string;
+  readonly runId: string;
+}
+
+/** Most tasks tested together. */
+const batchMax = 32;
+/** Most times one batch is built anew because the tip moved or somebody left it. */
+const rebuildsMax = 8;
+
+interface Merged {
+  readonly row: LandingRow;
+  readonly commit: Sha;
+  readonly tree: Sha;
+}
+
+/** What one look at a batch found; stored before anything moves. */
+interface Candidate {
+  readonly tip: Sha;
+  readonly merged: readonly Merged[];
+  readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
+  /** Conflicts with others of the batch only: looked at again once those have landed. */
+  readonly deferred: readonly LandingRow[];
+  readonly verdict: GateVerdict | { readonly kind: 'none' };
+  readonly problem: Failure | null;
+}
+
+export async function landTasks(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: LandInput,
+): Promise<number> {
+  const batch = await run.commit('batch', (tx) =>
+    takeLandings(tx, input.line, run.workflowId, batchMax),
+  );
+  if (batch.length === 0) return 0;
+  const landing = new Landing(engine, run, input);
+  // What has no gate of its own lands first: a red verdict on others must not be its fault.
+  const ungated = batch.filter((row) => row.gate_command === null);
+  const gated = batch.filter((row) => row.gate_command !== null);
+  await landing.land(ungated, 'u', 0);
+  await landing.land(gated, 'g', 0);
+  return batch.length;
+}
+
+class Landing {
+  readonly #engine: Engine;
+  readonly #run: DurableRun<Tx>;
+  readonly #input: LandInput;
+
+  constructor(engine: Engine, run: DurableRun<Tx>, input: LandInput) {
+    this.#engine = engine;
+    this.#run = run;
+    this.#input = input;
+  }
+
+  async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
+    if (rows.length === 0) return;
+    const present = await this.#withoutStopped(rows, path);
+    if (present.length === 0) return;
+    const stop = AbortSignal.any([
+      this.#run.signal,
+      ...present.map((row) => this.#engine.switchboard.stopSignal(row.task_id)),
+    ]);
+    const candidate = await this.#run.step(`verified:${path}`, () => this.#build(present, stop));
+    if (candidate.problem !== null) return this.#giveBack(present, path, candidate.problem);
+    for (const [index, conflict] of candidate.conflicts.entries()) {
+      await this.#returnConflict(conflict, `${path}.c${index}`);
+    }
+    const rows2 = candidate.merged.map((item) => item.row);
+    await this.#decide(candidate, rows2, path, rebuilds);
+    await this.land(candidate.deferred, `${path}d`, rebuilds);
+  }
+
+  async #decide(
+    candidate: Candidate,
+    rows: readonly LandingRow[],
+    path: string,
+    rebuilds: number,
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    const verdict = candidate.verdict;
+    switch (verdict.kind) {
+      case 'aborted':
+        if (rebuilds >= rebuildsMax)
+          return this.#giveBack(
+            rows,
+            path,
+            failure('interrupted', 'the landing was interrupted too often'),
+          );
+        return this.land(rows, `${path}w`, rebuilds + 1);
+      case 'unusable':
+        return this.#giveBack(rows, path, verdict.failure);
+      case 'red':
+        if (rows.length === 1 && rows[0] !== undefined)
+          return this.#returnRed(rows[0], path, verdict.failure);
+        return this.#halve(rows, path, rebuilds);
+      case 'green':
+      case 'none':
+        return this.#merge(candidate, path, rebuilds);
+    }
+  }
+
+  async #halve(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
+    const middle = Math.ceil(rows.length / 2);
+    await this.land(rows.slice(0, middle), `${path}0`, rebuilds);
+    await this.land(rows.slice(middle), `${path}1`, rebuilds);
+  }
+
+  /** Tasks that a person wants stopped, or that somebody else owns now, leave the batch. */
+  async #withoutStopped(rows: readonly LandingRow[], path: string): Promise<readonly LandingRow[]> {
+    const positions = await this.#run.commit(`present:${path}`, async (tx) => {
+      const staying: number[] = [];
+      for (const row of rows) {
+        const task = await tx
+          .selectFrom('tasks')
+          .select(['epoch', 'stop_requested', 'status'])
+          .where('id', '=', row.task_id)
+          .executeTakeFirst();
+        const owned =
+          task !== undefined &&
+          task.epoch === row.epoch &&
+          ['in_progress', 'needs_review'].includes(task.status);
+        if (owned && task.stop_requested === null) {
+          staying.push(row.position);
+          continue;
+        }
+        await endLanding(tx, { taskId: row.task_id, epoch: row.epoch }, 'withdrawn');
+        if (owned) await settleStopIn(this.#engine, tx, this.#claimOf(row));
+      }
+      return staying;
+    });
+    for (const row of rows) {
+      if (!positions.includes(row.position)) this.#engine.switchboard.clearStop(row.task_id);
+    }
+    return rows.filter((row) => positions.includes(row.position));
+  }
+
+  #claimOf(row: LandingRow): { taskId: string; epoch: number; attempt: number; runId: string } {
+    return {
+      taskId: row.task_id,
+      epoch: row.epoch,
+      attempt: row.attempt,
+      runId: this.#input.runId,
+    };
+  }
+
+  async #build(rows: readonly LandingRow[], stop: AbortSignal): Promise<Candidate> {
+    const empty = { merged: [], conflicts: [], deferred: [], verdict: { kind: 'none' as const } };
+    const synced = await syncLine(this.#engine, this.#input.line);
+    if (!synced.ok) return { ...empty, tip: '', problem: synced.error };
+    const tip = synced.value;
+    const merged: Merged[] = [];
+    const conflicts: { row: LandingRow; files: readonly string[] }[] = [];
+    const deferred: LandingRow[] = [];
+    let head = tip;
+    for (const row of rows) {
+      const title = await this.#titleOf(row.task_id);
+      const result = await this.#engine.git.merge({
+        tip: head,
+        commit: row.commit_sha,
+        subject: `drover: ${row.task_id} ${title}`,
+        trailers: [`Drover-Task: ${row.task_id}`, `Drover-Attempt: ${row.attempt}`],
+      });
+      if (!result.ok)
+        return { ...empty, tip, problem: failure('git_failed', result.error.message) };
+      if (result.value.kind === 'merged') {
+        merged.push({ row, commit: result.value.commit, tree: result.value.tree });
+        head = result.value.commit;
+      } else if (head === tip) {
+        conflicts.push({ row, files: result.value.files });
+      } else {
+        deferred.push(row);
+      }
+    }
+    const verdict = await this.#test(merged, stop);
+    if (verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
+    return { tip, merged, conflicts, deferred, verdict, problem: null };
+  }
+
+  /** Every distinct gate command of the batch has to be green on the last tree. */
+  async #test(merged: readonly Merged[], stop: AbortSignal): Promise<Candidate['verdict']> {
+    const last = merged.at(-1);
+    if (last === undefined) return { kind: 'none' };
+    const commands = new Set(
+      merged.map((item) => item.row.gate_command).filter((command) => command !== null),
+    );
+    let verdict: Candidate['verdict'] = { kind: 'none' };
+    for (const command of commands) {
+      verdict = await runGate(this.#engine, last.commit, last.tree, command, stop);
+      if (verdict.kind !== 'green') return verdict;
+    }
+    return verdict;
+  }
+
+  async #titleOf(taskId: string): Promise<string> {
+    const row = await this.#engine.store.db
+      .selectFrom('tasks')
+      .select('title')
+      .where('id', '=', taskId)
+      .executeTakeFirst();
+    return (row?.title ?? '').split(/[\r\n]/, 1)[0] ?? '';
+  }
+
+  async #merge(candidate: Candidate, path: string, rebuilds: number): Promise<void> {
+    const last = candidate.merged.at(-1);
+    if (last === undefined) return;
+    const moved = await this.#run.step(`merged:${path}`, () =>
+      this.#moveRef(candidate, last.commit),
+    );
+    if (moved.kind === 'moved') {
+      await this.#run.commit(`completed:${path}`, (tx) => this.#complete(tx, candidate));
+      await followLine(this.#engine, this.#input.line);
+      return;
+    }
+    const rows = candidate.merged.map((item) => item.row);
+    if (rebuilds >= rebuildsMax || moved.kind === 'failed') {
+      await this.#giveBack(
+        rows,
+        path,
+        failure(
+          'git_failed',
+          moved.kind === 'failed' ? moved.message : 'the landing ref moves too often',
+        ),
+      );
+      return;
+    }
+    await this.land(rows, `${path}s`, rebuilds + 1);
+  }
+
+  async #moveRef(
+    candidate: Candidate,
+    next: Sha,
+  ): Promise<{ kind: 'moved' } | { kind: 'again' } | { kind: 'failed'; message: string }> {
+    const ref = landingRef(this.#input.line);
+    const { git, store } = this.#engine;
+    const present = await git.readRef(ref);
+    if (
+      present !== null &&
+      (present === next || (present !== candidate.tip && (await git.isAncestor(next, present))))
+    ) {
+      return { kind: 'moved' };
+    }
+    for (const { row } of candidate.merged) {
+      const task = await store.db
+        .selectFrom('tasks')
+        .select(['stop_requested', 'epoch'])
+        .where('id', '=', row.task_id)
+        .executeTakeFirst();
+      if (task === undefined || task.epoch !== row.epoch || task.stop_requested !== null)
+        return { kind: 'again' };
+    }
+    const moved = await git.updateRef(
+      ref,
+      next,
+      candidate.tip,
+      `drover: land ${candidate.merged.map((item) => item.row.task_id).join(' ')}`.slice(0, 200),
+    );
+    if (!moved.ok)
+      return moved.error.kind === 'stale'
+        ? { kind: 'again' }
+        : { kind: 'failed', message: moved.error.message };
+    await git.sync();
+    return { kind: 'moved' };
+  }
+
+  async #complete(tx: Tx, candidate: Candidate): Promise<void> {
+    const { store, clock } = this.#engine;
+    const flaky = candidate.verdict.kind === 'green' && candidate.verdict.flaky;
+    for (const item of candidate.merged) {
+      const { row } = item;
+      await setAttempt(tx, row.task_id, row.attempt, {
+        state: 'succeeded',
+        ended_at_ms: clock.now(),
+      });
+      await endLanding(tx, { taskId: row.task_id, epoch: row.epoch }, 'landed');
+      const done = await store.transition(tx, {
+        taskId: row.task_id,
+        epoch: row.epoch,
+        to: 'completed',
+        event: 'task.completed',
+        runId: this.#input.runId,
+        data: {
+          attempt: row.attempt,
+          sha: item.commit,
+          branch: this.#input.line,
+          batch: candidate.merged.length,
+          flaky,
+        },
+        set: {
+          landed_sha: item.commit,
+          landed_on: this.#input.line,
+          verdict: 'pass',
+          last_error: null,
+          conflict_files: '[]',
+        },
+      });
+      if (!done.ok)
+        throw new Error(
+          `landed ${row.task_id} but its state is ${done.status ?? 'unknown'} (${done.reason})`,
+        );
+    }
+    const last = candidate.merged.at(-1);
+    const line = await readLine(tx, this.#input.line);
+    if (last === undefined) return;
+    await writeLine(tx, {
+      branch: this.#input.line,
+      landed_sha: last.commit,
+      followed_sha: line?.followed_sha ?? null,
+      pending: line?.pending ?? 0,
+      pending_reason: line?.pending_reason ?? null,
+      parent_branch: line?.parent_branch ?? null,
+    });
+  }
+
+  async #returnConflict(
+    conflict: { row: LandingRow; files: readonly string[] },
+    path: string,
+  ): Promise<void> {
+    const files = conflict.files.join(', ');
+    const reason = failure(
+      'conflict',
+      `the work conflicts with what has landed meanwhile in ${files}`,
+    );
+    await this.#run.commit(`returned:${path}`, (tx) =>
+      this.#fail(tx, conflict.row, reason, 'conflict', conflict.files),
+    );
+  }
+
+  async #returnRed(row: LandingRow, path: string, reason: Failure): Promise<void> {
+    await this.#run.commit(`returned:${path}`, (tx) => this.#fail(tx, row, reason, 'failed'));
+  }
+
+  /** Trouble that is nobody's fault here (git, the gate's own setup): an attempt that can be tried again. */
+  async #giveBack(rows: readonly LandingRow[], path: string, reason: Failure): Promise<void> {
+    await this.#run.commit(`returned:${path}`, async (tx) => {
+      for (const row of rows) await this.#fail(tx, row, reason, 'failed');
+    });
+  }
+
+  async #fail(
+    tx: Tx,
+    row: LandingRow,
+    reason: Failure,
+    atEnd: 'failed' | 'conflict',
+    files?: readonly string[],
+  ): Promise<void> {
+    const { store, clock, chance } = this.#engine;
+    await endLanding(tx, { taskId: row.task_id, epoch: row.epoch }, 'returned');
+    const task = await tx
+      .selectFrom('tasks')
+      .select('attempts')
+      .where('id', '=', row.task_id)
+      .executeTakeFirstOrThrow();
+    const delayMs = reason.kind === 'conflict' ? 0 : retryDelayMs(task.attempts + 1, chance());
+    await failAttempt(tx, store.sources, {
+      taskId: row.task_id,
+      epoch: row.epoch,
+      attempt: row.attempt,
+      runId: this.#input.runId,
+      failure: reason,
+      retryAtMs: clock.now() + delayMs,
+      atEnd,
+      ...(files === undefined ? {} : { conflictFiles: files }),
+    });
+  }
+}

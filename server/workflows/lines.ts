@@ -1,0 +1,210 @@
+// Landing lines: the ref `refs/drover/land/<branch>` is the tip that every base is taken from. This file keeps it in
+// step with what people do to the branch itself, and lets the branch follow it.
+
+import { err, failure, ok, type Result } from '../core/failure.ts';
+import type { Sha } from '../git/port.ts';
+import { readLine, writeLine } from '../store/port.ts';
+import type { Engine } from './parts.ts';
+
+export function landingRef(branch: string): string {
+  return `refs/drover/land/${branch}`;
+}
+
+export function branchRef(branch: string): string {
+  return `refs/heads/${branch}`;
+}
+
+export function resultBranch(branch: string): string {
+  return `drover/results/${branch}`;
+}
+
+const casTriesMax = 5;
+
+/**
+ * The tip to build on: the landing ref, after taking in what people have committed to the branch. Nothing of ours is
+ * waiting → the branch is the truth, wherever people have moved it; something waits → their commits are merged in.
+ */
+export async function syncLine(engine: Engine, branch: string): Promise<Result<Sha>> {
+  for (let tries = 0; tries < casTriesMax; tries += 1) {
+    const target = await engine.git.readRef(branchRef(branch));
+    const landed = await engine.git.readRef(landingRef(branch));
+    if (target === null && landed === null) {
+      return err(
+        failure(
+          'git_failed',
+          `branch ${branch} does not exist; create it or name another with --target`,
+        ),
+      );
+    }
+    if (target === null || target === landed) return ok(landed ?? (target as Sha));
+    const next = landed === null ? target : await takeIn(engine, branch, target, landed);
+    if (typeof next !== 'string') return next;
+    if (next === landed) return ok(next);
+    const moved = await engine.git.updateRef(
+      landingRef(branch),
+      next,
+      landed,
+      `drover: take in ${branch}`,
+    );
+    if (moved.ok) {
+      await rememberLine(engine, branch, next, target);
+      return ok(next);
+    }
+    if (moved.error.kind !== 'stale') return err(failure('git_failed', moved.error.message));
+  }
+  return err(
+    failure(
+      'git_failed',
+      `the landing ref of ${branch} keeps moving; is another Drover at work here?`,
+    ),
+  );
+}
+
+async function takeIn(
+  engine: Engine,
+  branch: string,
+  target: Sha,
+  landed: Sha,
+): Promise<Sha | { readonly ok: false; readonly error: ReturnType<typeof failure> }> {
+  const known = await engine.store.transaction((tx) => readLine(tx, branch));
+  const nothingWaits = known !== null && known.followed_sha === landed;
+  if (await engine.git.isAncestor(landed, target)) return target;
+  if (nothingWaits) {
+    // People have rewound or rewritten the branch, and all of ours had arrived there: their word counts.
+    await engine.git.updateRef(
+      `refs/drover/rescue/lines/${branch}/${landed.slice(0, 12)}`,
+      landed,
+      null,
+      'drover: rewound',
+    );
+    return target;
+  }
+  if (await engine.git.isAncestor(target, landed)) return landed;
+  const merged = await engine.git.merge({
+    tip: landed,
+    commit: target,
+    subject: `drover: take in ${branch}`,
+    trailers: [],
+  });
+  if (!merged.ok) return err(failure('git_failed', merged.error.message));
+  if (merged.value.kind === 'merged') return merged.value.commit;
+  return err(
+    failure(
+      'conflict',
+      `commits on ${branch} conflict with landed work that waits for it (${merged.value.files.join(', ')}); merge ${resultBranch(branch)} into ${branch} by hand, then run again`,
+    ),
+  );
+}
+
+async function rememberLine(
+  engine: Engine,
+  branch: string,
+  landed: Sha,
+  followed: Sha | null,
+): Promise<void> {
+  await engine.store.transaction(async (tx) => {
+    const known = await readLine(tx, branch);
+    await writeLine(tx, {
+      branch,
+      landed_sha: landed,
+      followed_sha: followed,
+      pending: known?.pending ?? 0,
+      pending_reason: known?.pending_reason ?? null,
+      parent_branch: known?.parent_branch ?? null,
+    });
+  });
+}
+
+/** Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't. */
+export async function followLine(
+  engine: Engine,
+  branch: string,
+): Promise<{ pending: number; reason: string | null }> {
+  const tip = await engine.git.readRef(landingRef(branch));
+  if (tip === null) return { pending: 0, reason: null };
+  const followed = await engine.git.follow(branchRef(branch), tip, engine.settings().follow);
+  const outcome = followed.ok
+    ? followed.value
+    : { kind: 'pending' as const, commits: 1, reason: followed.error.message };
+  const pending = outcome.kind === 'pending' ? outcome.commits : 0;
+  const reason = outcome.kind === 'pending' ? outcome.reason : null;
+  await engine.store.transaction(async (tx) => {
+    const known = await readLine(tx, branch);
+    const unchanged =
+      known !== null && known.pending === pending && known.pending_reason === reason;
+    await writeLine(tx, {
+      branch,
+      landed_sha: tip,
+      followed_sha: pending === 0 ? tip : (known?.followed_sha ?? null),
+      pending,
+      pending_reason: reason,
+      parent_branch: known?.parent_branch ?? null,
+    });
+    if (unchanged) return;
+    if (pending > 0) {
+      await engine.store.append(tx, {
+        type: 'target.pending',
+        data: { branch, sha: tip, commits: pending, reason },
+      });
+    } else if ((known?.pending ?? 0) > 0) {
+      await engine.store.append(tx, { type: 'target.followed', data: { branch, sha: tip } });
+    }
+  });
+  await keepResultBranch(engine, branch, pending > 0 ? tip : null);
+  return { pending, reason };
+}
+
+/** `drover/results/<branch>` stands at the landing tip exactly while the branch could not follow. */
+async function keepResultBranch(engine: Engine, branch: string, tip: Sha | null): Promise<void> {
+  const ref = branchRef(resultBranch(branch));
+  const present = await engine.git.readRef(ref);
+  if (present === tip) return;
+  const changed = await engine.git.updateRefs(
+    [{ ref, next: tip, old: present }],
+    'drover: results',
+  );
+  if (!changed.ok) engine.report(changed.error, `keeping ${ref}`);
+}
+
+/**
+ * A base on the line that contains all the given commits. An epic's line takes in its parent branch when a blocker has
+ * landed there meanwhile. Null: a commit is on neither; the task can't start from this line yet.
+ */
+export async function baseContaining(
+  engine: Engine,
+  branch: string,
+  commits: readonly Sha[],
+): Promise<Result<Sha | null>> {
+  const tip = await syncLine(engine, branch);
+  if (!tip.ok) return tip;
+  if (await containsAll(engine, tip.value, commits)) return tip;
+  const line = await engine.store.transaction((tx) => readLine(tx, branch));
+  if (line?.parent_branch === null || line?.parent_branch === undefined) return ok(null);
+  const parent = await syncLine(engine, line.parent_branch);
+  if (!parent.ok) return parent;
+  if (!(await containsAll(engine, parent.value, commits))) return ok(null);
+  const merged = await engine.git.merge({
+    tip: tip.value,
+    commit: parent.value,
+    subject: `drover: take in ${line.parent_branch}`,
+    trailers: [],
+  });
+  if (!merged.ok) return err(failure('git_failed', merged.error.message));
+  if (merged.value.kind === 'conflict') return ok(null);
+  const moved = await engine.git.updateRef(
+    landingRef(branch),
+    merged.value.commit,
+    tip.value,
+    'drover: take in',
+  );
+  if (!moved.ok) return err(failure('git_failed', moved.error.message));
+  await followLine(engine, branch);
+  return ok(merged.value.commit);
+}
+
+async function containsAll(engine: Engine, tip: Sha, commits: readonly Sha[]): Promise<boolean> {
+  for (const commit of commits) {
+    if (commit !== tip && !(await engine.git.isAncestor(commit, tip))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,166 @@
+// What the workflows are made of: the ports they use and the settings they obey. Composed by hand in server/main.
+
+import type { AgentDriver, ProcessTable } from '../agents/port.ts';
+import type { Clock, Durable } from '../durable/port.ts';
+import type { GitRepository } from '../git/port.ts';
+import type { Store, Tx } from '../store/port.ts';
+
+export interface CommandRequest {
+  /** A shell command line of the project's own configuration (gate, setup). */
+  readonly command: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly logPath: string;
+  /** Marks the process tree, so that all of it can be ended. */
+  readonly runId: string;
+}
+
+export interface CommandOutcome {
+  readonly kind: 'exited' | 'timed_out' | 'aborted' | 'not_started';
+  readonly exitCode: number | null;
+  readonly durationMs: number;
+  /** The end of its output, bounded. */
+  readonly tail: string;
+}
+
+/** Runs commands of the project's own configuration through the shell, to the end of their whole process tree. */
+export interface Commands {
+  run(request: CommandRequest, signal: AbortSignal): Promise<CommandOutcome>;
+}
+
+/** The few things workflows do to files outside of git. */
+export interface WorkFiles {
+  /** One text that changes whenever the setup would have to run again in this worktree. */
+  setupFingerprint(worktree: string, command: string, inputs: readonly string[]): Promise<string>;
+  /** Copies ignored files of the main checkout (relative paths) into a worktree; missing ones are skipped. */
+  copyIgnored(root: string, worktree: string, paths: readonly string[]): Promise<readonly string[]>;
+  exists(path: string): Promise<boolean>;
+  writeText(path: string, text: string): Promise<void>;
+}
+
+/** Settings of one run, resolved (flag > environment > project > user > default). */
+export interface WorkSettings {
+  readonly agentKind: string;
+  readonly workers: number;
+  /** Branch to land on; null = the one that is checked out when the run starts. */
+  readonly target: string | null;
+  readonly land: 'task' | 'epic' | 'review' | null;
+  readonly gateCommand: string | null;
+  readonly gateTimeoutMs: number;
+  readonly setupCommand: string | null;
+  readonly setupTimeoutMs: number;
+  readonly setupInputs: readonly string[];
+  readonly copyIgnored: readonly string[];
+  readonly keepIgnored: boolean;
+  readonly sparse: readonly string[] | null;
+  readonly portsPerTask: number;
+  readonly runHooks: boolean;
+  readonly follow: 'fast-forward' | 'never';
+  readonly maxCommitFileSize: number;
+  readonly maxOutputBytes: number;
+  readonly taskTimeoutMs: number;
+  readonly guidelines: string;
+  readonly taskContextCount: number;
+  readonly taskContextMaxAgeMs: number;
+  readonly maxDescriptionBytes: number;
+}
+
+export interface WorkPlaces {
+  /** Root of the main checkout. */
+  readonly root: string;
+  /** Folder of the pool, outside the checkout. */
+  readonly worktrees: string;
+  /** Folder of the attempts' logs (`.drover/logs`). */
+  readonly logs: string;
+}
+
+export interface Parts {
+  readonly store: Store;
+  readonly durable: Durable<Tx>;
+  readonly git: GitRepository;
+  readonly clock: Clock;
+  readonly processes: ProcessTable;
+  readonly commands: Commands;
+  readonly files: WorkFiles;
+  readonly places: WorkPlaces;
+  readonly settings: () => WorkSettings;
+  readonly driverFor: (kind: string) => AgentDriver;
+  /** Complete environment of an agent (filtered), before the task's own variables. */
+  readonly agentEnvironment: (kind: string) => Readonly<Record<string, string>>;
+  /** Environment of gate and setup commands. */
+  readonly commandEnvironment: () => Readonly<Record<string, string>>;
+  /** Values never to be stored; replaced by `[hidden]`. */
+  readonly secrets: () => readonly string[];
+  readonly mask: (text: string) => string;
+  /** `pid:start` of this process, for people. */
+  readonly owner: string;
+  /** Called right after the named step is stored (crash tests). */
+  readonly crashPoint: (step: string) => void;
+  /** From 0 up to 1, for jitter. */
+  readonly chance: () => number;
+  /** The last word on something the program did not expect. */
+  readonly report: (error: unknown, where: string) => void;
+}
+
+/** Signals that cut across workflows: a person's stop, a new hint, a change worth another look. */
+export class Switchboard {
+  readonly #stops = new Map<string, AbortController>();
+  readonly #hintListeners = new Map<string, Set<() => void>>();
+  readonly #answerListeners = new Map<string, (answer: string | null) => void>();
+  readonly #wakes = new Set<() => void>();
+
+  /** Aborted when a person wants the task's running step to end. */
+  stopSignal(taskId: string): AbortSignal {
+    const present = this.#stops.get(taskId);
+    if (present !== undefined) return present.signal;
+    const controller = new AbortController();
+    this.#stops.set(taskId, controller);
+    return controller.signal;
+  }
+
+  stop(taskId: string): void {
+    this.stopSignal(taskId);
+    this.#stops.get(taskId)?.abort(new Error('stopped by a person'));
+  }
+
+  /** The stop has been carried out: the next attempt gets a fresh signal. */
+  clearStop(taskId: string): void {
+    this.#stops.delete(taskId);
+  }
+
+  onHint(taskId: string, listener: () => void): () => void {
+    const listeners = this.#hintListeners.get(taskId) ?? new Set();
+    this.#hintListeners.set(taskId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#hintListeners.delete(taskId);
+    };
+  }
+
+  hintAdded(taskId: string): void {
+    for (const listener of this.#hintListeners.get(taskId) ?? []) listener();
+  }
+
+  onAnswer(questionId: string, listener: (answer: string | null) => void): () => void {
+    this.#answerListeners.set(questionId, listener);
+    return () => this.#answerListeners.delete(questionId);
+  }
+
+  answered(questionId: string, answer: string | null): void {
+    this.#answerListeners.get(questionId)?.(answer);
+  }
+
+  onWake(listener: () => void): () => void {
+    this.#wakes.add(listener);
+    return () => this.#wakes.delete(listener);
+  }
+
+  wake(): void {
+    for (const listener of this.#wakes) listener();
+  }
+}
+
+export interface Engine extends Parts {
+  readonly switchboard: Switchboard;
+}

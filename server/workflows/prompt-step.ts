@@ -1,0 +1,187 @@
+// Gathers the facts that a part's prompt is made of; core puts them into words.
+
+import { buildPrompt, resumePrompt, type PromptInput } from '../core/prompt.ts';
+import { type AttemptRow, type Claim, markHintDelivered, openHints } from '../store/port.ts';
+import type { Engine } from './parts.ts';
+
+/** Most siblings named in a prompt. */
+const siblingsMax = 50;
+
+export async function buildPartPrompt(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  part: string,
+  resume: boolean,
+): Promise<string> {
+  const input = await promptInput(engine, claim, attempt, part, resume);
+  const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
+  const firstPart = claim.parts[0] === part;
+  return resume && firstPart && cut && input.lastFailure === null
+    ? resumePrompt(input)
+    : buildPrompt(input);
+}
+
+async function promptInput(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  part: string,
+  resume: boolean,
+): Promise<PromptInput> {
+  const { db } = engine.store;
+  const settings = engine.settings();
+  const task = await db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', part)
+    .executeTakeFirstOrThrow();
+  const epic =
+    task.epic_id === null
+      ? null
+      : ((await db
+          .selectFrom('epics')
+          .select(['id', 'title', 'description'])
+          .where('id', '=', task.epic_id)
+          .executeTakeFirst()) ?? null);
+  const blockers = await db
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select(['b.id', 'b.title', 'b.verdict', 'b.verdict_reason', 'b.landed_sha'])
+    .where('d.task_id', '=', part)
+    .orderBy('b.id')
+    .execute();
+  const recent = await recentTasks(
+    engine,
+    part,
+    task.epic_id,
+    blockers.map((row) => row.id),
+  );
+  return {
+    guidelines: settings.guidelines,
+    blockers: blockers.map((row) => ({
+      id: row.id,
+      title: row.title,
+      verdict: row.verdict,
+      summary: row.verdict_reason ?? '',
+      landedSha: row.landed_sha,
+    })),
+    recent,
+    hints: await takeHints(engine, claim, part, resume),
+    task: {
+      id: task.id,
+      title: task.title,
+      description: task.description ?? '',
+      type: task.type,
+      acceptanceCriteria: JSON.parse(task.acceptance_criteria) as string[],
+    },
+    siblings: await siblingsOf(engine, task.parent_id, part),
+    lastFailure: await lastFailure(engine, claim, attempt),
+    epic:
+      epic === null
+        ? null
+        : { id: epic.id, title: epic.title, description: epic.description ?? '' },
+    attempt: claim.attempt,
+  };
+}
+
+async function recentTasks(
+  engine: Engine,
+  part: string,
+  epicId: string | null,
+  blockers: readonly string[],
+): Promise<PromptInput['recent']> {
+  const settings = engine.settings();
+  if (settings.taskContextCount === 0 || epicId === null) return [];
+  const since = Math.floor((engine.clock.now() - settings.taskContextMaxAgeMs) / 1000);
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title', 'verdict', 'verdict_reason', 'updated_at'])
+    .where('epic_id', '=', epicId)
+    .where('status', '=', 'completed')
+    .where('updated_at', '>=', since)
+    .where('id', 'not in', [part, ...blockers])
+    .orderBy('updated_at', 'desc')
+    .limit(settings.taskContextCount)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    title: row.title,
+    verdict: row.verdict,
+    summary: row.verdict_reason ?? '',
+    ageMs: Math.max(0, engine.clock.now() - row.updated_at * 1000),
+  }));
+}
+
+async function siblingsOf(
+  engine: Engine,
+  parentId: string | null,
+  part: string,
+): Promise<PromptInput['siblings']> {
+  if (parentId === null) return null;
+  const parent = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title'])
+    .where('id', '=', parentId)
+    .executeTakeFirstOrThrow();
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title'])
+    .where('parent_id', '=', parentId)
+    .orderBy('sequence_number')
+    .limit(siblingsMax)
+    .execute();
+  return { parent, all: rows, index: rows.findIndex((row) => row.id === part) };
+}
+
+/**
+ * Hints that wait are told with the prompt, and count as delivered then. A conversation that begins anew is told the
+ * earlier ones as well: it has not heard them.
+ */
+async function takeHints(
+  engine: Engine,
+  claim: Claim,
+  part: string,
+  resume: boolean,
+): Promise<readonly string[]> {
+  return engine.store.transaction(async (tx) => {
+    const ids = [...new Set([part, claim.taskId])];
+    const open = await openHints(tx, ids);
+    for (const hint of open) await markHintDelivered(tx, engine.store.sources, hint.id);
+    if (resume) return open.map((hint) => hint.message);
+    const all = await tx
+      .selectFrom('guidance_queue')
+      .select('message')
+      .where('task_id', 'in', ids)
+      .orderBy('created_at')
+      .execute();
+    return all.map((hint) => hint.message);
+  });
+}
+
+async function lastFailure(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+): Promise<PromptInput['lastFailure']> {
+  const before = await engine.store.db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('task_id', '=', claim.taskId)
+    .where('number', '=', attempt.number - 1)
+    .executeTakeFirst();
+  if (before === undefined || before.failure_kind === null) return null;
+  const task = await engine.store.db
+    .selectFrom('tasks')
+    .select('conflict_files')
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  return {
+    kind: before.failure_kind,
+    message: before.error ?? '',
+    detail: before.error_detail ?? '',
+    commit: before.commit_sha,
+    continued: attempt.continues_from !== null,
+    conflictFiles: JSON.parse(task?.conflict_files ?? '[]') as string[],
+  };
+}

@@ -1,0 +1,147 @@
+// A person's word on finished work: approve it, or send it back. An epic's approval binds to the tree that was tested.
+
+import { Refusal } from '../core/failure.ts';
+import { lastAttempt, releaseSlot, setAttempt, type TaskRow } from '../store/port.ts';
+import { requireTask } from './controls.ts';
+import { startEpicLanding } from './land-epic.ts';
+import type { Engine } from './parts.ts';
+import { gateOf, submitLanding } from './submission.ts';
+
+export async function approve(engine: Engine, id: string): Promise<'task' | 'epic'> {
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (epic !== undefined) {
+    await approveEpic(engine, id, epic.landing_state, epic.review_tree);
+    return 'epic';
+  }
+  const row = await requireTask(engine, id);
+  if (row.status !== 'needs_review')
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; only what needs a review can be approved`,
+    );
+  await approveTask(engine, row);
+  return 'task';
+}
+
+async function approveEpic(
+  engine: Engine,
+  id: string,
+  state: string | null,
+  tree: string | null,
+): Promise<void> {
+  if (state !== 'needs_review' || tree === null) {
+    throw new Refusal(
+      'illegal',
+      `epic ${id} does not wait for an approval (${state ?? 'nothing has landed on it yet'})`,
+    );
+  }
+  const run = await engine.store.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('epic_id', '=', id)
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (run === undefined) throw new Refusal('illegal', `epic ${id} has never run`);
+  await engine.store.transaction(async (tx) => {
+    await tx.updateTable('epics').set({ approved_tree: tree }).where('id', '=', id).execute();
+    await engine.store.append(tx, { type: 'epic.approved', epicId: id, data: { tree } });
+  });
+  await startEpicLanding(engine, run);
+}
+
+/** Work with files held back lands without them; an attempt without changes is taken as done. */
+async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
+  const { store } = engine;
+  await store.transaction(async (tx) => {
+    const attempt = await lastAttempt(tx, row.id);
+    await store.append(tx, {
+      type: 'task.approved',
+      taskId: row.id,
+      epicId: row.epic_id,
+      data: { kind: row.review_kind },
+    });
+    if (attempt === null || row.commit_sha === null || row.commit_sha === row.base_sha) {
+      if (attempt !== null) await setAttempt(tx, row.id, attempt.number, { state: 'succeeded' });
+      await store.transition(tx, {
+        taskId: row.id,
+        to: 'completed',
+        event: 'task.completed',
+        data: { approved: true, commit: null },
+        set: { verdict: 'pass', last_error: null, held_files: '[]' },
+      });
+      await releaseSlot(tx, 'task', row.id);
+      return;
+    }
+    const run = await tx
+      .selectFrom('runs')
+      .selectAll()
+      .where('id', '=', attempt.run_id ?? '')
+      .executeTakeFirst();
+    if (run === undefined)
+      throw new Refusal('illegal', `${row.id} has no run to land with; drover retry ${row.id}`);
+    const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
+    await submitLanding(engine, tx, claim, run.line, row.commit_sha, gateOf(engine, row));
+    await tx.updateTable('tasks').set({ phase: 'land' }).where('id', '=', row.id).execute();
+  });
+  engine.durable.wake();
+}
+
+/** Back to the author's session with the reviewer's words, as a further attempt. */
+export async function sendBack(engine: Engine, id: string, text: string): Promise<'task' | 'epic'> {
+  if (text.trim() === '') throw new Refusal('bad_request', 'say what should be changed');
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (epic !== undefined) return sendBackEpic(engine, id, text);
+  const row = await requireTask(engine, id);
+  if (row.status !== 'needs_review')
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; only what needs a review can be sent back`,
+    );
+  await engine.store.transaction(async (tx) => {
+    const attempt = await lastAttempt(tx, id);
+    if (attempt !== null) {
+      await setAttempt(tx, id, attempt.number, {
+        state: 'failed',
+        failure_kind: 'sent_back',
+        error: text,
+        ended_at_ms: engine.clock.now(),
+      });
+    }
+    await engine.store.transition(tx, {
+      taskId: id,
+      to: 'ready',
+      event: 'task.sent_back',
+      data: { text },
+      set: { held_files: '[]', last_error: text, phase: null },
+    });
+    await releaseSlot(tx, 'task', id);
+  });
+  return 'task';
+}
+
+/** An epic sent back becomes work again: a new task in it carries the words. */
+async function sendBackEpic(engine: Engine, id: string, text: string): Promise<'epic'> {
+  await engine.store.transaction(async (tx) => {
+    await tx
+      .updateTable('epics')
+      .set({
+        landing_state: 'sent_back',
+        landing_note: text,
+        approved_tree: null,
+        review_tree: null,
+      })
+      .where('id', '=', id)
+      .execute();
+    await engine.store.append(tx, { type: 'epic.sent_back', epicId: id, data: { text } });
+  });
+  return 'epic';
+}

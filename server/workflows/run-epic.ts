@@ -1,0 +1,161 @@
+// The workflow of a run: starts what can start, waits for something to change, and ends when nothing in scope can move.
+// It keeps nothing in mind: each round begins from the rows, so going on after a crash is the ordinary round.
+
+import type { DurableRun } from '../durable/port.ts';
+import type { RunRow, Tx } from '../store/port.ts';
+import { dispatch, nextWakeMs, type ScopeState, scopeState } from './dispatch.ts';
+import { startEpicLanding } from './land-epic.ts';
+import { followLine, resultBranch } from './lines.ts';
+import { returnOrphans } from './orphans.ts';
+import type { Engine } from './parts.ts';
+import { sweepBranches } from './sweep.ts';
+
+export const runWorkflow = 'run';
+export const runQueue = 'runs';
+
+/** Longest wait without a look: changes made by other processes are seen at the latest then. */
+const lookAgainMs = 1_000;
+
+export interface RunSummary {
+  readonly run: string;
+  readonly state: 'finished' | 'stopped';
+  readonly completed: number;
+  readonly failed: number;
+  readonly left: number;
+  readonly cancelled: number;
+  readonly total: number;
+  /** Exit code of the command: 0 all done, 1 a task failed, 2 tasks are left. */
+  readonly exit_code: number;
+}
+
+export async function runEpic(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: { runId: string },
+): Promise<RunSummary | null> {
+  const bell = new Bell(engine, run.signal);
+  try {
+    await returnOrphans(engine);
+    for (;;) {
+      if (run.signal.aborted) throw run.signal.reason;
+      bell.hush();
+      const row = await engine.store.db
+        .selectFrom('runs')
+        .selectAll()
+        .where('id', '=', input.runId)
+        .executeTakeFirst();
+      if (row === undefined || row.state !== 'active') return null;
+      const started = await dispatch(engine, row);
+      if (started > 0) continue;
+      const state = await scopeState(engine, row);
+      if (state.moving === 0 && (await settled(engine, row, state)))
+        return await finish(engine, run, row);
+      const wakeMs = await nextWakeMs(engine, row);
+      await bell.wait(
+        wakeMs === null
+          ? lookAgainMs
+          : Math.min(lookAgainMs, Math.max(1, wakeMs - engine.clock.now())),
+      );
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+/** Nothing moves any more: a finished epic still has to land on its target, if that can be done without a person. */
+async function settled(engine: Engine, row: RunRow, state: ScopeState): Promise<boolean> {
+  if (row.epic_id === null || row.land === 'task') return true;
+  if (state.left > 0 || state.failed > 0 || state.completed === 0) return true;
+  return startEpicLanding(engine, row);
+}
+
+async function finish(engine: Engine, run: DurableRun<Tx>, row: RunRow): Promise<RunSummary> {
+  const followed = await followLine(engine, row.target_branch);
+  await sweepBranches(engine);
+  const state = await scopeState(engine, row);
+  const epicLeft = await epicNotLanded(engine, row, state);
+  return run.commit('finished', async (tx) => {
+    const exitCode = state.failed > 0 ? 1 : state.left > 0 || epicLeft ? 2 : 0;
+    const summary: RunSummary = {
+      run: row.id,
+      state: 'finished',
+      completed: state.completed,
+      failed: state.failed,
+      left: state.left,
+      cancelled: state.cancelled,
+      total: state.total,
+      exit_code: exitCode,
+    };
+    const result = followed.pending > 0 ? resultBranch(row.target_branch) : row.target_branch;
+    await tx
+      .updateTable('runs')
+      .set({ state: 'finished', ended_at_ms: engine.clock.now(), result_branch: result })
+      .where('id', '=', row.id)
+      .where('state', '=', 'active')
+      .execute();
+    await engine.store.append(tx, {
+      type: 'run.finished',
+      epicId: row.epic_id,
+      runId: row.id,
+      data: {
+        ...summary,
+        result_branch: result,
+        pending: followed.pending,
+        reason: followed.reason,
+      },
+    });
+    return summary;
+  });
+}
+
+async function epicNotLanded(engine: Engine, row: RunRow, state: ScopeState): Promise<boolean> {
+  if (row.epic_id === null || row.land === 'task' || state.completed === 0) return false;
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .select('landing_state')
+    .where('id', '=', row.epic_id)
+    .executeTakeFirst();
+  return epic?.landing_state !== 'landed';
+}
+
+/** Rings when something worth a look has happened; a ring between two waits is not lost. */
+class Bell {
+  readonly #engine: Engine;
+  readonly #offs: (() => void)[];
+  #rung = false;
+  #ring: (() => void) | null = null;
+
+  constructor(engine: Engine, signal: AbortSignal) {
+    this.#engine = engine;
+    const ring = (): void => {
+      this.#rung = true;
+      this.#ring?.();
+    };
+    signal.addEventListener('abort', ring);
+    this.#offs = [
+      engine.store.feed.onAppend(ring),
+      engine.switchboard.onWake(ring),
+      () => signal.removeEventListener('abort', ring),
+    ];
+  }
+
+  hush(): void {
+    this.#rung = false;
+  }
+
+  async wait(ms: number): Promise<void> {
+    if (this.#rung) return;
+    await new Promise<void>((resolve) => {
+      const off = this.#engine.clock.timer(ms, resolve);
+      this.#ring = () => {
+        off();
+        resolve();
+      };
+    });
+    this.#ring = null;
+  }
+
+  close(): void {
+    for (const off of this.#offs) off();
+  }
+}

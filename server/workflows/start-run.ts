@@ -1,0 +1,211 @@
+// The beginning of a run: its target, its line, its row; refused with nothing changed when something is missing.
+
+import { Refusal } from '../core/failure.ts';
+import { newId } from '../core/ids.ts';
+import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
+import { branchRef, landingRef, syncLine } from './lines.ts';
+import { runQueue, runWorkflow } from './run-epic.ts';
+import type { Engine } from './parts.ts';
+
+export interface RunWish {
+  readonly workers: number;
+  readonly epicId: string | null;
+  readonly target: string | null;
+  readonly land: 'task' | 'epic' | 'review' | null;
+  /** Flags as given, kept so that `resume` uses the same. */
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+export interface RunBegun {
+  readonly row: RunRow;
+  readonly joined: boolean;
+}
+
+export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun> {
+  await checkEpic(engine, wish.epicId);
+  const active = await activeRuns(engine);
+  const covering = active.find((row) => row.epic_id === null || row.epic_id === wish.epicId);
+  if (covering !== undefined) return { row: covering, joined: true };
+  await checkAgents(engine, wish.epicId);
+  const target = await chooseTarget(engine, wish.target);
+  const land = wish.land ?? (wish.epicId === null ? 'task' : 'epic');
+  const base = await syncLine(engine, target);
+  if (!base.ok) throw new Refusal(base.error.kind, base.error.message);
+  const line = land === 'task' || wish.epicId === null ? target : `drover/epic/${wish.epicId}`;
+  if (line !== target) await openEpicLine(engine, line, target, base.value);
+  const row: RunRow = {
+    id: newId('run', engine.store.sources.random(8)),
+    state: 'active',
+    started_at_ms: engine.clock.now(),
+    ended_at_ms: null,
+    workers: wish.workers,
+    epic_id: wish.epicId,
+    land,
+    target_branch: target,
+    line,
+    base_sha: base.value,
+    result_branch: null,
+    flags: JSON.stringify(wish.flags),
+  };
+  await engine.store.transaction(async (tx) => {
+    await tx.insertInto('runs').values(row).execute();
+    if (wish.epicId !== null) {
+      await tx.updateTable('epics').set({ branch: line }).where('id', '=', wish.epicId).execute();
+    }
+    await begin(engine, tx, row, 'run.started');
+  });
+  engine.durable.wake();
+  return { row, joined: false };
+}
+
+async function begin(engine: Engine, tx: Tx, row: RunRow, event: string): Promise<void> {
+  await engine.store.append(tx, {
+    type: event,
+    epicId: row.epic_id,
+    runId: row.id,
+    data: {
+      run: row.id,
+      workers: row.workers,
+      target: row.target_branch,
+      line: row.line,
+      land: row.land,
+      base: row.base_sha,
+      agent: engine.settings().agentKind,
+      gate: engine.settings().gateCommand,
+    },
+  });
+  const id = `run/${row.id}/${engine.store.sources.uuid()}`;
+  await engine.durable.startIn(tx, runWorkflow, id, { runId: row.id }, { queue: runQueue });
+}
+
+/** Goes on with the last run that did not end; null when there is nothing to go on with. */
+export async function resumeRun(engine: Engine): Promise<RunBegun | null> {
+  const active = await activeRuns(engine);
+  if (active[0] !== undefined) return { row: active[0], joined: true };
+  const stopped = await lastStoppedRun(engine);
+  if (stopped === null) return null;
+  await checkAgents(engine, stopped.epic_id);
+  const row: RunRow = { ...stopped, state: 'active', ended_at_ms: null };
+  await engine.store.transaction(async (tx) => {
+    await tx
+      .updateTable('runs')
+      .set({ state: 'active', ended_at_ms: null })
+      .where('id', '=', row.id)
+      .execute();
+    await begin(engine, tx, row, 'run.resumed');
+  });
+  engine.durable.wake();
+  return { row, joined: false };
+}
+
+export async function activeRuns(engine: Engine): Promise<RunRow[]> {
+  return engine.store.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('state', '=', 'active')
+    .orderBy('started_at_ms')
+    .execute();
+}
+
+export async function lastStoppedRun(engine: Engine): Promise<RunRow | null> {
+  const row = await engine.store.db
+    .selectFrom('runs')
+    .selectAll()
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.state === 'stopped' ? row : null;
+}
+
+async function checkEpic(engine: Engine, epicId: string | null): Promise<void> {
+  if (epicId === null) return;
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .select(['id', 'status'])
+    .where('id', '=', epicId)
+    .executeTakeFirst();
+  if (epic === undefined)
+    throw new Refusal(
+      'unknown_id',
+      `there is no epic ${epicId}; drover epic list shows what there is`,
+    );
+}
+
+/** Every agent that the scope needs has to be there before the first task starts. */
+async function checkAgents(engine: Engine, epicId: string | null): Promise<void> {
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select('agent')
+    .distinct()
+    .where('status', 'not in', ['completed', 'cancelled'])
+    .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+    .execute();
+  const kinds = new Set(rows.map((row) => row.agent ?? engine.settings().agentKind));
+  for (const kind of kinds) {
+    const probe = await engine.driverFor(kind).probe();
+    if (!probe.ok) throw new Refusal('agent_missing', probe.message);
+  }
+}
+
+async function chooseTarget(engine: Engine, wanted: string | null): Promise<string> {
+  const refreshed = await engine.git.refresh();
+  if (!refreshed.ok) throw new Refusal(refreshed.error.kind, refreshed.error.message);
+  const facts = refreshed.value;
+  if (facts.headSha === null && wanted === null) {
+    throw new Refusal(
+      'no_commit',
+      `the repository ${facts.root} has no commit yet; make a first one (git commit --allow-empty -m "first") and run again`,
+    );
+  }
+  const branch = wanted ?? facts.headBranch;
+  if (branch === null) {
+    throw new Refusal(
+      'detached_head',
+      'HEAD is detached, so there is no branch to land on; check one out or name it with --target <branch>',
+    );
+  }
+  if (branch.startsWith('refs/') || branch.startsWith('-') || branch.startsWith('drover/')) {
+    throw new Refusal(
+      'bad_target',
+      `${branch} can't be a target; name a branch of your own, for example main`,
+    );
+  }
+  if ((await engine.git.readRef(branchRef(branch))) === null) {
+    throw new Refusal(
+      'unknown_branch',
+      `there is no branch ${branch} with a commit; create it (git branch ${branch}) or name another with --target`,
+    );
+  }
+  return branch;
+}
+
+/** The epic's own line begins at the target's tip, and is a branch that people can look at. */
+async function openEpicLine(
+  engine: Engine,
+  line: string,
+  target: string,
+  base: string,
+): Promise<void> {
+  const present = await engine.git.readRef(landingRef(line));
+  const branch = await engine.git.readRef(branchRef(line));
+  const start = present ?? branch ?? base;
+  const changes = [
+    ...(present === null ? [{ ref: landingRef(line), next: start, old: null }] : []),
+    ...(branch === null ? [{ ref: branchRef(line), next: start, old: null }] : []),
+  ];
+  if (changes.length > 0) {
+    const made = await engine.git.updateRefs(changes, 'drover: epic');
+    if (!made.ok) throw new Refusal(made.error.kind, made.error.message);
+  }
+  await engine.store.transaction(async (tx) => {
+    const known = await readLine(tx, line);
+    await writeLine(tx, {
+      branch: line,
+      landed_sha: start,
+      followed_sha: known?.followed_sha ?? branch ?? start,
+      pending: known?.pending ?? 0,
+      pending_reason: known?.pending_reason ?? null,
+      parent_branch: target,
+    });
+  });
+}

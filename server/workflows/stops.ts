@@ -1,0 +1,106 @@
+// Pause, cancel and the end of a run while an owner is at work: asked for in the row, carried out by the workflow.
+
+import type { DurableRun } from '../durable/port.ts';
+import { type Claim, releaseSlot, setAttempt, type Tx, withdrawQuestions } from '../store/port.ts';
+import type { Engine } from './parts.ts';
+
+export type StopKind = 'pause' | 'cancel' | 'stop';
+
+export async function isStopRequested(
+  engine: Engine,
+  claim: Pick<Claim, 'taskId' | 'epoch'>,
+): Promise<boolean> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select(['stop_requested', 'epoch'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  return row === undefined || row.stop_requested !== null || row.epoch !== claim.epoch;
+}
+
+/** Carries out what a person asked for, now that nothing of the attempt is running. */
+export async function settleStop(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+): Promise<string> {
+  await keepWork(engine, claim);
+  await run.commit('stopped', (tx) => settleStopIn(engine, tx, claim));
+  engine.switchboard.clearStop(claim.taskId);
+  return 'stopped';
+}
+
+/** A cancelled task's uncommitted work goes under a rescue ref before its slot can be used by others. */
+async function keepWork(engine: Engine, claim: Claim): Promise<void> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select(['stop_requested', 'worktree_path', 'rescue_refs'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  if (row?.stop_requested !== 'cancel' || row.worktree_path === null) return;
+  if (!(await engine.files.exists(row.worktree_path))) return;
+  const rescued = await engine.git.rescue(row.worktree_path, `${claim.taskId}/${claim.attempt}`);
+  if (!rescued.ok) {
+    engine.report(rescued.error, `keeping the work of ${claim.taskId}`);
+    return;
+  }
+  if (rescued.value === null) return;
+  const refs = [...new Set([...(JSON.parse(row.rescue_refs) as string[]), rescued.value])];
+  await engine.store.db
+    .updateTable('tasks')
+    .set({ rescue_refs: JSON.stringify(refs) })
+    .where('id', '=', claim.taskId)
+    .execute();
+}
+
+export async function settleStopIn(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+): Promise<void> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select(['stop_requested', 'stop_reason', 'epoch', 'status'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  if (row === undefined || row.epoch !== claim.epoch) return;
+  const kind = (row.stop_requested ?? 'stop') as StopKind;
+  const { store } = engine;
+  await withdrawQuestions(tx, store.sources, claim.taskId);
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'interrupted',
+    failure_kind: 'interrupted',
+    error: row.stop_reason,
+    pid: null,
+    pid_start: null,
+  });
+  const change = stopTargets[kind];
+  await store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: change.to,
+    event: change.event,
+    runId: claim.runId,
+    data: { reason: row.stop_reason },
+    set: {
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+      stop_requested: null,
+      stop_reason: null,
+    },
+  });
+  if (kind === 'cancel') {
+    await setAttempt(tx, claim.taskId, claim.attempt, {
+      state: 'failed',
+      ended_at_ms: engine.clock.now(),
+    });
+    await releaseSlot(tx, 'task', claim.taskId);
+  }
+}
+
+const stopTargets = {
+  pause: { to: 'paused', event: 'task.paused' },
+  cancel: { to: 'cancelled', event: 'task.cancelled' },
+  stop: { to: 'ready', event: 'task.returned' },
+} as const;

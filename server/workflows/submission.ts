@@ -1,0 +1,157 @@
+// After the commit: facts decide what follows - a review, the end without a commit, or the landing queue.
+
+import type { CommitLeftoversOutcome } from '../git/port.ts';
+import {
+  type Claim,
+  queueLanding,
+  releaseSlot,
+  type RunRow,
+  setAttempt,
+  type Tx,
+} from '../store/port.ts';
+import type { Engine } from './parts.ts';
+import type { Place } from './worktree-step.ts';
+
+export interface Submission {
+  readonly task: {
+    readonly type: string;
+    readonly test_mode: string;
+    readonly test_scope: string;
+    readonly test_command: string | null;
+  };
+  readonly summary: string;
+}
+
+export async function submit(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  runRow: RunRow,
+  place: Place,
+  committed: CommitLeftoversOutcome,
+  submission: Submission,
+): Promise<void> {
+  const { task, summary } = submission;
+  const verdictReason = engine.mask(summary).split('\n', 1)[0]?.slice(0, 200) ?? null;
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    commit_sha: committed.changed ? committed.commit : null,
+  });
+  if (committed.held.length > 0) {
+    await review(engine, tx, claim, 'held_files', {
+      held: committed.held,
+      commit: committed.commit,
+    });
+    return;
+  }
+  if (!committed.changed) {
+    if (task.type === 'research') return completeWithoutCommit(engine, tx, claim, verdictReason);
+    await review(engine, tx, claim, 'no_changes', { held: [], commit: null });
+    return;
+  }
+  await tx
+    .updateTable('tasks')
+    .set({ commit_sha: committed.commit, phase: 'gate', verdict_reason: verdictReason })
+    .where('id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .execute();
+  await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
+  await submitLanding(engine, tx, claim, runRow.line, committed.commit, gateOf(engine, task));
+  await releaseSlot(tx, 'task', claim.taskId);
+  await engine.store.append(tx, {
+    type: 'task.committed',
+    taskId: claim.taskId,
+    runId: claim.runId,
+    data: { commit: committed.commit, branch: claim.branch, base: place.base },
+  });
+}
+
+/** The gate command that covers the task, or null when it has none. */
+export function gateOf(engine: Engine, task: Submission['task']): string | null {
+  if (task.test_mode === 'disabled' || task.test_scope === 'skip') return null;
+  return task.test_command ?? engine.settings().gateCommand;
+}
+
+export const landWorkflow = 'land-tasks';
+
+export function landQueue(line: string): string {
+  return `land:${line}`;
+}
+
+export async function submitLanding(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  line: string,
+  commitSha: string,
+  gateCommand: string | null,
+): Promise<void> {
+  await queueLanding(tx, engine.store.sources, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    attempt: claim.attempt,
+    line,
+    commitSha,
+    gateCommand,
+  });
+  const queue = landQueue(line);
+  engine.durable.queue(queue, { concurrency: 1 });
+  const id = `land/${claim.taskId}/${claim.epoch}`;
+  await engine.durable.startIn(tx, landWorkflow, id, { line, runId: claim.runId }, { queue });
+}
+
+async function review(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  kind: 'held_files' | 'no_changes',
+  facts: { readonly held: readonly string[]; readonly commit: string | null },
+): Promise<void> {
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'submitted',
+    failure_kind: kind,
+    ended_at_ms: engine.clock.now(),
+  });
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: 'needs_review',
+    event: 'task.needs_review',
+    runId: claim.runId,
+    data: { kind, files: facts.held },
+    set: {
+      review_kind: kind,
+      held_files: JSON.stringify(facts.held),
+      commit_sha: facts.commit,
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+      last_error:
+        kind === 'no_changes'
+          ? 'the agent ended well but changed nothing'
+          : `held back, never committed: ${facts.held.join(', ')}`,
+    },
+  });
+  if (kind === 'no_changes') await releaseSlot(tx, 'task', claim.taskId);
+}
+
+async function completeWithoutCommit(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  reason: string | null,
+): Promise<void> {
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'succeeded',
+    ended_at_ms: engine.clock.now(),
+  });
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: 'completed',
+    event: 'task.completed',
+    runId: claim.runId,
+    data: { attempt: claim.attempt, commit: null },
+    set: { verdict: 'pass', verdict_reason: reason },
+  });
+  await releaseSlot(tx, 'task', claim.taskId);
+}

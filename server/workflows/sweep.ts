@@ -1,0 +1,53 @@
+// After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
+
+import { branchRef } from './lines.ts';
+import type { Engine } from './parts.ts';
+
+/** Branches looked at in one sweep; the next run's end takes the rest. */
+const sweepMax = 5_000;
+
+export async function sweepBranches(engine: Engine): Promise<void> {
+  const rows = await engine.store.db
+    .selectFrom('attempts as a')
+    .innerJoin('tasks as t', 't.id', 'a.task_id')
+    .select(['a.branch', 'a.commit_sha', 't.landed_sha'])
+    .where('a.state', '=', 'succeeded')
+    .where('t.landed_sha', 'is not', null)
+    .orderBy('a.ended_at_ms', 'desc')
+    .limit(sweepMax)
+    .execute();
+  const listed = await engine.git.listWorktrees();
+  if (!listed.ok) return engine.report(listed.error, 'listing worktrees');
+  const held = new Map(listed.value.map((entry) => [entry.branch, entry]));
+  const changes: { ref: string; next: null; old: string }[] = [];
+  for (const row of rows) {
+    const ref = branchRef(row.branch);
+    const present = await engine.git.readRef(ref);
+    if (present === null || present !== row.commit_sha) continue;
+    const owner = held.get(ref) ?? held.get(row.branch);
+    if (owner !== undefined && !(await detach(engine, owner.path, present))) continue;
+    changes.push({ ref, next: null, old: present });
+  }
+  if (changes.length === 0) return;
+  const done = await engine.git.updateRefs(changes, 'drover: landed');
+  if (!done.ok) engine.report(done.error, 'removing landed branches');
+}
+
+/** Only free slots are taken off their branch; a slot that somebody holds keeps it. */
+async function detach(engine: Engine, path: string, sha: string): Promise<boolean> {
+  const slot = await engine.store.db
+    .selectFrom('slots')
+    .select('task_id')
+    .where('path', '=', path)
+    .executeTakeFirst();
+  if (slot === undefined || slot.task_id !== null) return false;
+  const prepared = await engine.git.prepareSlot({
+    path,
+    branch: null,
+    sha,
+    keepBranch: false,
+    dropIgnored: false,
+    sparse: engine.settings().sparse,
+  });
+  return prepared.ok;
+}

@@ -1,0 +1,222 @@
+// Step "worktree": a slot of the pool at the right base, the branch of the attempt in it, and the project's setup done.
+
+import { failure, type Failure } from '../core/failure.ts';
+import type { Sha } from '../git/port.ts';
+import {
+  type AttemptRow,
+  type Claim,
+  leaseSlot,
+  lastAttempt,
+  type RunRow,
+  setSlotFingerprint,
+  type SlotRow,
+} from '../store/port.ts';
+import { baseContaining, branchRef } from './lines.ts';
+import type { Engine } from './parts.ts';
+
+export interface Place {
+  readonly path: string;
+  readonly slotNumber: number;
+  readonly base: Sha;
+  readonly created: boolean;
+  readonly rescueRefs: readonly string[];
+}
+
+export type PlaceOutcome =
+  | { readonly kind: 'ready'; readonly place: Place }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  /** A blocker's commit is not in any base this line can offer. */
+  | { readonly kind: 'no_base' };
+
+export async function prepareWorktree(
+  engine: Engine,
+  claim: Claim,
+  runRow: RunRow,
+  signal: AbortSignal,
+): Promise<PlaceOutcome> {
+  const attempt = await engine.store.transaction((tx) => lastAttempt(tx, claim.taskId));
+  if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
+  const base = await chooseBase(engine, claim, attempt, runRow.line);
+  if (typeof base !== 'string') return base;
+  const slot = await engine.store.transaction((tx) =>
+    leaseSlot(tx, engine.store.sources, {
+      kind: 'task',
+      taskId: claim.taskId,
+      attempt: claim.attempt,
+      pathOf: (_kind, number) => `${engine.places.worktrees}/slot-${number}`,
+    }),
+  );
+  const rescued = await keepEarlierBranch(engine, attempt, base);
+  if (rescued.keepBranch && (await holdsBranch(engine, slot.path, claim.branch))) {
+    const place = {
+      path: slot.path,
+      slotNumber: slot.number,
+      base,
+      created: false,
+      rescueRefs: [],
+    };
+    return { kind: 'ready', place };
+  }
+  const settings = engine.settings();
+  const prepared = await engine.git.prepareSlot({
+    path: slot.path,
+    branch: claim.branch,
+    sha: rescued.startSha,
+    keepBranch: rescued.keepBranch,
+    dropIgnored: !settings.keepIgnored,
+    sparse: settings.sparse,
+  });
+  if (!prepared.ok) {
+    return {
+      kind: 'failed',
+      failure: failure(
+        'git_failed',
+        `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`,
+      ),
+    };
+  }
+  const setup = await runSetup(engine, claim, slot, signal);
+  if (setup !== null) return { kind: 'failed', failure: setup };
+  const rescueRefs = [rescued.ref, prepared.value.rescueRef].filter((ref) => ref !== null);
+  return {
+    kind: 'ready',
+    place: {
+      path: slot.path,
+      slotNumber: slot.number,
+      base,
+      created: prepared.value.created,
+      rescueRefs,
+    },
+  };
+}
+
+/** The conversation goes on in the worktree as it was left: nothing in it may be touched. */
+async function holdsBranch(engine: Engine, path: string, branch: string): Promise<boolean> {
+  if (!(await engine.files.exists(path))) return false;
+  const status = await engine.git.status(path);
+  return status.ok && status.value.branch === branch;
+}
+
+async function chooseBase(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  line: string,
+): Promise<Sha | Extract<PlaceOutcome, { kind: 'failed' | 'no_base' }>> {
+  if (
+    attempt.base_sha !== null &&
+    attempt.session_started === 1 &&
+    attempt.continues_from === null
+  ) {
+    return attempt.base_sha; // goes on in the same worktree
+  }
+  const blockers = await engine.store.db
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select('b.landed_sha')
+    .where('d.task_id', 'in', [...claim.parts])
+    .where('b.landed_sha', 'is not', null)
+    .execute();
+  const commits = blockers.map((row) => row.landed_sha).filter((sha) => sha !== null);
+  const base = await baseContaining(engine, line, commits);
+  if (!base.ok) return { kind: 'failed', failure: base.error };
+  return base.value ?? { kind: 'no_base' };
+}
+
+/** What the branch of this attempt (or the one it goes on from) holds already is kept, one way or the other. */
+async function keepEarlierBranch(
+  engine: Engine,
+  attempt: AttemptRow,
+  base: Sha,
+): Promise<{ startSha: Sha; keepBranch: boolean; ref: string | null }> {
+  const present = await engine.git.readRef(branchRef(attempt.branch));
+  if (present !== null && attempt.session_started === 1)
+    return { startSha: present, keepBranch: true, ref: null };
+  if (attempt.continues_from !== null) {
+    const start = await continuation(engine, attempt, base);
+    if (start !== null) return { startSha: start, keepBranch: false, ref: null };
+  }
+  if (present === null || present === base || (await engine.git.isAncestor(present, base))) {
+    return { startSha: base, keepBranch: false, ref: null };
+  }
+  const ref = `refs/drover/rescue/${attempt.branch.slice('drover/'.length)}/${present.slice(0, 12)}`;
+  await engine.git.updateRef(ref, present, null, 'drover: rescue');
+  return { startSha: base, keepBranch: false, ref };
+}
+
+/** The earlier attempt's work on top of the present base, when it merges cleanly. */
+async function continuation(engine: Engine, attempt: AttemptRow, base: Sha): Promise<Sha | null> {
+  const earlier = await engine.git.readRef(branchRef(attempt.continues_from ?? ''));
+  if (earlier === null) return null;
+  if (await engine.git.isAncestor(base, earlier)) return earlier;
+  const merged = await engine.git.merge({
+    tip: base,
+    commit: earlier,
+    subject: `${attempt.task_id}: go on from ${attempt.continues_from}`,
+    trailers: [],
+  });
+  return merged.ok && merged.value.kind === 'merged' ? merged.value.commit : null;
+}
+
+async function runSetup(
+  engine: Engine,
+  claim: Claim,
+  slot: SlotRow,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const settings = engine.settings();
+  if (settings.copyIgnored.length > 0) {
+    await engine.files.copyIgnored(engine.places.root, slot.path, settings.copyIgnored);
+  }
+  const command = settings.setupCommand;
+  if (command === null) return null;
+  const fingerprint = await engine.files.setupFingerprint(slot.path, command, settings.setupInputs);
+  if (slot.setup_fingerprint === fingerprint) return null;
+  const logPath = `${engine.places.logs}/${claim.taskId}/${claim.attempt}.setup.log`;
+  const outcome = await engine.commands.run(
+    {
+      command,
+      cwd: slot.path,
+      env: {
+        ...engine.commandEnvironment(),
+        ...taskVariables(engine, claim.taskId, claim.attempt, slot.number),
+      },
+      timeoutMs: settings.setupTimeoutMs,
+      logPath,
+      runId: `${claim.taskId}/${claim.attempt}/setup`,
+    },
+    signal,
+  );
+  if (outcome.kind === 'exited' && outcome.exitCode === 0) {
+    const after = await engine.files.setupFingerprint(slot.path, command, settings.setupInputs);
+    await engine.store.transaction((tx) => setSlotFingerprint(tx, slot.path, after));
+    return null;
+  }
+  const how =
+    outcome.kind === 'timed_out'
+      ? 'did not end in time'
+      : `ended with exit code ${outcome.exitCode ?? 'none'}`;
+  return failure(
+    'setup_failed',
+    `the setup command ${how}: ${command} (log: ${logPath})`,
+    engine.mask(outcome.tail),
+  );
+}
+
+/** First port of the first slot; well below the ephemeral range. */
+const portBaseFirst = 20_000;
+
+/** The variables every agent, setup and gate of a task gets. */
+export function taskVariables(
+  engine: Engine,
+  taskId: string,
+  attempt: number,
+  slotNumber: number,
+): Record<string, string> {
+  const portBase = portBaseFirst + slotNumber * engine.settings().portsPerTask;
+  return {
+    DROVER_TASK_ID: taskId,
+    DROVER_ATTEMPT: String(attempt),
+    DROVER_PORT_BASE: String(portBase),
+  };
+}
