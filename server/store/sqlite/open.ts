@@ -17,6 +17,10 @@ export interface OpenOptions {
 
 export interface OpenedDatabase<Tables = unknown> {
   readonly path: string;
+  /**
+   * There is one connection, handed out in turn: inside a transaction use what it gives you, since `db` itself would
+   * wait for that transaction to end. And wait for nothing slow inside one.
+   */
   readonly db: Kysely<Tables>;
   /** The same connection without Kysely, for pragmas outside a transaction. */
   readonly raw: DatabaseSync;
