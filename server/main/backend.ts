@@ -27,7 +27,7 @@ const idleLookMs = 1_000;
 
 /** Runs until idle for long enough, asked to leave, or signalled. Resolves when everything is closed. */
 export async function runBackend(options: BackendOptions): Promise<void> {
-  const project = await openProject(options.root, process.env, {});
+  const project = await openProject(options.root, process.env, {}, { thorough: true });
   const lock = acquireExclusive(project.places.lock);
   if (lock === null) {
     await project.close();

@@ -90,12 +90,13 @@ export async function openProject(
   root: string,
   environment: Environment,
   flags: SettingFlags,
+  options: { readonly thorough: boolean } = { thorough: false },
 ): Promise<Project> {
   const live = await LiveSettings.load(root, environment, flags);
   const places = placesOf(root, live.settings.databasePath);
   const opened = await openGitAdapter().open(root);
   if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
-  const { store, close } = await openStore(places.database, storeSources);
+  const { store, close } = await openStore(places.database, storeSources, options);
   return { places, live, store, git: opened.value, close };
 }
 

@@ -9,7 +9,10 @@ import { openSqlite, type OpenedDatabase, type OpenOptions } from './sqlite/open
 import { createStore } from './store.ts';
 import type { StoreTables } from './tables.ts';
 
-export interface OpenStoreOptions extends Pick<OpenOptions, 'durability' | 'busyTimeoutMs'> {
+export interface OpenStoreOptions extends Pick<
+  OpenOptions,
+  'durability' | 'busyTimeoutMs' | 'thorough'
+> {
   /** Unix milliseconds, for the name of the copy made before a change of the schema. */
   readonly now?: () => number;
 }

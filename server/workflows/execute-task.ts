@@ -2,19 +2,18 @@
 
 import type { AgentOutcome } from '../agents/port.ts';
 import { failure, type Failure } from '../core/failure.ts';
-import { retryDelayMs } from '../core/retry.ts';
 import type { DurableRun } from '../durable/port.ts';
 import type { CommitLeftoversOutcome } from '../git/port.ts';
 import {
   beginSubTask,
   type Claim,
-  failAttempt,
   releaseSlot,
   type RunRow,
   setAttempt,
   type Tx,
 } from '../store/port.ts';
 import { type PartOutcome, runPart } from './agent-step.ts';
+import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
 import type { Engine } from './parts.ts';
 import { isStopRequested, settleStop } from './stops.ts';
 import { gateOf, submit, submitLanding } from './submission.ts';
@@ -262,99 +261,6 @@ async function endIfNotDone(
       await run.commit('attempt_failed', (tx) => recordFailure(engine, tx, claim, outcome.failure));
       return 'failed';
   }
-}
-
-export async function recordFailure(
-  engine: Engine,
-  tx: Tx,
-  claim: Claim,
-  reason: Failure,
-): Promise<void> {
-  const row = await tx
-    .selectFrom('tasks')
-    .select('attempts')
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
-  const masked: Failure = {
-    ...reason,
-    message: engine.mask(reason.message),
-    ...(reason.detail === undefined ? {} : { detail: engine.mask(reason.detail) }),
-  };
-  await failAttempt(tx, engine.store.sources, {
-    taskId: claim.taskId,
-    epoch: claim.epoch,
-    attempt: claim.attempt,
-    runId: claim.runId,
-    failure: masked,
-    retryAtMs: engine.clock.now() + retryDelayMs(row.attempts + 1, engine.chance()),
-    atEnd: 'failed',
-  });
-  await releaseSlot(tx, 'task', claim.taskId);
-}
-
-async function blockFromOutside(
-  engine: Engine,
-  run: DurableRun<Tx>,
-  claim: Claim,
-  reason: string,
-): Promise<void> {
-  await run.commit('blocked', async (tx) => {
-    await setAttempt(tx, claim.taskId, claim.attempt, {
-      state: 'interrupted',
-      failure_kind: 'blocked',
-      error: reason,
-    });
-    await engine.store.transition(tx, {
-      taskId: claim.taskId,
-      epoch: claim.epoch,
-      to: 'blocked',
-      event: 'task.blocked',
-      runId: claim.runId,
-      data: { reason },
-      set: {
-        blocked_reason: engine.mask(reason),
-        verdict: 'blocked',
-        verdict_reason: engine.mask(reason).slice(0, 200),
-      },
-    });
-  });
-}
-
-/** Rest of an account whose limit came without a time. */
-const unknownLimitMs = 60_000;
-/** Spread of the resumed tasks after a limit, so that they don't all come back in one second. */
-const limitJitterMs = 2_000;
-
-async function waitForAccount(
-  engine: Engine,
-  run: DurableRun<Tx>,
-  claim: Claim,
-  untilMs: number | null,
-  message: string,
-): Promise<void> {
-  await run.commit('limited', async (tx) => {
-    const until = untilMs ?? engine.clock.now() + unknownLimitMs;
-    const wakeMs = Math.round(until + engine.chance() * limitJitterMs);
-    await tx
-      .insertInto('accounts')
-      .values({ name: claim.agent, limited_until_ms: until, message: engine.mask(message) })
-      .onConflict((conflict) =>
-        conflict
-          .column('name')
-          .doUpdateSet({ limited_until_ms: until, message: engine.mask(message) }),
-      )
-      .execute();
-    await setAttempt(tx, claim.taskId, claim.attempt, { state: 'waiting' });
-    await engine.store.transition(tx, {
-      taskId: claim.taskId,
-      epoch: claim.epoch,
-      to: 'waiting',
-      event: 'task.waiting',
-      runId: claim.runId,
-      data: { until: Math.ceil(wakeMs / 1000), reason: engine.mask(message) },
-      set: { waiting_until_ms: wakeMs, phase: null, claimed_by: null, claimed_at: null },
-    });
-  });
 }
 
 async function commitPart(

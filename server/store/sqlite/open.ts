@@ -11,6 +11,8 @@ export interface OpenOptions {
   readonly readOnly?: boolean;
   /** `full` (the default): a commit is on the disk when it returns. `normal`: a loss of power may take the last ones. */
   readonly durability?: 'full' | 'normal';
+  /** False: only files of a few megabytes are checked whole. */
+  readonly thorough?: boolean;
   /** How long a statement waits for another process's write. */
   readonly busyTimeoutMs?: number;
 }
@@ -29,6 +31,7 @@ export interface OpenedDatabase<Tables = unknown> {
 }
 
 const busyTimeoutDefaultMs = 5_000;
+const quickBytesMax = 4 * 1024 * 1024;
 const walLimitBytes = 16 * 1024 * 1024;
 
 /** Opens the file, creating it unless `readOnly`. Throws a `Refusal` of kind `database` that names the file and the remedy. */
@@ -81,8 +84,15 @@ function hasContent(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Before anything is changed: a damaged file must not be written to. */
-function checkSound(raw: DatabaseSync, path: string): void {
+/**
+ * Before anything is changed: a damaged file must not be written to. The check reads the whole file, so a short-lived
+ * opening (a command that only asks) of a large one leaves it to the backend, which opens it once for a long time.
+ */
+function checkSound(raw: DatabaseSync, path: string, thorough: boolean): void {
+  if (!thorough && statSync(path).size > quickBytesMax) {
+    raw.prepare('select count(*) from sqlite_schema').get();
+    return;
+  }
   const row = raw.prepare('pragma quick_check(1)').get();
   const verdict = row?.['quick_check'];
   if (verdict !== 'ok') throw databaseRefusal(damagedMessage(path, String(verdict)));

@@ -1,0 +1,114 @@
+// The walls of the design that the compiler can't see: who may import whom, and how large files may be.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..');
+
+/** Layer → layers whose files it may import. `x/port` means the port file alone. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  'server/core': [],
+  'server/protocol': ['server/core'],
+  'server/config': ['server/core'],
+  'server/durable': ['server/core'],
+  'server/store': ['server/core', 'server/protocol', 'server/durable'],
+  'server/git': ['server/core'],
+  'server/agents': ['server/core'],
+  'server/workers': ['server/core'],
+  'server/workflows': [
+    'server/core',
+    'server/durable/port',
+    'server/store/port',
+    'server/git/port',
+    'server/agents/port',
+  ],
+  'server/rpc': [
+    'server/core',
+    'server/protocol',
+    'server/config',
+    'server/store',
+    'server/workflows',
+  ],
+  'server/cli': [
+    'server/core',
+    'server/protocol',
+    'server/config',
+    'server/store',
+    'server/rpc',
+    'server/workflows',
+  ],
+  extension: ['server/core', 'server/protocol'],
+  webview: ['server/core', 'server/protocol'],
+};
+
+/** Entry points see everything and wire it by hand. */
+const isEntry = (file: string): boolean =>
+  file.startsWith('server/main/') || /(^|\/)(main|process-surroundings)\.ts$/.test(file);
+
+const mayUseVscode = (file: string): boolean => file.startsWith('extension/');
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+    .map((name) => join(folder, name));
+}
+
+const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
+
+/** The sentences about one file; empty when it keeps to the walls. */
+function violations(file: string, text: string): string[] {
+  const found: string[] = [];
+  const layer = Object.keys(mayImport).find((name) => file.startsWith(`${name}/`));
+  for (const [, target] of text.matchAll(importPattern)) {
+    if (target === undefined) continue;
+    if (target === 'vscode' && !mayUseVscode(file)) found.push(`${file} imports vscode`);
+    if (layer === 'server/core' && !target.startsWith('.')) found.push(`${file} imports ${target}`);
+    if (!target.startsWith('.') || layer === undefined || isEntry(file)) continue;
+    const path = relative(root, resolve(root, dirname(file), target)).replace(/\.ts$/, '');
+    const allowed = [layer, ...(mayImport[layer] ?? [])];
+    if (!allowed.some((name) => path === name || path.startsWith(`${name}/`))) {
+      found.push(`${file} may not import ${path}`);
+    }
+  }
+  return found;
+}
+
+suite('architecture', () => {
+  const files = ['server', 'extension', 'webview'].flatMap(sourceFiles);
+
+  test('every file keeps to the walls between layers', () => {
+    const found = files.flatMap((file) => violations(file, readFileSync(join(root, file), 'utf8')));
+    assert.deepEqual(found, []);
+  });
+
+  test('the check itself sees a planted violation', () => {
+    const planted = violations('server/core/x.ts', "import { a } from '../git/refs.ts';");
+    assert.deepEqual(planted, ['server/core/x.ts may not import server/git/refs']);
+    assert.deepEqual(violations('server/git/x.ts', "import * as vscode from 'vscode';"), [
+      'server/git/x.ts imports vscode',
+    ]);
+  });
+
+  test('no file is longer than 400 lines', () => {
+    const long = files.filter(
+      (file) => readFileSync(join(root, file), 'utf8').split('\n').length > 401,
+    );
+    assert.deepEqual(long, []);
+  });
+
+  test('every file says in its first line what it is for', () => {
+    const silent = files.filter(
+      (file) => !/^(\/\/|\/\*\*|#!)/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    assert.deepEqual(
+      silent,
+      ['server/workers/index.ts'].filter((file) => silent.includes(file)),
+    );
+  });
+
+  test('no name says nothing', () => {
+    const empty = files.filter((file) => /(manager|service|helper|util)s?\.ts$/i.test(file));
+    assert.deepEqual(empty, []);
+  });
+});
