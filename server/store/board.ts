@@ -1,68 +1,86 @@
-// All tasks at one moment with what they wait for, read with a handful of queries however many there are.
+// All tasks at one moment with what they wait for, read with a handful of queries however many there are. Inside,
+// tasks are numbers: texts as keys would be the slowest part of it.
 
+import type { TaskStatus } from '../core/state.ts';
+import type { TaskView } from '../protocol/api.ts';
 import type { Db } from './read.ts';
-import type { AttemptRow, TaskRow } from './tables.ts';
-
-export type RunningAttempt = Pick<AttemptRow, 'task_id' | 'number' | 'agent' | 'started_at_ms'>;
+import { finishView, readRunningAttempts, readViewRows } from './task-view.ts';
 
 export interface Board {
-  /** In the order of creation. */
-  readonly tasks: readonly TaskRow[];
-  readonly byId: ReadonlyMap<string, TaskRow>;
-  readonly blockedBy: ReadonlyMap<string, readonly string[]>;
-  /** Blockers of the task and of what is below it that are not completed; none of its own family. */
-  readonly waitsFor: ReadonlyMap<string, readonly string[]>;
-  readonly running: ReadonlyMap<string, RunningAttempt>;
+  /** In the order of creation; the place in this list is the task's number. */
+  readonly tasks: readonly TaskView[];
+  readonly numbers: ReadonlyMap<string, number>;
+  /** For each task the one that it is scheduled with: itself, or the topmost parent of a sub-task. */
+  readonly tops: Int32Array;
+  /** Unmet blockers by number; undefined where there are none. */
+  readonly waits: readonly (readonly number[] | undefined)[];
 }
 
 export const nothing: readonly string[] = Object.freeze([]);
 
 export async function readBoard(db: Db): Promise<Board> {
-  const tasks = await db.selectFrom('tasks').selectAll().orderBy('position').execute();
+  const rows = await readViewRows(db);
   const edges = await db.selectFrom('task_dependencies').selectAll().execute();
-  const running = await db
-    .selectFrom('attempts')
-    .select(['task_id', 'number', 'agent', 'started_at_ms'])
-    .where('state', '=', 'running')
-    .execute();
-  const byId = new Map(tasks.map((row) => [row.id, row]));
-  const blockedBy = new Map<string, string[]>();
-  const waitsFor = new Map<string, string[]>();
-  for (const { task_id: id, blocked_by: blocker } of edges) {
-    append(blockedBy, id, blocker);
-    if (byId.get(blocker)?.status === 'completed') continue;
-    if (topOf(byId, id) === topOf(byId, blocker)) continue;
-    for (const waiting of withAncestors(byId, id)) append(waitsFor, waiting, blocker);
+  const running = await readRunningAttempts(db);
+  const numbers = new Map<string, number>();
+  for (let number = 0; number < rows.length; number += 1) {
+    numbers.set((rows[number] as { id: string }).id, number);
   }
-  return {
-    tasks,
-    byId,
-    blockedBy,
-    waitsFor,
-    running: new Map(running.map((row) => [row.task_id, row])),
-  };
+  const parents = parentsOf(rows, numbers);
+  const tops = topsOf(parents);
+  const blockers: (number[] | undefined)[] = Array.from({ length: rows.length });
+  const waits: (number[] | undefined)[] = Array.from({ length: rows.length });
+  for (const edge of edges) {
+    const from = numbers.get(edge.task_id);
+    const to = numbers.get(edge.blocked_by);
+    if (from === undefined || to === undefined) continue;
+    append(blockers, from, to);
+    const status: TaskStatus | undefined = rows[to]?.status;
+    if (status === 'completed' || tops[from] === tops[to]) continue;
+    // What is below a task holds the task itself too.
+    for (let at = from; at >= 0; at = parents[at] ?? -1) append(waits, at, to);
+  }
+  const namesOf = (list: readonly number[] | undefined): readonly string[] =>
+    list === undefined ? nothing : list.map((number) => rows[number]?.id ?? '');
+  const tasks = rows.map((row, number) =>
+    finishView(row, {
+      blockedBy: namesOf(blockers[number]),
+      waitsFor: namesOf(waits[number]),
+      attempt: running.get(row.id),
+    }),
+  );
+  return { tasks, numbers, tops, waits };
 }
 
-function append(lists: Map<string, string[]>, id: string, item: string): void {
-  const list = lists.get(id);
-  if (list === undefined) lists.set(id, [item]);
+function append(lists: (number[] | undefined)[], at: number, item: number): void {
+  const list = lists[at];
+  if (list === undefined) lists[at] = [item];
   else if (!list.includes(item)) list.push(item);
+}
+
+/** The number of each task's parent, or -1. */
+function parentsOf(
+  rows: readonly { readonly parent_id: string | null }[],
+  numbers: ReadonlyMap<string, number>,
+): Int32Array {
+  const parents = new Int32Array(rows.length).fill(-1);
+  for (let number = 0; number < rows.length; number += 1) {
+    const parent = rows[number]?.parent_id ?? null;
+    if (parent !== null) parents[number] = numbers.get(parent) ?? -1;
+  }
+  return parents;
 }
 
 const levelsMax = 4;
 
-/** The task and the parents above it, itself first. */
-export function withAncestors(byId: ReadonlyMap<string, TaskRow>, id: string): string[] {
-  const ids = [id];
-  let parent = byId.get(id)?.parent_id ?? null;
-  while (parent !== null && ids.length < levelsMax) {
-    ids.push(parent);
-    parent = byId.get(parent)?.parent_id ?? null;
+function topsOf(parents: Int32Array): Int32Array {
+  const tops = new Int32Array(parents.length);
+  for (let number = 0; number < parents.length; number += 1) {
+    let at = number;
+    for (let level = 0; level < levelsMax && (parents[at] ?? -1) >= 0; level += 1) {
+      at = parents[at] as number;
+    }
+    tops[number] = at;
   }
-  return ids;
-}
-
-/** The task that is scheduled for this one: itself, or the topmost parent of a sub-task. */
-export function topOf(byId: ReadonlyMap<string, TaskRow>, id: string): string {
-  return withAncestors(byId, id).at(-1) ?? id;
+  return tops;
 }

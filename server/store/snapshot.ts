@@ -1,13 +1,7 @@
 // The state of everything at one event number: what `drover status --json` prints and the panels start from.
 
 import { sql } from 'kysely';
-import type {
-  ConfigValueView,
-  EpicView,
-  QuestionView,
-  StatusSnapshot,
-  TaskView,
-} from '../protocol/api.ts';
+import type { ConfigValueView, EpicView, QuestionView, StatusSnapshot } from '../protocol/api.ts';
 import { type Board, readBoard } from './board.ts';
 import { epicOrRefuse } from './find-rows.ts';
 import { type Db, readAtOneMoment } from './read.ts';
@@ -22,7 +16,6 @@ import {
   progressOf,
   questionView,
   runView,
-  taskView,
 } from './views.ts';
 
 /** What the database does not hold. */
@@ -51,12 +44,12 @@ export async function readSnapshot(
 ): Promise<StatusSnapshot> {
   const moment = await readAtOneMoment(db, (at) => readMoment(at, scope.epic, extras));
   const { board, branch, line } = moment;
-  const inScope = (row: { readonly epic_id: string | null }): boolean =>
-    scope.epic === undefined || row.epic_id === scope.epic;
-  const rows = board.tasks.filter(inScope);
-  const tasks: TaskView[] = rows.map((row) => taskView(row, board));
-  const counts = countTasks(rows);
-  const ids = new Set(scope.epic === undefined ? [] : rows.map((row) => row.id));
+  const tasks =
+    scope.epic === undefined
+      ? board.tasks
+      : board.tasks.filter((task) => task.epic_id === scope.epic);
+  const counts = countTasks(tasks);
+  const ids = new Set(scope.epic === undefined ? [] : tasks.map((task) => task.id));
   const isShown = (id: string): boolean => scope.epic === undefined || ids.has(id);
   return {
     seq: moment.seq,

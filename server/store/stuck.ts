@@ -1,26 +1,28 @@
 // Tasks that cannot move by themselves: something they wait for has ended badly or waits for a person.
 
-import type { StuckView } from '../protocol/api.ts';
-import { type Board, nothing, topOf, withAncestors } from './board.ts';
-import type { TaskRow } from './tables.ts';
+import type { StuckView, TaskView } from '../protocol/api.ts';
+import type { Board } from './board.ts';
+
+type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason'>;
 
 /** What holds the others, as the end of a sentence that begins with its id; null for what still moves by itself. */
-export function holdsOthers(row: TaskRow): string | null {
-  switch (row.status) {
+export function holdsOthers(task: Held): string | null {
+  const { id } = task;
+  switch (task.status) {
     case 'failed':
-      return `has failed${quoted(row.last_error)}; use "drover retry ${row.id}"`;
+      return `has failed${inBrackets(task.last_error)}; use "drover retry ${id}"`;
     case 'cancelled':
-      return `is cancelled; use "drover retry ${row.id}" or remove it as a blocker`;
+      return `is cancelled; use "drover retry ${id}", or remove it as a blocker`;
     case 'conflict':
-      return `is in conflict with what has landed; use "drover retry ${row.id}" or resolve it`;
+      return `is in conflict with what has landed; use "drover retry ${id}"`;
     case 'needs_review':
-      return `waits for a review; use "drover approve ${row.id}" or "drover send-back ${row.id}"`;
+      return `waits for a review; use "drover approve ${id}" or "drover send-back ${id}"`;
     case 'paused':
-      return `is paused; use "drover unpause ${row.id}"`;
+      return `is paused; use "drover unpause ${id}"`;
     case 'blocked':
-      return row.blocked_reason === null
+      return task.blocked_reason === null
         ? null
-        : `is blocked from outside${quoted(row.blocked_reason)}; use "drover resolve ${row.id}"`;
+        : `is blocked from outside${inBrackets(task.blocked_reason)}; use "drover resolve ${id}"`;
     case 'ready':
     case 'claimed':
     case 'in_progress':
@@ -32,100 +34,121 @@ export function holdsOthers(row: TaskRow): string | null {
 
 const quotedMax = 160;
 
-function quoted(text: string | null): string {
-  if (text === null || text === '') return '';
+function inBrackets(text: string | null): string {
+  if (text === null || text.trim() === '') return '';
   const line = text.replace(/\s+/gu, ' ').trim();
   return ` (${line.length > quotedMax ? `${line.slice(0, quotedMax)}…` : line})`;
 }
 
-/** For each stuck task the task at the root of it, which may be itself (blocked from outside); null = a loop. */
-export function stuckCauses(board: Board): Map<string, string | null> {
-  const causes = new Map<string, string | null>();
-  const dependents = new Map<string, string[]>();
-  for (const [id, blockers] of board.waitsFor) {
-    if (board.byId.get(id)?.status !== 'blocked') continue;
-    for (const blocker of blockers) {
-      // A blocker moves with the task that it is scheduled with, so each of its parents holds it too.
-      for (const held of withAncestors(board.byId, blocker)) {
-        const list = dependents.get(held);
-        if (list === undefined) dependents.set(held, [id]);
-        else list.push(id);
-      }
-    }
+/** Who is at the root of it: a task's number (it may be the stuck task itself), or -1 for a loop. */
+export type Causes = ReadonlyMap<number, number>;
+
+export function stuckCauses(board: Board): Causes {
+  const causes = new Map<number, number>();
+  const holders: number[] = [];
+  let blockedCount = 0;
+  for (const [number, task] of board.tasks.entries()) {
+    if (task.status === 'blocked') blockedCount += 1;
+    if (holdsOthers(task) === null) continue;
+    holders.push(number);
+    if (task.status === 'blocked') causes.set(number, number);
   }
-  const queue: { id: string; cause: string }[] = [];
-  for (const row of board.tasks) {
-    if (holdsOthers(row) === null) continue;
-    if (row.status === 'blocked') causes.set(row.id, row.id);
-    queue.push({ id: row.id, cause: row.id });
-  }
+  if (blockedCount === 0) return causes;
+  const dependents = dependentsOf(board);
+  const queue = holders.map((number) => ({ number, cause: number }));
   for (let head = 0; head < queue.length; head += 1) {
-    const { id, cause } = queue[head] as { id: string; cause: string };
-    for (const dependent of dependents.get(id) ?? []) {
+    const { number, cause } = queue[head] as { number: number; cause: number };
+    for (const dependent of dependents[number] ?? []) {
       if (causes.has(dependent)) continue;
       causes.set(dependent, cause);
-      queue.push({ id: dependent, cause });
+      queue.push({ number: dependent, cause });
     }
   }
-  for (const id of behindLoops(board, causes)) causes.set(id, null);
+  for (const number of behindLoops(board, causes)) causes.set(number, -1);
   return causes;
 }
 
-/** Blocked tasks that stay blocked although everything else gets done: they wait for each other. */
-function behindLoops(board: Board, causes: ReadonlyMap<string, string | null>): string[] {
-  const open = new Map<string, number>();
-  const dependents = new Map<string, string[]>();
-  for (const [id, blockers] of board.waitsFor) {
-    if (board.byId.get(id)?.status !== 'blocked' || causes.has(id)) continue;
-    const tops = new Set(blockers.map((blocker) => topOf(board.byId, blocker)));
-    const blocked = [...tops].filter((top) => board.byId.get(top)?.status === 'blocked');
-    open.set(id, blocked.length);
-    for (const top of blocked) {
-      const list = dependents.get(top);
-      if (list === undefined) dependents.set(top, [id]);
-      else list.push(id);
+/** For each task the blocked ones that it holds. A blocker moves with its top-level task, so that one holds them too. */
+function dependentsOf(board: Board): (number[] | undefined)[] {
+  const dependents: (number[] | undefined)[] = Array.from({ length: board.tasks.length });
+  const add = (holder: number, waiting: number): void => {
+    const list = dependents[holder];
+    if (list === undefined) dependents[holder] = [waiting];
+    else list.push(waiting);
+  };
+  for (const [number, blockers] of board.waits.entries()) {
+    if (blockers === undefined || board.tasks[number]?.status !== 'blocked') continue;
+    for (const blocker of blockers) {
+      add(blocker, number);
+      const top = board.tops[blocker] ?? blocker;
+      if (top !== blocker) add(top, number);
     }
   }
-  const free = [...open].filter(([, count]) => count === 0).map(([id]) => id);
+  return dependents;
+}
+
+/** Blocked tasks that stay blocked although everything else gets done: they wait for each other. */
+function behindLoops(board: Board, causes: Causes): number[] {
+  const { tasks, tops, waits } = board;
+  const open = new Int32Array(tasks.length);
+  const dependents: (number[] | undefined)[] = Array.from({ length: tasks.length });
+  const free: number[] = [];
+  const candidates: number[] = [];
+  for (const [number, blockers] of waits.entries()) {
+    if (blockers === undefined || tasks[number]?.status !== 'blocked') continue;
+    if (causes.has(number)) continue;
+    candidates.push(number);
+    for (const blocker of blockers) {
+      const top = tops[blocker] ?? blocker;
+      if (tasks[top]?.status !== 'blocked') continue;
+      open[number] = (open[number] ?? 0) + 1;
+      const list = dependents[top];
+      if (list === undefined) dependents[top] = [number];
+      else list.push(number);
+    }
+    if (open[number] === 0) free.push(number);
+  }
   for (let head = 0; head < free.length; head += 1) {
-    for (const dependent of dependents.get(free[head] as string) ?? []) {
-      const left = (open.get(dependent) ?? 0) - 1;
-      open.set(dependent, left);
+    for (const dependent of dependents[free[head] as number] ?? []) {
+      const left = (open[dependent] ?? 0) - 1;
+      open[dependent] = left;
       if (left === 0) free.push(dependent);
     }
   }
-  return [...open].filter(([, count]) => count > 0).map(([id]) => id);
+  return candidates.filter((number) => (open[number] ?? 0) > 0);
 }
 
 /** In the order of the board. */
 export function stuckViews(board: Board): StuckView[] {
   const causes = stuckCauses(board);
-  const views: StuckView[] = [];
-  if (causes.size === 0) return views;
-  for (const { id } of board.tasks) {
-    const cause = causes.get(id);
-    if (cause === undefined) continue;
-    views.push({
-      id,
-      waits_for: board.waitsFor.get(id) ?? nothing,
-      reason: stuckReason(board, id, cause),
-    });
-  }
-  return views;
+  const numbers = [...causes.keys()].sort((a, b) => a - b);
+  return numbers.map((number) => {
+    const task = board.tasks[number] as TaskView;
+    const reason = stuckReason(board, number, causes.get(number) ?? -1);
+    return { id: task.id, waits_for: task.waits_for, reason };
+  });
 }
 
+const namedMax = 5;
+
 /** One sentence from the root cause. */
-export function stuckReason(board: Board, id: string, cause: string | null): string {
-  if (cause === null) {
-    return `${id} waits for itself through its blockers; remove one of them with "drover edit".`;
+export function stuckReason(board: Board, number: number, causeNumber: number): string {
+  const task = board.tasks[number] as TaskView;
+  const cause = board.tasks[causeNumber];
+  if (cause === undefined) {
+    return `${task.id} waits for itself through its blockers (${shortList(task.waits_for)}); remove one of them with "drover edit".`;
   }
-  const row = board.byId.get(cause);
-  const why = row === undefined ? 'is missing' : (holdsOthers(row) ?? 'does not move');
-  if (cause === id) return `${id} ${why}.`;
-  const waits = board.waitsFor.get(id) ?? nothing;
-  const direct = waits.some((blocker) => withAncestors(board.byId, blocker).includes(cause));
-  const first = waits.join(', ');
-  return direct
-    ? `${cause} ${why}.`
-    : `It waits for ${first}, which cannot start: ${cause} ${why}.`;
+  const why = holdsOthers(cause) ?? 'does not move';
+  if (cause === task) return `${task.id} ${why}.`;
+  const isDirect = (board.waits[number] ?? []).some(
+    (blocker) => blocker === causeNumber || board.tops[blocker] === causeNumber,
+  );
+  if (isDirect) return `${cause.id} ${why}.`;
+  return `It waits for ${shortList(task.waits_for)}, and that in the end for ${cause.id}: ${cause.id} ${why}.`;
+}
+
+/** Ids in a sentence, the first few of many. */
+export function shortList(ids: readonly string[]): string {
+  const named = ids.slice(0, namedMax).join(', ');
+  return ids.length > namedMax ? `${named} and ${ids.length - namedMax} more` : named;
 }

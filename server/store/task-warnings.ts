@@ -1,32 +1,38 @@
 // What could be better about a task: hints to the person, never a reason to refuse it.
 
 import { withoutCriteria } from '../core/import-record.ts';
-import { textList } from './read.ts';
-import type { TaskRow } from './tables.ts';
 
-type Described = Pick<
-  TaskRow,
-  'title' | 'description' | 'acceptance_criteria' | 'test_mode' | 'parent_id'
->;
+export interface DescribedTask {
+  readonly title: string;
+  readonly description: string;
+  readonly acceptance_criteria: readonly string[];
+  readonly test_mode: string;
+  readonly parent_id: string | null;
+}
 
 const vagueTitle =
-  /^(?:do|fix|improve|update|change|refactor|clean ?up|todo|wip|misc|stuff|bug|test|task|it|this|the|things?|some|more|something|\s|[.!…])*$/iu;
+  /^(?:(?:do|fix|improve|update|change|refactor|clean|up|todo|wip|misc|stuff|bugs?|tests?|tasks?|it|this|that|the|things?|some|more|something)(?:[\s.!…-]+|$))*$/iu;
 const titleCharactersMin = 8;
+/** A longer title has said something, even with the words above. */
+const vagueCharactersMax = 40;
 
-export function taskWarnings(row: Described): string[] {
+export function taskWarnings(task: DescribedTask): string[] {
   const warnings: string[] = [];
-  if (row.title.length < titleCharactersMin || vagueTitle.test(row.title)) {
+  const { title } = task;
+  if (
+    title.length < titleCharactersMin ||
+    (title.length <= vagueCharactersMax && vagueTitle.test(title))
+  ) {
     warnings.push('The title is vague: say what will be different afterwards.');
   }
-  const criteria = textList(row.acceptance_criteria);
-  if (withoutCriteria(row.description ?? '', criteria).trim() === '') {
+  if (withoutCriteria(task.description, task.acceptance_criteria).trim() === '') {
     warnings.push('There is no description: the agent knows nothing but the title.');
   }
   // Sub-tasks are steps of their parent, whose criteria hold for all of them.
-  if (criteria.length === 0 && row.parent_id === null) {
+  if (task.acceptance_criteria.length === 0 && task.parent_id === null) {
     warnings.push('There are no acceptance criteria: add some with --accept.');
   }
-  if (row.test_mode === 'lenient') {
+  if (task.test_mode === 'lenient') {
     warnings.push('The test mode lenient is read as strict: nothing red lands.');
   }
   return warnings;

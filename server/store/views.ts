@@ -1,64 +1,9 @@
-// Rows in the shape that clients see: seconds for times, lists for JSON texts, null for what is absent.
+// Epics, runs and questions in the shape that clients see, and how tasks are counted.
 
 import { type TaskStatus, taskStatuses } from '../core/state.ts';
-import type { Counts, EpicView, QuestionView, RunView, TaskView } from '../protocol/api.ts';
-import { type Board, nothing } from './board.ts';
+import type { Counts, EpicView, QuestionView, RunView } from '../protocol/api.ts';
 import { textList } from './read.ts';
-import type { EpicRow, LineRow, QuestionRow, RunRow, TaskRow } from './tables.ts';
-import { taskWarnings } from './task-warnings.ts';
-
-export function taskView(
-  row: TaskRow,
-  board: Pick<Board, 'blockedBy' | 'waitsFor' | 'running'>,
-): TaskView {
-  const attempt = board.running.get(row.id);
-  return {
-    id: row.id,
-    title: row.title,
-    description: row.description ?? '',
-    epic_id: row.epic_id,
-    parent_id: row.parent_id,
-    type: row.type === '' ? 'other' : row.type,
-    status: row.status,
-    priority: row.priority,
-    labels: textList(row.labels),
-    blocked_by: board.blockedBy.get(row.id) ?? nothing,
-    waits_for: board.waitsFor.get(row.id) ?? nothing,
-    blocked_reason: row.blocked_reason,
-    review_kind: row.review_kind,
-    attempts: row.attempts,
-    max_attempts: row.max_attempts,
-    next_attempt_at: secondsUp(row.next_attempt_at_ms),
-    waiting_until: secondsUp(row.waiting_until_ms),
-    phase: row.phase,
-    agent: row.agent ?? attempt?.agent ?? null,
-    base_sha: row.base_sha,
-    branch: row.branch,
-    commit_sha: row.commit_sha,
-    landed_sha: row.landed_sha,
-    worktree_path: row.worktree_path,
-    conflict_files: textList(row.conflict_files),
-    held_files: textList(row.held_files),
-    verdict: row.verdict,
-    verdict_reason: row.verdict_reason,
-    last_error: row.last_error,
-    acceptance_criteria: textList(row.acceptance_criteria),
-    gate: row.test_command,
-    cost: row.cost_usd,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    warnings: taskWarnings(row),
-    started_at: attempt === undefined ? null : Math.floor(attempt.started_at_ms / 1000),
-    test_mode: row.test_mode,
-    test_scope: row.test_scope,
-    rescue_refs: textList(row.rescue_refs),
-  };
-}
-
-/** A time to wait for: never before it has really come. */
-function secondsUp(ms: number | null): number | null {
-  return ms === null ? null : Math.ceil(ms / 1000);
-}
+import type { EpicRow, LineRow, QuestionRow, RunRow } from './tables.ts';
 
 export type MutableCounts = { total: number } & { [S in TaskStatus]: number };
 
