@@ -45,7 +45,7 @@ export function openSqlite<Tables>(
   try {
     raw = new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs });
     if (hasContent(path)) {
-      checkSound(raw, path);
+      checkSound(raw, path, options.thorough ?? true);
       if (!readOnly) checkWritable(raw);
     }
     raw.exec(`pragma busy_timeout = ${busyTimeoutMs}`);
