@@ -69,8 +69,12 @@ _drover() {
   case "$path" in
 ${cases.join('\n')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [[ \${#COMPREPLY[@]} -eq 0 ]] && COMPREPLY=($(compgen -f -- "$current"))
+  if [[ "$current" == -* ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  else
+    COMPREPLY=($(compgen -W "$words" -X '-*' -- "$current"))
+    [[ \${#COMPREPLY[@]} -eq 0 ]] && COMPREPLY=($(compgen -f -- "$current"))
+  fi
 }
 complete -o filenames -F _drover drover
 `;

@@ -1,4 +1,6 @@
-// Durations, money, counts and bars as people read them.
+// Durations, money, bars and times of day, as short as a column needs them.
+
+import { formatCost } from '../../core/format.ts';
 
 /** `4s`, `2m 05s`, `1h 02m`, `3d 04h`. */
 export function durationText(seconds: number): string {
@@ -10,10 +12,9 @@ export function durationText(seconds: number): string {
   return `${Math.floor(whole / 86_400)}d ${two(Math.floor(whole / 3600) % 24)}h`;
 }
 
-/** `$0.42`; nothing for nothing. */
+/** `$0.42`; nothing for nothing, so that no column of zeros stands there. */
 export function costText(dollars: number): string {
-  if (dollars <= 0) return '';
-  return dollars < 0.005 ? '<$0.01' : `$${dollars.toFixed(2)}`;
+  return dollars > 0 ? formatCost(dollars) : '';
 }
 
 export function progressBar(percent: number, width: number): string {

@@ -1,5 +1,6 @@
 // What the live view of a run shows, as text: the tree, and below it where the run stands.
 
+import { countsLine } from '../../core/format.ts';
 import { etaMs, medianMs } from '../../core/schedule.ts';
 import type { GraphNode } from '../../core/graph.ts';
 import type { EventView, StatusSnapshot } from '../../protocol/api.ts';
@@ -7,7 +8,7 @@ import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
 import { fit, wrap } from './fit.ts';
 import { paintOf } from './style.ts';
-import { answerCommand, countsLine, openQuestions, targetLine, totalCost } from './summary.ts';
+import { answerCommand, openQuestions, targetLine, totalCost } from './summary.ts';
 import { isRunning } from './task-facts.ts';
 import { treeLines } from './tree.ts';
 

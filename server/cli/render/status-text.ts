@@ -1,11 +1,12 @@
 // `drover status` for people.
 
+import { countsLine } from '../../core/format.ts';
 import type { RunView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
 import { wrap } from './fit.ts';
 import { paintOf, type Paint } from './style.ts';
-import { answerCommand, countsLine, openQuestions, targetLine, totalCost } from './summary.ts';
+import { answerCommand, openQuestions, targetLine, totalCost } from './summary.ts';
 import { taskTable, type TableOptions } from './task-table.ts';
 import { treeLines } from './tree.ts';
 

@@ -1,24 +1,9 @@
 // The sentences that status, the live view and the end of a run have in common.
 
-import type { Counts, QuestionView, StatusSnapshot } from '../../protocol/api.ts';
+import { countsLine } from '../../core/format.ts';
+import type { QuestionView, StatusSnapshot } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText } from './figures.ts';
-
-/** `X running, Y queued, Z completed, W blocked, F failed, C cancelled`, and what else there is. */
-export function countsLine(counts: Counts): string {
-  const always = [
-    `${counts.claimed + counts.in_progress} running`,
-    `${counts.ready} queued`,
-    `${counts.completed} completed`,
-    `${counts.blocked} blocked`,
-    `${counts.failed} failed`,
-    `${counts.cancelled} cancelled`,
-  ];
-  const others = (['waiting', 'paused', 'needs_review', 'conflict'] as const)
-    .filter((status) => counts[status] > 0)
-    .map((status) => `${counts[status]} ${status.replace('_', ' ')}`);
-  return [...always, ...others].join(', ');
-}
 
 export function totalCost(snapshot: StatusSnapshot): number {
   return snapshot.tasks.reduce((sum, task) => sum + task.cost, 0);
