@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { Refusal } from '../core/failure.ts';
 import type { Client } from '../protocol/api.ts';
 import type { BackendNeed } from './backends.ts';
-import { jsonLine } from './plain-text.ts';
+import { jsonLine, plainText } from './plain-text.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface GlobalOptions {
@@ -38,6 +38,11 @@ export class CommandContext {
   /** For people, on standard error. */
   tell(text: string): void {
     this.surroundings.stderr.write(`${text}\n`);
+  }
+
+  /** Text of agents and repositories: made harmless for a terminal, byte for byte for a file (a patch must apply). */
+  foreign(text: string): string {
+    return this.surroundings.stdout.isTTY ? plainText(text) : text;
   }
 
   /** The answer: JSON for programs, else the text for people. */

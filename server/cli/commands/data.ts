@@ -1,13 +1,14 @@
 // import and export.
 
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { ImportResultView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
+import { mergeRecordLines } from '../shared-file.ts';
 
 export interface ImportOptions {
   readonly format: 'auto' | 'session' | 'jsonl' | 'beads';
@@ -90,14 +91,46 @@ export async function exportProject(
   const ended = text.endsWith('\n') || text === '' ? text : `${text}\n`;
   if (output === undefined) {
     if (context.json && format === 'yaml') context.printJson({ format, text });
-    else context.surroundings.stdout.write(ended);
+    else context.surroundings.stdout.write(context.foreign(ended));
     return exitCodes.done;
   }
   const path = resolve(context.directory, output);
-  await writeWhole(path, ended);
-  const bytes = Buffer.byteLength(ended);
+  const written = format === 'beads' ? await writeShared(context, path, ended) : ended;
+  if (format !== 'beads') await writeWhole(path, ended, null);
+  const bytes = Buffer.byteLength(written);
   context.answer({ file: path, format, bytes }, `Wrote ${path} (${bytes} bytes).`);
   return exitCodes.done;
+}
+
+const sharedTriesMax = 5;
+
+/** The file may be another tool's too: merged with what is there, and once more when it changes meanwhile. */
+async function writeShared(context: CommandContext, path: string, fresh: string): Promise<string> {
+  for (let tries = 0; tries < sharedTriesMax; tries += 1) {
+    const present = await readPresent(path);
+    if (present === null) {
+      await writeWhole(path, fresh, null);
+      return fresh;
+    }
+    const merged = mergeRecordLines(present, fresh);
+    if (merged.text === present) return present;
+    if (!(await writeWhole(path, merged.text, present))) continue;
+    for (const id of merged.newerThere) {
+      context.tell(`warning: ${plainLine(id)} is newer in ${path}; it was kept.`);
+    }
+    return merged.text;
+  }
+  throw new Refusal('file', `${path} is being changed by somebody else; try again.`);
+}
+
+async function readPresent(path: string): Promise<string | null> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Refusal('file', `${path} cannot be read: ${reason}.`);
+  }
 }
 
 async function readImport(context: CommandContext, file: string): Promise<Buffer> {
@@ -150,13 +183,20 @@ function importSentence(file: string, result: ImportResultView, dryRun: boolean)
   return `${dryRun ? 'Would import' : 'Imported'} from ${file}: ${parts.join(', ')}.`;
 }
 
-/** A reader never sees half a file, and a full disk leaves the old one as it was. */
-async function writeWhole(path: string, text: string): Promise<void> {
+/**
+ * A reader never sees half a file, and a full disk leaves the old one as it was. With `expected` the old text is looked
+ * at once more before it is replaced; false: it has changed.
+ */
+async function writeWhole(path: string, text: string, expected: string | null): Promise<boolean> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     await writeFile(temporary, text, { flag: 'wx' });
-    await rename(temporary, path);
+    const hasChanged = expected !== null && (await readPresent(path)) !== expected;
+    if (hasChanged) await rm(temporary);
+    else await rename(temporary, path);
+    return !hasChanged;
   } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
     const reason = error instanceof Error ? error.message : String(error);
     throw new Refusal('file', `${path} cannot be written: ${reason}.`);
   }

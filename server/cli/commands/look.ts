@@ -3,7 +3,7 @@
 import type { Client, EventView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { plainLine, plainText } from '../plain-text.ts';
+import { plainLine } from '../plain-text.ts';
 import { eventLine } from '../render/event-line.ts';
 import { logLine } from '../render/log-line.ts';
 import { untilInterrupted } from '../interrupt.ts';
@@ -22,7 +22,7 @@ export async function why(context: CommandContext, id: string): Promise<number> 
 export async function diff(context: CommandContext, id: string): Promise<number> {
   const client = await context.client('data');
   const change = await client.call('diff', { id });
-  const text = plainText(change.text).replace(/\n$/u, '');
+  const text = context.foreign(change.text).replace(/\n$/u, '');
   context.answer(change, text);
   if (text === '') context.tell(`${id} changes nothing against its base.`);
   return exitCodes.done;
@@ -117,7 +117,7 @@ export async function log(
   const attempt = options.attempt === undefined ? {} : { attempt: options.attempt };
   if (options.prompt === true) {
     const told = await client.call('log.prompt', { id, ...attempt });
-    context.answer(told, plainText(told.prompt).replace(/\n$/u, ''));
+    context.answer(told, context.foreign(told.prompt).replace(/\n$/u, ''));
     return exitCodes.done;
   }
   if (options.follow !== true) {

@@ -1,12 +1,13 @@
 // import, export, events and log: what is read, what is written, and when it ends.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Refusal } from '../../../server/core/failure.ts';
 import { drover } from '../../doubles/drover.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
+import { memoryTerminal } from '../../doubles/terminal.ts';
 
 suite('exchange and logs', () => {
   let folder = '';
@@ -100,6 +101,14 @@ suite('exchange and logs', () => {
       assert.equal(readFileSync(path, 'utf8'), `${text}\n`);
     });
 
+    test('beads: the lines of others stay', async () => {
+      const path = file('issues.jsonl', '# theirs\n{"id":"z"}\n{"id":"a","title":"old"}\n');
+      const backend = memoryBackend({ export: () => ({ text: '{"id":"a","title":"new"}' }) });
+      assert.equal((await drover(['export', '-f', 'beads', '-o', path], backend)).code, 0);
+      assert.equal(readFileSync(path, 'utf8'), '# theirs\n{"id":"z"}\n{"id":"a","title":"new"}\n');
+      assert.deepEqual(readdirSync(folder), ['issues.jsonl']);
+    });
+
     test('a folder that is not there is refused', async () => {
       const backend = memoryBackend({ export: () => ({ text }) });
       const { code } = await drover(['export', '-o', join(folder, 'no', 'x')], backend);
@@ -186,7 +195,10 @@ suite('exchange and logs', () => {
         'log.prompt': ({ id, attempt = 1 }) => ({ task_id: id, attempt, prompt: 'Do\u001b[0m it' }),
       });
       const { out } = await drover(['log', 'task-1', '--prompt'], backend);
-      assert.equal(out, 'Do it\n');
+      assert.equal(out, 'Do\u001b[0m it\n', 'byte for byte into a file');
+      const terminal = memoryTerminal(backend.backends, true);
+      assert.equal(await terminal.run('log', 'task-1', '--prompt'), 0);
+      assert.equal(terminal.stdout.text, 'Do it\n');
     });
 
     test('an unknown task is refused', async () => {
