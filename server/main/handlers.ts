@@ -1,0 +1,135 @@
+// All requests of one project: those answered from the database, and those that need the engine.
+
+import { lstat, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readLog } from '../agents/event-log-reader.ts';
+import { Refusal } from '../core/failure.ts';
+import type { Answer, ConfigValueView, WorktreeView } from '../protocol/api.ts';
+import { createDataHandlers } from '../rpc/handlers/data.ts';
+import { createEngineHandlers } from '../rpc/handlers/engine.ts';
+import type { Feed } from '../rpc/transport/feed.ts';
+import type { RequestHandlers } from '../rpc/transport/local.ts';
+import type { Store } from '../store/port.ts';
+import { listWorktrees, pruneWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
+import type { EngineHost, Project, SettingFlags } from './compose.ts';
+
+export function feedOf(store: Store): Feed {
+  return {
+    read: (after, limit) => store.feed.read({ after, limit }),
+    onAppend: (listener) => store.feed.onAppend(listener),
+    lastSeq: () => store.feed.lastSeq(),
+  };
+}
+
+function dataHandlers(project: Project): ReturnType<typeof createDataHandlers> {
+  return createDataHandlers({
+    store: project.store,
+    settings: () => project.live.settings,
+    config: () => configView(project),
+    readLog,
+    git: project.git,
+    worktrees: async () => (await listWorktrees(worktreeParts(project))).map(worktreeView),
+  });
+}
+
+/** What a command can serve by itself; the rest says that the backend is needed. */
+export function dataOnlyHandlers(project: Project): RequestHandlers {
+  const refuse = async (): Promise<never> => {
+    throw new Refusal('backend', 'this needs the backend, and none is running here');
+  };
+  return {
+    'run.start': refuse,
+    'run.resume': refuse,
+    'run.stop': refuse,
+    'task.pause': refuse,
+    'task.unpause': refuse,
+    'task.cancel': refuse,
+    'task.retry': refuse,
+    'task.hint': refuse,
+    'task.resolve': refuse,
+    'task.send_back': refuse,
+    approve: refuse,
+    answer: refuse,
+    reset: refuse,
+    'worktree.prune': refuse,
+    shutdown: refuse,
+    ...dataHandlers(project),
+  };
+}
+
+export interface BackendControl {
+  readonly onShutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
+}
+
+export function allHandlers(
+  project: Project,
+  host: EngineHost,
+  control: BackendControl,
+): RequestHandlers {
+  const data = dataHandlers(project);
+  const engine = createEngineHandlers({
+    engine: host.engine,
+    taskView: (id) => data['task.show']({ id }),
+    epicView: (id) => data['epic.show']({ id }),
+    configure: async (env, flags) => {
+      await project.live.reload(env ?? project.live.environment, flags as SettingFlags);
+      return project.live.loaded.warnings.map((warning) => warning.message);
+    },
+    pruneWorktrees: async (options): Promise<Answer<'worktree.prune'>> => {
+      const wish = { dryRun: options.dry_run === true, force: options.force === true };
+      return (await pruneWorktrees(worktreeParts(project), wish)).map(worktreeView);
+    },
+    shutdown: (force) => control.onShutdown(force),
+  });
+  return { ...data, ...engine };
+}
+
+function configView(project: Project): Record<string, ConfigValueView> {
+  const shown: Record<string, ConfigValueView> = {};
+  for (const [key, entry] of Object.entries(project.live.loaded.values)) {
+    shown[key] = { value: entry.shown, source: entry.source };
+  }
+  return shown;
+}
+
+function worktreeParts(project: Project): Parameters<typeof listWorktrees>[0] {
+  return { store: project.store, git: project.git, sizeOf };
+}
+
+function worktreeView(facts: WorktreeFacts): WorktreeView {
+  return {
+    path: facts.path,
+    task_id: facts.taskId,
+    branch: facts.branch,
+    status: facts.status,
+    reason: facts.reason,
+    unmerged_commits: facts.unmergedCommits,
+    dirty: facts.dirty,
+    size_bytes: facts.sizeBytes,
+    action: facts.action,
+  };
+}
+
+/** Files looked at before a size is given as "at least". */
+const filesMax = 200_000;
+
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  let files = 0;
+  const folders = [folder];
+  for (let next = folders.pop(); next !== undefined && files < filesMax; next = folders.pop()) {
+    try {
+      for await (const entry of await opendir(next)) {
+        const path = join(next, entry.name);
+        if (entry.isDirectory()) folders.push(path);
+        else {
+          files += 1;
+          bytes += (await lstat(path)).size;
+        }
+      }
+    } catch {
+      // Gone meanwhile, or not ours to read: the size is of what can be seen.
+    }
+  }
+  return bytes;
+}
