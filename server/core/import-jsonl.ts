@@ -96,7 +96,8 @@ function readLines(lines: readonly string[], options: ImportOptions): ReadLines 
 
 const notUtf8: RecordFault = { kind: 'json', message: 'the line is not UTF-8' };
 
-function parseLine(text: string): { readonly object: JsonObject } | RecordFault {
+/** One line that is not empty, to its object. */
+export function parseLine(text: string): { readonly object: JsonObject } | RecordFault {
   if (text.length > maxLineLength) {
     return { kind: 'json', message: 'the line is longer than 8 MB' };
   }
