@@ -171,7 +171,11 @@ function refusalOf(file: string, result: ImportResultView): string {
   const where = first === undefined ? file : `${file}:${first.line}`;
   const what = first === undefined ? '' : ` ${named(first.id)}${plainLine(first.message)}`;
   const more = count > 1 ? ` (and ${count - 1} more)` : '';
-  return `Nothing was imported: ${where}:${what}${more}; correct the file or use --skip-invalid.`;
+  const remedy =
+    first?.kind === 'differs'
+      ? 'use --update or --rename'
+      : 'correct the file or use --skip-invalid';
+  return `Nothing was imported: ${where}:${what}${more}; ${remedy}.`;
 }
 
 function importSentence(file: string, result: ImportResultView, dryRun: boolean): string {

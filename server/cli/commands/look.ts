@@ -6,6 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { eventLine } from '../render/event-line.ts';
 import { logLine } from '../render/log-line.ts';
+import { followFeed } from '../follow-feed.ts';
 import { untilInterrupted } from '../interrupt.ts';
 
 const pageSize = 1000;
@@ -39,10 +40,8 @@ export interface EventsOptions {
 export async function events(context: CommandContext, options: EventsOptions): Promise<number> {
   const client = await context.client('data');
   let left = options.limit ?? Number.POSITIVE_INFINITY;
-  let last = options.after ?? 0;
   const print = (batch: readonly EventView[]): void => {
     for (const event of batch) {
-      last = event.seq;
       if (left <= 0 || !isWanted(event, options)) continue;
       left -= 1;
       printEvent(context, event);
@@ -52,23 +51,19 @@ export async function events(context: CommandContext, options: EventsOptions): P
     await readEvents(client, options, left, print);
     return exitCodes.done;
   }
-  return await untilInterrupted(context, async (end) => {
-    const stop = await client.follow(
-      last,
-      (batch) => {
+  return await untilInterrupted(context, (end) =>
+    followFeed(context, client, options.after ?? 0, {
+      onEvents: (batch) => {
         print(batch);
         if (left <= 0) end(exitCodes.done);
       },
-      (reason) => {
-        context.tell(`drover: ${plainLine(reason)}; go on with --after ${last}.`);
-        end(exitCodes.failed);
-      },
-    );
-    return stop;
-  });
+      onClient: () => {},
+      onFailure: end,
+    }),
+  );
 }
 
-export function printEvent(context: CommandContext, event: EventView): void {
+function printEvent(context: CommandContext, event: EventView): void {
   if (context.json) context.printJson(event);
   else context.say(eventLine(event));
 }

@@ -3,8 +3,8 @@
 import type { Client, StatusSnapshot } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { followFeed } from '../follow-feed.ts';
 import { untilInterrupted } from '../interrupt.ts';
-import { plainLine } from '../plain-text.ts';
 import { oneLine } from '../render/summary.ts';
 
 export interface StatusOptions {
@@ -51,35 +51,42 @@ async function shower(context: CommandContext, options: StatusOptions): Promise<
 
 async function watch(
   context: CommandContext,
-  client: Client,
+  first: Client,
   scope: { readonly epic?: string },
   after: number,
   show: Show,
 ): Promise<number> {
+  let client = first;
   let isStale = false;
   let isLooking = false;
-  return await untilInterrupted(context, async (end) => {
-    // Never more often than a person can read, and never two looks at once.
-    const look = async (): Promise<void> => {
-      if (isLooking) return;
-      isLooking = true;
+  // Never more often than a person can read, and never two looks at once.
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
       while (isStale) {
         isStale = false;
         await context.surroundings.sleep(watchEveryMs);
         show(await client.call('status', scope));
       }
+    } catch {
+      // The backend has just gone; the next one is asked as soon as it is there.
+    } finally {
       isLooking = false;
-    };
-    return await client.follow(
-      after,
-      () => {
-        isStale = true;
-        look().catch((error: unknown) => end(error instanceof Error ? error : new Error('')));
+    }
+  };
+  const lookAgain = (): void => {
+    isStale = true;
+    void look();
+  };
+  return await untilInterrupted(context, (end) =>
+    followFeed(context, first, after, {
+      onEvents: lookAgain,
+      onClient: (next) => {
+        client = next;
+        lookAgain();
       },
-      (reason) => {
-        context.tell(`drover: ${plainLine(reason)}.`);
-        end(exitCodes.failed);
-      },
-    );
-  });
+      onFailure: end,
+    }),
+  );
 }
