@@ -89,9 +89,10 @@ function isDroppedLink(
   input: BeadsInput,
 ): boolean {
   const data = isObject(line['data']) ? line['data'] : {};
-  if (line['type'] !== 'link' || data['link_type'] !== 'blocked_by') return false;
-  const task = tasks.get(String(data['from']));
-  const blocker = String(data['to']);
+  const { from: waiting, to: blocks, link_type: kind } = data;
+  if (line['type'] !== 'link' || kind !== 'blocked_by') return false;
+  const task = tasks.get(String(waiting));
+  const blocker = String(blocks);
   if (task === undefined || !tasks.has(blocker) || task.blockedBy.includes(blocker)) return false;
   return (timeOfLine(line, input) ?? 0) <= task.updatedAt;
 }
