@@ -21,11 +21,11 @@ export async function readAtOneMoment<T>(db: Db, body: (db: Db) => Promise<T>): 
   });
 }
 
-/** Cuts a list into parts of at most `listPartMax`. */
-export function inParts<T>(list: readonly T[]): (readonly T[])[] {
+/** Cuts a list into parts. */
+export function inParts<T>(list: readonly T[], most = listPartMax): (readonly T[])[] {
   const parts: (readonly T[])[] = [];
-  for (let start = 0; start < list.length; start += listPartMax) {
-    parts.push(list.slice(start, start + listPartMax));
+  for (let start = 0; start < list.length; start += most) {
+    parts.push(list.slice(start, start + most));
   }
   return parts;
 }

@@ -1,0 +1,68 @@
+// What the project holds already, in the form that an import is compared with.
+
+import type { EpicContent, ExistingProject, ExistingTask } from '../core/import-types.ts';
+import {
+  type TaskType,
+  taskTypes,
+  type TestMode,
+  testModes,
+  type TestScope,
+  testScopes,
+} from '../core/task.ts';
+import { type Db, textList } from './read.ts';
+import type { TaskRow } from './tables.ts';
+
+export type StoredProject = ExistingProject & {
+  readonly statuses: ReadonlyMap<string, TaskRow['status']>;
+};
+
+export async function readProject(db: Db): Promise<StoredProject> {
+  const blockers = new Map<string, string[]>();
+  for (const edge of await db.selectFrom('task_dependencies').selectAll().execute()) {
+    const list = blockers.get(edge.task_id);
+    if (list === undefined) blockers.set(edge.task_id, [edge.blocked_by]);
+    else list.push(edge.blocked_by);
+  }
+  const rows = await db.selectFrom('tasks').selectAll().orderBy('position').execute();
+  const tasks = new Map<string, ExistingTask>();
+  const statuses = new Map<string, TaskRow['status']>();
+  for (const row of rows) {
+    tasks.set(row.id, contentOf(row, blockers.get(row.id) ?? []));
+    statuses.set(row.id, row.status);
+  }
+  const epics = new Map<string, EpicContent>();
+  const epicRows = await db
+    .selectFrom('epics')
+    .select(['id', 'title', 'description'])
+    .orderBy('position')
+    .execute();
+  for (const { id, title, description } of epicRows) {
+    epics.set(id, { id, title, description: description ?? '' });
+  }
+  return { tasks, epics, statuses };
+}
+
+export function contentOf(row: TaskRow, blockedBy: readonly string[]): ExistingTask {
+  return {
+    id: row.id,
+    title: row.title,
+    description: row.description ?? '',
+    acceptanceCriteria: textList(row.acceptance_criteria),
+    epicId: row.epic_id,
+    parentId: row.parent_id,
+    sequence: row.sequence_number,
+    type: oneOf<TaskType>(taskTypes, row.type, 'other'),
+    priority: row.priority,
+    labels: textList(row.labels),
+    blockedBy,
+    agent: row.agent,
+    gate: row.test_command,
+    testMode: oneOf<TestMode>(testModes, row.test_mode, 'strict'),
+    testScope: oneOf<TestScope>(testScopes, row.test_scope, 'diff'),
+    maxAttempts: row.max_attempts,
+  };
+}
+
+function oneOf<Word extends string>(words: readonly Word[], given: string, otherwise: Word): Word {
+  return words.find((word) => word === given) ?? otherwise;
+}

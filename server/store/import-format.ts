@@ -1,0 +1,41 @@
+// Which format a file has, by what stands in it: names of files say little.
+
+export type ImportFormat = 'session' | 'jsonl' | 'beads';
+
+/** JSONL unless the text says otherwise; then its own messages are the most useful ones. */
+export function sniffFormat(file: { readonly text: string; readonly file: string }): ImportFormat {
+  const text = file.text.replace(/^\uFEFF/u, '').trimStart();
+  const first = firstRecord(text);
+  if (first !== null) {
+    if ('version' in first && ('tasks' in first || 'exportedAt' in first)) return 'session';
+    const isShapeA =
+      isObject(first['data']) && ['epic', 'bead', 'link'].includes(String(first['type']));
+    const isShapeB = 'title' in first && 'status' in first && !('type' in first);
+    if (isShapeA || isShapeB || 'issue_type' in first) return 'beads';
+    return 'jsonl';
+  }
+  // A session is usually one object over many lines.
+  if (/^\{\s*\r?\n/u.test(text) || file.file.toLowerCase().endsWith('.drover')) return 'session';
+  return 'jsonl';
+}
+
+function firstRecord(text: string): Readonly<Record<string, unknown>> | null {
+  for (let start = 0; start < text.length;) {
+    const found = text.indexOf('\n', start);
+    const end = found === -1 ? text.length : found;
+    const line = text.slice(start, end).trim();
+    start = end + 1;
+    if (line === '' || line.startsWith('#')) continue;
+    try {
+      const value: unknown = JSON.parse(line);
+      return isObject(value) ? value : null;
+    } catch {
+      return null;
+    }
+  }
+  return null;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,243 @@
+// Writes an import's plan: ten thousand records in a few statements, inside the caller's transaction.
+
+import type { Insertable, Updateable } from 'kysely';
+import { criticalPathLengths, type GraphNode } from '../core/graph.ts';
+import type { ImportedEpic, ImportedTask, ImportPlan } from '../core/import-types.ts';
+import { nextEpicPosition } from './epics.ts';
+import { appendEvent, type StoreSources } from './feed.ts';
+import { rebuildChains } from './graph-rows.ts';
+import type { StoredProject } from './import-existing.ts';
+import { inParts } from './read.ts';
+import { refreshReadiness, withParents } from './readiness.ts';
+import type { EventTable, TaskTable, Tx } from './tables.ts';
+import { insertBlockers, nextTaskPosition } from './tasks.ts';
+import { familyOf } from './transition.ts';
+
+export interface ImportTarget {
+  readonly project: StoredProject;
+  /** Name of the file, for the column `source`. */
+  readonly file: string;
+  readonly maxAttempts: number;
+}
+
+/** Rows of one INSERT: their values must stay below the number of parameters that SQLite takes. */
+const rowsPerInsert = 250;
+
+export async function writePlan(
+  tx: Tx,
+  sources: StoreSources,
+  plan: ImportPlan,
+  target: ImportTarget,
+): Promise<void> {
+  await writeEpics(tx, sources, plan.epics, target);
+  for (const epic of plan.updatedEpics) await updateEpic(tx, sources, epic);
+  const nodes = finalGraph(plan, target.project);
+  const chains = criticalPathLengths(nodes);
+  const blocked = blockedIds(nodes, target.project);
+  await writeTasks(tx, sources, plan.tasks, { ...target, chains, blocked });
+  for (const task of plan.updatedTasks) await updateTask(tx, sources, task);
+  if (target.project.tasks.size > 0) await settleExisting(tx, sources, plan, nodes);
+}
+
+/** All tasks as they will be. */
+function finalGraph(plan: ImportPlan, project: StoredProject): GraphNode[] {
+  const nodes = new Map<string, GraphNode>(project.tasks);
+  for (const task of [...plan.updatedTasks, ...plan.tasks]) nodes.set(task.id, task);
+  return [...nodes.values()];
+}
+
+/** Tasks that wait for something which is not completed, in themselves or below. */
+function blockedIds(nodes: readonly GraphNode[], project: StoredProject): Set<string> {
+  const parents = new Map(nodes.map((node) => [node.id, node.parentId]));
+  const lineOf = (id: string): string[] => {
+    const line = [id];
+    let parent = parents.get(id) ?? null;
+    while (parent !== null && line.length < 4) {
+      line.push(parent);
+      parent = parents.get(parent) ?? null;
+    }
+    return line;
+  };
+  const blocked = new Set<string>();
+  for (const node of nodes) {
+    if (node.blockedBy.length === 0) continue;
+    const line = lineOf(node.id);
+    const isUnmet = node.blockedBy.some(
+      (blocker) =>
+        project.statuses.get(blocker) !== 'completed' && lineOf(blocker).at(-1) !== line.at(-1),
+    );
+    if (isUnmet) for (const id of line) blocked.add(id);
+  }
+  return blocked;
+}
+
+async function writeEpics(
+  tx: Tx,
+  sources: StoreSources,
+  epics: readonly ImportedEpic[],
+  target: ImportTarget,
+): Promise<void> {
+  const position = await nextEpicPosition(tx);
+  const now = Math.floor(sources.clock.now() / 1000);
+  for (const [index, epic] of epics.entries()) {
+    await tx
+      .insertInto('epics')
+      .values({
+        id: epic.id,
+        title: epic.title,
+        description: epic.description === '' ? null : epic.description,
+        created_at: now,
+        position: position + index,
+        source: JSON.stringify({ file: target.file, line: epic.line }),
+      })
+      .execute();
+    await appendEvent(tx, sources, {
+      type: 'epic.created',
+      epicId: epic.id,
+      data: { title: epic.title, file: target.file },
+    });
+  }
+}
+
+async function updateEpic(tx: Tx, sources: StoreSources, epic: ImportedEpic): Promise<void> {
+  await tx
+    .updateTable('epics')
+    .set({ title: epic.title, description: epic.description === '' ? null : epic.description })
+    .where('id', '=', epic.id)
+    .execute();
+  await appendEvent(tx, sources, {
+    type: 'epic.edited',
+    epicId: epic.id,
+    data: { title: epic.title, by: 'import' },
+  });
+}
+
+interface NewTaskFacts extends ImportTarget {
+  readonly chains: ReadonlyMap<string, number>;
+  readonly blocked: ReadonlySet<string>;
+}
+
+async function writeTasks(
+  tx: Tx,
+  sources: StoreSources,
+  tasks: readonly ImportedTask[],
+  facts: NewTaskFacts,
+): Promise<void> {
+  const nowMs = sources.clock.now();
+  const now = Math.floor(nowMs / 1000);
+  const places = placesByLine(tasks, await nextTaskPosition(tx));
+  const rows = tasks.map((task): Insertable<TaskTable> => ({
+    ...columnsOf(task),
+    id: task.id,
+    agent: task.agent,
+    test_command: task.gate,
+    test_mode: task.testMode ?? 'strict',
+    test_scope: task.testScope ?? 'diff',
+    max_attempts: task.maxAttempts ?? facts.maxAttempts,
+    status: facts.blocked.has(task.id) ? 'blocked' : 'ready',
+    chain: facts.chains.get(task.id) ?? 1,
+    created_at: now,
+    updated_at: now,
+    position: places.get(task.id) ?? 0,
+    source: JSON.stringify({ file: facts.file, line: task.line }),
+  }));
+  const edges = tasks.flatMap((task) =>
+    task.blockedBy.map((blocker) => ({ task_id: task.id, blocked_by: blocker })),
+  );
+  const events = tasks.map((task): Insertable<EventTable> => ({
+    id: sources.uuid(),
+    type: 'task.created',
+    timestamp: now,
+    at_ms: nowMs,
+    task_id: task.id,
+    epic_id: task.epicId,
+    data: JSON.stringify({
+      title: task.title,
+      status: facts.blocked.has(task.id) ? 'blocked' : 'ready',
+      parent: task.parentId,
+      blocked_by: task.blockedBy,
+      file: facts.file,
+    }),
+  }));
+  for (const part of inParts(rows, rowsPerInsert)) {
+    await tx.insertInto('tasks').values(part).execute();
+  }
+  for (const part of inParts(edges, rowsPerInsert)) {
+    await tx
+      .insertInto('task_dependencies')
+      .values(part)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  for (const part of inParts(events, rowsPerInsert)) {
+    await tx.insertInto('events').values(part).execute();
+  }
+}
+
+/** Running numbers in the order of the file. */
+function placesByLine(tasks: readonly ImportedTask[], first: number): Map<string, number> {
+  const byLine = tasks.toSorted((a, b) => a.line - b.line);
+  return new Map(byLine.map((task, index) => [task.id, first + index]));
+}
+
+function columnsOf(task: ImportedTask) {
+  return {
+    title: task.title,
+    description: task.description === '' ? null : task.description,
+    epic_id: task.epicId,
+    parent_id: task.parentId,
+    sequence_number: task.sequence,
+    type: task.type,
+    priority: task.priority,
+    labels: JSON.stringify(task.labels),
+    acceptance_criteria: JSON.stringify(task.acceptanceCriteria),
+  } satisfies Updateable<TaskTable>;
+}
+
+/** What the record says is written; what it does not say stays. */
+async function updateTask(tx: Tx, sources: StoreSources, task: ImportedTask): Promise<void> {
+  const set: Updateable<TaskTable> = {
+    ...columnsOf(task),
+    ...(task.agent === null ? {} : { agent: task.agent }),
+    ...(task.gate === null ? {} : { test_command: task.gate }),
+    ...(task.testMode === null ? {} : { test_mode: task.testMode }),
+    ...(task.testScope === null ? {} : { test_scope: task.testScope }),
+    ...(task.maxAttempts === null ? {} : { max_attempts: task.maxAttempts }),
+    updated_at: Math.floor(sources.clock.now() / 1000),
+  };
+  await tx.updateTable('tasks').set(set).where('id', '=', task.id).execute();
+  await tx.deleteFrom('task_dependencies').where('task_id', '=', task.id).execute();
+  await insertBlockers(tx, task.id, task.blockedBy);
+  await tx
+    .updateTable('tasks')
+    .set({ epic_id: task.epicId })
+    .where('id', 'in', await familyOf(tx, task.id))
+    .execute();
+  await appendEvent(tx, sources, {
+    type: 'task.edited',
+    taskId: task.id,
+    epicId: task.epicId,
+    data: { title: task.title, by: 'import' },
+  });
+}
+
+/** What the new edges mean for tasks that were there before. */
+async function settleExisting(
+  tx: Tx,
+  sources: StoreSources,
+  plan: ImportPlan,
+  nodes: readonly GraphNode[],
+): Promise<void> {
+  await rebuildChains(tx, nodes);
+  const touched = new Set<string>();
+  for (const task of plan.updatedTasks) {
+    for (const id of await familyOf(tx, task.id)) touched.add(id);
+    for (const id of await withParents(tx, task.id)) touched.add(id);
+  }
+  const fresh = new Set(plan.tasks.map((task) => task.id));
+  for (const task of plan.tasks) {
+    if (task.parentId === null || fresh.has(task.parentId)) continue;
+    for (const id of await withParents(tx, task.parentId)) touched.add(id);
+  }
+  await refreshReadiness(tx, sources, touched);
+}
