@@ -112,8 +112,16 @@ export interface Requests {
     result: ImportResultView;
   };
   readonly export: {
-    params: { format: 'session' | 'json' | 'yaml' | 'beads' | 'jsonl' };
-    result: { text: string };
+    params: {
+      format: 'session' | 'json' | 'yaml' | 'beads' | 'jsonl';
+      /** For `beads`: the file as it is. Other tools write in it too, and what is theirs stays. */
+      present?: string;
+    };
+    result: {
+      text: string;
+      /** Says that `present` was merged: ids of records that are newer there and were left as they are. */
+      kept?: readonly string[];
+    };
   };
   readonly why: { params: { id: string }; result: { id: string; reasons: readonly string[] } };
   readonly 'log.read': {

@@ -4,11 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
-import type { ImportResultView } from '../../protocol/api.ts';
+import type { Client, ImportResultView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
-import { mergeRecordLines } from '../shared-file.ts';
 
 export interface ImportOptions {
   readonly format: 'auto' | 'session' | 'jsonl' | 'beads';
@@ -87,38 +86,43 @@ export async function exportProject(
 ): Promise<number> {
   const client = await context.client('data');
   const { format, output } = options;
-  const { text } = await client.call('export', { format });
-  const ended = text.endsWith('\n') || text === '' ? text : `${text}\n`;
   if (output === undefined) {
+    const text = withLineEnd((await client.call('export', { format })).text);
     if (context.json && format === 'yaml') context.printJson({ format, text });
-    else context.surroundings.stdout.write(context.foreign(ended));
+    else context.surroundings.stdout.write(context.foreign(text));
     return exitCodes.done;
   }
   const path = resolve(context.directory, output);
-  const written = format === 'beads' ? await writeShared(context, path, ended) : ended;
-  if (format !== 'beads') await writeWhole(path, ended, null);
-  const bytes = Buffer.byteLength(written);
+  const text =
+    format === 'beads'
+      ? await writeShared(context, client, path)
+      : withLineEnd((await client.call('export', { format })).text);
+  if (format !== 'beads') await writeWhole(path, text, null);
+  const bytes = Buffer.byteLength(text);
   context.answer({ file: path, format, bytes }, `Wrote ${path} (${bytes} bytes).`);
   return exitCodes.done;
+}
+
+function withLineEnd(text: string): string {
+  return text.endsWith('\n') || text === '' ? text : `${text}\n`;
 }
 
 const sharedTriesMax = 5;
 
 /** The file may be another tool's too: merged with what is there, and once more when it changes meanwhile. */
-async function writeShared(context: CommandContext, path: string, fresh: string): Promise<string> {
+async function writeShared(context: CommandContext, client: Client, path: string): Promise<string> {
   for (let tries = 0; tries < sharedTriesMax; tries += 1) {
     const present = await readPresent(path);
-    if (present === null) {
-      await writeWhole(path, fresh, null);
-      return fresh;
+    const given = present === null ? {} : { present };
+    const { text, kept } = await client.call('export', { format: 'beads', ...given });
+    if (present !== null && present !== '' && kept === undefined) {
+      throw new Refusal('file', `${path} exists and was not merged; export to another file.`);
     }
-    const merged = mergeRecordLines(present, fresh);
-    if (merged.text === present) return present;
-    if (!(await writeWhole(path, merged.text, present))) continue;
-    for (const id of merged.newerThere) {
-      context.tell(`warning: ${plainLine(id)} is newer in ${path}; it was kept.`);
+    if (!(await writeWhole(path, text, present))) continue;
+    for (const id of kept ?? []) {
+      context.tell(`warning: ${plainLine(id)} is newer in ${path}; it was left as it is.`);
     }
-    return merged.text;
+    return text;
   }
   throw new Refusal('file', `${path} is being changed by somebody else; try again.`);
 }

@@ -67,7 +67,7 @@ const shapes: Shapes = {
     rename: 'flag?',
     skip_invalid: 'flag?',
   },
-  export: { format: 'text' },
+  export: { format: 'text', present: 'text?' },
   why: oneId,
   'log.read': { id: 'text', attempt: 'number?', offset: 'number?', limit: 'number?' },
   'log.prompt': { id: 'text', attempt: 'number?' },

@@ -101,12 +101,32 @@ suite('exchange and logs', () => {
       assert.equal(readFileSync(path, 'utf8'), `${text}\n`);
     });
 
-    test('beads: the lines of others stay', async () => {
-      const path = file('issues.jsonl', '# theirs\n{"id":"z"}\n{"id":"a","title":"old"}\n');
-      const backend = memoryBackend({ export: () => ({ text: '{"id":"a","title":"new"}' }) });
-      assert.equal((await drover(['export', '-f', 'beads', '-o', path], backend)).code, 0);
-      assert.equal(readFileSync(path, 'utf8'), '# theirs\n{"id":"z"}\n{"id":"a","title":"new"}\n');
+    test('beads: the file as it is goes along, and is read again when it changes meanwhile', async () => {
+      const path = file('issues.jsonl', 'one\n');
+      const presents: unknown[] = [];
+      const backend = memoryBackend({
+        export: ({ present = '' }) => {
+          presents.push(present);
+          if (presents.length === 1) writeFileSync(path, 'one\ntwo\n');
+          return { text: `${present}ours\n`, kept: ['a'] };
+        },
+      });
+      const { code, err } = await drover(['export', '-f', 'beads', '-o', path], backend);
+      assert.equal(code, 0);
+      assert.deepEqual(presents, ['one\n', 'one\ntwo\n']);
+      assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nours\n');
+      assert.match(err, /a is newer/u);
       assert.deepEqual(readdirSync(folder), ['issues.jsonl']);
+    });
+
+    test('beads: a file that was not merged is not overwritten', async () => {
+      const path = file('issues.jsonl', 'theirs\n');
+      const backend = memoryBackend({ export: () => ({ text: 'ours\n' }) });
+      assert.equal((await drover(['export', '-f', 'beads', '-o', path], backend)).code, 3);
+      assert.equal(readFileSync(path, 'utf8'), 'theirs\n');
+      const fresh = join(folder, 'new.jsonl');
+      assert.equal((await drover(['export', '-f', 'beads', '-o', fresh], backend)).code, 0);
+      assert.equal(readFileSync(fresh, 'utf8'), 'ours\n');
     });
 
     test('a folder that is not there is refused', async () => {
