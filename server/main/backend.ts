@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Refusal } from '../core/failure.ts';
 import { processStartTime } from '../agents/process-list.ts';
+import { Refusal } from '../core/failure.ts';
 import { type BackendAddress, protocolVersion } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { defaultSocketPath } from '../rpc/transport/address.ts';
@@ -12,7 +12,7 @@ import { serveSocket, serveStreams } from '../rpc/transport/server.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/keep-following.ts';
-import { composeEngine, openProject, type Project } from './compose.ts';
+import { composeEngine, type EngineHost, openProject, type Project } from './compose.ts';
 import { allHandlers, feedOf } from './handlers.ts';
 
 export interface BackendOptions {
@@ -21,7 +21,7 @@ export interface BackendOptions {
   readonly stdio?: boolean;
 }
 
-/** The backend's own log is cut when it grows beyond this. */
+/** The backend's own log is put aside when it grows beyond this; one old log is kept. */
 const logBytesMax = 4 * 1024 * 1024;
 const idleLookMs = 1_000;
 
@@ -33,75 +33,118 @@ export async function runBackend(options: BackendOptions): Promise<void> {
     await project.close();
     throw new Refusal(
       'already_running',
-      `a backend is at work for ${options.root} already; drover doctor shows it`,
+      `a backend is at work for ${options.root} already; drover doctor shows it, drover server stop ends it`,
     );
   }
-  const report = backendLog(project);
-  const host = composeEngine(project, report);
-  let idle = true;
-  let clients = 0;
-  let idleSinceMs = Date.now();
-  const over = Promise.withResolvers<string>();
-  const leave = (reason: string): void => over.resolve(reason);
-  const handlers = allHandlers(project, host, {
-    onShutdown: async (force) => {
-      idle = await isIdle(host.engine);
-      if (!idle && !force)
-        return {
-          leaving: false,
-          reason: 'tasks are at work; use --force to give them back and end',
-        };
-      setImmediate(() => leave('asked to leave'));
-      return { leaving: true, reason: 'asked to leave' };
-    },
-  });
-  const feed = feedOf(project.store);
-  const shared = {
-    handlers,
-    feed,
-    version: droverVersion,
-    root: options.root,
-    onClientCount: (count: number) => {
-      clients = count;
-      idleSinceMs = Date.now();
-    },
-    isIdle: () => idle,
-    onLeaving: () => leave('a newer version takes over'),
-  };
+  const host = composeEngine(project, backendLog(project));
+  const life = new BackendLife(project, host);
   await launchEngine(host.engine);
   const stopFollowing = keepFollowing(host.engine);
-  const address = options.stdio === true ? null : newAddress(project, options.socket);
-  const served =
-    address === null
-      ? serveStreams({
-          ...shared,
-          input: process.stdin,
-          output: process.stdout,
-          onEnd: () => leave('the client is gone'),
-        } as never)
-      : await serveSocket({ ...shared, path: address.socket, token: address.token });
-  if (address !== null) writeAddress(project.places.address, address);
-  const look = setInterval(() => {
-    void isIdle(host.engine).then(
-      (now) => {
-        if (!now || clients > 0) idleSinceMs = Date.now();
-        idle = now;
-        if (now && Date.now() - idleSinceMs >= project.live.settings.backend.idleTimeoutMs)
-          leave('idle');
-      },
-      (error: unknown) => report(error, 'looking whether anything is at work'),
-    );
-  }, idleLookMs);
-  const onSignal = (signal: NodeJS.Signals): void => leave(signal);
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-  const reason = await over.promise;
-  clearInterval(look);
+  const served = await serve(project, host, life, options);
+  await life.over();
   stopFollowing();
-  if (address !== null) removeAddress(project.places.address);
+  if (served.address !== null) rmSync(project.places.address, { force: true });
   await host.durable.close();
-  await (served as { close(reason: string): Promise<void> }).close(reason);
+  await served.close(life.reason);
   await project.close();
   lock.release();
+}
+
+/** How long the backend lives: until nobody needs it, or somebody wants it gone. */
+class BackendLife {
+  readonly #project: Project;
+  readonly #host: EngineHost;
+  readonly #end = Promise.withResolvers<void>();
+  #clients = 0;
+  #idle = true;
+  #idleSinceMs = Date.now();
+  reason = '';
+
+  constructor(project: Project, host: EngineHost) {
+    this.#project = project;
+    this.#host = host;
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => this.leave(signal));
+    }
+  }
+
+  leave(reason: string): void {
+    if (this.reason === '') this.reason = reason;
+    this.#end.resolve();
+  }
+
+  countClients(count: number): void {
+    this.#clients = count;
+    this.#idleSinceMs = Date.now();
+  }
+
+  isIdle(): boolean {
+    return this.#idle;
+  }
+
+  async shutdown(force: boolean): Promise<{ leaving: boolean; reason: string }> {
+    await this.#look();
+    if (!this.#idle && !force) {
+      return { leaving: false, reason: 'tasks are at work; --force gives them back and ends it' };
+    }
+    setImmediate(() => this.leave('asked to leave'));
+    return { leaving: true, reason: 'asked to leave' };
+  }
+
+  async over(): Promise<void> {
+    const { report } = this.#host.engine;
+    const timer = setInterval(() => {
+      this.#look().catch((error: unknown) => report(error, 'looking whether anything is at work'));
+    }, idleLookMs);
+    await this.#end.promise;
+    clearInterval(timer);
+  }
+
+  async #look(): Promise<void> {
+    this.#idle = await isIdle(this.#host.engine);
+    if (!this.#idle || this.#clients > 0) this.#idleSinceMs = Date.now();
+    const { idleTimeoutMs } = this.#project.live.settings.backend;
+    if (Date.now() - this.#idleSinceMs >= idleTimeoutMs) this.leave('idle');
+  }
+}
+
+interface Served {
+  readonly address: BackendAddress | null;
+  close(reason: string): Promise<void>;
+}
+
+async function serve(
+  project: Project,
+  host: EngineHost,
+  life: BackendLife,
+  options: BackendOptions,
+): Promise<Served> {
+  const shared = {
+    handlers: allHandlers(project, host, { onShutdown: (force) => life.shutdown(force) }),
+    feed: feedOf(project.store),
+    version: droverVersion,
+    root: options.root,
+    isIdle: () => life.isIdle(),
+    onLeaving: () => life.leave('a newer version takes over'),
+    onClientCount: (count: number) => life.countClients(count),
+  };
+  if (options.stdio === true) {
+    const streams = serveStreams({
+      ...shared,
+      input: process.stdin,
+      output: process.stdout,
+      onEnd: () => life.leave('the client is gone'),
+    });
+    return { address: null, close: (reason) => streams.close(reason) };
+  }
+  const address = newAddress(project, options.socket);
+  const socket = await serveSocket({
+    ...shared,
+    path: address.socket,
+    token: address.token,
+  });
+  writeAddress(project.places.address, address);
+  return { address, close: (reason) => socket.close(reason) };
 }
 
 function newAddress(project: Project, socket: string | undefined): BackendAddress {
@@ -122,18 +165,14 @@ function writeAddress(path: string, address: BackendAddress): void {
   renameSync(fresh, path);
 }
 
-function removeAddress(path: string): void {
-  rmSync(path, { force: true });
-}
-
 function backendLog(project: Project): (error: unknown, where: string) => void {
   const path = project.places.backendLog;
   mkdirSync(dirname(path), { recursive: true });
   return (error, where) => {
     const words = error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error);
     try {
-      if (statSync(path, { throwIfNoEntry: false })?.size ?? 0 > logBytesMax)
-        renameSync(path, `${path}.old`);
+      const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+      if (size > logBytesMax) renameSync(path, `${path}.old`);
       appendFileSync(path, `${new Date().toISOString()} ${where}: ${words}\n`, { mode: 0o600 });
     } catch {
       // A log that can't be written must not end the work.

@@ -2,7 +2,6 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { createDriver, agentEnvironment, secretValues } from '../agents/drivers.ts';
 import { createMask } from '../agents/masking.ts';
 import type { AgentDriver, AgentKind } from '../agents/port.ts';
@@ -96,8 +95,8 @@ export async function openProject(
   const places = placesOf(root, live.settings.databasePath);
   const opened = await openGitAdapter().open(root);
   if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
-  const { store, close } = await openStore(places.database, storeSources, options);
-  return { places, live, store, git: opened.value, close };
+  const store = await openStore(places.database, storeSources, options);
+  return { places, live, store: store.store, git: opened.value, close: () => store.close() };
 }
 
 export interface EngineHost {
@@ -228,8 +227,4 @@ function crashPoint(live: LiveSettings): (step: string) => void {
     if (wanted !== undefined && wanted !== '' && step.split(':', 1)[0] === wanted)
       process.kill(process.pid, 'SIGKILL');
   };
-}
-
-export function logsOf(places: ProjectPlaces, taskId: string): string {
-  return join(places.logs, taskId);
 }

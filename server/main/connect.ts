@@ -4,15 +4,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, openSync, closeSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { processStartTime } from '../agents/process-list.ts';
 import { Refusal } from '../core/failure.ts';
-import type { BackendAddress, Client, Params } from '../protocol/api.ts';
+import type { Client, Params } from '../protocol/api.ts';
 import { connectSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
 import { localClient } from '../rpc/transport/local.ts';
 import { openProject, type Environment, type SettingFlags } from './compose.ts';
 import { dataOnlyHandlers, feedOf } from './handlers.ts';
-import { placesOf, readAddress } from './places.ts';
+import { isAlive, placesOf, readAddress } from './places.ts';
 
 export { doctor } from './doctor.ts';
 export { initProject } from './init.ts';
@@ -53,10 +52,6 @@ export async function connectRunning(root: string): Promise<Client | null> {
       return null;
     throw error instanceof ConnectFailure ? new Refusal('backend', error.message) : error;
   }
-}
-
-export function isAlive(address: BackendAddress): boolean {
-  return processStartTime(address.pid) === address.start_time;
 }
 
 /** Runs are given the caller's environment: what agents may see of it is the backend's decision. */

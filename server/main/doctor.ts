@@ -8,9 +8,8 @@ import { createProcessTable } from '../agents/process-table.ts';
 import { Refusal } from '../core/failure.ts';
 import { openGitAdapter } from '../git/adapter.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { isAlive } from './connect.ts';
 import { LiveSettings } from './compose.ts';
-import { placesOf, readAddress } from './places.ts';
+import { isAlive, placesOf, readAddress } from './places.ts';
 
 export interface Check {
   readonly name: string;

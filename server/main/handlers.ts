@@ -27,6 +27,7 @@ function dataHandlers(project: Project): ReturnType<typeof createDataHandlers> {
     settings: () => project.live.settings,
     config: () => configView(project),
     readLog,
+    logs: project.places.logs,
     git: project.git,
     worktrees: async () => (await listWorktrees(worktreeParts(project))).map(worktreeView),
   });

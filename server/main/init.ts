@@ -39,8 +39,8 @@ export async function initProject(folder: string): Promise<InitResult> {
       `${root} can't be written (${code}); make it writable for you and run "drover init" again`,
     );
   }
-  const { close } = await openStore(places.database, storeSources);
-  await close();
+  const store = await openStore(places.database, storeSources);
+  await store.close();
   return { root, database: places.database, already };
 }
 

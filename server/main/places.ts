@@ -1,9 +1,8 @@
 // Where things of a project are on disk: the database, the backend's address, its lock and its socket.
 
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { processStartTime } from '../agents/process-list.ts';
 import type { BackendAddress } from '../protocol/api.ts';
 
 export const projectFolderName = '.drover';
@@ -46,14 +45,8 @@ export function worktreesOf(root: string, configured: string | null): string {
   return configured ?? join(dirname(root), `${basename(root)}.worktrees`);
 }
 
-/** A short path that only this user can reach; sockets have a limit of about 100 bytes. */
-export function socketPathOf(commonDir: string): string {
-  const key = createHash('sha256').update(realpathSync(commonDir)).digest('hex').slice(0, 20);
-  if (process.platform === 'win32') return `\\\\.\\pipe\\drover-${userInfo().username}-${key}`;
-  const runtime = process.env['XDG_RUNTIME_DIR'];
-  const base =
-    runtime !== undefined && runtime.length < 60 && existsSync(runtime) ? runtime : tmpdir();
-  return join(base, `drover-${process.getuid?.() ?? 0}`, `${key}.sock`);
+export function isAlive(address: BackendAddress): boolean {
+  return processStartTime(address.pid) === address.start_time;
 }
 
 export function readAddress(path: string): BackendAddress | null {

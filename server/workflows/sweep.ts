@@ -10,9 +10,13 @@ export async function sweepBranches(engine: Engine): Promise<void> {
   const rows = await engine.store.db
     .selectFrom('attempts as a')
     .innerJoin('tasks as t', 't.id', 'a.task_id')
-    .select(['a.branch', 'a.commit_sha', 't.landed_sha'])
-    .where('a.state', '=', 'succeeded')
-    .where('t.landed_sha', 'is not', null)
+    .select(['a.branch', 'a.commit_sha', 'a.base_sha', 'a.state', 't.landed_sha'])
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('a.state', '=', 'succeeded'), eb('t.landed_sha', 'is not', null)]),
+        eb('a.state', '=', 'failed'),
+      ]),
+    )
     .orderBy('a.ended_at_ms', 'desc')
     .limit(sweepMax)
     .execute();
@@ -23,7 +27,9 @@ export async function sweepBranches(engine: Engine): Promise<void> {
   for (const row of rows) {
     const ref = branchRef(row.branch);
     const present = await engine.git.readRef(ref);
-    if (present === null || present !== row.commit_sha) continue;
+    // Landed work, or an attempt that left no commit at all: nothing becomes unreachable.
+    const expected = row.state === 'succeeded' ? row.commit_sha : row.base_sha;
+    if (present === null || present !== expected) continue;
     const owner = held.get(ref) ?? held.get(row.branch);
     if (owner !== undefined && !(await detach(engine, owner.path, present))) continue;
     changes.push({ ref, next: null, old: present });
