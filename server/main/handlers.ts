@@ -74,7 +74,18 @@ export function allHandlers(
     epicView: (id) => data['epic.show']({ id }),
     configure: async (env, flags) => {
       await project.live.reload(env ?? project.live.environment, flags as SettingFlags);
-      return project.live.loaded.warnings.map((warning) => warning.message);
+      const { settings, warnings } = project.live.loaded;
+      const later = [
+        ...(settings.fleetDatabaseUrl === null
+          ? []
+          : [
+              'DBOS_SYSTEM_DATABASE_URL is set, but this version runs on one machine with SQLite: it is not used.',
+            ]),
+        ...(settings.otel.enabled
+          ? ['DROVER_OTEL_ENABLED is set, but this version sends no telemetry: it is not used.']
+          : []),
+      ];
+      return [...warnings.map((warning) => warning.message), ...later];
     },
     pruneWorktrees: async (options): Promise<Answer<'worktree.prune'>> => {
       const wish = { dryRun: options.dry_run === true, force: options.force === true };

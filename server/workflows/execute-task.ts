@@ -162,8 +162,30 @@ async function recordPlace(
     type: 'worktree.ready',
     taskId: claim.taskId,
     runId: claim.runId,
-    data: { path: place.path, base: place.base, created: place.created, branch: claim.branch },
+    data: {
+      path: place.path,
+      base: place.base,
+      created: place.created,
+      branch: claim.branch,
+      ...repositoryNotes(engine),
+    },
   });
+}
+
+/** What a worktree of this repository does not bring by itself is said with the task. */
+function repositoryNotes(engine: Engine): { readonly notes?: readonly string[] } {
+  const { hasSubmodules, usesLfs } = engine.git.facts;
+  const notes = [
+    ...(hasSubmodules
+      ? [
+          'submodules are not checked out here; add "git submodule update --init" to [setup] command',
+        ]
+      : []),
+    ...(usesLfs
+      ? ['files in Git LFS are fetched by git lfs at checkout, where it is installed']
+      : []),
+  ];
+  return notes.length === 0 ? {} : { notes };
 }
 
 async function failedPlace(

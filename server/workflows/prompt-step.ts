@@ -82,6 +82,7 @@ async function promptInput(
         ? null
         : { id: epic.id, title: epic.title, description: epic.description ?? '' },
     attempt: claim.attempt,
+    descriptionFile: await descriptionFile(engine, claim, part, task.description ?? ''),
   };
 }
 
@@ -184,4 +185,17 @@ async function lastFailure(
     continued: attempt.continues_from !== null,
     conflictFiles: JSON.parse(task?.conflict_files ?? '[]') as string[],
   };
+}
+
+/** A description too long for a prompt goes to a file beside the logs, and the prompt names it. */
+async function descriptionFile(
+  engine: Engine,
+  claim: Claim,
+  part: string,
+  description: string,
+): Promise<string | null> {
+  if (Buffer.byteLength(description) <= engine.settings().maxDescriptionBytes) return null;
+  const path = `${engine.places.logs}/${claim.taskId}/${part}.description.md`;
+  await engine.files.writeText(path, description);
+  return path;
 }
