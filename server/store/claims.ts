@@ -4,7 +4,7 @@ import type { Updateable } from 'kysely';
 import type { Failure } from '../core/failure.ts';
 import { executionOrder, type GraphNode } from '../core/graph.ts';
 import type { StoreSources } from './feed.ts';
-import type { AttemptRow, AttemptTable, TaskRow, Tx } from './tables.ts';
+import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from './tables.ts';
 import { transition, type TransitionOutcome } from './transition.ts';
 
 export interface Candidate {
@@ -17,7 +17,7 @@ export interface Candidate {
 
 /** Tasks that may start now, best first: those back from a limit, then by priority, chain, age. */
 export async function startCandidates(
-  tx: Tx,
+  tx: Reads,
   options: { readonly epicId: string | null; readonly nowMs: number; readonly limit: number },
 ): Promise<Candidate[]> {
   const base = tx
@@ -191,7 +191,7 @@ async function openAttempt(
   return { number, agent: request.agent, branch, commitSha: null };
 }
 
-export async function lastAttempt(tx: Tx, taskId: string): Promise<AttemptRow | null> {
+export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow | null> {
   const row = await tx
     .selectFrom('attempts')
     .selectAll()

@@ -1,7 +1,7 @@
 // The landing queue's rows: what waits to be merged into which line, and what became of it.
 
 import type { StoreSources } from './feed.ts';
-import type { LandingRow, LineRow, Tx } from './tables.ts';
+import type { LandingRow, LineRow, Reads, Tx } from './tables.ts';
 
 export interface NewLanding {
   readonly taskId: string;
@@ -85,7 +85,7 @@ export async function queuedLandings(tx: Tx, line: string): Promise<number> {
   return row.n;
 }
 
-export async function readLine(tx: Tx, branch: string): Promise<LineRow | null> {
+export async function readLine(tx: Reads, branch: string): Promise<LineRow | null> {
   const row = await tx
     .selectFrom('lines')
     .selectAll()

@@ -2,7 +2,7 @@
 
 import { newId } from '../core/ids.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
-import type { HintRow, QuestionRow, Tx } from './tables.ts';
+import type { HintRow, QuestionRow, Reads, Tx } from './tables.ts';
 
 export interface NewQuestion {
   readonly taskId: string;
@@ -112,7 +112,7 @@ export async function addHint(
   return row;
 }
 
-export async function openHints(tx: Tx, taskIds: readonly string[]): Promise<HintRow[]> {
+export async function openHints(tx: Reads, taskIds: readonly string[]): Promise<HintRow[]> {
   return tx
     .selectFrom('guidance_queue')
     .selectAll()

@@ -1,7 +1,7 @@
 // The tables as Kysely sees them. Columns of the public design schema keep their names and units (times in Unix
 // seconds); columns of our own end in their unit (`_ms`). Lists are JSON text.
 
-import type { ColumnType, Generated, Selectable, Transaction } from 'kysely';
+import type { ColumnType, Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { TaskStatus } from '../core/state.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
@@ -260,6 +260,8 @@ export interface StoreTables {
 }
 
 export type Tx = Transaction<StoreTables>;
+/** For what only reads: the database or a transaction. */
+export type Reads = Kysely<StoreTables>;
 export type TaskRow = Selectable<TaskTable>;
 export type EpicRow = Selectable<EpicTable>;
 export type AttemptRow = Selectable<AttemptTable>;

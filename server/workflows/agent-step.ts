@@ -43,7 +43,7 @@ export async function runPart(
   part: string,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
-  const attempt = await engine.store.transaction((tx) => lastAttempt(tx, claim.taskId));
+  const attempt = await lastAttempt(engine.store.db, claim.taskId);
   if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
   const driver = engine.driverFor(claim.agent);
   const session = new PartSession(engine, claim, part, signal);
@@ -132,6 +132,13 @@ class PartSession implements AgentHost {
 
   async withdrawOld(): Promise<void> {
     const { store } = this.#engine;
+    const open = await store.db
+      .selectFrom('questions')
+      .select('id')
+      .where('task_id', '=', this.#part)
+      .where('state', '=', 'open')
+      .executeTakeFirst();
+    if (open === undefined) return;
     await store.transaction((tx) => withdrawQuestions(tx, store.sources, this.#part));
   }
 

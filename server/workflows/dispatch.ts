@@ -1,7 +1,14 @@
 // Who starts next: ready tasks in their order, as many as there are free workers, each claimed and given to its own
 // workflow in one transaction.
 
-import { type Claim, claimTask, type RunRow, startCandidates, type Tx } from '../store/port.ts';
+import {
+  type Claim,
+  claimTask,
+  type Reads,
+  type RunRow,
+  startCandidates,
+  type Tx,
+} from '../store/port.ts';
 import { agentQueue, executeWorkflow, executeWorkflowId } from './execute-task.ts';
 import type { Engine } from './parts.ts';
 
@@ -9,7 +16,7 @@ import type { Engine } from './parts.ts';
 const handedOver = ['gate', 'land'];
 
 /** Tasks with an agent at work or about to be: what the number of workers limits. */
-export async function busyWorkers(tx: Tx): Promise<number> {
+export async function busyWorkers(tx: Reads): Promise<number> {
   const row = await tx
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -20,8 +27,23 @@ export async function busyWorkers(tx: Tx): Promise<number> {
   return row.n;
 }
 
-/** Starts what can start now; resolves with the number of tasks started. */
-export async function dispatch(engine: Engine, run: RunRow): Promise<number> {
+export interface Dispatched {
+  readonly started: number;
+  /** True when every worker has a task: nothing else needs a look until one is free. */
+  readonly full: boolean;
+}
+
+/** Starts what can start now. */
+export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
+  const { db } = engine.store;
+  const free = run.workers - (await busyWorkers(db));
+  if (free <= 0) return { started: 0, full: true };
+  const look = { epicId: run.epic_id, nowMs: engine.clock.now(), limit: 1 };
+  if ((await startCandidates(db, look)).length === 0) return { started: 0, full: false };
+  return { started: await claimAndStart(engine, run), full: false };
+}
+
+async function claimAndStart(engine: Engine, run: RunRow): Promise<number> {
   const claims = await engine.store.transaction(async (tx) => {
     const free = run.workers - (await busyWorkers(tx));
     if (free <= 0) return [];

@@ -66,7 +66,7 @@ async function takeIn(
   target: Sha,
   landed: Sha,
 ): Promise<Sha | { readonly ok: false; readonly error: ReturnType<typeof failure> }> {
-  const known = await engine.store.transaction((tx) => readLine(tx, branch));
+  const known = await readLine(engine.store.db, branch);
   const nothingWaits = known !== null && known.followed_sha === landed;
   if (await engine.git.isAncestor(landed, target)) return target;
   if (nothingWaits) {
@@ -178,7 +178,7 @@ export async function baseContaining(
   const tip = await syncLine(engine, branch);
   if (!tip.ok) return tip;
   if (await containsAll(engine, tip.value, commits)) return tip;
-  const line = await engine.store.transaction((tx) => readLine(tx, branch));
+  const line = await readLine(engine.store.db, branch);
   if (line?.parent_branch === null || line?.parent_branch === undefined) return ok(null);
   const parent = await syncLine(engine, line.parent_branch);
   if (!parent.ok) return parent;

@@ -145,19 +145,22 @@ async function takeHints(
   part: string,
   resume: boolean,
 ): Promise<readonly string[]> {
-  return engine.store.transaction(async (tx) => {
-    const ids = [...new Set([part, claim.taskId])];
-    const open = await openHints(tx, ids);
-    for (const hint of open) await markHintDelivered(tx, engine.store.sources, hint.id);
-    if (resume) return open.map((hint) => hint.message);
-    const all = await tx
-      .selectFrom('guidance_queue')
-      .select('message')
-      .where('task_id', 'in', ids)
-      .orderBy('created_at')
-      .execute();
-    return all.map((hint) => hint.message);
-  });
+  const { store } = engine;
+  const ids = [...new Set([part, claim.taskId])];
+  const open = await openHints(store.db, ids);
+  if (open.length > 0) {
+    await store.transaction(async (tx) => {
+      for (const hint of open) await markHintDelivered(tx, store.sources, hint.id);
+    });
+  }
+  if (resume) return open.map((hint) => hint.message);
+  const all = await store.db
+    .selectFrom('guidance_queue')
+    .select('message')
+    .where('task_id', 'in', ids)
+    .orderBy('created_at')
+    .execute();
+  return all.map((hint) => hint.message);
 }
 
 async function lastFailure(

@@ -45,8 +45,12 @@ export async function runEpic(
         .where('id', '=', input.runId)
         .executeTakeFirst();
       if (row === undefined || row.state !== 'active') return null;
-      const started = await dispatch(engine, row);
+      const { started, full } = await dispatch(engine, row);
       if (started > 0) continue;
+      if (full) {
+        await bell.wait(lookAgainMs);
+        continue;
+      }
       const state = await scopeState(engine, row);
       if (state.moving === 0 && (await settled(engine, row, state)))
         return await finish(engine, run, row);

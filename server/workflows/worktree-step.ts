@@ -34,7 +34,7 @@ export async function prepareWorktree(
   runRow: RunRow,
   signal: AbortSignal,
 ): Promise<PlaceOutcome> {
-  const attempt = await engine.store.transaction((tx) => lastAttempt(tx, claim.taskId));
+  const attempt = await lastAttempt(engine.store.db, claim.taskId);
   if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
   const base = await chooseBase(engine, claim, attempt, runRow.line);
   if (typeof base !== 'string') return base;
