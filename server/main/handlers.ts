@@ -21,13 +21,17 @@ export function feedOf(store: Store): Feed {
   };
 }
 
-function dataHandlers(project: Project): ReturnType<typeof createDataHandlers> {
+function dataHandlers(
+  project: Project,
+  hasBackend: boolean,
+): ReturnType<typeof createDataHandlers> {
   return createDataHandlers({
     store: project.store,
     settings: () => project.live.settings,
     config: () => configView(project),
     readLog,
     logs: project.places.logs,
+    hasBackend,
     git: project.git,
     worktrees: async () => (await listWorktrees(worktreeParts(project))).map(worktreeView),
   });
@@ -54,7 +58,7 @@ export function dataOnlyHandlers(project: Project): RequestHandlers {
     reset: refuse,
     'worktree.prune': refuse,
     shutdown: refuse,
-    ...dataHandlers(project),
+    ...dataHandlers(project, false),
   };
 }
 
@@ -67,7 +71,7 @@ export function allHandlers(
   host: EngineHost,
   control: BackendControl,
 ): RequestHandlers {
-  const data = dataHandlers(project);
+  const data = dataHandlers(project, true);
   const engine = createEngineHandlers({
     engine: host.engine,
     taskView: (id) => data['task.show']({ id }),

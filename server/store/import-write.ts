@@ -2,11 +2,14 @@
 
 import type { Insertable, Updateable } from 'kysely';
 import { criticalPathLengths, type GraphNode } from '../core/graph.ts';
+import type { ImportedState } from '../core/import-session.ts';
 import type { ImportedEpic, ImportedTask, ImportPlan } from '../core/import-types.ts';
+import type { TaskStatus } from '../core/state.ts';
 import { nextEpicPosition } from './epics.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import { rebuildChains } from './graph-rows.ts';
 import type { StoredProject } from './import-existing.ts';
+import { stateColumns } from './import-state.ts';
 import { inParts } from './read.ts';
 import { refreshReadiness, withParents } from './readiness.ts';
 import type { EventTable, TaskTable, Tx } from './tables.ts';
@@ -18,6 +21,11 @@ export interface ImportTarget {
   /** Name of the file, for the column `source`. */
   readonly file: string;
   readonly maxAttempts: number;
+  /** What the file knows about tasks beyond their content. */
+  readonly states: ReadonlyMap<string, ImportedState>;
+  readonly closedEpics: ReadonlySet<string>;
+  /** The file is from another repository: its commits and branches mean nothing here. */
+  readonly isForeign: boolean;
 }
 
 /** Rows of one INSERT: their values must stay below the number of parameters that SQLite takes. */
@@ -33,7 +41,7 @@ export async function writePlan(
   for (const epic of plan.updatedEpics) await updateEpic(tx, sources, epic);
   const nodes = finalGraph(plan, target.project);
   const chains = criticalPathLengths(nodes);
-  const blocked = blockedIds(nodes, target.project);
+  const blocked = blockedIds(nodes, target);
   await writeTasks(tx, sources, plan.tasks, { ...target, chains, blocked });
   for (const task of plan.updatedTasks) await updateTask(tx, sources, task);
   if (target.project.tasks.size > 0) await settleExisting(tx, sources, plan, nodes);
@@ -47,7 +55,12 @@ function finalGraph(plan: ImportPlan, project: StoredProject): GraphNode[] {
 }
 
 /** Tasks that wait for something which is not completed, in themselves or below. */
-function blockedIds(nodes: readonly GraphNode[], project: StoredProject): Set<string> {
+function blockedIds(
+  nodes: readonly GraphNode[],
+  { project, states }: Pick<ImportTarget, 'project' | 'states'>,
+): Set<string> {
+  const statusOf = (id: string): TaskStatus | undefined =>
+    project.statuses.get(id) ?? states.get(id)?.status;
   const parents = new Map(nodes.map((node) => [node.id, node.parentId]));
   const lineOf = (id: string): string[] => {
     const line = [id];
@@ -63,8 +76,7 @@ function blockedIds(nodes: readonly GraphNode[], project: StoredProject): Set<st
     if (node.blockedBy.length === 0) continue;
     const line = lineOf(node.id);
     const isUnmet = node.blockedBy.some(
-      (blocker) =>
-        project.statuses.get(blocker) !== 'completed' && lineOf(blocker).at(-1) !== line.at(-1),
+      (blocker) => statusOf(blocker) !== 'completed' && lineOf(blocker).at(-1) !== line.at(-1),
     );
     if (isUnmet) for (const id of line) blocked.add(id);
   }
@@ -87,6 +99,7 @@ async function writeEpics(
         title: epic.title,
         description: epic.description === '' ? null : epic.description,
         created_at: now,
+        status: target.closedEpics.has(epic.id) ? 'closed' : 'open',
         position: position + index,
         source: JSON.stringify({ file: target.file, line: epic.line }),
       })
@@ -134,12 +147,13 @@ async function writeTasks(
     test_mode: task.testMode ?? 'strict',
     test_scope: task.testScope ?? 'diff',
     max_attempts: task.maxAttempts ?? facts.maxAttempts,
-    status: facts.blocked.has(task.id) ? 'blocked' : 'ready',
+    status: statusOf(task.id, facts),
     chain: facts.chains.get(task.id) ?? 1,
     created_at: now,
     updated_at: now,
     position: places.get(task.id) ?? 0,
     source: JSON.stringify({ file: facts.file, line: task.line }),
+    ...stateColumns(facts.states.get(task.id), facts.isForeign),
   }));
   const edges = tasks.flatMap((task) =>
     task.blockedBy.map((blocker) => ({ task_id: task.id, blocked_by: blocker })),
@@ -153,7 +167,7 @@ async function writeTasks(
     epic_id: task.epicId,
     data: JSON.stringify({
       title: task.title,
-      status: facts.blocked.has(task.id) ? 'blocked' : 'ready',
+      status: statusOf(task.id, facts),
       parent: task.parentId,
       blocked_by: task.blockedBy,
       file: facts.file,
@@ -172,6 +186,15 @@ async function writeTasks(
   for (const part of inParts(events, rowsPerInsert)) {
     await tx.insertInto('events').values(part).execute();
   }
+}
+
+/** Ready or blocked follow from the blockers; every other state is as the file says. */
+function statusOf(id: string, facts: NewTaskFacts): TaskStatus {
+  const state = facts.states.get(id);
+  const derived = facts.blocked.has(id) ? 'blocked' : 'ready';
+  if (state === undefined || state.status === 'ready') return derived;
+  if (state.status === 'blocked') return state.blockedReason === null ? derived : 'blocked';
+  return state.status;
 }
 
 /** Running numbers in the order of the file. */

@@ -1,30 +1,33 @@
 // Import of a file: read against the project, and written in one transaction, whole or not at all.
 
 import { Refusal } from '../core/failure.ts';
-import { parseImport } from '../core/import-jsonl.ts';
+import { parseBeads } from '../core/import-beads.ts';
+import { emptyProject, parseImport, splitLines } from '../core/import-jsonl.ts';
+import { type ImportedState, parseSession, type SessionPlan } from '../core/import-session.ts';
 import type { ImportPlan } from '../core/import-types.ts';
 import type { ImportResultView } from '../protocol/api.ts';
 import { appendEvent } from './feed.ts';
-import { shown } from './field-checks.ts';
 import { checkAgainstWork } from './import-checks.ts';
-import { readProject } from './import-existing.ts';
+import { readProject, type StoredProject } from './import-existing.ts';
+import { type ImportFormat, sniffFormat } from './import-format.ts';
 import { writePlan } from './import-write.ts';
 import type { Store } from './port.ts';
 import type { Tx } from './tables.ts';
-import { sniffFormat } from './import-format.ts';
 
 export interface ImportRequest {
   readonly text: string;
   readonly badUtf8Lines: readonly number[];
   /** Name of the file, for messages and the source of what comes from it. */
   readonly file: string;
-  readonly format: 'auto' | 'session' | 'jsonl' | 'beads';
+  readonly format: 'auto' | ImportFormat;
   readonly dryRun: boolean;
   readonly update: boolean;
   readonly rename: boolean;
   readonly skipInvalid: boolean;
   /** For records that do not say how many attempts they have. */
   readonly maxAttempts: number;
+  /** Whether this repository has the commits that a session names; not asked for other formats. */
+  readonly knowsCommits?: (shas: readonly string[]) => Promise<boolean>;
 }
 
 export async function importFile(store: Store, request: ImportRequest): Promise<ImportResultView> {
@@ -35,25 +38,33 @@ export async function importFile(store: Store, request: ImportRequest): Promise<
     );
   }
   const format = request.format === 'auto' ? sniffFormat(request) : request.format;
-  if (format !== 'jsonl') {
-    throw new Refusal(
-      'unsupported',
-      `${shown(request.file)} is ${format === 'beads' ? 'a Beads file' : 'a session export'}: importing these comes in a later version; use JSONL until then (drover export -f jsonl).`,
-    );
-  }
-  return store.transaction((tx) => importJsonl(tx, store, request));
+  // Asked before the transaction: git is slow, and the whole database would wait for it.
+  const states = format === 'session' ? statesOf(request.text) : [];
+  const commits = [...new Set(states.flatMap(commitsOf))];
+  const isForeign =
+    commits.length > 0 &&
+    request.knowsCommits !== undefined &&
+    !(await request.knowsCommits(commits));
+  return store.transaction((tx) => importInto(tx, store, { ...request, format, isForeign }));
 }
 
-async function importJsonl(
-  tx: Tx,
-  store: Store,
-  request: ImportRequest,
-): Promise<ImportResultView> {
+function statesOf(text: string): ImportedState[] {
+  return [...parseSession(text, emptyProject).states.values()];
+}
+
+function commitsOf(state: ImportedState): string[] {
+  return [state.landedSha, state.commitSha, state.baseSha].filter((sha) => sha !== null);
+}
+
+interface ReadyRequest extends ImportRequest {
+  readonly format: ImportFormat;
+  /** The file is from another repository: its commits and branches mean nothing here. */
+  readonly isForeign: boolean;
+}
+
+async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<ImportResultView> {
   const project = await readProject(tx);
-  const parsed = parseImport(request.text, project, {
-    onDiffers: request.update ? 'update' : request.rename ? 'rename' : 'refuse',
-    badUtf8Lines: request.badUtf8Lines,
-  });
+  const parsed = parse(request, project);
   const plan = checkAgainstWork(parsed, project);
   const isRefused = plan.problems.length > 0 && !request.skipInvalid;
   const result = resultOf(plan, isRefused);
@@ -64,11 +75,15 @@ async function importJsonl(
     project,
     file: request.file,
     maxAttempts: request.maxAttempts,
+    states: parsed.states,
+    closedEpics: new Set(parsed.closedEpics),
+    isForeign: request.isForeign,
   });
   await appendEvent(tx, store.sources, {
     type: 'import.finished',
     data: {
       file: request.file,
+      format: request.format,
       ...result.imported,
       updated: updates,
       unchanged: result.unchanged,
@@ -76,6 +91,21 @@ async function importJsonl(
     },
   });
   return result;
+}
+
+function parse(request: ReadyRequest, project: StoredProject): SessionPlan {
+  const onDiffers = request.update ? 'update' : request.rename ? 'rename' : 'refuse';
+  const { badUtf8Lines } = request;
+  switch (request.format) {
+    case 'session':
+      return parseSession(request.text, project, { onDiffers });
+    case 'beads':
+      return parseBeads(splitLines(request.text), project, { onDiffers, badUtf8Lines });
+    case 'jsonl': {
+      const plan = parseImport(request.text, project, { onDiffers, badUtf8Lines });
+      return { ...plan, states: new Map(), closedEpics: [] };
+    }
+  }
 }
 
 function resultOf(plan: ImportPlan, isRefused: boolean): ImportResultView {

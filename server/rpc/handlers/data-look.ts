@@ -1,0 +1,56 @@
+// Looking without touching: the snapshot, the feed, questions, worktrees, and why a task is not running.
+
+import type { Handlers } from '../../protocol/api.ts';
+import { readAtOneMoment } from '../../store/read.ts';
+import { openQuestions, readSnapshot } from '../../store/snapshot.ts';
+import { why } from '../../store/why.ts';
+import type { DataHandlerDeps } from './data.ts';
+import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
+
+type LookRequests = 'status' | 'why' | 'events.read' | 'questions' | 'worktree.list';
+
+const eventsDefault = 1_000;
+const eventsMax = 10_000;
+
+export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests> {
+  const { store } = deps;
+  return {
+    status: async (params) => {
+      const epic = optionalText(recordOf(params)['epic'], 'epic')?.trim();
+      return readSnapshot(store.db, given({ epic }), {
+        config: deps.config(),
+        targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
+        shaOf: (branch) => deps.git.readRef(`refs/heads/${branch}`),
+      });
+    },
+    why: async (params) => {
+      const id = idOf(recordOf(params)['id']);
+      const facts = {
+        nowMs: store.sources.clock.now(),
+        agentKind: deps.settings().agent.kind,
+        hasBackend: deps.hasBackend ?? true,
+      };
+      return { id, reasons: await why(store.db, id, facts) };
+    },
+    'events.read': async (params) => {
+      const record = recordOf(params);
+      const limit = optionalInteger(record['limit'], 'limit', {
+        min: 1,
+        max: Number.MAX_SAFE_INTEGER,
+      });
+      const options = {
+        after:
+          optionalInteger(record['after'], 'after', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0,
+        limit: Math.min(limit ?? eventsDefault, eventsMax),
+        ...given({
+          type: optionalText(record['type'], 'type'),
+          task: optionalText(record['task'], 'task'),
+        }),
+      };
+      const events = await store.feed.read(options);
+      return { events, seq: await store.feed.lastSeq() };
+    },
+    questions: async () => readAtOneMoment(store.db, openQuestions),
+    'worktree.list': async () => deps.worktrees(),
+  };
+}

@@ -1,0 +1,129 @@
+// Epics and tasks: adding, changing, showing.
+
+import { ownedStatuses } from '../../core/state.ts';
+import type { Handlers, TaskFields, TaskView } from '../../protocol/api.ts';
+import { addEpic, closeEpic, editEpic } from '../../store/epics.ts';
+import { showEpic, showTask } from '../../store/show.ts';
+import { readEpics } from '../../store/snapshot.ts';
+import { addTask } from '../../store/tasks.ts';
+import { editTask } from '../../store/task-edit.ts';
+import type { DataHandlerDeps } from './data.ts';
+import {
+  given,
+  idOf,
+  nullableText,
+  optionalInteger,
+  optionalText,
+  optionalTexts,
+  recordOf,
+  textOf,
+} from './params.ts';
+
+type PlanRequests =
+  | 'epic.add'
+  | 'epic.list'
+  | 'epic.show'
+  | 'epic.edit'
+  | 'epic.close'
+  | 'task.add'
+  | 'task.edit'
+  | 'task.show';
+
+export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests> {
+  const { store } = deps;
+  const { db, sources } = store;
+  return {
+    'epic.add': async (params) => {
+      const { title, description } = recordOf(params);
+      const fields = {
+        title: textOf(title, 'title'),
+        ...given({ description: optionalText(description, 'description') }),
+      };
+      const row = await store.transaction((tx) => addEpic(tx, sources, fields));
+      return showEpicAlone(deps, row.id);
+    },
+    'epic.list': async () => readEpics(db),
+    'epic.show': async (params) => showEpic(db, idOf(recordOf(params)['id'])),
+    'epic.edit': async (params) => {
+      const { id, title, description } = recordOf(params);
+      const fields = given({
+        title: optionalText(title, 'title'),
+        description: optionalText(description, 'description'),
+      });
+      const row = await store.transaction((tx) => editEpic(tx, sources, idOf(id), fields));
+      return showEpicAlone(deps, row.id);
+    },
+    'epic.close': async (params) => {
+      const id = idOf(recordOf(params)['id']);
+      await store.transaction((tx) => closeEpic(tx, sources, id));
+      return showEpicAlone(deps, id);
+    },
+    'task.add': async (params) => {
+      const record = recordOf(params);
+      const settings = deps.settings();
+      const fields = {
+        ...taskFields(record),
+        title: textOf(record['title'], 'title'),
+        ...given({
+          sequence: optionalInteger(record['sequence'], 'sequence', { min: 1, max: 1_000_000 }),
+        }),
+      };
+      const row = await store.transaction((tx) =>
+        addTask(tx, sources, {
+          ...fields,
+          labels: [...settings.defaultLabels, ...(fields.labels ?? [])],
+          max_attempts: fields.max_attempts ?? settings.maxAttempts,
+        }),
+      );
+      return showTask(db, row.id);
+    },
+    'task.edit': async (params) => {
+      const record = recordOf(params);
+      const id = idOf(record['id']);
+      const fields = taskFields(record);
+      const row = await store.transaction((tx) => editTask(tx, sources, id, fields));
+      return withRunningWarning(await showTask(db, row.id));
+    },
+    'task.show': async (params) => showTask(db, idOf(recordOf(params)['id'])),
+  };
+}
+
+async function showEpicAlone(
+  deps: DataHandlerDeps,
+  id: string,
+): Promise<Awaited<ReturnType<Handlers['epic.add']>>> {
+  const { tasks: _tasks, ...epic } = await showEpic(deps.store.db, id);
+  return epic;
+}
+
+/** An agent at work keeps what it was told when it began. */
+function withRunningWarning(view: TaskView): TaskView {
+  if (!ownedStatuses.has(view.status)) return view;
+  const warning = `${view.id} is at work: its agent was told the task as it was; use "drover hint" to tell it more now.`;
+  return { ...view, warnings: [...view.warnings, warning] };
+}
+
+const attemptsBounds = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
+
+/** Types alone are checked here; what the values may be is the store's rule. */
+function taskFields(record: Readonly<Record<string, unknown>>): TaskFields {
+  const { priority } = record;
+  return given({
+    title: optionalText(record['title'], 'title'),
+    description: optionalText(record['description'], 'description'),
+    epic: nullableText(record['epic'], 'epic'),
+    parent: nullableText(record['parent'], 'parent'),
+    priority: typeof priority === 'number' ? priority : optionalText(priority, 'priority'),
+    blocked_by: optionalTexts(record['blocked_by'], 'blocked_by'),
+    add_blockers: optionalTexts(record['add_blockers'], 'add_blockers'),
+    remove_blockers: optionalTexts(record['remove_blockers'], 'remove_blockers'),
+    type: optionalText(record['type'], 'type'),
+    labels: optionalTexts(record['labels'], 'labels'),
+    accept: optionalTexts(record['accept'], 'accept'),
+    agent: nullableText(record['agent'], 'agent'),
+    gate: nullableText(record['gate'], 'gate'),
+    test_mode: optionalText(record['test_mode'], 'test_mode'),
+    test_scope: optionalText(record['test_scope'], 'test_scope'),
+    max_attempts: optionalInteger(record['max_attempts'], 'max_attempts', attemptsBounds),
+  });
+}

@@ -1,0 +1,61 @@
+// The requests that are answered from the database alone: by the backend, or in the command's own process.
+
+import type { Result } from '../../core/failure.ts';
+import type {
+  ConfigValueView,
+  dataRequests,
+  Handlers,
+  LogLineView,
+  WorktreeView,
+} from '../../protocol/api.ts';
+import type { Store } from '../../store/port.ts';
+import { fileHandlers } from './data-files.ts';
+import { lookHandlers } from './data-look.ts';
+import { planHandlers } from './data-plan.ts';
+import { workHandlers } from './data-work.ts';
+
+export type DataRequestName = (typeof dataRequests)[number];
+
+export interface DataHandlerDeps {
+  readonly store: Store;
+  /** Settings as they are now. */
+  readonly settings: () => {
+    readonly maxAttempts: number;
+    readonly agent: { readonly kind: string };
+    readonly defaultLabels: readonly string[];
+    readonly land: { readonly target: string | null };
+  };
+  /** Every setting with its source, as clients see it. */
+  readonly config: () => Readonly<Record<string, ConfigValueView>>;
+  /** Folder of the attempts' logs. */
+  readonly logs: string;
+  readonly readLog: (
+    path: string,
+    options: { readonly fromOffset: number; readonly limit: number },
+  ) => {
+    readonly events: readonly LogLineView[];
+    readonly nextOffset: number;
+    readonly atEnd: boolean;
+  };
+  readonly git: DataGit;
+  /** False in a command's own process: nobody is at work then, whatever the rows say. */
+  readonly hasBackend?: boolean;
+  readonly worktrees: () => Promise<readonly WorktreeView[]>;
+}
+
+/** What is asked of git: nothing that changes anything. */
+export interface DataGit {
+  readonly facts: { readonly root: string; readonly headBranch: string | null };
+  readRef(ref: string): Promise<string | null>;
+  resolve(revision: string): Promise<Result<string, { readonly message: string }>>;
+  diff(from: string, to: string): Promise<Result<string, { readonly message: string }>>;
+}
+
+export function createDataHandlers(deps: DataHandlerDeps): Pick<Handlers, DataRequestName> {
+  return {
+    ...planHandlers(deps),
+    ...lookHandlers(deps),
+    ...workHandlers(deps),
+    ...fileHandlers(deps),
+  };
+}

@@ -1,0 +1,59 @@
+// Where the log of an attempt is. A sub-task has no attempt of its own: its part of its parent's has a log of its own.
+
+import { Refusal } from '../core/failure.ts';
+import { taskOrRefuse } from './find-rows.ts';
+import { type Db, readAtOneMoment } from './read.ts';
+import { rootOf } from './transition.ts';
+
+export interface AttemptLog {
+  readonly taskId: string;
+  /** 0 while there is none. */
+  readonly attempt: number;
+  /** Relative to the folder of the logs; null while there is no attempt. */
+  readonly file: string | null;
+  /** Nothing more will be written to it by itself. */
+  readonly isOver: boolean;
+}
+
+const attemptsOver: ReadonlySet<string> = new Set([
+  'submitted',
+  'succeeded',
+  'failed',
+  'interrupted',
+]);
+const tasksOver: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
+
+/** The given attempt, or the last one when the number is 0 or not given. */
+export async function attemptLog(db: Db, id: string, wanted = 0): Promise<AttemptLog> {
+  return readAtOneMoment(db, async (at) => {
+    const row = await taskOrRefuse(at, id);
+    const root = await rootOf(at, id);
+    const attempts = await at
+      .selectFrom('attempts')
+      .select(['number', 'state'])
+      .where('task_id', '=', root)
+      .orderBy('number', 'desc')
+      .execute();
+    const attempt =
+      wanted === 0 ? attempts[0] : attempts.find((candidate) => candidate.number === wanted);
+    if (attempt === undefined && wanted !== 0) {
+      const has = attempts.length === 0 ? 'no attempt yet' : `attempts 1 to ${attempts[0]?.number}`;
+      throw new Refusal('unknown_id', `${id} has no attempt ${wanted}; it has ${has}.`);
+    }
+    if (attempt === undefined) {
+      return { taskId: id, attempt: 0, file: null, isOver: tasksOver.has(row.status) };
+    }
+    return {
+      taskId: id,
+      attempt: attempt.number,
+      file: attemptLogFile(root, attempt.number, id),
+      isOver: attemptsOver.has(attempt.state),
+    };
+  });
+}
+
+/** The name that the engine gives to the log of one part of an attempt. */
+export function attemptLogFile(taskId: string, attempt: number, part: string): string {
+  const suffix = part === taskId ? '' : `.${part.replace(/[^A-Za-z0-9._-]/g, '_')}`;
+  return `${taskId}/${attempt}${suffix}.ndjson`;
+}

@@ -1,0 +1,37 @@
+// What a session or a Beads file knows about a task beyond its content, as columns.
+
+import type { Updateable } from 'kysely';
+import type { ImportedState } from '../core/import-session.ts';
+import type { TaskTable } from './tables.ts';
+
+export function stateColumns(state: ImportedState | undefined, isForeign: boolean) {
+  if (state === undefined) return {};
+  return {
+    attempts: state.attempts,
+    last_error: state.lastError,
+    operator: state.operator,
+    verdict: state.verdict,
+    verdict_reason: state.verdictReason,
+    blocked_reason: state.blockedReason,
+    review_kind: state.reviewKind,
+    conflict_files: JSON.stringify(state.conflictFiles),
+    held_files: JSON.stringify(state.heldFiles),
+    next_attempt_at_ms: state.nextAttemptAtMs,
+    waiting_until_ms: null,
+    cost_usd: state.costUsd,
+    ...(isForeign ? {} : workColumns(state)),
+    ...(state.createdAt === null ? {} : { created_at: state.createdAt }),
+    ...(state.updatedAt === null ? {} : { updated_at: state.updatedAt }),
+  } satisfies Updateable<TaskTable>;
+}
+
+/** Commits and branches: they lead nowhere in another repository. */
+function workColumns(state: ImportedState) {
+  return {
+    base_sha: state.baseSha,
+    branch: state.branch,
+    commit_sha: state.commitSha,
+    landed_sha: state.landedSha,
+    rescue_refs: JSON.stringify(state.rescueRefs),
+  } satisfies Updateable<TaskTable>;
+}

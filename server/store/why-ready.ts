@@ -1,0 +1,131 @@
+// Why a task that is ready has not started: its delay, the run, its scope, the workers, the account.
+
+import type { Db } from './read.ts';
+import { shortList } from './stuck.ts';
+import type { RunRow, TaskRow } from './tables.ts';
+import { oneLine, timeText, type WhyFacts } from './why-words.ts';
+
+export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
+  const sentences: string[] = [];
+  if (row.next_attempt_at_ms !== null && row.next_attempt_at_ms > facts.nowMs) {
+    const next = Math.min(row.attempts + 1, row.max_attempts);
+    const after =
+      row.last_error === null ? '' : ` The last one ended with: ${oneLine(row.last_error)}`;
+    sentences.push(
+      `Attempt ${next} of ${row.max_attempts} of ${row.id} starts at ${timeText(row.next_attempt_at_ms, facts.nowMs)}.${after}`,
+    );
+  }
+  const runs = facts.hasBackend ? await activeRuns(db) : [];
+  if (runs.length === 0) return [...sentences, await noRun(db, row, facts)];
+  const run = runs.find((one) => one.epic_id === null || one.epic_id === row.epic_id);
+  if (run === undefined) {
+    const scopes = runs.map((one) => `epic ${one.epic_id}`).join(', ');
+    const epic = row.epic_id === null ? 'has no epic' : `is in epic ${row.epic_id}`;
+    const start = row.epic_id === null ? 'drover run' : `drover run --epic ${row.epic_id}`;
+    return [
+      ...sentences,
+      `What runs now covers ${scopes} alone, and ${row.id} ${epic}; "${start}" adds it.`,
+    ];
+  }
+  sentences.push(...(await limitedAccount(db, row, facts)));
+  sentences.push(...(await otherLine(db, row, run)));
+  sentences.push(...(await busyWorkers(db, row, run)));
+  if (sentences.length > 0) return sentences;
+  return [`${row.id} is ready and a worker is free: it starts in a moment.`];
+}
+
+async function activeRuns(db: Db): Promise<RunRow[]> {
+  return db
+    .selectFrom('runs')
+    .selectAll()
+    .where('state', '=', 'active')
+    .orderBy('started_at_ms')
+    .execute();
+}
+
+async function noRun(db: Db, row: TaskRow, facts: WhyFacts): Promise<string> {
+  const last = await db
+    .selectFrom('runs')
+    .selectAll()
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const goesOn =
+    last !== undefined &&
+    (last.state === 'stopped' || (last.state === 'active' && !facts.hasBackend)) &&
+    (last.epic_id === null || last.epic_id === row.epic_id);
+  if (goesOn) {
+    return `${row.id} is ready, but nothing runs now: the last run was stopped; "drover resume" goes on with it.`;
+  }
+  return `${row.id} is ready, but nothing runs now; "drover run" starts it.`;
+}
+
+async function limitedAccount(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
+  const agent = row.agent ?? facts.agentKind;
+  const account = await db
+    .selectFrom('accounts')
+    .select('limited_until_ms')
+    .where('name', '=', agent)
+    .executeTakeFirst();
+  const until = account?.limited_until_ms ?? null;
+  if (until === null || until <= facts.nowMs) return [];
+  return [
+    `The account of ${agent} is out of quota until ${timeText(until, facts.nowMs)}; nothing new starts on it before.`,
+  ];
+}
+
+/** A blocker that landed elsewhere lets the task start only when the run's line holds its commit. */
+async function otherLine(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
+  const rows = await db
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select(['b.id', 'b.landed_on'])
+    .where('d.task_id', '=', row.id)
+    .where('b.landed_on', 'is not', null)
+    .where('b.landed_on', '!=', run.line)
+    .where('b.landed_on', '!=', run.target_branch)
+    .execute();
+  return rows.map(
+    (blocker) =>
+      `Its blocker ${blocker.id} has landed on ${blocker.landed_on}, and this run lands on ${run.line}: ${row.id} starts when that line holds its commit.`,
+  );
+}
+
+/** Phases in which a task has handed its work over and needs no worker. */
+const handedOver: readonly (string | null)[] = ['gate', 'land'];
+
+async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
+  const owned = await db
+    .selectFrom('tasks')
+    .select(['id', 'phase'])
+    .where('status', 'in', ['claimed', 'in_progress'])
+    .where('parent_id', 'is', null)
+    .orderBy('position')
+    .execute();
+  const busy = owned.filter((task) => !handedOver.includes(task.phase)).map((task) => task.id);
+  if (busy.length < run.workers) return [];
+  const before = await db
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('status', '=', 'ready')
+    .where('parent_id', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('priority', '>', row.priority),
+        eb.and([eb('priority', '=', row.priority), eb('chain', '>', row.chain)]),
+        eb.and([
+          eb('priority', '=', row.priority),
+          eb('chain', '=', row.chain),
+          eb('position', '<', row.position),
+        ]),
+      ]),
+    )
+    .executeTakeFirstOrThrow();
+  const place =
+    before.n === 0
+      ? 'it is the next one'
+      : `${before.n} ready tasks come before it (priority, chain, age)`;
+  return [
+    `All workers are busy (${busy.length} of ${run.workers}: ${shortList(busy)}); ${row.id} starts when one is free, ${place}.`,
+  ];
+}
