@@ -1,0 +1,106 @@
+// One row of a table of refusals: the exit code, the sentence, and nothing changed; for people and with `--json`.
+
+import assert from 'node:assert/strict';
+import { runDrover, type Call, type Ended } from './command.ts';
+import { freshPlace, removePlace, type Base, type Place } from './place.ts';
+import { endBackend, killLeftovers, processesOf } from './processes.ts';
+import { snapshotOf } from './snapshot.ts';
+
+type Word = string | RegExp;
+
+export interface Row {
+  readonly title: string;
+  /** `project` when it is not said. */
+  readonly base?: Base;
+  /** Makes the bad thing; what it returns undoes what the row would leave behind. */
+  readonly prepare?: (place: Place) => void | (() => void) | Promise<void | (() => void)>;
+  readonly args: readonly string[] | ((place: Place) => readonly string[]);
+  readonly call?: Partial<Call> | ((place: Place) => Partial<Call>);
+  readonly code: 0 | 3 | 64;
+  /** Kind of the refusal in the JSON. */
+  readonly kind?: string;
+  /** All of them in the one sentence: the thing and the remedy. For code 0: on standard error. */
+  readonly words: readonly Word[];
+  /** With `--json` standard output holds more than the refusal. */
+  readonly more?: (answer: Readonly<Record<string, unknown>>) => void;
+}
+
+const sentenceCharactersMax = 1_500;
+
+export async function check(row: Row): Promise<void> {
+  const place = await freshPlace(row.base ?? 'project');
+  const undo = await row.prepare?.(place);
+  try {
+    await checkIn(row, place);
+  } finally {
+    const left = killLeftovers(place.folder);
+    undo?.();
+    removePlace(place);
+    assert.deepEqual(left, [], 'processes are left');
+  }
+}
+
+async function checkIn(row: Row, place: Place): Promise<void> {
+  const before = snapshotOf(place);
+  for (const json of [false, true]) {
+    const ended = await runRow(row, place, json);
+    const said = `exit code ${ended.code}\n${ended.stdout}\n${ended.stderr}`.slice(0, 4_000);
+    assert.equal(ended.isLate, false, `it did not end in time: ${said}`);
+    assert.equal(ended.code, row.code, said);
+    assert.doesNotMatch(ended.stderr, /^\s+at .+:\d+:\d+\)?$/m, 'a stack trace is no sentence');
+    if (row.code === 0) checkWords(row.words, ended.stderr);
+    else if (json) checkJson(row, ended);
+    else checkText(row, ended);
+    assert.deepEqual(snapshotOf(place), before, `something was changed; it said: ${said}`);
+  }
+  await endBackend(place.root);
+  assert.deepEqual(processesOf(place.folder), [], 'processes are left');
+}
+
+async function runRow(row: Row, place: Place, json: boolean): Promise<Ended> {
+  const args = typeof row.args === 'function' ? row.args(place) : row.args;
+  const call = typeof row.call === 'function' ? row.call(place) : row.call;
+  return await runDrover({
+    cwd: place.root,
+    home: place.home,
+    ...call,
+    args: json ? ['--json', ...args] : args,
+  });
+}
+
+function checkText(row: Row, { stdout, stderr }: Ended): void {
+  assert.equal(stdout, '', 'standard output is for answers');
+  const sentence = stderr.split('\n').findLast((line) => line.startsWith('drover: ')) ?? '';
+  assert.notEqual(sentence, '', `no sentence: ${stderr}`);
+  checkSentence(row, sentence);
+}
+
+function checkJson(row: Row, { stdout, stderr }: Ended): void {
+  const answer = parsed(stdout);
+  const error = answer['error'] as { kind?: unknown; message?: unknown } | undefined;
+  assert.equal(typeof error?.message, 'string', `no error in ${stdout}`);
+  checkSentence(row, String(error?.message));
+  if (row.kind !== undefined) assert.equal(error?.kind, row.kind);
+  if (row.code === 64) assert.equal(error?.kind, 'usage');
+  assert.match(stderr, /^drover: /m, 'the sentence is for people too');
+  row.more?.(answer);
+}
+
+/** Exactly one line, exactly one object. */
+function parsed(stdout: string): Readonly<Record<string, unknown>> {
+  assert.match(stdout, /^\{[^\n]*\}\n$/, 'standard output has to be one line of JSON');
+  return JSON.parse(stdout) as Readonly<Record<string, unknown>>;
+}
+
+function checkSentence(row: Row, sentence: string): void {
+  checkWords(row.words, sentence);
+  assert.ok(sentence.length <= sentenceCharactersMax, `${sentence.length} characters are too many`);
+  assert.doesNotMatch(sentence, /undefined|\[object|null\b/, sentence);
+}
+
+function checkWords(words: readonly Word[], text: string): void {
+  for (const word of words) {
+    const isThere = typeof word === 'string' ? text.includes(word) : word.test(text);
+    assert.ok(isThere, `${String(word)} is not in: ${text.slice(0, 2_000)}`);
+  }
+}

@@ -1,0 +1,87 @@
+// The real command in a process of its own, with a small explicit environment, bounded in time and in output.
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const repository = resolve(import.meta.dirname, '..', '..', '..', '..');
+const localNode = join(repository, 'node_modules', '.bin', 'node');
+
+/** Node 24: the one that the project brings, else the one that runs this test. */
+export const nodeProgram = existsSync(localNode) ? localNode : process.execPath;
+/** Another build than the one in `dist` for whoever works on both at once. */
+export const cliProgram = join(
+  process.env['DROVER_TEST_DIST'] ?? join(repository, 'dist'),
+  'cli.js',
+);
+export const fixtures = join(repository, 'test', 'fixtures', 'import');
+
+const outputBytesMax = 4 * 1024 * 1024;
+const timeoutDefaultMs = 60_000;
+
+export interface Call {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly home: string;
+  /** Added to the environment; undefined takes a variable out. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly stdin?: string | Buffer;
+  readonly timeoutMs?: number;
+  /** Another user than root, whom permissions bind. */
+  readonly uid?: number;
+}
+
+export interface Ended {
+  /** null: killed by a signal, or the time was over. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly isLate: boolean;
+}
+
+export function environmentOf(call: Pick<Call, 'home' | 'env'>): Record<string, string> {
+  const all: Record<string, string | undefined> = {
+    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    HOME: call.home,
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    ...call.env,
+  };
+  const given = Object.entries(all).filter((entry): entry is [string, string] => {
+    return entry[1] !== undefined;
+  });
+  return Object.fromEntries(given);
+}
+
+export function runDrover(call: Call): Promise<Ended> {
+  return new Promise((settle, fail) => {
+    const child = spawn(nodeProgram, [cliProgram, ...call.args], {
+      cwd: call.cwd,
+      env: environmentOf(call),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      ...(call.uid !== undefined && { uid: call.uid, gid: call.uid }),
+    });
+    const outputs = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        if (outputs[name].length < outputBytesMax) outputs[name] += text;
+      });
+    }
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      child.kill('SIGKILL');
+    }, call.timeoutMs ?? timeoutDefaultMs);
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      fail(error);
+    });
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      settle({ code, ...outputs, isLate });
+    });
+    // A command that refuses early does not read its input to the end.
+    child.stdin.on('error', () => {});
+    child.stdin.end(call.stdin ?? '');
+  });
+}

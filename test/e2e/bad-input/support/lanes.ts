@@ -1,0 +1,37 @@
+// Rows of a table as tests: a few of them run ahead of the one that is being reported, so that two cores are used.
+
+const lanes = 3;
+
+export interface NamedRow {
+  readonly title: string;
+}
+
+/** Defines one test for each row. */
+export function table<Row extends NamedRow>(
+  title: string,
+  rows: readonly Row[],
+  check: (row: Row) => Promise<void>,
+): void {
+  suite(`Bad input: ${title}`, () => {
+    const started = new Map<Row, Promise<unknown>>();
+    const begin = (row: Row): Promise<unknown> => {
+      const known = started.get(row);
+      if (known !== undefined) return known;
+      // The outcome as a value: a row that fails before its turn is no unhandled rejection.
+      const outcome = check(row).then(
+        () => null,
+        (error: unknown) => error ?? new Error('it failed without a reason'),
+      );
+      started.set(row, outcome);
+      return outcome;
+    };
+    rows.forEach((row, index) => {
+      test(row.title, async () => {
+        const own = begin(row);
+        for (const next of rows.slice(index + 1, index + lanes)) void begin(next);
+        const failure = await own;
+        if (failure !== null) throw failure;
+      });
+    });
+  });
+}

@@ -1,0 +1,115 @@
+// What a refused command must leave as it was: the content of the database, the refs, the checkout, all files around.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Place } from './place.ts';
+
+/** Names with what they held; compared as a whole, so that a difference names itself. */
+export type Snapshot = Readonly<Record<string, string>>;
+
+/** Where a running backend can be found, its lock and its words; and SQLite's own files beside a database. */
+const notContent = /^\.drover\/(?:backend\.[\w.-]+|logs(?:\/.*)?)$|\.db-(?:wal|shm|journal)$/;
+
+export function snapshotOf(place: Place): Snapshot {
+  return {
+    ...filesOf(place.root, (path) => !path.startsWith('.git/') && !notContent.test(path)),
+    ...named(
+      'around',
+      filesOf(place.folder, (path) => !path.startsWith('repo/')),
+    ),
+    ...named('git', gitOf(place.root)),
+    ...named('database', databaseOf(place.database)),
+  };
+}
+
+function named(prefix: string, part: Snapshot): Snapshot {
+  const entries = Object.entries(part).map(([name, value]) => [`${prefix}: ${name}`, value]);
+  return Object.fromEntries(entries) as Snapshot;
+}
+
+const skippedFolders: ReadonlySet<string> = new Set(['.git', '.drover/logs']);
+
+function filesOf(top: string, isWanted: (path: string) => boolean): Snapshot {
+  const found: Record<string, string> = {};
+  const visit = (folder: string): void => {
+    for (const name of namesIn(folder)) {
+      const full = join(folder, name);
+      const path = relative(top, full).replaceAll('\\', '/');
+      const facts = lstatSync(full);
+      if (facts.isDirectory()) {
+        if (isWanted(`${path}/`)) found[`${path}/`] = 'folder';
+        if (!skippedFolders.has(path) && isWanted(`${path}/`)) visit(full);
+      } else if (isWanted(path) && !path.endsWith('.db')) {
+        found[path] = facts.isSymbolicLink() ? `link ${readlinkSync(full)}` : digest(full);
+      }
+    }
+  };
+  visit(top);
+  return found;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+function digest(path: string): string {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
+  } catch {
+    return 'cannot be read';
+  }
+}
+
+function gitOf(root: string): Snapshot {
+  const git = (args: readonly string[]): string => {
+    try {
+      return execFileSync('git', ['--no-optional-locks', ...args], {
+        cwd: root,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' },
+      });
+    } catch {
+      return 'refused';
+    }
+  };
+  return {
+    refs: git(['for-each-ref', '--format=%(objectname) %(refname)']),
+    index: git(['ls-files', '--stage']),
+    status: git(['status', '--porcelain=v2', '--untracked-files=all']),
+    head: digest(join(root, '.git', 'HEAD')),
+    config: digest(join(root, '.git', 'config')),
+    exclude: digest(join(root, '.git', 'info', 'exclude')),
+    worktrees: namesIn(join(root, '.git', 'worktrees')).join(' '),
+  };
+}
+
+/** Every row of every table; the bytes of a file that is no sound database. */
+function databaseOf(path: string): Snapshot {
+  let database: DatabaseSync | null = null;
+  try {
+    if (!lstatSync(path).isFile()) return { file: 'no file' };
+    database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
+    const tables = database
+      .prepare("select name from sqlite_schema where type = 'table' order by name")
+      .all();
+    const version = database.prepare('pragma user_version').get();
+    const content: Record<string, string> = { version: JSON.stringify(version) };
+    for (const { name } of tables as { name: string }[]) {
+      const rows = database.prepare(`select * from "${name.replaceAll('"', '""')}"`).all();
+      content[name] = JSON.stringify(rows);
+    }
+    return content;
+  } catch {
+    return { bytes: digest(path) };
+  } finally {
+    database?.close();
+  }
+}

@@ -1,0 +1,69 @@
+// What is alive of a test: every process that names the test's own folder in its environment, its arguments or its
+// working directory.
+
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+export interface LivingProcess {
+  readonly pid: number;
+  readonly what: string;
+}
+
+export function processesOf(folder: string): readonly LivingProcess[] {
+  return process.platform === 'linux' ? listFromProc(folder) : listFromPs(folder);
+}
+
+function listFromProc(folder: string): LivingProcess[] {
+  const found: LivingProcess[] = [];
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    const read = (file: string): string => {
+      try {
+        return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+      } catch {
+        return ''; // ended meanwhile, or not ours
+      }
+    };
+    const words = read('cmdline').replaceAll('\0', ' ').trim();
+    const isOurs = [words, read('environ'), workingDirectory(pid)].some((text) =>
+      text.includes(folder),
+    );
+    if (isOurs && isRunning(read('stat'))) found.push({ pid, what: words });
+  }
+  return found;
+}
+
+function workingDirectory(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
+}
+
+/** The command's name may hold brackets: the state is the first word behind the last one. */
+function isRunning(stat: string): boolean {
+  const state = stat.slice(stat.lastIndexOf(')') + 2).charAt(0);
+  return state !== '' && state !== 'Z' && state !== 'X';
+}
+
+function listFromPs(folder: string): LivingProcess[] {
+  const table = execFileSync('ps', ['-axEww', '-o', 'pid=,stat=,command='], { encoding: 'utf8' });
+  return table.split('\n').flatMap((line) => {
+    const [pid, state, ...words] = line.trim().split(/\s+/);
+    const isOurs = line.includes(folder) && Number(pid) !== process.pid;
+    return isOurs && !(state ?? 'Z').startsWith('Z')
+      ? [{ pid: Number(pid), what: words.join(' ').slice(0, 200) }]
+      : [];
+  });
+}
+
+export function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,33 @@
+// The program under test: the bundles in dist/, built once when a source is younger than they are.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..', '..', '..');
+
+/** Another folder of bundles can be named, so that somebody else's build does not change the program in mid-test. */
+const dist = process.env['DROVER_E2E_DIST'] ?? join(root, 'dist');
+
+let isBuilt = false;
+
+/** Full path of the `drover` command's bundle; the backend's lies beside it. */
+export function droverProgram(): string {
+  const cli = join(dist, 'cli.js');
+  if (!isBuilt && process.env['DROVER_E2E_DIST'] === undefined && isStale(cli)) {
+    execFileSync(process.execPath, ['esbuild.config.mjs'], { cwd: root, stdio: 'inherit' });
+  }
+  isBuilt = true;
+  return cli;
+}
+
+function isStale(bundle: string): boolean {
+  if (!existsSync(bundle)) return true;
+  const builtMs = statSync(bundle).mtimeMs;
+  return readdirSync(join(root, 'server'), { recursive: true, withFileTypes: true }).some(
+    (entry) =>
+      entry.isFile() &&
+      entry.name.endsWith('.ts') &&
+      statSync(join(entry.parentPath, entry.name)).mtimeMs > builtMs,
+  );
+}

@@ -1,0 +1,253 @@
+// A throw-away project: a real repository, a home of its own, the real `drover` command in it, and the end of all that.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { EventView, StatusSnapshot, TaskView } from '../../../server/protocol/api.ts';
+import { writeAgent, writesOneFile } from './agent-scripts.ts';
+import { eventually } from './eventually.ts';
+import { isProcessAlive, processesOf } from './processes.ts';
+import { droverProgram } from './program.ts';
+import { type FinishedProgram, type RunningProgram, startProgram, tail } from './run-program.ts';
+
+export interface ProjectOptions {
+  /** Body of the shell agent; without it, one that writes a file. */
+  readonly agent?: string;
+  /** Content of `.drover.toml`. */
+  readonly settings?: string;
+  /** Files of the first commit, beside a README. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** More variables for every command. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface DroverOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  readonly cwd?: string;
+}
+
+export interface Project {
+  /** Everything of the test lies below; its name is in the environment of every process of the test. */
+  readonly folder: string;
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs one command to its end. */
+  drover(args: readonly string[], options?: DroverOptions): Promise<FinishedProgram>;
+  /** Runs one command to its end and insists on its exit code; resolves with its standard output. */
+  expect(code: number, args: readonly string[], options?: DroverOptions): Promise<string>;
+  /** Starts one command. */
+  start(args: readonly string[], options?: DroverOptions): RunningProgram;
+  json<T>(args: readonly string[], options?: DroverOptions): Promise<T>;
+  status(): Promise<StatusSnapshot>;
+  task(id: string): Promise<TaskView>;
+  events(...more: readonly string[]): Promise<readonly EventView[]>;
+  /** Adds a task; resolves with its id. */
+  add(title: string, ...more: readonly string[]): Promise<string>;
+  git(...args: readonly string[]): string;
+  gitIn(folder: string, ...args: readonly string[]): string;
+  write(path: string, text: string): void;
+  /** Text of a file below the test's folder. */
+  read(path: string): string;
+  backendPid(): number | null;
+  /** Ends the backend at once and waits until it is gone; false when there was none. */
+  killBackend(): Promise<boolean>;
+  /** Ends the backend in order, asserts that no process is left, and removes everything. */
+  end(isKept: boolean): Promise<void>;
+}
+
+const commandTimeoutMs = 120_000;
+const leaveMaxMs = 30_000;
+
+export function makeProject(options: ProjectOptions = {}): Project {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-e2e-')));
+  const root = join(folder, 'repo');
+  for (const name of ['home', 'tmp', 'repo']) mkdirSync(join(folder, name));
+  const agent = writeAgent(folder, options.agent ?? writesOneFile);
+  const env: Record<string, string> = {
+    PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: join(folder, 'home'),
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    TMPDIR: join(folder, 'tmp'),
+    GIT_CONFIG_NOSYSTEM: '1',
+    DROVER_AGENT_TYPE: 'command',
+    DROVER_AGENT_PATH: agent,
+    ...options.env,
+  };
+  makeRepository(folder, root, env, options);
+  return new RealProject(folder, root, env);
+}
+
+function makeRepository(
+  folder: string,
+  root: string,
+  env: Readonly<Record<string, string>>,
+  options: ProjectOptions,
+): void {
+  writeFileSync(
+    join(folder, 'home', '.gitconfig'),
+    '[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n',
+  );
+  const files = {
+    'README.md': 'A project.\n',
+    '.gitignore': 'ignored/\n*.secret\n',
+    ...options.files,
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  writeFileSync(join(root, '.drover.toml'), options.settings ?? '# defaults\n');
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A'],
+    ['commit', '-qm', 'first'],
+  ]) {
+    execFileSync('git', args, { cwd: root, env: { ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+  }
+}
+
+class RealProject implements Project {
+  readonly folder: string;
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+
+  constructor(folder: string, root: string, env: Readonly<Record<string, string>>) {
+    this.folder = folder;
+    this.root = root;
+    this.env = env;
+  }
+
+  start(args: readonly string[], options: DroverOptions = {}): RunningProgram {
+    return startProgram({
+      program: process.execPath,
+      args: ['--no-warnings', droverProgram(), ...args],
+      cwd: options.cwd ?? this.root,
+      env: { ...this.env, ...options.env },
+      timeoutMs: options.timeoutMs ?? commandTimeoutMs,
+    });
+  }
+
+  async drover(args: readonly string[], options: DroverOptions = {}): Promise<FinishedProgram> {
+    return await this.start(args, options).ended;
+  }
+
+  async expect(
+    code: number,
+    args: readonly string[],
+    options: DroverOptions = {},
+  ): Promise<string> {
+    const done = await this.drover(args, options);
+    const words = `drover ${args.join(' ')}`;
+    assert.equal(
+      done.code,
+      code,
+      `${words}\n${tail(done.stdout)}\n${tail(done.stderr)}\n${this.log()}`,
+    );
+    return done.stdout;
+  }
+
+  async json<T>(args: readonly string[], options: DroverOptions = {}): Promise<T> {
+    return JSON.parse(await this.expect(0, [...args, '--json'], options)) as T;
+  }
+
+  status(): Promise<StatusSnapshot> {
+    return this.json<StatusSnapshot>(['status']);
+  }
+
+  async task(id: string): Promise<TaskView> {
+    const found = (await this.status()).tasks.find((task) => task.id === id);
+    if (found === undefined) assert.fail(`there is no task ${id}`);
+    return found;
+  }
+
+  async events(...more: readonly string[]): Promise<readonly EventView[]> {
+    const text = await this.expect(0, ['events', '--json', ...more]);
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as EventView);
+  }
+
+  async add(title: string, ...more: readonly string[]): Promise<string> {
+    return (await this.json<{ id: string }>(['add', title, ...more])).id;
+  }
+
+  git(...args: readonly string[]): string {
+    return this.gitIn(this.root, ...args);
+  }
+
+  gitIn(folder: string, ...args: readonly string[]): string {
+    return execFileSync('git', args, {
+      cwd: folder,
+      env: { ...this.env },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: 64 * 1024 * 1024,
+    }).trimEnd();
+  }
+
+  write(path: string, text: string): void {
+    const full = join(this.folder, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, text);
+  }
+
+  read(path: string): string {
+    const full = join(this.folder, path);
+    return existsSync(full) ? readFileSync(full, 'utf8') : '';
+  }
+
+  backendPid(): number | null {
+    try {
+      const text = readFileSync(join(this.root, '.drover', 'backend.json'), 'utf8');
+      const { pid } = JSON.parse(text) as { pid: number };
+      return isProcessAlive(pid) ? pid : null;
+    } catch {
+      return null;
+    }
+  }
+
+  async killBackend(): Promise<boolean> {
+    const pid = this.backendPid();
+    if (pid === null) return false;
+    process.kill(pid, 'SIGKILL');
+    await eventually(`backend ${pid} is gone`, () => !isProcessAlive(pid), leaveMaxMs);
+    return true;
+  }
+
+  async end(isKept: boolean): Promise<void> {
+    const problems: string[] = [];
+    const pid = this.backendPid();
+    if (pid !== null) {
+      process.kill(pid, 'SIGTERM');
+      const isGone = eventually('the backend leaves', () => !isProcessAlive(pid), leaveMaxMs);
+      await isGone.catch(() => problems.push(`the backend ${pid} did not leave`));
+    }
+    const none = eventually('no process', () => processesOf(this.folder).length === 0, 5_000);
+    await none.catch(() => {
+      for (const { pid: left, what } of processesOf(this.folder)) {
+        problems.push(`left running: ${left} ${what}`);
+        process.kill(left, 'SIGKILL');
+      }
+    });
+    if (isKept) console.log(`kept: ${this.folder}\n${this.log()}`);
+    else rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    assert.deepEqual(problems, []);
+  }
+
+  private log(): string {
+    return tail(this.read('repo/.drover/backend.log'));
+  }
+}

@@ -1,0 +1,20 @@
+// Projects of a suite: each test makes what it needs, and everything is ended after it, whatever came of it.
+
+import { makeProject, type Project, type ProjectOptions } from './project.ts';
+
+/** Call in a suite; what it returns makes a project for the running test. */
+export function useProjects(): (options?: ProjectOptions) => Project {
+  let projects: Project[] = [];
+  teardown(async function () {
+    const ending = projects;
+    projects = [];
+    const isKept = this.currentTest?.isFailed() === true && process.env['DROVER_E2E_KEEP'] === '1';
+    const ends = await Promise.allSettled(ending.map((project) => project.end(isKept)));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  });
+  return (options) => {
+    const project = makeProject(options);
+    projects.push(project);
+    return project;
+  };
+}
