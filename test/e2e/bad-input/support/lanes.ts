@@ -25,6 +25,9 @@ export function table<Row extends NamedRow>(
       started.set(row, outcome);
       return outcome;
     };
+    suiteTeardown(async () => {
+      await Promise.all(started.values());
+    });
     rows.forEach((row, index) => {
       test(row.title, async () => {
         const own = begin(row);
