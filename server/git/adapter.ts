@@ -26,6 +26,8 @@ export interface GitAdapterOptions {
   readonly checkoutWorkers?: number;
   /** How long to wait for a lock that somebody else holds. */
   readonly lockPatienceMs?: number;
+  /** False: nothing is flushed to the disk; for throw-away repositories. */
+  readonly durable?: boolean;
   readonly maxOutputBytes?: number;
   readonly timeoutMs?: number;
 }
@@ -85,6 +87,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       facts,
       identity,
       inherited,
+      durable: options.durable ?? true,
       lockPatienceMs: options.lockPatienceMs ?? defaults.lockPatienceMs,
       checkoutSettings: settings({
         'checkout.workers': String(options.checkoutWorkers ?? defaults.checkoutWorkers),

@@ -2,6 +2,7 @@
 
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Durability } from './durability.ts';
 import { isPassingRace, lockFileOf } from './failures.ts';
 import type { IgnoreRules } from './ignore-rules.ts';
 import type { CommitObjects } from './loose-objects.ts';
@@ -31,6 +32,7 @@ export interface RepositoryContext {
   readonly isBare: boolean;
   /** False where refs are kept in tables (`reftable`): then every look at a ref needs a process. */
   readonly refsAreFiles: boolean;
+  readonly durability: Durability;
   readonly packedRefs: PackedRefs;
   readonly commits: CommitObjects;
   readonly slots: SlotMemory;

@@ -7,7 +7,7 @@ import type { RepositoryContext } from './context.ts';
 import { settings } from './environment.ts';
 import { lockFileOf } from './failures.ts';
 import type { FollowOutcome, GitResult, Sha } from './port.ts';
-import { branchName, branchRef, readRef, updateRefs } from './refs.ts';
+import { branchName, branchRef, flushObjects, readRef, updateRefs } from './refs.ts';
 import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
 import { exists } from './worktree-link.ts';
 
@@ -99,9 +99,15 @@ async function fastForward(
   current: Sha | null,
   tip: Sha,
 ): Promise<string | null> {
+  const flushed = await flushObjects(context);
+  if (!flushed.ok) return flushed.error.message;
   const output = await context.git(
     [
-      ...settings({ 'merge.autoStash': 'false', 'merge.verifySignatures': 'false' }),
+      ...settings({
+        'merge.autoStash': 'false',
+        'merge.verifySignatures': 'false',
+        'core.fsync': 'reference',
+      }),
       'merge',
       '-q',
       '--no-stat',
@@ -112,7 +118,10 @@ async function fastForward(
     ],
     { at: owner.path, waitForLocks: false },
   );
-  if (output.code === 0 && (await readRef(context, ref)) === tip) return null;
+  if (output.code === 0 && (await readRef(context, ref)) === tip) {
+    context.durability.refsMoved([ref]);
+    return null;
+  }
   if (/cannot lock ref/i.test(output.stderr)) {
     // Git updates the files first and the branch last: what it began has to be finished, or the user sees undone changes.
     const finished = await updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land');

@@ -101,9 +101,14 @@ export async function updateRefs(
       return refuse('failed', `The values of ${change.ref} have to be full commit ids.`);
     }
   }
+  if (changes.some((change) => change.next !== null)) {
+    const flushed = await flushObjects(context);
+    if (!flushed.ok) return flushed;
+  }
   const output = await context.git(
     [
-      ...settings({ 'core.fsync': 'committed' }),
+      // The name changes hands by a rename; what it then names must not be an empty file after a power cut.
+      ...settings({ 'core.fsync': 'reference' }),
       'update-ref',
       '-m',
       oneLine(reason) || 'drover',
@@ -112,7 +117,10 @@ export async function updateRefs(
     ],
     { input: changes.map(transactionLine).join('') },
   );
-  if (output.code === 0) return ok(undefined);
+  if (output.code === 0) {
+    context.durability.refsMoved(changes.map((change) => change.ref));
+    return ok(undefined);
+  }
   const names = changes.map((change) => change.ref).join(', ');
   const error = failureOf(output, `move ${names}`);
   if (error.kind === 'locked' || error.kind === 'disk_full') return { ok: false, error };
@@ -122,6 +130,21 @@ export async function updateRefs(
     ok: false,
     error: moved ? gitFailure('stale', `${moved} was moved by somebody else meanwhile.`) : error,
   };
+}
+
+/** What a ref is about to name has to be on the disk first. */
+export async function flushObjects(context: RepositoryContext): Promise<GitResult<void>> {
+  try {
+    await context.durability.flushObjects();
+    return ok(undefined);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const full = code === 'ENOSPC' || code === 'EDQUOT';
+    return refuse(
+      full ? 'disk_full' : 'failed',
+      `New objects could not be flushed to the disk: ${message}`,
+    );
+  }
 }
 
 function transactionLine(change: RefChange): string {

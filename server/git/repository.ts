@@ -5,6 +5,7 @@ import { isAncestor, treeOf } from './ancestry.ts';
 import { commitLeftovers } from './commits.ts';
 import { repositoryRunner, type RepositoryContext } from './context.ts';
 import { type Variables } from './environment.ts';
+import { noDurability, openDurability } from './durability.ts';
 import { failureOf } from './failures.ts';
 import { findRepository, readFacts, type RepositoryPlace } from './facts.ts';
 import { follow } from './follow.ts';
@@ -34,6 +35,7 @@ export interface RepositoryParts {
   readonly facts: RepositoryFacts;
   readonly identity: Identity;
   readonly inherited: Variables;
+  readonly durable: boolean;
   readonly lockPatienceMs: number;
   readonly checkoutSettings: readonly string[];
 }
@@ -62,6 +64,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     root: place.root,
     isBare: place.isBare,
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
+    durability: parts.durable ? openDurability(place.commonDir) : noDurability,
     packedRefs: new PackedRefs(place.commonDir),
     commits: new CommitObjects(place.commonDir),
     slots: new SlotMemory(),
@@ -121,7 +124,7 @@ function operations(
     diff: (from, to) => diff(context, from, to),
     changedPaths: (from, to) => changedPaths(context, from, to),
     subjects: (from, to, limit) => subjects(context, from, to, limit),
-    sync: async () => undefined,
+    sync: () => context.durability.settle(),
   };
 }
 
