@@ -50,13 +50,6 @@ export async function doctor(root: string | null): Promise<Doctor> {
   checks.push(gateCheck(live));
   const address = readAddress(placesOf(root, null).address);
   const running = address !== null && isAlive(address);
-  checks.push({
-    name: 'backend',
-    ok: true,
-    message: running
-      ? `running (pid ${address.pid}, version ${address.version})`
-      : 'not running; the next run starts it',
-  });
   return {
     backend: {
       running,

@@ -22,7 +22,7 @@ import { type Place, type PlaceOutcome, prepareWorktree } from './worktree-step.
 export const executeWorkflow = 'execute-task';
 export const agentQueue = 'agents';
 
-export function executeWorkflowId(claim: Claim): string {
+export function executeWorkflowId(claim: Pick<Claim, 'taskId' | 'epoch'>): string {
   return `exec/${claim.taskId}/${claim.epoch}`;
 }
 

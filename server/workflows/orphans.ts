@@ -1,66 +1,133 @@
-// Tasks that say they are owned while no workflow owns them: given back, so that every item has an owner or a wake-up time.
+// Tasks that say they are owned while no workflow owns them: given back, so that every item has an owner or a wake-up
+// time. One whose workflow broke (a mistake of ours, a disk that gave up) has used an attempt: it must not go round for ever.
 
-import { setAttempt, type Tx } from '../store/port.ts';
+import { failure } from '../core/failure.ts';
+import { retryDelayMs } from '../core/retry.ts';
+import { endLanding, failAttempt, releaseSlot, setAttempt, type Tx } from '../store/port.ts';
 import { executeWorkflowId } from './execute-task.ts';
 import type { Engine } from './parts.ts';
 
-/** Gives back claimed and running tasks whose workflow has ended or never was; resolves with their ids. */
+interface OwnedRow {
+  readonly id: string;
+  readonly epoch: number;
+  readonly status: string;
+  readonly attempts: number;
+}
+
+/** Gives back owned tasks whose workflow has ended or never was; resolves with their ids. */
 export async function returnOrphans(engine: Engine): Promise<readonly string[]> {
   const rows = await engine.store.db
     .selectFrom('tasks')
-    .select(['id', 'epoch', 'phase'])
-    .where('status', 'in', ['claimed', 'in_progress'])
+    .select(['id', 'epoch', 'status', 'attempts'])
     .where('parent_id', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('status', 'in', ['claimed', 'in_progress']),
+        // An approved task keeps its state until it has landed.
+        eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
+      ]),
+    )
     .execute();
   const returned: string[] = [];
   for (const row of rows) {
-    if (await hasOwner(engine, row)) continue;
-    const gone = await engine.store.transaction((tx) => giveBack(engine, tx, row));
-    if (gone) returned.push(row.id);
+    const owner = await ownerOf(engine, row);
+    if (owner.kind === 'alive') continue;
+    const error = owner.kind === 'broken' ? owner.error : null;
+    const done = await engine.store.transaction((tx) => giveBack(engine, tx, row, error));
+    if (done) returned.push(row.id);
   }
   return returned;
 }
 
-async function hasOwner(engine: Engine, row: { id: string; epoch: number }): Promise<boolean> {
+type Owner =
+  | { readonly kind: 'alive' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'broken'; readonly error: string };
+
+async function ownerOf(engine: Engine, row: OwnedRow): Promise<Owner> {
   const ids = [
-    executeWorkflowId({ taskId: row.id, epoch: row.epoch } as Parameters<
-      typeof executeWorkflowId
-    >[0]),
+    executeWorkflowId({ taskId: row.id, epoch: row.epoch }),
     `land/${row.id}/${row.epoch}`,
   ];
   const landing = await engine.store.db
     .selectFrom('landings')
-    .select(['workflow_id', 'state'])
+    .select('workflow_id')
     .where('task_id', '=', row.id)
     .where('epoch', '=', row.epoch)
     .executeTakeFirst();
-  if (landing?.workflow_id !== null && landing?.workflow_id !== undefined)
-    ids.push(landing.workflow_id);
+  if (landing !== undefined && landing.workflow_id !== null) ids.push(landing.workflow_id);
+  let owner: Owner = { kind: 'gone' };
   for (const id of ids) {
     const info = await engine.durable.get(id);
-    if (info !== null && (info.state === 'pending' || info.state === 'running')) return true;
+    if (info === null) continue;
+    if (info.state === 'pending' || info.state === 'running') return { kind: 'alive' };
+    if (info.state === 'failed')
+      owner = { kind: 'broken', error: info.error ?? 'no reason was kept' };
   }
-  return false;
+  return owner;
 }
 
 async function giveBack(
   engine: Engine,
   tx: Tx,
-  row: { id: string; epoch: number },
+  row: OwnedRow,
+  error: string | null,
 ): Promise<boolean> {
+  const { store, clock } = engine;
+  await endLanding(tx, { taskId: row.id, epoch: row.epoch }, 'withdrawn');
+  if (row.status === 'needs_review') {
+    await tx
+      .deleteFrom('landings')
+      .where('task_id', '=', row.id)
+      .where('epoch', '=', row.epoch)
+      .execute();
+    await tx
+      .updateTable('tasks')
+      .set({ phase: null, last_error: error })
+      .where('id', '=', row.id)
+      .execute();
+    await store.append(tx, {
+      type: 'task.returned',
+      taskId: row.id,
+      data: { reason: error ?? 'its owner is gone' },
+    });
+    return true;
+  }
   const attempt = await tx
     .selectFrom('attempts')
-    .select('number')
+    .select(['number', 'run_id'])
     .where('task_id', '=', row.id)
     .where('epoch', '=', row.epoch)
     .executeTakeFirst();
+  if (error !== null && attempt !== undefined) {
+    if (row.status === 'claimed') {
+      const begun = {
+        taskId: row.id,
+        epoch: row.epoch,
+        event: 'task.started',
+        runId: attempt.run_id,
+      };
+      await store.transition(tx, { ...begun, to: 'in_progress' });
+    }
+    const ended = await failAttempt(tx, store.sources, {
+      taskId: row.id,
+      epoch: row.epoch,
+      attempt: attempt.number,
+      runId: attempt.run_id,
+      failure: failure('git_failed', `Drover could not finish this attempt: ${engine.mask(error)}`),
+      retryAtMs: clock.now() + retryDelayMs(row.attempts + 1, engine.chance()),
+      atEnd: 'failed',
+    });
+    await releaseSlot(tx, 'task', row.id);
+    return ended.ok;
+  }
   if (attempt !== undefined) await setAttempt(tx, row.id, attempt.number, { state: 'interrupted' });
-  const outcome = await engine.store.transition(tx, {
+  const outcome = await store.transition(tx, {
     taskId: row.id,
     epoch: row.epoch,
     to: 'ready',
     event: 'task.returned',
-    data: { reason: 'its owner is gone' },
+    data: { reason: error ?? 'its owner is gone' },
     set: {
       phase: null,
       claimed_by: null,

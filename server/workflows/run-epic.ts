@@ -15,6 +15,8 @@ export const runQueue = 'runs';
 
 /** Longest wait without a look: changes made by other processes are seen at the latest then. */
 const lookAgainMs = 1_000;
+/** How often tasks are looked for whose owner is gone without a word. */
+const orphanLookMs = 5_000;
 
 export interface RunSummary {
   readonly run: string;
@@ -35,7 +37,7 @@ export async function runEpic(
 ): Promise<RunSummary | null> {
   const bell = new Bell(engine, run.signal);
   try {
-    await returnOrphans(engine);
+    let nextOrphanLookMs = 0;
     for (;;) {
       if (run.signal.aborted) throw run.signal.reason;
       bell.hush();
@@ -47,9 +49,13 @@ export async function runEpic(
       if (row === undefined || row.state !== 'active') return null;
       const { started, full } = await dispatch(engine, row);
       if (started > 0) continue;
-      if (full) {
+      if (full && engine.clock.now() < nextOrphanLookMs) {
         await bell.wait(lookAgainMs);
         continue;
+      }
+      if (engine.clock.now() >= nextOrphanLookMs) {
+        nextOrphanLookMs = engine.clock.now() + orphanLookMs;
+        if ((await returnOrphans(engine)).length > 0) continue;
       }
       const state = await scopeState(engine, row);
       if (state.moving === 0 && (await settled(engine, row, state)))

@@ -188,6 +188,13 @@ async function openEpicLine(
 ): Promise<void> {
   const present = await engine.git.readRef(landingRef(line));
   const branch = await engine.git.readRef(branchRef(line));
+  if (present !== null && present !== base && (await engine.git.isAncestor(present, base))) {
+    // All of it has landed before: the epic goes on from where the target is now.
+    const moves = [{ ref: landingRef(line), next: base, old: present }];
+    if (branch === present) moves.push({ ref: branchRef(line), next: base, old: present });
+    const moved = await engine.git.updateRefs(moves, 'drover: epic goes on');
+    if (moved.ok) return openEpicLine(engine, line, target, base);
+  }
   const start = present ?? branch ?? base;
   const changes = [
     ...(present === null ? [{ ref: landingRef(line), next: start, old: null }] : []),
