@@ -73,56 +73,17 @@ async function giveBack(
   row: OwnedRow,
   error: string | null,
 ): Promise<boolean> {
-  const { store, clock } = engine;
   await endLanding(tx, { taskId: row.id, epoch: row.epoch }, 'withdrawn');
-  if (row.status === 'needs_review') {
-    await tx
-      .deleteFrom('landings')
-      .where('task_id', '=', row.id)
-      .where('epoch', '=', row.epoch)
-      .execute();
-    await tx
-      .updateTable('tasks')
-      .set({ phase: null, last_error: error })
-      .where('id', '=', row.id)
-      .execute();
-    await store.append(tx, {
-      type: 'task.returned',
-      taskId: row.id,
-      data: { reason: error ?? 'its owner is gone' },
-    });
-    return true;
-  }
+  if (row.status === 'needs_review') return giveBackReview(engine, tx, row, error);
   const attempt = await tx
     .selectFrom('attempts')
     .select(['number', 'run_id'])
     .where('task_id', '=', row.id)
     .where('epoch', '=', row.epoch)
     .executeTakeFirst();
-  if (error !== null && attempt !== undefined) {
-    if (row.status === 'claimed') {
-      const begun = {
-        taskId: row.id,
-        epoch: row.epoch,
-        event: 'task.started',
-        runId: attempt.run_id,
-      };
-      await store.transition(tx, { ...begun, to: 'in_progress' });
-    }
-    const ended = await failAttempt(tx, store.sources, {
-      taskId: row.id,
-      epoch: row.epoch,
-      attempt: attempt.number,
-      runId: attempt.run_id,
-      failure: failure('git_failed', `Drover could not finish this attempt: ${engine.mask(error)}`),
-      retryAtMs: clock.now() + retryDelayMs(row.attempts + 1, engine.chance()),
-      atEnd: 'failed',
-    });
-    await releaseSlot(tx, 'task', row.id);
-    return ended.ok;
-  }
+  if (error !== null && attempt !== undefined) return failBroken(engine, tx, row, attempt, error);
   if (attempt !== undefined) await setAttempt(tx, row.id, attempt.number, { state: 'interrupted' });
-  const outcome = await store.transition(tx, {
+  const outcome = await engine.store.transition(tx, {
     taskId: row.id,
     epoch: row.epoch,
     to: 'ready',
@@ -137,4 +98,49 @@ async function giveBack(
     },
   });
   return outcome.ok;
+}
+
+/** An approval whose landing is gone can be given again. */
+async function giveBackReview(
+  engine: Engine,
+  tx: Tx,
+  row: OwnedRow,
+  error: string | null,
+): Promise<boolean> {
+  await tx
+    .deleteFrom('landings')
+    .where('task_id', '=', row.id)
+    .where('epoch', '=', row.epoch)
+    .execute();
+  await tx
+    .updateTable('tasks')
+    .set({ phase: null, last_error: error })
+    .where('id', '=', row.id)
+    .execute();
+  const data = { reason: error ?? 'its owner is gone' };
+  await engine.store.append(tx, { type: 'task.returned', taskId: row.id, data });
+  return true;
+}
+
+async function failBroken(
+  engine: Engine,
+  tx: Tx,
+  row: OwnedRow,
+  attempt: { readonly number: number; readonly run_id: string | null },
+  error: string,
+): Promise<boolean> {
+  const { store, clock } = engine;
+  const fence = { taskId: row.id, epoch: row.epoch, runId: attempt.run_id };
+  if (row.status === 'claimed') {
+    await store.transition(tx, { ...fence, to: 'in_progress', event: 'task.started' });
+  }
+  const ended = await failAttempt(tx, store.sources, {
+    ...fence,
+    attempt: attempt.number,
+    failure: failure('git_failed', `Drover could not finish this attempt: ${engine.mask(error)}`),
+    retryAtMs: clock.now() + retryDelayMs(row.attempts + 1, engine.chance()),
+    atEnd: 'failed',
+  });
+  await releaseSlot(tx, 'task', row.id);
+  return ended.ok;
 }
