@@ -1,0 +1,370 @@
+// The git port of the workflows on a simulated repository: the second implementation of what the git binary does.
+
+import { err, ok } from '../../server/core/failure.ts';
+import type {
+  CommitLeftoversOutcome,
+  CommitLeftoversRequest,
+  FollowOutcome,
+  GitFailure,
+  GitRepository,
+  GitResult,
+  Merge,
+  MergeConflict,
+  MergeRequest,
+  RemoveOutcome,
+  RemoveRequest,
+  RepositoryFacts,
+  Sha,
+  SlotOutcome,
+  SlotRequest,
+  WorktreeStatus,
+} from '../../server/git/port.ts';
+import type { PortCalls } from './port-calls.ts';
+import { changedBetween } from './simulated-git-objects.ts';
+import {
+  branchName,
+  branchRef,
+  labelOf,
+  type SimulatedRepository,
+  type SimulatedWorktree,
+} from './simulated-repository.ts';
+
+/** Says when git refuses for a reason that passes (a lock of somebody else's), by the name of the call. */
+export type GitTrouble = (call: string) => GitFailure | null;
+
+export function gitFailure(
+  kind: GitFailure['kind'],
+  message: string,
+  retryable = false,
+): GitFailure {
+  return { kind, retryable, message };
+}
+
+export const heldName = '.env';
+
+export class SimulatedGit implements GitRepository {
+  readonly #repository: SimulatedRepository;
+  readonly #calls: PortCalls;
+  readonly #trouble: GitTrouble;
+  processCount = 0;
+
+  constructor(repository: SimulatedRepository, calls: PortCalls, trouble: GitTrouble) {
+    this.#repository = repository;
+    this.#calls = calls;
+    this.#trouble = trouble;
+  }
+
+  get facts(): RepositoryFacts {
+    const { checkout, root } = this.#repository;
+    return {
+      commonDir: `${root}/.git`,
+      root,
+      headBranch: checkout.branch === null ? null : branchName(checkout.branch),
+      headSha: this.#repository.headOf(checkout),
+      hasSubmodules: false,
+      usesLfs: false,
+    };
+  }
+
+  #do<T>(
+    name: string,
+    last: () => GitResult<T>,
+    earlier: readonly (() => void)[] = [],
+  ): Promise<GitResult<T>> {
+    this.processCount += 1;
+    const trouble = this.#trouble(name);
+    if (trouble !== null) return this.#calls.run(`git.${name}`, () => err(trouble));
+    return this.#calls.run(`git.${name}`, last, earlier);
+  }
+
+  refresh(): Promise<GitResult<RepositoryFacts>> {
+    return this.#calls.run('git.refresh', () => ok(this.facts));
+  }
+
+  readRef(ref: string): Promise<Sha | null> {
+    return this.#calls.run('git.readRef', () => this.#repository.refs.get(ref) ?? null);
+  }
+
+  resolve(revision: string): Promise<GitResult<Sha>> {
+    return this.#calls.run('git.resolve', () => {
+      const sha = this.#repository.refs.get(branchRef(revision)) ?? revision;
+      return this.#repository.objects.has(sha)
+        ? ok(sha)
+        : err(gitFailure('unknown_ref', `There is no commit named "${revision}".`));
+    });
+  }
+
+  updateRef(ref: string, next: Sha, old: Sha | null, reason: string): Promise<GitResult<void>> {
+    return this.updateRefs([{ ref, next, old }], reason);
+  }
+
+  updateRefs(
+    changes: readonly { ref: string; next: Sha | null; old: Sha | null }[],
+    reason: string,
+  ): Promise<GitResult<void>> {
+    return this.#do('updateRefs', () => {
+      const moved = this.#repository.moveRefs(changes, 'drover', reason);
+      if (moved === 'moved') return ok(undefined);
+      const names = changes.map(({ ref }) => ref).join(', ');
+      return err(gitFailure('stale', `${names} was moved by somebody else meanwhile.`));
+    });
+  }
+
+  isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean> {
+    return this.#calls.run('git.isAncestor', () =>
+      this.#repository.objects.isAncestor(ancestor, descendant),
+    );
+  }
+
+  treeOf(commit: Sha): Promise<GitResult<Sha>> {
+    return this.#calls.run('git.treeOf', () => ok(this.#repository.objects.commit(commit).tree));
+  }
+
+  prepareSlot(request: SlotRequest): Promise<GitResult<SlotOutcome>> {
+    const { path, branch, sha, keepBranch } = request;
+    const repository = this.#repository;
+    if (path === repository.root)
+      return Promise.resolve(err(gitFailure('failed', `${path} is the checkout of the user.`)));
+    const ref = branch === null ? null : branchRef(branch);
+    const standsReady = (): boolean => {
+      const present = repository.worktrees.get(path);
+      return keepBranch && ref !== null && present?.branch === ref && repository.refs.has(ref);
+    };
+    let rescueRef: string | null = null;
+    const rescue = (): void => {
+      const present = repository.worktrees.get(path);
+      if (present === undefined || standsReady()) return;
+      const label = present.branch === null ? 'slot' : labelOf(present.branch);
+      rescueRef = repository.rescue(present, label) ?? rescueRef;
+    };
+    return this.#do(
+      'prepareSlot',
+      () => {
+        if (standsReady()) return ok({ created: false, rescueRef: null });
+        rescue();
+        const created = !repository.worktrees.has(path);
+        repository.switchTo(path, branch, sha, keepBranch);
+        return ok({ created, rescueRef });
+      },
+      [rescue],
+    );
+  }
+
+  status(path: string): Promise<GitResult<WorktreeStatus>> {
+    return this.#calls.run('git.status', () =>
+      this.#inWorktree(path, (worktree, head) => {
+        const committed = this.#repository.objects.filesOf(head);
+        const changed = this.#repository.changedIn(worktree);
+        return ok({
+          head,
+          branch: worktree.branch === null ? null : branchName(worktree.branch),
+          changed,
+          untracked: changed.filter((file) => !committed.has(file)),
+        });
+      }),
+    );
+  }
+
+  #inWorktree<T>(
+    path: string,
+    body: (worktree: SimulatedWorktree, head: Sha) => GitResult<T>,
+  ): GitResult<T> {
+    const worktree = this.#repository.worktrees.get(path);
+    if (worktree === undefined || path === this.#repository.root)
+      return err(gitFailure('failed', `${path} is not a worktree of the repository.`));
+    const head = this.#repository.headOf(worktree);
+    if (head === null) return err(gitFailure('no_commit', `${path} has no commit yet.`));
+    return body(worktree, head);
+  }
+
+  commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>> {
+    const attach = (): void => {
+      this.#inWorktree(request.path, (worktree, head) => {
+        this.#attach(worktree, head, request.branch);
+        return ok(undefined);
+      });
+    };
+    return this.#do(
+      'commitLeftovers',
+      () => {
+        attach();
+        return this.#inWorktree(request.path, (worktree, head) =>
+          ok(this.#commitAll(worktree, head, request)),
+        );
+      },
+      [attach],
+    );
+  }
+
+  /** The agent may have ended elsewhere: its work has to end on its own branch. */
+  #attach(worktree: SimulatedWorktree, head: Sha, branch: string): void {
+    const repository = this.#repository;
+    const ref = branchRef(branch);
+    const old = repository.refs.get(ref) ?? null;
+    if (old !== null && old !== head && !repository.objects.isAncestor(old, head)) {
+      const kept = `refs/drover/rescue/${labelOf(ref)}/${old.slice(0, 12)}`;
+      repository.moveRefs([{ ref: kept, next: old, old: null }], 'drover', 'drover: rescue');
+    }
+    repository.moveRefs([{ ref, next: head, old }], 'drover', 'drover: take the work of the agent');
+    worktree.branch = ref;
+    worktree.detachedAt = null;
+  }
+
+  #commitAll(
+    worktree: SimulatedWorktree,
+    head: Sha,
+    request: CommitLeftoversRequest,
+  ): CommitLeftoversOutcome {
+    const repository = this.#repository;
+    const changed = repository.changedIn(worktree);
+    const held = changed.filter((path) => path === heldName && worktree.files.has(path));
+    const files = new Map(worktree.files);
+    for (const path of held) files.delete(path);
+    let tip = head;
+    if (changed.length > held.length) {
+      const { subject, trailers } = request;
+      tip = repository.commit(files, [head], subject, 'drover', trailers);
+      const ref = branchRef(request.branch);
+      repository.moveRefs([{ ref, next: tip, old: head }], 'drover', 'drover: leftovers');
+    }
+    const { tree } = repository.objects.commit(tip);
+    return { commit: tip, tree, changed: tip !== request.base, held };
+  }
+
+  rescue(path: string, label: string): Promise<GitResult<string | null>> {
+    return this.#do('rescue', () =>
+      this.#inWorktree(path, (worktree) => ok(this.#repository.rescue(worktree, label))),
+    );
+  }
+
+  removeWorktree(request: RemoveRequest): Promise<GitResult<RemoveOutcome>> {
+    const repository = this.#repository;
+    return this.#do<RemoveOutcome>('removeWorktree', () => {
+      const worktree = repository.worktrees.get(request.path);
+      if (worktree === undefined) return ok({ kind: 'removed', rescueRef: null });
+      if (request.path === repository.root)
+        return ok({ kind: 'kept', reason: `${request.path} is the checkout of the user.` });
+      const rescueRef = repository.rescue(worktree, request.label);
+      repository.observer.filesReplaced(request.path, worktree.files, null);
+      repository.worktrees.delete(request.path);
+      return ok({ kind: 'removed', rescueRef });
+    });
+  }
+
+  listWorktrees(): ReturnType<GitRepository['listWorktrees']> {
+    return this.#calls.run('git.listWorktrees', () =>
+      ok(
+        [...this.#repository.worktrees.values()].map((worktree) => ({
+          path: worktree.path,
+          head: this.#repository.headOf(worktree),
+          branch: worktree.branch,
+          prunable: false,
+        })),
+      ),
+    );
+  }
+
+  merge(request: MergeRequest): Promise<GitResult<Merge | MergeConflict>> {
+    return this.#do<Merge | MergeConflict>('merge', () => {
+      const { objects } = this.#repository;
+      const { tip, commit, subject, trailers } = request;
+      const { files, conflicts } = objects.mergeFiles(tip, commit);
+      if (conflicts.length > 0) return ok({ kind: 'conflict', files: conflicts });
+      const sha = this.#repository.commit(files, [tip, commit], subject, 'drover', trailers);
+      return ok({ kind: 'merged', commit: sha, tree: objects.commit(sha).tree });
+    });
+  }
+
+  follow(
+    target: string,
+    tip: Sha,
+    mode: 'fast-forward' | 'never',
+  ): Promise<GitResult<FollowOutcome>> {
+    const ref = branchRef(target);
+    // Git writes the files first and moves the branch last; death in between leaves that to the next try.
+    const half = (): void => {
+      if (typeof this.#obstacle(ref, tip, mode) === 'string') return;
+      this.#fastForwardFiles(ref, tip);
+    };
+    return this.#do(
+      'follow',
+      () => {
+        const obstacle = this.#obstacle(ref, tip, mode);
+        if (obstacle !== null && typeof obstacle !== 'string') return ok(obstacle);
+        if (obstacle !== null) return ok(this.#pending(ref, tip, obstacle));
+        this.#fastForwardFiles(ref, tip);
+        const old = this.#repository.refs.get(ref) ?? null;
+        this.#repository.moveRefs([{ ref, next: tip, old }], 'drover', 'drover: follow');
+        return ok({ kind: 'followed', sha: tip });
+      },
+      [half],
+    );
+  }
+
+  #pending(ref: string, tip: Sha, reason: string): FollowOutcome {
+    const { refs, objects } = this.#repository;
+    const current = refs.get(ref);
+    if (current === undefined) return { kind: 'pending', commits: 1, reason };
+    const held = objects.ancestors(current);
+    const commits = objects.firstParents(tip).filter(({ sha }) => !held.has(sha)).length;
+    return { kind: 'pending', commits, reason };
+  }
+
+  /** Null: it can move. A text: why it can't. Otherwise it is there already. */
+  #obstacle(ref: string, tip: Sha, mode: string): FollowOutcome | string | null {
+    const { refs, objects, checkout } = this.#repository;
+    const current = refs.get(ref);
+    if (current === tip) return { kind: 'followed', sha: tip };
+    if (current !== undefined && !objects.isAncestor(current, tip)) {
+      if (objects.isAncestor(tip, current)) return { kind: 'followed', sha: current };
+      return `${branchName(ref)} has commits that are not part of what has landed yet.`;
+    }
+    if (checkout.branch !== ref || current === undefined) return null;
+    if (mode === 'never') return 'checkout.follow is "never".';
+    const next = objects.filesOf(tip);
+    const moving = changedBetween(objects.filesOf(current), next);
+    const inTheWay = this.#repository
+      .changedIn(checkout)
+      .filter((path) => moving.includes(path) && checkout.files.get(path) !== next.get(path));
+    return inTheWay.length > 0 ? `Local changes are in the way: ${inTheWay.join(', ')}.` : null;
+  }
+
+  /** What the person has changed elsewhere stays as it is. */
+  #fastForwardFiles(ref: string, tip: Sha): void {
+    const { refs, objects, checkout } = this.#repository;
+    const current = refs.get(ref);
+    if (checkout.branch !== ref || current === undefined || current === tip) return;
+    const next = objects.filesOf(tip);
+    for (const path of changedBetween(objects.filesOf(current), next)) {
+      const content = next.get(path);
+      if (content === undefined) checkout.files.delete(path);
+      else checkout.files.set(path, content);
+    }
+  }
+
+  diff(from: Sha, to: Sha): Promise<GitResult<string>> {
+    return this.#calls.run('git.diff', () => ok(this.#changed(from, to).join('\n')));
+  }
+
+  changedPaths(from: Sha, to: Sha): Promise<GitResult<readonly string[]>> {
+    return this.#calls.run('git.changedPaths', () => ok(this.#changed(from, to)));
+  }
+
+  #changed(from: Sha, to: Sha): string[] {
+    const { objects } = this.#repository;
+    return changedBetween(objects.filesOf(from), objects.filesOf(to));
+  }
+
+  subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>> {
+    return this.#calls.run('git.subjects', () => {
+      const { objects } = this.#repository;
+      const held = objects.ancestors(from);
+      const fresh = [...objects.ancestors(to)].filter((sha) => !held.has(sha));
+      return ok(fresh.slice(0, limit).map((sha) => objects.commit(sha).subject));
+    });
+  }
+
+  sync(): Promise<void> {
+    return this.#calls.run('git.sync', () => undefined);
+  }
+}

@@ -1,0 +1,204 @@
+// The state of the simulated repository: refs, the person's checkout and Drover's worktrees, and everything that is
+// done to them at once. The port on top of it adds time and death.
+
+import type { Sha } from '../../server/git/port.ts';
+import type { SimulatedClock } from './simulated-clock.ts';
+import { changedBetween, type Files, GitObjects } from './simulated-git-objects.ts';
+
+export type Actor = 'drover' | 'agent' | 'person';
+
+export interface RefMove {
+  readonly ref: string;
+  readonly old: Sha | null;
+  readonly next: Sha | null;
+  readonly by: Actor;
+  readonly reason: string;
+}
+
+export interface RepositoryObserver {
+  /** After the moves of one transaction. */
+  refsMoved(moves: readonly RefMove[]): void;
+  /** Drover replaces the files of a worktree; `after` null = the worktree is gone. Called before it happens. */
+  filesReplaced(path: string, before: Files, after: Files | null): void;
+}
+
+export interface SimulatedWorktree {
+  readonly path: string;
+  /** Full ref, or null for a detached HEAD. */
+  branch: string | null;
+  detachedAt: Sha | null;
+  files: Map<string, string>;
+}
+
+export interface RefChange {
+  readonly ref: string;
+  readonly next: Sha | null;
+  readonly old: Sha | null;
+}
+
+export class SimulatedRepository {
+  readonly objects = new GitObjects();
+  readonly refs = new Map<string, Sha>();
+  readonly worktrees = new Map<string, SimulatedWorktree>();
+  readonly root: string;
+  readonly clock: SimulatedClock;
+  observer: RepositoryObserver = { refsMoved: () => undefined, filesReplaced: () => undefined };
+
+  constructor(root: string, clock: SimulatedClock) {
+    this.root = root;
+    this.clock = clock;
+    const first = this.commit(new Map([['README', 'first']]), [], 'first', 'person');
+    this.refs.set('refs/heads/main', first);
+    this.worktrees.set(root, {
+      path: root,
+      branch: 'refs/heads/main',
+      detachedAt: null,
+      files: new Map(this.objects.filesOf(first)),
+    });
+  }
+
+  get checkout(): SimulatedWorktree {
+    return this.worktrees.get(this.root) as SimulatedWorktree;
+  }
+
+  commit(
+    files: Files,
+    parents: readonly Sha[],
+    subject: string,
+    by: Actor,
+    trailers: readonly string[] = [],
+    atMs = this.clock.now(),
+  ): Sha {
+    const tree = this.objects.writeTree(files);
+    return this.objects.writeCommit({ tree, parents, subject, trailers, by }, atMs);
+  }
+
+  /** All or nothing: 'stale' when a ref is not where it was said to be. */
+  moveRefs(changes: readonly RefChange[], by: Actor, reason: string): 'moved' | 'stale' {
+    const open = changes.filter(({ ref, next }) => (this.refs.get(ref) ?? null) !== next);
+    for (const { ref, next, old } of open) {
+      if (next === null && old === null) continue;
+      if ((this.refs.get(ref) ?? null) !== old) return 'stale';
+    }
+    const moves = open.map(({ ref, next }) => {
+      const old = this.refs.get(ref) ?? null;
+      if (next === null) this.refs.delete(ref);
+      else this.refs.set(ref, next);
+      return { ref, old, next, by, reason };
+    });
+    if (moves.length > 0) this.observer.refsMoved(moves);
+    return 'moved';
+  }
+
+  headOf(worktree: SimulatedWorktree): Sha | null {
+    return worktree.branch === null
+      ? worktree.detachedAt
+      : (this.refs.get(worktree.branch) ?? null);
+  }
+
+  changedIn(worktree: SimulatedWorktree): string[] {
+    const head = this.headOf(worktree);
+    const committed = head === null ? new Map<string, string>() : this.objects.filesOf(head);
+    return changedBetween(committed, worktree.files);
+  }
+
+  replaceFiles(worktree: SimulatedWorktree, files: Files): void {
+    this.observer.filesReplaced(worktree.path, worktree.files, files);
+    worktree.files = new Map(files);
+  }
+
+  /** Every commit that some ref holds. */
+  reachable(): Set<Sha> {
+    const found = new Set<Sha>();
+    for (const sha of new Set(this.refs.values())) {
+      if (found.has(sha)) continue;
+      for (const each of this.objects.ancestors(sha)) found.add(each);
+    }
+    return found;
+  }
+
+  /** A commit in a worktree by whoever works there. */
+  commitIn(worktree: SimulatedWorktree, subject: string, by: Actor): Sha | null {
+    if (this.changedIn(worktree).length === 0) return null;
+    const head = this.headOf(worktree);
+    const sha = this.commit(worktree.files, head === null ? [] : [head], subject, by);
+    this.#advance(worktree, sha, by, subject);
+    return sha;
+  }
+
+  #advance(worktree: SimulatedWorktree, sha: Sha, by: Actor, reason: string): void {
+    if (worktree.branch === null) worktree.detachedAt = sha;
+    else
+      this.moveRefs([{ ref: worktree.branch, next: sha, old: this.headOf(worktree) }], by, reason);
+  }
+
+  /** Keeps what is uncommitted, or a commit that nothing else holds; the worktree stays as it is. */
+  rescue(worktree: SimulatedWorktree, label: string): string | null {
+    const head = this.headOf(worktree);
+    const dirty = this.changedIn(worktree).length > 0;
+    if (!dirty && (head === null || worktree.branch !== null || this.reachable().has(head)))
+      return null;
+    const sha = dirty
+      ? this.commit(
+          worktree.files,
+          head === null ? [] : [head],
+          `drover: uncommitted work of ${label}`,
+          'drover',
+          [],
+          0,
+        )
+      : (head as Sha);
+    const ref = `refs/drover/rescue/${label}/${sha.slice(0, 12)}`;
+    this.moveRefs([{ ref, next: sha, old: null }], 'drover', 'drover: rescue');
+    return ref;
+  }
+
+  /** Before a branch is created or reset: others that hold it are detached, and its commits stay reachable. */
+  freeBranch(ref: string, path: string, next: Sha, keep: boolean): void {
+    const old = this.refs.get(ref);
+    if (old === undefined) return;
+    for (const holder of this.worktrees.values()) {
+      if (holder.branch !== ref || holder.path === path) continue;
+      if (holder.path === this.root) throw new Error(`${ref} is checked out by the person`);
+      holder.branch = null;
+      holder.detachedAt = old;
+    }
+    if (keep || old === next || this.objects.isAncestor(old, next)) return;
+    const kept = `refs/drover/rescue/${labelOf(ref)}/${old.slice(0, 12)}`;
+    this.moveRefs([{ ref: kept, next: old, old: null }], 'drover', 'drover: rescue');
+  }
+
+  /** Puts a worktree on a branch or a commit; its files are replaced. */
+  switchTo(path: string, branch: string | null, sha: Sha, keepBranch: boolean): void {
+    const ref = branch === null ? null : branchRef(branch);
+    const present = ref === null ? undefined : this.refs.get(ref);
+    const head = keepBranch && present !== undefined ? present : sha;
+    if (ref !== null) {
+      this.freeBranch(ref, path, head, keepBranch);
+      this.moveRefs([{ ref, next: head, old: this.refs.get(ref) ?? null }], 'drover', 'switch');
+    }
+    const worktree = this.worktrees.get(path) ?? {
+      path,
+      branch: null,
+      detachedAt: null,
+      files: new Map<string, string>(),
+    };
+    const files = this.objects.filesOf(head);
+    this.replaceFiles(worktree, files);
+    worktree.branch = ref;
+    worktree.detachedAt = ref === null ? head : null;
+    this.worktrees.set(path, worktree);
+  }
+}
+
+export function branchRef(branch: string): string {
+  return branch.startsWith('refs/') ? branch : `refs/heads/${branch}`;
+}
+
+export function branchName(ref: string): string {
+  return ref.replace(/^refs\/heads\//, '');
+}
+
+export function labelOf(ref: string): string {
+  return branchName(ref).replace(/^drover\//, '');
+}

@@ -1,0 +1,87 @@
+// What a simulated agent is going to do with a task, drawn when it is started.
+
+import { failure } from '../../server/core/failure.ts';
+import type { AgentKind, AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
+import type { SeededChance } from '../doubles/seeded-chance.ts';
+import type { AgentAct, AgentPlan } from '../doubles/simulated-agents.ts';
+import { capabilitiesOf } from '../doubles/simulated-driver.ts';
+import { heldName } from '../doubles/simulated-git.ts';
+import type { World } from './world.ts';
+
+const moods = {
+  nothing: 3,
+  failed: 4,
+  brokenSetup: 1,
+  limited: 3,
+  blocked: 2,
+  held: 1,
+  stalled: 1,
+  bad: 4,
+  half: 8,
+  shared: 8,
+  detached: 2,
+} as const;
+
+type Mood = keyof typeof moods | 'good';
+
+export function planAgent(
+  world: World,
+  chance: SeededChance,
+  request: AgentRequest,
+  kind: AgentKind,
+): AgentPlan {
+  const mood: Mood =
+    !world.calm && chance.percent(world.scenario.moodShare) ? chance.weighted(moods) : 'good';
+  const own = `src/${request.taskId}`;
+  const slow = chance.percent(10) ? 8_000 : 1_500;
+  const act = (item: AgentAct): AgentPlan['acts'][number] => ({
+    afterMs: chance.between(5, slow),
+    act: item,
+  });
+  const write = (path: string, flag = ''): AgentPlan['acts'][number] =>
+    act({ kind: 'write', path, mark: `${request.runId} ${flag}` });
+  const acts = [];
+  if (mood === 'detached') acts.push(act({ kind: 'detach' }));
+  if (mood !== 'nothing') acts.push(write(own, flagOf(mood, chance)));
+  if (mood === 'shared') acts.push(act({ kind: 'append', path: 'shared', mark: request.runId }));
+  if (mood === 'held') acts.push(write(heldName));
+  if (mood !== 'nothing' && chance.percent(25)) {
+    acts.push(act({ kind: 'commit' }));
+    if (chance.percent(50)) acts.push(write(`${own}.more`));
+  }
+  if (capabilitiesOf[kind]?.questions === true && chance.percent(world.calm ? 5 : 15))
+    acts.push(act({ kind: 'ask', requestId: `q${chance.below(1000)}` }));
+  const afterMs = mood === 'stalled' ? 20_000 : chance.between(5, slow);
+  return { acts, end: { afterMs, outcome: (nowMs) => outcomeOf(mood, nowMs, chance) } };
+}
+
+function flagOf(mood: Mood, chance: SeededChance): string {
+  if (mood === 'bad') return '(bad)';
+  if (mood === 'half') return chance.percent(50) ? '(half one)' : '(half two)';
+  return '';
+}
+
+function outcomeOf(mood: Mood, nowMs: number, chance: SeededChance): AgentOutcome {
+  switch (mood) {
+    case 'failed':
+      return { kind: 'failed', failure: failure('agent_failed', 'it gave up') };
+    case 'brokenSetup':
+      return { kind: 'failed', failure: failure('agent_auth', 'it is not signed in') };
+    case 'stalled':
+      return { kind: 'failed', failure: failure('agent_stalled', 'no sign of life') };
+    case 'limited': {
+      const untilMs = chance.percent(30) ? null : nowMs + chance.between(1_000, 30_000);
+      return { kind: 'limited', untilMs, message: 'the account has reached its limit' };
+    }
+    case 'blocked':
+      return { kind: 'done', summary: '', deniedTools: [], blockedReason: 'a key is missing' };
+    case 'good':
+    case 'nothing':
+    case 'held':
+    case 'bad':
+    case 'half':
+    case 'shared':
+    case 'detached':
+      return { kind: 'done', summary: 'done as asked', deniedTools: [] };
+  }
+}

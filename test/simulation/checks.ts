@@ -1,0 +1,238 @@
+// The invariants, looked at with every event, every ref that moves and every agent that starts.
+
+import type { AgentKind, AgentRequest } from '../../server/agents/port.ts';
+import type { Sha } from '../../server/git/port.ts';
+import type { Files, SimulatedCommit } from '../doubles/simulated-git-objects.ts';
+import type { RefMove } from '../doubles/simulated-repository.ts';
+import { type FeedEvent, Replay } from './replay.ts';
+import { isGreen } from './scenario.ts';
+import type { World } from './world.ts';
+
+interface ClaimFacts {
+  /** Commits of the blockers as they were when the task was claimed. */
+  readonly commits: ReadonlyMap<string, Sha>;
+}
+
+export class Checks {
+  readonly #world: World;
+  readonly replay: Replay;
+  readonly #claims = new Map<string, ClaimFacts>();
+  /** Completed tasks with the commit that landed, if there is one. */
+  readonly #completed = new Map<string, Sha | null>();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.replay = new Replay(world);
+    this.replay.onEvent = (event) => this.#event(event);
+    world.agents.observer = {
+      agentStarting: (request, kind) => this.#agentStarting(request, kind),
+    };
+    world.repository.observer = {
+      refsMoved: (moves) => this.#refsMoved(moves),
+      filesReplaced: (path, before, after) => this.#filesReplaced(path, before, after),
+    };
+  }
+
+  afterStep(): void {
+    this.replay.read();
+  }
+
+  #event(event: FeedEvent): void {
+    const id = event.task_id;
+    if (id === null) return;
+    const status = event.data['status'];
+    if (status === 'completed') this.#completed.set(id, this.#landedSha(id));
+    else if (status !== undefined) this.#completed.delete(id);
+    if (event.type === 'task.claimed' && event.data['worker'] !== undefined) this.#claimed(id);
+  }
+
+  #landedSha(id: string): Sha | null {
+    const [row] = this.#world.rows<{ landed_sha: string | null }>(
+      'select landed_sha from tasks where id = ?',
+      id,
+    );
+    return row?.landed_sha ?? null;
+  }
+
+  #familyOf(id: string): string[] {
+    const rows = this.#world.rows<{ id: string }>(
+      `with recursive family (id) as (
+         select ? union select t.id from tasks t join family f on t.parent_id = f.id)
+       select id from family`,
+      id,
+    );
+    return rows.map((row) => row.id);
+  }
+
+  #claimed(id: string): void {
+    const family = this.#familyOf(id);
+    const commits = new Map<string, Sha>();
+    for (const member of family) {
+      const edges = this.#world.rows<{ blocked_by: string }>(
+        'select blocked_by from task_dependencies where task_id = ?',
+        member,
+      );
+      for (const { blocked_by: blocker } of edges) {
+        if (family.includes(blocker)) continue;
+        if (this.replay.statuses.get(blocker) !== 'completed')
+          this.#world.violate('base', `${id} is claimed while ${blocker} is not completed`);
+        const sha = this.#completed.get(blocker) ?? null;
+        if (sha !== null) commits.set(blocker, sha);
+      }
+    }
+    this.#claims.set(id, { commits });
+  }
+
+  #agentStarting(request: AgentRequest, kind: AgentKind): void {
+    const world = this.#world;
+    const [root = '', attempt = ''] = request.runId.split('/');
+    world.tell(`agent ${kind} starts on ${request.runId}${request.resume ? ' again' : ''}`);
+    for (const other of world.agents.live()) {
+      if (other.request.runId.split('/')[0] === root)
+        world.violate('one-agent', `a second agent starts on ${root} (${other.pid} still lives)`);
+      if (other.request.cwd === request.cwd)
+        world.violate('one-agent', `${request.cwd} has two agents`);
+    }
+    const [row] = world.rows<{ status: string; epoch: number }>(
+      'select status, epoch from tasks where id = ?',
+      root,
+    );
+    if (row?.status === 'completed') world.violate('run-again', `${root} is completed`);
+    else if (row?.status !== 'in_progress')
+      world.violate('one-agent', `an agent starts on ${root}, which is ${row?.status}`);
+    const [last] = world.rows<{ number: number; state: string }>(
+      'select number, state from attempts where task_id = ? order by number desc limit 1',
+      root,
+    );
+    if (last?.state !== 'running' || String(last.number) !== attempt)
+      world.violate('one-agent', `attempt ${attempt} of ${root} is not the running one`);
+    this.#checkWorkers();
+    this.#checkBase(root, request);
+  }
+
+  #checkWorkers(): void {
+    const [row] = this.#world.rows<{ most: number }>('select max(workers) as most from runs');
+    const live = this.#world.agents.live().length + 1;
+    if (live > (row?.most ?? 0))
+      this.#world.violate('bounds', `${live} agents at work, ${row?.most} allowed`);
+  }
+
+  #checkBase(root: string, request: AgentRequest): void {
+    const { repository } = this.#world;
+    const worktree = repository.worktrees.get(request.cwd);
+    if (worktree === undefined || request.cwd === repository.root)
+      return this.#world.violate('not-ours', `an agent starts in ${request.cwd}`);
+    const head = repository.headOf(worktree);
+    if (head === null) return this.#world.violate('base', `${request.cwd} has no commit`);
+    if (worktree.branch !== null && !worktree.branch.startsWith(`refs/heads/drover/${root}/`))
+      this.#world.violate('one-agent', `${root} works on ${worktree.branch}`);
+    for (const [blocker, sha] of this.#claims.get(root)?.commits ?? []) {
+      if (!repository.objects.isAncestor(sha, head))
+        this.#world.violate('base', `${root} starts without ${blocker}'s commit ${sha}`);
+    }
+  }
+
+  #refsMoved(moves: readonly RefMove[]): void {
+    const mine = moves.filter((move) => move.by === 'drover');
+    for (const move of mine) {
+      this.#checkPlace(move);
+      this.#checkLanding(move);
+    }
+    const { objects } = this.#world.repository;
+    const lost = mine.filter(
+      ({ old, next }) => old !== null && (next === null || !objects.isAncestor(old, next)),
+    );
+    if (lost.length > 0) this.#checkKept(lost);
+  }
+
+  #checkPlace({ ref, old, next, reason }: RefMove): void {
+    if (ref.startsWith('refs/drover/') || ref.startsWith('refs/heads/drover/')) return;
+    const { objects } = this.#world.repository;
+    const targets = this.#world.rows<{ branch: string }>('select branch from lines');
+    const followed = targets.some(({ branch }) => ref === `refs/heads/${branch}`);
+    if (!followed || reason !== 'drover: follow')
+      this.#world.violate('not-ours', `${ref} is moved: ${reason}`);
+    if (old !== null && (next === null || !objects.isAncestor(old, next)))
+      this.#world.violate('not-ours', `${ref} loses commits of the person`);
+  }
+
+  #checkKept(moves: readonly RefMove[]): void {
+    const { repository } = this.#world;
+    const reachable = repository.reachable();
+    for (const worktree of repository.worktrees.values()) {
+      const head = repository.headOf(worktree);
+      if (head !== null) for (const sha of repository.objects.ancestors(head)) reachable.add(sha);
+    }
+    for (const { ref, old } of moves) {
+      for (const sha of repository.objects.ancestors(old as Sha)) {
+        if (!reachable.has(sha) && isWork(repository.objects.commit(sha)))
+          this.#world.violate('work-kept', `${sha} was on ${ref} and now is nowhere`);
+      }
+    }
+  }
+
+  #filesReplaced(path: string, before: Files, after: Files | null): void {
+    const { repository, agents } = this.#world;
+    if (path === repository.root) this.#world.violate('not-ours', 'the checkout is written to');
+    const worker = agents.live().find((agent) => agent.request.cwd === path);
+    if (worker !== undefined)
+      this.#world.violate('one-agent', `${path} is taken from under agent ${worker.pid}`);
+    const leaving = [...before].filter(
+      ([file, content]) => agents.written.has(content) && after?.get(file) !== content,
+    );
+    if (leaving.length === 0) return;
+    const reachable = [...repository.reachable()];
+    for (const [file, content] of leaving) {
+      if (!reachable.some((sha) => repository.objects.filesOf(sha).get(file) === content))
+        this.#world.violate('work-kept', `${file} in ${path} is gone: ${content}`);
+    }
+  }
+
+  /** What lands is exactly the tree that passed. */
+  #checkLanding({ ref, old, next, reason }: RefMove): void {
+    if (!ref.startsWith('refs/drover/land/') || !reason.startsWith('drover: land ')) return;
+    const { objects } = this.#world.repository;
+    if (next === null) return;
+    const tip = objects.commit(next);
+    const line = objects.firstParents(next);
+    const landed = line.slice(
+      0,
+      Math.max(
+        0,
+        line.findIndex(({ sha }) => sha === old),
+      ),
+    );
+    const commands = new Set<string>();
+    for (const commit of landed) {
+      const command = this.#gateOf(commit);
+      if (command !== null) commands.add(command);
+    }
+    for (const command of commands) {
+      const { commands: looks } = this.#world;
+      if (!looks.green.has(`${tip.tree} ${command}`) || !isGreen(command, objects.filesOf(next)))
+        this.#world.violate('tested-tree', `${next} lands on ${ref} without a green ${command}`);
+    }
+  }
+
+  #gateOf(commit: SimulatedCommit): string | null {
+    const { gateCommand } = this.#world.settings;
+    const task = trailer(commit, 'Drover-Task');
+    if (task === null) return trailer(commit, 'Drover-Epic') === null ? null : gateCommand;
+    const [row] = this.#world.rows<{ test_mode: string }>(
+      'select test_mode from tasks where id = ?',
+      task,
+    );
+    return row?.test_mode === 'disabled' ? null : gateCommand;
+  }
+}
+
+export function trailer(commit: SimulatedCommit, key: string): string | null {
+  const line = commit.trailers.find((each) => each.startsWith(`${key}: `));
+  return line === undefined ? null : line.slice(key.length + 2);
+}
+
+/** Made by an agent, or by Drover of what an agent had left. */
+function isWork(commit: SimulatedCommit): boolean {
+  if (commit.by === 'agent') return true;
+  return commit.by === 'drover' && commit.parents.length < 2;
+}

@@ -1,0 +1,80 @@
+// What has to be true when nothing moves any more.
+
+import type { Sha } from '../../server/git/port.ts';
+import { trailer } from './checks.ts';
+import type { World } from './world.ts';
+
+interface TaskFacts {
+  readonly id: string;
+  readonly status: string;
+  readonly parent_id: string | null;
+  readonly blocked_reason: string | null;
+  readonly attempts: number;
+  readonly max_attempts: number;
+  readonly stop_requested: string | null;
+  readonly landed_sha: Sha | null;
+  readonly landed_on: string | null;
+}
+
+function tasksOf(world: World): TaskFacts[] {
+  return world.rows<TaskFacts>('select * from tasks');
+}
+
+/** No run is active: nothing may be owned, landing or half done. */
+export function checkSettled(world: World): void {
+  checkWorkflows(world);
+  for (const task of tasksOf(world)) {
+    if (['claimed', 'in_progress'].includes(task.status) && task.parent_id === null)
+      world.violate('stuck', `${task.id} is ${task.status} and nobody works on it`);
+    if (task.attempts > task.max_attempts)
+      world.violate('bounds', `${task.id} has used ${task.attempts} of ${task.max_attempts}`);
+  }
+  const left = world.agents.live().map((agent) => agent.request.runId);
+  if (left.length > 0) world.violate('one-agent', `nobody follows ${left.join(', ')}`);
+}
+
+function checkWorkflows(world: World): void {
+  for (const row of world.rows<{ id: string; error: string }>(
+    "select id, error from workflows where state = 'failed'",
+  ))
+    world.violate('unexpected', `workflow ${row.id} failed: ${row.error}`);
+}
+
+/** Everything is completed. */
+export function checkEnd(world: World): void {
+  checkSettled(world);
+  checkLines(world);
+  const open = world.rows<{ task_id: string; state: string }>(
+    "select task_id, state from landings where state in ('queued', 'taken')",
+  );
+  for (const row of open) world.violate('stuck', `the landing of ${row.task_id} is ${row.state}`);
+  const held = world.rows<{ path: string; task_id: string }>(
+    'select path, task_id from slots where task_id is not null',
+  );
+  for (const slot of held)
+    world.violate('stuck', `${slot.path} is kept for ${slot.task_id}, which is completed`);
+}
+
+function checkLines(world: World): void {
+  const { refs, objects } = world.repository;
+  for (const [ref, tip] of refs) {
+    if (!ref.startsWith('refs/drover/land/')) continue;
+    const line = objects.firstParents(tip);
+    const seen = new Set<string>();
+    for (const commit of line) {
+      const task = trailer(commit, 'Drover-Task');
+      if (task === null || commit.parents.length < 2) continue;
+      const key = `${task} ${trailer(commit, 'Drover-Attempt')}`;
+      if (seen.has(key)) world.violate('landed-once', `${key} is on ${ref} twice`);
+      seen.add(key);
+    }
+  }
+  for (const task of tasksOf(world)) {
+    if (task.landed_sha === null || task.landed_on === null || world.scenario.personRewinds)
+      continue;
+    const tip = refs.get(`refs/drover/land/${task.landed_on}`);
+    const line = tip === undefined ? [] : objects.firstParents(tip);
+    if (!line.some(({ sha }) => sha === task.landed_sha))
+      world.violate('landed-once', `${task.id} is completed, but not on ${task.landed_on}`);
+  }
+}

@@ -1,0 +1,221 @@
+// One life of the backend: the real store, the real durable adapter and the real engine over simulated ports. When it
+// dies, every promise of it hangs for ever and nothing of it writes any more; the database, the repository and the
+// agents stay.
+
+import type { DatabaseSync } from 'node:sqlite';
+import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kysely';
+import type { AgentDriver } from '../../server/agents/port.ts';
+import { createEmbeddedDurable } from '../../server/durable/embedded/embedded.ts';
+import type { Clock, Durable } from '../../server/durable/port.ts';
+import { sqliteDialect } from '../../server/store/sqlite/driver.ts';
+import { createStore } from '../../server/store/store.ts';
+import type { Store, StoreTables, Tx } from '../../server/store/port.ts';
+import {
+  createEngine,
+  type Engine,
+  launchEngine,
+  type Parts,
+} from '../../server/workflows/engine.ts';
+import { keepFollowing } from '../../server/workflows/keep-following.ts';
+import type { PortCalls } from '../doubles/port-calls.ts';
+import { SimulatedDriver, SimulatedProcessTable } from '../doubles/simulated-driver.ts';
+import { SimulatedGit } from '../doubles/simulated-git.ts';
+import type { World } from './world.ts';
+
+const leaseMs = 15_000;
+
+export class Life {
+  readonly id: string;
+  readonly world: World;
+  readonly calls: PortCalls;
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly durable: Durable<Tx>;
+  readonly engine: Engine;
+  alive = true;
+  launched = false;
+  readonly onDeath: (() => void)[] = [];
+  #stopFollowing: () => void = () => undefined;
+
+  constructor(world: World, number: number) {
+    this.id = `backend-${number}`;
+    this.world = world;
+    this.calls = callsOf(this);
+    this.clock = {
+      now: () => world.clock.now(),
+      timer: (delayMs, callback) =>
+        world.clock.timer(delayMs, () => {
+          if (this.alive) callback();
+        }),
+    };
+    const db = new Kysely<StoreTables>({ dialect: fencedDialect(this, world.database) });
+    const sources = { clock: this.clock, uuid: world.uuid, random: world.randomBytes };
+    const { faults } = world;
+    this.store = faults.store(createStore(db, sources), world);
+    this.durable = faults.durable(
+      createEmbeddedDurable({
+        db: db as never,
+        clock: this.clock,
+        processId: this.id,
+        isProcessAlive: (id) => id === this.id && this.alive,
+        leaseMs,
+        crashPoint: (_workflow, step) => {
+          this.store.feed.poke();
+          this.world.mayCrash(this, `stored ${step.split(':', 1)[0]}`);
+        },
+        onTrouble: (error) => this.calls.unexpected(error),
+      }) as unknown as Durable<Tx>,
+      world,
+    );
+    this.engine = createEngine(faults.parts(this.#parts(), world));
+  }
+
+  #parts(): Parts {
+    const { world } = this;
+    const drivers = new Map<string, AgentDriver>();
+    return {
+      store: this.store,
+      durable: this.durable,
+      git: new SimulatedGit(world.repository, this.calls, world.gitTrouble),
+      clock: this.clock,
+      processes: new SimulatedProcessTable(world.agents, this.calls),
+      commands: world.commands.portFor(this.calls),
+      files: {
+        setupFingerprint: (worktree, command) =>
+          this.calls.run('files.fingerprint', () => `${worktree} ${command}`),
+        copyIgnored: () => Promise.resolve([]),
+        exists: (path) =>
+          this.calls.run('files.exists', () => world.repository.worktrees.has(path)),
+        writeText: () => this.calls.run('files.write', () => undefined),
+      },
+      places: { root: world.repository.root, worktrees: '/worktrees', logs: '/logs' },
+      settings: () => world.settings,
+      driverFor: (kind) => {
+        const known =
+          drivers.get(kind) ??
+          new SimulatedDriver(kind as AgentDriver['kind'], world.agents, this.calls, this.id);
+        drivers.set(kind, known);
+        return known;
+      },
+      agentEnvironment: () => ({}),
+      commandEnvironment: () => ({}),
+      secrets: () => [],
+      mask: (text) => text,
+      owner: this.id,
+      crashPoint: (step) => void world.mayCrash(this, `point ${step}`),
+      chance: () => world.productChance.next(),
+      report: (error, where) => world.reported(error, where),
+    };
+  }
+
+  async launch(): Promise<void> {
+    await launchEngine(this.engine);
+    this.#stopFollowing = keepFollowing(this.engine);
+    this.launched = true;
+  }
+
+  /** Killed without a word. */
+  die(): void {
+    this.alive = false;
+    if (this.world.database.isTransaction) this.world.database.exec('rollback');
+    for (const callback of this.onDeath) callback();
+  }
+
+  /** Asked to leave: what runs is ended and goes on in the next life. */
+  async close(): Promise<void> {
+    this.#stopFollowing();
+    await this.durable.close();
+    this.alive = false;
+    for (const callback of this.onDeath) callback();
+  }
+}
+
+const never = new Promise<never>(() => undefined);
+
+function callsOf(life: Life): PortCalls {
+  const { world } = life;
+  const pause = (name: string): Promise<void> => {
+    if (!life.alive || world.mayCrash(life, name)) return never;
+    const delayMs = world.latencyMs();
+    if (delayMs === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      world.clock.timer(delayMs, () => {
+        if (life.alive) resolve();
+      });
+    });
+  };
+  return {
+    run: async (name, last, earlier = []) => {
+      await pause(`before ${name}`);
+      for (const step of earlier) {
+        if (!world.dieHalfway()) continue;
+        step();
+        await pause(`amid ${name}`);
+      }
+      const value = last();
+      await pause(`after ${name}`);
+      return value;
+    },
+    wait: (begin) =>
+      new Promise((resolve) => {
+        begin((value) => {
+          if (life.alive) resolve(value);
+        });
+      }),
+    isAlive: () => life.alive,
+    unexpected: (error) => {
+      if (life.alive) world.unexpected(error);
+    },
+  };
+}
+
+/** The real dialect; each statement of a dead life hangs, and a life can die around each commit. */
+function fencedDialect(life: Life, database: DatabaseSync): Dialect {
+  const inner = sqliteDialect(database, ':memory:');
+  return {
+    createAdapter: () => inner.createAdapter(),
+    createIntrospector: (db) => inner.createIntrospector(db),
+    createQueryCompiler: () => inner.createQueryCompiler(),
+    createDriver: () => fencedDriver(life, inner.createDriver()),
+  };
+}
+
+function fencedDriver(life: Life, driver: Driver): Driver {
+  const { world } = life;
+  const innerOf = new WeakMap<DatabaseConnection, DatabaseConnection>();
+  const inner = (connection: DatabaseConnection): DatabaseConnection =>
+    innerOf.get(connection) as DatabaseConnection;
+  const wrap = (connection: DatabaseConnection): DatabaseConnection => {
+    const fenced: DatabaseConnection = {
+      executeQuery: (query) =>
+        life.alive ? world.faults.query(query, () => connection.executeQuery(query)) : never,
+      streamQuery: () => {
+        throw new Error('nothing is streamed here');
+      },
+    };
+    innerOf.set(fenced, connection);
+    return fenced;
+  };
+  return {
+    init: () => driver.init(),
+    acquireConnection: async () => {
+      if (!life.alive) return never;
+      const connection = await driver.acquireConnection();
+      return life.alive ? wrap(connection) : never;
+    },
+    releaseConnection: (connection) =>
+      life.alive ? driver.releaseConnection(inner(connection)) : never,
+    beginTransaction: (connection, settings) =>
+      life.alive ? driver.beginTransaction(inner(connection), settings) : never,
+    commitTransaction: async (connection) => {
+      if (!life.alive || world.mayCrash(life, 'before commit')) return never;
+      await driver.commitTransaction(inner(connection));
+      if (world.mayCrash(life, 'after commit')) return never;
+    },
+    rollbackTransaction: (connection) =>
+      life.alive ? driver.rollbackTransaction(inner(connection)) : never,
+    destroy: () => driver.destroy(),
+  };
+}
+
+export const nothingQuery = CompiledQuery.raw('select 1 where 0');

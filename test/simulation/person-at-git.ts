@@ -1,0 +1,86 @@
+// What the person does to the repository meanwhile: commits, changes left lying, branches, and going back.
+
+import type { World } from './world.ts';
+
+export class PersonAtGit {
+  readonly #world: World;
+  #counter = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  #write(): void {
+    const { personChance: chance, repository } = this.#world;
+    this.#counter += 1;
+    const tasks = this.#world.rows<{ id: string }>('select id from tasks order by position');
+    const path = chance.percent(70)
+      ? `person/${this.#counter % 5}`
+      : chance.percent(50)
+        ? 'shared'
+        : `src/${chance.pick(tasks).id}`;
+    repository.checkout.files.set(path, `by the person ${this.#counter}\n`);
+  }
+
+  actWildly(): void {
+    const { personChance: chance, repository, scenario } = this.#world;
+    const act = chance.weighted({
+      commit: 8,
+      change: 4,
+      tidy: 4,
+      switch: 2,
+      rewind: scenario.personRewinds ? 3 : 0,
+    });
+    this.#world.tell(`person: git ${act}`);
+    switch (act) {
+      case 'commit':
+        this.#write();
+        repository.commitIn(repository.checkout, 'by hand', 'person');
+        return;
+      case 'change':
+        return this.#write();
+      case 'tidy':
+        return this.tidy();
+      case 'switch':
+        return this.#switch(repository.checkout.branch === 'refs/heads/own' ? 'main' : 'own');
+      case 'rewind':
+        return this.#rewind();
+    }
+  }
+
+  #switch(branch: string): void {
+    const { repository } = this.#world;
+    const { checkout, refs, objects } = repository;
+    if (repository.changedIn(checkout).length > 0) return;
+    const head = repository.headOf(checkout);
+    if (head === null) return;
+    const ref = `refs/heads/${branch}`;
+    if (!refs.has(ref)) repository.moveRefs([{ ref, next: head, old: null }], 'person', 'a branch');
+    checkout.branch = ref;
+    checkout.files = new Map(objects.filesOf(refs.get(ref) as string));
+  }
+
+  #rewind(): void {
+    const { repository } = this.#world;
+    const { checkout, objects } = repository;
+    const head = repository.headOf(checkout);
+    const parent = head === null ? undefined : objects.commit(head).parents[0];
+    if (checkout.branch === null || head === null || parent === undefined) return;
+    repository.moveRefs(
+      [{ ref: checkout.branch, next: parent, old: head }],
+      'person',
+      'reset --hard',
+    );
+    checkout.files = new Map(objects.filesOf(parent));
+  }
+
+  /** What lies around is put away, and the checkout is on the main branch again. */
+  tidy(): void {
+    const { repository } = this.#world;
+    const { checkout, objects } = repository;
+    const head = repository.headOf(checkout);
+    if (head !== null && repository.changedIn(checkout).length > 0)
+      checkout.files = new Map(objects.filesOf(head));
+    if (this.#world.calm && checkout.branch !== 'refs/heads/main') this.#switch('main');
+  }
+}

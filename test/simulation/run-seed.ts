@@ -1,0 +1,230 @@
+// One seed from beginning to end: a wild phase, a calm one in which everything under way has to end by itself, and one
+// in which a helpful person brings everything to its end.
+
+import { createHash } from 'node:crypto';
+import { addEpic } from '../../server/store/epics.ts';
+import { addTask } from '../../server/store/tasks.ts';
+import { Checks } from './checks.ts';
+import { checkEnd, checkSettled } from './end-checks.ts';
+import { type Faults, noFaults } from './faults.ts';
+import { Person } from './person.ts';
+import { Violation, World } from './world.ts';
+
+export interface SeedOutcome {
+  readonly seed: number;
+  readonly violation: Violation | null;
+  /** Of the whole event feed with its times: the same seed has to give the same one. */
+  readonly feedHash: string;
+  readonly events: number;
+  readonly crashes: number;
+  readonly simulatedMs: number;
+  /** What happened last, for people. */
+  readonly story: readonly string[];
+}
+
+const settleMs = 600_000;
+const finishMs = 1_800_000;
+const helpEveryMs = 2_000;
+
+export async function runSeed(seed: number, faults: Faults = noFaults): Promise<SeedOutcome> {
+  const world = await World.create(seed, faults);
+  const simulation = new Simulation(world);
+  const onRejection = (error: unknown): void => world.unexpected(error);
+  process.on('unhandledRejection', onRejection);
+  try {
+    await simulation.run();
+  } catch (error) {
+    if (!(error instanceof Violation)) world.unexpected(error);
+  } finally {
+    process.off('unhandledRejection', onRejection);
+  }
+  const outcome = simulation.outcome();
+  await world.close();
+  return outcome;
+}
+
+class Simulation {
+  readonly #world: World;
+  readonly #checks: Checks;
+  readonly #person: Person;
+  readonly #beganMs: number;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#checks = new Checks(world);
+    this.#person = new Person(world);
+    this.#beganMs = world.clock.now();
+  }
+
+  async run(): Promise<void> {
+    const world = this.#world;
+    world.startLife();
+    await this.#until(1_000, () => world.life?.launched === true);
+    await this.#plan();
+    this.#person.startRun(null);
+    this.#schedulePerson();
+    this.#scheduleTrouble();
+    await this.#until(world.scenario.chaosMs, () => false);
+    await this.#settle();
+    await this.#finish();
+  }
+
+  /** Steps until it is so, or until the time is over; answers whether it is so. */
+  async #until(forMs: number, isSo: () => boolean): Promise<boolean> {
+    const { clock } = this.#world;
+    const endMs = clock.now() + forMs;
+    let timeOver = false;
+    clock.at(endMs, () => {
+      timeOver = true;
+    });
+    while (!isSo()) {
+      if (timeOver) return false;
+      if (!clock.step()) this.#world.violate('stuck', 'nothing waits for anything any more');
+      // Everything between two events of the clock hangs on promises only: one turn drains them all.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      this.#checks.afterStep();
+      if (this.#world.violation !== null) throw this.#world.violation;
+    }
+    return true;
+  }
+
+  async #plan(): Promise<void> {
+    const { life, scenario } = this.#world;
+    const store = life?.store;
+    if (store === undefined) throw new Error('the backend died before anything was planned');
+    const epics: string[] = [];
+    const tasks: string[] = [];
+    await store.transaction(async (tx) => {
+      for (let at = 0; at < scenario.epics; at += 1)
+        epics.push((await addEpic(tx, store.sources, { title: `epic ${at}` })).id);
+      for (const task of scenario.tasks) {
+        const parent = task.parent === null ? null : (tasks[task.parent] ?? null);
+        const row = await addTask(tx, store.sources, {
+          title: task.title,
+          ...(parent === null
+            ? { epic: task.epic === null ? null : (epics[task.epic] ?? null) }
+            : { parent }),
+          blocked_by: task.blockedBy.map((at) => tasks[at] as string),
+          type: task.type,
+          agent: task.agent,
+          priority: task.priority,
+          max_attempts: task.maxAttempts,
+          test_mode: task.testMode,
+        });
+        tasks.push(row.id);
+      }
+    });
+    const main = this.#world.repository.refs.get('refs/heads/main') as string;
+    this.#world.repository.moveRefs(
+      [{ ref: 'refs/heads/other', next: main, old: null }],
+      'person',
+      'a branch',
+    );
+  }
+
+  #schedulePerson(): void {
+    const { personChance, scenario, clock } = this.#world;
+    if (scenario.personEveryMs === 0) return;
+    clock.timer(personChance.between(1, 2 * scenario.personEveryMs), () => {
+      if (this.#world.calm) return;
+      this.#person.actWildly();
+      this.#schedulePerson();
+    });
+  }
+
+  #scheduleTrouble(): void {
+    const { productChance, scenario, clock } = this.#world;
+    const chance = productChance.fork('trouble');
+    const within = (): number => chance.below(scenario.chaosMs);
+    if (scenario.crashes > 0)
+      clock.timer(within(), () => this.#wild(() => this.#world.crash('any time')));
+    if (scenario.leaves) clock.timer(within(), () => this.#wild(() => this.#world.leave()));
+    if (scenario.jumps)
+      clock.timer(within(), () => this.#wild(() => clock.jump(chance.between(1_000, 3_600_000))));
+  }
+
+  #wild(act: () => void): void {
+    if (!this.#world.calm) act();
+  }
+
+  #repeat(act: () => void): () => void {
+    let stopped = false;
+    const again = (): void => {
+      if (stopped) return;
+      act();
+      this.#world.clock.timer(helpEveryMs, again);
+    };
+    again();
+    return () => {
+      stopped = true;
+    };
+  }
+
+  #isQuiet(): boolean {
+    const { life } = this.#world;
+    if (life === null || !life.launched || this.#person.isWaiting) return false;
+    return this.#world.rows("select id from runs where state = 'active'").length === 0;
+  }
+
+  /** Nothing goes wrong any more: every run that is active has to end by itself. */
+  async #settle(): Promise<void> {
+    const world = this.#world;
+    world.calm = true;
+    world.tell('from now on nothing goes wrong');
+    world.commands.rules = { ...world.commands.rules, flakyShare: 0, setupFailShare: 0 };
+    world.settings = { ...world.settings, gateTimeoutMs: 60_000 };
+    const stop = this.#repeat(() => this.#person.actKindly());
+    const quiet = await this.#until(settleMs, () => this.#isQuiet());
+    stop();
+    if (!quiet) world.violate('stuck', 'a run does not end');
+    else checkSettled(world);
+    if (world.violation !== null) throw world.violation;
+  }
+
+  async #finish(): Promise<void> {
+    const world = this.#world;
+    const stop = this.#repeat(() => this.#person.actHelpfully());
+    const isDone = (): boolean =>
+      this.#isQuiet() &&
+      world.rows("select id from tasks where status <> 'completed'").length === 0 &&
+      world.agents.live().length === 0;
+    const done = await this.#until(finishMs, isDone);
+    stop();
+    if (!done) world.violate('stuck', 'the work does not come to its end');
+    else {
+      await this.#until(5_000, () => false);
+      checkEnd(world);
+    }
+    if (world.violation !== null) throw world.violation;
+  }
+
+  outcome(): SeedOutcome {
+    const world = this.#world;
+    const rows = world.rows('select seq, type, at_ms, task_id, epic_id, run_id, data from events');
+    const hash = createHash('sha1').update(JSON.stringify(rows)).digest('hex');
+    const states = world.rows<{ id: string; status: string; last_error: string | null }>(
+      'select id, status, phase, stop_requested, blocked_reason, attempts, epoch, last_error from tasks',
+    );
+    return {
+      seed: world.seed,
+      violation: world.violation,
+      feedHash: hash,
+      events: rows.length,
+      crashes: world.crashes,
+      simulatedMs: world.clock.now() - this.#beganMs,
+      story: [
+        ...world.story.slice(-120),
+        ...this.#checks.replay.last.map(
+          (event) =>
+            `event ${event.seq} at ${event.at_ms - this.#beganMs}: ${event.type} ${event.task_id ?? ''} ${JSON.stringify(event.data).slice(0, 200)}`,
+        ),
+        ...states.map((state) => `task ${JSON.stringify(state)}`),
+        ...world.rows('select * from runs').map((row) => `run ${JSON.stringify(row)}`),
+        ...world.rows('select * from lines').map((row) => `line ${JSON.stringify(row)}`),
+        ...world
+          .rows("select id, state, error, owner, epoch from workflows where state <> 'succeeded'")
+          .map((row) => `workflow ${JSON.stringify(row)}`),
+      ],
+    };
+  }
+}

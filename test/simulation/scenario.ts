@@ -1,0 +1,124 @@
+// What a seed is about: the plan of tasks, the settings, and how much goes wrong.
+
+import type { WorkSettings } from '../../server/workflows/engine.ts';
+import type { SeededChance } from '../doubles/seeded-chance.ts';
+import type { Files } from '../doubles/simulated-git-objects.ts';
+
+export interface PlannedTask {
+  readonly title: string;
+  readonly epic: number | null;
+  /** Index of an earlier task. */
+  readonly parent: number | null;
+  readonly blockedBy: readonly number[];
+  readonly type: 'feature' | 'research';
+  readonly agent: string | null;
+  readonly priority: number;
+  readonly maxAttempts: number;
+  readonly testMode: 'strict' | 'disabled';
+}
+
+export interface Scenario {
+  readonly tasks: readonly PlannedTask[];
+  readonly epics: number;
+  readonly settings: WorkSettings;
+  readonly chaosMs: number;
+  readonly crashes: number;
+  readonly leaves: boolean;
+  readonly jumps: boolean;
+  /** Mean time between two acts of the person; 0 = looks on. */
+  readonly personEveryMs: number;
+  readonly personRewinds: boolean;
+  readonly gitTroubleShare: number;
+  readonly flakyShare: number;
+  readonly setupFailShare: number;
+  readonly latencyMaxMs: number;
+  /** Percent of agents that do not simply do their work. */
+  readonly moodShare: number;
+}
+
+const agentKinds = ['claude', 'command', 'drover-code'] as const;
+
+export function drawScenario(chance: SeededChance): Scenario {
+  const count = chance.between(2, 7);
+  const epics = chance.percent(60) ? chance.between(1, 2) : 0;
+  const tasks: PlannedTask[] = [];
+  for (let at = 0; at < count; at += 1) tasks.push(drawTask(chance, at, tasks, epics));
+  return {
+    tasks,
+    epics,
+    settings: drawSettings(chance),
+    chaosMs: chance.between(10_000, 60_000),
+    crashes: chance.percent(70) ? chance.between(1, 5) : 0,
+    leaves: chance.percent(20),
+    jumps: chance.percent(10),
+    personEveryMs: chance.percent(75) ? chance.between(500, 6_000) : 0,
+    personRewinds: chance.percent(10),
+    gitTroubleShare: chance.percent(25) ? chance.between(1, 6) : 0,
+    flakyShare: chance.percent(30) ? 30 : 0,
+    setupFailShare: chance.percent(30) ? 20 : 0,
+    latencyMaxMs: chance.pick([2, 30, 30, 400]),
+    moodShare: chance.pick([0, 30, 30, 60]),
+  };
+}
+
+function drawTask(
+  chance: SeededChance,
+  at: number,
+  before: readonly PlannedTask[],
+  epics: number,
+): PlannedTask {
+  const roots = before.flatMap((task, index) => (task.parent === null ? [index] : []));
+  const parent = roots.length > 0 && chance.percent(15) ? chance.pick(roots) : null;
+  const blockedBy = parent === null ? roots.filter(() => chance.percent(30)) : [];
+  const epic =
+    parent === null
+      ? epics > 0 && chance.percent(70)
+        ? chance.below(epics)
+        : null
+      : (before[parent]?.epic ?? null);
+  return {
+    title: `piece ${at}`,
+    epic,
+    parent,
+    blockedBy,
+    type: chance.percent(10) ? 'research' : 'feature',
+    agent: chance.percent(30) ? chance.pick(agentKinds) : null,
+    priority: chance.below(3),
+    maxAttempts: chance.between(1, 3),
+    testMode: chance.percent(10) ? 'disabled' : 'strict',
+  };
+}
+
+function drawSettings(chance: SeededChance): WorkSettings {
+  return {
+    agentKind: chance.pick(agentKinds),
+    workers: chance.between(1, 4),
+    target: null,
+    land: null,
+    gateCommand: chance.percent(80) ? 'gate' : null,
+    gateTimeoutMs: chance.percent(90) ? 60_000 : 2_500,
+    setupCommand: chance.percent(40) ? 'setup' : null,
+    setupTimeoutMs: 60_000,
+    setupInputs: [],
+    copyIgnored: [],
+    keepIgnored: chance.percent(50),
+    sparse: null,
+    portsPerTask: 10,
+    runHooks: false,
+    follow: chance.percent(90) ? 'fast-forward' : 'never',
+    maxCommitFileSize: 1_000_000,
+    maxOutputBytes: 1_000_000,
+    taskTimeoutMs: 600_000,
+    guidelines: '',
+    taskContextCount: chance.percent(50) ? 3 : 0,
+    taskContextMaxAgeMs: 3_600_000,
+    maxDescriptionBytes: 10_000,
+  };
+}
+
+/** Marks in files: `bad` is red by itself; the two halves are green alone and red together. */
+export function isGreen(_command: string, files: Files): boolean {
+  const contents = [...files.values()];
+  const has = (mark: string): boolean => contents.some((content) => content.includes(mark));
+  return !has('(bad)') && !(has('(half one)') && has('(half two)'));
+}
