@@ -14,6 +14,8 @@ export interface RunningProgram {
   readonly ended: Promise<FinishedProgram>;
   /** Resolves with the first line of standard output, past or future, that the test accepts. */
   line(accepts: (line: string) => boolean): Promise<string>;
+  /** Lines of standard output so far. */
+  lineCount(): number;
   signal(name: NodeJS.Signals): void;
 }
 
@@ -98,6 +100,7 @@ export function startProgram(start: ProgramStart): RunningProgram {
         listeners.add(look);
         look();
       }),
+    lineCount: () => stdout.split('\n').length - 1,
     signal: (name) => {
       child.kill(name);
     },

@@ -1,0 +1,91 @@
+// The backend is killed at random moments and at every step: every task is done, and done once.
+
+import assert from 'node:assert/strict';
+import { SeededChance } from '../doubles/seeded-chance.ts';
+import {
+  assertDoneOnce,
+  crashPlan,
+  recordedAgent,
+  writePlan,
+} from './support/crash-epic.ts';
+import { eventually } from './support/eventually.ts';
+import { isProcessAlive } from './support/processes.ts';
+import type { Project } from './support/project.ts';
+import type { RunningProgram } from './support/run-program.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const seed = Number(process.env['DROVER_SEED'] ?? Date.now() % 1_000_000);
+const killsWanted = 50;
+const roundsMax = 20;
+/** Events between two kills at the most, and what is waited after the last of them, so that it falls anywhere. */
+const eventsMax = 25;
+const delayMsMax = 60;
+
+suite('a backend that is killed', function () {
+  this.timeout(900_000);
+  const project = useProjects();
+
+  test(`at ${killsWanted} random moments (DROVER_SEED=${seed})`, async () => {
+    const chance = new SeededChance(seed);
+    let kills = 0;
+    for (let round = 0; kills < killsWanted; round += 1) {
+      assert.ok(round < roundsMax, `only ${kills} kills in ${round} rounds`);
+      const here = project({ agent: recordedAgent });
+      const tasks = crashPlan();
+      await here.expect(0, ['init']);
+      await here.expect(0, ['import', writePlan(here, tasks)]);
+      kills += await runWithKills(here, chance, killsWanted - kills);
+      await assertDoneOnce(here, tasks, `seed ${seed}, round ${round}`);
+    }
+  });
+});
+
+/** Runs the epic to its end; resolves with how often the backend was killed on the way. */
+async function runWithKills(
+  here: Project,
+  chance: SeededChance,
+  killsMax: number,
+): Promise<number> {
+  let kills = 0;
+  let run = here.start(['run', '--workers', '4', '--json'], { timeoutMs: 400_000 });
+  let isOver = false;
+  for (;;) {
+    const ended = run.ended;
+    void ended.then(() => (isOver = true));
+    if (kills < killsMax && (await killSometime(here, run, chance, () => isOver))) {
+      kills += 1;
+      // Half of the time the command dies too, and a person says `resume`.
+      if (chance.percent(50)) continue;
+      run.signal('SIGKILL');
+      await ended;
+      isOver = false;
+      run = here.start(['resume', '--json'], { timeoutMs: 400_000 });
+      continue;
+    }
+    const { code, stdout, stderr } = await ended;
+    assert.equal(code, 0, `seed ${seed}\n${stdout.slice(-2000)}\n${stderr.slice(-4000)}`);
+    return kills;
+  }
+}
+
+/** Kills the backend after some events and some milliseconds; false when the run was over before. */
+async function killSometime(
+  here: Project,
+  run: RunningProgram,
+  chance: SeededChance,
+  isOver: () => boolean,
+): Promise<boolean> {
+  const events = chance.below(eventsMax);
+  const delayMs = chance.below(delayMsMax);
+  const pid = await eventually('a backend', () => (isOver() ? -1 : here.backendPid()));
+  if (pid === -1) return false;
+  const before = run.lineCount();
+  await eventually('events', () => isOver() || run.lineCount() >= before + events);
+  if (isOver()) return false;
+  await new Promise((resolve) => setTimeout(resolve, delayMs));
+  if (isOver() || !isProcessAlive(pid)) return false;
+  process.kill(pid, 'SIGKILL');
+  await eventually('the backend is gone', () => !isProcessAlive(pid));
+  return true;
+}
+
