@@ -13,6 +13,7 @@ import { openRepository } from './repository.ts';
 import { KeyedMutex } from './turns.ts';
 import { readVersion } from './version.ts';
 
+export { agentGitVariables } from './environment.ts';
 export { isHeldFileName } from './held-files.ts';
 
 export interface GitAdapterOptions {

@@ -5,7 +5,7 @@
 // them; callers that come while a flush is running share the next one. Objects are flushed before a ref moves to them
 // (a ref to a lost object would be worse than a lost ref), and `settle` makes the moves themselves last.
 
-import { readdirSync, statSync, type BigIntStats } from 'node:fs';
+import { readdirSync, statSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { mapBounded } from './turns.ts';
@@ -19,7 +19,7 @@ const flushWidth = 32;
 const maxInheritedFiles = 4_000;
 
 interface KnownFolder {
-  mtimeNs: bigint;
+  mtimeMs: number;
   readonly names: Set<string>;
 }
 
@@ -57,26 +57,26 @@ export class ObjectFolders {
     const facts = statOrNull(folder);
     if (facts === null) return;
     const known = this.#known.get(folder);
-    if (known?.mtimeNs === facts.mtimeNs) return;
-    const oldFolder = this.#inherited && nowMs - Number(facts.mtimeMs) > writtenBackMs;
+    if (known?.mtimeMs === facts.mtimeMs) return;
+    const oldFolder = this.#inherited && nowMs - facts.mtimeMs > writtenBackMs;
     const names = readdirSync(folder);
     for (const name of names) {
       if (oldFolder || known?.names.has(name)) continue;
       const file = join(folder, name);
       if (!this.#inherited || isRecent(file, nowMs)) found.push(file);
     }
-    const settled = nowMs - Number(facts.mtimeMs) > settledMs;
-    this.#known.set(folder, { mtimeNs: settled ? facts.mtimeNs : -1n, names: new Set(names) });
+    const settled = nowMs - facts.mtimeMs > settledMs;
+    this.#known.set(folder, { mtimeMs: settled ? facts.mtimeMs : -1, names: new Set(names) });
   }
 }
 
-function statOrNull(path: string): BigIntStats | null {
-  return statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
+function statOrNull(path: string): Stats | null {
+  return statSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
 function isRecent(file: string, nowMs: number): boolean {
   const facts = statOrNull(file);
-  return facts !== null && nowMs - Number(facts.mtimeMs) <= writtenBackMs;
+  return facts !== null && nowMs - facts.mtimeMs <= writtenBackMs;
 }
 
 export function openDurability(commonDir: string): Durability {
