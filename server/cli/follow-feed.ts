@@ -1,7 +1,6 @@
 // Following the feed for as long as somebody watches: when the backend goes, by whoever answers next (another backend,
 // or this process itself), from the number where it stopped.
 
-import { Refusal } from '../core/failure.ts';
 import type { Client, EventView } from '../protocol/api.ts';
 import type { CommandContext } from './context.ts';
 
@@ -49,7 +48,7 @@ export async function followFeed(
         await attach(client);
         return;
       } catch (error) {
-        if (error instanceof Refusal || tries >= connectTriesMax) throw error;
+        if (tries >= connectTriesMax) throw error;
       }
     }
   };

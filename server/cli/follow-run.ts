@@ -4,7 +4,7 @@
 import { Refusal } from '../core/failure.ts';
 import type { Client, EventView, RunStarted } from '../protocol/api.ts';
 import type { CommandContext } from './context.ts';
-import { exitCodes } from './exit-codes.ts';
+import type { InterruptWatch } from './interrupt.ts';
 import { plainLine } from './plain-text.ts';
 import { eventLine } from './render/event-line.ts';
 import { SignalBox } from './signal-box.ts';
@@ -27,8 +27,6 @@ export interface RunDisplay {
   done(): Promise<void>;
 }
 
-/** A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this time. */
-const sameInterruptMs = 250;
 const stopWaitMs = 60_000;
 const connectTriesMax = 12;
 const connectDelayMaxMs = 3000;
@@ -42,14 +40,13 @@ export async function followRun(
   context: CommandContext,
   client: Client,
   started: RunStarted,
+  interrupts: InterruptWatch,
 ): Promise<RunEnd> {
   const display = await displayOf(context, client, started);
-  const follower = new RunFollower(context, client, started, display);
-  const offInterrupt = context.surroundings.onInterrupt(() => follower.interrupt());
+  const follower = new RunFollower(context, client, started, display, interrupts);
   try {
     return await follower.toTheEnd();
   } finally {
-    offInterrupt();
     await display.done();
   }
 }
@@ -80,30 +77,28 @@ class RunFollower {
   private readonly context: CommandContext;
   private readonly runId: string;
   private readonly display: RunDisplay;
+  private readonly interrupts: InterruptWatch;
   private readonly signals = new SignalBox<Signal>();
   private client: Client;
   private last: number;
   private isOver = false;
   private isStopping = false;
   private finished: EventView | null = null;
-  private interruptedAtMs: number | null = null;
 
-  constructor(context: CommandContext, client: Client, started: RunStarted, display: RunDisplay) {
+  constructor(
+    context: CommandContext,
+    client: Client,
+    started: RunStarted,
+    display: RunDisplay,
+    interrupts: InterruptWatch,
+  ) {
     this.context = context;
     this.client = client;
     this.runId = started.run.id;
     this.last = started.after;
     this.display = display;
-  }
-
-  interrupt(): void {
-    const { nowMs, exitNow } = this.context.surroundings;
-    if (this.interruptedAtMs === null) {
-      this.interruptedAtMs = nowMs();
-      this.signals.give('interrupt');
-    } else if (nowMs() - this.interruptedAtMs > sameInterruptMs) {
-      exitNow(exitCodes.interrupted);
-    }
+    this.interrupts = interrupts;
+    interrupts.onFirst(() => this.signals.give('interrupt'));
   }
 
   async toTheEnd(): Promise<RunEnd> {
@@ -134,7 +129,7 @@ class RunFollower {
     } catch (error) {
       if (error instanceof Refusal) throw error;
       // An interrupt that could not be carried out goes to the next backend.
-      if (this.interruptedAtMs !== null) signals.give('interrupt');
+      if (this.interrupts.isInterrupted) signals.give('interrupt');
       return 'gone';
     } finally {
       unfollow();
@@ -184,7 +179,6 @@ class RunFollower {
         this.display.onNotice('The backend is back.');
         return;
       } catch (error) {
-        if (error instanceof Refusal) throw error;
         if (tries < connectTriesMax) continue;
         const reason = error instanceof Error ? error.message : String(error);
         throw new Error(

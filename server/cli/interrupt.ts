@@ -1,7 +1,8 @@
-// Commands that go on until somebody ends them: Ctrl-C, the reader of their output, or the thing they watch.
+// Ctrl-C: for commands that go on until somebody ends them, and for runs, which are stopped cleanly first.
 
 import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
+import type { Surroundings } from './surroundings.ts';
 
 type End = (outcome: number | Error) => void;
 
@@ -25,5 +26,44 @@ export async function untilInterrupted(
     stop();
     offInterrupt();
     offClosed();
+  }
+}
+
+/** A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this time. */
+const sameInterruptMs = 250;
+
+/** Remembers the first Ctrl-C, also one that comes before anybody can act on it; a later second one ends the process. */
+export class InterruptWatch {
+  private readonly surroundings: Surroundings;
+  private readonly off: () => void;
+  private firstAtMs: number | null = null;
+  private tell: () => void = () => {};
+
+  constructor(surroundings: Surroundings) {
+    this.surroundings = surroundings;
+    this.off = surroundings.onInterrupt(() => this.press());
+  }
+
+  get isInterrupted(): boolean {
+    return this.firstAtMs !== null;
+  }
+
+  onFirst(listener: () => void): void {
+    this.tell = listener;
+    if (this.isInterrupted) listener();
+  }
+
+  end(): void {
+    this.off();
+  }
+
+  private press(): void {
+    const nowMs = this.surroundings.nowMs();
+    if (this.firstAtMs === null) {
+      this.firstAtMs = nowMs;
+      this.tell();
+    } else if (nowMs - this.firstAtMs > sameInterruptMs) {
+      this.surroundings.exitNow(exitCodes.interrupted);
+    }
   }
 }

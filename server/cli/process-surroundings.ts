@@ -1,5 +1,6 @@
 // The real process as the command's surroundings.
 
+import { Refusal } from '../core/failure.ts';
 import type { Output, Surroundings } from './surroundings.ts';
 
 const stdinBytesMax = 32 * 1024 * 1024;
@@ -69,7 +70,9 @@ async function readStdin(): Promise<Buffer> {
   for await (const chunk of process.stdin) {
     const part = chunk as Buffer;
     bytes += part.length;
-    if (bytes > stdinBytesMax) throw new Error('Standard input is larger than 32 MB.');
+    if (bytes > stdinBytesMax) {
+      throw new Refusal('file', 'Standard input is larger than 32 MB; split it.');
+    }
     chunks.push(part);
   }
   return Buffer.concat(chunks);

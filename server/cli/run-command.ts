@@ -33,8 +33,7 @@ export async function runCommand(
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.done;
-      const message = error.message === '(outputHelp)' ? 'a command is missing' : error.message;
-      printFailure(surroundings, args, 'usage', message.replace(/^error: /u, ''), false);
+      printFailure(surroundings, args, 'usage', error.message.replace(/^error: /u, ''), false);
       return exitCodes.wrongUse;
     }
     const kind = error instanceof Refusal ? error.kind : 'internal';

@@ -1,13 +1,14 @@
 // import and export.
 
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { Client, ImportResultView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
+import { readInputFile } from '../read-input.ts';
 
 export interface ImportOptions {
   readonly format: 'auto' | 'session' | 'jsonl' | 'beads';
@@ -139,21 +140,8 @@ async function readPresent(path: string): Promise<string | null> {
 
 async function readImport(context: CommandContext, file: string): Promise<Buffer> {
   if (file === '-') return await context.surroundings.readStdin();
-  const path = resolve(context.directory, file);
-  const refuse = (reason: string): Refusal =>
-    new Refusal('file', `The file ${file} cannot be imported: ${reason}.`);
-  let size: number;
-  try {
-    const facts = await stat(path);
-    if (facts.isDirectory()) throw refuse('it is a folder');
-    size = facts.size;
-    if (size > fileBytesMax) throw refuse(`it has ${size} bytes, at most ${fileBytesMax} are read`);
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    const code = (error as NodeJS.ErrnoException).code;
-    throw refuse(code === 'ENOENT' ? 'there is no such file' : String((error as Error).message));
-  }
+  const fault = `The file ${file} cannot be imported`;
+  return await readInputFile(resolve(context.directory, file), { bytesMax: fileBytesMax, fault });
 }
 
 function tellProblems(context: CommandContext, file: string, result: ImportResultView): void {

@@ -1,12 +1,14 @@
 // init, epics, tasks: what makes the plan.
 
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Refusal } from '../../core/failure.ts';
 import type { EpicView, Params, TaskFields, TaskView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine, plainText } from '../plain-text.ts';
+import { readInputFile, textOfBytes } from '../read-input.ts';
+
+/** As much as a description may have; more is refused before it is read. */
+const descriptionBytesMax = 1024 * 1024;
 
 export interface TaskOptions {
   readonly description?: string;
@@ -194,11 +196,13 @@ async function descriptionOf(
   { description, descriptionFile }: TaskOptions,
 ): Promise<string | undefined> {
   if (descriptionFile === undefined) return description;
-  if (descriptionFile === '-') return (await context.surroundings.readStdin()).toString('utf8');
-  try {
-    return await readFile(resolve(context.directory, descriptionFile), 'utf8');
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Refusal('file', `The description file ${descriptionFile} cannot be read: ${reason}.`);
-  }
+  const isInput = descriptionFile === '-';
+  const fault = isInput
+    ? 'The description on standard input cannot be used'
+    : `The description file ${descriptionFile} cannot be used`;
+  const limits = { bytesMax: descriptionBytesMax, fault };
+  const bytes = isInput
+    ? await context.surroundings.readStdin()
+    : await readInputFile(resolve(context.directory, descriptionFile), limits);
+  return textOfBytes(bytes, limits);
 }

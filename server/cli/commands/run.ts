@@ -12,6 +12,7 @@ import type {
 import type { CommandContext } from '../context.ts';
 import { exitCodes, judgeRun } from '../exit-codes.ts';
 import { followRun, type RunEnd } from '../follow-run.ts';
+import { InterruptWatch } from '../interrupt.ts';
 import { plainLine } from '../plain-text.ts';
 import { oneLine } from '../render/summary.ts';
 
@@ -35,8 +36,10 @@ export async function run(context: CommandContext, options: RunCommandOptions): 
     ...(land !== undefined && { land }),
     env: textsOf(context.surroundings.env),
   };
-  const started = await client.call('run.start', params);
-  return await goOn(context, client, started, { epic: epic ?? null, detach });
+  return await withInterrupts(context, async (interrupts) => {
+    const started = await client.call('run.start', params);
+    return await goOn(context, client, started, { epic: epic ?? null, detach, interrupts });
+  });
 }
 
 /** By the names that the settings have in `.drover.toml`, so that `status` can say where they come from. */
@@ -55,18 +58,34 @@ export async function resume(
 ): Promise<number> {
   const client = await context.client('engine');
   const env = textsOf(context.surroundings.env);
-  const started = await client.call('run.resume', { env });
-  if (started.run === null) {
+  return await withInterrupts(context, async (interrupts) => {
+    const started = await client.call('run.resume', { env });
+    if (started.run !== null) {
+      return await goOn(context, client, started, { epic: null, detach, interrupts });
+    }
     context.answer(started, plainLine(started.message));
     return exitCodes.done;
+  });
+}
+
+/** From before the run starts: a Ctrl-C in between must not leave it running with nobody watching. */
+async function withInterrupts(
+  context: CommandContext,
+  body: (interrupts: InterruptWatch) => Promise<number>,
+): Promise<number> {
+  const interrupts = new InterruptWatch(context.surroundings);
+  try {
+    return await body(interrupts);
+  } finally {
+    interrupts.end();
   }
-  return await goOn(context, client, started, { epic: null, detach });
 }
 
 interface Wish {
   /** The epic that was asked for; the run may be a wider one that covers it. */
   readonly epic: string | null;
   readonly detach: boolean | undefined;
+  readonly interrupts: InterruptWatch;
 }
 
 async function goOn(
@@ -83,7 +102,7 @@ async function goOn(
     context.answer({ run: view, joined, message, warnings }, text);
     return exitCodes.done;
   }
-  const end = await followRun(context, client, started);
+  const end = await followRun(context, client, started, wish.interrupts);
   if (end.interrupted) context.tell('The run is stopped; go on with: drover resume');
   return await judge(context, end, started.run, wish.epic ?? started.run.epic_id);
 }

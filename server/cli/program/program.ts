@@ -1,9 +1,10 @@
 // The tree of commands, as `drover --help` shows it.
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { droverVersion } from '../../protocol/version.ts';
 import { defineDataCommands } from './data-commands.ts';
 import { defineLookCommands } from './look-commands.ts';
+import { DroverCommand } from './drover-command.ts';
 import { addGlobals, type ProgramHost } from './options.ts';
 import { definePlanCommands } from './plan-commands.ts';
 import { defineRunCommands } from './run-commands.ts';
@@ -13,7 +14,7 @@ import { defineUpkeepCommands } from './upkeep-commands.ts';
 const columnsMax = 100;
 
 export function buildProgram(host: ProgramHost): Command {
-  const program = new Command('drover');
+  const program = new DroverCommand('drover');
   program
     .description('Drives a project to completion with parallel coding agents.')
     .version(droverVersion, '--version', 'show the version')
@@ -28,8 +29,7 @@ export function buildProgram(host: ProgramHost): Command {
       getErrHasColors: () => false,
       outputError: (text, write) => write(text.replace(/^error: /u, 'drover: ')),
     })
-    .configureHelp({ subcommandTerm: termOf })
-    .showHelpAfterError('(see drover --help)');
+    .configureHelp({ subcommandTerm: termOf });
   definePlanCommands(program, host);
   defineRunCommands(program, host);
   defineLookCommands(program, host);

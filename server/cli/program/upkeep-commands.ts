@@ -60,7 +60,7 @@ function defineServer(program: Command, host: ProgramHost): void {
     .addOption(new Option('--socket <path>', 'listen on this path').conflicts('stdio'))
     .action(async (options: { stdio?: boolean; socket?: string }) => {
       if (options.stdio !== true && options.socket === undefined) {
-        server.error('drover: server needs --stdio, --socket <path> or stop');
+        server.error('server needs --stdio, --socket <path> or stop');
       }
       await host.run(server, async (context) => (await load()).serve(context, options));
     });

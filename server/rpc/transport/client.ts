@@ -1,5 +1,6 @@
 // The calling end of the wire: connect, greet, call, follow the feed without a gap.
 
+import { lstatSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -42,8 +43,17 @@ export async function connectSocket(
   address: BackendAddress,
   options: ConnectOptions = {},
 ): Promise<Client> {
+  checkOwner(address.socket);
   const socket = await openSocket(address.socket);
   return await greet(socket, socket, () => socket.destroy(), address.token, options);
+}
+
+/** The token is said to nobody else's socket. */
+function checkOwner(path: string): void {
+  const uid = process.getuid?.();
+  const facts = path.startsWith('\\\\') ? undefined : lstatSync(path, { throwIfNoEntry: false });
+  if (facts === undefined || uid === undefined || facts.uid === uid || facts.uid === 0) return;
+  throw new ConnectFailure('refused', `The socket ${path} belongs to another user.`);
 }
 
 /** The same over a pair of pipes (`drover server --stdio`). */

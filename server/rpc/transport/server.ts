@@ -118,6 +118,11 @@ async function listen(server: Server, path: string): Promise<void> {
   if (!isPipe(path)) chmodSync(path, 0o600);
 }
 
+/** In a folder of another user the socket could be exchanged for his. */
+function isOursOrRoots(uid: number): boolean {
+  return uid === 0 || uid === process.getuid?.();
+}
+
 function isPipe(path: string): boolean {
   return path.startsWith('\\\\');
 }
@@ -131,10 +136,10 @@ async function preparePath(path: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const folder = statSync(dirname(path));
   const openToAll = (folder.mode & 0o002) !== 0 && (folder.mode & 0o1000) === 0;
-  if (openToAll) {
+  if (openToAll || !isOursOrRoots(folder.uid)) {
     throw new Refusal(
       'socket',
-      `The folder ${dirname(path)} is writable by everybody; choose one that is not.`,
+      `Somebody else can change the folder ${dirname(path)}; choose one of your own.`,
     );
   }
   const present = lstatSync(path, { throwIfNoEntry: false });

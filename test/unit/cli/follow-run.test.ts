@@ -165,6 +165,18 @@ suite('run', () => {
     assert.deepEqual(terminal.exits, [130]);
   });
 
+  test('Ctrl-C while the run is being started stops it as soon as it has', async () => {
+    const backend = stoppable();
+    const terminal = memoryTerminal(backend.backends);
+    const start = backend.handlers['run.start'];
+    (backend.handlers as { 'run.start': typeof start })['run.start'] = async (params) => {
+      terminal.interrupt();
+      return await start(params);
+    };
+    assert.equal(await terminal.run('run'), 130);
+    assert.ok(backend.calls.some((call) => call.name === 'run.stop'));
+  });
+
   test('stopped from elsewhere: the run is over, and tasks are left', async () => {
     const backend = memoryBackend();
     backend.setTask({ id: 'task-1', status: 'ready' });

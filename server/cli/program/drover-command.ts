@@ -1,0 +1,59 @@
+// A command whose complaints are one sentence each: what is wrong, and what to write instead.
+
+import { Command, type ErrorOptions, type HelpContext } from 'commander';
+
+export class DroverCommand extends Command {
+  override createCommand(name?: string): DroverCommand {
+    return new DroverCommand(name);
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    const what = message
+      .replace(/^error: /u, '')
+      .replace(/\.?\n(\(Did you mean [^\n]*\?\))$/u, ' $1')
+      .replace(/\.$/u, '');
+    const sentence = `error: ${what}; ${this.remedyFor(options?.code)}.`;
+    return super.error(sentence, options);
+  }
+
+  /** Without a sub-command: the help is the answer, and the error still says in one line what is missing. */
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    if (typeof context !== 'object' || context.error !== true) {
+      return super.help(context as HelpContext);
+    }
+    this.outputHelp({ error: true });
+    return this.error('a command is missing', { code: 'commander.help' });
+  }
+
+  private remedyFor(code: string | undefined): string {
+    const path = pathOf(this);
+    switch (code) {
+      case 'commander.missingArgument':
+        return `write: ${path} ${this.operands()}`;
+      case 'commander.excessArguments':
+        return `write: ${`${path} ${this.operands()}`.trim()} (a text of several words needs quotes)`;
+      case 'commander.help':
+      case 'commander.unknownCommand': {
+        const names = this.commands.map((command) => command.name());
+        // All of them would be too many for a sentence at the top.
+        return this.parent === null
+          ? `see ${path} --help`
+          : `${path} knows ${names.join(', ')}, see ${path} --help`;
+      }
+      default:
+        return `see ${path} --help`;
+    }
+  }
+
+  private operands(): string {
+    return this.registeredArguments
+      .map((argument) => (argument.required ? `<${argument.name()}>` : `[${argument.name()}]`))
+      .join(' ');
+  }
+}
+
+/** As it is typed: `drover epic add`. */
+function pathOf(command: Command): string {
+  const name = command.name();
+  return command.parent === null ? name : `${pathOf(command.parent)} ${name}`;
+}

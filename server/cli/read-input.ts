@@ -1,0 +1,71 @@
+// Files that a person names on the command line, read to a limit: a device without end or a huge file is refused.
+
+import { open, type FileHandle } from 'node:fs/promises';
+import { Refusal } from '../core/failure.ts';
+
+export interface InputLimits {
+  readonly bytesMax: number;
+  /** Begins the refusal, as `The file plan.jsonl cannot be imported`. */
+  readonly fault: string;
+}
+
+const chunkBytes = 1024 * 1024;
+
+/** The whole file; a `Refusal` says why it cannot be had. */
+export async function readInputFile(path: string, limits: InputLimits): Promise<Buffer> {
+  let file: FileHandle | null = null;
+  try {
+    file = await open(path, 'r');
+    if ((await file.stat()).isDirectory()) throw inputRefusal(limits, 'it is a folder');
+    return await readToLimit(file, limits);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw inputRefusal(limits, reasonOf(error));
+  } finally {
+    await file?.close();
+  }
+}
+
+async function readToLimit(file: FileHandle, limits: InputLimits): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(chunkBytes), 0, chunkBytes, null);
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    bytes += bytesRead;
+    if (bytes > limits.bytesMax) throw tooLong(limits);
+    chunks.push(buffer.subarray(0, bytesRead));
+  }
+}
+
+export function tooLong(limits: InputLimits): Refusal {
+  return inputRefusal(limits, `it has more than ${limits.bytesMax} bytes; shorten or split it`);
+}
+
+export function inputRefusal({ fault }: InputLimits, reason: string): Refusal {
+  return new Refusal('file', `${fault}: ${reason}.`);
+}
+
+/** The text of the bytes; what is no UTF-8 is refused, not changed. */
+export function textOfBytes(bytes: Buffer, limits: InputLimits): string {
+  if (bytes.length > limits.bytesMax) throw tooLong(limits);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw inputRefusal(limits, 'it is not UTF-8; save it as UTF-8');
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'there is no such file; name one that is there';
+    case 'EACCES':
+    case 'EPERM':
+      return 'you may not read it; make it readable for you';
+    default:
+      return message;
+  }
+}
