@@ -19,13 +19,10 @@ export interface FileFollower {
   finish(): Promise<void>;
   /** The file was emptied: go on at its beginning. Only after `drain`, with the writer stopped. */
   rewind(): void;
-  /** Bytes read so far in this file, the unfinished line included. */
-  readonly position: number;
   stop(): void;
 }
 
 const pieceBytes = 256 * 1024;
-/** Pieces in a row before other work gets its turn. */
 export const lineBytesMax = 8 * 1024 * 1024;
 /** Frames: events of the watcher that come closer together are one. */
 const frameMs = 16;
@@ -94,9 +91,6 @@ export function followFile(options: FollowOptions): FileFollower {
     rewind: () => {
       position = 0;
       framer.rewind();
-    },
-    get position() {
-      return position;
     },
     stop,
   };

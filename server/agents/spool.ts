@@ -52,7 +52,8 @@ export function followSpool(options: SpoolOptions): Spool {
       },
       afterPiece: async () => {
         if (log.pendingBytes > pendingBytesMax) await log.flush();
-        const isLarge = streams.some((one) => (followers.get(one)?.position ?? 0) > emptyAtBytes);
+        // By its size, not by what was read of it: a flood is written faster than it is read.
+        const isLarge = streams.some((one) => fileSize(files[one]) > emptyAtBytes);
         if (isLarge && !isFinishing) emptying ??= empty().finally(() => (emptying = null));
       },
     });

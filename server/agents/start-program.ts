@@ -47,7 +47,7 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
     removeRawFiles(record.files);
     const reason = error instanceof Error ? error.message : String(error);
     const message = `The agent program "${program}" could not be started in ${request.cwd}: ${reason}.`;
-    return err(failure('agent_missing', record.mask(message)));
+    return err(failure('agent_failed', record.mask(message)));
   }
   // The program reads the prompt from the file that is open already; nobody else has business with it.
   rmSync(record.files.input, { force: true });

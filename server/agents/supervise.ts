@@ -21,6 +21,8 @@ export interface SuperviseOptions<Own extends string = never> {
   readonly startedAt: number;
   readonly graceMs: number;
   readonly onWarning: (text: string) => void;
+  /** Time that does not count as wall time: a person was being asked. */
+  readonly waitedMs?: () => number;
   /** Reasons of the driver's own to end it. */
   readonly ownEnd?: Promise<Own>;
   /** Asks the program in its own words; it gets so many milliseconds before the signals come. */
@@ -74,10 +76,14 @@ function firstEnd<Own extends string>(options: SuperviseOptions<Own>): Promise<C
       return;
     }
     signal.addEventListener('abort', onAbort);
-    if (request.timeoutMs !== null) {
-      const leftMs = Math.max(0, options.startedAt + request.timeoutMs - Date.now());
-      timer = setTimeout(() => end('timeout'), Math.min(leftMs, timerMsMax));
-    }
+    const { timeoutMs } = request;
+    const look = (): void => {
+      const waitedMs = options.waitedMs?.() ?? 0;
+      const leftMs = options.startedAt + (timeoutMs ?? 0) + waitedMs - Date.now();
+      if (leftMs <= 0) end('timeout');
+      else timer = setTimeout(look, Math.min(leftMs, timerMsMax));
+    };
+    if (timeoutMs !== null) look();
     void options.exited.then(() => end('exited'));
     void options.ownEnd?.then(end);
   });

@@ -187,9 +187,13 @@ suite('command driver', function () {
 
   test('a flood is bounded on disk, loses no line count, and keeps head and tail', async () => {
     const flood = join(run.folder, 'flood.sh');
-    // 24 MB in lines of 64 bytes, raw files emptied at 1 MB.
-    const piece = `yes ${'0123456789abcdef'.repeat(4).slice(1)} | head -c 960000; sleep 0.02`;
-    writeFileSync(flood, `n=0; while [ $n -lt 25 ]; do ${piece}; n=$((n+1)); done; echo last`);
+    // 24 MB in lines of 64 bytes. The program itself waits while its output file is large: it ends only if we empty it.
+    const piece = `yes ${'0123456789abcdef'.repeat(4).slice(1)} | head -c 960000`;
+    const wait = 'while [ $(stat -L -c %s /proc/self/fd/3) -gt 3000000 ]; do sleep 0.01; done';
+    writeFileSync(
+      flood,
+      `exec 3>&1; n=0; while [ $n -lt 25 ]; do ${piece}; ${wait}; n=$((n+1)); done; echo last`,
+    );
     const logFolder = dirname(run.request.logPath);
     let largest = 0;
     const measure = setInterval(() => {

@@ -1,10 +1,14 @@
 // What the agent tests share: a temporary run, a host that records, and a look at what is left of a run's processes.
 
 import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { listProcesses } from '../../server/agents/process-list.ts';
 import type {
   AgentEvent,
@@ -148,4 +152,24 @@ export function everythingStored(folder: string): string {
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
     .join('\n');
+}
+
+/** Starts an agent under a backend of its own, which a test can kill. */
+export async function startUnderBackend(
+  settings: AgentSettings,
+  request: AgentRequest,
+): Promise<{ readonly backend: ChildProcess; readonly agent: AgentProcess }> {
+  const program = fileURLToPath(new URL('backend-double.ts', import.meta.url));
+  const backend = spawn(process.execPath, [program, JSON.stringify([settings, request])], {
+    env: { ...minimalEnvironment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface({ input: backend.stdout }), 'line')) as [string];
+  return { backend, agent: JSON.parse(line) as AgentProcess };
+}
+
+export async function killAndWait(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
 }

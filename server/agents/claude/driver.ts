@@ -139,7 +139,7 @@ function noteOtherwise(record: RunRecord, resume: boolean): void {
 
 async function runProcess(claude: ClaudeRun, resume: boolean): Promise<ProcessResult> {
   const { request, host, record, settings, deps } = claude;
-  const leftovers = takeLeftoverLines(record, request);
+  const leftovers = takeLeftoverLines(record, request, usageInLog(request.logPath));
   const started = await startProgram({
     request,
     host,
@@ -170,6 +170,7 @@ async function runProcess(claude: ClaudeRun, resume: boolean): Promise<ProcessRe
       if (child.stdin?.writable === true) child.stdin.write(`${JSON.stringify(message)}\n`);
     },
     closeInput: () => child.stdin?.end(),
+    stopSignal: claude.signal,
     deliveredBefore: leftovers.deliveredMessages,
   });
   const end = await followProcess(claude, child, session);
@@ -214,6 +215,7 @@ async function followProcess(
       startedAt: Date.now(),
       graceMs: deps.graceMs ?? graceMsDefault,
       onWarning: (text) => record.emit({ type: 'note', level: 'warning', text }),
+      waitedMs: () => session.waitedMs(),
       ownEnd: session.ownEnd,
       askToEnd: (why) => session.askToEnd(why),
     });

@@ -1,10 +1,9 @@
 // What an earlier process of the same run printed after the backend had died: into the log once, and nothing more.
 
-import type { AgentRequest } from '../port.ts';
+import type { AgentRequest, Usage } from '../port.ts';
 import type { RunRecord } from '../run-record.ts';
 import type { OutputStream } from '../spool.ts';
 import { Translator } from './translate.ts';
-import { noUsage } from './usage.ts';
 import { parseLine } from './wire.ts';
 
 export interface LeftoverLines {
@@ -14,12 +13,16 @@ export interface LeftoverLines {
 }
 
 /** Questions in it are dead: whoever asked has ended. */
-export function takeLeftoverLines(record: RunRecord, request: AgentRequest): LeftoverLines {
+export function takeLeftoverLines(
+  record: RunRecord,
+  request: AgentRequest,
+  usageBefore: Usage,
+): LeftoverLines {
   const translator = new Translator({
     cwd: request.cwd,
     sessionId: request.sessionId,
     resumed: request.resume,
-    usageBefore: noUsage,
+    usageBefore,
   });
   const deliveredMessages = new Set<string>();
   return {

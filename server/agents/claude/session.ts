@@ -31,6 +31,8 @@ export interface SessionOptions {
   readonly usageBefore: Usage;
   readonly write: (message: Json) => void;
   readonly closeInput: () => void;
+  /** Aborted when the run is stopped: then nothing is answered any more. */
+  readonly stopSignal: AbortSignal;
   /** Messages that an earlier process of this run has taken already. */
   readonly deliveredBefore: ReadonlySet<string>;
 }
@@ -57,6 +59,8 @@ export class ClaudeSession {
   readonly #hints: HintQueue;
   readonly #silence: SilenceWatch;
   #isQuiet = false;
+  #waitedMs = 0;
+  #waitsSince: number | null = null;
 
   constructor(options: SessionOptions) {
     const { request } = options;
@@ -97,6 +101,11 @@ export class ClaudeSession {
     }
     for (const notice of this.#translator.take(parsed)) this.#react(notice);
     this.#updateSilence();
+  }
+
+  /** How long at least one question to a person was open. */
+  waitedMs(): number {
+    return this.#waitedMs + (this.#waitsSince === null ? 0 : Date.now() - this.#waitsSince);
   }
 
   /** Asks Claude Code to end; returns how long that may take. */
@@ -167,10 +176,16 @@ export class ClaudeSession {
     const { requestId } = permission;
     const withdrawn = new AbortController();
     this.#openQuestions.set(requestId, withdrawn);
-    const signal = AbortSignal.any([withdrawn.signal, this.#over.signal]);
+    const { stopSignal } = this.#options;
+    const signal = AbortSignal.any([withdrawn.signal, this.#over.signal, stopSignal]);
+    this.#waitsSince ??= Date.now();
     const answers = await askAll(permission, plan, this.#options, signal);
     this.#openQuestions.delete(requestId);
     this.#updateSilence();
+    if (this.#openQuestions.size === 0) {
+      this.#waitedMs = this.waitedMs();
+      this.#waitsSince = null;
+    }
     if (signal.aborted) return;
     this.#options.write(controlSuccess(requestId, permissionResponse(permission, answers)));
   }

@@ -1,0 +1,121 @@
+// A backend dies, its agent goes on: the next backend takes it over and misses and repeats nothing.
+
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createCommandDriver } from '../../server/agents/command.ts';
+import { readLog } from '../../server/agents/event-log-reader.ts';
+import type { AgentOutcome, AgentProcess, AgentSettings } from '../../server/agents/port.ts';
+import { createProcessTable, isAlive } from '../../server/agents/process-table.ts';
+import { runFiles } from '../../server/agents/run-files.ts';
+import {
+  assertNothingLeft,
+  createRecordingHost,
+  createTestRun,
+  killAndWait,
+  settingsOf,
+  startUnderBackend,
+  type RecordingHost,
+  type TestRun,
+} from './support.ts';
+
+suite('adopted agents', function () {
+  this.timeout(30_000);
+  let run: TestRun;
+  let host: RecordingHost;
+  let backend: ChildProcess | null;
+  let settings: AgentSettings;
+  setup(() => {
+    run = createTestRun();
+    host = createRecordingHost();
+    backend = null;
+  });
+  teardown(async () => {
+    backend?.kill('SIGKILL');
+    await createProcessTable().endTree(run.request.runId, null, 0);
+    run.remove();
+  });
+
+  async function startElsewhere(script: string): Promise<AgentProcess> {
+    settings = settingsOf('command', { path: 'sh', args: ['-c', script] });
+    const started = await startUnderBackend(settings, run.request);
+    backend = started.backend;
+    return started.agent;
+  }
+  async function killBackend(): Promise<void> {
+    assert.ok(backend !== null);
+    await killAndWait(backend);
+  }
+  function adopt(agent: AgentProcess): Promise<AgentOutcome | null> {
+    const deps = { processTable: createProcessTable(), baseDir: '/', emptySpoolAtBytes: 50_000 };
+    const driver = createCommandDriver(settings, deps);
+    return driver.adopt(run.request, agent, host, new AbortController().signal);
+  }
+  const logged = (): string[] =>
+    readLog(run.request.logPath, { fromOffset: 0, limit: 1e6 }).events.flatMap((event) =>
+      event.type === 'output' ? [event.text] : [event.type],
+    );
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await delay(10);
+  }
+  const count = 4_000;
+  const numbers = Array.from({ length: count }, (_, n) => `line ${n}`);
+  const counting = `n=0; while [ $n -lt ${count} ]; do echo "line $n"; n=$((n+1)); [ $((n % 100)) = 0 ] && sleep 0.03; done`;
+
+  test('killed while the agent prints: every line once', async () => {
+    const agent = await startElsewhere(`${counting}; echo end`);
+    await until(() => logged().length > 300);
+    await killBackend();
+    assert.ok(isAlive(agent));
+    assert.deepEqual(await adopt(agent), { kind: 'done', summary: 'end', deniedTools: [] });
+    assert.deepEqual(logged(), ['started', ...numbers, 'end', 'exit']);
+    await assertNothingLeft(run.request.runId);
+  });
+
+  test('ended while nobody looked: its exit code and its output are on disk', async () => {
+    const agent = await startElsewhere('echo one; sleep 0.3; echo two; exit 4');
+    await until(() => logged().includes('one'));
+    await killBackend();
+    await until(() => existsSync(runFiles(run.request.logPath).exit));
+    const outcome = await adopt(agent);
+    assert.equal(
+      outcome?.kind === 'failed' && outcome.failure.message,
+      'sh ended with exit code 4.',
+    );
+    assert.deepEqual(logged(), ['started', 'one', 'two', 'exit']);
+    // The engine died before it had stored that outcome: it is the same once more.
+    assert.deepEqual(await adopt(agent), outcome);
+    assert.deepEqual(logged(), ['started', 'one', 'two', 'exit']);
+  });
+
+  test('killed together with its backend: its outcome cannot be told', async () => {
+    const agent = await startElsewhere('echo one; sleep 600');
+    await until(() => logged().includes('one'));
+    await killBackend();
+    process.kill(-agent.pid, 'SIGKILL');
+    await until(() => !isAlive(agent));
+    assert.equal(await adopt(agent), null);
+    await assertNothingLeft(run.request.runId);
+  });
+
+  test('a backend that died before it had stored the process never started the program', async () => {
+    const marker = join(run.folder, 'ran');
+    const script = `touch '${marker}'`;
+    writeFileSync(join(run.folder, 'x'), '');
+    settings = settingsOf('command', { path: 'sh', args: ['-c', script] });
+    const driver = createCommandDriver(settings, {
+      processTable: createProcessTable(),
+      baseDir: '/',
+    });
+    host.onProcess = () => Promise.reject(new Error('died'));
+    await assert.rejects(driver.run(run.request, host, new AbortController().signal), /died/);
+    assert.equal(existsSync(marker), false);
+  });
+
+  test('a pid that was given to another process is not taken for the agent', async () => {
+    settings = settingsOf('command', { path: 'sh', args: [] });
+    assert.equal(await adopt({ pid: process.pid, startTime: '1' }), null);
+  });
+});

@@ -1,0 +1,16 @@
+// A backend that can be killed: runs the driver for the settings and the request given as its argument, and says whom it started.
+
+import { createDriver } from '../../server/agents/drivers.ts';
+import type { AgentRequest, AgentSettings } from '../../server/agents/port.ts';
+import { createProcessTable } from '../../server/agents/process-table.ts';
+import { createRecordingHost } from './support.ts';
+
+const [settings, request] = JSON.parse(process.argv[2] ?? '') as [AgentSettings, AgentRequest];
+const deps = { processTable: createProcessTable(), baseDir: '/', emptySpoolAtBytes: 50_000 };
+const driver = createDriver(settings, deps);
+const host = createRecordingHost((question) => question.choices[0] ?? null);
+host.onProcess = (agent) => {
+  process.stdout.write(`${JSON.stringify(agent)}\n`);
+  return Promise.resolve();
+};
+await driver.run(request, host, new AbortController().signal);

@@ -1,0 +1,227 @@
+// The Claude driver with the real Claude Code, against a model API on loopback: no account, no network, no money.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { permissionChoices } from '../../server/agents/claude/permissions.ts';
+import { createDriver } from '../../server/agents/drivers.ts';
+import { readLog } from '../../server/agents/event-log-reader.ts';
+import { createProcessTable } from '../../server/agents/process-table.ts';
+import { bash, createClaudeBench, dummyKey, failureKind, script } from './claude-bench.ts';
+import {
+  createRecordingHost,
+  everythingStored,
+  settingsOf,
+  type RecordingHost,
+} from './support.ts';
+
+suite('Claude driver with the real Claude Code', function () {
+  this.timeout(120_000);
+  const bench = createClaudeBench();
+  let host: RecordingHost;
+  suiteSetup(async function () {
+    this.timeout(600_000);
+    await bench.prepare();
+  });
+  setup(async () => {
+    await bench.open();
+    host = createRecordingHost();
+  });
+  teardown(() => bench.close());
+
+  test('finds it and reads its version', async () => {
+    assert.deepEqual(await bench.driver().probe(), {
+      ok: true,
+      version: '2.1.329',
+      message: bench.claude,
+    });
+  });
+
+  test('three turns to the end, nothing secret kept', async () => {
+    bench.fake.setScript(script('happy'));
+    const outcome = await bench.start('HAPPY please', host);
+    assert.deepEqual(outcome, {
+      kind: 'done',
+      summary: 'Done: hello.txt was written.',
+      deniedTools: [],
+    });
+    assert.equal(readFileSync(join(bench.run.cwd, 'hello.txt'), 'utf8'), 'hello\n');
+    assert.deepEqual(
+      host.events.map((event) => event.type),
+      [
+        'started',
+        'text',
+        'tool_call',
+        'tool_result',
+        'text',
+        'tool_call',
+        'tool_result',
+        'text',
+        'usage',
+        'exit',
+      ],
+    );
+    assert.deepEqual(host.ofType('usage')[0]?.usage.cacheReadTokens, 800);
+    const stored = readLog(bench.run.request.logPath, { fromOffset: 0, limit: 100 }).events;
+    assert.equal(stored.length, host.events.length);
+    assert.equal(everythingStored(join(bench.run.folder, 'log')).includes(dummyKey), false);
+    assert.equal(existsSync(`${bench.run.request.logPath}.stdout`), false);
+  });
+
+  test('permissions: allowed once, allowed for the session, denied', async () => {
+    bench.fake.setScript({
+      conversations: [
+        {
+          name: 'p',
+          match: { prompt: 'PERM', hasTools: true },
+          steps: [
+            { tools: [bash('touch one; echo 1')] },
+            { tools: [bash('touch two; echo 2')] },
+            { tools: [bash('mkdir three')] },
+            { expect: { lastToolIsError: true }, say: 'over' },
+          ],
+        },
+      ],
+    });
+    const answers = [permissionChoices.allow, permissionChoices.allow, permissionChoices.deny];
+    host = createRecordingHost(() => answers.shift() ?? null);
+    const outcome = await bench.start('PERM please', host, { permissionMode: 'manual' });
+    assert.deepEqual(outcome, { kind: 'done', summary: 'over', deniedTools: ['Bash'] });
+    assert.ok(existsSync(join(bench.run.cwd, 'one')) && existsSync(join(bench.run.cwd, 'two')));
+    assert.equal(existsSync(join(bench.run.cwd, 'three')), false);
+    assert.deepEqual(
+      host.ofType('question').map((event) => event.kind),
+      Array(3).fill('permission'),
+    );
+    assert.match(host.ofType('question')[0]?.text ?? '', /wants to use Bash:\ntouch one/);
+  });
+
+  test('allowed for the session is not asked again, and nothing is written into the worktree', async () => {
+    bench.fake.setScript({
+      conversations: [
+        {
+          name: 'p',
+          match: { prompt: 'PERM', hasTools: true },
+          steps: [
+            { tools: [{ name: 'Write', input: { file_path: '{{cwd}}/a', content: 'a' } }] },
+            { tools: [{ name: 'Write', input: { file_path: '{{cwd}}/b', content: 'b' } }] },
+            { say: 'over' },
+          ],
+        },
+      ],
+    });
+    host = createRecordingHost(() => permissionChoices.always);
+    const outcome = await bench.start('PERM please', host, { permissionMode: 'manual' });
+    assert.equal(outcome.kind, 'done');
+    assert.equal(host.ofType('question').length, 1);
+    assert.equal(existsSync(join(bench.run.cwd, '.claude')), false);
+    assert.ok(existsSync(join(bench.run.cwd, 'b')));
+  });
+
+  test('a question gets the chosen answer', async () => {
+    bench.fake.setScript(script('claude-control'));
+    host = createRecordingHost((question) => question.choices[1] ?? null);
+    const outcome = await bench.start('ASK me', host);
+    assert.ok(outcome.kind === 'done');
+    assert.match(outcome.summary, /"Which DB\?"="postgres"/);
+    assert.deepEqual(
+      host.ofType('question').map((event) => [event.kind, event.choices]),
+      [['question', ['sqlite', 'postgres']]],
+    );
+  });
+
+  test('a hint reaches the running turn and is acknowledged', async () => {
+    bench.fake.setScript(script('claude-control'));
+    const running = bench.start('HINTED please', host, { permissionMode: 'acceptEdits' });
+    host = Object.assign(host, { ask: () => Promise.resolve(permissionChoices.allow) });
+    await host.waitFor('tool_call');
+    host.hint({ id: 'hint-7', text: 'mind the gap' });
+    const outcome = await running;
+    assert.deepEqual(outcome, { kind: 'done', summary: 'I saw the hint.', deniedTools: [] });
+    assert.deepEqual(host.deliveredHints, ['hint-7']);
+    assert.deepEqual(
+      host.ofType('hint').map((event) => event.state),
+      ['sent', 'delivered'],
+    );
+  });
+
+  test('a hint after the last tool call becomes a turn of its own, which is waited for', async () => {
+    bench.fake.setScript({
+      conversations: [
+        { name: 'late', match: { prompt: 'LATER' }, steps: [{ say: 'answer to the hint' }] },
+        { name: 'first', match: { prompt: 'FIRST' }, steps: [{ say: 'first', delayMs: 1_500 }] },
+      ],
+    });
+    const running = bench.start('FIRST please', host);
+    await bench.fake.waitFor((entry) => entry.path.startsWith('/v1/messages'));
+    host.hint({ id: 'hint-8', text: 'LATER please' });
+    const outcome = await running;
+    assert.deepEqual(outcome, { kind: 'done', summary: 'answer to the hint', deniedTools: [] });
+    assert.deepEqual(host.deliveredHints, ['hint-8']);
+    assert.equal(host.ofType('usage').length, 2);
+  });
+
+  test('an overload that passes is a retry, not an error', async () => {
+    bench.fake.setScript(script('faults'));
+    const outcome = await bench.start('RETRY please', host, {
+      request: {
+        env: { ...bench.environment(), CLAUDE_CODE_MAX_RETRIES: '3' },
+      },
+    });
+    assert.deepEqual(outcome, { kind: 'done', summary: 'worked after retries', deniedTools: [] });
+    assert.deepEqual(
+      host.ofType('retry').map((event) => event.status),
+      [529, 429],
+    );
+  });
+
+  test('an overload that lasts', async () => {
+    bench.fake.setScript(script('faults'));
+    assert.equal(failureKind(await bench.start('OVERLOAD please', host)), 'agent_overloaded');
+  });
+
+  test('a usage limit is a state of the account, not a failure', async () => {
+    bench.fake.setScript(script('faults'));
+    const outcome = await bench.start('LIMIT please', host);
+    assert.ok(outcome.kind === 'limited');
+    assert.match(outcome.message, /usage limit/);
+    assert.equal(host.ofType('retry').length, 0);
+  });
+
+  test('a wrong key ends at the first retry', async () => {
+    bench.fake.setScript(script('faults'));
+    const outcome = await bench.start('NOAUTH please', host, {
+      request: {
+        env: { ...bench.environment(), CLAUDE_CODE_MAX_RETRIES: '10' },
+      },
+    });
+    assert.equal(failureKind(outcome), 'agent_auth');
+    assert.equal(host.ofType('retry').length, 1);
+  });
+
+  test('no key at all', async () => {
+    const { ANTHROPIC_API_KEY: _, ...env } = bench.environment();
+    assert.equal(
+      failureKind(await bench.start('anything', host, { request: { env } })),
+      'agent_auth',
+    );
+    assert.deepEqual(bench.fake.requests, []);
+  });
+
+  test('a refused request is a failure though its subtype says success', async () => {
+    bench.fake.setScript(script('faults'));
+    assert.equal(failureKind(await bench.start('TOOLONG please', host)), 'agent_failed');
+  });
+
+  test('a bad argument is told by stderr', async () => {
+    const settings = settingsOf('claude', { path: bench.claude, args: ['--no-such-flag'] });
+    const bad = createDriver(settings, { processTable: createProcessTable(), baseDir: '/' });
+    const outcome = await bad.run(
+      { ...bench.run.request, env: bench.environment() },
+      host,
+      new AbortController().signal,
+    );
+    assert.ok(outcome.kind === 'failed');
+    assert.match(outcome.failure.message, /no-such-flag/);
+  });
+});
