@@ -5,6 +5,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { AgentEvent } from './port.ts';
 import { eventLine, outputBytesOf } from './event-line.ts';
+import { logSize } from './event-log-reader.ts';
 import {
   cutToMarks,
   encodeMarks,
@@ -59,7 +60,7 @@ export async function openEventLog(path: string, options: EventLogOptions): Prom
   mkdirSync(dirname(path), { recursive: true });
   const layout = logLayout(options.maxBytes);
   const now = options.now ?? Date.now;
-  const stored = readMarks(path) ?? noMarks;
+  const stored = readMarks(path) ?? { ...noMarks, log: logSize(path) };
   cutToMarks(path, stored);
   const writer = await createWriter(path, layout, stored);
   let timer: NodeJS.Timeout | null = null;

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createCommandDriver } from '../../server/agents/command.ts';
 import { readLog } from '../../server/agents/event-log-reader.ts';
 import type { AgentOutcome, AgentProcess, AgentSettings } from '../../server/agents/port.ts';
-import { createProcessTable, isAlive } from '../../server/agents/process-table.ts';
+import { createProcessTable, freeze, isAlive } from '../../server/agents/process-table.ts';
 import { runFiles } from '../../server/agents/run-files.ts';
 import {
   assertNothingLeft,
@@ -112,6 +112,14 @@ suite('adopted agents', function () {
     host.onProcess = () => Promise.reject(new Error('died'));
     await assert.rejects(driver.run(run.request, host, new AbortController().signal), /died/);
     assert.equal(existsSync(marker), false);
+  });
+
+  test('frozen by a backend that died while it emptied the output: it goes on', async () => {
+    const agent = await startElsewhere('echo one; sleep 0.2; echo two');
+    await until(() => logged().includes('one'));
+    await killBackend();
+    assert.notEqual(await freeze(run.request.runId, agent), null);
+    assert.deepEqual(await adopt(agent), { kind: 'done', summary: 'two', deniedTools: [] });
   });
 
   test('a pid that was given to another process is not taken for the agent', async () => {

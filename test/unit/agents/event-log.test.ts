@@ -146,6 +146,15 @@ suite('event log', () => {
     await dead.close();
   });
 
+  test('a log whose marks are gone is kept', async () => {
+    const log = await openEventLog(path, { maxBytes: 1e6 });
+    log.append(output('one'));
+    await log.close();
+    rmSync(`${path}.marks`);
+    await (await openEventLog(path, { maxBytes: 1e6 })).close();
+    assert.deepEqual(texts(), ['one']);
+  });
+
   test('after a crash in the tail the log goes on where it was', async () => {
     const maxBytes = 8_000;
     let log = await openEventLog(path, { maxBytes });
