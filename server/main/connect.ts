@@ -83,12 +83,44 @@ async function openLocal(options: OpenClientOptions): Promise<Client> {
 
 const startWaitMaxMs = 20_000;
 const startLookMs = 20;
+/** How often one caller starts a backend; between two starts it waits for one that somebody else may have started. */
+const startsMax = 20;
+const startAgainMs = 200;
 
-/** Starts the backend detached and waits until it answers. Two callers at once: one starts it, both get it. */
+/**
+ * Starts the backend detached and waits until it answers. Two callers at once: one starts it, both get it. One that is
+ * killed before it answers, or that finds a leaving one still there, is started again.
+ */
 async function startBackend(options: OpenClientOptions): Promise<Client> {
   await checkStartable(options);
-  const places = placesOf(options.root, null);
-  const errors = join(places.folder, 'backend.start.log');
+  const endMs = Date.now() + startWaitMaxMs;
+  let started = spawnBackend(options);
+  for (let starts = 1; Date.now() < endMs;) {
+    const client = await connectRunning(options.root);
+    if (client !== null) return client;
+    const { end } = started;
+    if (end !== null) {
+      if (!end.again || starts >= startsMax) break;
+      if (Date.now() - end.atMs >= startAgainMs) {
+        started = spawnBackend(options);
+        starts += 1;
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, startLookMs));
+  }
+  const { errors } = started;
+  const words = existsSync(errors) ? readFileSync(errors, 'utf8').trim().slice(-2_000) : '';
+  throw startFailure(words);
+}
+
+interface StartedBackend {
+  readonly errors: string;
+  /** Set when it ended before it answered; `again`: another start can do better. */
+  end: { readonly atMs: number; readonly again: boolean } | null;
+}
+
+function spawnBackend(options: OpenClientOptions): StartedBackend {
+  const errors = join(placesOf(options.root, null).folder, 'backend.start.log');
   const log = openSync(errors, 'w', 0o600);
   const child = spawn(process.execPath, [...nodeArgs(), backendProgram(), options.root], {
     cwd: options.root,
@@ -97,20 +129,13 @@ async function startBackend(options: OpenClientOptions): Promise<Client> {
     stdio: ['ignore', 'ignore', log],
   });
   closeSync(log);
-  let exited: number | null | undefined;
-  child.on('exit', (code) => (exited = code));
-  child.on('error', () => (exited = null));
+  const started: StartedBackend = { errors, end: null };
+  child.on('exit', (code) => {
+    started.end = { atMs: Date.now(), again: code === null || code === exitAlreadyRunning };
+  });
+  child.on('error', () => (started.end = { atMs: Date.now(), again: false }));
   child.unref();
-  const endMs = Date.now() + startWaitMaxMs;
-  while (Date.now() < endMs) {
-    const client = await connectRunning(options.root);
-    if (client !== null) return client;
-    // Another caller's backend may hold the lock and be about to answer: only a failure of both is one.
-    if (exited !== undefined && exited !== exitAlreadyRunning) break;
-    await new Promise((resolve) => setTimeout(resolve, startLookMs));
-  }
-  const words = existsSync(errors) ? readFileSync(errors, 'utf8').trim().slice(-2_000) : '';
-  throw startFailure(words);
+  return started;
 }
 
 /** Exit code of a backend that found another one at work. */
