@@ -1,17 +1,10 @@
 // Slots: made, re-used, mended; what a former user left in one is kept before anything is overwritten.
 
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { agentGitVariables } from '../../server/git/adapter.ts';
 import type { GitRepository, SlotOutcome, SlotRequest } from '../../server/git/port.ts';
 import { kindOf, leftoversOf, makeFixture, startTask, valueOf, type Fixture } from './fixture.ts';
 
@@ -318,17 +311,27 @@ suite('git: slots', () => {
   });
 
   test('starts no maintenance', async () => {
-    fixture.git('config', 'gc.auto', '1');
-    fixture.git('config', 'maintenance.autoDetach', 'false');
-    fixture.git('config', 'gc.autoDetach', 'false');
-    for (let index = 0; index < 3; index += 1) {
-      const task = await startTask(fixture, repository, 's0', `task-${index}`);
-      write(`file-${index}.txt`, 'x\n');
-      valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    const traced = join(fixture.home, 'traced-git');
+    const trace = join(fixture.home, 'trace');
+    writeFileSync(traced, `#!/bin/sh\nGIT_TRACE="${trace}" exec git "$@"\n`, { mode: 0o755 });
+    repository = await fixture.open({ binary: traced });
+    const task = await startTask(fixture, repository, 's0', 'task-1');
+    write('file.txt', 'x\n');
+    valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    assert.match(readFileSync(trace, 'utf8'), /built-in: git commit/);
+    assert.doesNotMatch(readFileSync(trace, 'utf8'), /run_command: .*(?:maintenance|gc) /);
+    // The agent's own git gets the same by variables.
+    for (const [variables, starts] of [
+      [{}, true],
+      [agentGitVariables, false],
+    ] as const) {
+      const log = join(fixture.home, `agent-trace-${starts}`);
+      write(`agent-${starts}.txt`, 'x\n');
+      execFileSync('sh', ['-c', 'git add -A && git commit -qm own'], {
+        cwd: task.path,
+        env: { ...fixture.environment, ...variables, GIT_TRACE: log },
+      });
+      assert.equal(/run_command: .*maintenance run/.test(readFileSync(log, 'utf8')), starts);
     }
-    const packs = join(fixture.root, '.git', 'objects', 'pack');
-    assert.equal(existsSync(packs) ? readdirSync(packs).length : 0, 0);
-    assert.equal(statSync(fixture.slot('s0')).isDirectory(), true);
-    mkdirSync(packs, { recursive: true });
   });
 });

@@ -1,0 +1,165 @@
+// What git prints, read by pure functions.
+
+import assert from 'node:assert/strict';
+import { parseConfig } from '../../../server/git/facts.ts';
+import { parseCommit } from '../../../server/git/loose-objects.ts';
+import { parseMergeTree } from '../../../server/git/merges.ts';
+import { bytesOf, shown, splitZero, zeroEnded } from '../../../server/git/paths.ts';
+import { isNestedRepository, parseStatus } from '../../../server/git/status-format.ts';
+import { isNewEnough, parseVersion } from '../../../server/git/version.ts';
+import { parseWorktreeList } from '../../../server/git/worktree-list-format.ts';
+
+const sha = 'a'.repeat(40);
+
+suite('git formats: status', () => {
+  const check = (records: readonly string[], expected: unknown): void => {
+    const { head, branch, entries } = parseStatus(
+      Buffer.from(records.map((each) => `${each}\0`).join('')),
+    );
+    const short = entries.map((entry) => [
+      entry.kind,
+      shown(entry.path),
+      `${entry.index}${entry.worktree}`,
+      ...(entry.submodule ? ['submodule'] : []),
+      ...(isNestedRepository(entry) ? ['nested'] : []),
+    ]);
+    assert.deepEqual([head, branch, ...short], expected);
+  };
+  const head = [`# branch.oid ${sha}`, '# branch.head drover/t/1'];
+  const ids = `100644 100644 100644 ${sha} ${sha}`;
+
+  test('clean', () => check(head, [sha, 'drover/t/1']));
+  test('empty output', () => check([], [null, null]));
+  test('no commit yet, detached', () => {
+    check(['# branch.oid (initial)', '# branch.head main'], [null, 'main']);
+    check([`# branch.oid ${sha}`, '# branch.head (detached)', '# stash 2'], [sha, null]);
+  });
+  test('changed, staged, untracked, ignored', () =>
+    check(
+      [
+        ...head,
+        `1 .M N... ${ids} a b.txt`,
+        `1 A. N... ${ids} ü.txt`,
+        '? new',
+        '! .env',
+        '? inner/',
+      ],
+      [
+        sha,
+        'drover/t/1',
+        ['changed', 'a b.txt', '.M'],
+        ['changed', 'ü.txt', 'A.'],
+        ['untracked', 'new', '.?'],
+        ['ignored', '.env', '.!'],
+        ['untracked', 'inner/', '.?', 'nested'],
+      ],
+    ));
+  test('unmerged, submodule, renamed', () =>
+    check(
+      [
+        ...head,
+        `u UU N... 100644 100644 100644 100644 ${sha} ${sha} ${sha} both sides.txt`,
+        `1 .M SC.. 160000 160000 160000 ${sha} ${sha} lib`,
+        `2 R. N... ${ids} R100 new name`,
+        'old name',
+        '? after',
+      ],
+      [
+        sha,
+        'drover/t/1',
+        ['unmerged', 'both sides.txt', 'UU'],
+        ['changed', 'lib', '.M', 'submodule'],
+        ['changed', 'new name', 'R.'],
+        ['untracked', 'after', '.?'],
+      ],
+    ));
+  test('names with line ends, and broken records', () =>
+    check(
+      [...head, '? a\nb', '1 short', 'x what'],
+      [sha, 'drover/t/1', ['untracked', 'a\nb', '.?']],
+    ));
+});
+
+suite('git formats: merge-tree', () => {
+  const check = (code: number, text: string, expected: unknown): void =>
+    assert.deepEqual(parseMergeTree(code, Buffer.from(text)), expected);
+  test('clean', () => check(0, `${sha}\0`, { kind: 'tree', tree: sha }));
+  test('conflict', () =>
+    check(1, `${sha}\0a.txt\0ü b\0a.txt\0`, { kind: 'conflict', files: ['a.txt', 'ü b'] }));
+  test('exit 1 without a tree is no conflict', () => {
+    check(1, '', null);
+    check(1, 'merge-tree: x - not something we can merge', null);
+    check(128, `${sha}\0`, null);
+    check(0, '', null);
+  });
+});
+
+suite('git formats: the rest', () => {
+  test('worktree list', () =>
+    assert.deepEqual(
+      parseWorktreeList(
+        Buffer.from(
+          `worktree /a b\0HEAD ${sha}\0branch refs/heads/main\0\0` +
+            `worktree /c\0HEAD ${sha}\0detached\0prunable gitdir file points to non-existent location\0\0` +
+            `worktree /d\0HEAD ${'0'.repeat(40)}\0branch refs/heads/new\0locked\0\0worktree /e\0bare\0\0`,
+        ),
+      ),
+      [
+        {
+          path: '/a b',
+          head: sha,
+          branch: 'refs/heads/main',
+          prunable: false,
+          bare: false,
+          locked: false,
+        },
+        { path: '/c', head: sha, branch: null, prunable: true, bare: false, locked: false },
+        {
+          path: '/d',
+          head: null,
+          branch: 'refs/heads/new',
+          prunable: false,
+          bare: false,
+          locked: true,
+        },
+        { path: '/e', head: null, branch: null, prunable: false, bare: true, locked: false },
+      ],
+    ));
+  test('configuration', () =>
+    assert.deepEqual(
+      [...parseConfig(Buffer.from('user.name\nA\nB\0core.bare\0user.name\nlast\0'))],
+      [
+        ['user.name', 'last'],
+        ['core.bare', 'true'],
+      ],
+    ));
+  test('commit objects', () => {
+    const text = `commit 200\0tree ${sha}\nparent ${sha}\nparent ${'b'.repeat(40)}\nauthor x\n\nparent ${'c'.repeat(40)}\n`;
+    assert.deepEqual(parseCommit(text), { tree: sha, parents: [sha, 'b'.repeat(40)] });
+    assert.deepEqual(parseCommit(`commit 9\0tree ${sha}\nauthor x\n\n`), {
+      tree: sha,
+      parents: [],
+    });
+    assert.equal(parseCommit('blob 3\0abc'), null);
+    assert.equal(parseCommit('commit 3\0abc'), null);
+  });
+  test('versions', () => {
+    const check = (text: string, version: string | null, enough: boolean): void => {
+      assert.equal(parseVersion(text), version);
+      assert.equal(isNewEnough(version ?? '0'), enough);
+    };
+    check('git version 2.39.5', '2.39.5', true);
+    check('git version 2.50.1 (Apple Git-155)\n', '2.50.1', true);
+    check('git version 2.38.0.windows.1', '2.38.0', true);
+    check('git version 2.37.7', '2.37.7', false);
+    check('git version 3.0', '3.0', true);
+    check('usage: git', null, false);
+  });
+  test('paths keep their bytes', () => {
+    const bytes = Buffer.from([0x61, 0xff, 0xc3, 0xbc, 0x0a]);
+    const [path = ''] = splitZero(Buffer.concat([bytes, Buffer.from([0])]));
+    assert.deepEqual(bytesOf(path), bytes);
+    assert.deepEqual(zeroEnded([path]), Buffer.concat([bytes, Buffer.from([0])]));
+    assert.deepEqual(splitZero(Buffer.from('')), []);
+  });
+});

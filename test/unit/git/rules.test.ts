@@ -1,0 +1,291 @@
+// Small decisions of the git layer: what is held, what a failure means, which names are refs.
+
+import assert from 'node:assert/strict';
+import { gitEnvironment } from '../../../server/git/environment.ts';
+import { failureOf, isPassingRace, lockFileOf } from '../../../server/git/failures.ts';
+import { refusalReason } from '../../../server/git/follow.ts';
+import { isHeldFileName } from '../../../server/git/held-files.ts';
+import { identityVariables, missingIdentity } from '../../../server/git/identity.ts';
+import { isReproducible } from '../../../server/git/ignored-files.ts';
+import { commitMessage } from '../../../server/git/messages.ts';
+import { isFullRef } from '../../../server/git/refs.ts';
+import { rescueRefFor } from '../../../server/git/rescue.ts';
+import { KeyedMutex, Semaphore, mapBounded } from '../../../server/git/turns.ts';
+
+suite('git rules', () => {
+  test('held names', () => {
+    const held =
+      '.env a/.env .env.local x.pem x.PEM deep/er/x.key x.p12 id_rsa id_rsa.pub id_ed25519_work credentials credentials.json a/credentials-prod';
+    const free =
+      '.env.example .env.sample credentials.example x.pem.sample env .envrc a.env key pem src/keys.ts id_dsa mycredentials .env/file x.keys Credentials.java';
+    for (const name of held.split(' ')) assert.equal(isHeldFileName(name), true, name);
+    for (const name of free.split(' ')) assert.equal(isHeldFileName(name), false, name);
+  });
+
+  test('ignored files that tools make again', () => {
+    for (const path of [
+      'node_modules/a',
+      'x/__pycache__/y',
+      'a/b.pyc',
+      'dist/',
+      'x.egg-info/y',
+      'target/debug/x',
+    ]) {
+      assert.equal(isReproducible(path), true, path);
+    }
+    for (const path of ['.env', 'notes/x', 'data.sqlite', 'my_node_modules/a', 'distance']) {
+      assert.equal(isReproducible(path), false, path);
+    }
+  });
+
+  test('full refs', () => {
+    for (const ref of ['refs/heads/main', 'refs/drover/land/feature/x', 'refs/heads/ü']) {
+      assert.equal(isFullRef(ref), true, ref);
+    }
+    for (const ref of [
+      'HEAD',
+      'main',
+      'refs/heads/../x',
+      'refs/heads/',
+      'refs/heads/a b',
+      'refs/heads/a.lock',
+      'refs/heads/a.lock/b',
+      'refs/heads/.a',
+      'refs/heads/a\0',
+      'refs/heads/a^',
+      'refs//x',
+      'refs/heads/a.',
+      'refs/heads/@{1}',
+    ]) {
+      assert.equal(isFullRef(ref), false, ref);
+    }
+  });
+
+  test('rescue refs are full refs whatever the label is', () => {
+    const commit = 'abcdef0123456789'.padEnd(40, '0');
+    assert.equal(rescueRefFor('task-1/2', commit), 'refs/drover/rescue/task-1/2/abcdef012345');
+    for (const label of [
+      '',
+      '/',
+      '..',
+      'a/../b',
+      'x.lock',
+      '.hidden',
+      'ü ~^:',
+      'a//b',
+      'end.',
+      '@{',
+    ]) {
+      assert.equal(
+        isFullRef(rescueRefFor(label, commit)),
+        true,
+        `${label}: ${rescueRefFor(label, commit)}`,
+      );
+    }
+  });
+
+  test('lock files', () => {
+    const check = (stderr: string, lock: string | null): void =>
+      assert.equal(lockFileOf(stderr), lock);
+    check(
+      "fatal: Unable to create '/a b/.git/index.lock': File exists.\n\nAnother git process",
+      '/a b/.git/index.lock',
+    );
+    check(
+      "fatal: cannot lock ref 'refs/heads/x': Unable to create '/r/.git/refs/heads/x.lock': File exists.",
+      '/r/.git/refs/heads/x.lock',
+    );
+    check('error: could not lock config file .git/config: File exists', '.git/config.lock');
+    check("fatal: Unable to create '/a/.git/index.lock': Permission denied", null);
+    check('error: pathspec', null);
+    assert.equal(
+      isPassingRace('fatal: failed to read /r/.git/worktrees/x/commondir: Success'),
+      true,
+    );
+    assert.equal(isPassingRace('fatal: bad revision'), false);
+  });
+
+  test('failures', () => {
+    const check = (stderr: string, kind: string, retryable: boolean, words: RegExp): void => {
+      const output = { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
+      const failure = failureOf(output, 'do it');
+      assert.deepEqual([failure.kind, failure.retryable], [kind, retryable]);
+      assert.match(failure.message, words);
+    };
+    check("Unable to create '/x/index.lock': File exists", 'locked', true, /\/x\/index\.lock/);
+    check('fatal: write error: No space left on device', 'disk_full', true, /disk is full/);
+    check(
+      `fatal: cannot lock ref 'x': is at ${'a'.repeat(40)} but expected ${'b'.repeat(40)}`,
+      'stale',
+      true,
+      /expected/,
+    );
+    check('fatal: bad object 123', 'unknown_ref', false, /bad object/);
+    check(
+      'hint: try this\nfatal: it broke\nmore',
+      'failed',
+      false,
+      /^Git could not do it \(exit 128\): fatal: it broke$/,
+    );
+    check('', 'failed', false, /no reason/);
+    const slow = { code: -1, stdout: Buffer.alloc(0), stderr: '', problem: 'timeout' as const };
+    assert.equal(failureOf(slow, 'do it').retryable, true);
+  });
+
+  test('why a checkout did not move', () => {
+    const check = (stderr: string, words: RegExp): void =>
+      assert.match(refusalReason(stderr, '/w'), words);
+    check(
+      'error: Your local changes to the following files would be overwritten by merge:\n\ta.txt\n\tb c.txt\nPlease commit your changes\nAborting\n',
+      /^Local changes in \/w are in the way: a\.txt, b c\.txt\.$/,
+    );
+    check(
+      'error: The following untracked working tree files would be overwritten by merge:\n\t.env\nPlease move\n',
+      /^Files that are not in git in \/w are in the way: \.env\.$/,
+    );
+    check(
+      `error: x:\n${'123456789'
+        .split('')
+        .map((name) => `\t${name}\n`)
+        .join('')}`,
+      /1, 2, 3, 4, 5 and 4 more/,
+    );
+    check("fatal: Unable to create '/w/.git/index.lock': File exists.", /Git is at work in \/w/);
+    check('fatal: Not possible to fast-forward, aborting.', /Not possible to fast-forward/);
+    check('', /no reason/);
+  });
+
+  test('the environment loses what redirects git', () => {
+    const environment = gitEnvironment({
+      PATH: '/bin',
+      HOME: '/h',
+      LANG: 'de_DE.UTF-8',
+      GIT_DIR: '/x',
+      GIT_INDEX_FILE: '/x',
+      GIT_CONFIG_PARAMETERS: 'x',
+      GIT_CONFIG_COUNT: '1',
+      GIT_SSH_COMMAND: 'ssh -i k',
+      GIT_AUTHOR_NAME: 'A',
+      GIT_AUTHOR_DATE: 'x',
+      gone: undefined,
+    });
+    assert.deepEqual(Object.keys(environment).toSorted(), [
+      'GIT_AUTHOR_NAME',
+      'GIT_EDITOR',
+      'GIT_OPTIONAL_LOCKS',
+      'GIT_PAGER',
+      'GIT_SSH_COMMAND',
+      'GIT_TERMINAL_PROMPT',
+      'HOME',
+      'LANG',
+      'LANGUAGE',
+      'LC_ALL',
+      'PATH',
+    ]);
+    assert.deepEqual([environment['LC_ALL'], environment['GIT_OPTIONAL_LOCKS']], ['C', '0']);
+  });
+
+  test('identities', () => {
+    const full = new Map([
+      ['user.name', 'U'],
+      ['user.email', 'u@x'],
+    ]);
+    assert.deepEqual(missingIdentity(full, {}), {});
+    assert.deepEqual(missingIdentity(new Map([['user.name', 'U']]), { GIT_AUTHOR_EMAIL: 'a@x' }), {
+      GIT_COMMITTER_EMAIL: 'drover@localhost',
+    });
+    assert.equal(Object.keys(missingIdentity(new Map(), {})).length, 4);
+    assert.deepEqual(identityVariables({ GIT_COMMITTER_NAME: 'D' }, { name: 'A', email: 'a@x' }), {
+      GIT_COMMITTER_NAME: 'D',
+      GIT_AUTHOR_NAME: 'A',
+      GIT_AUTHOR_EMAIL: 'a@x',
+    });
+  });
+
+  test('messages', () => {
+    const check = (subject: string, trailers: readonly string[], expected: string): void =>
+      assert.equal(commitMessage(subject, trailers), expected);
+    check(
+      'drover: t Title',
+      ['Drover-Task: t', 'Drover-Attempt: 1'],
+      'drover: t Title\n\nDrover-Task: t\nDrover-Attempt: 1\n',
+    );
+    check(
+      'a\n\nDrover-Task: forged',
+      ['Drover-Task: t\nX: y'],
+      'a Drover-Task: forged\n\nDrover-Task: t X: y\n',
+    );
+    check(' \n', [], 'drover: work of a task\n');
+  });
+});
+
+suite('git turns', () => {
+  const gate = (): { readonly opened: Promise<void>; readonly open: () => void } => {
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    return { opened, open };
+  };
+
+  test('a semaphore lets so many in, in order, and survives a failing body', async () => {
+    const semaphore = new Semaphore(2);
+    const gates = [gate(), gate(), gate(), gate()];
+    const log: string[] = [];
+    let running = 0;
+    const all = gates.map(({ opened }, index) =>
+      semaphore.run(async () => {
+        running += 1;
+        log.push(`${index} of ${running}`);
+        await opened;
+        running -= 1;
+        if (index === 0) throw new Error('expected');
+      }),
+    );
+    for (const { open } of gates) open();
+    const ends = await Promise.allSettled(all);
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      ['rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+    );
+    assert.equal(
+      log.every((line) => /[12]$/.test(line)),
+      true,
+    );
+    assert.deepEqual(
+      log.map((line) => line[0]),
+      ['0', '1', '2', '3'],
+    );
+  });
+
+  test('a mutex holds back its own key only', async () => {
+    const mutex = new KeyedMutex();
+    const { opened, open } = gate();
+    const log: string[] = [];
+    const first = mutex.run('a', async () => {
+      await opened;
+      log.push('a1');
+      throw new Error('expected');
+    });
+    const second = mutex.run('a', () => Promise.resolve(void log.push('a2')));
+    await mutex.run('b', () => Promise.resolve(void log.push('b')));
+    open();
+    await assert.rejects(first);
+    await second;
+    assert.deepEqual(log, ['b', 'a1', 'a2']);
+  });
+
+  test('mapping keeps the order and the width', async () => {
+    let running = 0;
+    let most = 0;
+    const doubled = await mapBounded([1, 2, 3, 4, 5], 2, async (value) => {
+      running += 1;
+      most = Math.max(most, running);
+      await Promise.resolve();
+      running -= 1;
+      return value * 2;
+    });
+    assert.deepEqual([doubled, most], [[2, 4, 6, 8, 10], 2]);
+    assert.deepEqual(await mapBounded([], 3, (value: number) => Promise.resolve(value)), []);
+  });
+});
