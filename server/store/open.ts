@@ -1,7 +1,8 @@
 // Opens the project's database: made new, brought to our schema, or taken over from the public Go tool.
 
 import { createDurableTables } from '../durable/embedded/tables.ts';
-import type { StoreSources } from './feed.ts';
+import { adoptGoDatabase, kindOfUnversioned } from './adopt-go.ts';
+import { appendEvent, type StoreSources } from './feed.ts';
 import type { Store } from './port.ts';
 import { createStoreTables, schemaVersion } from './schema.ts';
 import { migrate, type Migration } from './sqlite/migrate.ts';
@@ -31,8 +32,12 @@ const migrations: readonly Migration[] = [
     version: 1,
     name: 'first tables',
     up: async (db) => {
-      await createStoreTables(db);
-      await createDurableTables(db);
+      const createTables = async (): Promise<void> => {
+        await createStoreTables(db);
+        await createDurableTables(db);
+      };
+      if ((await kindOfUnversioned(db)) === 'go') await adoptGoDatabase(db, createTables);
+      else await createTables();
     },
   },
 ];
@@ -51,8 +56,13 @@ export async function openStore(
       version: schemaVersion,
       ...(now === undefined ? {} : { now }),
     });
+    const store = createStore(database.db, sources);
+    if (outcome.from === 0 && outcome.backup !== null) {
+      const data = { backup: outcome.backup };
+      await store.transaction((tx) => appendEvent(tx, sources, { type: 'database.adopted', data }));
+    }
     return {
-      store: createStore(database.db, sources),
+      store,
       database,
       backup: outcome.backup,
       close: () => database.close(),

@@ -136,7 +136,7 @@ export function stuckReason(board: Board, number: number, causeNumber: number): 
   const task = board.tasks[number] as TaskView;
   const cause = board.tasks[causeNumber];
   if (cause === undefined) {
-    return `${task.id} waits for itself through its blockers (${shortList(task.waits_for)}); remove one of them with "drover edit".`;
+    return `It can never start: its blockers (${shortList(task.waits_for)}) wait for each other in a loop; remove one of them with "drover edit".`;
   }
   const why = holdsOthers(cause) ?? 'does not move';
   if (cause === task) return `${task.id} ${why}.`;

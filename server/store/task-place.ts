@@ -40,7 +40,7 @@ export async function placeFor(tx: Tx, sources: StoreSources, wanted: WantedPlac
   if (level + 1 + (wanted.levelsBelow ?? 0) > subTaskLevelsMax) {
     throw new Refusal(
       'depth',
-      `${parent.id} has too many levels above and below: only ${subTaskLevelsMax} levels of sub-tasks are allowed; add the task one level higher.`,
+      `Only ${subTaskLevelsMax} levels of sub-tasks are allowed, and below ${parent.id} that would be more; put the task one level higher.`,
     );
   }
   if (wanted.epic !== undefined && wanted.epic !== null && wanted.epic !== parent.epic_id) {

@@ -32,7 +32,7 @@ export async function whyBlocked(db: Db, row: TaskRow): Promise<string[]> {
   }
   if (causes.get(number) === -1) {
     sentences.push(
-      `${row.id} waits for itself through its blockers; remove one of them with "drover edit ${row.id} --remove-blocker <id>".`,
+      `It can never start: its blockers wait for each other in a loop; remove one of them with "drover edit ${row.id} --remove-blocker <id>".`,
     );
   }
   return sentences;

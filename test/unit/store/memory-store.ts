@@ -1,14 +1,21 @@
 // A store in memory with a clock that stands still and ids that count, for tests of the store.
 
+import assert from 'node:assert/strict';
+import { Refusal } from '../../../server/core/failure.ts';
+import type { TaskStatus } from '../../../server/core/state.ts';
+import type { TaskFields } from '../../../server/protocol/api.ts';
 import { openStore, type OpenedStore } from '../../../server/store/open.ts';
-import type { StoreSources } from '../../../server/store/port.ts';
+import type { StoreSources, TaskRow } from '../../../server/store/port.ts';
+import { addTask } from '../../../server/store/tasks.ts';
 
 export interface TestSources extends StoreSources {
   /** Unix milliseconds that the clock shows. */
   nowMs: number;
 }
 
-export function testSources(nowMs = 1_800_000_000_000): TestSources {
+export const testStartMs = 1_800_000_000_000;
+
+export function testSources(nowMs = testStartMs): TestSources {
   let ids = 0;
   let draws = 0;
   const sources: TestSources = {
@@ -25,8 +32,80 @@ export function testSources(nowMs = 1_800_000_000_000): TestSources {
   return sources;
 }
 
-export async function memoryStore(
-  sources: TestSources = testSources(),
-): Promise<OpenedStore & { readonly sources: TestSources }> {
+export type TestStore = OpenedStore & { readonly sources: TestSources };
+
+export async function memoryStore(sources: TestSources = testSources()): Promise<TestStore> {
   return { ...(await openStore(':memory:', sources)), sources };
+}
+
+/** Adds tasks by their titles; `blocked_by` and `parent` name titles too. Resolves with the ids by title. */
+export async function addTasks(
+  project: TestStore,
+  tasks: readonly (TaskFields & { readonly title: string })[],
+): Promise<Readonly<Record<string, string>>> {
+  const ids: Record<string, string> = {};
+  const idOf = (title: string): string => ids[title] ?? title;
+  for (const task of tasks) {
+    const row = await project.store.transaction((tx) =>
+      addTask(tx, project.sources, {
+        ...task,
+        blocked_by: (task.blocked_by ?? []).map(idOf),
+        parent: task.parent == null ? null : idOf(task.parent),
+      }),
+    );
+    ids[task.title] = row.id;
+  }
+  return ids;
+}
+
+/** Takes a task through the given states, as the engine would. */
+export async function moveTask(
+  project: TestStore,
+  id: string,
+  statuses: readonly TaskStatus[],
+  set: Partial<TaskRow> = {},
+): Promise<void> {
+  await project.store.transaction(async (tx) => {
+    for (const [index, to] of statuses.entries()) {
+      const last = index === statuses.length - 1;
+      const outcome = await project.store.transition(tx, {
+        taskId: id,
+        to,
+        event: `task.${to}`,
+        ...(last ? { set } : {}),
+      });
+      assert.ok(outcome.ok, `${id} to ${to}: ${JSON.stringify(outcome)}`);
+    }
+  });
+}
+
+export async function statusOf(project: TestStore, id: string): Promise<string> {
+  const row = await project.store.db
+    .selectFrom('tasks')
+    .select('status')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return row.status;
+}
+
+/** The refusal that the promise ends with. */
+export async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new assert.AssertionError({ message: 'nothing was refused' });
+}
+
+/** Everything in the tables that a person's requests write, to show that a refusal changed nothing. */
+export async function everything(project: TestStore): Promise<string> {
+  const { db } = project.store;
+  return JSON.stringify([
+    await db.selectFrom('tasks').selectAll().orderBy('id').execute(),
+    await db.selectFrom('epics').selectAll().orderBy('id').execute(),
+    await db.selectFrom('task_dependencies').selectAll().execute(),
+    await db.selectFrom('events').selectAll().execute(),
+  ]);
 }
