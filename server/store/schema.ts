@@ -43,7 +43,7 @@ const statements: readonly string[] = [
     ended_at_ms INTEGER, failure_kind TEXT, error TEXT, error_detail TEXT, summary TEXT,
     exit_code INTEGER, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,
     cost_usd REAL NOT NULL DEFAULT 0, log_path TEXT, run_id TEXT, pid INTEGER, pid_start TEXT,
-    pid_part TEXT, gate_runs INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (task_id, number))`,
+    pid_part TEXT, usage_by_part TEXT NOT NULL DEFAULT '{}', gate_runs INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (task_id, number))`,
   `CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, type TEXT NOT NULL,
     timestamp INTEGER NOT NULL, at_ms INTEGER NOT NULL, task_id TEXT, epic_id TEXT, run_id TEXT,

@@ -141,6 +141,8 @@ export interface AttemptTable {
   pid_start: Defaulted<string | null>;
   /** Part (task or sub-task id) the process works on. */
   pid_part: Defaulted<string | null>;
+  /** Usage of each part's log so far, as JSON; the sums are in the columns above. */
+  usage_by_part: Defaulted<string>;
   gate_runs: Defaulted<number>;
 }
 

@@ -62,6 +62,55 @@ export async function blockFromOutside(
   });
 }
 
+/** Pause between two looks whether a blocker has arrived on the line, and how long that goes on. */
+const baseLookMs = 5_000;
+const baseWaitMaxMs = 600_000;
+
+/**
+ * A blocker's commit is not in the line. Another run may bring it there (its epic lands); where none is active, or it
+ * takes too long, only a person can.
+ */
+export async function waitForBase(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  reason: string,
+): Promise<void> {
+  await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
+  const attempt = await tx
+    .selectFrom('attempts')
+    .select('started_at_ms')
+    .where('task_id', '=', claim.taskId)
+    .where('number', '=', claim.attempt)
+    .executeTakeFirstOrThrow();
+  const others = await tx
+    .selectFrom('runs')
+    .select('id')
+    .where('state', '=', 'active')
+    .where('id', '!=', claim.runId)
+    .execute();
+  const nowMs = engine.clock.now();
+  const goesOn = others.length > 0 && nowMs - attempt.started_at_ms < baseWaitMaxMs;
+  const fence = { taskId: claim.taskId, epoch: claim.epoch, runId: claim.runId };
+  if (goesOn) {
+    await engine.store.transition(tx, {
+      ...fence,
+      to: 'ready',
+      event: 'task.returned',
+      data: { reason },
+      set: { phase: null, next_attempt_at_ms: nowMs + baseLookMs },
+    });
+    return;
+  }
+  await engine.store.transition(tx, {
+    ...fence,
+    to: 'blocked',
+    event: 'task.blocked',
+    data: { reason },
+    set: { blocked_reason: reason, last_error: reason },
+  });
+}
+
 /** Rest of an account whose limit came without a time. */
 const unknownLimitMs = 60_000;
 /** Spread of the resumed tasks after a limit, so that they don't all come back in one second. */

@@ -1,6 +1,7 @@
 // Registers the workflows with the durable engine, and begins and ends their work.
 
 import { executeTask, executeWorkflow, agentQueue } from './execute-task.ts';
+import { endLeftCommands } from './left-commands.ts';
 import { landEpic, landEpicWorkflow, type LandEpicInput } from './land-epic.ts';
 import { landTasks, type LandInput } from './land-tasks.ts';
 import { followLine } from './lines.ts';
@@ -48,6 +49,7 @@ export function createEngine(parts: Parts): Engine {
 export async function launchEngine(engine: Engine): Promise<void> {
   const lines = await engine.store.db.selectFrom('lines').select('branch').execute();
   for (const line of lines) engine.durable.queue(landQueue(line.branch), { concurrency: 1 });
+  await endLeftCommands(engine);
   await engine.durable.launch();
 }
 

@@ -13,8 +13,9 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { type PartOutcome, runPart } from './agent-step.ts';
-import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
+import { blockFromOutside, recordFailure, waitForAccount, waitForBase } from './attempt-ends.ts';
 import type { Engine } from './parts.ts';
+import { recordPart } from './part-record.ts';
 import { isStopRequested, settleStop } from './stops.ts';
 import { gateOf, submit, submitLanding } from './submission.ts';
 import { type Place, type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
@@ -113,19 +114,7 @@ async function recordPlace(
   outcome: PlaceOutcome,
 ): Promise<void> {
   const { store } = engine;
-  if (outcome.kind === 'no_base') {
-    await store.transition(tx, {
-      taskId: claim.taskId,
-      epoch: claim.epoch,
-      to: 'ready',
-      event: 'task.returned',
-      runId: claim.runId,
-      data: { reason: 'a blocker has not landed on this line yet' },
-      set: { phase: null, next_attempt_at_ms: engine.clock.now() + 5_000 },
-    });
-    await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
-    return;
-  }
+  if (outcome.kind === 'no_base') return waitForBase(engine, tx, claim, outcome.reason);
   await store.transition(tx, {
     taskId: claim.taskId,
     epoch: claim.epoch,
@@ -215,50 +204,6 @@ async function failedPlace(
     await releaseSlot(tx, 'task', claim.taskId);
   });
   return 'failed';
-}
-
-async function recordPart(
-  engine: Engine,
-  tx: Tx,
-  claim: Claim,
-  part: string,
-  done: PartOutcome,
-): Promise<void> {
-  const usage = done.usage;
-  await setAttempt(tx, claim.taskId, claim.attempt, {
-    log_path: done.logPath,
-    pid: null,
-    pid_start: null,
-    pid_part: null,
-    ...(usage === null
-      ? {}
-      : {
-          input_tokens: usage.inputTokens,
-          output_tokens: usage.outputTokens,
-          cost_usd: usage.costUsd ?? 0,
-        }),
-    ...(done.outcome.kind === 'done'
-      ? { summary: engine.mask(done.outcome.summary).slice(0, 2_000) }
-      : {}),
-  });
-  if (usage?.costUsd !== null && usage?.costUsd !== undefined) {
-    const total = await tx
-      .selectFrom('attempts')
-      .select((eb) => eb.fn.sum<number>('cost_usd').as('usd'))
-      .where('task_id', '=', claim.taskId)
-      .executeTakeFirstOrThrow();
-    await tx
-      .updateTable('tasks')
-      .set({ cost_usd: total.usd ?? 0 })
-      .where('id', '=', claim.taskId)
-      .execute();
-  }
-  await engine.store.append(tx, {
-    type: 'agent.ended',
-    taskId: part,
-    runId: claim.runId,
-    data: { attempt: claim.attempt, outcome: done.outcome.kind, cost_usd: usage?.costUsd ?? null },
-  });
 }
 
 async function endIfNotDone(

@@ -34,7 +34,7 @@ export async function runGate(
           failure: redGate(command, known.exit_code, known.output_tail),
         };
   }
-  const holder = `gate:${commit}`;
+  const holder = gateHolder(commit);
   const slot = await engine.store.transaction((tx) =>
     leaseSlot(tx, engine.store.sources, {
       kind: 'gate',
@@ -52,6 +52,20 @@ export async function runGate(
   } finally {
     await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
   }
+}
+
+function gateHolder(commit: Sha): string {
+  return `gate:${commit}`;
+}
+
+function gateRunId(commit: Sha, part: string | number): string {
+  return `gate/${commit}/${part}`;
+}
+
+/** Names of all the commands that the holder of a gate slot can have started. */
+export function gateRunIds(holder: string): readonly string[] {
+  const commit = holder.slice(gateHolder('').length);
+  return ['setup', 1, 2].map((part) => gateRunId(commit, part));
 }
 
 interface GateJob {
@@ -120,7 +134,7 @@ async function setUpGate(
       env: gateEnvironment(engine, job),
       timeoutMs: settings.setupTimeoutMs,
       logPath: `${engine.places.logs}/gate/${job.tree}.setup.log`,
-      runId: `gate/${job.commit}/setup`,
+      runId: gateRunId(job.commit, 'setup'),
     },
     signal,
   );
@@ -162,7 +176,7 @@ async function runOnce(
       env: gateEnvironment(engine, job),
       timeoutMs: settings.gateTimeoutMs,
       logPath: `${engine.places.logs}/gate/${job.tree}.${attempt}.log`,
-      runId: `gate/${job.commit}/${attempt}`,
+      runId: gateRunId(job.commit, attempt),
     },
     signal,
   );

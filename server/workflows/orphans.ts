@@ -73,6 +73,13 @@ async function giveBack(
   row: OwnedRow,
   error: string | null,
 ): Promise<boolean> {
+  // Its owner may have brought it to its end since it was looked at.
+  const now = await tx
+    .selectFrom('tasks')
+    .select(['epoch', 'status'])
+    .where('id', '=', row.id)
+    .executeTakeFirst();
+  if (now === undefined || now.epoch !== row.epoch || now.status !== row.status) return false;
   await endLanding(tx, { taskId: row.id, epoch: row.epoch }, 'withdrawn');
   if (row.status === 'needs_review') return giveBackReview(engine, tx, row, error);
   const attempt = await tx

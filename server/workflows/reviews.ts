@@ -87,6 +87,7 @@ async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
     const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
     await submitLanding(engine, tx, claim, run.line, row.commit_sha, gateOf(engine, row));
     await tx.updateTable('tasks').set({ phase: 'land' }).where('id', '=', row.id).execute();
+    await releaseSlot(tx, 'task', row.id);
   });
   engine.durable.wake();
 }

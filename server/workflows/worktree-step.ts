@@ -11,7 +11,7 @@ import {
   setSlotFingerprint,
   type SlotRow,
 } from '../store/port.ts';
-import { baseContaining, branchRef } from './lines.ts';
+import { baseContaining, branchRef, landingRef } from './lines.ts';
 import type { Engine } from './parts.ts';
 
 export interface Place {
@@ -25,8 +25,8 @@ export interface Place {
 export type PlaceOutcome =
   | { readonly kind: 'ready'; readonly place: Place }
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** A blocker's commit is not in any base this line can offer. */
-  | { readonly kind: 'no_base' };
+  /** A blocker's commit is not in any base this line can offer; `reason` says which. */
+  | { readonly kind: 'no_base'; readonly reason: string };
 
 export async function prepareWorktree(
   engine: Engine,
@@ -113,14 +113,29 @@ async function chooseBase(
   const blockers = await engine.store.db
     .selectFrom('task_dependencies as d')
     .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select('b.landed_sha')
+    .select(['b.id', 'b.landed_sha', 'b.landed_on'])
     .where('d.task_id', 'in', [...claim.parts])
     .where('b.landed_sha', 'is not', null)
+    .orderBy('b.id')
     .execute();
-  const commits = blockers.map((row) => row.landed_sha).filter((sha) => sha !== null);
+  const landed = blockers.map((row) => ({ ...row, sha: row.landed_sha ?? '' }));
+  const commits = landed.map((row) => row.sha);
   const base = await baseContaining(engine, line, commits);
   if (!base.ok) return { kind: 'failed', failure: base.error };
-  return base.value ?? { kind: 'no_base' };
+  if (base.value !== null) return base.value;
+  const tip = (await engine.git.readRef(landingRef(line))) ?? '';
+  for (const { id, sha, landed_on } of landed) {
+    if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
+    const where =
+      landed_on === null || landed_on === line ? 'is no longer' : `is on ${landed_on}, not`;
+    const remedy =
+      landed_on === null || landed_on === line ? `reset ${id}` : `merge ${landed_on} into ${line}`;
+    return {
+      kind: 'no_base',
+      reason: `the commit of its blocker ${id} ${where} in ${line}; ${remedy}, then drover resolve ${claim.taskId}`,
+    };
+  }
+  return { kind: 'no_base', reason: `${line} and its parent can't be merged; merge them by hand` };
 }
 
 /** What the branch of this attempt (or the one it goes on from) holds already is kept, one way or the other. */
@@ -158,6 +173,10 @@ async function continuation(engine: Engine, attempt: AttemptRow, base: Sha): Pro
   return merged.ok && merged.value.kind === 'merged' ? merged.value.commit : null;
 }
 
+export function setupRunId(taskId: string, attempt: number): string {
+  return `${taskId}/${attempt}/setup`;
+}
+
 async function runSetup(
   engine: Engine,
   claim: Claim,
@@ -183,7 +202,7 @@ async function runSetup(
       },
       timeoutMs: settings.setupTimeoutMs,
       logPath,
-      runId: `${claim.taskId}/${claim.attempt}/setup`,
+      runId: setupRunId(claim.taskId, claim.attempt),
     },
     signal,
   );

@@ -1,0 +1,26 @@
+// Setup and gate commands that a dead backend has left running: ended before anything new is done in their worktrees.
+
+import { releaseSlot } from '../store/port.ts';
+import { gateRunIds } from './gate.ts';
+import type { Engine } from './parts.ts';
+import { setupRunId } from './worktree-step.ts';
+
+const endGraceMs = 2_000;
+
+/** Called before any work of this process begins, so that whatever runs in a slot is nobody's. */
+export async function endLeftCommands(engine: Engine): Promise<void> {
+  const held = await engine.store.db
+    .selectFrom('slots')
+    .select(['kind', 'task_id', 'attempt'])
+    .where('task_id', 'is not', null)
+    .execute();
+  for (const slot of held) {
+    const holder = slot.task_id ?? '';
+    const runIds =
+      slot.kind === 'gate' ? gateRunIds(holder) : [setupRunId(holder, slot.attempt ?? 0)];
+    for (const runId of runIds) await engine.processes.endTree(runId, null, endGraceMs);
+    // A gate holds its slot while it runs, and none runs now. Its candidate may never be built again.
+    if (slot.kind === 'gate')
+      await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
+  }
+}
