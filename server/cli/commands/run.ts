@@ -2,6 +2,7 @@
 
 import type { SettingKey } from '../../core/settings.ts';
 import type {
+  Answer,
   Client,
   EventView,
   Params,
@@ -9,6 +10,7 @@ import type {
   RunView,
   StatusSnapshot,
 } from '../../protocol/api.ts';
+import { BackendGone } from '../../rpc/transport/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes, judgeRun } from '../exit-codes.ts';
 import { followRun, type RunEnd } from '../follow-run.ts';
@@ -37,8 +39,9 @@ export async function run(context: CommandContext, options: RunCommandOptions): 
     env: textsOf(context.surroundings.env),
   };
   return await withInterrupts(context, async (interrupts) => {
-    const started = await client.call('run.start', params);
-    return await goOn(context, client, started, { epic: epic ?? null, detach, interrupts });
+    const asked = await askUntilAnswered(context, client, 'run.start', params);
+    const { client: answering, answer: started } = asked;
+    return await goOn(context, answering, started, { epic: epic ?? null, detach, interrupts });
   });
 }
 
@@ -59,13 +62,35 @@ export async function resume(
   const client = await context.client('engine');
   const env = textsOf(context.surroundings.env);
   return await withInterrupts(context, async (interrupts) => {
-    const started = await client.call('run.resume', { env });
+    const asked = await askUntilAnswered(context, client, 'run.resume', { env });
+    const { client: answering, answer: started } = asked;
     if (started.run !== null) {
-      return await goOn(context, client, started, { epic: null, detach, interrupts });
+      return await goOn(context, answering, started, { epic: null, detach, interrupts });
     }
     context.answer(started, plainLine(started.message));
     return exitCodes.done;
   });
+}
+
+const askTriesMax = 8;
+
+/** A backend that died before it answered has begun the run or has not: the next one joins it, or begins it. */
+async function askUntilAnswered<N extends 'run.start' | 'run.resume'>(
+  context: CommandContext,
+  first: Client,
+  name: N,
+  params: Params<N>,
+): Promise<{ readonly client: Client; readonly answer: Answer<N> }> {
+  let client = first;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { client, answer: await client.call(name, params) };
+    } catch (error) {
+      if (!(error instanceof BackendGone) || tries >= askTriesMax) throw error;
+      client.close();
+      client = await context.client('engine');
+    }
+  }
 }
 
 /** From before the run starts: a Ctrl-C in between must not leave it running with nobody watching. */
@@ -115,9 +140,25 @@ async function judge(
 ): Promise<number> {
   if (interrupted) return exitCodes.interrupted;
   const snapshot = await client.call('status', epic === null ? {} : { epic });
-  context.say(oneLine(snapshot));
+  // The live view has ended with the same words.
+  if (!context.surroundings.stdout.isTTY) context.say(oneLine(snapshot));
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
   return judgeRun({ tasks: snapshot.tasks, unlandedEpic, interrupted });
+}
+
+/** The run is over: when the backend is gone by now, the database tells the same. */
+async function statusAtEnd(
+  context: CommandContext,
+  client: Client,
+  epic: string | null,
+): Promise<StatusSnapshot> {
+  const scope = epic === null ? {} : { epic };
+  try {
+    return await client.call('status', scope);
+  } catch (error) {
+    if (!(error instanceof BackendGone)) throw error;
+    return await (await context.client('data')).call('status', scope);
+  }
 }
 
 /** The run's own word counts (an epic without changes has no commit to show); without it, the epic's facts. */

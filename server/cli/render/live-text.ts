@@ -77,7 +77,7 @@ function etaText(snapshot: StatusSnapshot, { nowMs, durationsMs }: LiveTextOptio
     workers: snapshot.run.workers,
     elapsedMs: new Map(running.map((task) => [task.id, nowMs - (task.started_at ?? 0) * 1000])),
   });
-  return left === null || left === 0 ? '' : `about ${durationText(left / 1000)} left`;
+  return left === null || left < 1000 ? '' : `about ${durationText(left / 1000)} left`;
 }
 
 /** How long finished tasks took, learnt from the feed: from the start of an attempt to its completion. */

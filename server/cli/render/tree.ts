@@ -15,6 +15,9 @@ export interface TreeOptions {
   readonly rowsMax: number;
 }
 
+/** Beyond this the eye loses the line: facts stand at most so far to the right, unless the title is longer. */
+const alignedMax = 110;
+
 interface Branch {
   readonly task: TaskView;
   readonly below: Branch[];
@@ -109,7 +112,9 @@ function taskLine(task: TaskView, prefix: string, { width, paint, nowMs }: TreeO
   const name = `${task.id} ${plainLine(task.title)}`;
   const head = `${paint('dim', prefix)}${paint(tone, symbol)} `;
   if (right === '') return `${head}${fit(name, room)}`;
-  return `${head}${fill(name, room - widthOf(right) - 2)}  ${paint('dim', right)}`;
+  const left = Math.min(room, alignedMax) - widthOf(right) - 2;
+  const filled = widthOf(name) > left ? fill(name, room - widthOf(right) - 2) : fill(name, left);
+  return `${head}${filled}  ${paint('dim', right)}`;
 }
 
 function hiddenText(hidden: readonly TaskView[]): string {
