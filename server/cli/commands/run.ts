@@ -139,7 +139,7 @@ async function judge(
   epic: string | null,
 ): Promise<number> {
   if (interrupted) return exitCodes.interrupted;
-  const snapshot = await client.call('status', epic === null ? {} : { epic });
+  const snapshot = await statusAtEnd(context, client, epic);
   // The live view has ended with the same words.
   if (!context.surroundings.stdout.isTTY) context.say(oneLine(snapshot));
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
