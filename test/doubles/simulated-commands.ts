@@ -16,6 +16,12 @@ export interface CommandRules {
   readonly longestMs: number;
 }
 
+interface RunningCommand {
+  readonly request: CommandRequest;
+  live: boolean;
+  onEnd: () => void;
+}
+
 export class CommandWorld {
   readonly #clock: SimulatedClock;
   readonly #chance: SeededChance;
@@ -24,6 +30,8 @@ export class CommandWorld {
   /** `tree command` of every look that ended well. */
   readonly green = new Set<string>();
   readonly #looks = new Map<string, number>();
+  readonly running = new Set<RunningCommand>();
+  onStart: (request: CommandRequest) => void = () => undefined;
   /** Told when the files under a running command have changed. */
   onDisturbed: (request: CommandRequest) => void = () => undefined;
 
@@ -55,21 +63,54 @@ export class CommandWorld {
   ): void {
     const begunMs = this.#clock.now();
     const before = this.#treeAt(request.cwd);
-    const end = (kind: CommandOutcome['kind'], exitCode: number | null): void =>
-      done({ kind, exitCode, durationMs: this.#clock.now() - begunMs, tail: `exit ${exitCode}` });
-    if (signal.aborted) return end('aborted', null);
-    const durationMs = this.#chance.between(50, this.rules.longestMs);
-    const abort = (): void => {
-      callOff();
-      this.#clock.timer(this.#chance.below(300), () => end('aborted', null));
-    };
-    const callOff = this.#clock.timer(Math.min(durationMs, request.timeoutMs), () => {
+    const end = (kind: CommandOutcome['kind'], exitCode: number | null): void => {
       signal.removeEventListener('abort', abort);
+      done({ kind, exitCode, durationMs: this.#clock.now() - begunMs, tail: `exit ${exitCode}` });
+    };
+    const abort = (): void => this.#terminate(running, 300);
+    const running: RunningCommand = {
+      request,
+      live: true,
+      onEnd: () => end(signal.aborted ? 'aborted' : 'exited', signal.aborted ? null : 137),
+    };
+    if (signal.aborted) return end('aborted', null);
+    this.onStart(request);
+    this.running.add(running);
+    const durationMs = this.#chance.between(50, this.rules.longestMs);
+    this.#clock.timer(Math.min(durationMs, request.timeoutMs), () => {
+      if (!running.live) return;
+      running.live = false;
+      this.running.delete(running);
       if (durationMs > request.timeoutMs) return end('timed_out', null);
       if (this.#treeAt(request.cwd) !== before) this.onDisturbed(request);
       end('exited', this.#verdict(request, before) ? 0 : 1);
     });
     signal.addEventListener('abort', abort, { once: true });
+  }
+
+  #terminate(command: RunningCommand, withinMs: number): void {
+    this.#clock.timer(this.#chance.below(withinMs), () => {
+      if (!command.live) return;
+      command.live = false;
+      this.running.delete(command);
+      command.onEnd();
+    });
+  }
+
+  /** Ends what carries the marker of the run; calls back when it is gone. */
+  endTree(runId: string, done: () => void): void {
+    const left = [...this.running].filter(({ request }) => request.runId === runId);
+    if (left.length === 0) return done();
+    for (const command of left) this.#terminate(command, 300);
+    this.#clock.timer(300, done);
+  }
+
+  /** Commands are processes of their own: some go on without the backend, and nobody hears of their end. */
+  backendDied(): void {
+    for (const command of this.running) {
+      command.onEnd = () => undefined;
+      if (this.#chance.percent(40)) this.#terminate(command, 1);
+    }
   }
 
   #treeAt(path: string): string {

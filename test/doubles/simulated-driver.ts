@@ -13,6 +13,7 @@ import type {
   ProcessTable,
 } from '../../server/agents/port.ts';
 import type { PortCalls } from './port-calls.ts';
+import type { CommandWorld } from './simulated-commands.ts';
 import type { AgentWorld, SimulatedAgent } from './simulated-agents.ts';
 
 const graceMs = 2_000;
@@ -118,8 +119,11 @@ export class SimulatedProcessTable implements ProcessTable {
   readonly #world: AgentWorld;
   readonly #calls: PortCalls;
 
-  constructor(world: AgentWorld, calls: PortCalls) {
+  readonly #commands: CommandWorld;
+
+  constructor(world: AgentWorld, commands: CommandWorld, calls: PortCalls) {
     this.#world = world;
+    this.#commands = commands;
     this.#calls = calls;
   }
 
@@ -134,6 +138,7 @@ export class SimulatedProcessTable implements ProcessTable {
     const left = await this.#calls.run('process.endTree', () =>
       this.#world.live().filter((agent) => agent.request.runId === runId),
     );
+    await this.#calls.wait<void>((done) => this.#commands.endTree(runId, () => done()));
     for (const agent of left) {
       if (agent.state === 'ended') continue;
       await this.#calls.wait<void>((done) => {

@@ -27,6 +27,7 @@ export class Checks {
     world.agents.observer = {
       agentStarting: (request, kind) => this.#agentStarting(request, kind),
     };
+    world.commands.onStart = ({ cwd, runId }) => this.#commandStarting(cwd, runId);
     world.repository.observer = {
       refsMoved: (moves) => this.#refsMoved(moves),
       filesReplaced: (path, before, after) => this.#filesReplaced(path, before, after),
@@ -42,8 +43,14 @@ export class Checks {
     if (id === null) return;
     const status = event.data['status'];
     if (status === 'completed') this.#completed.set(id, this.#landedSha(id));
-    else if (status !== undefined) this.#completed.delete(id);
+    else if (status !== undefined) this.#uncomplete(id, event);
     if (event.type === 'task.claimed' && event.data['worker'] !== undefined) this.#claimed(id);
+  }
+
+  /** Only a person takes a task out of its end. */
+  #uncomplete(id: string, event: FeedEvent): void {
+    if (this.#completed.delete(id) && !['task.retry', 'task.reset'].includes(event.type))
+      this.#world.violate('run-again', `${id} was completed; ${event.type} begins it again`);
   }
 
   #landedSha(id: string): Sha | null {
@@ -87,6 +94,10 @@ export class Checks {
     const world = this.#world;
     const [root = '', attempt = ''] = request.runId.split('/');
     world.tell(`agent ${kind} starts on ${request.runId}${request.resume ? ' again' : ''}`);
+    for (const command of world.commands.running) {
+      if (command.request.cwd === request.cwd)
+        world.violate('one-agent', `${root} starts while ${command.request.runId} still runs`);
+    }
     for (const other of world.agents.live()) {
       if (other.request.runId.split('/')[0] === root)
         world.violate('one-agent', `a second agent starts on ${root} (${other.pid} still lives)`);
@@ -108,6 +119,16 @@ export class Checks {
       world.violate('one-agent', `attempt ${attempt} of ${root} is not the running one`);
     this.#checkWorkers();
     this.#checkBase(root, request);
+  }
+
+  #commandStarting(cwd: string, runId: string): void {
+    const { agents, commands } = this.#world;
+    for (const { request } of commands.running) {
+      if (request.cwd === cwd)
+        this.#world.violate('one-agent', `${runId} and ${request.runId} run in ${cwd} at once`);
+    }
+    if (agents.live().some((agent) => agent.request.cwd === cwd))
+      this.#world.violate('one-agent', `${runId} runs under an agent in ${cwd}`);
   }
 
   #checkWorkers(): void {

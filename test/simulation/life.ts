@@ -78,7 +78,7 @@ export class Life {
       durable: this.durable,
       git: new SimulatedGit(world.repository, this.calls, world.gitTrouble),
       clock: this.clock,
-      processes: new SimulatedProcessTable(world.agents, this.calls),
+      processes: new SimulatedProcessTable(world.agents, world.commands, this.calls),
       commands: world.commands.portFor(this.calls),
       files: {
         setupFingerprint: (worktree, command) =>

@@ -74,6 +74,23 @@ export class PersonAtGit {
     checkout.files = new Map(objects.filesOf(parent));
   }
 
+  /** Merges one branch into another by hand; where both have changed a file, the branch's own stays. */
+  mergeInto(from: string, into: string): void {
+    const { repository } = this.#world;
+    const { refs, objects } = repository;
+    const ours = refs.get(`refs/heads/${into}`);
+    const theirs = refs.get(`refs/heads/${from}`);
+    if (ours === undefined || theirs === undefined || objects.isAncestor(theirs, ours)) return;
+    this.#world.tell(`person: git merge ${from} into ${into}`);
+    const { files, conflicts } = objects.mergeFiles(ours, theirs);
+    const settled = new Map(files);
+    for (const path of conflicts) settled.set(path, objects.filesOf(ours).get(path) ?? '');
+    const sha = repository.commit(settled, [ours, theirs], `merge ${from}`, 'person');
+    const ref = `refs/heads/${into}`;
+    repository.moveRefs([{ ref, next: sha, old: ours }], 'person', 'merge');
+    if (repository.checkout.branch === ref) repository.checkout.files = new Map(settled);
+  }
+
   /** What lies around is put away, and the checkout is on the main branch again. */
   tidy(): void {
     const { repository } = this.#world;

@@ -50,6 +50,7 @@ export class Person {
   readonly #git: PersonAtGit;
   /** Requests on their way. */
   #open = 0;
+  #asked = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -66,6 +67,7 @@ export class Person {
     if (life === null || !life.alive || !life.launched) return;
     this.#world.tell(`person: ${name}`);
     this.#open += 1;
+    this.#asked += 1;
     const over = (): void => {
       this.#open -= 1;
     };
@@ -138,13 +140,13 @@ export class Person {
         );
       }
       case 'pause':
-        return this.#one('pause', of('in_progress', 'ready', 'claimed'), pauseTask);
+        return this.#stop('pause', of('in_progress', 'ready', 'claimed'), pauseTask);
       case 'unpause':
         return this.#one('unpause', of('paused'), (engine, task) =>
           unpauseTask(engine, task, chance.percent(30) ? 'go on' : null),
         );
       case 'cancel':
-        return this.#one('cancel', of('in_progress', 'ready'), (engine, task) =>
+        return this.#stop('cancel', of('in_progress', 'ready'), (engine, task) =>
           cancelTask(engine, task, 'no'),
         );
       case 'retry':
@@ -162,6 +164,26 @@ export class Person {
           resetTasks(engine, { ids: [task], statuses: [] }),
         );
     }
+  }
+
+  /** A request to stop that was answered has been carried out, unless something else was asked meanwhile. */
+  #stop(
+    name: 'pause' | 'cancel',
+    id: string,
+    body: (engine: Engine, id: string) => Promise<unknown>,
+  ): void {
+    this.#ask(`${name} ${id}`, async (engine) => {
+      const asked = this.#asked;
+      await body(engine, id);
+      if (this.#asked !== asked) return;
+      const [row] = this.#world.rows<{ status: string }>(
+        'select status from tasks where id = ?',
+        id,
+      );
+      const wanted = name === 'pause' ? 'paused' : 'cancelled';
+      if (row?.status !== wanted && row?.status !== 'completed')
+        this.#world.violate('stuck', `${name} ${id} was answered, but the task is ${row?.status}`);
+    });
   }
 
   #one(name: string, id: string, body: (engine: Engine, id: string) => Promise<unknown>): void {
@@ -209,11 +231,19 @@ export class Person {
         this.#ask(`approve ${epic.id}`, (engine) => approve(engine, epic.id));
     }
     const [active] = this.#world.rows("select id from runs where state = 'active'");
-    if (active === undefined && !this.#isDone()) this.startRun(null);
+    if (active === undefined && unfinishedTasks(this.#world).length > 0) this.startRun(null);
   }
 
-  #isDone(): boolean {
-    return this.#tasks().every(({ status }) => status === 'completed');
+  /** Does what the reason asks for, then says so. */
+  #unblock(id: string, reason: string): void {
+    const reset = /; reset (\S+), then/.exec(reason)?.[1];
+    if (reset !== undefined)
+      this.#one('reset', reset, (engine, task) =>
+        resetTasks(engine, { ids: [task], statuses: [] }),
+      );
+    const merge = /merge (\S+) into (\S+), then/.exec(reason);
+    if (merge !== null) this.#git.mergeInto(merge[1] ?? '', merge[2] ?? '');
+    this.#one('resolve', id, (engine, task) => resolveTask(engine, task, 'there it is'));
   }
 
   #help({ id, status, blocked_reason, parent_id }: TaskFacts): void {
@@ -228,13 +258,20 @@ export class Person {
       case 'needs_review':
         return this.#one('approve', id, approve);
       case 'blocked':
-        if (blocked_reason !== null)
-          this.#one('resolve', id, (engine, task) => resolveTask(engine, task, 'there it is'));
+        if (blocked_reason !== null) this.#unblock(id, blocked_reason);
         return;
       default:
         return;
     }
   }
+}
+
+/** A sub-task that somebody has cancelled stays out of its parent's work. */
+export function unfinishedTasks(world: World): string[] {
+  const rows = world.rows<{ id: string }>(
+    "select id from tasks where status <> 'completed' and (parent_id is null or status <> 'cancelled')",
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** A request ends with its answer or with the backend, whichever comes first; only once. */

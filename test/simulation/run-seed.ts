@@ -7,7 +7,7 @@ import { addTask } from '../../server/store/tasks.ts';
 import { Checks } from './checks.ts';
 import { checkEnd, checkSettled } from './end-checks.ts';
 import { type Faults, noFaults } from './faults.ts';
-import { Person } from './person.ts';
+import { Person, unfinishedTasks } from './person.ts';
 import { Violation, World } from './world.ts';
 
 export interface SeedOutcome {
@@ -185,9 +185,7 @@ class Simulation {
     const world = this.#world;
     const stop = this.#repeat(() => this.#person.actHelpfully());
     const isDone = (): boolean =>
-      this.#isQuiet() &&
-      world.rows("select id from tasks where status <> 'completed'").length === 0 &&
-      world.agents.live().length === 0;
+      this.#isQuiet() && unfinishedTasks(world).length === 0 && world.agents.live().length === 0;
     const done = await this.#until(finishMs, isDone);
     stop();
     if (!done) world.violate('stuck', 'the work does not come to its end');
@@ -213,13 +211,15 @@ class Simulation {
       crashes: world.crashes,
       simulatedMs: world.clock.now() - this.#beganMs,
       story: [
-        ...world.story.slice(-120),
+        ...world.story.slice(-80),
         ...this.#checks.replay.last.map(
           (event) =>
             `event ${event.seq} at ${event.at_ms - this.#beganMs}: ${event.type} ${event.task_id ?? ''} ${JSON.stringify(event.data).slice(0, 200)}`,
         ),
         ...states.map((state) => `task ${JSON.stringify(state)}`),
-        ...world.rows('select * from runs').map((row) => `run ${JSON.stringify(row)}`),
+        ...world
+          .rows('select * from runs order by started_at_ms desc limit 3')
+          .map((row) => `run ${JSON.stringify(row)}`),
         ...world.rows('select * from lines').map((row) => `line ${JSON.stringify(row)}`),
         ...world
           .rows("select id, state, error, owner, epoch from workflows where state <> 'succeeded'")

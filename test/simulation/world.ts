@@ -170,6 +170,7 @@ export class World {
 
   #ended(life: Life): void {
     this.life = null;
+    this.commands.backendDied();
     this.agents.backendDied(life.id, (kind) => capabilitiesOf[kind]?.adopt === true);
     const delayMs = this.#crashes.percent(80)
       ? this.#crashes.between(5, 2_000)
