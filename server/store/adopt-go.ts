@@ -23,16 +23,22 @@ const taskColumnsNeeded = ['id', 'title', 'status', 'created_at', 'updated_at'];
 
 export type FileKind = 'new' | 'go';
 
-/** What a file of schema version 0 is; one of another program is refused. */
+/** What a file of schema version 0 is. Refused when it is another program's, or has ids that cannot be used here. */
 export async function kindOfUnversioned<T>(db: Kysely<T>): Promise<FileKind> {
   const { rows } = await sql<{ name: string }>`
     select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`.execute(db);
   if (rows.length === 0) return 'new';
   const columns = await columnsOf(db, 'tasks');
-  if (taskColumnsNeeded.every((name) => columns.has(name))) return 'go';
+  if (taskColumnsNeeded.every((name) => columns.has(name))) {
+    await refuseUnsafeIds(db);
+    return 'go';
+  }
   throw new Refusal(
     'database',
-    `The database has tables of another program (${rows.slice(0, 3).map(({ name }) => shown(name)).join(', ')}); nothing was changed. Name another file with DROVER_DATABASE_URL.`,
+    `The database has tables of another program (${rows
+      .slice(0, 3)
+      .map(({ name }) => shown(name))
+      .join(', ')}); nothing was changed. Name another file with DROVER_DATABASE_URL.`,
   );
 }
 
@@ -45,12 +51,13 @@ export async function adoptGoDatabase<T>(
   for (const table of sharedTables) {
     const columns = await columnsOf(db, table);
     if (columns.size === 0) continue;
-    await sql`create temp table ${old(table)} as select * from main.${sql.table(table)}`.execute(db);
+    await sql`create temp table ${old(table)} as select * from main.${sql.table(table)}`.execute(
+      db,
+    );
     await sql`drop table main.${sql.table(table)}`.execute(db);
     present.push({ table, columns });
   }
   await createTables();
-  await refuseUnsafeIds(db);
   for (const { table, columns } of present) await copyRows(db, table, columns);
   await dropDanglingReferences(db);
   await settleAdopted(db);
@@ -69,7 +76,7 @@ async function columnsOf<T>(db: Kysely<T>, table: string): Promise<ReadonlySet<s
 
 /** Ids become parts of branch names and folders. */
 async function refuseUnsafeIds<T>(db: Kysely<T>): Promise<void> {
-  const { rows } = await sql<{ id: string | null }>`select id from ${old('tasks')}`.execute(db);
+  const { rows } = await sql<{ id: string | null }>`select id from tasks`.execute(db);
   for (const { id } of rows) {
     const checked = checkId(String(id ?? ''));
     if (checked.ok) continue;

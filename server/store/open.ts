@@ -1,5 +1,6 @@
 // Opens the project's database: made new, brought to our schema, or taken over from the public Go tool.
 
+import { type Kysely, sql } from 'kysely';
 import { createDurableTables } from '../durable/embedded/tables.ts';
 import { adoptGoDatabase, kindOfUnversioned } from './adopt-go.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
@@ -51,6 +52,7 @@ export async function openStore(
   const { now, ...openOptions } = options;
   const database = openSqlite<StoreTables>(path, openOptions);
   try {
+    await refuseUnfit(database.db);
     const outcome = await migrate(database, {
       migrations,
       version: schemaVersion,
@@ -71,4 +73,10 @@ export async function openStore(
     await database.close();
     throw error;
   }
+}
+
+/** Before anything is made, the copy of the file included. */
+async function refuseUnfit(db: Kysely<StoreTables>): Promise<void> {
+  const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db);
+  if (rows[0]?.user_version === 0) await kindOfUnversioned(db);
 }

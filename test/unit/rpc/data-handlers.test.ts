@@ -1,0 +1,242 @@
+// The data requests as the wire gives them: parameters checked before use, answers in the shape of the views.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dataRequests } from '../../../server/protocol/api.ts';
+import { createDataHandlers, type DataGit } from '../../../server/rpc/handlers/data.ts';
+import { memoryStore, moveTask, refusalOf, type TestStore } from '../store/memory-store.ts';
+
+const sha = (digit: string): string => digit.repeat(40);
+
+suite('data requests', () => {
+  let project: TestStore;
+  let logs: string;
+  let known: Set<string>;
+  let handlers: ReturnType<typeof createDataHandlers>;
+  setup(async () => {
+    project = await memoryStore();
+    logs = mkdtempSync(join(tmpdir(), 'drover-logs-'));
+    known = new Set();
+    const git: DataGit = {
+      facts: { root: '/repo', headBranch: 'main' },
+      readRef: async (ref) => (ref === 'refs/heads/main' ? sha('a') : null),
+      resolve: async (revision) =>
+        known.has(revision)
+          ? { ok: true, value: revision }
+          : { ok: false, error: { message: `no commit ${revision}` } },
+      diff: async (from, to) => ({ ok: true, value: `${from}..${to}` }),
+    };
+    handlers = createDataHandlers({
+      store: project.store,
+      settings: () => ({
+        maxAttempts: 2,
+        agent: { kind: 'claude' },
+        defaultLabels: ['team'],
+        land: { target: null },
+      }),
+      config: () => ({ max_workers: { value: 3, source: 'default' } }),
+      logs,
+      readLog: (path, { fromOffset, limit }) => ({
+        events: [{ type: 'text', at: 1, text: `${path} ${fromOffset} ${limit}` }],
+        nextOffset: fromOffset + 10,
+        atEnd: true,
+      }),
+      git,
+      worktrees: async () => [],
+    });
+  });
+  teardown(async () => {
+    await project.close();
+    rmSync(logs, { recursive: true, force: true });
+  });
+
+  /** As they come from the wire: nothing is known about them. */
+  const call = (name: (typeof dataRequests)[number], params: unknown): Promise<unknown> =>
+    (handlers[name] as (params: unknown) => Promise<unknown>)(params);
+
+  test('are all there', () => {
+    assert.deepEqual(Object.keys(handlers).toSorted(), [...dataRequests].toSorted());
+  });
+
+  const wrong: readonly [(typeof dataRequests)[number], unknown, RegExp][] = [
+    ['task.add', null, /one object/],
+    ['task.add', [], /one object/],
+    ['task.add', {}, /"title" has to be a text/],
+    ['task.add', { title: 7 }, /"title" has to be a text/],
+    ['task.add', { title: 'x', blocked_by: 'y' }, /"blocked_by" has to be a list/],
+    ['task.add', { title: 'x', blocked_by: [1] }, /"blocked_by" has to be a text/],
+    ['task.add', { title: 'x', priority: {} }, /"priority" has to be a text/],
+    ['task.add', { title: 'x', max_attempts: 'many' }, /"max_attempts" has to be a whole number/],
+    ['task.add', { title: 'x', labels: Array(3_000).fill('a') }, /at most 2000 texts/],
+    ['task.edit', { title: 'x' }, /"id" has to be a text/],
+    ['task.show', { id: ['a'] }, /"id" has to be a text/],
+    ['task.show', { id: 'x'.repeat(300) }, /at most 200/],
+    ['epic.add', { title: null }, /"title"/],
+    ['epic.edit', { id: 'x', title: 1 }, /"title"/],
+    ['status', { epic: 1 }, /"epic"/],
+    ['events.read', { after: -1 }, /"after" has to be a whole number from 0/],
+    ['events.read', { limit: 0 }, /"limit" has to be a whole number from 1/],
+    ['log.read', { id: 'x', offset: 1.5 }, /"offset"/],
+    ['log.read', { id: 'x', attempt: 'last' }, /"attempt"/],
+    ['import', { text: 'x', file: 'f', format: 'xml' }, /"format" has to be one of auto, session/],
+    ['import', { text: 'x', file: 'f', format: 'auto', update: 1 }, /"update" has to be true or/],
+    ['import', { text: 'x', file: 'f', format: 'auto', bad_utf8_lines: ['a'] }, /bad_utf8_lines/],
+    ['export', { format: 'xml' }, /"format" has to be one of session/],
+  ];
+  for (const [name, params, message] of wrong) {
+    test(`refuse ${name} ${JSON.stringify(params).slice(0, 50)}`, async () => {
+      const refusal = await refusalOf(call(name, params));
+      assert.equal(refusal.kind, 'bad_request');
+      assert.match(refusal.message, message);
+      assert.equal(await project.store.feed.lastSeq(), 0);
+    });
+  }
+
+  test('add with the settings of the project', async () => {
+    const task = await handlers['task.add']({ title: 'Write it', labels: ['mine'] });
+    assert.deepEqual([task.labels, task.max_attempts, task.status], [['team', 'mine'], 2, 'ready']);
+    assert.equal(task.warnings.length, 2);
+    const good = await handlers['task.add']({
+      title: 'Write the whole parser',
+      description: 'In src/parse.ts.',
+      accept: ['It parses.'],
+    });
+    assert.deepEqual(good.warnings, []);
+    const numbered = await call('task.add', { title: 'Part', parent: task.id, sequence: 3 });
+    assert.equal((numbered as { id: string }).id, `${task.id}.3`);
+  });
+
+  test('warn that an agent at work was told the old text', async () => {
+    const task = await handlers['task.add']({ title: 'Write it' });
+    await moveTask(project, task.id, ['claimed', 'in_progress']);
+    const edited = await handlers['task.edit']({ id: task.id, title: 'Write it well' });
+    assert.match(edited.warnings.at(-1) ?? '', /is at work: its agent was told/);
+  });
+
+  test('show epics with their counts', async () => {
+    const epic = await handlers['epic.add']({ title: 'Money', description: 'All.' });
+    assert.deepEqual(Object.keys(epic), [
+      'id',
+      'title',
+      'description',
+      'status',
+      'counts',
+      'progress',
+      'branch',
+      'landed_sha',
+      'created_at',
+    ]);
+    await handlers['task.add']({ title: 'A', epic: epic.id });
+    const [listed] = await handlers['epic.list']({});
+    assert.equal(listed?.counts.total, 1);
+    const shown = await handlers['epic.show']({ id: epic.id });
+    assert.equal(shown.tasks.length, 1);
+    assert.equal((await handlers['epic.edit']({ id: epic.id, title: 'Cash' })).title, 'Cash');
+    assert.equal((await refusalOf(handlers['epic.close']({ id: epic.id }))).kind, 'epic_open');
+    const snapshot = await handlers.status({ epic: epic.id });
+    assert.deepEqual(snapshot.target, { branch: 'main', sha: sha('a'), pending: 0 });
+    assert.equal(snapshot.config['max_workers']?.value, 3);
+  });
+
+  test('read the feed in pages', async () => {
+    for (const title of ['A', 'B', 'C']) await handlers['task.add']({ title });
+    const page = await handlers['events.read']({ after: 1, limit: 1 });
+    assert.deepEqual([page.events.map((event) => event.seq), page.seq], [[2], 3]);
+    const none = await handlers['events.read']({ type: 'task.failed' });
+    assert.deepEqual(none, { events: [], seq: 3 });
+  });
+
+  async function attempt(id: string, number: number, state: string): Promise<void> {
+    await project.store.db
+      .insertInto('attempts')
+      .values({
+        task_id: id,
+        number,
+        epoch: number,
+        state,
+        agent: 'claude',
+        session_id: 's',
+        branch: 'b',
+        started_at_ms: 1,
+      })
+      .execute();
+  }
+
+  test('read the log of the last attempt or a given one', async () => {
+    const { id } = await handlers['task.add']({ title: 'A' });
+    const sub = await handlers['task.add']({ title: 'S', parent: id });
+    const empty = await handlers['log.read']({ id });
+    assert.deepEqual(empty, { task_id: id, attempt: 0, events: [], next_offset: 0, ended: false });
+    await attempt(id, 1, 'failed');
+    await attempt(id, 2, 'running');
+    const last = await handlers['log.read']({ id, attempt: 0, offset: 5, limit: 1_000_000 });
+    assert.deepEqual([last.attempt, last.next_offset, last.ended], [2, 15, false]);
+    assert.equal(last.events[0]?.['text'], `${join(logs, id, '2.ndjson')} 5 5000`);
+    const first = await handlers['log.read']({ id, attempt: 1 });
+    assert.deepEqual([first.attempt, first.ended], [1, true]);
+    const part = await handlers['log.read']({ id: sub.id });
+    assert.equal(part.events[0]?.['text'], `${join(logs, id, `2.${sub.id}.ndjson`)} 0 5000`);
+    const refusal = await refusalOf(handlers['log.read']({ id, attempt: 3 }));
+    assert.match(refusal.message, /has no attempt 3; it has attempts 1 to 2/);
+  });
+
+  test('read what the agent was told', async () => {
+    const { id } = await handlers['task.add']({ title: 'A' });
+    assert.equal((await refusalOf(handlers['log.prompt']({ id }))).kind, 'no_prompt');
+    await attempt(id, 1, 'running');
+    assert.match((await refusalOf(handlers['log.prompt']({ id }))).message, /in attempt 1/);
+    mkdirSync(join(logs, id));
+    writeFileSync(join(logs, id, '1.ndjson.prompt'), 'Do it.\n');
+    const told = await handlers['log.prompt']({ id });
+    assert.deepEqual(told, { task_id: id, attempt: 1, prompt: 'Do it.\n' });
+  });
+
+  test('show the change of a task and of an epic', async () => {
+    const epic = await handlers['epic.add']({ title: 'E' });
+    const { id } = await handlers['task.add']({ title: 'A', epic: epic.id });
+    assert.equal((await refusalOf(handlers.diff({ id }))).kind, 'no_change');
+    assert.equal((await refusalOf(handlers.diff({ id: 'none' }))).kind, 'unknown_id');
+    await moveTask(project, id, ['claimed', 'in_progress', 'completed'], {
+      base_sha: sha('b'),
+      commit_sha: sha('c'),
+      landed_sha: sha('d'),
+    });
+    known = new Set([sha('b'), sha('c'), sha('d'), `${sha('d')}^1`]);
+    assert.deepEqual(await handlers.diff({ id }), {
+      id,
+      base: sha('b'),
+      head: sha('c'),
+      text: `${sha('b')}..${sha('c')}`,
+    });
+    known.delete(sha('c'));
+    assert.equal((await handlers.diff({ id })).base, `${sha('d')}^1`);
+    assert.equal((await refusalOf(handlers.diff({ id: epic.id }))).kind, 'no_change');
+    await project.store.db
+      .updateTable('epics')
+      .set({ landed_sha: sha('d') })
+      .execute();
+    assert.equal((await handlers.diff({ id: epic.id })).head, sha('d'));
+  });
+
+  test('import and export', async () => {
+    const text = '{"id":"A","type":"story","title":"One"}\n{"id":"B","type":"story"}\n';
+    const params = { text, bad_utf8_lines: [], file: 'plan.jsonl', format: 'auto' as const };
+    const refused = await handlers.import(params);
+    assert.deepEqual([refused.imported.tasks, refused.errors.length], [0, 1]);
+    const done = await handlers.import({ ...params, skip_invalid: true });
+    assert.equal(done.imported.tasks, 1);
+    const out = await handlers.export({ format: 'jsonl' });
+    assert.equal(JSON.parse(out.text).id, 'A');
+    const session = JSON.parse((await handlers.export({ format: 'json' })).text);
+    assert.deepEqual([session.version, session.repository], ['1.0', '/repo']);
+  });
+
+  test('say why', async () => {
+    const { id } = await handlers['task.add']({ title: 'A' });
+    assert.match((await handlers.why({ id })).reasons.join(' '), /"drover run" starts it/);
+    assert.deepEqual(await handlers.questions({}), []);
+    assert.deepEqual(await handlers['worktree.list']({}), []);
+  });
+});

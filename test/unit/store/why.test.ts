@@ -1,0 +1,275 @@
+// Why a task is not running: sentences from facts, for every state.
+
+import assert from 'node:assert/strict';
+import { askQuestion } from '../../../server/store/questions.ts';
+import type { RunTable, TaskRow } from '../../../server/store/tables.ts';
+import { why } from '../../../server/store/why.ts';
+import type { Insertable } from 'kysely';
+import {
+  addTasks,
+  memoryStore,
+  moveTask,
+  refusalOf,
+  testStartMs,
+  type TestStore,
+} from './memory-store.ts';
+
+suite('why', () => {
+  let project: TestStore;
+  setup(async () => {
+    project = await memoryStore();
+  });
+  teardown(() => project.close());
+
+  /** The sentences with titles in the place of ids. */
+  async function ask(id: string, hasBackend = true): Promise<string[]> {
+    const facts = { nowMs: testStartMs, agentKind: 'claude', hasBackend };
+    const reasons = await why(project.store.db, id, facts);
+    const rows = await project.store.db.selectFrom('tasks').select(['id', 'title']).execute();
+    const titles = new Map(rows.map((row) => [row.id, row.title]));
+    return reasons.map((reason) =>
+      reason.replace(/task-[a-z2-7]+(?:\.\d+)*/g, (found) => titles.get(found) ?? found),
+    );
+  }
+
+  async function run(more: Partial<Insertable<RunTable>> = {}): Promise<void> {
+    await project.store.db
+      .insertInto('runs')
+      .values({
+        id: `run-${more.epic_id ?? 'all'}`,
+        state: 'active',
+        started_at_ms: testStartMs,
+        workers: 2,
+        land: 'task',
+        target_branch: 'main',
+        line: 'main',
+        base_sha: 'a'.repeat(40),
+        flags: '{}',
+        ...more,
+      })
+      .execute();
+  }
+
+  async function attempt(
+    id: string,
+    state: string,
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
+    await project.store.db
+      .insertInto('attempts')
+      .values({
+        task_id: id,
+        number: 1,
+        epoch: 1,
+        state,
+        agent: 'claude',
+        session_id: 's',
+        branch: 'b',
+        started_at_ms: testStartMs - 65_000,
+        ...more,
+      })
+      .execute();
+  }
+
+  const states: readonly [
+    string,
+    Parameters<typeof moveTask>[2],
+    Partial<TaskRow>,
+    readonly RegExp[],
+  ][] = [
+    [
+      'completed',
+      ['claimed', 'in_progress', 'completed'],
+      { landed_sha: 'c'.repeat(40), landed_on: 'main' },
+      [/^A is completed: it has landed on main as cccccccccccc\.$/],
+    ],
+    ['completed without a commit', ['claimed', 'in_progress', 'completed'], {}, [/no commit was/]],
+    [
+      'failed',
+      ['claimed', 'in_progress', 'failed'],
+      { attempts: 3, last_error: 'the gate\nis red', rescue_refs: '["refs/drover/rescue/x"]' },
+      [
+        /^A has failed: 3 of 3 attempts/,
+        /^The last error: the gate is red$/,
+        /kept: refs\/drover\/rescue\/x/,
+        /"drover retry A"/,
+      ],
+    ],
+    ['cancelled', ['cancelled'], {}, [/^A is cancelled/, /"drover retry A"/]],
+    ['paused', ['paused'], {}, [/^A was paused by a person; use "drover unpause A"/]],
+    [
+      'in conflict',
+      ['claimed', 'in_progress', 'conflict'],
+      { conflict_files: '["a.txt","b.txt"]', branch: 'drover/A/1' },
+      [/what has landed in a\.txt, b\.txt;/, /kept: drover\/A\/1/, /"drover retry A"/],
+    ],
+    [
+      'held files',
+      ['claimed', 'in_progress', 'needs_review'],
+      { review_kind: 'held_files', held_files: '[".env"]', worktree_path: '/w/1' },
+      [/held back and not committed \(\.env\); they are in \/w\/1/, /drover approve A/],
+    ],
+    [
+      'no changes',
+      ['claimed', 'in_progress', 'needs_review'],
+      { review_kind: 'no_changes' },
+      [/changed nothing/, /drover send-back A/],
+    ],
+    [
+      'an approval',
+      ['claimed', 'in_progress', 'needs_review'],
+      { review_kind: 'approval' },
+      [/waits for an approval/, /drover approve A/],
+    ],
+    [
+      'a cause outside',
+      ['claimed', 'in_progress', 'blocked'],
+      { blocked_reason: 'setup: npm ci failed.' },
+      [/^A is blocked from outside: setup: npm ci failed\.$/, /"drover resolve A --note/],
+    ],
+    [
+      'the quota',
+      ['claimed', 'in_progress', 'waiting'],
+      { waiting_until_ms: testStartMs + 90_000 },
+      [/out of quota until 2027-01-15 08:01:30 UTC \(in 1 min 30 s\); A then goes on by itself/],
+    ],
+    ['a step', ['claimed', 'in_progress'], { phase: 'setup' }, [/running.*at the step "setup"/]],
+  ];
+  for (const [name, statuses, set, patterns] of states) {
+    test(`says it of ${name}`, async () => {
+      const { A = '' } = await addTasks(project, [{ title: 'A' }]);
+      await moveTask(project, A, statuses, set);
+      const reasons = await ask(A);
+      assert.equal(reasons.length, patterns.length, reasons.join('\n'));
+      for (const [index, pattern] of patterns.entries())
+        assert.match(reasons[index] ?? '', pattern);
+    });
+  }
+
+  test('names a question and how to answer it', async () => {
+    const { A = '' } = await addTasks(project, [{ title: 'A' }]);
+    await moveTask(project, A, ['claimed', 'in_progress'], {
+      phase: 'agent',
+      stop_requested: 'pause',
+    });
+    await attempt(A, 'running');
+    const question = await project.store.transaction((tx) =>
+      askQuestion(tx, project.sources, {
+        taskId: A,
+        attempt: 1,
+        requestId: 'r',
+        kind: 'permission',
+        text: 'Run rm?',
+        choices: ['yes', 'no'],
+      }),
+    );
+    assert.deepEqual(await ask(A), [
+      'A is running for 1 min 5 s: attempt 1 with claude is at the step "agent".',
+      'A person asked to pause it; its agent is being ended.',
+      `Its agent waits for an answer to "Run rm?": use "drover answer ${question.id}" with "yes" or "no".`,
+    ]);
+    assert.match((await ask(A, false))[0] ?? '', /was at work .* "drover resume"/);
+  });
+
+  test('follows blockers to the root', async () => {
+    const ids = await addTasks(project, [
+      { title: 'A' },
+      { title: 'B', blocked_by: ['A'] },
+      { title: 'C', blocked_by: ['B'] },
+      { title: 'D', blocked_by: ['C'] },
+      { title: 'E' },
+      { title: 'F', blocked_by: ['D', 'E'] },
+    ]);
+    const { A = '', E = '', F = '' } = ids;
+    assert.deepEqual((await ask(F)).slice(0, 2), [
+      'F waits for 2 tasks: D, E.',
+      'D is blocked itself: it waits along D → C → B → A; A is ready to start.',
+    ]);
+    await moveTask(project, A, ['claimed', 'in_progress', 'failed'], { last_error: 'red' });
+    await moveTask(project, E, ['claimed', 'in_progress']);
+    assert.deepEqual(await ask(F), [
+      'F waits for 2 tasks: D, E.',
+      'D is blocked: it waits along D → C → B → A; A has failed (red); use "drover retry A".',
+      'E is running.',
+    ]);
+  });
+
+  test('speaks of the parent for a sub-task', async () => {
+    const ids = await addTasks(project, [
+      { title: 'X' },
+      { title: 'P', blocked_by: ['X'] },
+      { title: 'S', parent: 'P' },
+    ]);
+    assert.deepEqual(await ask(ids['S'] ?? ''), [
+      'S is a sub-task: it runs in its turn inside the attempt of P.',
+      'P waits for one task: X.',
+      'X is ready to start.',
+    ]);
+  });
+
+  test('knows why a ready task has not started', async () => {
+    const {
+      A = '',
+      B = '',
+      C = '',
+    } = await addTasks(project, [{ title: 'A' }, { title: 'B' }, { title: 'C', priority: -1 }]);
+    assert.deepEqual(await ask(C), ['C is ready, but nothing runs now; "drover run" starts it.']);
+    await run();
+    assert.deepEqual(await ask(C), ['C is ready and a worker is free: it starts in a moment.']);
+    assert.match((await ask(C, false))[0] ?? '', /"drover resume" goes on/);
+    await moveTask(project, A, ['claimed', 'in_progress'], { phase: 'agent' });
+    await moveTask(project, B, ['claimed', 'in_progress'], { phase: 'agent' });
+    await addTasks(project, [{ title: 'Z' }]);
+    assert.deepEqual(await ask(C), [
+      'All workers are busy (2 of 2: A, B); C starts when one is free, 1 ready tasks come before it (priority, chain, age).',
+    ]);
+    await project.store.db
+      .updateTable('tasks')
+      .set({ phase: 'gate' })
+      .where('id', '=', A)
+      .execute();
+    assert.match((await ask(C))[0] ?? '', /a worker is free/);
+    await project.store.db
+      .insertInto('accounts')
+      .values({ name: 'claude', limited_until_ms: testStartMs + 60_000 })
+      .execute();
+    assert.match(
+      (await ask(C))[0] ?? '',
+      /account of claude is out of quota until .* \(in 1 min\)/,
+    );
+  });
+
+  test('knows the time of the next try and the scope of the run', async () => {
+    const { A = '' } = await addTasks(project, [{ title: 'A' }]);
+    await moveTask(project, A, ['claimed', 'in_progress', 'ready'], {
+      attempts: 1,
+      next_attempt_at_ms: testStartMs + 2_000,
+      last_error: 'red',
+    });
+    await run({ epic_id: 'epic-1' });
+    assert.deepEqual(await ask(A), [
+      'Attempt 2 of 3 of A starts at 2027-01-15 08:00:02 UTC (in 2 s). The last one ended with: red',
+      'What runs now covers epic epic-1 alone, and A has no epic; "drover run" adds it.',
+    ]);
+  });
+
+  test('names a blocker that has landed elsewhere', async () => {
+    const { A = '', B = '' } = await addTasks(project, [
+      { title: 'A' },
+      { title: 'B', blocked_by: ['A'] },
+    ]);
+    await moveTask(project, A, ['claimed', 'in_progress', 'completed'], {
+      landed_sha: 'c'.repeat(40),
+      landed_on: 'drover/epic/x',
+    });
+    await run();
+    assert.match(
+      (await ask(B))[0] ?? '',
+      /A has landed on drover\/epic\/x, and this run lands on main/,
+    );
+  });
+
+  test('refuses an unknown id', async () => {
+    assert.equal((await refusalOf(ask('task-none'))).kind, 'unknown_id');
+  });
+});
