@@ -4,7 +4,8 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readLog } from '../agents/event-log-reader.ts';
 import { Refusal } from '../core/failure.ts';
-import type { Answer, ConfigValueView, WorktreeView } from '../protocol/api.ts';
+import { shownSettings } from '../core/settings-resolve.ts';
+import type { Answer, WorktreeView } from '../protocol/api.ts';
 import { createDataHandlers } from '../rpc/handlers/data.ts';
 import { createEngineHandlers } from '../rpc/handlers/engine.ts';
 import type { Feed } from '../rpc/transport/feed.ts';
@@ -28,7 +29,7 @@ function dataHandlers(
   return createDataHandlers({
     store: project.store,
     settings: () => project.live.settings,
-    config: () => configView(project),
+    config: () => shownSettings(project.live.loaded),
     readLog,
     logs: project.places.logs,
     hasBackend,
@@ -98,14 +99,6 @@ export function allHandlers(
     shutdown: (force) => control.onShutdown(force),
   });
   return { ...data, ...engine };
-}
-
-function configView(project: Project): Record<string, ConfigValueView> {
-  const shown: Record<string, ConfigValueView> = {};
-  for (const [key, entry] of Object.entries(project.live.loaded.values)) {
-    shown[key] = { value: entry.shown, source: entry.source };
-  }
-  return shown;
 }
 
 function worktreeParts(project: Project): Parameters<typeof listWorktrees>[0] {
