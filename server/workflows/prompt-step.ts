@@ -1,6 +1,6 @@
 // Gathers the facts that a part's prompt is made of; core puts them into words.
 
-import { buildPrompt, resumePrompt, type PromptInput } from '../core/prompt.ts';
+import { buildPrompt, resumePrompt, type FinishedTask, type PromptInput } from '../core/prompt.ts';
 import { type AttemptRow, type Claim, markHintDelivered, openHints } from '../store/port.ts';
 import type { Engine } from './parts.ts';
 
@@ -76,6 +76,7 @@ async function promptInput(
       acceptanceCriteria: JSON.parse(task.acceptance_criteria) as string[],
     },
     siblings: await siblingsOf(engine, task.parent_id, part),
+    subTasks: (await subTasksOf(engine, part)) ?? [],
     lastFailure: await lastFailure(engine, claim, attempt),
     epic:
       epic === null
@@ -180,14 +181,58 @@ async function lastFailure(
     .select('conflict_files')
     .where('id', '=', claim.taskId)
     .executeTakeFirst();
+  const conflictFiles = JSON.parse(task?.conflict_files ?? '[]') as string[];
   return {
     kind: before.failure_kind,
     message: before.error ?? '',
     detail: before.error_detail ?? '',
     commit: before.commit_sha,
     continued: attempt.continues_from !== null,
-    conflictFiles: JSON.parse(task?.conflict_files ?? '[]') as string[],
+    conflictFiles,
+    landedMeanwhile: await landedMeanwhile(engine, before, conflictFiles),
   };
+}
+
+/** Most landed tasks whose changes are compared with the files in conflict. */
+const landedMax = 20;
+
+/** The other side of a conflict: what landed since the attempt began and touched the same files, with its intent. */
+async function landedMeanwhile(
+  engine: Engine,
+  before: AttemptRow,
+  conflictFiles: readonly string[],
+): Promise<readonly FinishedTask[]> {
+  if (conflictFiles.length === 0) return [];
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title', 'verdict', 'verdict_reason', 'base_sha', 'commit_sha'])
+    .where('status', '=', 'completed')
+    .where('updated_at', '>=', Math.floor(before.started_at_ms / 1000))
+    .where('commit_sha', 'is not', null)
+    .orderBy('updated_at', 'desc')
+    .limit(landedMax)
+    .execute();
+  const found: FinishedTask[] = [];
+  for (const row of rows) {
+    if (row.base_sha === null || row.commit_sha === null) continue;
+    const paths = await engine.git.changedPaths(row.base_sha, row.commit_sha);
+    if (!paths.ok || !paths.value.some((path) => conflictFiles.includes(path))) continue;
+    const { id, title, verdict } = row;
+    found.push({ id, title, verdict, summary: row.verdict_reason ?? '' });
+  }
+  return found;
+}
+
+/** Sub-tasks that were done before their parent's own turn. */
+async function subTasksOf(engine: Engine, part: string): Promise<PromptInput['subTasks']> {
+  return engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title'])
+    .where('parent_id', '=', part)
+    .where('status', '!=', 'cancelled')
+    .orderBy('sequence_number')
+    .limit(siblingsMax)
+    .execute();
 }
 
 /** A description too long for a prompt goes to a file beside the logs, and the prompt names it. */
