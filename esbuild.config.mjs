@@ -5,6 +5,7 @@ import { existsSync, rmSync } from 'node:fs';
 const entryPoints = {
   cli: 'server/cli/main.ts',
   backend: 'server/main/backend-main.ts',
+  helper: 'server/main/helper-main.ts',
   'demo-agent': 'server/agents/demo/main.ts',
   demo: 'server/main/demo.ts',
 };

@@ -7,7 +7,7 @@ import { gitEnvironment, settings, type Variables } from './environment.ts';
 import { refuse } from './failures.ts';
 import { findRepository, readFacts } from './facts.ts';
 import { missingIdentity } from './identity.ts';
-import { openGitProcesses } from './process.ts';
+import { openGitProcesses, type RunElsewhere } from './process.ts';
 import type { GitAdapter, GitRepository, GitResult } from './port.ts';
 import { openRepository } from './repository.ts';
 import { KeyedMutex } from './turns.ts';
@@ -27,10 +27,14 @@ export interface GitAdapterOptions {
   readonly checkoutWorkers?: number;
   /** How long to wait for a lock that somebody else holds. */
   readonly lockPatienceMs?: number;
+  /** Age from which a lock in a slot counts as left behind by a killed agent. */
+  readonly staleLockMs?: number;
   /** False: nothing is flushed to the disk; for throw-away repositories. */
   readonly durable?: boolean;
   readonly maxOutputBytes?: number;
   readonly timeoutMs?: number;
+  /** Where git processes are started while it offers itself; without it in this process. */
+  readonly elsewhere?: RunElsewhere;
 }
 
 export interface BinaryGitAdapter extends GitAdapter {
@@ -42,6 +46,7 @@ const defaults = {
   concurrency: 4,
   checkoutWorkers: 2,
   lockPatienceMs: 3_000,
+  staleLockMs: 5_000,
   maxOutputBytes: 64 * 1024 * 1024,
   timeoutMs: 10 * 60_000,
 };
@@ -54,6 +59,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
     concurrency: options.concurrency ?? defaults.concurrency,
     maxOutputBytes: options.maxOutputBytes ?? defaults.maxOutputBytes,
     timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+    ...(options.elsewhere === undefined ? {} : { elsewhere: options.elsewhere }),
   });
   const mutex = new KeyedMutex();
   const repositories = new Map<string, ReturnType<typeof openRepository>>();
@@ -90,6 +96,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       inherited,
       durable: options.durable ?? true,
       lockPatienceMs: options.lockPatienceMs ?? defaults.lockPatienceMs,
+      staleLockMs: options.staleLockMs ?? defaults.staleLockMs,
       checkoutSettings: settings({
         'checkout.workers': String(options.checkoutWorkers ?? defaults.checkoutWorkers),
       }),

@@ -18,6 +18,7 @@ import type { GitRepository } from '../git/port.ts';
 import { openStore } from '../store/open.ts';
 import type { Store, Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
+import { createHelperProcess } from './helper-process.ts';
 import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
 import { workFiles } from './work-files.ts';
 
@@ -93,10 +94,15 @@ export async function openProject(
 ): Promise<Project> {
   const live = await LiveSettings.load(root, environment, flags);
   const places = placesOf(root, live.settings.databasePath);
-  const opened = await openGitAdapter().open(root);
+  const helper = createHelperProcess();
+  const opened = await openGitAdapter({ elsewhere: helper.run }).open(root);
   if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
   const store = await openStore(places.database, storeSources, options);
-  return { places, live, store: store.store, git: opened.value, close: () => store.close() };
+  const close = async (): Promise<void> => {
+    await store.close();
+    helper.close();
+  };
+  return { places, live, store: store.store, git: opened.value, close };
 }
 
 export interface EngineHost {
