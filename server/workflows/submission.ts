@@ -1,5 +1,7 @@
 // After the commit: facts decide what follows - a review, the end without a commit, or the landing queue.
 
+import { hasGate, type TestMode, type TestScope } from '../core/task.ts';
+import { judgeWork, type Judgement } from '../core/verdict.ts';
 import type { CommitLeftoversOutcome } from '../git/port.ts';
 import {
   type Claim,
@@ -31,23 +33,31 @@ export async function submit(
   committed: CommitLeftoversOutcome,
   submission: Submission,
 ): Promise<void> {
-  const { task, summary } = submission;
-  const verdictReason = engine.mask(summary).split('\n', 1)[0]?.slice(0, 200) ?? null;
-  await setAttempt(tx, claim.taskId, claim.attempt, {
-    commit_sha: committed.changed ? committed.commit : null,
-  });
-  if (committed.held.length > 0) {
-    await review(engine, tx, claim, 'held_files', {
-      held: committed.held,
-      commit: committed.commit,
-    });
-    return;
+  const { task } = submission;
+  const { changed, held, commit } = committed;
+  const summary = engine.mask(submission.summary);
+  const judgement = judgeWork({ summary, changed, held, task });
+  await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
+  switch (judgement.next.kind) {
+    case 'complete_without_commit':
+      return completeWithoutCommit(engine, tx, claim, judgement.reason);
+    case 'needs_review':
+      return review(engine, tx, claim, judgement, { held, commit: changed ? commit : null });
+    case 'land':
+      return queueWork(engine, tx, claim, runRow, place, committed, task, judgement.reason);
   }
-  if (!committed.changed) {
-    if (task.type === 'research') return completeWithoutCommit(engine, tx, claim, verdictReason);
-    await review(engine, tx, claim, 'no_changes', { held: [], commit: null });
-    return;
-  }
+}
+
+async function queueWork(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  runRow: RunRow,
+  place: Place,
+  committed: CommitLeftoversOutcome,
+  task: Submission['task'],
+  verdictReason: string,
+): Promise<void> {
   await tx
     .updateTable('tasks')
     .set({ commit_sha: committed.commit, phase: 'gate', verdict_reason: verdictReason })
@@ -67,8 +77,11 @@ export async function submit(
 
 /** The gate command that covers the task, or null when it has none. */
 export function gateOf(engine: Engine, task: Submission['task']): string | null {
-  if (task.test_mode === 'disabled' || task.test_scope === 'skip') return null;
-  return task.test_command ?? engine.settings().gateCommand;
+  const covered = hasGate({
+    testMode: task.test_mode as TestMode,
+    testScope: task.test_scope as TestScope,
+  });
+  return covered ? (task.test_command ?? engine.settings().gateCommand) : null;
 }
 
 export const landWorkflow = 'land-tasks';
@@ -103,9 +116,10 @@ async function review(
   engine: Engine,
   tx: Tx,
   claim: Claim,
-  kind: 'held_files' | 'no_changes',
+  judgement: Judgement,
   facts: { readonly held: readonly string[]; readonly commit: string | null },
 ): Promise<void> {
+  const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
   await setAttempt(tx, claim.taskId, claim.attempt, {
     state: 'submitted',
     failure_kind: kind,
@@ -117,18 +131,17 @@ async function review(
     to: 'needs_review',
     event: 'task.needs_review',
     runId: claim.runId,
-    data: { kind, files: facts.held },
+    data: { kind, files: facts.held, reason: judgement.reason },
     set: {
       review_kind: kind,
       held_files: JSON.stringify(facts.held),
       commit_sha: facts.commit,
+      verdict: judgement.verdict,
+      verdict_reason: judgement.reason,
       phase: null,
       claimed_by: null,
       claimed_at: null,
-      last_error:
-        kind === 'no_changes'
-          ? 'the agent ended well but changed nothing'
-          : `held back, never committed: ${facts.held.join(', ')}`,
+      last_error: judgement.reason,
     },
   });
   if (kind === 'no_changes') await releaseSlot(tx, 'task', claim.taskId);
