@@ -42,6 +42,8 @@ export interface SimulatedAgent extends AgentProcess {
   ending: boolean;
   outcome: AgentOutcome | null;
   listener: AgentListener | null;
+  /** Waits for an answer; asked again of whoever takes it over. */
+  asking: ((listener: AgentListener) => void) | null;
   readonly afterEnd: (() => void)[];
 }
 
@@ -92,6 +94,7 @@ export class AgentWorld {
       ending: false,
       outcome: null,
       listener: null,
+      asking: null,
       afterEnd: [],
     };
     this.agents.push(agent);
@@ -153,8 +156,13 @@ export class AgentWorld {
           text: `May ${agent.request.taskId} go on?`,
           choices: ['yes', 'no'],
         } as const;
-        if (agent.listener === null) this.kill(agent);
-        else agent.listener.ask(question, done);
+        agent.asking = (listener) =>
+          listener.ask(question, () => {
+            if (agent.asking === null || agent.state !== 'working') return;
+            agent.asking = null;
+            done();
+          });
+        if (agent.listener !== null) agent.asking(agent.listener);
         return;
       }
     }

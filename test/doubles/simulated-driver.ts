@@ -100,6 +100,7 @@ export class SimulatedDriver implements AgentDriver {
       },
     };
     if (agent.state === 'ended') return agent.listener.onEnd(agent.outcome);
+    agent.asking?.(agent.listener);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   }

@@ -61,6 +61,7 @@ class Simulation {
     world.startLife();
     await this.#until(1_000, () => world.life?.launched === true);
     await this.#plan();
+    world.planned = true;
     this.#person.startRun(null);
     this.#schedulePerson();
     this.#scheduleTrouble();

@@ -62,6 +62,8 @@ export class World {
   #crashesLeft: number;
   settings: WorkSettings;
   life: Life | null = null;
+  /** The tasks are written: from now on the backend may die. */
+  planned = false;
   /** No more faults, and everybody does what is good for the work. */
   calm = false;
   violation: Violation | null = null;
@@ -139,7 +141,7 @@ export class World {
   /** A place where the backend can die; true when it just has. */
   mayCrash(life: Life, name: string): boolean {
     if (!life.alive) return true;
-    if (this.calm || this.#crashesLeft === 0) return false;
+    if (!this.planned || this.calm || this.#crashesLeft === 0) return false;
     this.#untilCrash -= 1;
     if (this.#untilCrash > 0) return false;
     this.#crashesLeft -= 1;
