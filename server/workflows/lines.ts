@@ -202,7 +202,11 @@ export async function baseContaining(
   return ok(merged.value.commit);
 }
 
-async function containsAll(engine: Engine, tip: Sha, commits: readonly Sha[]): Promise<boolean> {
+export async function containsAll(
+  engine: Engine,
+  tip: Sha,
+  commits: readonly Sha[],
+): Promise<boolean> {
   for (const commit of commits) {
     if (commit !== tip && !(await engine.git.isAncestor(commit, tip))) return false;
   }

@@ -11,7 +11,7 @@ import {
   setSlotFingerprint,
   type SlotRow,
 } from '../store/port.ts';
-import { baseContaining, branchRef, landingRef } from './lines.ts';
+import { baseContaining, branchRef, containsAll, landingRef } from './lines.ts';
 import type { Engine } from './parts.ts';
 
 export interface Place {
@@ -46,7 +46,7 @@ export async function prepareWorktree(
       pathOf: (_kind, number) => `${engine.places.worktrees}/slot-${number}`,
     }),
   );
-  const rescued = await keepEarlierBranch(engine, attempt, base);
+  const rescued = await keepEarlierBranch(engine, claim, attempt, slot.path, base);
   if (rescued.keepBranch && (await holdsBranch(engine, slot.path, claim.branch))) {
     const place = {
       path: slot.path,
@@ -103,13 +103,6 @@ async function chooseBase(
   attempt: AttemptRow,
   line: string,
 ): Promise<Sha | Extract<PlaceOutcome, { kind: 'failed' | 'no_base' }>> {
-  if (
-    attempt.base_sha !== null &&
-    attempt.session_started === 1 &&
-    attempt.continues_from === null
-  ) {
-    return attempt.base_sha; // goes on in the same worktree
-  }
   const blockers = await engine.store.db
     .selectFrom('task_dependencies as d')
     .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
@@ -120,6 +113,9 @@ async function chooseBase(
     .execute();
   const landed = blockers.map((row) => ({ ...row, sha: row.landed_sha ?? '' }));
   const commits = landed.map((row) => row.sha);
+  const former = attempt.session_started === 1 ? attempt.base_sha : null;
+  // It goes on in the same worktree, unless a blocker has landed (again) since it began.
+  if (former !== null && (await containsAll(engine, former, commits))) return former;
   const base = await baseContaining(engine, line, commits);
   if (!base.ok) return { kind: 'failed', failure: base.error };
   if (base.value !== null) return base.value;
@@ -138,17 +134,30 @@ async function chooseBase(
   return { kind: 'no_base', reason: `${line} and its parent can't be merged; merge them by hand` };
 }
 
+interface Start {
+  readonly startSha: Sha;
+  readonly keepBranch: boolean;
+  readonly ref: string | null;
+}
+
 /** What the branch of this attempt (or the one it goes on from) holds already is kept, one way or the other. */
 async function keepEarlierBranch(
   engine: Engine,
+  claim: Claim,
   attempt: AttemptRow,
+  path: string,
   base: Sha,
-): Promise<{ startSha: Sha; keepBranch: boolean; ref: string | null }> {
-  const present = await engine.git.readRef(branchRef(attempt.branch));
-  if (present !== null && attempt.session_started === 1)
-    return { startSha: present, keepBranch: true, ref: null };
-  if (attempt.continues_from !== null) {
-    const start = await continuation(engine, attempt, base);
+): Promise<Start> {
+  let present = await engine.git.readRef(branchRef(attempt.branch));
+  if (present !== null && attempt.session_started === 1) {
+    if (attempt.base_sha === base || (await engine.git.isAncestor(base, present)))
+      return { startSha: present, keepBranch: true, ref: null };
+    present = await commitUnfinished(engine, claim, attempt, path, present);
+    const moved = await ontoBase(engine, attempt, base, present);
+    if (moved !== null) return { startSha: moved, keepBranch: false, ref: null };
+  } else if (attempt.continues_from !== null) {
+    const earlier = await engine.git.readRef(branchRef(attempt.continues_from));
+    const start = earlier === null ? null : await ontoBase(engine, attempt, base, earlier);
     if (start !== null) return { startSha: start, keepBranch: false, ref: null };
   }
   if (present === null || present === base || (await engine.git.isAncestor(present, base))) {
@@ -159,15 +168,44 @@ async function keepEarlierBranch(
   return { startSha: base, keepBranch: false, ref };
 }
 
-/** The earlier attempt's work on top of the present base, when it merges cleanly. */
-async function continuation(engine: Engine, attempt: AttemptRow, base: Sha): Promise<Sha | null> {
-  const earlier = await engine.git.readRef(branchRef(attempt.continues_from ?? ''));
-  if (earlier === null) return null;
+/** An interrupted attempt that has to move to another base takes its uncommitted changes along. */
+async function commitUnfinished(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  path: string,
+  present: Sha,
+): Promise<Sha> {
+  if (!(await holdsBranch(engine, path, claim.branch))) return present;
+  const committed = await engine.git.commitLeftovers({
+    path,
+    branch: claim.branch,
+    base: attempt.base_sha ?? present,
+    subject: `${claim.taskId}: not finished yet`,
+    trailers: [`Drover-Task: ${claim.taskId}`, `Drover-Attempt: ${claim.attempt}`],
+    maxFileSize: engine.settings().maxCommitFileSize,
+    runHooks: false,
+    signature: null,
+  });
+  if (committed.ok) return committed.value.commit;
+  // The slot keeps them under a rescue ref when it is emptied.
+  engine.report(committed.error, `committing the unfinished work of ${claim.taskId}`);
+  return present;
+}
+
+/** Earlier work on top of the present base, when it merges cleanly. */
+async function ontoBase(
+  engine: Engine,
+  attempt: AttemptRow,
+  base: Sha,
+  earlier: Sha,
+): Promise<Sha | null> {
   if (await engine.git.isAncestor(base, earlier)) return earlier;
+  if (await engine.git.isAncestor(earlier, base)) return base;
   const merged = await engine.git.merge({
     tip: base,
     commit: earlier,
-    subject: `${attempt.task_id}: go on from ${attempt.continues_from}`,
+    subject: `${attempt.task_id}: go on from ${attempt.continues_from ?? attempt.branch}`,
     trailers: [],
   });
   return merged.ok && merged.value.kind === 'merged' ? merged.value.commit : null;
