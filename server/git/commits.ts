@@ -14,10 +14,11 @@ import { commitMessage } from './messages.ts';
 import { ownWorktree } from './own-worktree.ts';
 import { absoluteBytes, shown, zeroEnded } from './paths.ts';
 import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult, Sha } from './port.ts';
-import { branchRef, readRef, updateRefs } from './refs.ts';
+import { branchRef, isBranchName, readRef, updateRefs } from './refs.ts';
 import { keepCommit, labelOfBranch } from './rescue.ts';
 import { readStatus } from './status.ts';
 import { isNestedRepository, type StatusEntry } from './status-format.ts';
+import { outlastLocks } from './stale-locks.ts';
 import { mapBounded } from './turns.ts';
 import { readHead } from './worktree-heads.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
@@ -26,10 +27,14 @@ export async function commitLeftovers(
   context: RepositoryContext,
   request: CommitLeftoversRequest,
 ): Promise<GitResult<CommitLeftoversOutcome>> {
+  if (!isBranchName(request.branch)) {
+    return err(gitFailure('failed', `"${request.branch}" cannot be the name of a branch.`));
+  }
   const found = await ownWorktree(context, request.path);
   if (!found.ok) return found;
   const worktree = found.value;
-  context.slots.set(worktree.path, 'unknown');
+  context.slots.setUsed(worktree.path);
+  await outlastLocks(worktree, context.staleLockMs);
   const read = await readStatus(context, worktree.path);
   if (!read.ok) return read;
   const status = read.value;
@@ -66,7 +71,7 @@ export async function commitLeftovers(
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
   // Hooks may have changed files after they were committed; then the slot is examined before its next use.
   if (held.size === 0 && operation.value === null && !request.runHooks) {
-    context.slots.set(worktree.path, 'clean');
+    await context.slots.setClean(worktree);
   }
   const tree = (await context.commits.read(tip))?.tree ?? null;
   return ok({ commit: tip, tree, changed: tip !== request.base, held: heldNames.sort() });

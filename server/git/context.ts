@@ -32,6 +32,8 @@ export interface RepositoryContext {
   readonly isBare: boolean;
   /** False where refs are kept in tables (`reftable`): then every look at a ref needs a process. */
   readonly refsAreFiles: boolean;
+  /** Age from which a lock in a slot counts as left behind by a killed process. */
+  readonly staleLockMs: number;
   readonly durability: Durability;
   readonly packedRefs: PackedRefs;
   readonly commits: CommitObjects;

@@ -76,8 +76,9 @@ async function obstacleAt(
   const name = branchName(ref);
   const [owner, second] = owners;
   if (!owner) return null;
-  if (mode === 'never')
+  if (mode === 'never') {
     return `${name} is checked out in ${owner.path}, and checkout.follow is "never".`;
+  }
   if (second) return `${name} is checked out twice, in ${owner.path} and ${second.path}.`;
   if (!(await exists(owner.path))) {
     return `${name} belongs to the worktree ${owner.path}, whose folder is gone: run "git worktree prune".`;
@@ -86,9 +87,13 @@ async function obstacleAt(
     return `A ${owner.operation.kind} is unfinished in ${owner.path}.`;
   }
   for (const lock of [join(owner.gitDir, 'index.lock'), join(context.commonDir, `${ref}.lock`)]) {
-    if (await exists(lock)) return `Git is at work in ${owner.path} (${lock} exists).`;
+    if (await exists(lock)) return atWork(owner.path, lock);
   }
   return null;
+}
+
+function atWork(checkout: string, lock: string): string {
+  return `Git is at work in ${checkout}: ${lock} exists; remove it if no git process is running.`;
 }
 
 /** Null when the checkout has moved; else why git refused, having touched nothing. */
@@ -127,30 +132,13 @@ async function fastForward(
     const finished = await updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land');
     if (finished.ok) return null;
   }
-  if (await stoodThereAlready(context, owner, tip)) {
-    const finished = await updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land');
-    if (finished.ok) return null;
-  }
   return refusalReason(output.stderr, owner.path);
-}
-
-/** A fast-forward that died half-way has written files and index, but not the branch: only that is missing. */
-async function stoodThereAlready(
-  context: RepositoryContext,
-  owner: WorktreeHead,
-  tip: Sha,
-): Promise<boolean> {
-  const at = { at: owner.path };
-  const staged = await context.git(['diff-index', '--cached', '--quiet', tip], at);
-  if (staged.code !== 0) return false;
-  const files = await context.git(['diff', '--quiet', '--no-ext-diff', tip], at);
-  return files.code === 0;
 }
 
 /** Reads the answer of `git merge --ff-only`; the files in the way are the lines that begin with a tab. */
 export function refusalReason(stderr: string, checkout: string): string {
   const lock = lockFileOf(stderr);
-  if (lock !== null) return `Git is at work in ${checkout} (${lock} exists).`;
+  if (lock !== null) return atWork(checkout, lock);
   const files = stderr
     .split('\n')
     .filter((line) => line.startsWith('\t'))

@@ -40,7 +40,9 @@ export async function relink(
   worktree: LinkedWorktree,
 ): Promise<GitResult<LinkedWorktree>> {
   const pointer = join(worktree.path, '.git');
-  if ((await lstat(pointer).catch(() => null)) !== null) {
+  const facts = await lstat(pointer).catch(() => null);
+  // A file only leads somewhere else, for instance to where the repository was before it was moved.
+  if (facts?.isDirectory()) {
     const kept = await keepNestedHistory(context, worktree.path, basename(worktree.path));
     if (!kept.ok) return kept;
     await context.trash.take(pointer, worktree.path);

@@ -29,6 +29,11 @@ export function branchName(branch: string): string {
   return branch.startsWith('refs/heads/') ? branch.slice('refs/heads/'.length) : branch;
 }
 
+/** True for a branch, short or full, that is safe as an argument and as a path. */
+export function isBranchName(branch: string): boolean {
+  return !branch.startsWith('-') && isFullRef(branchRef(branch));
+}
+
 /** True for a full ref that is also safe as a path below the repository's folder. */
 export function isFullRef(ref: string): boolean {
   return (

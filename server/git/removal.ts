@@ -9,7 +9,8 @@ import { keepAutostashes } from './leftover-operations.ts';
 import { relink } from './own-worktree.ts';
 import type { GitResult, RemoveOutcome, RemoveRequest } from './port.ts';
 import { rescueState } from './rescue.ts';
-import { dropStaleLocks, readableStatus } from './slot-emptying.ts';
+import { readableStatus } from './slot-emptying.ts';
+import { dropStaleLocks } from './stale-locks.ts';
 import {
   canonicalPath,
   exists,
@@ -67,7 +68,7 @@ async function removeLinked(
   request: RemoveRequest,
   worktree: LinkedWorktree,
 ): Promise<GitResult<RemoveOutcome>> {
-  const obstacle = await obstacleTo(worktree, request.force);
+  const obstacle = await obstacleTo(context, worktree, request.force);
   if (obstacle !== null) return kept(obstacle);
   const label = request.label === '' ? basename(worktree.path) : request.label;
   const saved = await saveEverything(context, worktree, label, request.force);
@@ -80,13 +81,17 @@ async function removeLinked(
   return ok({ kind: 'removed', rescueRef: saved.value });
 }
 
-async function obstacleTo(worktree: LinkedWorktree, force: boolean): Promise<string | null> {
+async function obstacleTo(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  force: boolean,
+): Promise<string | null> {
   const locked = await readText(join(worktree.gitDir, 'locked'));
   if (locked !== null) {
     const why = locked.trim() === '' ? '' : ` (${locked.trim()})`;
     return `${worktree.path} is locked${why}: run "git worktree unlock" first.`;
   }
-  await dropStaleLocks(worktree);
+  await dropStaleLocks(worktree, context.staleLockMs);
   const lock = join(worktree.gitDir, 'index.lock');
   if (await exists(lock)) return `Git is at work in ${worktree.path} (${lock} exists).`;
   if (!force && (await exists(join(worktree.gitDir, 'modules')))) {

@@ -37,6 +37,7 @@ export interface RepositoryParts {
   readonly inherited: Variables;
   readonly durable: boolean;
   readonly lockPatienceMs: number;
+  readonly staleLockMs: number;
   readonly checkoutSettings: readonly string[];
 }
 
@@ -64,6 +65,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     root: place.root,
     isBare: place.isBare,
     refsAreFiles: (place.config.get('extensions.refstorage') ?? 'files') === 'files',
+    staleLockMs: parts.staleLockMs,
     durability: parts.durable ? openDurability(place.commonDir) : noDurability,
     packedRefs: new PackedRefs(place.commonDir),
     commits: new CommitObjects(place.commonDir),

@@ -9,6 +9,7 @@ import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
 import { branchName, branchRef, readRef } from './refs.ts';
 import { freeBranch } from './slot-branch.ts';
 import { creationMark } from './slot-emptying.ts';
+import { disposableMark } from './slot-memory.ts';
 import { adjustSparse } from './sparse.ts';
 import { findWorktree, type LinkedWorktree } from './worktree-link.ts';
 
@@ -28,8 +29,15 @@ export async function createSlot(
   });
   if (filled.code !== 0) return err(failureOf(filled, `write the files of ${worktree.path}`));
   await rm(join(worktree.gitDir, creationMark), { force: true });
-  if (request.branch === null) context.slots.set(worktree.path, 'disposable');
+  await markUse(worktree, request);
   return ok({ created: true, rescueRef });
+}
+
+/** Tells a gate's checkout from a task's, also after a restart. */
+export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
+  const mark = join(worktree.gitDir, disposableMark);
+  if (request.branch === null) await writeFile(mark, '');
+  else await rm(mark, { force: true });
 }
 
 async function register(

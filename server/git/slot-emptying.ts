@@ -1,7 +1,7 @@
 // Examines a slot of which nothing is known (a dead run, a failed task) and keeps whatever a former user left in it.
 
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
@@ -11,7 +11,8 @@ import type { GitResult, Sha } from './port.ts';
 import { labelOfBranch, rescueState } from './rescue.ts';
 import { readStatus, type StatusOptions } from './status.ts';
 import { isNestedRepository, type ParsedStatus } from './status-format.ts';
-import { readHead } from './worktree-heads.ts';
+import { outlastLocks } from './stale-locks.ts';
+import { headOf } from './worktree-heads.ts';
 import { exists, type LinkedWorktree } from './worktree-link.ts';
 
 /** Present while the files of a new worktree are being written: what lies there then is nobody's work. */
@@ -25,7 +26,6 @@ export type EmptiedSlot =
   | { readonly kind: 'emptied'; readonly rescueRef: string | null; readonly leftFiles: boolean }
   | { readonly kind: 'unsaved'; readonly rescueRef: string | null; readonly reason: string };
 
-const staleLockMs = 10_000;
 const maxNesting = 5;
 
 export async function emptySlot(
@@ -33,12 +33,10 @@ export async function emptySlot(
   worktree: LinkedWorktree,
   fallbackHead: Sha,
 ): Promise<GitResult<EmptiedSlot>> {
-  await dropStaleLocks(worktree);
+  await outlastLocks(worktree, context.staleLockMs);
   if (await isHalfMade(worktree)) return ok({ kind: 'emptied', rescueRef: null, leftFiles: true });
-  const head = await readHead(worktree.gitDir);
-  const label = labelOfBranch(
-    head.branch ?? worktree.path.slice(worktree.path.lastIndexOf('/') + 1),
-  );
+  const head = await headOf(context, worktree);
+  const label = labelOfBranch(head.branch ?? basename(worktree.path));
   const autostashes = await keepAutostashes(context, worktree, label);
   if (!autostashes.ok) return autostashes;
   const status = await readableStatus(context, worktree, label, { fallbackHead });
@@ -54,15 +52,6 @@ export async function emptySlot(
   }
   await dropUnfinished(worktree);
   return ok({ kind: 'emptied', rescueRef: ref, leftFiles: status.value.entries.length > 0 });
-}
-
-/** A process that was killed leaves its lock for ever. In a slot nobody else works, so an old one is nobody's. */
-export async function dropStaleLocks(worktree: LinkedWorktree): Promise<void> {
-  for (const name of ['index.lock', 'HEAD.lock']) {
-    const file = join(worktree.gitDir, name);
-    const facts = await stat(file).catch(() => null);
-    if (facts !== null && Date.now() - facts.mtimeMs > staleLockMs) await rm(file, { force: true });
-  }
 }
 
 async function isHalfMade(worktree: LinkedWorktree): Promise<boolean> {

@@ -1,5 +1,9 @@
 // What this process knows about its slots, so that a slot it has just emptied need not be examined again.
 
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exists, readText, type LinkedWorktree } from './worktree-link.ts';
+
 /**
  * `clean`: everything was committed when the task ended; nothing can be lost.
  * `disposable`: a detached checkout for a gate; what is written there is no one's work.
@@ -7,17 +11,26 @@
  */
 export type SlotKnowledge = 'clean' | 'disposable' | 'unknown';
 
+/** Lies in the private folder of a gate's checkout, so that a restart does not take a gate's output for work. */
+export const disposableMark = 'drover-disposable';
+
 export class SlotMemory {
-  readonly #known = new Map<string, SlotKnowledge>();
+  readonly #clean = new Map<string, string>();
   readonly #sparse = new Map<string, string>();
 
-  get(path: string): SlotKnowledge {
-    return this.#known.get(path) ?? 'unknown';
+  async get(worktree: LinkedWorktree): Promise<SlotKnowledge> {
+    const clean = this.#clean.get(worktree.path);
+    if (clean !== undefined && clean === (await traceOf(worktree))) return 'clean';
+    return (await exists(join(worktree.gitDir, disposableMark))) ? 'disposable' : 'unknown';
   }
 
-  set(path: string, knowledge: SlotKnowledge): void {
-    if (knowledge === 'unknown') this.#known.delete(path);
-    else this.#known.set(path, knowledge);
+  async setClean(worktree: LinkedWorktree): Promise<void> {
+    this.#clean.set(worktree.path, await traceOf(worktree));
+  }
+
+  /** The slot goes to a new user. */
+  setUsed(path: string): void {
+    this.#clean.delete(path);
   }
 
   /** The cone that was last set up in the slot, or undefined when that is not known. */
@@ -30,7 +43,15 @@ export class SlotMemory {
   }
 
   forget(path: string): void {
-    this.#known.delete(path);
+    this.#clean.delete(path);
     this.#sparse.delete(path);
   }
+}
+
+/** Changes when somebody commits, switches, adds or resets in a slot that was left clean. */
+async function traceOf(worktree: LinkedWorktree): Promise<string> {
+  const head = await readText(join(worktree.gitDir, 'HEAD'));
+  const log = await stat(join(worktree.gitDir, 'logs', 'HEAD')).catch(() => null);
+  const index = await stat(join(worktree.gitDir, 'index')).catch(() => null);
+  return `${head} ${log?.size} ${index?.ino} ${index?.size} ${index?.mtimeMs}`;
 }

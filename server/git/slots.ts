@@ -7,13 +7,13 @@ import { failureOf, refuse } from './failures.ts';
 import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
 import { isSha } from './loose-objects.ts';
 import { relink } from './own-worktree.ts';
-import { branchName, branchRef, readRef } from './refs.ts';
+import { branchName, branchRef, isBranchName, readRef } from './refs.ts';
 import { freeBranch } from './slot-branch.ts';
-import { createSlot } from './slot-creation.ts';
+import { createSlot, markUse } from './slot-creation.ts';
 import { creationMark, emptySlot, type EmptiedSlot } from './slot-emptying.ts';
 import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from './worktree-metadata.ts';
-import { readHead } from './worktree-heads.ts';
+import { headOf } from './worktree-heads.ts';
 import {
   canonicalPath,
   exists,
@@ -32,6 +32,9 @@ export async function prepareSlot(
   }
   if (!isSha(request.sha)) {
     return refuse('unknown_ref', `"${request.sha}" has to be a full commit id.`);
+  }
+  if (request.branch !== null && !isBranchName(request.branch)) {
+    return refuse('failed', `"${request.branch}" cannot be the name of a branch.`);
   }
   context.trash.sweep(dirname(path));
   return context.inTurn(`slot ${path}`, () => prepareAt(context, { ...request, path }));
@@ -76,16 +79,16 @@ async function reuse(
   worktree: LinkedWorktree,
 ): Promise<GitResult<SlotOutcome>> {
   if (await standsReady(context, request, worktree)) {
-    context.slots.set(worktree.path, 'unknown');
+    context.slots.setUsed(worktree.path);
     return ok({ created: false, rescueRef: null });
   }
-  const knowledge = context.slots.get(worktree.path);
+  const knowledge = await context.slots.get(worktree);
   const emptied: GitResult<EmptiedSlot> =
     knowledge === 'unknown'
       ? await emptySlot(context, worktree, request.sha)
       : ok({ kind: 'emptied', rescueRef: null, leftFiles: knowledge === 'disposable' });
   if (!emptied.ok) return emptied;
-  context.slots.set(worktree.path, 'unknown');
+  context.slots.setUsed(worktree.path);
   if (emptied.value.kind === 'unsaved') {
     const retired = await retire(context, worktree, 'keep');
     return retired.ok ? createSlot(context, request, emptied.value.rescueRef) : retired;
@@ -105,10 +108,10 @@ async function standsReady(
   request: SlotRequest,
   worktree: LinkedWorktree,
 ): Promise<boolean> {
-  if (!request.keepBranch || request.branch === null || !context.refsAreFiles) return false;
+  if (!request.keepBranch || request.branch === null) return false;
   const ref = branchRef(request.branch);
   return (
-    (await readHead(worktree.gitDir)).branch === ref &&
+    (await headOf(context, worktree)).branch === ref &&
     (await readRef(context, ref)) !== null &&
     (await exists(join(worktree.gitDir, 'index'))) &&
     !(await exists(join(worktree.gitDir, creationMark)))
@@ -145,7 +148,7 @@ async function switchSlot(
     });
     if (cleaned.code !== 0) return err(failureOf(cleaned, `clean ${worktree.path}`));
   }
-  if (request.branch === null) context.slots.set(worktree.path, 'disposable');
+  await markUse(worktree, request);
   return ok(undefined);
 }
 

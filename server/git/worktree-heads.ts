@@ -61,6 +61,20 @@ export async function readHead(
   return { branch: null, detachedAt: isSha(content) ? content : null };
 }
 
+/** HEAD of one worktree, whose folder may be gone. Where refs are kept in tables its file is a stand-in. */
+export async function headOf(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<Pick<WorktreeHead, 'branch' | 'detachedAt'>> {
+  if (context.refsAreFiles) return readHead(worktree.gitDir);
+  const inside = [`--git-dir=${worktree.gitDir}`];
+  const branch = await context.git([...inside, 'symbolic-ref', '-q', 'HEAD']);
+  if (branch.code === 0) return { branch: branch.stdout.toString('utf8').trim(), detachedAt: null };
+  const head = await context.git([...inside, 'rev-parse', '--verify', '-q', 'HEAD']);
+  const sha = head.stdout.toString('utf8').trim();
+  return { branch: null, detachedAt: isSha(sha) ? sha : null };
+}
+
 /** The main checkout first, then all linked worktrees. */
 export async function worktreeHeads(context: RepositoryContext): Promise<WorktreeHead[]> {
   const main = { path: context.root, gitDir: context.commonDir };

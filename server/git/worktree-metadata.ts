@@ -1,7 +1,7 @@
 // Takes one worktree out of git's books. Never `git worktree prune`: it removes entries that are just being made.
 
 import { copyFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { gitFailure } from './failures.ts';
@@ -9,7 +9,7 @@ import { isSha } from './loose-objects.ts';
 import type { GitResult, Sha } from './port.ts';
 import { readRef, updateRefs } from './refs.ts';
 import { keepCommit, labelOfBranch, rescueRefFor } from './rescue.ts';
-import { readHead } from './worktree-heads.ts';
+import { headOf } from './worktree-heads.ts';
 import { exists, type LinkedWorktree } from './worktree-link.ts';
 
 /** Removes the private folder; the commits and files it led to have to be kept before. */
@@ -39,8 +39,8 @@ export async function forgetMissing(
     const message = `The worktree ${worktree.path} is locked but its folder is gone; unlock it with "git worktree unlock".`;
     return { ok: false, error: gitFailure('failed', message) };
   }
-  const { branch, detachedAt } = await readHead(worktree.gitDir);
-  const label = labelOfBranch(branch ?? worktree.path.slice(worktree.path.lastIndexOf('/') + 1));
+  const { branch, detachedAt } = await headOf(context, worktree);
+  const label = labelOfBranch(branch ?? basename(worktree.path));
   const head = branch === null ? detachedAt : await readRef(context, branch);
   let ref: string | null = null;
   if (head !== null) {

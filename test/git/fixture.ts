@@ -68,7 +68,12 @@ export function makeFixture(
   };
   const adapters: BinaryGitAdapter[] = [];
   const adapter = (adapterOptions: GitAdapterOptions = {}): BinaryGitAdapter => {
-    const made = openGitAdapter({ environment, lockPatienceMs: 300, ...adapterOptions });
+    const made = openGitAdapter({
+      environment,
+      lockPatienceMs: 300,
+      staleLockMs: 500,
+      ...adapterOptions,
+    });
     adapters.push(made);
     return made;
   };

@@ -136,6 +136,21 @@ suite('git: follow', () => {
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
+  test('finishes a fast-forward whose last step met a lock', async () => {
+    const lock = join(fixture.root, '.git', 'refs', 'heads', 'main.lock');
+    const script = join(fixture.home, 'git-in-a-crowd');
+    writeFileSync(
+      script,
+      `#!/bin/sh\ncase "$*" in *--ff-only*) touch "${lock}"; git "$@"; code=$?; rm "${lock}"; exit $code;; esac\nexec git "$@"\n`,
+      { mode: 0o755 },
+    );
+    const tip = await land(main(), { 'new.txt': 'n\n' });
+    repository = await fixture.open({ binary: script });
+    assert.equal((await follow(tip)).kind, 'followed');
+    assert.equal(main(), tip);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
   test('does not move a branch in the middle of a rebase, in whatever worktree', async () => {
     fixture.git('switch', '-q', '-c', 'elsewhere');
     const other = join(fixture.home, 'other');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentGitVariables } from '../../server/git/adapter.ts';
 import type { GitRepository, SlotOutcome, SlotRequest } from '../../server/git/port.ts';
@@ -89,6 +89,19 @@ suite('git: slots', () => {
       mixed.map(() => 'ok'),
     );
     assert.equal(valueOf(await repository.listWorktrees()).length, 1 + 64);
+  });
+
+  test('a race that git loses against another process is run again', async () => {
+    const script = join(fixture.home, 'racing-git');
+    const lost = join(fixture.home, 'lost');
+    writeFileSync(
+      script,
+      `#!/bin/sh\ncase "$*" in *"worktree add"*) [ -e "${lost}" ] || { touch "${lost}"; echo "fatal: failed to read /r/.git/worktrees/x/commondir: Success" >&2; exit 128; };; esac\nexec git "$@"\n`,
+      { mode: 0o755 },
+    );
+    repository = await fixture.open({ binary: script });
+    assert.equal((await prepare()).created, true);
+    assert.equal(existsSync(lost), true);
   });
 
   test('a base that a remote branch names needs no upstream', async () => {
@@ -236,6 +249,7 @@ suite('git: slots', () => {
     assert.deepEqual(await prepare({ branch: null }), { created: false, rescueRef: null });
     assertReady(null);
     write('report.txt', 'x\n');
+    repository = await fixture.open();
     assert.equal((await prepare()).rescueRef, null);
     assertReady('drover/t/1');
   });
@@ -252,17 +266,31 @@ suite('git: slots', () => {
     assert.equal((await prepare({ branch: 'drover/t/3' })).created, false);
   });
 
-  test('a lock of a killed agent is waited for, named, and broken when it is old', async () => {
+  test('a lock of a killed agent is outlasted, then broken', async () => {
     await prepare();
     const lock = join(fixture.root, '.git', 'worktrees', 's0', 'index.lock');
     writeFileSync(lock, '');
+    write('one.txt', '1\n');
+    const task = { path: fixture.slot('s0'), branch: 'drover/t/1', base };
+    assert.equal(valueOf(await repository.commitLeftovers(leftoversOf(task))).changed, true);
+    writeFileSync(lock, '');
+    // The slot is known to be clean here, so the lock is met by the switch itself, and named.
     const refused = await repository.prepareSlot(request({ branch: 'drover/t/2' }));
     assert.equal(kindOf(refused), 'locked');
     assert.match(refused.ok ? '' : refused.error.message, /worktrees\/s0\/index\.lock/);
-    const old = Date.now() / 1000 - 60;
-    utimesSync(lock, old, old);
     await prepare({ branch: 'drover/t/2' });
     assertReady('drover/t/2');
+  });
+
+  test('what somebody did in a clean slot is noticed', async () => {
+    const task = { path: fixture.slot('s0'), branch: 'drover/t/1', base };
+    await prepare();
+    valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    inSlot('switch', '-q', '--detach');
+    inSlot('commit', '-q', '--allow-empty', '-m', 'by hand');
+    const tip = inSlot('rev-parse', 'HEAD');
+    const outcome = await prepare({ branch: 'drover/t/2' });
+    assert.equal(fixture.git('rev-parse', outcome.rescueRef ?? ''), tip);
   });
 
   test('a sparse slot holds its cone, and becomes whole again', async () => {
@@ -290,6 +318,15 @@ suite('git: slots', () => {
     await prepare({ branch: 'drover/t/3' });
     assert.equal(existsSync(join(fixture.slot('s0'), 'src', 'a.txt')), true);
     assert.equal(fixture.git('ls-files', '-t', 'src').includes('S '), false);
+  });
+
+  test('the slots of a checkout that is sparse itself are whole', async () => {
+    fixture.git('sparse-checkout', 'set', '--cone', 'nothing');
+    assert.equal(existsSync(join(fixture.root, 'src')), false);
+    await prepare();
+    assertReady('drover/t/1');
+    assert.equal(existsSync(join(fixture.slot('s0'), 'src', 'a.txt')), true);
+    assert.equal(existsSync(join(fixture.root, 'src')), false);
   });
 
   test('a slot beyond repair is replaced', async () => {

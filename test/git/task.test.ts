@@ -48,4 +48,24 @@ suite('git: one task', () => {
     assert.equal(fixture.git('status', '--porcelain'), '');
     assert.equal(fixture.git('rev-parse', 'main'), merged.commit);
   });
+
+  test('works where commits have long ids', async () => {
+    const long = makeFixture({ init: ['--object-format=sha256'] });
+    const repository = await long.open();
+    const task = await startTask(long, repository, 's0', 'task-1');
+    assert.equal(task.base.length, 64);
+    long.write(join(task.path, 'one.txt'), '1\n');
+    const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    const request = { tip: task.base, commit: done.commit, subject: 's', trailers: [] };
+    const merged = valueOf(await repository.merge(request));
+    const tip = merged.kind === 'merged' ? merged.commit : '';
+    assert.equal(valueOf(await repository.follow('main', tip, 'fast-forward')).kind, 'followed');
+    long.write(join(task.path, 'two.txt'), '2\n');
+    assert.match(
+      valueOf(await repository.rescue(task.path, 'x')) ?? '',
+      /^refs\/drover\/rescue\/x\//,
+    );
+    assert.equal(long.git('log', '--oneline', '--first-parent').split('\n').length, 2);
+    long.remove();
+  });
 });

@@ -1,0 +1,36 @@
+// Locks in a slot that a killed agent has left behind: git never removes them, and nobody else works there.
+
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LinkedWorktree } from './worktree-link.ts';
+
+const pauseMs = 50;
+const lockNames = ['index.lock', 'HEAD.lock'];
+
+/** Removes the locks of a slot that are older than `staleMs`. */
+export async function dropStaleLocks(worktree: LinkedWorktree, staleMs: number): Promise<void> {
+  for (const name of lockNames) {
+    const file = join(worktree.gitDir, name);
+    const ageMs = await ageOf(file);
+    if (ageMs !== null && ageMs >= staleMs) await rm(file, { force: true });
+  }
+}
+
+/** Waits until each lock is given back, or has stood for `staleMs` and is removed; so at most that long. */
+export async function outlastLocks(worktree: LinkedWorktree, staleMs: number): Promise<void> {
+  for (const name of lockNames) {
+    const file = join(worktree.gitDir, name);
+    for (let waitedMs = 0; waitedMs < staleMs; waitedMs += pauseMs) {
+      const ageMs = await ageOf(file);
+      if (ageMs === null || ageMs >= staleMs) break;
+      await delay(pauseMs);
+    }
+  }
+  await dropStaleLocks(worktree, staleMs);
+}
+
+async function ageOf(file: string): Promise<number | null> {
+  const facts = await stat(file).catch(() => null);
+  return facts === null ? null : Date.now() - facts.mtimeMs;
+}
