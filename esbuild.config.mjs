@@ -19,6 +19,8 @@ await build({
   target: 'node24',
   format: 'esm',
   sourcemap: true,
+  splitting: true,
+  chunkNames: 'chunk-[hash]',
   logLevel: 'warning',
   // Some dependencies are CommonJS and call require() for Node's own modules.
   banner: {
