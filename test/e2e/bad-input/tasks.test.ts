@@ -101,14 +101,16 @@ const files: readonly Row[] = [
   fromFile(
     'a description file of 10 MB',
     (file) => writeFileSync(file, 'word '.repeat(2 * 1024 * 1024)),
-    ['1048576', 'bytes'],
+    ['1048576 bytes', 'shorten'],
+    { kind: 'file' },
   ),
   {
     title: 'a description of 10 MB on standard input',
     args: ['add', 'Greet', '--description-file', '-'],
     call: { stdin: 'word '.repeat(2 * 1024 * 1024) },
     code: 3,
-    words: ['description', '1048576'],
+    kind: 'file',
+    words: ['description', 'standard input', '1048576 bytes'],
   },
   {
     title: 'a description on standard input that is not UTF-8',
