@@ -6,7 +6,9 @@ import { failureOf, refuse } from './failures.ts';
 import { isSha } from './loose-objects.ts';
 import type { GitResult, Sha } from './port.ts';
 
-const maxFirstParentSteps = 64;
+/** Steps through commits that this process knows already cost nothing; others are read from their files. */
+const maxKnownSteps = 10_000;
+const maxReadSteps = 64;
 
 export async function isAncestor(
   context: RepositoryContext,
@@ -15,27 +17,50 @@ export async function isAncestor(
 ): Promise<boolean> {
   if (ancestor === descendant) return true;
   if (!isSha(ancestor) || !isSha(descendant)) return false;
-  if ((await firstParentDistance(context, ancestor, descendant)) !== null) return true;
+  if (await liesOnLine(context, ancestor, descendant)) return true;
+  // History has no circles: what descends from the one cannot be its ancestor.
+  if (await liesOnLine(context, descendant, ancestor)) return false;
+  const question = `${ancestor} ${descendant}`;
+  const known = context.commits.answer(question);
+  if (known !== undefined) return known;
   const output = await context.git(['merge-base', '--is-ancestor', ancestor, descendant]);
+  // Other exit codes mean that a commit is missing; it may come.
+  if (output.code === 0 || output.code === 1) {
+    context.commits.rememberAnswer(question, output.code === 0);
+  }
   return output.code === 0;
 }
 
-/** Steps along first parents, as far as object files tell; null = not found that way. Direct other parents count as one. */
-async function firstParentDistance(
+/** True when `ancestor` is on the first-parent line of `descendant`, or joined it directly by a merge. */
+export async function liesOnLine(
   context: RepositoryContext,
   ancestor: Sha,
   descendant: Sha,
-): Promise<number | null> {
-  let at = descendant;
-  for (let steps = 0; steps < maxFirstParentSteps; steps += 1) {
-    if (at === ancestor) return steps;
-    const commit = await context.commits.read(at);
-    if (commit?.parents.includes(ancestor)) return steps + 1;
-    const next = commit?.parents[0];
-    if (next === undefined) return null;
-    at = next;
+): Promise<boolean> {
+  for await (const { sha, parents } of firstParentLine(context, descendant)) {
+    if (sha === ancestor || parents.includes(ancestor)) return true;
   }
-  return null;
+  return false;
+}
+
+/** The newest part of a first-parent line, as far as it can be told without a process. */
+async function* firstParentLine(
+  context: RepositoryContext,
+  from: Sha,
+): AsyncGenerator<{ readonly sha: Sha; readonly parents: readonly Sha[] }> {
+  let sha: Sha | undefined = from;
+  let reads = 0;
+  for (let steps = 0; sha !== undefined && steps < maxKnownSteps; steps += 1) {
+    let commit = context.commits.known(sha);
+    if (commit === null) {
+      if (reads === maxReadSteps) return;
+      reads += 1;
+      commit = await context.commits.read(sha);
+    }
+    if (commit === null) return;
+    yield { sha, parents: commit.parents };
+    sha = commit.parents[0];
+  }
 }
 
 /** Number of commits on the first-parent line of `to` that `from` does not contain. */
@@ -44,6 +69,13 @@ export async function firstParentCount(
   from: Sha,
   to: Sha,
 ): Promise<number> {
+  let passed = 0;
+  for await (const { sha, parents } of firstParentLine(context, to)) {
+    if (sha === from) return passed;
+    // Behind this merge the line itself may belong to `from`: only git can tell.
+    if (parents.slice(1).includes(from)) break;
+    passed += 1;
+  }
   const args = ['rev-list', '--count', '--first-parent', `${from}..${to}`];
   const output = await context.git(args);
   const count = Number.parseInt(output.stdout.toString('utf8'), 10);

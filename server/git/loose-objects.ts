@@ -1,6 +1,6 @@
 // Reads new commits straight from their object files: a look that costs a tenth of a process, and is right or absent.
 
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
@@ -18,13 +18,18 @@ export function isSha(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-/** Commits by id; they never change, so they are remembered up to a bound. */
+/** Commits by id, and who descends from whom; neither ever changes, so both are remembered up to a bound. */
 export class CommitObjects {
   readonly #objectsDir: string;
   readonly #known = new Map<string, CommitObject>();
+  readonly #answers = new Map<string, boolean>();
 
   constructor(commonDir: string) {
     this.#objectsDir = join(commonDir, 'objects');
+  }
+
+  known(sha: string): CommitObject | null {
+    return this.#known.get(sha) ?? null;
   }
 
   /** Null when the commit is packed, lies elsewhere or does not exist: then only git can tell. */
@@ -32,22 +37,30 @@ export class CommitObjects {
     const known = this.#known.get(sha);
     if (known) return known;
     if (!isSha(sha)) return null;
-    const commit = await readLooseCommit(this.fileOf(sha));
+    const commit = await readLooseCommit(join(this.#objectsDir, sha.slice(0, 2), sha.slice(2)));
     if (commit) this.remember(sha, commit);
     return commit;
   }
 
   remember(sha: string, commit: CommitObject): void {
-    if (this.#known.size >= maxRemembered) {
-      const oldest = this.#known.keys().next().value;
-      if (oldest !== undefined) this.#known.delete(oldest);
-    }
-    this.#known.set(sha, commit);
+    rememberBounded(this.#known, sha, commit);
   }
 
-  fileOf(sha: string): string {
-    return join(this.#objectsDir, sha.slice(0, 2), sha.slice(2));
+  answer(question: string): boolean | undefined {
+    return this.#answers.get(question);
   }
+
+  rememberAnswer(question: string, answer: boolean): void {
+    rememberBounded(this.#answers, question, answer);
+  }
+}
+
+function rememberBounded<T>(map: Map<string, T>, key: string, value: T): void {
+  if (map.size >= maxRemembered) {
+    const oldest = map.keys().next().value;
+    if (oldest !== undefined) map.delete(oldest);
+  }
+  map.set(key, value);
 }
 
 async function readLooseCommit(file: string): Promise<CommitObject | null> {
@@ -55,11 +68,11 @@ async function readLooseCommit(file: string): Promise<CommitObject | null> {
     const handle = await open(file);
     try {
       if ((await handle.stat()).size > maxCommitBytes) return null;
+      const bytes = await inflated(await handle.readFile(), { maxOutputLength: maxCommitBytes });
+      return parseCommit(bytes.toString('latin1'));
     } finally {
       await handle.close();
     }
-    const bytes = await inflated(await readFile(file), { maxOutputLength: maxCommitBytes });
-    return parseCommit(bytes.toString('latin1'));
   } catch {
     return null;
   }

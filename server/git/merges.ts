@@ -1,6 +1,7 @@
 // Merges two commits without a checkout: merge-tree finds the tree, commit-tree makes the commit.
 
 import { err, ok } from '../core/failure.ts';
+import { liesOnLine } from './ancestry.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf, gitFailure } from './failures.ts';
 import { isSha } from './loose-objects.ts';
@@ -32,6 +33,28 @@ export async function merge(
   if (!isSha(tip) || !isSha(commit)) {
     return err(gitFailure('unknown_ref', `"${tip}" and "${commit}" have to be full commit ids.`));
   }
+  const merged = await mergeTrees(context, tip, commit);
+  if (!merged.ok) return merged;
+  if (merged.value.kind === 'conflict') return ok(merged.value);
+  const { tree } = merged.value;
+  const made = await context.git(['commit-tree', tree, '-p', tip, '-p', commit, '-F', '-'], {
+    input: commitMessage(request.subject, request.trailers),
+    env: context.identity(),
+  });
+  const sha = made.stdout.toString('utf8').trim();
+  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `commit the merge of ${commit}`));
+  context.commits.remember(sha, { tree, parents: [tip, commit] });
+  return ok({ kind: 'merged', commit: sha, tree });
+}
+
+/** Work that began at the tip itself needs no merging: its own tree is the result. */
+async function mergeTrees(
+  context: RepositoryContext,
+  tip: Sha,
+  commit: Sha,
+): Promise<GitResult<MergeTree>> {
+  const own = await context.commits.read(commit);
+  if (own && (await liesOnLine(context, tip, commit))) return ok({ kind: 'tree', tree: own.tree });
   const output = await context.git([
     'merge-tree',
     '--write-tree',
@@ -42,16 +65,5 @@ export async function merge(
     commit,
   ]);
   const merged = output.problem === null ? parseMergeTree(output.code, output.stdout) : null;
-  if (merged === null) {
-    return err(failureOf(output, `merge ${commit} into ${tip}`));
-  }
-  if (merged.kind === 'conflict') return ok(merged);
-  const made = await context.git(['commit-tree', merged.tree, '-p', tip, '-p', commit, '-F', '-'], {
-    input: commitMessage(request.subject, request.trailers),
-    env: context.identity(),
-  });
-  const sha = made.stdout.toString('utf8').trim();
-  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `commit the merge of ${commit}`));
-  context.commits.remember(sha, { tree: merged.tree, parents: [tip, commit] });
-  return ok({ kind: 'merged', commit: sha, tree: merged.tree });
+  return merged === null ? err(failureOf(output, `merge ${commit} into ${tip}`)) : ok(merged);
 }

@@ -58,6 +58,26 @@ suite('git: merge', () => {
     );
   });
 
+  test('work that began at the tip is merged by one process', async () => {
+    const first = commitOn('first', { 'src/a.txt': 'first\n' });
+    fixture.git('branch', '-f', 'on-top', first);
+    fixture.git('switch', '-q', 'on-top');
+    fixture.write(join(fixture.root, 'src', 'b.txt'), 'second\n');
+    fixture.git('commit', '-qam', 'second');
+    const second = fixture.git('rev-parse', 'HEAD');
+    for (const [commit, processes] of [
+      [second, 1],
+      [base, 2],
+    ] as const) {
+      const tip = commit === second ? base : first;
+      const before = repository.processCount;
+      const merged = valueOf(await merge(tip, commit));
+      assert.equal(repository.processCount - before, processes);
+      const expected = fixture.git('rev-parse', `${commit === second ? second : first}^{tree}`);
+      assert.equal(merged.kind === 'merged' && merged.tree, expected);
+    }
+  });
+
   test('a conflict names its files and leaves everything as it was', async () => {
     const ours = commitOn('ours', { 'src/ü a.txt': 'ours\n', 'README.md': 'ours\n', fine: 'x\n' });
     const theirs = commitOn('theirs', { 'src/ü a.txt': 'theirs\n', 'README.md': 'theirs\n' });

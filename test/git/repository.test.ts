@@ -291,6 +291,23 @@ for (const packed of [false, true]) {
       assert.equal(await repository.isAncestor(second, first), false);
       assert.equal(await repository.isAncestor(first, first), true);
       assert.equal(await repository.isAncestor('1'.repeat(40), first), false);
+      fixture.git('switch', '-q', '-c', 'apart', first);
+      fixture.git('commit', '-q', '--allow-empty', '-m', 'apart');
+      const apart = fixture.git('rev-parse', 'HEAD');
+      fixture.git('commit', '-q', '--allow-empty', '-m', 'further');
+      fixture.git('switch', '-q', 'main');
+      fixture.git('merge', '-q', '--no-ff', '--no-edit', 'apart');
+      const merged = fixture.git('rev-parse', 'HEAD');
+      for (let round = 0; round < 2; round += 1) {
+        assert.equal(await repository.isAncestor(apart, merged), true);
+        assert.equal(await repository.isAncestor(merged, apart), false);
+        assert.equal(await repository.isAncestor(second, apart), false);
+        assert.equal(await repository.isAncestor(first, merged), true);
+      }
+      const before = repository.processCount;
+      assert.equal(await repository.isAncestor(apart, merged), true);
+      assert.equal(await repository.isAncestor(second, apart), false);
+      assert.equal(repository.processCount, before);
       assert.equal(
         valueOf(await repository.treeOf(first)),
         fixture.git('rev-parse', `${first}^{tree}`),
