@@ -42,8 +42,7 @@ export async function settleAdopted<T>(db: Kysely<T>): Promise<void> {
   for (const task of tasks) {
     const status = statusOf(task, waiting);
     const chain = chains.get(task.id) ?? 1;
-    const review =
-      status === 'needs_review' ? `the state "${task.status}" is not known` : null;
+    const review = status === 'needs_review' ? `the state "${task.status}" is not known` : null;
     await sql`update tasks set status = ${status}, chain = ${chain},
       last_error = coalesce(${review}, last_error) where id = ${task.id}`.execute(db);
   }

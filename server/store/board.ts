@@ -4,7 +4,7 @@
 import type { TaskStatus } from '../core/state.ts';
 import type { TaskView } from '../protocol/api.ts';
 import type { Db } from './read.ts';
-import { finishView, readRunningAttempts, readViewRows } from './task-view.ts';
+import { type CommonRow, readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 
 export interface Board {
   /** In the order of creation; the place in this list is the task's number. */
@@ -19,7 +19,8 @@ export interface Board {
 export const nothing: readonly string[] = Object.freeze([]);
 
 export async function readBoard(db: Db): Promise<Board> {
-  const rows = await readViewRows(db);
+  const taskRows = await readTaskRows(db);
+  const rows = taskRows.map((row): CommonRow => row.common);
   const edges = await db.selectFrom('task_dependencies').selectAll().execute();
   const running = await readRunningAttempts(db);
   const numbers = new Map<string, number>();
@@ -42,11 +43,11 @@ export async function readBoard(db: Db): Promise<Board> {
   }
   const namesOf = (list: readonly number[] | undefined): readonly string[] =>
     list === undefined ? nothing : list.map((number) => rows[number]?.id ?? '');
-  const tasks = rows.map((row, number) =>
-    finishView(row, {
+  const tasks = taskRows.map((row, number) =>
+    taskView(row, {
       blockedBy: namesOf(blockers[number]),
       waitsFor: namesOf(waits[number]),
-      attempt: running.get(row.id),
+      attempt: running.size === 0 ? undefined : running.get(row.common.id),
     }),
   );
   return { tasks, numbers, tops, waits };

@@ -25,7 +25,7 @@ export interface OpenedStore {
   readonly database: OpenedDatabase<StoreTables>;
   /** The complete copy that was made before the schema was changed, or null. */
   readonly backup: string | null;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const migrations: readonly Migration[] = [

@@ -30,12 +30,28 @@ export function inParts<T>(list: readonly T[], most = listPartMax): (readonly T[
   return parts;
 }
 
+const noTexts: readonly string[] = Object.freeze([]);
+
+/** Lists that were parsed before: the same few (labels above all) come again and again. */
+const knownLists = new Map<string, readonly string[]>();
+const knownListsMax = 500;
+const knownCharactersMax = 200;
+
 /** A list stored as JSON text; nearly all of them are empty, so that case costs nothing. */
 export function textList(json: string | null): readonly string[] {
   if (json === null || json === '' || json === '[]') return noTexts;
-  const value: unknown = JSON.parse(json);
-  if (!Array.isArray(value)) return noTexts;
-  return value.filter((item): item is string => typeof item === 'string');
+  if (json.length > knownCharactersMax) return parsedList(json);
+  const known = knownLists.get(json);
+  if (known !== undefined) return known;
+  const list = Object.freeze(parsedList(json));
+  if (knownLists.size >= knownListsMax) knownLists.clear();
+  knownLists.set(json, list);
+  return list;
 }
 
-const noTexts: readonly string[] = Object.freeze([]);
+function parsedList(json: string): string[] {
+  const value: unknown = JSON.parse(json);
+  return Array.isArray(value)
+    ? value.filter((item): item is string => typeof item === 'string')
+    : [];
+}

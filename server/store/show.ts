@@ -4,20 +4,20 @@ import type { EpicView, TaskView } from '../protocol/api.ts';
 import { readBoard } from './board.ts';
 import { epicOrRefuse, unknownTask } from './find-rows.ts';
 import { type Db, readAtOneMoment } from './read.ts';
-import { finishView, readRunningAttempts, readViewRows } from './task-view.ts';
+import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { unmetBlockers } from './transition.ts';
 import { countTasks, epicView } from './views.ts';
 
 export async function showTask(db: Db, id: string): Promise<TaskView> {
   return readAtOneMoment(db, async (at) => {
-    const [row] = await readViewRows(at, id);
+    const [row] = await readTaskRows(at, id);
     if (row === undefined) throw unknownTask(id);
     const edges = await at
       .selectFrom('task_dependencies')
       .select('blocked_by')
       .where('task_id', '=', id)
       .execute();
-    return finishView(row, {
+    return taskView(row, {
       blockedBy: edges.map((edge) => edge.blocked_by),
       waitsFor: await unmetBlockers(at, id),
       attempt: (await readRunningAttempts(at, id)).get(id),

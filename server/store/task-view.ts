@@ -1,70 +1,139 @@
-// Tasks in the shape that clients see. The query answers rows that have the keys of the view already, in its order:
-// with ten thousand tasks, building every object twice would take longer than everything else.
+// Tasks in the shape that clients see. With ten thousand of them every column costs milliseconds, and most columns of
+// most tasks hold what they held at the beginning: so those are read only for the tasks where they say something.
 
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { TaskView } from '../protocol/api.ts';
 import { type Db, textList } from './read.ts';
+import type { TaskRow } from './tables.ts';
 import { taskWarnings } from './task-warnings.ts';
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
+/** Read for every task; a value that nearly all tasks have comes as null. */
+export interface CommonRow extends Pick<
+  TaskRow,
+  | 'id'
+  | 'title'
+  | 'description'
+  | 'epic_id'
+  | 'parent_id'
+  | 'status'
+  | 'priority'
+  | 'attempts'
+  | 'max_attempts'
+  | 'created_at'
+  | 'updated_at'
+> {
+  readonly type: string | null;
+  readonly labels: string | null;
+  readonly acceptance_criteria: string | null;
+}
 
-/** Keys that are no column of the task's own row come as null and are filled in by `finishView`. */
-type FilledIn = 'blocked_by' | 'waits_for' | 'warnings' | 'started_at';
-type Lists = 'labels' | 'conflict_files' | 'held_files' | 'acceptance_criteria' | 'rescue_refs';
+const rareColumns = [
+  'blocked_reason',
+  'review_kind',
+  'next_attempt_at_ms',
+  'waiting_until_ms',
+  'phase',
+  'agent',
+  'base_sha',
+  'branch',
+  'commit_sha',
+  'landed_sha',
+  'worktree_path',
+  'conflict_files',
+  'held_files',
+  'verdict',
+  'verdict_reason',
+  'last_error',
+  'test_command',
+  'cost_usd',
+  'test_mode',
+  'test_scope',
+  'rescue_refs',
+] as const satisfies readonly (keyof TaskRow)[];
 
-export type ViewRow = Omit<TaskView, FilledIn | Lists> & { readonly [K in FilledIn]: null } & {
-  readonly [K in Lists]: string;
+export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;
+
+/** What these columns hold in a task that nothing has happened to: the defaults of the table. */
+const usual: RareRow = {
+  blocked_reason: null,
+  review_kind: null,
+  next_attempt_at_ms: null,
+  waiting_until_ms: null,
+  phase: null,
+  agent: null,
+  base_sha: null,
+  branch: null,
+  commit_sha: null,
+  landed_sha: null,
+  worktree_path: null,
+  conflict_files: '[]',
+  held_files: '[]',
+  verdict: 'unknown',
+  verdict_reason: null,
+  last_error: null,
+  test_command: null,
+  cost_usd: 0,
+  test_mode: 'strict',
+  test_scope: 'diff',
+  rescue_refs: '[]',
 };
 
-/** Tasks as unfinished views, in the order of creation. */
-export async function readViewRows(db: Db, id?: string): Promise<ViewRow[]> {
-  return db
+function saysSomething(): RawBuilder<boolean> {
+  const conditions = rareColumns.map((column) => {
+    const value = usual[column];
+    return value === null
+      ? sql`${sql.ref(column)} is not null`
+      : sql`${sql.ref(column)} <> ${sql.lit(value)}`;
+  });
+  return sql<boolean>`(${sql.join(conditions, sql` or `)})`;
+}
+
+export interface TaskRows {
+  readonly common: CommonRow;
+  readonly rare: RareRow;
+}
+
+/** All tasks in the order of creation, or the one with the id. */
+export async function readTaskRows(db: Db, id?: string): Promise<TaskRows[]> {
+  const one = id !== undefined;
+  const common = await db
     .selectFrom('tasks')
     .select([
       'id',
       'title',
-      sql<string>`coalesce(description, '')`.as('description'),
+      'description',
       'epic_id',
       'parent_id',
-      sql<string>`iif(type = '', 'other', type)`.as('type'),
+      sql<string | null>`nullif(type, 'other')`.as('type'),
       'status',
       'priority',
-      'labels',
-      sql<null>`null`.as('blocked_by'),
-      sql<null>`null`.as('waits_for'),
-      'blocked_reason',
-      'review_kind',
+      sql<string | null>`nullif(labels, '[]')`.as('labels'),
       'attempts',
       'max_attempts',
-      // A time to wait for is never before it has really come.
-      sql<number | null>`(next_attempt_at_ms + 999) / 1000`.as('next_attempt_at'),
-      sql<number | null>`(waiting_until_ms + 999) / 1000`.as('waiting_until'),
-      'phase',
-      'agent',
-      'base_sha',
-      'branch',
-      'commit_sha',
-      'landed_sha',
-      'worktree_path',
-      'conflict_files',
-      'held_files',
-      'verdict',
-      'verdict_reason',
-      'last_error',
-      'acceptance_criteria',
-      'test_command as gate',
-      'cost_usd as cost',
+      sql<string | null>`nullif(acceptance_criteria, '[]')`.as('acceptance_criteria'),
       'created_at',
       'updated_at',
-      sql<null>`null`.as('warnings'),
-      sql<null>`null`.as('started_at'),
-      'test_mode',
-      'test_scope',
-      'rescue_refs',
     ])
-    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
+    .$if(one, (query) => query.where('id', '=', id ?? ''))
     .orderBy('position')
+    .orderBy(sql`rowid`)
     .execute();
+  const rare = await db
+    .selectFrom('tasks')
+    .select(['id', ...rareColumns])
+    .where(saysSomething())
+    .$if(one, (query) => query.where('id', '=', id ?? ''))
+    .orderBy('position')
+    .orderBy(sql`rowid`)
+    .execute();
+  // Both are in the same order.
+  let next = 0;
+  return common.map((row) => {
+    const candidate = rare[next];
+    if (candidate?.id !== row.id) return { common: row, rare: usual };
+    next += 1;
+    return { common: row, rare: candidate };
+  });
 }
 
 export interface RunningAttempt {
@@ -87,27 +156,65 @@ export async function readRunningAttempts(
   return new Map(rows.map((row) => [row.task_id, row]));
 }
 
-/** Turns the row itself into the view. */
-export function finishView(
-  row: ViewRow,
-  facts: {
-    readonly blockedBy: readonly string[];
-    readonly waitsFor: readonly string[];
-    readonly attempt: RunningAttempt | undefined;
-  },
-): TaskView {
-  const view = row as unknown as Writable<TaskView>;
-  view.labels = textList(row.labels);
-  view.conflict_files = textList(row.conflict_files);
-  view.held_files = textList(row.held_files);
-  view.acceptance_criteria = textList(row.acceptance_criteria);
-  view.rescue_refs = textList(row.rescue_refs);
-  view.blocked_by = facts.blockedBy;
-  view.waits_for = facts.waitsFor;
-  view.warnings = taskWarnings(view);
-  if (facts.attempt !== undefined) {
-    view.agent ??= facts.attempt.agent;
-    view.started_at = Math.floor(facts.attempt.started_at_ms / 1000);
-  }
-  return view;
+export interface ViewFacts {
+  readonly blockedBy: readonly string[];
+  readonly waitsFor: readonly string[];
+  readonly attempt: RunningAttempt | undefined;
+}
+
+export function taskView({ common, rare }: TaskRows, facts: ViewFacts): TaskView {
+  const { attempt } = facts;
+  const described = {
+    title: common.title,
+    description: common.description ?? '',
+    acceptance_criteria: textList(common.acceptance_criteria),
+    parent_id: common.parent_id,
+    test_mode: rare.test_mode,
+  };
+  return {
+    id: common.id,
+    title: common.title,
+    description: described.description,
+    epic_id: common.epic_id,
+    parent_id: common.parent_id,
+    type: common.type === null || common.type === '' ? 'other' : common.type,
+    status: common.status,
+    priority: common.priority,
+    labels: textList(common.labels),
+    blocked_by: facts.blockedBy,
+    waits_for: facts.waitsFor,
+    blocked_reason: rare.blocked_reason,
+    review_kind: rare.review_kind,
+    attempts: common.attempts,
+    max_attempts: common.max_attempts,
+    next_attempt_at: secondsUp(rare.next_attempt_at_ms),
+    waiting_until: secondsUp(rare.waiting_until_ms),
+    phase: rare.phase,
+    agent: rare.agent ?? attempt?.agent ?? null,
+    base_sha: rare.base_sha,
+    branch: rare.branch,
+    commit_sha: rare.commit_sha,
+    landed_sha: rare.landed_sha,
+    worktree_path: rare.worktree_path,
+    conflict_files: textList(rare.conflict_files),
+    held_files: textList(rare.held_files),
+    verdict: rare.verdict,
+    verdict_reason: rare.verdict_reason,
+    last_error: rare.last_error,
+    acceptance_criteria: described.acceptance_criteria,
+    gate: rare.test_command,
+    cost: rare.cost_usd,
+    created_at: common.created_at,
+    updated_at: common.updated_at,
+    warnings: taskWarnings(described),
+    started_at: attempt === undefined ? null : Math.floor(attempt.started_at_ms / 1000),
+    test_mode: rare.test_mode,
+    test_scope: rare.test_scope,
+    rescue_refs: textList(rare.rescue_refs),
+  };
+}
+
+/** A time to wait for: never before it has really come. */
+function secondsUp(ms: number | null): number | null {
+  return ms === null ? null : Math.ceil(ms / 1000);
 }

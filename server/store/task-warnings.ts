@@ -25,7 +25,7 @@ export function taskWarnings(task: DescribedTask): string[] {
   ) {
     warnings.push('The title is vague: say what will be different afterwards.');
   }
-  if (withoutCriteria(task.description, task.acceptance_criteria).trim() === '') {
+  if (isBlank(task)) {
     warnings.push('There is no description: the agent knows nothing but the title.');
   }
   // Sub-tasks are steps of their parent, whose criteria hold for all of them.
@@ -36,4 +36,10 @@ export function taskWarnings(task: DescribedTask): string[] {
     warnings.push('The test mode lenient is read as strict: nothing red lands.');
   }
   return warnings;
+}
+
+/** Whether there is nothing but the criteria. Only a text that begins with them can be that. */
+function isBlank({ description, acceptance_criteria: criteria }: DescribedTask): boolean {
+  if (!/^(?:\s*$|Acceptance Criteria:)/u.test(description)) return false;
+  return withoutCriteria(description, criteria).trim() === '';
 }

@@ -105,8 +105,10 @@ function objectsOf(prepared: Prepared, rows: unknown): readonly object[] {
     prepared.columns = namesOf(prepared.statement);
   }
   const { columns } = prepared;
+  // A copy of a row that has all keys already is quicker than one key after the other.
+  const blank = Object.fromEntries(columns.map((name) => [name, null as unknown]));
   return arrays.map((values) => {
-    const row: Record<string, unknown> = {};
+    const row: Record<string, unknown> = { ...blank };
     for (let i = 0; i < columns.length; i += 1) row[columns[i] as string] = values[i];
     return row;
   });

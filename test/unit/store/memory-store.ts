@@ -50,7 +50,7 @@ export async function addTasks(
       addTask(tx, project.sources, {
         ...task,
         blocked_by: (task.blocked_by ?? []).map(idOf),
-        parent: task.parent == null ? null : idOf(task.parent),
+        parent: typeof task.parent === 'string' ? idOf(task.parent) : null,
       }),
     );
     ids[task.title] = row.id;
