@@ -97,7 +97,8 @@ export async function openProject(
   const helper = createHelperProcess();
   const opened = await openGitAdapter({ elsewhere: helper.run }).open(root);
   if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
-  const store = await openStore(places.database, storeSources, options);
+  const storeOptions = { ...options, durability: 'grouped' } as const;
+  const store = await openStore(places.database, storeSources, storeOptions);
   const close = async (): Promise<void> => {
     await store.close();
     helper.close();

@@ -8,10 +8,12 @@ import { openSqlite } from '../../server/store/sqlite/open.ts';
 import { createNotes, inFolder, isRefusal, makeNotes, type NotesTables } from './folder.ts';
 
 suite('sqlite: a connection', () => {
-  const rules: readonly (readonly [string, 'full' | 'normal', unknown])[] = [
+  const rules: readonly (readonly [string, 'full' | 'grouped' | 'normal', unknown])[] = [
     ['journal_mode', 'full', 'wal'],
     ['synchronous', 'full', 2],
     ['synchronous', 'normal', 1],
+    // Commits are flushed by us then, in groups.
+    ['synchronous', 'grouped', 1],
     ['foreign_keys', 'full', 1],
     ['busy_timeout', 'full', 5000],
   ];

@@ -13,23 +13,29 @@ import {
   type QueryResult,
 } from 'kysely';
 import { databaseError } from './database-error.ts';
+import type { GroupSync } from './group-sync.ts';
 
 const preparedStatementsMax = 256;
 
 interface Prepared {
   readonly statement: StatementSync;
+  readonly mayWrite: boolean;
   /** Names of the columns; none for a statement that answers no rows. */
   columns: readonly string[];
 }
 
 /** After these, the columns of statements prepared before may be others. */
 const changesSchema = /^\s*(?:create|alter|drop)\b/i;
+/** These alone leave nothing to flush. */
+const onlyReads = /^\s*(?:select|pragma|explain|begin|commit|end|rollback|savepoint|release)\b/i;
 
-class SqliteConnection implements DatabaseConnection {
+/** The one connection. Whoever holds it has a lease. */
+class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #path: string;
   /** Least recently used first: a Map keeps the order of insertion. */
   readonly #prepared = new Map<string, Prepared>();
+  #hasWritten = false;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
@@ -40,6 +46,13 @@ class SqliteConnection implements DatabaseConnection {
     return this.#database.isTransaction;
   }
 
+  /** True once for everything that was written and committed since the last call. */
+  takeCommitted(): boolean {
+    if (!this.#hasWritten || this.#database.isTransaction) return false;
+    this.#hasWritten = false;
+    return true;
+  }
+
   run(sql: string): void {
     try {
       this.#prepare(sql).statement.run();
@@ -48,11 +61,12 @@ class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  query<R>(query: CompiledQuery): QueryResult<R> {
     const parameters = query.parameters as readonly SQLInputValue[];
     try {
       const prepared = this.#prepare(query.sql);
       const { statement } = prepared;
+      this.#hasWritten ||= prepared.mayWrite;
       if (prepared.columns.length > 0) {
         return { rows: objectsOf(prepared, statement.all(...parameters)) as R[] };
       }
@@ -64,7 +78,7 @@ class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+  *stream<R>(query: CompiledQuery): IterableIterator<QueryResult<R>> {
     // A statement of its own: a cached one would be reset by the next query with the same text.
     const statement = this.#database.prepare(query.sql);
     for (const row of statement.iterate(...(query.parameters as readonly SQLInputValue[]))) {
@@ -77,7 +91,7 @@ class SqliteConnection implements DatabaseConnection {
     if (prepared === undefined) {
       const statement = this.#database.prepare(sql);
       statement.setReturnArrays(true);
-      prepared = { statement, columns: namesOf(statement) };
+      prepared = { statement, columns: namesOf(statement), mayWrite: !onlyReads.test(sql) };
     } else {
       this.#prepared.delete(sql);
     }
@@ -114,59 +128,110 @@ function objectsOf(prepared: Prepared, rows: unknown): readonly object[] {
   });
 }
 
+/**
+ * The right to use the connection. It is given back as soon as a commit is made, before the commit is on the disk: so
+ * the next one can commit meanwhile, and both are flushed together.
+ */
+class Lease implements DatabaseConnection {
+  readonly #driver: SqliteDriver;
+  readonly #connection: SqliteConnection;
+  isHeld = true;
+
+  constructor(driver: SqliteDriver, connection: SqliteConnection) {
+    this.#driver = driver;
+    this.#connection = connection;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (!this.isHeld) await this.#driver.take(this);
+    const result = this.#connection.query<R>(query);
+    if (this.#connection.takeCommitted()) await this.#driver.flush(this);
+    return result;
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    if (!this.isHeld) await this.#driver.take(this);
+    yield* this.#connection.stream<R>(query);
+  }
+}
+
 /** Hands the one connection to one caller after the other, first come, first served. */
 class SqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: SqliteConnection;
+  readonly #sync: GroupSync | null;
   #taken = false;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(database: DatabaseSync, path: string) {
+  constructor(database: DatabaseSync, path: string, sync: GroupSync | null) {
     this.#database = database;
     this.#connection = new SqliteConnection(database, path);
+    this.#sync = sync;
   }
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<SqliteConnection> {
+  async take(lease: Lease): Promise<void> {
     if (this.#taken) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#taken = true;
-    return this.#connection;
+    lease.isHeld = true;
   }
 
-  async releaseConnection(): Promise<void> {
+  #giveBack(lease: Lease): void {
+    if (!lease.isHeld) return;
+    lease.isHeld = false;
     const next = this.#waiting.shift();
     if (next === undefined) this.#taken = false;
     else next();
   }
 
+  /** After a commit. */
+  async flush(lease: Lease): Promise<void> {
+    if (this.#sync === null) return;
+    this.#giveBack(lease);
+    await this.#sync.flushed();
+  }
+
+  async acquireConnection(): Promise<Lease> {
+    const lease = new Lease(this, this.#connection);
+    await this.take(lease);
+    return lease;
+  }
+
+  async releaseConnection(lease: Lease): Promise<void> {
+    this.#giveBack(lease);
+  }
+
   /** `immediate` takes the write lock at once: a transaction that reads first can then never fail at its first write. */
-  async beginTransaction(connection: SqliteConnection): Promise<void> {
-    connection.run('begin immediate');
+  async beginTransaction(): Promise<void> {
+    this.#connection.run('begin immediate');
   }
 
-  async commitTransaction(connection: SqliteConnection): Promise<void> {
-    connection.run('commit');
+  async commitTransaction(lease: Lease): Promise<void> {
+    this.#connection.run('commit');
+    if (this.#connection.takeCommitted()) await this.flush(lease);
   }
 
-  async rollbackTransaction(connection: SqliteConnection): Promise<void> {
-    // A full disk and some other errors have rolled back already.
-    if (connection.inTransaction) connection.run('rollback');
+  async rollbackTransaction(lease: Lease): Promise<void> {
+    // A full disk and some other errors have rolled back already; after a failed flush there is nothing to roll back.
+    if (lease.isHeld && this.#connection.inTransaction) this.#connection.run('rollback');
+    if (lease.isHeld) this.#connection.takeCommitted();
   }
 
-  async savepoint(connection: SqliteConnection, name: string): Promise<void> {
-    connection.run(`savepoint ${quoted(name)}`);
+  async savepoint(_lease: Lease, name: string): Promise<void> {
+    this.#connection.run(`savepoint ${quoted(name)}`);
   }
 
-  async rollbackToSavepoint(connection: SqliteConnection, name: string): Promise<void> {
-    connection.run(`rollback to ${quoted(name)}`);
+  async rollbackToSavepoint(_lease: Lease, name: string): Promise<void> {
+    this.#connection.run(`rollback to ${quoted(name)}`);
   }
 
-  async releaseSavepoint(connection: SqliteConnection, name: string): Promise<void> {
-    connection.run(`release ${quoted(name)}`);
+  async releaseSavepoint(_lease: Lease, name: string): Promise<void> {
+    this.#connection.run(`release ${quoted(name)}`);
   }
 
   async destroy(): Promise<void> {
+    await this.#sync?.close();
     if (this.#database.isOpen) this.#database.close();
   }
 }
@@ -182,9 +247,13 @@ class QueueingAdapter extends SqliteAdapter {
   }
 }
 
-export function sqliteDialect(database: DatabaseSync, path: string): Dialect {
+export function sqliteDialect(
+  database: DatabaseSync,
+  path: string,
+  sync: GroupSync | null,
+): Dialect {
   return {
-    createDriver: () => new SqliteDriver(database, path),
+    createDriver: () => new SqliteDriver(database, path, sync),
     createQueryCompiler: (): QueryCompiler => new SqliteQueryCompiler(),
     createAdapter: () => new QueueingAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),

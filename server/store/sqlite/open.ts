@@ -5,12 +5,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { damagedMessage, databaseError, databaseRefusal, isBusy } from './database-error.ts';
 import { sqliteDialect } from './driver.ts';
+import { openGroupSync, type GroupSync } from './group-sync.ts';
 
 export interface OpenOptions {
   /** Opens without ever writing; the file must exist. */
   readonly readOnly?: boolean;
-  /** `full` (the default): a commit is on the disk when it returns. `normal`: a loss of power may take the last ones. */
-  readonly durability?: 'full' | 'normal';
+  /**
+   * `full` (the default): a commit is on the disk when it returns. `grouped`: the same, but commits that come close
+   * together share one flush, beside this thread. `normal`: a loss of power may take the last ones.
+   */
+  readonly durability?: 'full' | 'grouped' | 'normal';
   /** False: only files of a few megabytes are checked whole. */
   readonly thorough?: boolean;
   /** How long a statement waits for another process's write. */
@@ -52,18 +56,25 @@ export function openSqlite<Tables>(
     raw.exec('pragma foreign_keys = on');
     if (!readOnly) {
       if (path !== ':memory:') switchToWal(raw, busyTimeoutMs);
-      raw.exec(`pragma synchronous = ${options.durability === 'normal' ? 'normal' : 'full'}`);
+      raw.exec(
+        `pragma synchronous = ${(options.durability ?? 'full') === 'full' ? 'full' : 'normal'}`,
+      );
       raw.exec(`pragma journal_size_limit = ${walLimitBytes}`);
     }
   } catch (error) {
     raw?.close();
     throw databaseError(error, path);
   }
-  return opened<Tables>(raw, path);
+  const isGrouped = options.durability === 'grouped' && !readOnly && path !== ':memory:';
+  return opened<Tables>(raw, path, isGrouped ? openGroupSync(path) : null);
 }
 
-function opened<Tables>(raw: DatabaseSync, path: string): OpenedDatabase<Tables> {
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(raw, path) });
+function opened<Tables>(
+  raw: DatabaseSync,
+  path: string,
+  sync: GroupSync | null,
+): OpenedDatabase<Tables> {
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(raw, path, sync) });
   let closed: Promise<void> | null = null;
   const closeOnce = async (): Promise<void> => {
     // Through the queue of the connection, so that a transaction under way ends first.

@@ -1,0 +1,107 @@
+// Commits in groups: answered only after a flush that began later than they did, and never in each other's way.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { openSqlite } from '../../server/store/sqlite/open.ts';
+import { openGroupSync } from '../../server/store/sqlite/group-sync.ts';
+import { createNotes, inFolder, isRefusal, type NotesTables } from './folder.ts';
+
+suite('sqlite: grouped commits', () => {
+  test('many transactions and single statements at once: all are there, in order, after closing', () =>
+    inFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const opened = openSqlite<NotesTables>(path, { durability: 'grouped' });
+      await createNotes(opened, 0);
+      const { db } = opened;
+      const writes = Array.from({ length: 60 }, (_, index) =>
+        index % 3 === 0
+          ? db
+              .insertInto('notes')
+              .values({ id: index + 1, text: 'single' })
+              .execute()
+          : db.transaction().execute(async (tx) => {
+              await tx
+                .insertInto('notes')
+                .values({ id: index + 1, text: 'first' })
+                .execute();
+              await tx
+                .updateTable('notes')
+                .set({ text: 'second' })
+                .where('id', '=', index + 1)
+                .execute();
+            }),
+      );
+      await Promise.all(writes);
+      await opened.close();
+      const again = openSqlite<NotesTables>(path);
+      const rows = await again.db.selectFrom('notes').selectAll().orderBy('id').execute();
+      assert.deepEqual(
+        rows.map((row) => row.text),
+        writes.map((_, index) => (index % 3 === 0 ? 'single' : 'second')),
+      );
+      await again.close();
+    }));
+
+  test('a transaction that fails is rolled back while others commit beside it', () =>
+    inFolder(async (folder) => {
+      const opened = openSqlite<NotesTables>(join(folder, 'a.db'), { durability: 'grouped' });
+      await createNotes(opened, 0);
+      const { db } = opened;
+      const one = (id: number, fails: boolean): Promise<void> =>
+        db.transaction().execute(async (tx) => {
+          await tx.insertInto('notes').values({ id, text: null }).execute();
+          if (fails) throw new Error('no');
+        });
+      const ended = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, index) => one(index + 1, index % 2 === 0)),
+      );
+      assert.equal(ended.filter((end) => end.status === 'fulfilled').length, 10);
+      const rows = await db.selectFrom('notes').select('id').orderBy('id').execute();
+      assert.deepEqual(
+        rows.map((row) => row.id),
+        Array.from({ length: 10 }, (_, index) => 2 * index + 2),
+      );
+      await opened.close();
+    }));
+
+  test('a transaction that only reads needs no flush, one of raw statements does', () =>
+    inFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const opened = openSqlite<NotesTables>(path, { durability: 'grouped' });
+      await createNotes(opened, 1);
+      const { db } = opened;
+      await db.transaction().execute((tx) => tx.selectFrom('notes').selectAll().execute());
+      await db.connection().execute(async (connection) => {
+        await sql`begin immediate`.execute(connection);
+        await sql`delete from notes`.execute(connection);
+        await sql`commit`.execute(connection);
+      });
+      assert.deepEqual(await db.selectFrom('notes').selectAll().execute(), []);
+      await opened.close();
+    }));
+
+  test('calls while a flush runs share the one after it', () =>
+    inFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      fs.writeFileSync(`${path}-wal`, 'log');
+      const sync = openGroupSync(path);
+      const first = sync.flushed();
+      const [second, third] = [sync.flushed(), sync.flushed()];
+      assert.notEqual(first, second);
+      assert.equal(second, third);
+      await Promise.all([first, second, third]);
+      await sync.close();
+    }));
+
+  test('a flush that fails is refused with the file named, and the next one may work', () =>
+    inFolder(async (folder) => {
+      const path = join(folder, 'a.db');
+      const sync = openGroupSync(path);
+      await assert.rejects(sync.flushed(), isRefusal('database', path, 'disk'));
+      fs.writeFileSync(`${path}-wal`, 'log');
+      await sync.flushed();
+      await sync.close();
+    }));
+});
