@@ -2,12 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';
-import {
-  assertDoneOnce,
-  crashPlan,
-  recordedAgent,
-  writePlan,
-} from './support/crash-epic.ts';
+import { assertDoneOnce, crashPlan, recordedAgent, writePlan } from './support/crash-epic.ts';
 import { eventually } from './support/eventually.ts';
 import { isProcessAlive } from './support/processes.ts';
 import type { Project } from './support/project.ts';
@@ -88,4 +83,3 @@ async function killSometime(
   await eventually('the backend is gone', () => !isProcessAlive(pid));
   return true;
 }
-

@@ -1,7 +1,7 @@
 // A throw-away project: a real repository, a home of its own, the real `drover` command in it, and the end of all that.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -56,6 +56,8 @@ export interface Project {
   add(title: string, ...more: readonly string[]): Promise<string>;
   git(...args: readonly string[]): string;
   gitIn(folder: string, ...args: readonly string[]): string;
+  /** Exit code of a shell command line, with the environment of the test. */
+  sh(folder: string, command: string): number;
   write(path: string, text: string): void;
   /** Text of a file below the test's folder. */
   read(path: string): string;
@@ -196,6 +198,11 @@ class RealProject implements Project {
       stdio: ['ignore', 'pipe', 'pipe'],
       maxBuffer: 64 * 1024 * 1024,
     }).trimEnd();
+  }
+
+  sh(folder: string, command: string): number {
+    const options = { cwd: folder, env: { ...this.env }, stdio: 'ignore' } as const;
+    return spawnSync('/bin/sh', ['-c', command], options).status ?? -1;
   }
 
   write(path: string, text: string): void {

@@ -1,0 +1,195 @@
+// Gates and conflicts: what is red or does not merge goes back to its author, and the target is never red.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { EventView } from '../../server/protocol/api.ts';
+import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
+import { firstParents, landedTasks } from './support/history.ts';
+import { beginPlan } from './support/plan.ts';
+import { eventually } from './support/eventually.ts';
+import { processesOf } from './support/processes.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+/** Runs the gate on every first-parent commit of the target, in a checkout of its own. */
+function assertNeverRed(project: Project, gate: string, branch = 'main'): void {
+  const clone = join(project.folder, 'clone');
+  project.git('worktree', 'add', '-q', '--detach', clone, branch);
+  for (const { sha, subject } of firstParents(project, branch)) {
+    project.gitIn(clone, 'checkout', '-q', '--detach', sha);
+    const verdict = project.sh(clone, gate);
+    assert.equal(verdict, 0, `the gate is red at ${subject}`);
+  }
+  project.git('worktree', 'remove', '--force', clone);
+}
+
+function ofType(events: readonly EventView[], type: string): readonly EventView[] {
+  return events.filter((event) => event.type === type);
+}
+
+suite('landing: the gate', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('green alone, red together: the second goes back with what the gate said', async () => {
+    const gate =
+      'if [ -e a.txt ] && [ -e b.txt ] && [ ! -e both.txt ]; then echo "A AND B CLASH HERE"; exit 7; fi';
+    const here = project({
+      agent: `
+prompt=$(cat)
+case "$attempt" in
+  1) read -r line < ../../both-started;;
+  *) case "$prompt" in *"A AND B CLASH HERE"*) echo together > both.txt;; esac;;
+esac
+echo "$id" > "$id.txt"
+`,
+    });
+    const barrier = makeBarrier(here.folder, 'both-started');
+    await beginPlan(here, ['a', 'b']);
+    const run = here.start(['run', '--workers', '2', '--gate', gate, '--json']);
+    await run.line((line) => line.includes('"worktree.ready"') && line.includes('"a"'));
+    await run.line((line) => line.includes('"worktree.ready"') && line.includes('"b"'));
+    barrier.open(2);
+    const done = await run.ended;
+    barrier.close();
+    assert.equal(done.code, 0, `${done.stdout}\n${done.stderr}`);
+    const [first = '', second = ''] = landedTasks(here);
+    assert.deepEqual([first, second].sort(), ['a', 'b']);
+    assert.equal((await here.task(first)).attempts, 0);
+    const trailers = firstParents(here).at(-1)?.trailers;
+    assert.deepEqual([trailers?.['Drover-Task'], trailers?.['Drover-Attempt']], [second, '2']);
+    const prompt = await here.expect(0, ['log', second, '--attempt', '2', '--prompt']);
+    assert.match(prompt, /A AND B CLASH HERE/);
+    assert.match(prompt, /exit code 7/);
+    assertNeverRed(here, gate);
+  });
+
+  test('one bad among eight that land together does not stop the good ones', async () => {
+    // The plug holds the gate until the eight are waiting for it.
+    const here = project({ agent: writesOneFile });
+    const barrier = makeBarrier(here.folder, 'gate-open');
+    const gate = `if [ "$(ls | grep -c txt)" = 1 ]; then ${barrier.wait}; fi; test ! -e t5.txt`;
+    const ids = ['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8'];
+    await beginPlan(here, [
+      { id: 'plug', priority: 'critical' },
+      ...ids.map((id) => (id === 't5' ? { id, max_attempts: 1 } : id)),
+    ]);
+    const run = here.start(['run', '--workers', '9', '--gate', gate, '--json']);
+    for (const id of ids) {
+      await run.line((line) => line.includes('"task.committed"') && line.includes(`"${id}"`));
+    }
+    barrier.open();
+    const done = await run.ended;
+    barrier.close();
+    assert.equal(done.code, 1, done.stdout.slice(-3000));
+    assert.equal((await here.task('t5')).status, 'failed');
+    const good = ['plug', ...ids.filter((id) => id !== 't5')];
+    assert.deepEqual([...landedTasks(here)].sort(), [...good].sort());
+    const batches = ofType(await here.events(), 'task.completed').map(({ data }) => data['batch']);
+    assert.ok(Math.max(...batches.map(Number)) > 1, 'they landed together');
+    assertNeverRed(here, 'test ! -e t5.txt');
+  });
+
+  test('a gate that fails once is tried again, and that is recorded', async () => {
+    const here = project();
+    await beginPlan(here, ['t1']);
+    const gate = 'if [ ! -e ../../was-red ]; then touch ../../was-red; echo FLAKE; exit 1; fi';
+    await here.expect(0, ['run', '--gate', gate]);
+    assert.deepEqual(
+      ofType(await here.events(), 'gate.passed').map(({ data }) => data['flaky']),
+      [true],
+    );
+    assert.equal((await here.task('t1')).attempts, 0);
+  });
+
+  test('a gate that never ends is ended with everything it has started', async () => {
+    const here = project({ settings: '[gate]\ntimeout = "1s"\n' });
+    await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
+    // A number that no other process on the machine sleeps for: one of the three hides from its parents.
+    const sleep = `sleep 42${process.pid}`;
+    const gate = `${sleep} & setsid ${sleep} & (cd / && exec env -i ${sleep}) & wait`;
+    await here.expect(1, ['run', '--gate', gate]);
+    const task = await here.task('t1');
+    assert.equal(task.status, 'failed');
+    assert.match(task.last_error ?? '', /did not end by itself/);
+    await eventually('only the backend is left', () =>
+      [...processesOf(here.folder), ...processesOf(sleep)].every(
+        ({ pid }) => pid === here.backendPid(),
+      ),
+    );
+    assert.deepEqual(landedTasks(here), []);
+  });
+
+  test('a task without tests lands past a red gate of others', async () => {
+    const here = project();
+    await beginPlan(here, [
+      { id: 'docs', task_type: 'docs', test_mode: 'disabled' },
+      { id: 'code', max_attempts: 1 },
+    ]);
+    await here.expect(1, ['run', '--gate', 'test ! -e code.txt']);
+    assert.deepEqual(landedTasks(here), ['docs']);
+    assert.equal((await here.task('code')).status, 'failed');
+  });
+});
+
+suite('landing: conflicts', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('the second goes back with both intents, and cures it', async () => {
+    const here = project({
+      files: { 'shared.txt': 'nobody\n' },
+      agent: `
+cat > /dev/null
+if [ "$attempt" = 1 ]; then read -r line < ../../both-started; echo "$id" > shared.txt
+else echo "$id" >> shared.txt; fi
+`,
+    });
+    const barrier = makeBarrier(here.folder, 'both-started');
+    await beginPlan(here, [
+      { id: 'a', title: 'Name the first owner' },
+      { id: 'b', title: 'Name the second owner' },
+    ]);
+    const run = here.start(['run', '--workers', '2', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"') && line.includes('"a"'));
+    await run.line((line) => line.includes('"worktree.ready"') && line.includes('"b"'));
+    barrier.open(2);
+    const done = await run.ended;
+    barrier.close();
+    assert.equal(done.code, 0, `${done.stdout}\n${done.stderr}`);
+    const [first = '', second = ''] = landedTasks(here);
+    assert.equal(here.read('repo/shared.txt'), `${first}\n${second}\n`);
+    const prompt = await here.expect(0, ['log', second, '--attempt', '2', '--prompt']);
+    assert.match(prompt, /shared\.txt/);
+    assert.match(prompt, /Your intent: [ab]: Name the (first|second) owner/);
+    assert.match(prompt, /Landed meanwhile: [ab]: Name the (first|second) owner/);
+  });
+
+  test('not cured: state conflict, exit code 2, the work still there, resolved by a person', async () => {
+    const here = project({
+      files: { 'shared.txt': 'nobody\n' },
+      agent: `
+prompt=$(cat)
+case "$id$prompt" in
+  first*|*"Do it on top"*) ;;
+  *) git reset -q --hard "$(git rev-list --max-parents=0 HEAD)";;
+esac
+echo "$id" > shared.txt
+`,
+    });
+    await beginPlan(here, ['first', { id: 'second', blocked_by: ['first'], max_attempts: 2 }]);
+    await here.expect(2, ['run']);
+    const task = await here.task('second');
+    assert.equal(task.status, 'conflict');
+    assert.deepEqual(task.conflict_files, ['shared.txt']);
+    assert.equal(task.attempts, 2);
+    for (const attempt of [1, 2]) {
+      assert.equal(here.git('show', `drover/second/${attempt}:shared.txt`), 'second');
+    }
+    assert.deepEqual(landedTasks(here), ['first']);
+    await here.expect(0, ['resolve', 'second', '--note', 'Do it on top of what is there.']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['first', 'second']);
+    assert.equal(here.read('repo/shared.txt'), 'second\n');
+  });
+});
