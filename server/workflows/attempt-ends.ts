@@ -5,6 +5,7 @@ import { retryDelayMs } from '../core/retry.ts';
 import type { DurableRun } from '../durable/port.ts';
 import { type Claim, failAttempt, releaseSlot, setAttempt, type Tx } from '../store/port.ts';
 import type { Engine } from './parts.ts';
+import { stoppedInstead } from './stops.ts';
 
 export async function recordFailure(
   engine: Engine,
@@ -12,6 +13,7 @@ export async function recordFailure(
   claim: Claim,
   reason: Failure,
 ): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
   const row = await tx
     .selectFrom('tasks')
     .select('attempts')
@@ -41,6 +43,7 @@ export async function blockFromOutside(
   reason: string,
 ): Promise<void> {
   await run.commit('blocked', async (tx) => {
+    if (await stoppedInstead(engine, tx, claim)) return;
     await setAttempt(tx, claim.taskId, claim.attempt, {
       state: 'interrupted',
       failure_kind: 'blocked',
@@ -76,6 +79,7 @@ export async function waitForBase(
   claim: Claim,
   reason: string,
 ): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
   await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
   const attempt = await tx
     .selectFrom('attempts')
@@ -124,6 +128,7 @@ export async function waitForAccount(
   message: string,
 ): Promise<void> {
   await run.commit('limited', async (tx) => {
+    if (await stoppedInstead(engine, tx, claim)) return;
     const until = untilMs ?? engine.clock.now() + unknownLimitMs;
     const wakeMs = Math.round(until + engine.chance() * limitJitterMs);
     await tx

@@ -16,7 +16,7 @@ import { type PartOutcome, runPart } from './agent-step.ts';
 import { blockFromOutside, recordFailure, waitForAccount, waitForBase } from './attempt-ends.ts';
 import type { Engine } from './parts.ts';
 import { recordPart } from './part-record.ts';
-import { isStopRequested, settleStop } from './stops.ts';
+import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { gateOf, submit, submitLanding } from './submission.ts';
 import { type Place, type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
 
@@ -186,6 +186,7 @@ async function failedPlace(
   if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
   await run.commit('worktree_failed', async (tx) => {
     if (reason.kind !== 'setup_failed') return recordFailure(engine, tx, claim, reason);
+    if (await stoppedInstead(engine, tx, claim)) return;
     await setAttempt(tx, claim.taskId, claim.attempt, {
       state: 'interrupted',
       failure_kind: reason.kind,

@@ -18,7 +18,7 @@ import {
 import { type GateVerdict, runGate } from './gate.ts';
 import { followLine, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
-import { settleStopIn } from './stops.ts';
+import { settleStopIn, stoppedInstead } from './stops.ts';
 
 export interface LandInput {
   readonly line: string;
@@ -369,6 +369,7 @@ class Landing {
   ): Promise<void> {
     const { store, clock, chance } = this.#engine;
     await endLanding(tx, { taskId: row.task_id, epoch: row.epoch }, 'returned');
+    if (await stoppedInstead(this.#engine, tx, this.#claimOf(row))) return;
     const task = await tx
       .selectFrom('tasks')
       .select('attempts')

@@ -1,4 +1,5 @@
-// Setup and gate commands that a dead backend has left running: ended before anything new is done in their worktrees.
+// Agents, setup and gate commands that a dead backend has left running: ended before anything new is done in their
+// worktrees.
 
 import { releaseSlot } from '../store/port.ts';
 import { gateRunIds } from './gate.ts';
@@ -23,4 +24,17 @@ export async function endLeftCommands(engine: Engine): Promise<void> {
     if (slot.kind === 'gate')
       await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
   }
+}
+
+/** Ends the agent that an attempt is known to have had and that nobody will follow any more. */
+export async function endLeftAgent(engine: Engine, taskId: string, epoch: number): Promise<void> {
+  const left = await engine.store.db
+    .selectFrom('attempts')
+    .select(['number', 'pid', 'pid_start', 'pid_part'])
+    .where('task_id', '=', taskId)
+    .where('epoch', '=', epoch)
+    .executeTakeFirst();
+  if (left === undefined || left.pid === null || left.pid_start === null) return;
+  const runId = `${taskId}/${left.number}/${left.pid_part ?? taskId}`;
+  await engine.processes.endTree(runId, { pid: left.pid, startTime: left.pid_start }, endGraceMs);
 }

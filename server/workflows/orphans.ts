@@ -5,6 +5,7 @@ import { failure } from '../core/failure.ts';
 import { retryDelayMs } from '../core/retry.ts';
 import { endLanding, failAttempt, releaseSlot, setAttempt, type Tx } from '../store/port.ts';
 import { executeWorkflowId } from './execute-task.ts';
+import { endLeftAgent } from './left-commands.ts';
 import type { Engine } from './parts.ts';
 
 interface OwnedRow {
@@ -33,6 +34,7 @@ export async function returnOrphans(engine: Engine): Promise<readonly string[]> 
     const owner = await ownerOf(engine, row);
     if (owner.kind === 'alive') continue;
     const error = owner.kind === 'broken' ? owner.error : null;
+    await endLeftAgent(engine, row.id, row.epoch);
     const done = await engine.store.transaction((tx) => giveBack(engine, tx, row, error));
     if (done) returned.push(row.id);
   }

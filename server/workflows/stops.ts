@@ -2,6 +2,7 @@
 
 import type { DurableRun } from '../durable/port.ts';
 import { type Claim, releaseSlot, setAttempt, type Tx, withdrawQuestions } from '../store/port.ts';
+import { endLeftAgent } from './left-commands.ts';
 import type { Engine } from './parts.ts';
 
 export type StopKind = 'pause' | 'cancel' | 'stop';
@@ -18,12 +19,13 @@ export async function isStopRequested(
   return row === undefined || row.stop_requested !== null || row.epoch !== claim.epoch;
 }
 
-/** Carries out what a person asked for, now that nothing of the attempt is running. */
+/** Carries out what a person asked for, after what may still run of the attempt has ended. */
 export async function settleStop(
   engine: Engine,
   run: DurableRun<Tx>,
   claim: Claim,
 ): Promise<string> {
+  await endLeftAgent(engine, claim.taskId, claim.epoch);
   await keepWork(engine, claim);
   await run.commit('stopped', (tx) => settleStopIn(engine, tx, claim));
   engine.switchboard.clearStop(claim.taskId);
@@ -97,6 +99,25 @@ export async function settleStopIn(
     });
     await releaseSlot(tx, 'task', claim.taskId);
   }
+}
+
+/**
+ * For the end of an attempt that came by itself while a person had asked for another one: their word counts. True when
+ * it has been carried out, and nothing else is to be written.
+ */
+export async function stoppedInstead(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select(['stop_requested', 'epoch'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  if (row === undefined || row.stop_requested === null || row.epoch !== claim.epoch) return false;
+  await settleStopIn(engine, tx, claim);
+  return true;
 }
 
 const stopTargets = {

@@ -12,6 +12,7 @@ import {
   type Tx,
 } from '../store/port.ts';
 import type { Engine } from './parts.ts';
+import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
 
 export interface Submission {
@@ -119,6 +120,7 @@ async function review(
   judgement: Judgement,
   facts: { readonly held: readonly string[]; readonly commit: string | null },
 ): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
   const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
   await setAttempt(tx, claim.taskId, claim.attempt, {
     state: 'submitted',
