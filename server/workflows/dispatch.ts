@@ -45,6 +45,7 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
 
 async function claimAndStart(engine: Engine, run: RunRow): Promise<number> {
   const claims = await engine.store.transaction(async (tx) => {
+    if (!(await isActive(tx, run.id))) return [];
     const free = run.workers - (await busyWorkers(tx));
     if (free <= 0) return [];
     const nowMs = engine.clock.now();
@@ -71,15 +72,26 @@ async function claimAndStart(engine: Engine, run: RunRow): Promise<number> {
       await engine.durable.startIn(tx, executeWorkflow, executeWorkflowId(claim), claim, {
         queue: agentQueue,
       });
+      // Before anybody can see the claim: a stop of the new attempt must not be taken for one of an older.
+      engine.switchboard.clearStop(claim.taskId);
       taken.push(claim);
     }
     return taken;
   });
   if (claims.length === 0) return 0;
   engine.crashPoint('claimed');
-  for (const claim of claims) engine.switchboard.clearStop(claim.taskId);
   engine.durable.wake();
   return claims.length;
+}
+
+/** Looked at together with the claim, so that nothing starts after the run was stopped. */
+async function isActive(tx: Tx, runId: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('runs')
+    .select('state')
+    .where('id', '=', runId)
+    .executeTakeFirst();
+  return row?.state === 'active';
 }
 
 /** How many more candidates are read per limited account, so that others can start past its tasks. */
