@@ -171,7 +171,7 @@ function callsOf(life: Life): PortCalls {
 
 /** The real dialect; each statement of a dead life hangs, and a life can die around each commit. */
 function fencedDialect(life: Life, database: DatabaseSync): Dialect {
-  const inner = sqliteDialect(database, ':memory:');
+  const inner = sqliteDialect(database, ':memory:', null);
   return {
     createAdapter: () => inner.createAdapter(),
     createIntrospector: (db) => inner.createIntrospector(db),

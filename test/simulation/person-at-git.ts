@@ -1,5 +1,6 @@
 // What the person does to the repository meanwhile: commits, changes left lying, branches, and going back.
 
+import { isGreen } from './scenario.ts';
 import type { World } from './world.ts';
 
 export class PersonAtGit {
@@ -89,6 +90,17 @@ export class PersonAtGit {
     const ref = `refs/heads/${into}`;
     repository.moveRefs([{ ref, next: sha, old: ours }], 'person', 'merge');
     if (repository.checkout.branch === ref) repository.checkout.files = new Map(settled);
+  }
+
+  /** Work that nobody tested has made the main branch red: what is wrong is taken out. */
+  mend(): void {
+    const { repository } = this.#world;
+    const { checkout } = repository;
+    if (checkout.branch !== 'refs/heads/main' || isGreen('gate', checkout.files)) return;
+    this.#world.tell('person: mends the main branch');
+    for (const [path, content] of checkout.files)
+      checkout.files.set(path, content.replaceAll(/\((?:bad|half one|half two)\)/g, '(mended)'));
+    repository.commitIn(checkout, 'mend', 'person');
   }
 
   /** What lies around is put away, and the checkout is on the main branch again. */

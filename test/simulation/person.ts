@@ -79,10 +79,16 @@ export class Person {
       (error: unknown) => {
         if (!life.alive) return;
         died();
-        if (error instanceof Refusal) this.#world.tell(`refused ${name}: ${error.message}`);
+        if (error instanceof Refusal) this.#refused(name, error.message);
         else this.#world.unexpected(error);
       },
     );
+  }
+
+  #refused(name: string, message: string): void {
+    this.#world.tell(`refused ${name}: ${message}`);
+    const told = /merge (\S+) into (\S+) by hand/.exec(message);
+    if (this.#world.calm && told !== null) this.#git.mergeInto(told[1] ?? '', told[2] ?? '');
   }
 
   #tasks(): TaskFacts[] {
@@ -116,7 +122,7 @@ export class Person {
       case 'run':
         return this.startRun(epics.length > 0 && chance.percent(60) ? chance.pick(epics) : null);
       case 'stop':
-        return this.#ask('stop', (engine) => stopRuns(engine, null));
+        return this.#stopRuns();
       case 'resume':
         return this.#ask('resume', (engine) => resumeRun(engine));
       case 'git':
@@ -164,6 +170,23 @@ export class Person {
           resetTasks(engine, { ids: [task], statuses: [] }),
         );
     }
+  }
+
+  #stopRuns(): void {
+    this.#ask('stop', async (engine) => {
+      const asked = this.#asked;
+      const beganMs = engine.clock.now();
+      const ids = await stopRuns(engine, null);
+      if (this.#asked !== asked || engine.clock.now() - beganMs >= 15_000) return;
+      for (const run of ids) {
+        const left = this.#world.rows<{ id: string }>(
+          `select t.id from tasks t join attempts a on a.task_id = t.id and a.epoch = t.epoch
+           where t.status in ('claimed', 'in_progress') and a.run_id = ?`,
+          run,
+        );
+        if (left.length > 0) this.#world.violate('stuck', `${left[0]?.id} outlives its run ${run}`);
+      }
+    });
   }
 
   /** A request to stop that was answered has been carried out, unless something else was asked meanwhile. */
@@ -222,6 +245,7 @@ export class Person {
   actHelpfully(): void {
     if (this.isWaiting) return;
     this.actKindly();
+    this.#git.mend();
     for (const task of this.#tasks()) this.#help(task);
     const epics = this.#world.rows<{ id: string; landing_state: string | null; branch: string }>(
       'select id, landing_state, branch from epics where landing_state is not null',
