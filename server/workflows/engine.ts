@@ -119,6 +119,7 @@ async function untilGivenBack(engine: Engine, ids: readonly string[]): Promise<v
 
 /** True when nothing is at work and nothing is about to be. */
 export async function isIdle(engine: Engine): Promise<boolean> {
+  if (engine.switchboard.isWorking) return false;
   const runs = await activeRuns(engine);
   if (runs.length > 0) return false;
   const owned = await engine.store.db

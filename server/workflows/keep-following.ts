@@ -1,13 +1,16 @@
-// Target branches that could not follow their landing line are tried again, so that landed work arrives by itself.
+// Target branches that could not follow their landing line are tried again, so that landed work arrives by itself: also
+// when people have committed to the branch meanwhile, by a merge of both that has passed the gate.
 
-import { followLine } from './lines.ts';
+import { runGate } from './gate.ts';
+import { branchRef, followLine, landingRef, takeInConflict } from './lines.ts';
 import type { Engine } from './parts.ts';
 
 const tryAgainMs = 2_000;
 
 /** Starts looking; returns stop. Costs one small query per look while nothing waits. */
 export function keepFollowing(engine: Engine): () => void {
-  let stopped = false;
+  const stopped = new AbortController();
+  const { signal } = stopped;
   let off = (): void => {};
   const look = async (): Promise<void> => {
     const waiting = await engine.store.db
@@ -15,19 +18,50 @@ export function keepFollowing(engine: Engine): () => void {
       .select('branch')
       .where('pending', '>', 0)
       .execute();
-    for (const line of waiting) await followLine(engine, line.branch);
+    for (const { branch } of waiting) {
+      const obstacle = await mergeTheirs(engine, branch, signal);
+      if (signal.aborted) return;
+      await followLine(engine, branch, obstacle);
+    }
   };
   const again = (): void => {
-    if (stopped) return;
+    if (signal.aborted) return;
     off = engine.clock.timer(tryAgainMs, () => {
-      look()
+      engine.switchboard
+        .whileWorking(look)
         .catch((error: unknown) => engine.report(error, 'following landed work'))
         .finally(again);
     });
   };
   again();
   return () => {
-    stopped = true;
+    stopped.abort();
     off();
   };
+}
+
+/** People's commits and the landed work that waits for the branch, as one tested tip; else the sentence why not. */
+async function mergeTheirs(
+  engine: Engine,
+  branch: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { git } = engine;
+  const theirs = await git.readRef(branchRef(branch));
+  const ours = await git.readRef(landingRef(branch));
+  if (theirs === null || ours === null) return null;
+  if ((await git.isAncestor(theirs, ours)) || (await git.isAncestor(ours, theirs))) return null;
+  const subject = `drover: take in ${branch}`;
+  const merged = await git.merge({ tip: ours, commit: theirs, subject, trailers: [] });
+  if (!merged.ok) return merged.error.message;
+  if (merged.value.kind === 'conflict') return takeInConflict(branch, merged.value.files).message;
+  const { commit, tree } = merged.value;
+  const command = engine.settings().gateCommand;
+  if (command !== null) {
+    const verdict = await runGate(engine, commit, tree, command, signal);
+    if (verdict.kind === 'aborted') return 'the gate was interrupted';
+    if (verdict.kind !== 'green') return verdict.failure.message;
+  }
+  const moved = await git.updateRef(landingRef(branch), commit, ours, subject);
+  return moved.ok ? null : moved.error.message;
 }

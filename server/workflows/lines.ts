@@ -1,7 +1,7 @@
 // Landing lines: the ref `refs/drover/land/<branch>` is the tip that every base is taken from. This file keeps it in
 // step with what people do to the branch itself, and lets the branch follow it.
 
-import { err, failure, ok, type Result } from '../core/failure.ts';
+import { err, failure, type Failure, ok, type Result } from '../core/failure.ts';
 import type { Sha } from '../git/port.ts';
 import { readLine, writeLine } from '../store/port.ts';
 import type { Engine } from './parts.ts';
@@ -88,11 +88,13 @@ async function takeIn(
   });
   if (!merged.ok) return err(failure('git_failed', merged.error.message));
   if (merged.value.kind === 'merged') return merged.value.commit;
-  return err(
-    failure(
-      'conflict',
-      `commits on ${branch} conflict with landed work that waits for it (${merged.value.files.join(', ')}); merge ${resultBranch(branch)} into ${branch} by hand, then run again`,
-    ),
+  return err(takeInConflict(branch, merged.value.files));
+}
+
+export function takeInConflict(branch: string, files: readonly string[]): Failure {
+  return failure(
+    'conflict',
+    `commits on ${branch} conflict with landed work that waits for it (${files.join(', ')}); merge ${resultBranch(branch)} into ${branch} by hand, then run again`,
   );
 }
 
@@ -115,10 +117,14 @@ async function rememberLine(
   });
 }
 
-/** Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't. */
+/**
+ * Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't. `obstacle`: what is known
+ * to stand in the way, in words.
+ */
 export async function followLine(
   engine: Engine,
   branch: string,
+  obstacle: string | null = null,
 ): Promise<{ pending: number; reason: string | null }> {
   const tip = await engine.git.readRef(landingRef(branch));
   if (tip === null) return { pending: 0, reason: null };
@@ -127,7 +133,7 @@ export async function followLine(
     ? followed.value
     : { kind: 'pending' as const, commits: 1, reason: followed.error.message };
   const pending = outcome.kind === 'pending' ? outcome.commits : 0;
-  const reason = outcome.kind === 'pending' ? outcome.reason : null;
+  const reason = outcome.kind === 'pending' ? (obstacle ?? outcome.reason) : null;
   await engine.store.transaction(async (tx) => {
     const known = await readLine(tx, branch);
     const unchanged =

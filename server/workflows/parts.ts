@@ -109,6 +109,21 @@ export class Switchboard {
   readonly #hintListeners = new Map<string, Set<() => void>>();
   readonly #answerListeners = new Map<string, (answer: string | null) => void>();
   readonly #wakes = new Set<() => void>();
+  #works = 0;
+
+  /** Work that no row tells of: the backend does not leave in its middle. */
+  async whileWorking<T>(body: () => Promise<T>): Promise<T> {
+    this.#works += 1;
+    try {
+      return await body();
+    } finally {
+      this.#works -= 1;
+    }
+  }
+
+  get isWorking(): boolean {
+    return this.#works > 0;
+  }
 
   /** Aborted when a person wants the task's running step to end. */
   stopSignal(taskId: string): AbortSignal {

@@ -1,0 +1,169 @@
+// The user's own checkout while work lands on the branch that is checked out in it, or on another one.
+
+import assert from 'node:assert/strict';
+import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
+import { checkoutFacts, everyByte } from './support/checkout.ts';
+import { eventually } from './support/eventually.ts';
+import { firstParents, landedTasks } from './support/history.ts';
+import { beginPlan, importPlan } from './support/plan.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const poem = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const poemText = `${poem.join('\n')}\n`;
+
+/** Something of every kind: a stash, a staged file, a changed one, an untracked and an ignored one. */
+function makeDirty(project: Project): readonly string[] {
+  project.write('repo/stashed.txt', 'in the stash\n');
+  project.git('stash', 'push', '-q', '--include-untracked', '-m', 'mine');
+  project.write('repo/staged.txt', 'staged\n');
+  project.git('add', 'staged.txt');
+  project.write('repo/staged.txt', 'staged, and changed since\n');
+  project.write('repo/poem.txt', poemText.replace('ten', 'TEN'));
+  project.write('repo/untracked.txt', 'untracked\n');
+  project.write('repo/ignored/cache.bin', 'ignored\n');
+  return ['staged.txt', 'poem.txt', 'untracked.txt', 'ignored/cache.bin', '.drover.toml'];
+}
+
+const changesThePoem = `
+cat > /dev/null
+sed -i 's/^one$/ONE by '"$id"'/' poem.txt
+`;
+
+suite('landing: the checkout of the user', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('a dirty checkout of the target follows, and everything of the user stays', async () => {
+    const here = project({ files: { 'poem.txt': poemText } });
+    await beginPlan(here, ['t1', 't2']);
+    const mine = makeDirty(here);
+    const before = checkoutFacts(here, mine);
+    await here.expect(0, ['run']);
+    assert.deepEqual(checkoutFacts(here, mine), before);
+    assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
+    assert.equal((await here.status()).target?.pending, 0);
+  });
+
+  test('with checkout.follow "never" no byte of it changes', async () => {
+    const here = project({
+      files: { 'poem.txt': poemText },
+      settings: '[checkout]\nfollow = "never"\n',
+    });
+    await beginPlan(here, ['t1']);
+    makeDirty(here);
+    here.git('status');
+    const before = everyByte(here);
+    const main = here.git('rev-parse', 'main');
+    await here.expect(0, ['run']);
+    assert.deepEqual(everyByte(here), before);
+    assert.equal(here.git('rev-parse', 'main'), main);
+    const { run, target } = await here.status();
+    assert.deepEqual([run?.result_branch, target?.pending], ['drover/results/main', 1]);
+    assert.deepEqual(landedTasks(here, 'drover/results/main'), ['t1']);
+  });
+
+  test('an overlapping change makes landed work wait, and it follows once that is gone', async () => {
+    const here = project({ files: { 'poem.txt': poemText }, agent: changesThePoem });
+    await beginPlan(here, ['t1']);
+    here.write('repo/poem.txt', poemText.replace('one', 'mine'));
+    const before = everyByte(here);
+    const out = await here.expect(0, ['run']);
+    assert.deepEqual(everyByte(here), before);
+    const { run, target } = await here.status();
+    assert.deepEqual([run?.result_branch, target?.pending], ['drover/results/main', 1]);
+    assert.match(out, /1 commit|waits? for your checkout|pending/i);
+    assert.equal(
+      here.git('rev-parse', 'drover/results/main'),
+      here.git('rev-parse', 'refs/drover/land/main'),
+    );
+    here.git('checkout', '--', 'poem.txt');
+    await eventually('main follows', () => landedTasks(here).length === 1);
+    await eventually('the result branch is gone', () => {
+      return here.git('branch', '--list', 'drover/results/*') === '';
+    });
+    assert.equal((await here.status()).target?.pending, 0);
+    assert.match(here.read('repo/poem.txt'), /^ONE by t1\n/);
+  });
+
+  test('an overlapping change that the user commits is merged with what waits', async () => {
+    const here = project({ files: { 'poem.txt': poemText }, agent: changesThePoem });
+    await beginPlan(here, ['t1']);
+    here.write('repo/poem.txt', poemText.replace('ten', 'my ten'));
+    await here.expect(0, ['run']);
+    assert.equal((await here.status()).target?.pending, 1);
+    here.git('commit', '-qam', 'my own change');
+    await eventually('main holds both', () => landedTasks(here).length === 1);
+    assert.match(here.read('repo/poem.txt'), /^ONE by t1\n[\s\S]*my ten\n$/);
+    assert.equal(here.git('status', '--porcelain'), '');
+    assert.equal(
+      here.git('log', '--format=%s', '--author=A Person', 'main').includes('my own'),
+      true,
+    );
+  });
+
+  test('a commit of the user in the middle of a run is taken in', async () => {
+    const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
+    const run = here.start(['run', '--json', '--gate', 'test ! -e t1.txt || test -e user.txt']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.write('repo/user.txt', 'by the user\n');
+    here.git('add', 'user.txt');
+    here.git('commit', '-qm', 'by the user');
+    const users = here.git('rev-parse', 'HEAD');
+    barrier.open(2);
+    const done = await run.ended;
+    barrier.close();
+    assert.equal(done.code, 0, done.stdout);
+    assert.deepEqual(landedTasks(here), ['t1', 't2']);
+    assert.ok(
+      firstParents(here).some(({ sha }) => sha === users),
+      'on the first-parent line',
+    );
+    assert.equal(here.git('status', '--porcelain'), '');
+  });
+
+  test('a target that is checked out nowhere moves, and nothing else does', async () => {
+    const here = project({ files: { 'poem.txt': poemText } });
+    await beginPlan(here, ['t1']);
+    here.git('checkout', '-q', '-b', 'other');
+    const mine = makeDirty(here);
+    const before = checkoutFacts(here, mine);
+    await here.expect(0, ['run', '--target', 'main']);
+    assert.deepEqual(checkoutFacts(here, mine), before);
+    assert.deepEqual(landedTasks(here, 'main'), ['t1']);
+    assert.deepEqual(landedTasks(here, 'other'), []);
+    assert.equal(here.read('repo/t1.txt'), '');
+  });
+
+  test('a detached HEAD is refused without a target, and nothing has changed', async () => {
+    const here = project();
+    await beginPlan(here, ['t1']);
+    here.git('checkout', '-q', '--detach');
+    const before = everyByte(here);
+    const refused = await here.drover(['run', '--json']);
+    assert.equal(refused.code, 3);
+    assert.match(refused.stdout, /"kind":"detached_head"/);
+    assert.match(refused.stderr, /--target/);
+    assert.deepEqual(everyByte(here), before);
+    const status = await here.status();
+    assert.deepEqual([status.run, status.counts.ready], [null, 1]);
+    await here.expect(0, ['run', '--target', 'main']);
+    assert.deepEqual(landedTasks(here, 'main'), ['t1']);
+  });
+
+  test('a branch that the user rewinds is believed', async () => {
+    const here = project();
+    await beginPlan(here, ['t1']);
+    const first = here.git('rev-parse', 'main');
+    await here.expect(0, ['run']);
+    const landed = here.git('rev-parse', 'main');
+    here.git('reset', '-q', '--hard', first);
+    await importPlan(here, ['t2']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['t2']);
+    assert.equal(here.git('merge-base', landed, 'main'), first);
+    assert.equal(here.git('for-each-ref', '--contains', landed) !== '', true, 'still reachable');
+  });
+});
