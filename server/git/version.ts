@@ -26,7 +26,10 @@ export async function readVersion(
   if (output.code !== 0) return err(failureOf(output, 'tell its version'));
   const version = parseVersion(output.stdout.toString('utf8'));
   if (version === null)
-    return refuse('failed', 'The program called git does not tell its version.');
+    return refuse(
+      'failed',
+      'The program called git does not tell its version. Put a real git first on PATH.',
+    );
   if (isNewEnough(version)) return ok(version);
   return refuse(
     'failed',

@@ -38,7 +38,10 @@ export async function attemptLog(db: Db, id: string, wanted = 0): Promise<Attemp
       wanted === 0 ? attempts[0] : attempts.find((candidate) => candidate.number === wanted);
     if (attempt === undefined && wanted !== 0) {
       const has = attempts.length === 0 ? 'no attempt yet' : `attempts 1 to ${attempts[0]?.number}`;
-      throw new Refusal('unknown_id', `${id} has no attempt ${wanted}; it has ${has}.`);
+      throw new Refusal(
+        'unknown_id',
+        `${id} has no attempt ${wanted}; it has ${has}. See "drover log ${id}" for the last one.`,
+      );
     }
     if (attempt === undefined) {
       return { taskId: id, attempt: 0, file: null, isOver: tasksOver.has(row.status) };

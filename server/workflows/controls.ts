@@ -14,6 +14,7 @@ import {
   type Tx,
   withdrawQuestions,
 } from '../store/port.ts';
+import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
 import type { StopKind } from './stops.ts';
 
@@ -102,7 +103,10 @@ export async function retryTask(engine: Engine, id: string, force: boolean): Pro
   if (ownedStatuses.has(row.status))
     throw new Refusal('illegal', `${id} is running; drover cancel ${id} first`);
   if (!allowed.includes(row.status))
-    throw new Refusal('illegal', `${id} is ${row.status}, there is nothing to retry`);
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}, there is nothing to retry; ${nextStep(id, row.status)}`,
+    );
   await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
 }
 
@@ -136,7 +140,10 @@ export async function hintTask(engine: Engine, id: string, text: string): Promis
     throw new Refusal('bad_request', 'the hint is empty; say what the agent should know');
   const row = await requireTask(engine, id);
   if (row.status === 'completed' || row.status === 'cancelled')
-    throw new Refusal('illegal', `${id} is ${row.status}; a hint would reach nobody`);
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; a hint would reach nobody (${nextStep(id, row.status)})`,
+    );
   await engine.store.transaction((tx) => addHint(tx, engine.store.sources, id, text));
   engine.switchboard.hintAdded(id);
 }
@@ -152,7 +159,11 @@ export async function answerQuestion(engine: Engine, id: string, choice: string)
       'unknown_id',
       `there is no question ${id}; drover status lists the open ones`,
     );
-  if (row.state !== 'open') throw new Refusal('illegal', `question ${id} is ${row.state} already`);
+  if (row.state !== 'open')
+    throw new Refusal(
+      'illegal',
+      `question ${id} is ${row.state} already; drover status lists the open ones`,
+    );
   const choices = JSON.parse(row.choices) as string[];
   const chosen = pickChoice(choices, choice);
   if (chosen === null)
@@ -186,7 +197,7 @@ export async function resolveTask(engine: Engine, id: string, note: string): Pro
   if (!outside && row.status !== 'conflict') {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; resolve is for tasks that are blocked from outside or in conflict`,
+      `${id} is ${row.status}; resolve is for tasks that are blocked from outside or in conflict (${nextStep(id, row.status)})`,
     );
   }
   await engine.store.transaction(async (tx) => {
@@ -211,7 +222,7 @@ export async function resetTasks(
     if (!rows.some((row) => row.id === id))
       throw new Refusal(
         'unknown_id',
-        `there is no task ${id} that could be reset (sub-tasks go with their parent)`,
+        `there is no task ${id} that could be reset (sub-tasks go with their parent); drover status shows what there is`,
       );
   }
   const done: string[] = [];
@@ -276,7 +287,18 @@ async function changeIn(
     ...(from === undefined ? {} : { from }),
   });
   if (!outcome.ok)
-    throw new Refusal('illegal', `${row.id} is ${outcome.status ?? 'gone'}; it can't become ${to}`);
+    throw new Refusal('illegal', cannotBecome(row.id, outcome.status, to, from ?? []));
+}
+
+function cannotBecome(
+  id: string,
+  status: TaskStatus | null,
+  to: TaskStatus,
+  from: readonly TaskStatus[],
+): string {
+  if (status === null) return `${id} is gone; drover status shows what there is`;
+  const only = from.length === 0 ? `it can't become ${to}` : `only a ${from.join(' or ')} task can`;
+  return `${id} is ${status}, ${only}; ${nextStep(id, status)}`;
 }
 
 async function waitFor(engine: Engine, done: () => Promise<boolean>): Promise<boolean> {

@@ -4,6 +4,7 @@ import { Refusal } from '../core/failure.ts';
 import { lastAttempt, releaseSlot, setAttempt, type TaskRow } from '../store/port.ts';
 import { requireTask } from './controls.ts';
 import { startEpicLanding } from './land-epic.ts';
+import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
 import { gateOf, submitLanding } from './submission.ts';
 
@@ -21,7 +22,7 @@ export async function approve(engine: Engine, id: string): Promise<'task' | 'epi
   if (row.status !== 'needs_review')
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only what needs a review can be approved`,
+      `${id} is ${row.status}; only what needs a review can be approved (${nextStep(id, row.status)})`,
     );
   await approveTask(engine, row);
   return 'task';
@@ -34,10 +35,7 @@ async function approveEpic(
   tree: string | null,
 ): Promise<void> {
   if (state !== 'needs_review' || tree === null) {
-    throw new Refusal(
-      'illegal',
-      `epic ${id} does not wait for an approval (${state ?? 'nothing has landed on it yet'})`,
-    );
+    throw new Refusal('illegal', notForReview(id, state));
   }
   const run = await engine.store.db
     .selectFrom('runs')
@@ -46,12 +44,24 @@ async function approveEpic(
     .orderBy('started_at_ms', 'desc')
     .limit(1)
     .executeTakeFirst();
-  if (run === undefined) throw new Refusal('illegal', `epic ${id} has never run`);
+  if (run === undefined)
+    throw new Refusal(
+      'illegal',
+      `epic ${id} has never run; drover run --epic ${id} --land review does`,
+    );
   await engine.store.transaction(async (tx) => {
     await tx.updateTable('epics').set({ approved_tree: tree }).where('id', '=', id).execute();
     await engine.store.append(tx, { type: 'epic.approved', epicId: id, data: { tree } });
   });
   await startEpicLanding(engine, run);
+}
+
+function notForReview(id: string, state: string | null): string {
+  const remedy =
+    state === 'landed'
+      ? `drover diff ${id} shows what has landed`
+      : `drover run --epic ${id} --land review brings it there`;
+  return `epic ${id} does not wait for an approval (${state ?? 'nothing has landed on it yet'}); ${remedy}`;
 }
 
 /** Work with files held back lands without them; an attempt without changes is taken as done. */
@@ -92,6 +102,9 @@ async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
   engine.durable.wake();
 }
 
+/** An epic that is finished and has not landed: for its review, or because its merge or its gate failed. */
+const sentBackStates: ReadonlySet<string> = new Set(['needs_review', 'conflict', 'gate_failed']);
+
 /** Back to the author's session with the reviewer's words, as a further attempt. */
 export async function sendBack(engine: Engine, id: string, text: string): Promise<'task' | 'epic'> {
   if (text.trim() === '') throw new Refusal('bad_request', 'say what should be changed');
@@ -100,12 +113,16 @@ export async function sendBack(engine: Engine, id: string, text: string): Promis
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirst();
-  if (epic !== undefined) return sendBackEpic(engine, id, text);
+  if (epic !== undefined) {
+    if (!sentBackStates.has(epic.landing_state ?? ''))
+      throw new Refusal('illegal', notForReview(id, epic.landing_state));
+    return sendBackEpic(engine, id, text);
+  }
   const row = await requireTask(engine, id);
   if (row.status !== 'needs_review')
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only what needs a review can be sent back`,
+      `${id} is ${row.status}; only what needs a review can be sent back (${nextStep(id, row.status)})`,
     );
   await engine.store.transaction(async (tx) => {
     const attempt = await lastAttempt(tx, id);

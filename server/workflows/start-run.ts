@@ -26,6 +26,7 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
   const active = await activeRuns(engine);
   const covering = active.find((row) => row.epic_id === null || row.epic_id === wish.epicId);
   if (covering !== undefined) return { row: covering, joined: true };
+  refuseLandWithoutEpic(wish);
   await checkAgents(engine, wish.epicId);
   const target = await chooseTarget(engine, wish.target);
   const land = wish.land ?? (wish.epicId === null ? 'task' : 'epic');
@@ -145,6 +146,15 @@ async function checkAgents(engine: Engine, epicId: string | null): Promise<void>
     const probe = await engine.driverFor(kind).probe();
     if (!probe.ok) throw new Refusal('agent_missing', probe.message);
   }
+}
+
+/** Without an epic there is nothing that could land as a whole: landing at once would be what nobody asked for. */
+function refuseLandWithoutEpic({ land, epicId }: RunWish): void {
+  if (land === null || land === 'task' || epicId !== null) return;
+  throw new Refusal(
+    'bad_land',
+    `--land ${land} ([land] mode) is for one epic; name it with --epic <id>, or use --land task`,
+  );
 }
 
 async function chooseTarget(engine: Engine, wanted: string | null): Promise<string> {

@@ -57,7 +57,7 @@ export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests
       if (prompt === null) {
         throw new Refusal(
           'no_prompt',
-          `${log.taskId} has not been given to an agent yet${log.attempt > 0 ? ` in attempt ${log.attempt}` : ''}; its prompt is made when it starts.`,
+          `${log.taskId} has not been given to an agent yet${log.attempt > 0 ? ` in attempt ${log.attempt}` : ''}; "drover run" starts it, and then it has a prompt.`,
         );
       }
       return { task_id: log.taskId, attempt: log.attempt, prompt };
@@ -95,7 +95,10 @@ async function endsOf(git: DataGit, change: Change): Promise<{ base: string; hea
     const to = await git.resolve(head);
     if (from.ok && to.ok) return { base: from.value, head: to.value };
   }
-  throw new Refusal('no_change', `${change.id} has no commit to show yet (${change.state}).`);
+  throw new Refusal(
+    'no_change',
+    `${change.id} has no commit to show yet (${change.state}); "drover run" makes one.`,
+  );
 }
 
 function cut(text: string): string {

@@ -79,6 +79,18 @@ export function backendPid(root: string): number | null {
   }
 }
 
+const leaveWaitMs = 5_000;
+
+/** What is alive a while after the backend's end: its own helpers end when they notice that it is gone. */
+export async function leftProcesses(folder: string): Promise<readonly FoundProcess[]> {
+  const endMs = Date.now() + leaveWaitMs;
+  for (;;) {
+    const left = processesOf(folder);
+    if (left.length === 0 || Date.now() >= endMs) return left;
+    await sleep(50);
+  }
+}
+
 /** Whatever a failing row has left: by the ids found under its own folder. */
 export function killLeftovers(folder: string): readonly FoundProcess[] {
   const left = processesOf(folder);

@@ -1,0 +1,91 @@
+// Commands to tasks, epics and questions whose state does not allow them.
+
+import { check, type Row } from './support/check.ts';
+import { table } from './support/lanes.ts';
+
+function illegal(args: readonly string[], ...words: Row['words']): Row {
+  return { title: args.join(' '), args, code: 3, kind: 'illegal', words };
+}
+
+const rows: readonly Row[] = [
+  illegal(['pause', 'COMPLETED'], 'COMPLETED', 'completed', 'drover reset'),
+  illegal(['pause', 'SUB'], 'SUB', 'sub-task', 'PARENT'),
+  illegal(['resume-task', 'A'], 'A is ready', 'paused'),
+  illegal(['unpause', 'COMPLETED'], 'COMPLETED is completed', 'paused'),
+  illegal(['cancel', 'COMPLETED'], 'COMPLETED is completed', 'git revert'),
+  illegal(['retry', 'A'], 'A is ready', 'nothing to retry', 'drover run'),
+  illegal(['retry', 'COMPLETED'], 'COMPLETED is completed', 'drover reset'),
+  illegal(['retry', 'SUB'], 'SUB', 'sub-task', 'PARENT'),
+  illegal(['hint', 'COMPLETED', 'Look'], 'COMPLETED is completed', 'nobody'),
+  illegal(['hint', 'CANCELLED', 'Look'], 'CANCELLED is cancelled', 'drover retry'),
+  illegal(['approve', 'A'], 'A is ready', 'needs a review', 'drover run'),
+  illegal(['approve', 'EPIC-1'], 'EPIC-1', 'approval', 'drover run --epic EPIC-1 --land review'),
+  illegal(['send-back', 'A', 'No'], 'A is ready', 'needs a review', 'drover run'),
+  illegal(['send-back', 'EPIC-1', 'No'], 'EPIC-1', 'approval'),
+  illegal(['resolve', 'A', '--note', 'done'], 'A is ready', 'blocked from outside', 'conflict'),
+  illegal(['answer', 'Q-CLOSED', 'a'], 'Q-CLOSED', 'answered already', 'drover'),
+  {
+    title: 'answer Q-OPEN with what is no choice',
+    args: ['answer', 'Q-OPEN', 'perhaps'],
+    code: 3,
+    kind: 'bad_choice',
+    words: ['Q-OPEN', 'perhaps', 'keep, remove'],
+  },
+  {
+    title: 'a blank hint',
+    args: ['hint', 'A', '  '],
+    code: 3,
+    kind: 'bad_request',
+    words: ['hint', 'empty', 'say'],
+  },
+  {
+    title: 'send-back without a word',
+    args: ['send-back', 'A', ' '],
+    code: 3,
+    kind: 'bad_request',
+    words: ['say what'],
+  },
+  {
+    title: 'close of an epic with open tasks',
+    args: ['epic', 'close', 'EPIC-1'],
+    code: 3,
+    kind: 'epic_open',
+    words: ['EPIC-1', 'A (ready)', 'B (blocked)', 'cancel'],
+  },
+  {
+    title: 'diff of a task without a commit',
+    args: ['diff', 'A'],
+    code: 3,
+    kind: 'no_change',
+    words: ['A', 'commit', 'ready', 'drover run'],
+  },
+  {
+    title: 'diff of an epic without a commit',
+    args: ['diff', 'EPIC-1'],
+    code: 3,
+    kind: 'no_change',
+    words: ['EPIC-1', 'commit', 'drover run'],
+  },
+  {
+    title: 'the prompt of a task that no agent has had',
+    args: ['log', 'A', '--prompt'],
+    code: 3,
+    kind: 'no_prompt',
+    words: ['A', 'drover run'],
+  },
+  {
+    title: 'the log of an attempt that there was not',
+    args: ['log', 'A', '--attempt', '7'],
+    code: 3,
+    kind: 'unknown_id',
+    words: ['A', 'attempt 7', 'drover'],
+  },
+  {
+    title: 'events after a number below zero',
+    args: ['events', '--after', '-1'],
+    code: 3,
+    words: ['"after"', 'from 0'],
+  },
+];
+
+table('what the state does not allow', rows, check);
