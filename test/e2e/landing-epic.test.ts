@@ -1,0 +1,154 @@
+// An epic that lands as a whole, and one that waits for a person's word.
+
+import assert from 'node:assert/strict';
+import { firstParents, landedTasks } from './support/history.ts';
+import { beginPlan, importPlan } from './support/plan.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const epic = { id: 'E1', type: 'epic', title: 'Build the thing' } as const;
+const stories = [
+  { id: 't1', epic_id: 'E1' },
+  { id: 't2', epic_id: 'E1', blocked_by: ['t1'] },
+];
+const other = { id: 'other' };
+
+suite('landing: an epic as a whole', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('its tasks land on its own branch, the finished epic on the target as one merge', async () => {
+    const here = project();
+    await beginPlan(here, [epic, ...stories, other]);
+    const base = here.git('rev-parse', 'main');
+    const gate = 'pwd >> ../../gated; test -e README.md';
+    await here.expect(0, ['run', '--epic', 'E1', '--gate', gate]);
+    assert.deepEqual(landedTasks(here, 'drover/epic/E1'), ['t1', 't2']);
+    assert.deepEqual(landedTasks(here), []);
+    const [, landed, ...more] = firstParents(here);
+    assert.deepEqual(more, []);
+    assert.equal(landed?.subject, 'drover: E1 Build the thing');
+    assert.deepEqual(landed?.trailers, { 'Drover-Epic': 'E1' });
+    assert.deepEqual(landed?.parents, [base, here.git('rev-parse', 'drover/epic/E1')]);
+    const status = await here.status();
+    assert.equal(status.epics[0]?.landed_sha, landed?.sha);
+    assert.equal(status.epics[0]?.branch, 'drover/epic/E1');
+    assert.equal((await here.task('other')).status, 'ready');
+    assert.equal(here.read('repo/t2.txt'), 'work of t2\n');
+    const again = here.git('rev-parse', 'main');
+    await here.expect(0, ['run', '--epic', 'E1', '--gate', gate]);
+    assert.equal(here.git('rev-parse', 'main'), again);
+  });
+
+  test('is gated on the present target: red leaves the target and says so', async () => {
+    const here = project();
+    await beginPlan(here, [epic, ...stories]);
+    const main = here.git('rev-parse', 'main');
+    here.git('checkout', '-q', '-b', 'elsewhere');
+    const gate = 'test ! -e t2.txt || test ! -e mains.txt';
+    // The commit on the target comes between the tasks and the epic: the epic's own gate alone can see both.
+    here.git('checkout', '-q', 'main');
+    const run = here.start(['run', '--epic', 'E1', '--gate', gate, '--json']);
+    await run.line((line) => line.includes('"task.started"') && line.includes('"t2"'));
+    here.write('repo/mains.txt', 'by the user\n');
+    here.git('add', 'mains.txt');
+    here.git('commit', '-qm', 'by the user');
+    const users = here.git('rev-parse', 'main');
+    assert.notEqual(users, main);
+    const done = await run.ended;
+    assert.equal(done.code, 2, done.stdout);
+    assert.equal(here.git('rev-parse', 'main'), users);
+    assert.deepEqual(landedTasks(here, 'drover/epic/E1'), ['t1', 't2']);
+    assert.match(done.stdout, /epic\.gate_failed/);
+    // Cured on the target, the epic lands with the next run.
+    here.git('rm', '-q', 'mains.txt');
+    here.git('commit', '-qm', 'cured');
+    await here.expect(0, ['run', '--epic', 'E1', '--gate', gate]);
+    assert.equal(firstParents(here).at(-1)?.trailers['Drover-Epic'], 'E1');
+  });
+
+  test('--land task lets the tasks of an epic land one by one', async () => {
+    const here = project();
+    await beginPlan(here, [epic, ...stories]);
+    await here.expect(0, ['run', '--epic', 'E1', '--land', 'task']);
+    assert.deepEqual(landedTasks(here), ['t1', 't2']);
+  });
+});
+
+suite('landing: an epic that waits for a review', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('approved: lands with what was seen, once', async () => {
+    const here = project();
+    await beginPlan(here, [epic, ...stories]);
+    const base = here.git('rev-parse', 'main');
+    await here.expect(2, ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true']);
+    assert.equal(here.git('rev-parse', 'main'), base);
+    const diff = await here.expect(0, ['diff', 'E1']);
+    assert.match(diff, /\+work of t1/);
+    assert.match(diff, /\+work of t2/);
+    await here.expect(0, ['approve', 'E1']);
+    await here.expect(0, ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true']);
+    const merges = firstParents(here).filter(({ trailers }) => trailers['Drover-Epic'] === 'E1');
+    assert.equal(merges.length, 1);
+    assert.equal(here.git('diff', base, 'main'), diff.trimEnd());
+    const second = await here.drover(['approve', 'E1']);
+    assert.equal(second.code, 3);
+  });
+
+  test('an approval is of a tree: a change of the target asks again', async () => {
+    const here = project();
+    await beginPlan(here, [epic, ...stories]);
+    await here.expect(2, ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true']);
+    here.write('repo/later.txt', 'by the user\n');
+    here.git('add', 'later.txt');
+    here.git('commit', '-qm', 'by the user');
+    await here.expect(0, ['approve', 'E1']);
+    await here.expect(2, ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true']);
+    assert.equal(here.git('log', '-1', '--format=%s', 'main'), 'by the user');
+    await here.expect(0, ['approve', 'E1']);
+    await here.expect(0, ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true']);
+    assert.equal(firstParents(here).at(-1)?.trailers['Drover-Epic'], 'E1');
+    assert.equal(here.read('repo/later.txt'), 'by the user\n');
+  });
+
+  test('sent back: what is missing is done, and it asks again', async () => {
+    const here = project();
+    await beginPlan(here, [epic, ...stories]);
+    await here.expect(2, ['run', '--epic', 'E1', '--land', 'review']);
+    await here.expect(0, ['send-back', 'E1', 'The third file is missing.']);
+    assert.equal((await here.drover(['approve', 'E1'])).code, 3);
+    await importPlan(here, [{ id: 't3', epic_id: 'E1' }]);
+    await here.expect(2, ['run', '--epic', 'E1', '--land', 'review']);
+    await here.expect(0, ['approve', 'E1']);
+    await here.expect(0, ['resume']);
+    await here.expect(0, ['run', '--epic', 'E1', '--land', 'review']);
+    assert.equal(here.read('repo/t3.txt'), 'work of t3\n');
+  });
+
+  test('a task held for its secrets: approved without them, sent back with words', async () => {
+    const here = project({
+      agent: `
+prompt=$(cat)
+case "$prompt" in
+  *"Leave the key out"*) rm -f .env; echo cured > "$id.cured";;
+  *) echo KEY=1 > .env;;
+esac
+echo "work of $id" > "$id.txt"
+`,
+    });
+    await beginPlan(here, ['t1', 't2']);
+    await here.expect(2, ['run']);
+    for (const id of ['t1', 't2']) {
+      const task = await here.task(id);
+      assert.deepEqual([task.status, task.review_kind], ['needs_review', 'held_files']);
+      assert.deepEqual(task.held_files, ['.env']);
+    }
+    await here.expect(0, ['approve', 't1']);
+    await here.expect(0, ['send-back', 't2', 'Leave the key out.']);
+    await here.expect(0, ['run']);
+    assert.deepEqual([...landedTasks(here)].sort(), ['t1', 't2']);
+    assert.equal(here.git('ls-tree', '-r', '--name-only', 'main').includes('.env'), false);
+    assert.equal(here.read('repo/t2.cured'), 'cured\n');
+  });
+});

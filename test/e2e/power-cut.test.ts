@@ -1,0 +1,72 @@
+// Everything dies at once and the database has lost its last transactions: git is the second witness of what has landed.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { SeededChance } from '../doubles/seeded-chance.ts';
+import {
+  assertDoneOnce,
+  crashPlan,
+  type PlannedTask,
+  recordedAgent,
+  writePlan,
+} from './support/crash-epic.ts';
+import { eventually } from './support/eventually.ts';
+import { processesOf } from './support/processes.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+import { cutLog } from './support/write-ahead-log.ts';
+
+suite('a power cut', function () {
+  this.timeout(600_000);
+  const project = useProjects();
+  const seed = Number(process.env['DROVER_SEED'] ?? Date.now() % 1_000_000);
+
+  test(`everything dies and the last frames are lost (DROVER_SEED=${seed})`, async () => {
+    const chance = new SeededChance(seed);
+    const here = project({ agent: recordedAgent });
+    const tasks = crashPlan();
+    await begin(here, tasks);
+    const database = join(here.root, '.drover', 'drover.db');
+    let command = ['run', '--workers', '4', '--json'];
+    let cuts = 0;
+    for (let round = 0; round < 12; round += 1) {
+      const run = here.start(command, { timeoutMs: 300_000 });
+      let isOver = false;
+      void run.ended.then(() => (isOver = true));
+      const wanted = chance.between(5, 40);
+      await eventually('events', () => isOver || run.lineCount() >= wanted);
+      if (isOver) break;
+      await endEverything(here);
+      if (cutLog(database, chance.next()) !== null) cuts += 1;
+      // The cut may have taken the run's own row: then it has not begun.
+      const runs = (await here.status()).run;
+      command = [runs?.active === true ? 'resume' : 'run', '--workers', '4', '--json'].filter(
+        (word, at) => runs?.active !== true || ![1, 2].includes(at),
+      );
+    }
+    const last = await here.drover(command, { timeoutMs: 300_000 });
+    assert.equal(last.code, 0, `seed ${seed}\n${last.stdout.slice(-3000)}\n${last.stderr}`);
+    assert.ok(cuts > 0, `seed ${seed}: nothing was cut`);
+    await assertDoneOnce(here, tasks, `seed ${seed}, ${cuts} cuts`);
+  });
+});
+
+async function begin(here: Project, tasks: readonly PlannedTask[]): Promise<void> {
+  await here.expect(0, ['init']);
+  await here.expect(0, ['import', writePlan(here, tasks)]);
+}
+
+/** Backend, command, agents and their children at once. */
+async function endEverything(here: Project): Promise<void> {
+  await eventually('everything has ended', () => {
+    const living = processesOf(here.folder);
+    for (const { pid } of living) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It ended by itself.
+      }
+    }
+    return living.length === 0;
+  });
+}
