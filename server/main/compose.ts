@@ -93,6 +93,9 @@ export async function openProject(
   options: { readonly thorough: boolean } = { thorough: false },
 ): Promise<Project> {
   const live = await LiveSettings.load(root, environment, flags);
+  // Any other wrong value stops a run only; with this one a plan would silently go into another database.
+  const elsewhere = live.loaded.problems.find((problem) => problem.key === 'database');
+  if (elsewhere !== undefined) throw new Refusal('bad_configuration', elsewhere.message);
   const places = placesOf(root, live.settings.databasePath);
   const helper = createHelperProcess();
   const opened = await openGitAdapter({ elsewhere: helper.run }).open(root);

@@ -21,6 +21,8 @@ export interface Row {
   readonly kind?: string;
   /** All of them in the one sentence: the thing and the remedy. For code 0: on standard error. */
   readonly words: readonly Word[];
+  /** The command does its work: what it says is looked at, once and without `--json`. */
+  readonly works?: true;
   /** With `--json` standard output holds more than the refusal. */
   readonly more?: (answer: Readonly<Record<string, unknown>>) => void;
 }
@@ -41,7 +43,7 @@ export async function check(row: Row): Promise<void> {
 
 async function checkIn(row: Row, place: Place): Promise<void> {
   const before = snapshotOf(place);
-  for (const json of [false, true]) {
+  for (const json of row.works === true ? [false] : [false, true]) {
     const ended = await runRow(row, place, json);
     const said = `exit code ${ended.code}\n${ended.stdout}\n${ended.stderr}`.slice(0, 4_000);
     assert.equal(ended.isLate, false, `it did not end in time: ${said}`);
@@ -50,7 +52,8 @@ async function checkIn(row: Row, place: Place): Promise<void> {
     if (row.code === 0) checkWords(row.words, ended.stderr);
     else if (json) checkJson(row, ended);
     else checkText(row, ended);
-    assert.deepEqual(snapshotOf(place), before, `something was changed; it said: ${said}`);
+    if (row.works !== true)
+      assert.deepEqual(snapshotOf(place), before, `something was changed; it said: ${said}`);
   }
   await endBackend(place.root);
   assert.deepEqual(await leftProcesses(place.folder), [], 'processes are left');
