@@ -117,8 +117,10 @@ export async function claimTask(
   };
 }
 
+/** Sub-tasks that are left to do, in their order, then the task itself. */
 async function partsOf(tx: Tx, taskId: string): Promise<string[]> {
   const nodes: GraphNode[] = [];
+  const done = new Set<string>();
   let level = [taskId];
   for (let depth = 0; depth < 3 && level.length > 0; depth += 1) {
     const rows = await tx
@@ -128,6 +130,7 @@ async function partsOf(tx: Tx, taskId: string): Promise<string[]> {
       .where('status', '!=', 'cancelled')
       .execute();
     for (const row of rows) {
+      if (row.status === 'completed') done.add(row.id);
       nodes.push({
         id: row.id,
         blockedBy: [],
@@ -139,7 +142,7 @@ async function partsOf(tx: Tx, taskId: string): Promise<string[]> {
   }
   if (nodes.length === 0) return [taskId];
   nodes.push({ id: taskId, blockedBy: [], parentId: null, sequence: 0 });
-  return [...executionOrder(taskId, nodes)];
+  return executionOrder(taskId, nodes).filter((id) => !done.has(id));
 }
 
 /** The attempt to go on with (it was interrupted or waited), or a new one. */

@@ -34,12 +34,20 @@ export async function readGraph(db: Db): Promise<GraphNode[]> {
   }));
 }
 
-/** Refuses edges of the task (already written) that close a loop. A loop that was there before is not its fault. */
-export async function refuseLoops(tx: Tx, taskId: string): Promise<readonly GraphNode[]> {
+/**
+ * Refuses edges of the task (already written) that close a loop. A loop that was there before (it came with a file of
+ * another tool) is not its fault, and must not keep people from removing it.
+ */
+export async function refuseLoops(
+  tx: Tx,
+  taskId: string,
+  before: readonly GraphNode[] | null,
+): Promise<readonly GraphNode[]> {
   const nodes = await readGraph(tx);
   const loop = findCycle(nodes);
   if (loop === null) return nodes;
-  if (loop.includes(taskId)) throw loopRefusal(taskId, loop);
+  const old = before ?? nodes.filter((node) => node.id !== taskId);
+  if (findCycle(old) === null) throw loopRefusal(taskId, loop);
   const own = nodes.find((node) => node.id === taskId);
   const without = nodes.map((node) => (node.id === taskId ? { ...node, blockedBy: [] } : node));
   for (const blocker of own?.blockedBy ?? []) {
@@ -50,10 +58,10 @@ export async function refuseLoops(tx: Tx, taskId: string): Promise<readonly Grap
 }
 
 function loopRefusal(taskId: string, loop: readonly string[]): Refusal {
-  return new Refusal(
-    'cycle',
-    `${taskId} would wait for itself: ${cycleText(loop)}; leave one of these blockers out.`,
-  );
+  const who = loop.includes(taskId)
+    ? `${taskId} would wait for itself`
+    : 'Tasks would wait for each other';
+  return new Refusal('cycle', `${who}: ${cycleText(loop)}; leave one of these blockers out.`);
 }
 
 /** Writes the chain of every task anew: linear, for changes that can shorten chains. */

@@ -3,7 +3,7 @@
 import type { Insertable, Updateable } from 'kysely';
 import { criticalPathLengths, type GraphNode } from '../core/graph.ts';
 import type { ImportedState } from '../core/import-session.ts';
-import type { ImportedEpic, ImportedTask, ImportPlan } from '../core/import-types.ts';
+import type { ExistingTask, ImportedEpic, ImportedTask, ImportPlan } from '../core/import-types.ts';
 import type { TaskStatus } from '../core/state.ts';
 import { nextEpicPosition } from './epics.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
@@ -43,8 +43,10 @@ export async function writePlan(
   const chains = criticalPathLengths(nodes);
   const blocked = blockedIds(nodes, target);
   await writeTasks(tx, sources, plan.tasks, { ...target, chains, blocked });
-  for (const task of plan.updatedTasks) await updateTask(tx, sources, task);
-  if (target.project.tasks.size > 0) await settleExisting(tx, sources, plan, nodes);
+  for (const task of plan.updatedTasks) {
+    await updateTask(tx, sources, task, target.project.tasks.get(task.id));
+  }
+  if (target.project.tasks.size > 0) await settleExisting(tx, sources, plan, target, nodes);
 }
 
 /** All tasks as they will be. */
@@ -218,7 +220,12 @@ function columnsOf(task: ImportedTask) {
 }
 
 /** What the record says is written; what it does not say stays. */
-async function updateTask(tx: Tx, sources: StoreSources, task: ImportedTask): Promise<void> {
+async function updateTask(
+  tx: Tx,
+  sources: StoreSources,
+  task: ImportedTask,
+  before: ExistingTask | undefined,
+): Promise<void> {
   const set: Updateable<TaskTable> = {
     ...columnsOf(task),
     ...(task.agent === null ? {} : { agent: task.agent }),
@@ -229,13 +236,17 @@ async function updateTask(tx: Tx, sources: StoreSources, task: ImportedTask): Pr
     updated_at: Math.floor(sources.clock.now() / 1000),
   };
   await tx.updateTable('tasks').set(set).where('id', '=', task.id).execute();
-  await tx.deleteFrom('task_dependencies').where('task_id', '=', task.id).execute();
-  await insertBlockers(tx, task.id, task.blockedBy);
-  await tx
-    .updateTable('tasks')
-    .set({ epic_id: task.epicId })
-    .where('id', 'in', await familyOf(tx, task.id))
-    .execute();
+  if (hasOtherEdges(task, before)) {
+    await tx.deleteFrom('task_dependencies').where('task_id', '=', task.id).execute();
+    await insertBlockers(tx, task.id, task.blockedBy);
+  }
+  if (task.epicId !== before?.epicId) {
+    await tx
+      .updateTable('tasks')
+      .set({ epic_id: task.epicId })
+      .where('id', 'in', await familyOf(tx, task.id))
+      .execute();
+  }
   await appendEvent(tx, sources, {
     type: 'task.edited',
     taskId: task.id,
@@ -244,16 +255,27 @@ async function updateTask(tx: Tx, sources: StoreSources, task: ImportedTask): Pr
   });
 }
 
+/** Whether its blockers or its parent are others than before. */
+function hasOtherEdges(task: ImportedTask, before: ExistingTask | undefined): boolean {
+  if (before === undefined || before.parentId !== task.parentId) return true;
+  const old = new Set(before.blockedBy);
+  return old.size !== task.blockedBy.length || task.blockedBy.some((id) => !old.has(id));
+}
+
 /** What the new edges mean for tasks that were there before. */
 async function settleExisting(
   tx: Tx,
   sources: StoreSources,
   plan: ImportPlan,
+  { project }: Pick<ImportTarget, 'project'>,
   nodes: readonly GraphNode[],
 ): Promise<void> {
   await rebuildChains(tx, nodes);
   const touched = new Set<string>();
   for (const task of plan.updatedTasks) {
+    const before = project.tasks.get(task.id);
+    if (!hasOtherEdges(task, before)) continue;
+    if (before !== undefined && before.parentId !== null) touched.add(before.parentId);
     for (const id of await familyOf(tx, task.id)) touched.add(id);
     for (const id of await withParents(tx, task.id)) touched.add(id);
   }

@@ -7,7 +7,7 @@ import type { TaskFields } from '../protocol/api.ts';
 import { openEpicForTask } from './epics.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import { refuseUnknownTasks, taskOrRefuse } from './find-rows.ts';
-import { rebuildChains, refuseLoops } from './graph-rows.ts';
+import { readGraph, rebuildChains, refuseLoops } from './graph-rows.ts';
 import { textList } from './read.ts';
 import { refreshReadiness, withParents } from './readiness.ts';
 import type { TaskRow, Tx } from './tables.ts';
@@ -24,6 +24,7 @@ export async function editTask(
   fields: TaskFields,
 ): Promise<TaskRow> {
   const row = await taskOrRefuse(tx, id);
+  const before = touchesGraph(fields) ? await readGraph(tx) : null;
   const changed = [
     ...(await writeColumns(tx, row, fields)),
     ...(await moveTask(tx, sources, row, fields)),
@@ -43,14 +44,22 @@ export async function editTask(
     data: { title: after.title, changed },
   });
   if (!changed.includes('blocked_by') && !changed.includes('parent')) return after;
-  await rebuildChains(tx, await refuseLoops(tx, id));
-  const families = [...(await withParents(tx, id)), ...(await oldParents(tx, row))];
-  await refreshReadiness(tx, sources, new Set([...families, ...(await familyOf(tx, id))]));
+  await rebuildChains(tx, await refuseLoops(tx, id, before));
+  const touched = new Set([...(await withParents(tx, id)), ...(await familyOf(tx, id))]);
+  if (changed.includes('parent')) {
+    // Who is a relative of whom has changed for everything below both of the topmost tasks.
+    for (const member of await familyOf(tx, await rootOf(tx, id))) touched.add(member);
+    const oldRoot = row.parent_id === null ? id : await rootOf(tx, row.parent_id);
+    for (const member of await familyOf(tx, oldRoot)) touched.add(member);
+  }
+  await refreshReadiness(tx, sources, touched);
   return taskOrRefuse(tx, id);
 }
 
-async function oldParents(tx: Tx, row: TaskRow): Promise<string[]> {
-  return row.parent_id === null ? [] : withParents(tx, row.parent_id);
+function touchesGraph(fields: TaskFields): boolean {
+  return [fields.parent, fields.blocked_by, fields.add_blockers, fields.remove_blockers].some(
+    (field) => field !== undefined,
+  );
 }
 
 async function writeColumns(tx: Tx, row: TaskRow, fields: TaskFields): Promise<string[]> {

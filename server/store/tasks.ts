@@ -82,7 +82,7 @@ async function settleNewTask(
   parentId: string | null,
   blockers: readonly string[],
 ): Promise<void> {
-  const graph = parentId !== null && blockers.length > 0 ? await refuseLoops(tx, id) : null;
+  const graph = parentId !== null && blockers.length > 0 ? await refuseLoops(tx, id, null) : null;
   const unmet = await unmetBlockers(tx, id);
   const status = unmet.length > 0 ? 'blocked' : 'ready';
   if (status === 'blocked') {

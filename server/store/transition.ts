@@ -115,7 +115,7 @@ export async function transition(
   await writeStatus(tx, sources, row, to, change);
   if (to === 'completed') await unblockDependents(tx, sources, change.taskId);
   if (from === 'completed') await blockDependents(tx, sources, change.taskId);
-  await carrySubTasks(tx, sources, change, to);
+  await carrySubTasks(tx, sources, change, from, to);
   return { ok: true, from, to };
 }
 
@@ -176,6 +176,8 @@ async function unblockDependents(tx: Tx, sources: StoreSources, blocker: string)
 /** A completed task that is reset takes readiness away from dependents that have not begun. */
 async function blockDependents(tx: Tx, sources: StoreSources, blocker: string): Promise<void> {
   for (const id of await dependentsOf(tx, blocker)) {
+    // A relative is no reason: those take their turns inside one attempt.
+    if ((await unmetBlockers(tx, id)).length === 0) continue;
     await transition(tx, sources, {
       taskId: id,
       to: 'blocked',
@@ -218,9 +220,10 @@ async function carrySubTasks(
   tx: Tx,
   sources: StoreSources,
   change: Transition,
+  from: TaskStatus,
   to: TaskStatus,
 ): Promise<void> {
-  const mapping = subTaskFate(to);
+  const mapping = subTaskFate(from, to);
   if (mapping === null) return;
   const rows = await tx
     .selectFrom('tasks')
@@ -259,7 +262,21 @@ const subTaskEvents: { readonly [S in TaskStatus]?: string } = {
   ready: 'task.retry',
 };
 
-function subTaskFate(to: TaskStatus): ((status: TaskStatus) => TaskStatus | null) | null {
+/**
+ * A completed sub-task of a task that is not completed itself was finished somewhere else (before an import, or before
+ * it was put below this parent): it is never run again by what happens to the parent.
+ */
+function subTaskFate(
+  from: TaskStatus,
+  to: TaskStatus,
+): ((status: TaskStatus) => TaskStatus | null) | null {
+  const goesBack: readonly TaskStatus[] = [
+    'in_progress',
+    'failed',
+    'claimed',
+    ...(from === 'completed' ? (['completed'] as const) : []),
+    ...(from === 'cancelled' ? (['cancelled'] as const) : []),
+  ];
   switch (to) {
     case 'completed':
       return (status) => (status === 'cancelled' ? null : 'completed');
@@ -271,8 +288,7 @@ function subTaskFate(to: TaskStatus): ((status: TaskStatus) => TaskStatus | null
     case 'blocked':
     case 'paused':
     case 'conflict':
-      return (status) =>
-        ['in_progress', 'failed', 'completed', 'claimed'].includes(status) ? 'ready' : null;
+      return (status) => (goesBack.includes(status) ? 'ready' : null);
     case 'claimed':
     case 'in_progress':
     case 'waiting':

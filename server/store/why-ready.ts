@@ -1,5 +1,6 @@
 // Why a task that is ready has not started: its delay, the run, its scope, the workers, the account.
 
+import { formatCount } from '../core/format.ts';
 import type { Db } from './read.ts';
 import { shortList } from './stuck.ts';
 import type { RunRow, TaskRow } from './tables.ts';
@@ -124,7 +125,7 @@ async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
   const place =
     before.n === 0
       ? 'it is the next one'
-      : `${before.n} ready tasks come before it (priority, chain, age)`;
+      : `${formatCount(before.n, 'ready task comes', 'ready tasks come')} before it (priority, chain, age)`;
   return [
     `All workers are busy (${busy.length} of ${run.workers}: ${shortList(busy)}); ${row.id} starts when one is free, ${place}.`,
   ];

@@ -1,0 +1,75 @@
+// Sub-tasks share the fate of their parent, but what was finished before is never run again.
+
+import assert from 'node:assert/strict';
+import { claimTask } from '../../../server/store/claims.ts';
+import { editTask } from '../../../server/store/task-edit.ts';
+import { addTasks, memoryStore, moveTask, statusOf, type TestStore } from './memory-store.ts';
+
+suite('sub-tasks', () => {
+  let project: TestStore;
+  setup(async () => {
+    project = await memoryStore();
+  });
+  teardown(() => project.close());
+
+  const claim = (id: string): ReturnType<typeof claimTask> =>
+    project.store.transaction((tx) =>
+      claimTask(tx, project.sources, {
+        taskId: id,
+        runId: 'run',
+        owner: 'me',
+        agent: 'claude',
+        agentResumes: true,
+        sessionId: 's',
+      }),
+    );
+
+  test('a part that was finished before is not given to an agent again', async () => {
+    const {
+      P = '',
+      D = '',
+      S = '',
+    } = await addTasks(project, [{ title: 'D' }, { title: 'P' }, { title: 'S', parent: 'P' }]);
+    await moveTask(project, D, ['claimed', 'in_progress', 'completed']);
+    await project.store.transaction((tx) => editTask(tx, project.sources, D, { parent: P }));
+    assert.deepEqual((await claim(P))?.parts, [S, P]);
+    await moveTask(project, P, ['ready']);
+    assert.equal(await statusOf(project, D), 'completed');
+  });
+
+  test('a reset of the parent takes all of them back', async () => {
+    const { P = '', S = '' } = await addTasks(project, [
+      { title: 'P' },
+      { title: 'S', parent: 'P' },
+    ]);
+    await moveTask(project, P, ['claimed', 'in_progress', 'completed']);
+    assert.equal(await statusOf(project, S), 'completed');
+    await moveTask(project, P, ['ready']);
+    assert.equal(await statusOf(project, S), 'ready');
+  });
+
+  test('a retry of a cancelled parent brings them back', async () => {
+    const { P = '', S = '' } = await addTasks(project, [
+      { title: 'P' },
+      { title: 'S', parent: 'P' },
+    ]);
+    await moveTask(project, P, ['cancelled']);
+    assert.equal(await statusOf(project, S), 'cancelled');
+    await moveTask(project, P, ['ready']);
+    assert.equal(await statusOf(project, S), 'ready');
+  });
+
+  test('a parent that names its own part as a blocker is not held by it', async () => {
+    const { P = '', S = '' } = await addTasks(project, [
+      { title: 'P' },
+      { title: 'S', parent: 'P' },
+    ]);
+    await project.store.transaction((tx) =>
+      editTask(tx, project.sources, P, { add_blockers: [S] }),
+    );
+    assert.equal(await statusOf(project, P), 'ready');
+    await moveTask(project, P, ['claimed', 'in_progress', 'completed']);
+    await moveTask(project, P, ['ready']);
+    assert.deepEqual([await statusOf(project, P), await statusOf(project, S)], ['ready', 'ready']);
+  });
+});
