@@ -1,6 +1,6 @@
 // Drives any program: prompt on stdin, exit code 0 is success, what it prints is the stream. Can be adopted.
 
-import { statSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { failure } from '../core/failure.ts';
 import { readLogTail } from './event-log-reader.ts';
@@ -122,6 +122,8 @@ async function startAndFollow(
 
 async function adoptAndFollow(agent: AgentProcess, run: CommandRun): Promise<AgentOutcome | null> {
   const { files } = run.record;
+  // A backend that was leaving had begun to end it: what it did of its work is not known.
+  if (existsSync(files.stopped)) return null;
   const isKnown = isAlive(agent) || readExitCode(files) !== null;
   const startedAt = statSync(files.stdout, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now();
   const exited = exitOfAdopted(agent, files);
@@ -159,6 +161,9 @@ async function follow(program: RunningProgram, run: CommandRun): Promise<AgentOu
     ...(deps.emptySpoolAtBytes === undefined ? {} : { emptyAtBytes: deps.emptySpoolAtBytes }),
   });
   let end: ProgramEnd;
+  const markStopped = (): void => writeFileSync(record.files.stopped, '');
+  if (run.signal.aborted) markStopped();
+  else run.signal.addEventListener('abort', markStopped, { once: true });
   try {
     end = await superviseProgram({
       request,
@@ -170,6 +175,7 @@ async function follow(program: RunningProgram, run: CommandRun): Promise<AgentOu
     });
     await spool.finish();
   } finally {
+    run.signal.removeEventListener('abort', markStopped);
     silence.stop();
     spool.stop();
   }

@@ -60,7 +60,7 @@ const exitCodeGraceMs = 500;
 /** Rejects when the system can't start it at all (no such folder, no more processes). */
 export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
   const { files, program, args } = request;
-  rmSync(files.exit, { force: true });
+  for (const path of [files.exit, files.stopped]) rmSync(path, { force: true });
   const opened: number[] = [];
   const open = (path: string, flags: number): number => {
     const descriptor = openSync(path, flags, 0o600);

@@ -78,7 +78,9 @@ class BackendLife {
     this.#idleSinceMs = Date.now();
   }
 
-  isIdle(): boolean {
+  /** As it is now: what was seen a second ago may have changed. */
+  async isIdle(): Promise<boolean> {
+    await this.#look();
     return this.#idle;
   }
 

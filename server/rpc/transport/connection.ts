@@ -40,8 +40,8 @@ export interface ConnectionOptions {
   readonly feed: Feed;
   readonly version: string;
   readonly root: string;
-  /** True when nothing runs: then a newer client may make this backend leave. */
-  readonly isIdle: () => boolean;
+  /** True when nothing runs, as it is now: then a newer client may make this backend leave. */
+  readonly isIdle: () => boolean | Promise<boolean>;
   readonly onOpen: () => void;
   readonly onClosed: () => void;
   /** A newer client has asked for room; the answer is on its way. */
@@ -146,12 +146,12 @@ class GreetedConnection implements ServedConnection {
     }
     const shaped = shapeParams(name, raw);
     if (!shaped.ok) throw new ResponseError(ErrorCodes.InvalidParams, shaped.message);
-    if (name === 'hello') return this.hello(shaped.params as Params<'hello'>);
+    if (name === 'hello') return await this.hello(shaped.params as Params<'hello'>);
     if (name === 'subscribe') return await this.subscribe(shaped.params as Params<'subscribe'>);
     return await callHandler(this.options.handlers, name, shaped.params);
   }
 
-  private hello(params: Params<'hello'>): Answer<'hello'> {
+  private async hello(params: Params<'hello'>): Promise<Answer<'hello'>> {
     const { token, version, root, isIdle, onOpen, onLeave } = this.options;
     if (this.state !== 'waiting') throw new Refusal('greeted', 'hello was said already.');
     if (token !== null && !sameToken(params.token, token)) {
@@ -161,7 +161,7 @@ class GreetedConnection implements ServedConnection {
     clearTimeout(this.greeting);
     this.guard.allow(messageBytesMax);
     onOpen();
-    const leaving = isNewer(params, version) && isIdle();
+    const leaving = isNewer(params, version) && (await isIdle());
     if (leaving) setTimeout(onLeave, lastWordsMs);
     return { version, protocol: protocolVersion, pid: process.pid, root, leaving };
   }

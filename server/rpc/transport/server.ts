@@ -22,7 +22,7 @@ export interface ServeSocketOptions {
   readonly root: string;
   /** The number of greeted clients, whenever it changes. */
   readonly onClientCount: (count: number) => void;
-  readonly isIdle: () => boolean;
+  readonly isIdle: () => boolean | Promise<boolean>;
   /** A newer client was told that this backend leaves now: end the process (close the server first). */
   readonly onLeaving: () => void;
 }
