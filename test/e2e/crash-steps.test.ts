@@ -8,6 +8,9 @@ import {
   recordedAgent,
   writePlan,
 } from './support/crash-epic.ts';
+import { makeBarrier } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
+import { landedTasks } from './support/history.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
@@ -45,6 +48,34 @@ suite('a backend that dies right after a step', function () {
       // The step that was stored is never run again: so the agent worked once, wherever the death came behind it.
       const worked = executions(here).filter(({ what }) => what === 'begin');
       assert.deepEqual(worked.map(({ id }) => id).sort(), ['A', 'B', 'C', 'D']);
+    });
+  }
+});
+
+suite('a backend that is told to leave', function () {
+  this.timeout(120_000);
+  const project = useProjects();
+
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    test(`${signal} in the middle of an agent's work uses no attempt`, async () => {
+      const here = project({ agent: `read -r line < ../../go; ${recordedAgent}` });
+      const barrier = makeBarrier(here.folder, 'go');
+      await begin(here, [{ id: 'A', blockedBy: [] }]);
+      const run = here.start(['run', '--json']);
+      await run.line((line) => line.includes('"worktree.ready"'));
+      const pid = here.backendPid() ?? 0;
+      process.kill(pid, signal);
+      await eventually('another backend', () => ![null, pid].includes(here.backendPid()));
+      barrier.open(2);
+      const done = await run.ended;
+      barrier.close();
+      assert.equal(done.code, 0, `${done.stdout}\n${done.stderr}`);
+      const task = await here.task('A');
+      assert.deepEqual([task.attempts, landedTasks(here)], [0, ['A']]);
+      assert.deepEqual(
+        executions(here).map(({ what }) => what),
+        ['begin', 'end'],
+      );
     });
   }
 });

@@ -35,6 +35,8 @@ export interface DroverOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly cwd?: string;
+  /** Another `drover` than the one under test: a newer one. */
+  readonly program?: string;
 }
 
 export interface Project {
@@ -134,7 +136,7 @@ class RealProject implements Project {
   start(args: readonly string[], options: DroverOptions = {}): RunningProgram {
     return startProgram({
       program: process.execPath,
-      args: ['--no-warnings', droverProgram(), ...args],
+      args: ['--no-warnings', options.program ?? droverProgram(), ...args],
       cwd: options.cwd ?? this.root,
       env: { ...this.env, ...options.env },
       timeoutMs: options.timeoutMs ?? commandTimeoutMs,

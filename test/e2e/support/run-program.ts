@@ -12,8 +12,8 @@ export interface FinishedProgram {
 export interface RunningProgram {
   readonly pid: number;
   readonly ended: Promise<FinishedProgram>;
-  /** Resolves with the first line of standard output, past or future, that the test accepts. */
-  line(accepts: (line: string) => boolean): Promise<string>;
+  /** Resolves with the first line, past or future, that the test accepts; of standard output unless said otherwise. */
+  line(accepts: (line: string) => boolean, from?: 'stdout' | 'stderr'): Promise<string>;
   /** Lines of standard output so far. */
   lineCount(): number;
   signal(name: NodeJS.Signals): void;
@@ -52,6 +52,7 @@ export function startProgram(start: ProgramStart): RunningProgram {
   });
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     if (stderr.length < outputCharsMax) stderr += chunk;
+    notify();
   });
   const timer = setTimeout(() => {
     isLate = true;
@@ -77,14 +78,15 @@ export function startProgram(start: ProgramStart): RunningProgram {
   return {
     pid,
     ended,
-    line: (accepts) =>
+    line: (accepts, from = 'stdout') =>
       new Promise((resolve, reject) => {
         let seen = 0;
         const look = (): void => {
+          const text = from === 'stdout' ? stdout : stderr;
           for (;;) {
-            const end = stdout.indexOf('\n', seen);
+            const end = text.indexOf('\n', seen);
             if (end === -1) break;
-            const line = stdout.slice(seen, end);
+            const line = text.slice(seen, end);
             seen = end + 1;
             if (!accepts(line)) continue;
             listeners.delete(look);
