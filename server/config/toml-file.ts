@@ -22,7 +22,10 @@ export async function readSettingsFile(path: string, name: string): Promise<Sett
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     // ENOTDIR: a part of the way is a file, so there is no such settings file either.
     if (code === 'ENOENT' || code === 'ENOTDIR') return nothing;
-    const what = code === 'EISDIR' ? 'is a folder; a file is needed' : `cannot be read (${code})`;
+    const what =
+      code === 'EISDIR'
+        ? 'is a folder; a file is needed'
+        : `cannot be read (${code}); make it readable for you`;
     return refused(name, null, `${name} ${what}`);
   }
   if (bytes.length > maxFileBytes) {

@@ -119,9 +119,22 @@ interface StartedBackend {
   end: { readonly atMs: number; readonly again: boolean } | null;
 }
 
+/** The first file that a backend needs in the project's folder: where it fails, a backend could not work either. */
+function openLog(path: string): number {
+  try {
+    return openSync(path, 'w', 0o600);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Refusal(
+      'unwritable',
+      `${path} can't be written (${code}); make its folder writable for you, or free some space`,
+    );
+  }
+}
+
 function spawnBackend(options: OpenClientOptions): StartedBackend {
   const errors = join(placesOf(options.root, null).folder, 'backend.start.log');
-  const log = openSync(errors, 'w', 0o600);
+  const log = openLog(errors);
   const child = spawn(process.execPath, [...nodeArgs(), backendProgram(), options.root], {
     cwd: options.root,
     env: options.env,

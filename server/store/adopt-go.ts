@@ -35,11 +35,17 @@ export async function kindOfUnversioned<T>(db: Kysely<T>): Promise<FileKind> {
   }
   throw new Refusal(
     'database',
-    `The database has tables of another program (${rows
+    `The database ${await fileOf(db)} has tables of another program (${rows
       .slice(0, 3)
       .map(({ name }) => shown(name))
       .join(', ')}); nothing was changed. Name another file with DROVER_DATABASE_URL.`,
   );
+}
+
+async function fileOf<T>(db: Kysely<T>): Promise<string> {
+  const { rows } = await sql<{ file: string }>`
+    select file from pragma_database_list where name = 'main'`.execute(db);
+  return rows[0]?.file ?? '';
 }
 
 /** Moves the rows; `createTables` makes ours in between, when the names are free. */

@@ -1,6 +1,6 @@
 // Turns what SQLite says into a refusal that names the file and the remedy.
 
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 
@@ -55,6 +55,8 @@ function messageOf(code: number, path: string, detail: string): string | null {
     case codes.readOnly:
       return `The database ${path} cannot be written; nothing was changed. Make the file and its folder writable for you, then try again.`;
     case codes.ioError:
+      // Growing one of the files beside the database fails like this when the disk is full.
+      if (isDiskFull(dirname(path))) return messageOf(codes.full, path, detail);
       return `Reading or writing the database ${path} failed (${detail}); nothing was changed. Check the disk, then try again.`;
     case codes.damaged:
       return damagedMessage(path, detail);
@@ -66,6 +68,17 @@ function messageOf(code: number, path: string, detail: string): string | null {
       return `The file ${path} is not a database; nothing was changed. ${restoreAdvice(path)}`;
     default:
       return null;
+  }
+}
+
+const roomBytesMin = 64 * 1024;
+
+function isDiskFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < roomBytesMin;
+  } catch {
+    return false;
   }
 }
 

@@ -106,7 +106,16 @@ function checkSound(raw: DatabaseSync, path: string, thorough: boolean): void {
   }
   const row = raw.prepare('pragma quick_check(1)').get();
   const verdict = row?.['quick_check'];
-  if (verdict !== 'ok') throw databaseRefusal(damagedMessage(path, String(verdict)));
+  if (verdict !== 'ok') throw databaseRefusal(damagedMessage(path, inOneLine(String(verdict))));
+}
+
+/** The check says where it looked in a line of its own, between stars. */
+function inOneLine(verdict: string): string {
+  const words = verdict
+    .replace(/^\*{3}[^\n]*\n/u, '')
+    .replace(/\s+/gu, ' ')
+    .trim();
+  return words.length > 200 ? `${words.slice(0, 199)}…` : words;
 }
 
 /**

@@ -1,7 +1,15 @@
 // A fresh place for each row: a folder with a repository and a home, copied from one that was made once.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -45,6 +53,8 @@ const states = `
 
 /** What is made of these goes away when the process ends. */
 const top = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bad-input-')));
+// Some rows run as another user.
+chmodSync(top, 0o755);
 process.on('exit', () => rmSync(top, { recursive: true, force: true }));
 
 function placeIn(folder: string): Place {

@@ -2,7 +2,17 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Place } from './place.ts';
@@ -91,25 +101,37 @@ function gitOf(root: string): Snapshot {
   };
 }
 
-/** Every row of every table; the bytes of a file that is no sound database. */
+/**
+ * Every row of every table; the bytes of a file that is no sound database. Read from a copy: a reader would leave
+ * files beside the original and wait for whoever has locked it.
+ */
 function databaseOf(path: string): Snapshot {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return { file: 'no file' };
+  const folder = mkdtempSync(join(tmpdir(), 'drover-snapshot-'));
   let database: DatabaseSync | null = null;
   try {
-    if (!lstatSync(path).isFile()) return { file: 'no file' };
-    database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
-    const tables = database
-      .prepare("select name from sqlite_schema where type = 'table' order by name")
-      .all();
-    const version = database.prepare('pragma user_version').get();
-    const content: Record<string, string> = { version: JSON.stringify(version) };
-    for (const { name } of tables as { name: string }[]) {
-      const rows = database.prepare(`select * from "${name.replaceAll('"', '""')}"`).all();
-      content[name] = JSON.stringify(rows);
-    }
-    return content;
+    const copy = join(folder, 'copy.db');
+    copyFileSync(path, copy);
+    if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
+    database = new DatabaseSync(copy);
+    return rowsOf(database);
   } catch {
     return { bytes: digest(path) };
   } finally {
     database?.close();
+    rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function rowsOf(database: DatabaseSync): Snapshot {
+  const tables = database
+    .prepare("select name from sqlite_schema where type = 'table' order by name")
+    .all() as { name: string }[];
+  const version = database.prepare('pragma user_version').get();
+  const content: Record<string, string> = { version: JSON.stringify(version) };
+  for (const { name } of tables) {
+    const rows = database.prepare(`select * from "${name.replaceAll('"', '""')}"`).all();
+    content[name] = JSON.stringify(rows);
+  }
+  return content;
 }

@@ -1,0 +1,39 @@
+// Disks that are full and files of another user. Permissions do not bind root, so as root the command runs as nobody.
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Place } from './place.ts';
+
+export const nobody = 65_534;
+
+/** Gives the place to the user; nothing to do for somebody who is not root: he is bound already. */
+export function chownAll(place: Place, uid: number): void {
+  if (process.getuid?.() !== 0) return;
+  execFileSync('chown', ['-R', `${uid}:${uid}`, place.folder]);
+}
+
+/** Where the tests do not run as root, the machines that run them allow it without a password. */
+function asRoot(program: string, args: readonly string[]): void {
+  if (process.getuid?.() === 0) execFileSync(program, args);
+  else execFileSync('sudo', ['-n', program, ...args]);
+}
+
+const smallDiskBytes = 1024 * 1024;
+
+/** Puts `.drover` on a disk of its own that has no room left; what it returns takes the disk away. */
+export function mountSmallDisk(place: Place): () => void {
+  const folder = join(place.root, '.drover');
+  const aside = `${folder}.aside`;
+  cpSync(folder, aside, { recursive: true });
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  const options = `size=${smallDiskBytes},mode=0700,uid=${process.getuid?.() ?? 0}`;
+  asRoot('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+  cpSync(aside, folder, { recursive: true });
+  rmSync(aside, { recursive: true });
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize));
+  chmodSync(folder, 0o700);
+  return () => asRoot('umount', ['--lazy', folder]);
+}
