@@ -36,7 +36,9 @@ export async function syncLine(engine: Engine, branch: string): Promise<Result<S
         ),
       );
     }
-    if (target === null || target === landed) return ok(landed ?? (target as Sha));
+    if (target === landed && landed !== null)
+      return ok(await rememberFollowed(engine, branch, landed));
+    if (target === null) return ok(landed as Sha);
     const next = landed === null ? target : await takeIn(engine, branch, target, landed);
     if (typeof next !== 'string') return next;
     if (next === landed) return ok(next);
@@ -98,6 +100,14 @@ export function takeInConflict(branch: string, files: readonly string[]): Failur
   );
 }
 
+/** Seen before or not: now the branch holds all of ours, which decides what a later rewind of it means. */
+async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Promise<Sha> {
+  const known = await readLine(engine.store.db, branch);
+  if (known !== null && known.followed_sha !== landed)
+    await rememberLine(engine, branch, landed, landed);
+  return landed;
+}
+
 async function rememberLine(
   engine: Engine,
   branch: string,
@@ -125,7 +135,28 @@ export async function followLine(
   engine: Engine,
   branch: string,
   obstacle: string | null = null,
-): Promise<{ pending: number; reason: string | null }> {
+): Promise<Followed> {
+  const turns = turnsOf.get(engine.store) ?? new Map<string, Promise<unknown>>();
+  turnsOf.set(engine.store, turns);
+  const follow = (): Promise<Followed> => followNow(engine, branch, obstacle);
+  const mine = (turns.get(branch) ?? Promise.resolve()).then(follow, follow);
+  turns.set(branch, mine);
+  return mine;
+}
+
+interface Followed {
+  readonly pending: number;
+  readonly reason: string | null;
+}
+
+/** One at a time for each branch: two at once would write down what the slower one saw, which is older. */
+const turnsOf = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
+
+async function followNow(
+  engine: Engine,
+  branch: string,
+  obstacle: string | null,
+): Promise<Followed> {
   const tip = await engine.git.readRef(landingRef(branch));
   if (tip === null) return { pending: 0, reason: null };
   const followed = await engine.git.follow(branchRef(branch), tip, engine.settings().follow);
