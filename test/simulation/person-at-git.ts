@@ -82,6 +82,7 @@ export class PersonAtGit {
     const ours = refs.get(`refs/heads/${into}`);
     const theirs = refs.get(`refs/heads/${from}`);
     if (ours === undefined || theirs === undefined || objects.isAncestor(theirs, ours)) return;
+    this.#world.handMerges += 1;
     this.#world.tell(`person: git merge ${from} into ${into}`);
     const { files, conflicts } = objects.mergeFiles(ours, theirs);
     const settled = new Map(files);

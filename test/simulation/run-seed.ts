@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { addEpic } from '../../server/store/epics.ts';
 import { addTask } from '../../server/store/tasks.ts';
 import { Checks } from './checks.ts';
-import { checkEnd, checkSettled } from './end-checks.ts';
+import { checkArrived, checkEnd, checkSettled } from './end-checks.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { Person, unfinishedTasks } from './person.ts';
 import { Violation, World } from './world.ts';
@@ -191,8 +191,9 @@ class Simulation {
     stop();
     if (!done) world.violate('stuck', 'the work does not come to its end');
     else {
-      await this.#until(5_000, () => false);
+      await this.#until(10_000, () => false);
       checkEnd(world);
+      checkArrived(world);
     }
     if (world.violation !== null) throw world.violation;
   }

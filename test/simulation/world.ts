@@ -69,6 +69,8 @@ export class World {
   violation: Violation | null = null;
   readonly story: string[] = [];
   crashes = 0;
+  /** How often the person has merged Drover's work by hand. */
+  handMerges = 0;
 
   private constructor(seed: number, faults: Faults, opened: OpenedStore) {
     const chance = new SeededChance(seed);
