@@ -16,7 +16,8 @@ import {
 import { type Engine, stopRuns } from '../../workflows/engine.ts';
 import { approve, sendBack } from '../../workflows/reviews.ts';
 import { resumeRun, startRun } from '../../workflows/start-run.ts';
-import type { RunRow } from '../../store/port.ts';
+import { readLine, type RunRow } from '../../store/port.ts';
+import { runView } from '../../store/views.ts';
 
 export interface EngineHandlerDeps {
   readonly engine: Engine;
@@ -111,7 +112,7 @@ async function startRequest(
         ]
       : [];
   return {
-    run: runView(begun.row),
+    run: await viewOf(engine, begun.row),
     joined: begun.joined,
     message: begun.joined
       ? `run ${begun.row.id} is running already and covers this; joined it`
@@ -139,7 +140,7 @@ async function resumeRequest(
   if (begun === null)
     return { run: null, message: 'nothing to resume: the last run came to its end' };
   return {
-    run: runView(begun.row),
+    run: await viewOf(engine, begun.row),
     joined: begun.joined,
     message: begun.joined ? `run ${begun.row.id} goes on` : `run ${begun.row.id} resumed`,
     warnings,
@@ -193,17 +194,6 @@ function text(value: unknown, name: string): string {
   return value;
 }
 
-export function runView(row: RunRow): RunView {
-  return {
-    id: row.id,
-    active: row.state === 'active',
-    started_at: Math.floor(row.started_at_ms / 1000),
-    ended_at: row.ended_at_ms === null ? null : Math.floor(row.ended_at_ms / 1000),
-    target_branch: row.target_branch,
-    result_branch: row.result_branch,
-    base_sha: row.base_sha,
-    workers: row.workers,
-    epic_id: row.epic_id,
-    land: row.land as RunView['land'],
-  };
+async function viewOf(engine: Engine, row: RunRow): Promise<RunView> {
+  return runView(row, await readLine(engine.store.db, row.line));
 }
