@@ -195,5 +195,5 @@ function text(value: unknown, name: string): string {
 }
 
 async function viewOf(engine: Engine, row: RunRow): Promise<RunView> {
-  return runView(row, await readLine(engine.store.db, row.line));
+  return runView(row, await readLine(engine.store.db, row.target_branch));
 }
