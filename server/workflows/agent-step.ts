@@ -21,6 +21,7 @@ import {
 } from '../store/port.ts';
 import type { Engine } from './parts.ts';
 import { buildPartPrompt } from './prompt-step.ts';
+import { nameRescueRefs } from './rescue-refs.ts';
 import { type Place, taskVariables } from './worktree-step.ts';
 
 export interface PartOutcome {
@@ -72,6 +73,10 @@ function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null
 async function startOver(engine: Engine, claim: Claim, place: Place, part: string): Promise<void> {
   const rescued = await engine.git.rescue(place.path, `${claim.taskId}/${claim.attempt}`);
   if (!rescued.ok) engine.report(rescued.error, `rescuing ${place.path}`);
+  else if (rescued.value !== null) {
+    const ref = rescued.value;
+    await engine.store.transaction((tx) => nameRescueRefs(tx, [ref], claim.taskId));
+  }
   if (part !== claim.parts[0]) return; // earlier parts are committed on the branch: the worktree stays on it
   await engine.git.prepareSlot({
     path: place.path,

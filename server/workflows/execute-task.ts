@@ -16,6 +16,7 @@ import { type PartOutcome, runPart } from './agent-step.ts';
 import { blockFromOutside, recordFailure, waitForAccount, waitForBase } from './attempt-ends.ts';
 import type { Engine } from './parts.ts';
 import { recordPart } from './part-record.ts';
+import { nameRescueRefs } from './rescue-refs.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { gateOf, submit, submitLanding } from './submission.ts';
 import { type Place, type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
@@ -126,20 +127,10 @@ async function recordPlace(
   });
   if (outcome.kind === 'failed') return;
   const { place } = outcome;
-  const row = await tx
-    .selectFrom('tasks')
-    .select('rescue_refs')
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
-  const refs = [...(JSON.parse(row.rescue_refs) as string[]), ...place.rescueRefs];
+  await nameRescueRefs(tx, place.rescueRefs, claim.taskId);
   await tx
     .updateTable('tasks')
-    .set({
-      phase: 'agent',
-      base_sha: place.base,
-      worktree_path: place.path,
-      rescue_refs: JSON.stringify([...new Set(refs)]),
-    })
+    .set({ phase: 'agent', base_sha: place.base, worktree_path: place.path })
     .where('id', '=', claim.taskId)
     .where('epoch', '=', claim.epoch)
     .execute();

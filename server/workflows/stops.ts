@@ -1,9 +1,11 @@
 // Pause, cancel and the end of a run while an owner is at work: asked for in the row, carried out by the workflow.
 
+import { ownedStatuses } from '../core/state.ts';
 import type { DurableRun } from '../durable/port.ts';
 import { type Claim, releaseSlot, setAttempt, type Tx, withdrawQuestions } from '../store/port.ts';
 import { endLeftAgent } from './left-commands.ts';
 import type { Engine } from './parts.ts';
+import { nameRescueRefs } from './rescue-refs.ts';
 
 export type StopKind = 'pause' | 'cancel' | 'stop';
 
@@ -13,10 +15,11 @@ export async function isStopRequested(
 ): Promise<boolean> {
   const row = await engine.store.db
     .selectFrom('tasks')
-    .select(['stop_requested', 'epoch'])
+    .select(['stop_requested', 'epoch', 'status'])
     .where('id', '=', claim.taskId)
     .executeTakeFirst();
-  return row === undefined || row.stop_requested !== null || row.epoch !== claim.epoch;
+  if (row === undefined || row.epoch !== claim.epoch) return true;
+  return row.stop_requested !== null || !ownedStatuses.has(row.status);
 }
 
 /** Carries out what a person asked for, after what may still run of the attempt has ended. */
@@ -36,7 +39,7 @@ export async function settleStop(
 async function keepWork(engine: Engine, claim: Claim): Promise<void> {
   const row = await engine.store.db
     .selectFrom('tasks')
-    .select(['stop_requested', 'worktree_path', 'rescue_refs'])
+    .select(['stop_requested', 'worktree_path'])
     .where('id', '=', claim.taskId)
     .executeTakeFirst();
   if (row?.stop_requested !== 'cancel' || row.worktree_path === null) return;
@@ -47,12 +50,8 @@ async function keepWork(engine: Engine, claim: Claim): Promise<void> {
     return;
   }
   if (rescued.value === null) return;
-  const refs = [...new Set([...(JSON.parse(row.rescue_refs) as string[]), rescued.value])];
-  await engine.store.db
-    .updateTable('tasks')
-    .set({ rescue_refs: JSON.stringify(refs) })
-    .where('id', '=', claim.taskId)
-    .execute();
+  const ref = rescued.value;
+  await engine.store.transaction((tx) => nameRescueRefs(tx, [ref], claim.taskId));
 }
 
 export async function settleStopIn(
@@ -66,6 +65,8 @@ export async function settleStopIn(
     .where('id', '=', claim.taskId)
     .executeTakeFirst();
   if (row === undefined || row.epoch !== claim.epoch) return;
+  // Whatever took the task out of the hands of its owner has had its say.
+  if (!ownedStatuses.has(row.status) && row.status !== 'needs_review') return;
   const kind = (row.stop_requested ?? 'stop') as StopKind;
   const { store } = engine;
   await withdrawQuestions(tx, store.sources, claim.taskId);

@@ -3,6 +3,7 @@
 import type { TaskStatus } from '../core/state.ts';
 import type { GitRepository, WorktreeEntry } from '../git/port.ts';
 import { forgetSlot, type SlotRow, type Store } from '../store/port.ts';
+import { nameRescueRefs } from './rescue-refs.ts';
 
 export interface WorktreeFacts {
   readonly path: string;
@@ -136,10 +137,9 @@ export async function pruneWorktrees(
       done.push({ ...facts, action: wanted ? 'remove' : 'keep' });
       continue;
     }
-    const label = facts.taskId ?? facts.path.split('/').at(-1) ?? 'slot';
     const removed = await parts.git.removeWorktree({
       path: facts.path,
-      label,
+      label: labelOf(facts),
       force: options.force,
     });
     if (!removed.ok || removed.value.kind === 'kept') {
@@ -149,18 +149,23 @@ export async function pruneWorktrees(
       done.push({ ...facts, action: 'keep', reason });
       continue;
     }
+    const rescue = removed.value.kind === 'removed' ? removed.value.rescueRef : null;
     await parts.store.transaction(async (tx) => {
       await forgetSlot(tx, facts.path);
+      if (rescue !== null) await nameRescueRefs(tx, [rescue], facts.taskId);
       await parts.store.append(tx, {
         type: 'worktree.removed',
         taskId: facts.taskId,
-        data: {
-          path: facts.path,
-          rescue: removed.value.kind === 'removed' ? removed.value.rescueRef : null,
-        },
+        data: { path: facts.path, rescue },
       });
     });
     done.push({ ...facts, action: 'removed' });
   }
   return done;
+}
+
+/** Whose work is in it: the attempt in its branch's name, else the task that holds it, else its own name. */
+function labelOf({ branch, taskId, path }: WorktreeFacts): string {
+  const attempt = branch?.startsWith('drover/') === true ? branch.slice('drover/'.length) : null;
+  return attempt ?? taskId ?? path.split('/').at(-1) ?? 'slot';
 }

@@ -1,0 +1,175 @@
+// Whatever an agent leaves behind, however its attempt ends: it can be reached afterwards, or is still in its place.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TaskView, WorktreeView } from '../../server/protocol/api.ts';
+import { eventually } from './support/eventually.ts';
+import { beginPlan, importPlan } from './support/plan.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+/** Leaves a commit, a changed, a staged, an untracked and an ignored file, says so, and waits or fails as it is told. */
+const leavesThings = `
+cat > /dev/null
+echo "committed by $id/$attempt" > committed.txt
+git add committed.txt
+git commit -qm "the agent's own commit"
+echo "changed by $id/$attempt" >> README.md
+echo "staged by $id/$attempt" > staged.txt
+git add staged.txt
+mkdir -p deep/er ignored
+echo "untracked by $id/$attempt" > "deep/er/untracked file.txt"
+echo "ignored by $id/$attempt" > ignored/cache
+case "$id" in
+  fails*) echo "I give up" >&2; exit 9;;
+  ends*) exit 0;;
+esac
+touch "../../left-$id-$attempt"
+exec sleep 600
+`;
+
+const things = [
+  ['committed.txt', 'committed by'],
+  ['README.md', 'changed by'],
+  ['staged.txt', 'staged by'],
+  ['deep/er/untracked file.txt', 'untracked by'],
+] as const;
+
+/** Refs that the task itself names: its branch, the branches of its attempts, its rescue refs. */
+function namedRefs(here: Project, task: TaskView): readonly string[] {
+  const branches = here
+    .git('for-each-ref', '--format=%(refname)', `refs/heads/drover/${task.id}`)
+    .split('\n');
+  return [...branches, ...task.rescue_refs].filter((ref) => ref !== '');
+}
+
+/** Everything of the attempt is in the worktree still, or in a commit that one of the task's refs holds. */
+async function assertReachable(here: Project, id: string, attempt: number): Promise<void> {
+  const task = await here.task(id);
+  const refs = namedRefs(here, task);
+  const place = task.worktree_path ?? '';
+  for (const [path, words] of things) {
+    const text = `${words} ${id}/${attempt}`;
+    const isInRef = refs.some((ref) => shown(here, `${ref}:${path}`).includes(text));
+    const file = join(place, path);
+    const isInPlace = place !== '' && existsSync(file) && readFileSync(file, 'utf8').includes(text);
+    assert.ok(isInRef || isInPlace, `"${text}" is in none of ${refs.join(', ')} nor in ${place}`);
+  }
+}
+
+function shown(here: Project, object: string): string {
+  try {
+    return here.git('show', object);
+  } catch {
+    return '';
+  }
+}
+
+async function atWork(here: Project, id: string, attempt = 1): Promise<void> {
+  await eventually(`${id} is at work`, () =>
+    existsSync(join(here.folder, `left-${id}-${attempt}`)),
+  );
+}
+
+suite('what agents leave behind', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('cancelled in the middle, and the slot used by others', async () => {
+    const here = project({ agent: leavesThings });
+    await beginPlan(here, ['gone']);
+    const run = here.start(['run', '--workers', '1', '--json']);
+    await atWork(here, 'gone');
+    await here.expect(0, ['cancel', 'gone', '--reason', 'not wanted']);
+    await run.ended;
+    await assertReachable(here, 'gone', 1);
+    await importPlan(here, ['ends-here']);
+    await here.expect(0, ['run', '--workers', '1']);
+    await assertReachable(here, 'gone', 1);
+    const rescued = (await here.task('gone')).rescue_refs;
+    assert.match(rescued[0] ?? '', /^refs\/drover\/rescue\/gone\//);
+  });
+
+  test('failed, each attempt by itself', async () => {
+    const here = project({ agent: leavesThings });
+    await beginPlan(here, [{ id: 'fails', max_attempts: 2 }]);
+    await here.expect(1, ['run']);
+    const task = await here.task('fails');
+    assert.equal(task.status, 'failed');
+    for (const attempt of [1, 2]) await assertReachable(here, 'fails', attempt);
+    await importPlan(here, ['ends-here']);
+    await here.drover(['run']);
+    for (const attempt of [1, 2]) await assertReachable(here, 'fails', attempt);
+  });
+
+  test('paused: everything stays in its place, also ignored files, and goes on there', async () => {
+    const here = project({ agent: leavesThings });
+    await beginPlan(here, ['held']);
+    const run = here.start(['run', '--json']);
+    await atWork(here, 'held');
+    await here.expect(0, ['pause', 'held']);
+    await run.ended;
+    const task = await here.task('held');
+    assert.equal(task.status, 'paused');
+    await assertReachable(here, 'held', 1);
+    const place = task.worktree_path ?? '';
+    assert.equal(readFileSync(join(place, 'ignored', 'cache'), 'utf8'), 'ignored by held/1\n');
+    const pruned = await here.json<readonly WorktreeView[]>(['worktree', 'prune', '-f']);
+    assert.deepEqual(
+      pruned.map(({ path, action }) => [path, action]),
+      [[place, 'keep']],
+    );
+    await assertReachable(here, 'held', 1);
+    // An agent without a memory begins again: what it had done is kept under the task's name.
+    await here.expect(0, ['resume-task', 'held']);
+    const again = here.start(['run', '--json']);
+    await eventually(
+      'it is at work again',
+      async () => (await here.task('held')).phase === 'agent',
+    );
+    await here.expect(0, ['cancel', 'held']);
+    await again.ended;
+    await assertReachable(here, 'held', 1);
+  });
+
+  test('prune without -f keeps what is dirty, with -f it keeps it under a ref', async () => {
+    const here = project({ agent: leavesThings });
+    await beginPlan(here, [{ id: 'fails', max_attempts: 1 }]);
+    await here.expect(1, ['run']);
+    const before = await here.json<readonly WorktreeView[]>(['worktree', 'list']);
+    assert.equal(before.length, 1);
+    const kept = await here.json<readonly WorktreeView[]>(['worktree', 'prune']);
+    assert.equal(kept[0]?.action, 'keep', JSON.stringify(kept));
+    assert.equal(existsSync(kept[0]?.path ?? ''), true);
+    const removed = await here.json<readonly WorktreeView[]>(['worktree', 'prune', '-f']);
+    assert.equal(removed[0]?.action, 'removed', JSON.stringify(removed));
+    assert.equal(existsSync(removed[0]?.path ?? ''), false);
+    await assertReachable(here, 'fails', 1);
+    assert.deepEqual(here.git('worktree', 'list').split('\n').length, 1);
+  });
+
+  test('reset and retry: the earlier attempts stay reachable', async () => {
+    const here = project({ agent: leavesThings });
+    await beginPlan(here, [{ id: 'fails', max_attempts: 1 }]);
+    await here.expect(1, ['run']);
+    await here.expect(0, ['retry', 'fails']);
+    await here.expect(1, ['run']);
+    await here.expect(0, ['reset', 'fails']);
+    await here.expect(1, ['run']);
+    for (const attempt of [1, 2, 3]) await assertReachable(here, 'fails', attempt);
+  });
+
+  test('killed with its backend, never resumed, cancelled by the next one', async () => {
+    const here = project({ agent: leavesThings });
+    await beginPlan(here, ['orphan']);
+    const run = here.start(['run', '--json']);
+    await atWork(here, 'orphan');
+    run.signal('SIGKILL');
+    await run.ended;
+    await here.killBackend();
+    await here.expect(0, ['cancel', 'orphan']);
+    assert.equal((await here.task('orphan')).status, 'cancelled');
+    await assertReachable(here, 'orphan', 1);
+  });
+});
