@@ -3,7 +3,7 @@
 
 import { err, failure, type Failure, ok, type Result } from '../core/failure.ts';
 import type { Sha } from '../git/port.ts';
-import { readLine, writeLine } from '../store/port.ts';
+import { type LineRow, readLine, writeLine } from '../store/port.ts';
 import type { Engine } from './parts.ts';
 
 export function landingRef(branch: string): string {
@@ -26,8 +26,10 @@ const casTriesMax = 5;
  */
 export async function syncLine(engine: Engine, branch: string): Promise<Result<Sha>> {
   for (let tries = 0; tries < casTriesMax; tries += 1) {
-    const target = await engine.git.readRef(branchRef(branch));
+    // In this order: what was known before the branch is looked at tells a rewind from a branch that is just following.
+    const known = await readLine(engine.store.db, branch);
     const landed = await engine.git.readRef(landingRef(branch));
+    const target = await engine.git.readRef(branchRef(branch));
     if (target === null && landed === null) {
       return err(
         failure(
@@ -39,7 +41,7 @@ export async function syncLine(engine: Engine, branch: string): Promise<Result<S
     if (target === landed && landed !== null)
       return ok(await rememberFollowed(engine, branch, landed));
     if (target === null) return ok(landed as Sha);
-    const next = landed === null ? target : await takeIn(engine, branch, target, landed);
+    const next = landed === null ? target : await takeIn(engine, branch, target, landed, known);
     if (typeof next !== 'string') return next;
     if (next === landed) return ok(next);
     const moved = await engine.git.updateRef(
@@ -67,8 +69,8 @@ async function takeIn(
   branch: string,
   target: Sha,
   landed: Sha,
+  known: LineRow | null,
 ): Promise<Sha | { readonly ok: false; readonly error: ReturnType<typeof failure> }> {
-  const known = await readLine(engine.store.db, branch);
   const nothingWaits = known !== null && known.followed_sha === landed;
   if (await engine.git.isAncestor(landed, target)) return target;
   if (nothingWaits) {
