@@ -82,15 +82,17 @@ function checkLines(world: World): void {
   }
 }
 
-/** What has landed has arrived on the branch, where nothing of the person's is in the way. */
-export function checkArrived(world: World): void {
+/** Branches that do not hold what has landed on them, though nothing of the person's is in the way. */
+export function notArrived(world: World): string[] {
   const { refs, objects, checkout } = world.repository;
+  const late: string[] = [];
   for (const { branch } of world.rows<{ branch: string }>('select branch from lines')) {
     const ref = `refs/heads/${branch}`;
     if (checkout.branch === ref && world.settings.follow === 'never') continue;
     const tip = refs.get(`refs/drover/land/${branch}`);
     const head = refs.get(ref);
     if (tip === undefined || head === undefined || objects.isAncestor(tip, head)) continue;
-    world.violate('stuck', `${branch} does not follow what has landed`);
+    late.push(branch);
   }
+  return late;
 }

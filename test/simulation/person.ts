@@ -254,8 +254,20 @@ export class Person {
       if (epic.landing_state === 'needs_review')
         this.#ask(`approve ${epic.id}`, (engine) => approve(engine, epic.id));
     }
+    this.#helpLines();
     const [active] = this.#world.rows("select id from runs where state = 'active'");
     if (active === undefined && unfinishedTasks(this.#world).length > 0) this.startRun(null);
+  }
+
+  /** Where Drover says that it can't bring the work together with the person's, the person does. */
+  #helpLines(): void {
+    const lines = this.#world.rows<{ branch: string; pending_reason: string | null }>(
+      'select branch, pending_reason from lines where pending > 0',
+    );
+    for (const { branch, pending_reason: reason } of lines) {
+      if (reason !== null && /conflict|red|has commits/.test(reason))
+        this.#git.mergeInto(`drover/results/${branch}`, branch);
+    }
   }
 
   /** Does what the reason asks for, then says so. */

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { addEpic } from '../../server/store/epics.ts';
 import { addTask } from '../../server/store/tasks.ts';
 import { Checks } from './checks.ts';
-import { checkArrived, checkEnd, checkSettled } from './end-checks.ts';
+import { checkEnd, checkSettled, notArrived } from './end-checks.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { Person, unfinishedTasks } from './person.ts';
 import { Violation, World } from './world.ts';
@@ -186,16 +186,27 @@ class Simulation {
     const world = this.#world;
     const stop = this.#repeat(() => this.#person.actHelpfully());
     const isDone = (): boolean =>
-      this.#isQuiet() && unfinishedTasks(world).length === 0 && world.agents.live().length === 0;
+      this.#isQuiet() &&
+      unfinishedTasks(world).length === 0 &&
+      world.agents.live().length === 0 &&
+      notArrived(world).length === 0;
     const done = await this.#until(finishMs, isDone);
     stop();
-    if (!done) world.violate('stuck', 'the work does not come to its end');
+    if (!done) world.violate('stuck', this.#whyNotDone());
     else {
       await this.#until(10_000, () => false);
       checkEnd(world);
-      checkArrived(world);
     }
     if (world.violation !== null) throw world.violation;
+  }
+
+  #whyNotDone(): string {
+    const tasks = unfinishedTasks(this.#world);
+    if (tasks.length > 0) return `${tasks.join(', ')} cannot be brought to the end`;
+    const late = notArrived(this.#world);
+    return late.length > 0
+      ? `what has landed does not arrive on ${late.join(', ')}`
+      : 'the end does not come';
   }
 
   outcome(): SeedOutcome {
