@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
+import { MaskedStream } from './masked-stream.ts';
 import type { AgentProcess, ProcessTable } from './port.ts';
 import { runMarker, startTimeOfNewChild } from './process-list.ts';
 
@@ -13,6 +14,8 @@ export interface ShellRequest {
   readonly timeoutMs: number;
   readonly logPath: string;
   readonly runId: string;
+  /** Values that are neither kept nor told. */
+  readonly secrets?: readonly string[];
 }
 
 export interface ShellOutcome {
@@ -46,8 +49,11 @@ export async function runShellCommand(
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   });
-  child.stdout.on('data', (chunk: Buffer) => output.add(chunk));
-  child.stderr.on('data', (chunk: Buffer) => output.add(chunk));
+  const streams = [child.stdout, child.stderr].map((stream) => {
+    const masked = new MaskedStream(request.secrets ?? [], (text) => output.add(Buffer.from(text)));
+    stream.on('data', (chunk: Buffer) => masked.add(chunk));
+    return masked;
+  });
   let ending: 'timed_out' | 'aborted' | null = null;
   const agent: AgentProcess | null =
     child.pid === undefined
@@ -76,6 +82,7 @@ export async function runShellCommand(
   clearTimeout(timer);
   signal.removeEventListener('abort', onAbort);
   if (exit.problem === null) await processes.endTree(request.runId, agent, 0);
+  for (const stream of streams) stream.end();
   await output.close();
   return {
     kind: ending ?? (exit.problem === null ? 'exited' : 'not_started'),

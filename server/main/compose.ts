@@ -134,14 +134,21 @@ export function composeEngine(
     onTrouble: (error) => report(error, 'the durable engine'),
   }) as unknown as EmbeddedDurable<Tx>;
   const drivers = new Map<string, AgentDriver>();
-  const mask = (text: string): string => createMask(secretValues(live.environment))(text);
+  const secrets = (): string[] => [
+    ...secretValues(live.environment),
+    ...secretValues(live.settings.agent.env),
+  ];
+  const mask = (text: string): string => createMask(secrets())(text);
   const engine = createEngine({
     store,
     durable,
     git,
     clock: systemClock,
     processes,
-    commands: { run: (request, signal) => runShellCommand(request, processes, signal) },
+    commands: {
+      run: (request, signal) =>
+        runShellCommand({ ...request, secrets: secrets() }, processes, signal),
+    },
     files: workFiles,
     places: {
       root: places.root,
@@ -158,7 +165,7 @@ export function composeEngine(
         live.settings.envAllow,
       ),
     commandEnvironment: () => plainEnvironment(live.environment),
-    secrets: () => secretValues({ ...live.environment, ...live.settings.agent.env }),
+    secrets,
     mask,
     owner: `${process.pid}`,
     crashPoint: crash,
