@@ -9,11 +9,14 @@ export interface LivingProcess {
   readonly what: string;
 }
 
-export function processesOf(folder: string): readonly LivingProcess[] {
-  return process.platform === 'linux' ? listFromProc(folder) : listFromPs(folder);
+/** `variable`: only those that have it in their environment, as `NAME=value`. */
+export function processesOf(folder: string, variable = ''): readonly LivingProcess[] {
+  return process.platform === 'linux'
+    ? listFromProc(folder, variable)
+    : listFromPs(folder, variable);
 }
 
-function listFromProc(folder: string): LivingProcess[] {
+function listFromProc(folder: string, variable: string): LivingProcess[] {
   const found: LivingProcess[] = [];
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
@@ -26,10 +29,12 @@ function listFromProc(folder: string): LivingProcess[] {
       }
     };
     const words = read('cmdline').replaceAll('\0', ' ').trim();
-    const isOurs = [words, read('environ'), workingDirectory(pid)].some((text) =>
+    const environment = read('environ');
+    const isOurs = [words, environment, workingDirectory(pid)].some((text) =>
       text.includes(folder),
     );
-    if (isOurs && isRunning(read('stat'))) found.push({ pid, what: words });
+    const isWanted = variable === '' || `\0${environment}\0`.includes(`\0${variable}\0`);
+    if (isOurs && isWanted && isRunning(read('stat'))) found.push({ pid, what: words });
   }
   return found;
 }
@@ -48,11 +53,11 @@ function isRunning(stat: string): boolean {
   return state !== '' && state !== 'Z' && state !== 'X';
 }
 
-function listFromPs(folder: string): LivingProcess[] {
+function listFromPs(folder: string, variable: string): LivingProcess[] {
   const table = execFileSync('ps', ['-axEww', '-o', 'pid=,stat=,command='], { encoding: 'utf8' });
   return table.split('\n').flatMap((line) => {
     const [pid, state, ...words] = line.trim().split(/\s+/);
-    const isOurs = line.includes(folder) && Number(pid) !== process.pid;
+    const isOurs = line.includes(folder) && line.includes(variable) && Number(pid) !== process.pid;
     return isOurs && !(state ?? 'Z').startsWith('Z')
       ? [{ pid: Number(pid), what: words.join(' ').slice(0, 200) }]
       : [];

@@ -1,0 +1,148 @@
+// Sub-tasks inside one attempt, the setup of worktrees, files that are copied into them, and secrets that are kept.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writesOneFile } from './support/agent-scripts.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan, importPlan } from './support/plan.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+suite('parts of a task', function () {
+  this.timeout(120_000);
+  const project = useProjects();
+
+  test('sub-tasks run in their order in one worktree, each with its own commit', async () => {
+    const here = project({
+      agent: `cat > "../../prompt-$id"; echo "$id" >> order.txt; echo "$id in $(basename "$PWD")"`,
+    });
+    await here.expect(0, ['init']);
+    const id = await here.add('Build the parser of the thing');
+    for (const part of ['first', 'second', 'third']) {
+      await here.expect(0, ['add', `Write the ${part} part of it`, '--parent', id]);
+    }
+    const other = await here.add('Use the parser of the thing', '--blocked-by', `${id}.2`);
+    await here.expect(0, ['run']);
+    assert.equal(
+      here.read('repo/order.txt'),
+      `${[`${id}.1`, `${id}.2`, `${id}.3`, id, other].join('\n')}\n`,
+    );
+    assert.deepEqual(landedTasks(here), [id, other]);
+    const merge = here.git('log', '--format=%H', '-1', `--grep=Drover-Task: ${id}$`, '--merges');
+    const commits = here.git(
+      'log',
+      '--format=%(trailers:key=Drover-Task,valueonly)',
+      '--reverse',
+      `${merge}^1..${merge}^2`,
+    );
+    assert.deepEqual(
+      commits.split('\n').filter((line) => line !== ''),
+      [`${id}.1`, `${id}.2`, `${id}.3`, id],
+    );
+    for (const task of (await here.status()).tasks) assert.equal(task.status, 'completed');
+    assert.match(here.read(`prompt-${id}.2`), /sub-task 2 of 3/);
+  });
+});
+
+suite('the setup of worktrees', function () {
+  this.timeout(120_000);
+  const project = useProjects();
+  const settings =
+    '[setup]\ncommand = "echo ran in $PWD >> ../../setups; cp lock ignored-deps"\ninputs = ["lock"]\n';
+  const files = { '.gitignore': 'ignored-deps\n.env.test\nvendor/\n', lock: 'one\n' };
+
+  test('once for each slot, again when its inputs change', async () => {
+    const here = project({ settings, files, agent: `test -e ignored-deps; ${writesOneFile}` });
+    await beginPlan(here, ['t1', 't2', 't3']);
+    await here.expect(0, ['run', '--workers', '1']);
+    const setups = (): readonly string[] => here.read('setups').trim().split('\n');
+    assert.deepEqual(setups(), [`ran in ${here.root}.worktrees/slot-1`]);
+    here.write('repo/lock', 'two\n');
+    here.git('commit', '-qam', 'other dependencies');
+    await importPlan(here, ['t4']);
+    await here.expect(0, ['run', '--workers', '1']);
+    assert.equal(setups().length, 2);
+  });
+
+  test("its failure is not the agent's: blocked, with the log, and retried by a person", async () => {
+    const here = project({
+      settings: '[setup]\ncommand = "echo NO SUCH PACKAGE; test -e ../../cured"\n',
+    });
+    await beginPlan(here, ['t1']);
+    await here.expect(2, ['run']);
+    const task = await here.task('t1');
+    assert.deepEqual([task.status, task.attempts], ['blocked', 0]);
+    assert.match(task.blocked_reason ?? '', /^setup: /);
+    const log = /log: (\S+)\)/.exec(task.blocked_reason ?? '')?.[1] ?? '';
+    assert.match(readFileSync(log, 'utf8'), /NO SUCH PACKAGE/);
+    const { reasons } = await here.json<{ reasons: string[] }>(['why', 't1']);
+    assert.match(reasons.join(' '), /setup/);
+    here.write('cured', '');
+    await here.expect(0, ['resolve', 't1', '--note', 'The package exists now.']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['t1']);
+  });
+
+  test('ignored files of the checkout are copied, and never landed', async () => {
+    const here = project({
+      settings: '[setup]\ncopy = [".env.test", "vendor/tool.cfg", "missing"]\n',
+      files,
+      agent: `cat > /dev/null; cat .env.test vendor/tool.cfg > copied.txt`,
+    });
+    here.write('repo/.env.test', 'from the checkout\n');
+    here.write('repo/vendor/tool.cfg', 'tool\n');
+    await beginPlan(here, ['t1']);
+    await here.expect(0, ['run', '--gate', 'test -e .env.test']);
+    assert.equal(here.read('repo/copied.txt'), 'from the checkout\ntool\n');
+    assert.equal(here.git('ls-files').includes('.env.test'), false);
+  });
+});
+
+suite('secrets', function () {
+  this.timeout(120_000);
+  const project = useProjects();
+
+  test('values of secret variables are in nothing that is stored or told', async () => {
+    const secret = 'hunter2-very-secret-value';
+    const other = 'tok-0123456789-abcdef';
+    const here = project({
+      settings: `env_allow = ["MY_API_KEY"]\n\n[agent.env]\nDEPLOY_TOKEN = "${other}"\n`,
+      env: { MY_API_KEY: secret, MY_PASSWORD: 'never-seen-by-agents' },
+      agent: `
+cat > /dev/null
+echo "the key is $MY_API_KEY and $DEPLOY_TOKEN"
+echo "again on stderr: $MY_API_KEY" >&2
+[ -z "\${MY_PASSWORD:-}" ] || exit 8
+echo "work of $id" > "$id.txt"
+if [ "$attempt" = 1 ]; then exit 5; fi
+echo "summary with $MY_API_KEY"
+`,
+    });
+    await beginPlan(here, ['t1']);
+    const gate = 'echo "gate says $MY_API_KEY"; test -e t1.txt';
+    const run = await here.expect(0, ['run', '--gate', gate, '--json']);
+    const told = [
+      run,
+      await here.expect(0, ['log', 't1', '--attempt', '1']),
+      await here.expect(0, ['log', 't1', '--attempt', '2', '--json']),
+      await here.expect(0, ['log', 't1', '--attempt', '2', '--prompt']),
+      await here.expect(0, ['events', '--json']),
+      await here.expect(0, ['status', '--json']),
+      await here.expect(0, ['export', '-f', 'session']),
+    ].join('\n');
+    for (const value of [secret, other]) {
+      assert.equal(told.includes(value), false, `${value} is told`);
+      assert.deepEqual(filesWith(here.root, value), value === other ? ['.drover.toml'] : []);
+    }
+    assert.match(told, /\[hidden\]/);
+  });
+});
+
+function filesWith(root: string, value: string): readonly string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path, 'latin1').includes(value))
+    .map((path) => path.slice(root.length + 1))
+    .filter((path) => !path.startsWith('.git/'));
+}

@@ -1,0 +1,188 @@
+// What a person says to tasks while a run is under way.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan, importPlan } from './support/plan.ts';
+import { processesOf } from './support/processes.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+/** Begins, says so, and waits for its own barrier. */
+const waits = `
+cat > "../../prompt-$id-$attempt"
+touch "../../began-$id-$attempt"
+if [ -p "../../go-$id" ]; then read -r line < "../../go-$id"; fi
+echo "work of $id" > "$id.txt"
+`;
+
+async function began(here: Project, id: string, attempt = 1): Promise<void> {
+  await eventually(`${id} has begun`, () =>
+    existsSync(join(here.folder, `began-${id}-${attempt}`)),
+  );
+}
+
+function ended(here: Project, id: string): boolean {
+  return processesOf(here.folder, `DROVER_TASK_ID=${id}`).length === 0;
+}
+
+suite('steering a run', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('pause ends the agent, keeps the task, lets others go on; resume-task goes on', async () => {
+    const here = project({ agent: waits });
+    const held = makeBarrier(here.folder, 'go-held');
+    const open = makeBarrier(here.folder, 'go-open');
+    await beginPlan(here, ['held', 'open']);
+    const run = here.start(['run', '--json']);
+    await began(here, 'held');
+    await began(here, 'open');
+    const paused = JSON.parse(await here.expect(0, ['pause', 'held', '--json'])) as object;
+    assert.equal((paused as { status: string }).status, 'paused');
+    assert.equal(ended(here, 'held'), true, 'its agent has ended when the command has');
+    open.open();
+    assert.equal((await run.ended).code, 2);
+    assert.deepEqual(landedTasks(here), ['open']);
+    await here.expect(0, ['resume-task', 'held', '--hint', 'Mind the gap.']);
+    held.open(2);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['open', 'held']);
+    assert.match(here.read('prompt-held-1'), /Mind the gap\./);
+    assert.equal((await here.task('held')).attempts, 0);
+    for (const barrier of [held, open]) barrier.close();
+  });
+
+  test('cancel ends the agent first; what depends on it is said to be stuck', async () => {
+    const here = project({ agent: waits });
+    const barrier = makeBarrier(here.folder, 'go-a');
+    await beginPlan(here, ['a', { id: 'b', blocked_by: ['a'] }, 'c']);
+    const run = here.start(['run', '--json']);
+    await began(here, 'a');
+    await here.expect(0, ['cancel', 'a', '--reason', 'not wanted']);
+    assert.equal(ended(here, 'a'), true);
+    assert.equal((await run.ended).code, 2);
+    barrier.close();
+    const status = await here.status();
+    assert.deepEqual([status.counts.cancelled, status.counts.blocked], [1, 1]);
+    assert.deepEqual(
+      status.stuck.map(({ id, waits_for }) => [id, waits_for]),
+      [['b', ['a']]],
+    );
+    const { reasons } = await here.json<{ reasons: string[] }>(['why', 'b']);
+    assert.match(reasons.join(' '), /a .*cancelled/);
+    assert.equal(status.progress, 33 + 17, 'one of the two that are left');
+  });
+
+  test('a hint reaches an agent at work, and one that is yet to begin', async () => {
+    const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_DEMO_STEP_MS: '1' } });
+    await beginPlan(here, [
+      { id: 'a', description: 'demo: ask Ready? | yes | no\ndemo: write a.txt {{answer}}' },
+      { id: 'b', blocked_by: ['a'], description: 'demo: write b.txt b' },
+    ]);
+    const run = here.start(['run', '--json']);
+    const asked = await eventually('a question', async () => (await here.status()).questions[0]);
+    await here.expect(0, ['hint', 'a', 'Also this: \ndemo: write hinted.txt by-hint']);
+    await here.expect(0, ['hint', 'b', 'Please:\ndemo: write b-hinted.txt by-hint']);
+    const wrong = await here.drover(['answer', asked.id, 'perhaps', '--json']);
+    assert.equal(wrong.code, 3);
+    assert.match(wrong.stdout, /yes, no/);
+    await here.expect(0, ['answer', asked.id, 'yes']);
+    assert.equal((await run.ended).code, 0);
+    assert.equal(here.read('repo/a.txt'), 'yes\n');
+    assert.equal(here.read('repo/hinted.txt'), 'by-hint\n');
+    assert.equal(here.read('repo/b-hinted.txt'), 'by-hint\n');
+    assert.equal((await here.drover(['answer', asked.id, 'no'])).code, 3);
+  });
+
+  test('retry and reset give a failed task another life', async () => {
+    const here = project({
+      agent: `cat > /dev/null; [ -e ../../cured ] || exit 3; echo "work of $id" > "$id.txt"`,
+    });
+    await beginPlan(here, [
+      { id: 'a', max_attempts: 1 },
+      { id: 'b', blocked_by: ['a'] },
+    ]);
+    await here.expect(1, ['run']);
+    assert.equal((await here.drover(['retry', 'b'])).code, 3);
+    await here.expect(0, ['retry', 'a']);
+    await here.expect(1, ['run']);
+    assert.equal((await here.task('a')).status, 'failed');
+    here.write('cured', '');
+    await here.expect(0, ['reset', '--failed']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['a', 'b']);
+    const attempts = await here.events('--type', 'task.claimed', '--task', 'a');
+    assert.deepEqual(
+      attempts.map(({ data }) => data['attempt']),
+      [1, 2, 3],
+    );
+    assert.equal((await here.drover(['reset'])).code, 0);
+    assert.equal((await here.status()).counts.completed, 2);
+  });
+
+  test('a plan is changed while it runs: new tasks, new blockers, other words', async () => {
+    const here = project({ agent: waits });
+    const barrier = makeBarrier(here.folder, 'go-a');
+    await beginPlan(here, ['a', { id: 'b', blocked_by: ['a'] }, { id: 'c', blocked_by: ['a'] }]);
+    const run = here.start(['run', '--json']);
+    await began(here, 'a');
+    await here.expect(0, ['edit', 'b', '-d', 'Other words for b.']);
+    await here.expect(0, ['edit', 'b', '--add-blocker', 'c']);
+    await importPlan(here, [{ id: 'd', blocked_by: ['c'] }]);
+    await here.expect(0, ['edit', 'c', '--remove-blocker', 'a']);
+    await began(here, 'c');
+    const circle = await here.drover(['edit', 'c', '--add-blocker', 'd', '--json']);
+    assert.equal(circle.code, 3);
+    assert.match(circle.stdout, /c.*d|d.*c/);
+    barrier.open();
+    assert.equal((await run.ended).code, 0);
+    barrier.close();
+    const landed = landedTasks(here);
+    assert.deepEqual([...landed].sort(), ['a', 'b', 'c', 'd']);
+    assert.ok(landed.indexOf('c') < landed.indexOf('b'));
+    assert.match(here.read('prompt-b-1'), /Other words for b\./);
+  });
+
+  test('Ctrl-C pauses cleanly with 130, and resume goes on with the same run', async () => {
+    const here = project({ agent: waits });
+    const barriers = ['a', 'b'].map((id) => makeBarrier(here.folder, `go-${id}`));
+    await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a', 'b'] }]);
+    const run = here.start(['run', '--workers', '2', '--gate', 'test -e README.md']);
+    await began(here, 'a');
+    await began(here, 'b');
+    run.signal('SIGINT');
+    const stopped = await run.ended;
+    assert.equal(stopped.code, 130, stopped.stderr);
+    assert.match(stopped.stderr, /drover resume/);
+    assert.equal(ended(here, 'a') && ended(here, 'b'), true);
+    const status = await here.status();
+    assert.deepEqual(
+      [status.counts.ready, status.counts.blocked, status.run?.active],
+      [2, 1, false],
+    );
+    assert.deepEqual(landedTasks(here), []);
+    for (const barrier of barriers) barrier.open(2);
+    await here.expect(0, ['resume']);
+    assert.deepEqual([...landedTasks(here)].sort(), ['a', 'b', 'c']);
+    for (const task of (await here.status()).tasks) assert.equal(task.attempts, 0);
+    assert.equal((await here.status()).run?.workers, 2);
+    assert.equal((await here.status()).config['gate.command']?.source, 'flag');
+    assert.match(await here.expect(0, ['resume']), /nothing to resume/i);
+    for (const barrier of barriers) barrier.close();
+  });
+
+  test('a detached run goes on by itself; the next command sees it to its end', async () => {
+    const here = project({ agent: writesOneFile });
+    await beginPlan(here, ['a', 'b']);
+    await here.expect(0, ['run', '--detach']);
+    const follow = here.start(['events', '--follow', '--json']);
+    await follow.line((line) => line.includes('"run.finished"'));
+    follow.signal('SIGINT');
+    assert.equal((await follow.ended).code, 130);
+    assert.deepEqual([...landedTasks(here)].sort(), ['a', 'b']);
+  });
+});
