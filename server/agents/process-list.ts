@@ -1,8 +1,10 @@
 // What the operating system says about processes: start times, parents, groups, and who carries a run's marker.
 
 import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { promisify } from 'node:util';
+import type { AgentProcess } from './port.ts';
 
 /** The variable that every process of a run inherits, also shells that left the process group. */
 export const runMarker = 'DROVER_RUN';
@@ -57,11 +59,17 @@ export function startTimeOfNewChild(pid: number): string {
   return processStartTime(pid) ?? unknownStartTime;
 }
 
-/** All processes that we may see; `runId` decides `hasMarker`. */
-export async function listProcesses(runId: string): Promise<readonly ListedProcess[]> {
+/**
+ * All processes that we may see; `runId` decides `hasMarker`. With `first` those may be left out that began before it:
+ * none of them can be a descendant of it.
+ */
+export async function listProcesses(
+  runId: string,
+  first: AgentProcess | null = null,
+): Promise<readonly ListedProcess[]> {
   switch (process.platform) {
     case 'linux':
-      return listLinuxProcesses(runId);
+      return listLinuxProcesses(runId, first === null ? 0 : lowestPidSince(first));
     case 'win32':
       return [];
     default:
@@ -69,25 +77,55 @@ export async function listProcesses(runId: string): Promise<readonly ListedProce
   }
 }
 
-function listLinuxProcesses(runId: string): ListedProcess[] {
+function listLinuxProcesses(runId: string, lowestPid: number): ListedProcess[] {
   const found: ListedProcess[] = [];
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
+    if (!Number.isInteger(pid) || pid < lowestPid) continue;
     const stat = readLinuxStat(pid);
     if (stat !== null) found.push({ ...stat, hasMarker: linuxHasMarker(pid, runId) });
   }
   return found;
 }
 
-function readLinuxStat(pid: number): ListedProcess | null {
-  let text: string;
+/** More processes in a second than any system starts for long. */
+const startsPerSecondMax = 20_000;
+const ticksPerSecond = 100;
+let pidMax: number | null = null;
+
+/**
+ * Process numbers grow until the largest is reached and begin anew then. As long as that cannot have happened since a
+ * process began, everything below its number is older than it, and need not be looked at: that is nearly everything.
+ */
+function lowestPidSince(first: AgentProcess): number {
   try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    pidMax ??= Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
+    const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
+    const ageSeconds = uptime() - Number(first.startTime) / ticksPerSecond;
+    const isYoung = ageSeconds >= 0 && (ageSeconds + 1) * startsPerSecondMax < pidMax;
+    return isYoung && lastPid >= first.pid ? first.pid : 0;
+  } catch {
+    return 0;
+  }
+}
+
+const statBuffer = Buffer.alloc(4096);
+
+function readLinuxStat(pid: number): ListedProcess | null {
+  let file: number;
+  try {
+    file = openSync(`/proc/${pid}/stat`, 'r');
   } catch {
     return null;
   }
-  return parseLinuxStat(pid, text);
+  try {
+    const length = readSync(file, statBuffer, 0, statBuffer.length, 0);
+    return parseLinuxStat(pid, statBuffer.toString('latin1', 0, length));
+  } catch {
+    return null; // it ended between the two
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** The command name may hold spaces and brackets: everything is counted from the last bracket. */

@@ -32,7 +32,7 @@ async function membersOf(
   agent: AgentProcess | null,
   known: Map<number, string>,
 ): Promise<ListedProcess[]> {
-  const all = (await listProcesses(runId)).filter((one) => !one.isZombie);
+  const all = (await listProcesses(runId, agent)).filter((one) => !one.isZombie);
   const children = Map.groupBy(all, (one) => one.parentPid);
   const members = new Map<number, ListedProcess>();
   const agentLives = all.some((one) => one.pid === agent?.pid && one.startTime === agent.startTime);

@@ -27,8 +27,9 @@ export function runFiles(logPath: string): RunFiles {
 /** The exit code that is on disk, or null: still running, or ended in a way that left none. */
 export function readExitCode(files: RunFiles): number | null {
   try {
-    const text = readFileSync(files.exit, 'utf8').trim();
-    return /^\d+$/.test(text) ? Number(text) : null;
+    const text = readFileSync(files.exit, 'utf8');
+    // Without the end of the line it is still being written.
+    return /^\d+\r?\n$/.test(text) ? Number(text) : null;
   } catch {
     return null;
   }

@@ -38,8 +38,8 @@ export interface AgentChild {
 /**
  * A constant text; everything variable comes as positional arguments. It waits for one line on descriptor 3 (and ends
  * when that is closed instead: our process died before it had stored whom it started), runs the program, and keeps its
- * exit code. The traps let the code be kept also when the whole group is told to end; the program itself does not
- * inherit them.
+ * exit code in one short write, which counts only with the end of its line. The traps let the code be kept also when
+ * the whole group is told to end; the program itself does not inherit them.
  */
 const keeperScript = `
 exit_file=$1
@@ -49,7 +49,7 @@ exec 3<&-
 trap : HUP INT TERM
 "$@"
 code=$?
-printf '%s\\n' "$code" > "$exit_file.new" && mv -f "$exit_file.new" "$exit_file"
+printf '%s\\n' "$code" > "$exit_file"
 exit "$code"
 `;
 

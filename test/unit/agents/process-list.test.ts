@@ -1,7 +1,15 @@
 // Reading /proc/<pid>/stat, whose second field may hold anything.
 
 import assert from 'node:assert/strict';
-import { parseLinuxStat, processStartTime } from '../../../server/agents/process-list.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  listProcesses,
+  parseLinuxStat,
+  processStartTime,
+  runMarker,
+  startTimeOfNewChild,
+} from '../../../server/agents/process-list.ts';
 
 const rest = '1 77 77 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 987654 0 0';
 
@@ -21,5 +29,31 @@ suite('process list', () => {
   test('knows itself and nobody else', () => {
     assert.notEqual(processStartTime(process.pid), null);
     assert.equal(processStartTime(2 ** 22 + 1), null);
+  });
+  test('what began later than a process is found with it; its elders may be left out', async () => {
+    if (process.platform === 'win32') return;
+    const env = { PATH: process.env['PATH'], [runMarker]: 'list-test' };
+    const first = spawn('sh', ['-c', 'read never'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
+    await once(first, 'spawn');
+    const agent = { pid: first.pid ?? 0, startTime: startTimeOfNewChild(first.pid ?? 0) };
+    const later = spawn('sh', ['-c', 'read never'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
+    await once(later, 'spawn');
+    const marked = async (since: typeof agent | null): Promise<number[]> =>
+      (await listProcesses('list-test', since))
+        .filter((one) => one.hasMarker && !one.isZombie)
+        .map((one) => one.pid);
+    // The marker is seen once the program has replaced the copy of this process.
+    for (let found: number[] = []; found.length < 2; found = await marked(null)) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const all = await marked(agent);
+    assert.ok(all.includes(agent.pid) && all.includes(later.pid ?? 0), String(all));
+    // A start time that says nothing leaves nothing out.
+    assert.ok((await marked({ ...agent, startTime: 'unknown' })).length >= all.length);
+    for (const child of [first, later]) {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
   });
 });
