@@ -17,9 +17,9 @@ export async function isAncestor(
 ): Promise<boolean> {
   if (ancestor === descendant) return true;
   if (!isSha(ancestor) || !isSha(descendant)) return false;
-  if (await liesOnLine(context, ancestor, descendant)) return true;
+  if (liesOnLine(context, ancestor, descendant)) return true;
   // History has no circles: what descends from the one cannot be its ancestor.
-  if (await liesOnLine(context, descendant, ancestor)) return false;
+  if (liesOnLine(context, descendant, ancestor)) return false;
   const question = `${ancestor} ${descendant}`;
   const known = context.commits.answer(question);
   if (known !== undefined) return known;
@@ -32,22 +32,18 @@ export async function isAncestor(
 }
 
 /** True when `ancestor` is on the first-parent line of `descendant`, or joined it directly by a merge. */
-export async function liesOnLine(
-  context: RepositoryContext,
-  ancestor: Sha,
-  descendant: Sha,
-): Promise<boolean> {
-  for await (const { sha, parents } of firstParentLine(context, descendant)) {
+export function liesOnLine(context: RepositoryContext, ancestor: Sha, descendant: Sha): boolean {
+  for (const { sha, parents } of firstParentLine(context, descendant)) {
     if (sha === ancestor || parents.includes(ancestor)) return true;
   }
   return false;
 }
 
 /** The newest part of a first-parent line, as far as it can be told without a process. */
-async function* firstParentLine(
+function* firstParentLine(
   context: RepositoryContext,
   from: Sha,
-): AsyncGenerator<{ readonly sha: Sha; readonly parents: readonly Sha[] }> {
+): Generator<{ readonly sha: Sha; readonly parents: readonly Sha[] }> {
   let sha: Sha | undefined = from;
   let reads = 0;
   for (let steps = 0; sha !== undefined && steps < maxKnownSteps; steps += 1) {
@@ -55,7 +51,7 @@ async function* firstParentLine(
     if (commit === null) {
       if (reads === maxReadSteps) return;
       reads += 1;
-      commit = await context.commits.read(sha);
+      commit = context.commits.read(sha);
     }
     if (commit === null) return;
     yield { sha, parents: commit.parents };
@@ -70,7 +66,7 @@ export async function firstParentCount(
   to: Sha,
 ): Promise<number> {
   let passed = 0;
-  for await (const { sha, parents } of firstParentLine(context, to)) {
+  for (const { sha, parents } of firstParentLine(context, to)) {
     if (sha === from) return passed;
     // Behind this merge the line itself may belong to `from`: only git can tell.
     if (parents.slice(1).includes(from)) break;
@@ -83,7 +79,7 @@ export async function firstParentCount(
 }
 
 export async function treeOf(context: RepositoryContext, commit: Sha): Promise<GitResult<Sha>> {
-  const loose = await context.commits.read(commit);
+  const loose = context.commits.read(commit);
   if (loose) return ok(loose.tree);
   if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" is not a commit id.`);
   const output = await context.git(['rev-parse', '--verify', '-q', `${commit}^{tree}`]);

@@ -1,6 +1,5 @@
 // Commits what an agent has left uncommitted, onto the branch of its attempt, and says what must never be committed.
 
-import { lstat } from 'node:fs/promises';
 import { err, ok } from '../core/failure.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from './context.ts';
@@ -12,14 +11,14 @@ import { concludable } from './leftover-operations.ts';
 import { merge } from './merges.ts';
 import { commitMessage } from './messages.ts';
 import { ownWorktree } from './own-worktree.ts';
-import { absoluteBytes, shown, zeroEnded } from './paths.ts';
+import { shown, zeroEnded } from './paths.ts';
 import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult, Sha } from './port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from './refs.ts';
 import { keepCommit, labelOfBranch } from './rescue.ts';
 import { readStatus } from './status.ts';
 import { isNestedRepository, type StatusEntry } from './status-format.ts';
+import { factsOfAll } from './small-files.ts';
 import { outlastLocks } from './stale-locks.ts';
-import { mapBounded } from './turns.ts';
 import { readHead } from './worktree-heads.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
@@ -71,9 +70,9 @@ export async function commitLeftovers(
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
   // Hooks may have changed files after they were committed; then the slot is examined before its next use.
   if (held.size === 0 && operation.value === null && !request.runHooks) {
-    await context.slots.setClean(worktree);
+    context.slots.setClean(worktree);
   }
-  const tree = (await context.commits.read(tip))?.tree ?? null;
+  const tree = context.commits.read(tip)?.tree ?? null;
   return ok({ commit: tip, tree, changed: tip !== request.base, held: heldNames.sort() });
 }
 
@@ -110,13 +109,17 @@ async function heldEntries(
   entries: readonly StatusEntry[],
   maxFileSize: number,
 ): Promise<ReadonlySet<StatusEntry>> {
-  const judged = await mapBounded(entries, 32, async (entry) => {
-    if (isNestedRepository(entry)) return entry;
-    const stats = await lstat(absoluteBytes(root, entry.path)).catch(() => null);
-    if (stats === null || stats.isDirectory()) return null;
-    return isHeldFileName(shown(entry.path)) || stats.size > maxFileSize ? entry : null;
+  const facts = await factsOfAll(
+    root,
+    entries.map((entry) => entry.path),
+  );
+  const held = entries.filter((entry, index) => {
+    if (isNestedRepository(entry)) return true;
+    const stats = facts[index]?.stats ?? null;
+    if (stats === null || stats.isDirectory()) return false;
+    return isHeldFileName(shown(entry.path)) || stats.size > maxFileSize;
   });
-  return new Set(judged.filter((entry) => entry !== null));
+  return new Set(held);
 }
 
 /** The agent may have staged what is held: it goes back to "changed", its file stays as it is. */
@@ -183,7 +186,7 @@ async function headCommit(
   worktree: LinkedWorktree,
 ): Promise<Sha | null> {
   if (context.refsAreFiles) {
-    const head = await readHead(worktree.gitDir);
+    const head = readHead(worktree.gitDir);
     const sha = head.branch === null ? head.detachedAt : await readRef(context, head.branch);
     if (sha !== null) return sha;
   }

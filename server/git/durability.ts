@@ -5,10 +5,12 @@
 // them; callers that come while a flush is running share the next one. Objects are flushed before a ref moves to them
 // (a ref to a lost object would be worse than a lost ref), and `settle` makes the moves themselves last.
 
-import { readdirSync, statSync, type Stats } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, fsync, openSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { mapBounded } from './turns.ts';
+
+const flushed = promisify(fsync);
 
 /** The kernel writes back what is older than this by itself. */
 const writtenBackMs = 40_000;
@@ -28,7 +30,7 @@ export interface Durability {
   flushObjects(): Promise<void>;
   /** Notes that the file of a ref was replaced, made or deleted. */
   refsMoved(refs: readonly string[]): void;
-  /** Flushes objects, and the folders of refs that moved. */
+  /** Flushes the folders of refs that moved; what they name was flushed before they did. */
   settle(): Promise<void>;
 }
 
@@ -108,7 +110,6 @@ export function openDurability(commonDir: string): Durability {
       for (const ref of refs) movedIn.add(dirname(join(commonDir, ref)));
     },
     settle: async () => {
-      await flushObjects();
       if (movedIn.size === 0) return;
       const touched = [...movedIn, commonDir];
       movedIn.clear();
@@ -128,11 +129,12 @@ export const noDurability: Durability = {
 async function syncAll(paths: readonly string[]): Promise<void> {
   await mapBounded(paths, flushWidth, async (path) => {
     try {
-      const handle = await open(path, 'r');
+      // Only the flush itself waits for the disk.
+      const descriptor = openSync(path, 'r');
       try {
-        await handle.sync();
+        await flushed(descriptor);
       } finally {
-        await handle.close();
+        closeSync(descriptor);
       }
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? '';

@@ -8,7 +8,7 @@ import { isSha } from './loose-objects.ts';
 import { absoluteBytes, splitZero } from './paths.ts';
 import type { GitProcesses } from './process.ts';
 import type { GitResult, RepositoryFacts } from './port.ts';
-import { exists } from './worktree-link.ts';
+import { exists } from './small-files.ts';
 
 export interface RepositoryPlace {
   readonly commonDir: string;
@@ -107,7 +107,7 @@ export async function readFacts(run: Run, place: RepositoryPlace): Promise<Repos
     root,
     headBranch: branch.code === 0 && ref.startsWith('refs/heads/') ? ref.slice(11) : null,
     headSha: isSha(sha) ? sha : null,
-    hasSubmodules: await exists(join(root, '.gitmodules')),
+    hasSubmodules: exists(join(root, '.gitmodules')),
     usesLfs: await anyUsesLfs(root, commonDir, splitZero(attributes.stdout)),
   };
 }

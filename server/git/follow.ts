@@ -9,7 +9,7 @@ import { lockFileOf } from './failures.ts';
 import type { FollowOutcome, GitResult, Sha } from './port.ts';
 import { branchName, branchRef, flushObjects, readRef, updateRefs } from './refs.ts';
 import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
-import { exists } from './worktree-link.ts';
+import { exists } from './small-files.ts';
 
 export type FollowMode = 'fast-forward' | 'never';
 
@@ -80,14 +80,14 @@ async function obstacleAt(
     return `${name} is checked out in ${owner.path}, and checkout.follow is "never".`;
   }
   if (second) return `${name} is checked out twice, in ${owner.path} and ${second.path}.`;
-  if (!(await exists(owner.path))) {
+  if (!exists(owner.path)) {
     return `${name} belongs to the worktree ${owner.path}, whose folder is gone: run "git worktree prune".`;
   }
   if (owner.operation && owner.operation.kind !== 'bisect') {
     return `A ${owner.operation.kind} is unfinished in ${owner.path}.`;
   }
   for (const lock of [join(owner.gitDir, 'index.lock'), join(context.commonDir, `${ref}.lock`)]) {
-    if (await exists(lock)) return atWork(owner.path, lock);
+    if (exists(lock)) return atWork(owner.path, lock);
   }
   return null;
 }

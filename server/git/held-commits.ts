@@ -1,14 +1,13 @@
 // Files that must never be committed, but that an agent has committed itself.
 
-import { lstat } from 'node:fs/promises';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
 import { isHeldFileName } from './held-files.ts';
 import { isIgnoreFile } from './ignore-rules.ts';
-import { absoluteBytes, shown, splitZero, type PathBytes } from './paths.ts';
+import { shown, splitZero } from './paths.ts';
 import type { GitResult, Sha } from './port.ts';
-import { mapBounded } from './turns.ts';
+import { factsOfAll } from './small-files.ts';
 
 export interface CommittedRange {
   readonly base: Sha;
@@ -38,10 +37,10 @@ export async function heldInCommits(
   if (output.code !== 0) return err(failureOf(output, 'list what the agent has committed'));
   const paths = splitZero(output.stdout);
   if (paths.some(isIgnoreFile)) context.ignores.touched();
-  const judged = await mapBounded(paths, 32, async (path: PathBytes) => {
-    if (isHeldFileName(shown(path))) return shown(path);
-    const stats = await lstat(absoluteBytes(worktree, path)).catch(() => null);
-    return stats?.isFile() && stats.size > range.maxFileSize ? shown(path) : null;
-  });
-  return ok(judged.filter((path) => path !== null));
+  const facts = await factsOfAll(worktree, paths);
+  const held = facts.filter(
+    ({ path, stats }) =>
+      isHeldFileName(shown(path)) || (stats?.isFile() === true && stats.size > range.maxFileSize),
+  );
+  return ok(held.map(({ path }) => shown(path)));
 }

@@ -1,7 +1,7 @@
 // Notices when ignore rules have changed between two users of a slot: then files left over would turn from ignored to new.
 
 import { join } from 'node:path';
-import { readText } from './worktree-link.ts';
+import { readText } from './small-files.ts';
 
 export function isIgnoreFile(path: string): boolean {
   return path === '.gitignore' || path.endsWith('/.gitignore');
@@ -21,14 +21,14 @@ export class IgnoreRules {
     this.#generation += 1;
   }
 
-  async fingerprint(worktree: string): Promise<IgnoreFingerprint> {
-    return { text: await readText(join(worktree, '.gitignore')) };
+  fingerprint(worktree: string): IgnoreFingerprint {
+    return { text: readText(join(worktree, '.gitignore')) };
   }
 
   /** True when the slot needs cleaning; the caller then cleans it. */
-  async changedSince(worktree: string, before: IgnoreFingerprint): Promise<boolean> {
+  changedSince(worktree: string, before: IgnoreFingerprint): boolean {
     const seen = this.#cleanedAt.get(worktree) ?? 0;
     this.#cleanedAt.set(worktree, this.#generation);
-    return seen !== this.#generation || (await this.fingerprint(worktree)).text !== before.text;
+    return seen !== this.#generation || this.fingerprint(worktree).text !== before.text;
   }
 }

@@ -1,9 +1,10 @@
 // Which ignored files of a worktree may be somebody's work: all that is small and that no tool would make again.
 
-import { lstat, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PathBytes } from './paths.ts';
 import { absoluteBytes } from './paths.ts';
+import { factsOf } from './small-files.ts';
 import type { ParsedStatus } from './status-format.ts';
 
 export type IgnoredWork =
@@ -83,7 +84,7 @@ export async function ignoredWork(
     .map((entry) => entry.path);
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (isReproducible(path)) continue;
-    const facts = await lstat(absoluteBytes(root, path)).catch(() => null);
+    const facts = factsOf(absoluteBytes(root, path));
     if (facts?.isDirectory()) {
       const folder = path.endsWith('/') ? path : `${path}/`;
       const names = await readdir(absoluteBytes(root, folder), 'latin1').catch((): string[] => []);

@@ -1,6 +1,6 @@
 // A merge, rebase or cherry-pick that an agent has left unfinished: concluded where its meaning is plain, refused elsewhere.
 
-import { lstat, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
@@ -11,7 +11,8 @@ import type { GitResult } from './port.ts';
 import { keepCommit, labelOfBranch, rescueState } from './rescue.ts';
 import type { ParsedStatus, StatusEntry } from './status-format.ts';
 import { unfinishedOperation, type UnfinishedOperation } from './worktree-heads.ts';
-import { readText, type LinkedWorktree } from './worktree-link.ts';
+import { factsOf, readText } from './small-files.ts';
+import { type LinkedWorktree } from './worktree-link.ts';
 
 const maxMarkerFileBytes = 8 * 1024 * 1024;
 const maxNamedFiles = 10;
@@ -46,7 +47,7 @@ export async function concludable(
   status: ParsedStatus,
   branch: string,
 ): Promise<GitResult<UnfinishedOperation | null>> {
-  const operation = await unfinishedOperation(worktree.gitDir);
+  const operation = unfinishedOperation(worktree.gitDir);
   const unmerged = status.entries.filter((entry) => entry.kind === 'unmerged');
   if (operation?.kind !== 'rebase' && unmerged.length === 0) return ok(operation);
   const open = await withMarkers(worktree.path, unmerged);
@@ -68,7 +69,7 @@ async function withMarkers(root: string, unmerged: readonly StatusEntry[]): Prom
   const open: string[] = [];
   for (const entry of unmerged) {
     const file = absoluteBytes(root, entry.path);
-    const facts = await lstat(file).catch(() => null);
+    const facts = factsOf(file);
     if (!facts?.isFile()) continue;
     const content = facts.size > maxMarkerFileBytes ? '' : await readFile(file, 'latin1');
     if (facts.size > maxMarkerFileBytes || /^<{7} .*$[^]*^>{7} /m.test(content)) {
@@ -85,7 +86,7 @@ export async function keepAutostashes(
   label: string,
 ): Promise<GitResult<void>> {
   for (const name of ['rebase-merge/autostash', 'rebase-apply/autostash', 'MERGE_AUTOSTASH']) {
-    const sha = (await readText(join(worktree.gitDir, name)))?.trim() ?? '';
+    const sha = readText(join(worktree.gitDir, name))?.trim() ?? '';
     if (!isSha(sha)) continue;
     const kept = await keepCommit(context, sha, label);
     if (!kept.ok) return kept;
@@ -95,7 +96,7 @@ export async function keepAutostashes(
 
 /** Ends whatever is unfinished without moving HEAD or touching a file: what it would have done is rescued before. */
 export async function dropUnfinished(worktree: LinkedWorktree): Promise<void> {
-  if ((await unfinishedOperation(worktree.gitDir)) === null) return;
+  if (unfinishedOperation(worktree.gitDir) === null) return;
   for (const name of operationState) {
     await rm(join(worktree.gitDir, name), { recursive: true, force: true });
   }

@@ -1,16 +1,15 @@
 // Reads new commits straight from their object files: a look that costs a tenth of a process, and is right or absent.
 
-import { open } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { inflate } from 'node:zlib';
+import { inflateSync } from 'node:zlib';
+import { factsOf } from './small-files.ts';
 
 export interface CommitObject {
   readonly tree: string;
   readonly parents: readonly string[];
 }
 
-const inflated = promisify(inflate);
 const maxCommitBytes = 1024 * 1024;
 const maxRemembered = 10_000;
 
@@ -33,11 +32,11 @@ export class CommitObjects {
   }
 
   /** Null when the commit is packed, lies elsewhere or does not exist: then only git can tell. */
-  async read(sha: string): Promise<CommitObject | null> {
+  read(sha: string): CommitObject | null {
     const known = this.#known.get(sha);
     if (known) return known;
     if (!isSha(sha)) return null;
-    const commit = await readLooseCommit(join(this.#objectsDir, sha.slice(0, 2), sha.slice(2)));
+    const commit = readLooseCommit(join(this.#objectsDir, sha.slice(0, 2), sha.slice(2)));
     if (commit) this.remember(sha, commit);
     return commit;
   }
@@ -63,16 +62,12 @@ function rememberBounded<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
 }
 
-async function readLooseCommit(file: string): Promise<CommitObject | null> {
+function readLooseCommit(file: string): CommitObject | null {
   try {
-    const handle = await open(file);
-    try {
-      if ((await handle.stat()).size > maxCommitBytes) return null;
-      const bytes = await inflated(await handle.readFile(), { maxOutputLength: maxCommitBytes });
-      return parseCommit(bytes.toString('latin1'));
-    } finally {
-      await handle.close();
-    }
+    const facts = factsOf(file);
+    if (facts === null || facts.size > maxCommitBytes) return null;
+    const bytes = inflateSync(readFileSync(file), { maxOutputLength: maxCommitBytes });
+    return parseCommit(bytes.toString('latin1'));
   } catch {
     return null;
   }

@@ -53,8 +53,8 @@ async function mergeTrees(
   tip: Sha,
   commit: Sha,
 ): Promise<GitResult<MergeTree>> {
-  const own = await context.commits.read(commit);
-  if (own && (await liesOnLine(context, tip, commit))) return ok({ kind: 'tree', tree: own.tree });
+  const own = context.commits.read(commit);
+  if (own && liesOnLine(context, tip, commit)) return ok({ kind: 'tree', tree: own.tree });
   const output = await context.git([
     'merge-tree',
     '--write-tree',

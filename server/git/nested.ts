@@ -1,12 +1,12 @@
 // Repositories that an agent has made inside its worktree: their commits are fetched before their `.git` goes.
 
-import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
 import { shown, type PathBytes } from './paths.ts';
 import type { GitResult } from './port.ts';
+import { factsOf } from './small-files.ts';
 import { rescueRefFor } from './rescue.ts';
 import { linkedWorktrees } from './worktree-link.ts';
 import { forgetMissing } from './worktree-metadata.ts';
@@ -17,7 +17,7 @@ export async function keepNestedHistory(
   folder: string,
   label: string,
 ): Promise<GitResult<void>> {
-  const facts = await lstat(join(folder, '.git')).catch(() => null);
+  const facts = factsOf(join(folder, '.git'));
   if (facts === null) return ok(undefined);
   if (facts.isFile()) return keepNestedWorktree(context, folder);
   const inside = { at: folder };
@@ -50,7 +50,7 @@ async function keepNestedWorktree(
   context: RepositoryContext,
   folder: string,
 ): Promise<GitResult<void>> {
-  const inner = (await linkedWorktrees(context)).find((entry) => entry.path === resolve(folder));
+  const inner = linkedWorktrees(context).find((entry) => entry.path === resolve(folder));
   if (!inner) return ok(undefined);
   const forgotten = await forgetMissing(context, inner);
   return forgotten.ok ? ok(undefined) : forgotten;

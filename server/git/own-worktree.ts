@@ -1,12 +1,12 @@
 // Opens a worktree of Drover's for work: checks that it is one, and mends its tie to the repository when an agent broke it.
 
-import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { refuse } from './failures.ts';
 import { keepNestedHistory } from './nested.ts';
 import type { GitResult } from './port.ts';
+import { factsOf } from './small-files.ts';
 import { canonicalPath, findWorktree, writePointer, type LinkedWorktree } from './worktree-link.ts';
 
 /** Refuses the user's own checkout: nothing is ever committed, reset or deleted there. */
@@ -14,11 +14,11 @@ export async function ownWorktree(
   context: RepositoryContext,
   path: string,
 ): Promise<GitResult<LinkedWorktree>> {
-  const canonical = await canonicalPath(path);
+  const canonical = canonicalPath(path);
   if (canonical === context.root) {
     return refuse('failed', `${path} is the checkout of the user; Drover does not work in it.`);
   }
-  const found = await findWorktree(context, canonical);
+  const found = findWorktree(context, canonical);
   switch (found.kind) {
     case 'linked':
       return ok(found.worktree);
@@ -40,7 +40,7 @@ export async function relink(
   worktree: LinkedWorktree,
 ): Promise<GitResult<LinkedWorktree>> {
   const pointer = join(worktree.path, '.git');
-  const facts = await lstat(pointer).catch(() => null);
+  const facts = factsOf(pointer);
   // A file only leads somewhere else, for instance to where the repository was before it was moved.
   if (facts?.isDirectory()) {
     const kept = await keepNestedHistory(context, worktree.path, basename(worktree.path));

@@ -1,6 +1,5 @@
 // Refs: read from their files where possible, moved only by git, several at once in one transaction.
 
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
@@ -8,6 +7,7 @@ import { settings } from './environment.ts';
 import { failureOf, gitFailure, refuse } from './failures.ts';
 import { isSha } from './loose-objects.ts';
 import type { GitResult, Sha } from './port.ts';
+import { readText } from './small-files.ts';
 
 export interface RefChange {
   readonly ref: string;
@@ -47,7 +47,7 @@ export async function readRef(context: RepositoryContext, ref: string): Promise<
   if (!context.refsAreFiles) return readRefByGit(context, ref);
   let name = ref;
   for (let step = 0; step < maxSymbolicSteps; step += 1) {
-    const content = await readRefFile(context, name);
+    const content = readRefFile(context, name);
     if (content === null) return null;
     if (isSha(content)) return content;
     if (!content.startsWith('ref: ')) break;
@@ -58,19 +58,9 @@ export async function readRef(context: RepositoryContext, ref: string): Promise<
 }
 
 /** The loose file wins over the packed one; packing in between is met by looking at the loose file again. */
-async function readRefFile(context: RepositoryContext, ref: string): Promise<string | null> {
-  const file = join(context.commonDir, ref);
-  const loose = await readSmallFile(file);
-  if (loose !== null) return loose;
-  return (await context.packedRefs.find(ref)) ?? (await readSmallFile(file));
-}
-
-async function readSmallFile(file: string): Promise<string | null> {
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch {
-    return null;
-  }
+function readRefFile(context: RepositoryContext, ref: string): string | null {
+  const loose = (): string | null => readText(join(context.commonDir, ref))?.trim() ?? null;
+  return loose() ?? context.packedRefs.find(ref) ?? loose();
 }
 
 async function readRefByGit(context: RepositoryContext, ref: string): Promise<Sha | null> {

@@ -11,11 +11,10 @@ import type { GitResult, RemoveOutcome, RemoveRequest } from './port.ts';
 import { rescueState } from './rescue.ts';
 import { readableStatus } from './slot-emptying.ts';
 import { dropStaleLocks } from './stale-locks.ts';
+import { exists, readText } from './small-files.ts';
 import {
   canonicalPath,
-  exists,
   findWorktree,
-  readText,
   writeMetadata,
   type LinkedWorktree,
 } from './worktree-link.ts';
@@ -25,7 +24,7 @@ export async function removeWorktree(
   context: RepositoryContext,
   request: RemoveRequest,
 ): Promise<GitResult<RemoveOutcome>> {
-  const path = await canonicalPath(request.path);
+  const path = canonicalPath(request.path);
   if (path === context.root) return kept(`${path} is the checkout of the user.`);
   return context.inTurn(`slot ${path}`, () => removeAt(context, { ...request, path }));
 }
@@ -38,7 +37,7 @@ async function removeAt(
   context: RepositoryContext,
   request: RemoveRequest,
 ): Promise<GitResult<RemoveOutcome>> {
-  const found = await findWorktree(context, request.path);
+  const found = findWorktree(context, request.path);
   switch (found.kind) {
     case 'absent':
       return ok({ kind: 'removed', rescueRef: null });
@@ -86,15 +85,15 @@ async function obstacleTo(
   worktree: LinkedWorktree,
   force: boolean,
 ): Promise<string | null> {
-  const locked = await readText(join(worktree.gitDir, 'locked'));
+  const locked = readText(join(worktree.gitDir, 'locked'));
   if (locked !== null) {
     const why = locked.trim() === '' ? '' : ` (${locked.trim()})`;
     return `${worktree.path} is locked${why}: run "git worktree unlock" first.`;
   }
   await dropStaleLocks(worktree, context.staleLockMs);
   const lock = join(worktree.gitDir, 'index.lock');
-  if (await exists(lock)) return `Git is at work in ${worktree.path} (${lock} exists).`;
-  if (!force && (await exists(join(worktree.gitDir, 'modules')))) {
+  if (exists(lock)) return `Git is at work in ${worktree.path} (${lock} exists).`;
+  if (!force && exists(join(worktree.gitDir, 'modules'))) {
     return `${worktree.path} has submodules checked out, whose commits may be nowhere else.`;
   }
   return null;

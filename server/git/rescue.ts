@@ -2,18 +2,18 @@
 
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, lstat, rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext, RunOptions } from './context.ts';
 import { failureOf } from './failures.ts';
 import { isSha } from './loose-objects.ts';
-import { absoluteBytes, shown, zeroEnded, type PathBytes } from './paths.ts';
+import { shown, zeroEnded, type PathBytes } from './paths.ts';
 import type { GitResult, Sha } from './port.ts';
 import { updateRefs } from './refs.ts';
 import { isNestedRepository, type ParsedStatus } from './status-format.ts';
-import { mapBounded } from './turns.ts';
-import { exists, type LinkedWorktree } from './worktree-link.ts';
+import { exists, factsOfAll } from './small-files.ts';
+import { type LinkedWorktree } from './worktree-link.ts';
 
 export interface RescueRequest {
   readonly worktree: LinkedWorktree;
@@ -116,10 +116,7 @@ interface Measured {
 }
 
 async function measure(root: string, paths: readonly PathBytes[]): Promise<Measured> {
-  const facts = await mapBounded(paths, 32, async (path) => ({
-    path,
-    stats: await lstat(absoluteBytes(root, path)).catch(() => null),
-  }));
+  const facts = await factsOfAll(root, paths);
   const tooLarge = facts.filter(({ stats }) => stats !== null && stats.size > maxFileBytes);
   const times = facts.map(({ stats }) => stats?.mtimeMs ?? 0);
   return {
@@ -148,7 +145,7 @@ async function commitState(
   const { worktree, status, index } = request;
   const inIndex: RunOptions = { at: worktree.path, env: { GIT_INDEX_FILE: index } };
   const ownIndex = join(worktree.gitDir, 'index');
-  if (await exists(ownIndex)) {
+  if (exists(ownIndex)) {
     await copyFile(ownIndex, index, constants.COPYFILE_FICLONE);
   } else if (status.head !== null) {
     const read = await context.git(['read-tree', status.head], inIndex);

@@ -10,7 +10,7 @@ import { branchName, branchRef, readRef, updateRefs } from './refs.ts';
 import { labelOfBranch, rescueRefFor } from './rescue.ts';
 import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
 import { forgetMissing } from './worktree-metadata.ts';
-import { exists } from './worktree-link.ts';
+import { exists } from './small-files.ts';
 
 export async function freeBranch(
   context: RepositoryContext,
@@ -40,7 +40,7 @@ async function leaveBranch(
   path: string,
   at: string,
 ): Promise<GitResult<void>> {
-  if (!(await exists(holder.path))) {
+  if (!exists(holder.path)) {
     const forgotten = await forgetMissing(context, holder);
     return forgotten.ok ? ok(undefined) : forgotten;
   }

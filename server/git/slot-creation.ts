@@ -10,6 +10,7 @@ import { branchName, branchRef, readRef } from './refs.ts';
 import { freeBranch } from './slot-branch.ts';
 import { creationMark } from './slot-emptying.ts';
 import { disposableMark } from './slot-memory.ts';
+import { exists } from './small-files.ts';
 import { adjustSparse } from './sparse.ts';
 import { findWorktree, type LinkedWorktree } from './worktree-link.ts';
 
@@ -37,7 +38,7 @@ export async function createSlot(
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
   const mark = join(worktree.gitDir, disposableMark);
   if (request.branch === null) await writeFile(mark, '');
-  else await rm(mark, { force: true });
+  else if (exists(mark)) await rm(mark, { force: true });
 }
 
 async function register(
@@ -57,7 +58,7 @@ async function register(
   if (output.code !== 0) {
     return err(failureOf(output, `make the worktree ${request.path}`));
   }
-  const found = await findWorktree(context, request.path);
+  const found = findWorktree(context, request.path);
   if (found.kind !== 'linked') {
     return refuse('failed', `The worktree ${request.path} vanished while it was made.`);
   }

@@ -1,6 +1,6 @@
 // Examines a slot of which nothing is known (a dead run, a failed task) and keeps whatever a former user left in it.
 
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
@@ -13,7 +13,8 @@ import { readStatus, type StatusOptions } from './status.ts';
 import { isNestedRepository, type ParsedStatus } from './status-format.ts';
 import { outlastLocks } from './stale-locks.ts';
 import { headOf } from './worktree-heads.ts';
-import { exists, type LinkedWorktree } from './worktree-link.ts';
+import { exists, namesIn } from './small-files.ts';
+import { type LinkedWorktree } from './worktree-link.ts';
 
 /** Present while the files of a new worktree are being written: what lies there then is nobody's work. */
 export const creationMark = 'drover-creating';
@@ -34,7 +35,7 @@ export async function emptySlot(
   fallbackHead: Sha,
 ): Promise<GitResult<EmptiedSlot>> {
   await outlastLocks(worktree, context.staleLockMs);
-  if (await isHalfMade(worktree)) return ok({ kind: 'emptied', rescueRef: null, leftFiles: true });
+  if (isHalfMade(worktree)) return ok({ kind: 'emptied', rescueRef: null, leftFiles: true });
   const head = await headOf(context, worktree);
   const label = labelOfBranch(head.branch ?? basename(worktree.path));
   const autostashes = await keepAutostashes(context, worktree, label);
@@ -54,10 +55,10 @@ export async function emptySlot(
   return ok({ kind: 'emptied', rescueRef: ref, leftFiles: status.value.entries.length > 0 });
 }
 
-async function isHalfMade(worktree: LinkedWorktree): Promise<boolean> {
-  if (await exists(join(worktree.gitDir, creationMark))) return true;
-  if (await exists(join(worktree.gitDir, 'index'))) return false;
-  const names = await readdir(worktree.path).catch(() => []);
+function isHalfMade(worktree: LinkedWorktree): boolean {
+  if (exists(join(worktree.gitDir, creationMark))) return true;
+  if (exists(join(worktree.gitDir, 'index'))) return false;
+  const names = namesIn(worktree.path);
   return names.every((name) => name === '.git');
 }
 
@@ -71,7 +72,7 @@ export async function readableStatus(
   label: string,
   options: StatusOptions & { readonly fallbackHead: Sha | null },
 ): Promise<GitResult<ParsedStatus>> {
-  if (!(await exists(join(worktree.gitDir, 'index')))) {
+  if (!exists(join(worktree.gitDir, 'index'))) {
     const mended = await mend(context, worktree, options.fallbackHead);
     if (!mended.ok) return mended;
   }

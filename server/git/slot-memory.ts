@@ -1,8 +1,8 @@
 // What this process knows about its slots, so that a slot it has just emptied need not be examined again.
 
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exists, readText, type LinkedWorktree } from './worktree-link.ts';
+import { exists, factsOf, readText } from './small-files.ts';
+import type { LinkedWorktree } from './worktree-link.ts';
 
 /**
  * `clean`: everything was committed when the task ended; nothing can be lost.
@@ -18,14 +18,14 @@ export class SlotMemory {
   readonly #clean = new Map<string, string>();
   readonly #sparse = new Map<string, string>();
 
-  async get(worktree: LinkedWorktree): Promise<SlotKnowledge> {
+  get(worktree: LinkedWorktree): SlotKnowledge {
     const clean = this.#clean.get(worktree.path);
-    if (clean !== undefined && clean === (await traceOf(worktree))) return 'clean';
-    return (await exists(join(worktree.gitDir, disposableMark))) ? 'disposable' : 'unknown';
+    if (clean !== undefined && clean === traceOf(worktree)) return 'clean';
+    return exists(join(worktree.gitDir, disposableMark)) ? 'disposable' : 'unknown';
   }
 
-  async setClean(worktree: LinkedWorktree): Promise<void> {
-    this.#clean.set(worktree.path, await traceOf(worktree));
+  setClean(worktree: LinkedWorktree): void {
+    this.#clean.set(worktree.path, traceOf(worktree));
   }
 
   /** The slot goes to a new user. */
@@ -49,9 +49,9 @@ export class SlotMemory {
 }
 
 /** Changes when somebody commits, switches, adds or resets in a slot that was left clean. */
-async function traceOf(worktree: LinkedWorktree): Promise<string> {
-  const head = await readText(join(worktree.gitDir, 'HEAD'));
-  const log = await stat(join(worktree.gitDir, 'logs', 'HEAD')).catch(() => null);
-  const index = await stat(join(worktree.gitDir, 'index')).catch(() => null);
+function traceOf(worktree: LinkedWorktree): string {
+  const head = readText(join(worktree.gitDir, 'HEAD'));
+  const log = factsOf(join(worktree.gitDir, 'logs', 'HEAD'));
+  const index = factsOf(join(worktree.gitDir, 'index'));
   return `${head} ${log?.size} ${index?.ino} ${index?.size} ${index?.mtimeMs}`;
 }

@@ -14,9 +14,9 @@ import { creationMark, emptySlot, type EmptiedSlot } from './slot-emptying.ts';
 import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from './worktree-metadata.ts';
 import { headOf } from './worktree-heads.ts';
+import { exists } from './small-files.ts';
 import {
   canonicalPath,
-  exists,
   findWorktree,
   writeMetadata,
   type LinkedWorktree,
@@ -26,7 +26,7 @@ export async function prepareSlot(
   context: RepositoryContext,
   request: SlotRequest,
 ): Promise<GitResult<SlotOutcome>> {
-  const path = await canonicalPath(request.path);
+  const path = canonicalPath(request.path);
   if (path === context.root) {
     return refuse('failed', `${path} is the checkout of the user and cannot be a slot.`);
   }
@@ -44,7 +44,7 @@ async function prepareAt(
   context: RepositoryContext,
   request: SlotRequest,
 ): Promise<GitResult<SlotOutcome>> {
-  const found = await findWorktree(context, request.path);
+  const found = findWorktree(context, request.path);
   switch (found.kind) {
     case 'linked':
       return reuse(context, request, found.worktree);
@@ -82,7 +82,7 @@ async function reuse(
     context.slots.setUsed(worktree.path);
     return ok({ created: false, rescueRef: null });
   }
-  const knowledge = await context.slots.get(worktree);
+  const knowledge = context.slots.get(worktree);
   const emptied: GitResult<EmptiedSlot> =
     knowledge === 'unknown'
       ? await emptySlot(context, worktree, request.sha)
@@ -113,8 +113,8 @@ async function standsReady(
   return (
     (await headOf(context, worktree)).branch === ref &&
     (await readRef(context, ref)) !== null &&
-    (await exists(join(worktree.gitDir, 'index'))) &&
-    !(await exists(join(worktree.gitDir, creationMark)))
+    exists(join(worktree.gitDir, 'index')) &&
+    !exists(join(worktree.gitDir, creationMark))
   );
 }
 
@@ -128,7 +128,7 @@ async function switchSlot(
   if (!freed.ok) return freed;
   const sparse = await adjustSparse(context, worktree, request.sparse);
   if (!sparse.ok) return sparse;
-  const ignoresBefore = await context.ignores.fingerprint(worktree.path);
+  const ignoresBefore = context.ignores.fingerprint(worktree.path);
   const output = await context.git(
     [
       ...context.checkoutSettings,
@@ -141,7 +141,7 @@ async function switchSlot(
   );
   if (output.code !== 0) return err(failureOf(output, `prepare ${worktree.path}`));
   // Files that the former commit's `.gitignore` hid would show up as the next task's work.
-  const ignoresChanged = await context.ignores.changedSince(worktree.path, ignoresBefore);
+  const ignoresChanged = context.ignores.changedSince(worktree.path, ignoresBefore);
   if (leftFiles || request.dropIgnored || ignoresChanged) {
     const cleaned = await context.git(['clean', '-ffdq', ...(request.dropIgnored ? ['-x'] : [])], {
       at: worktree.path,

@@ -5,7 +5,8 @@ import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
 import type { GitResult } from './port.ts';
-import { readText, type LinkedWorktree } from './worktree-link.ts';
+import { readText } from './small-files.ts';
+import { type LinkedWorktree } from './worktree-link.ts';
 
 const everything = '(everything)';
 
@@ -16,7 +17,7 @@ export async function adjustSparse(
   cone: readonly string[] | null,
 ): Promise<GitResult<void>> {
   const wanted = cone === null ? everything : [...cone].sort().join('\n');
-  const present = context.slots.sparse(worktree.path) ?? (await initialCone(worktree));
+  const present = context.slots.sparse(worktree.path) ?? initialCone(worktree);
   if (present === wanted) return ok(undefined);
   const args =
     cone === null
@@ -35,7 +36,7 @@ export async function adjustSparse(
 }
 
 /** After a restart only this is known for sure: a worktree without the setting holds everything. */
-async function initialCone(worktree: LinkedWorktree): Promise<string> {
-  const config = await readText(join(worktree.gitDir, 'config.worktree'));
+function initialCone(worktree: LinkedWorktree): string {
+  const config = readText(join(worktree.gitDir, 'config.worktree'));
   return config !== null && /sparsecheckout\s*=\s*true/i.test(config) ? '(unknown)' : everything;
 }

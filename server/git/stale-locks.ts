@@ -1,8 +1,9 @@
 // Locks in a slot that a killed agent has left behind: git never removes them, and nobody else works there.
 
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { factsOf } from './small-files.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
 const pauseMs = 50;
@@ -12,7 +13,7 @@ const lockNames = ['index.lock', 'HEAD.lock'];
 export async function dropStaleLocks(worktree: LinkedWorktree, staleMs: number): Promise<void> {
   for (const name of lockNames) {
     const file = join(worktree.gitDir, name);
-    const ageMs = await ageOf(file);
+    const ageMs = ageOf(file);
     if (ageMs !== null && ageMs >= staleMs) await rm(file, { force: true });
   }
 }
@@ -22,7 +23,7 @@ export async function outlastLocks(worktree: LinkedWorktree, staleMs: number): P
   for (const name of lockNames) {
     const file = join(worktree.gitDir, name);
     for (let waitedMs = 0; waitedMs < staleMs; waitedMs += pauseMs) {
-      const ageMs = await ageOf(file);
+      const ageMs = ageOf(file);
       if (ageMs === null || ageMs >= staleMs) break;
       await delay(pauseMs);
     }
@@ -30,7 +31,7 @@ export async function outlastLocks(worktree: LinkedWorktree, staleMs: number): P
   await dropStaleLocks(worktree, staleMs);
 }
 
-async function ageOf(file: string): Promise<number | null> {
-  const facts = await stat(file).catch(() => null);
+function ageOf(file: string): number | null {
+  const facts = factsOf(file);
   return facts === null ? null : Date.now() - facts.mtimeMs;
 }

@@ -1,11 +1,11 @@
 // Which branch each worktree has checked out, and what it is in the middle of, told by the files git keeps.
 
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RepositoryContext } from './context.ts';
 import { isSha } from './loose-objects.ts';
 import { parseWorktreeList } from './worktree-list-format.ts';
-import { linkedWorktrees, readText, type LinkedWorktree } from './worktree-link.ts';
+import { namesIn, readText } from './small-files.ts';
+import { linkedWorktrees, type LinkedWorktree } from './worktree-link.ts';
 
 export type Operation = 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect';
 
@@ -31,32 +31,30 @@ const operationFiles: readonly (readonly [string, Operation])[] = [
   ['BISECT_LOG', 'bisect'],
 ];
 
-export async function unfinishedOperation(gitDir: string): Promise<UnfinishedOperation | null> {
-  const names = new Set(await readdir(gitDir).catch(() => []));
+export function unfinishedOperation(gitDir: string): UnfinishedOperation | null {
+  const names = new Set(namesIn(gitDir));
   for (const [name, kind] of operationFiles) {
     if (!names.has(name)) continue;
-    return { kind, branch: await branchOfOperation(gitDir, name) };
+    return { kind, branch: branchOfOperation(gitDir, name) };
   }
   return null;
 }
 
 /** While a rebase or a bisect runs HEAD is detached; only its own notes say which branch it belongs to. */
-async function branchOfOperation(gitDir: string, name: string): Promise<string | null> {
+function branchOfOperation(gitDir: string, name: string): string | null {
   if (name === 'rebase-merge' || name === 'rebase-apply') {
-    const head = (await readText(join(gitDir, name, 'head-name')))?.trim();
+    const head = readText(join(gitDir, name, 'head-name'))?.trim();
     return head?.startsWith('refs/') ? head : null;
   }
   if (name === 'BISECT_LOG') {
-    const start = (await readText(join(gitDir, 'BISECT_START')))?.trim();
+    const start = readText(join(gitDir, 'BISECT_START'))?.trim();
     return start && !isSha(start) ? `refs/heads/${start}` : null;
   }
   return null;
 }
 
-export async function readHead(
-  gitDir: string,
-): Promise<Pick<WorktreeHead, 'branch' | 'detachedAt'>> {
-  const content = (await readText(join(gitDir, 'HEAD')))?.trim() ?? '';
+export function readHead(gitDir: string): Pick<WorktreeHead, 'branch' | 'detachedAt'> {
+  const content = readText(join(gitDir, 'HEAD'))?.trim() ?? '';
   if (content.startsWith('ref: ')) return { branch: content.slice(5).trim(), detachedAt: null };
   return { branch: null, detachedAt: isSha(content) ? content : null };
 }
@@ -78,14 +76,12 @@ export async function headOf(
 /** The main checkout first, then all linked worktrees. */
 export async function worktreeHeads(context: RepositoryContext): Promise<WorktreeHead[]> {
   const main = { path: context.root, gitDir: context.commonDir };
-  const worktrees = [...(context.isBare ? [] : [main]), ...(await linkedWorktrees(context))];
+  const worktrees = [...(context.isBare ? [] : [main]), ...linkedWorktrees(context)];
   const listed = context.refsAreFiles ? null : await listedHeads(context);
-  return Promise.all(
-    worktrees.map(async (worktree) => {
-      const head = listed?.get(worktree.path) ?? (await readHead(worktree.gitDir));
-      return { ...worktree, ...head, operation: await unfinishedOperation(worktree.gitDir) };
-    }),
-  );
+  return worktrees.map((worktree) => {
+    const head = listed?.get(worktree.path) ?? readHead(worktree.gitDir);
+    return { ...worktree, ...head, operation: unfinishedOperation(worktree.gitDir) };
+  });
 }
 
 /** Where refs are kept in tables the HEAD files are stand-ins, so git is asked. */

@@ -1,8 +1,10 @@
 // The tie between a worktree and its private folder below `.git/worktrees`: found, checked and mended without git.
 
-import { mkdir, readFile, readdir, realpath, stat, writeFile } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { RepositoryContext } from './context.ts';
+import { exists, factsOf, namesIn, readText } from './small-files.ts';
 
 export interface LinkedWorktree {
   readonly path: string;
@@ -21,52 +23,56 @@ export type FoundWorktree =
   | { readonly kind: 'foreign' | 'absent' };
 
 /** The path with its folder's symbolic links resolved: git stores it so. */
-export async function canonicalPath(path: string): Promise<string> {
+export function canonicalPath(path: string): string {
   const absolute = resolve(path);
   const parent = dirname(absolute);
-  const real = await realpath(parent).catch(() => parent);
-  return join(real, basename(absolute));
+  return join(realFolder(parent), basename(absolute));
 }
 
-export async function findWorktree(
-  context: RepositoryContext,
-  path: string,
-): Promise<FoundWorktree> {
-  const pointer = await readPointer(join(path, '.git'));
+function realFolder(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
+
+export function findWorktree(context: RepositoryContext, path: string): FoundWorktree {
+  const pointer = readPointer(join(path, '.git'));
   const adminRoot = join(context.commonDir, 'worktrees');
   const pointsToUs = pointer !== null && dirname(pointer) === adminRoot;
-  if (pointsToUs && (await exists(join(pointer, 'HEAD')))) {
+  if (pointsToUs && exists(join(pointer, 'HEAD'))) {
     return { kind: 'linked', worktree: { path, gitDir: pointer } };
   }
-  const known = await findMetadata(context, path);
-  const folder = await stat(path).catch(() => null);
+  const known = findMetadata(context, path);
+  const folder = factsOf(path);
   if (known !== null) {
     const worktree = { path, gitDir: known };
     return folder === null ? { kind: 'missing', worktree } : { kind: 'unlinked', worktree };
   }
   if (pointsToUs) return { kind: 'orphaned', worktree: { path, gitDir: pointer } };
   if (folder === null) return { kind: 'absent' };
-  if (folder.isDirectory() && (await readdir(path)).length === 0) return { kind: 'absent' };
+  if (folder.isDirectory() && namesIn(path).length === 0) return { kind: 'absent' };
   return { kind: 'foreign' };
 }
 
 /** The private folder whose `gitdir` leads to this worktree. */
-async function findMetadata(context: RepositoryContext, path: string): Promise<string | null> {
+function findMetadata(context: RepositoryContext, path: string): string | null {
   const wanted = join(path, '.git');
-  for (const entry of await linkedWorktrees(context)) {
+  for (const entry of linkedWorktrees(context)) {
     if (join(entry.path, '.git') === wanted) return entry.gitDir;
   }
   return null;
 }
 
 /** All linked worktrees that git knows, whether their folders are there or not. */
-export async function linkedWorktrees(context: RepositoryContext): Promise<LinkedWorktree[]> {
+export function linkedWorktrees(context: RepositoryContext): LinkedWorktree[] {
   const adminRoot = join(context.commonDir, 'worktrees');
-  const names = await readdir(adminRoot).catch(() => []);
+  const names = namesIn(adminRoot);
   const found: LinkedWorktree[] = [];
   for (const name of names) {
     const gitDir = join(adminRoot, name);
-    const content = await readText(join(gitDir, 'gitdir'));
+    const content = readText(join(gitDir, 'gitdir'));
     if (content === null) continue;
     const target = content.trim();
     const file = isAbsolute(target) ? resolve(target) : resolve(gitDir, target);
@@ -76,8 +82,8 @@ export async function linkedWorktrees(context: RepositoryContext): Promise<Linke
 }
 
 /** Where a `.git` file leads, or null when it is none. */
-async function readPointer(file: string): Promise<string | null> {
-  const content = await readText(file);
+function readPointer(file: string): string | null {
+  const content = readText(file);
   if (content === null || !content.startsWith('gitdir: ')) return null;
   const target = content.slice('gitdir: '.length).trim();
   return isAbsolute(target) ? resolve(target) : resolve(dirname(file), target);
@@ -94,21 +100,4 @@ export async function writeMetadata(worktree: LinkedWorktree, head: string): Pro
   await writeFile(join(worktree.gitDir, 'commondir'), '../..\n');
   await writeFile(join(worktree.gitDir, 'gitdir'), `${join(worktree.path, '.git')}\n`);
   await writeFile(join(worktree.gitDir, 'HEAD'), `${head}\n`);
-}
-
-export async function readText(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch {
-    return null;
-  }
-}
-
-export async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -10,7 +10,8 @@ import type { GitResult, Sha } from './port.ts';
 import { readRef, updateRefs } from './refs.ts';
 import { keepCommit, labelOfBranch, rescueRefFor } from './rescue.ts';
 import { headOf } from './worktree-heads.ts';
-import { exists, type LinkedWorktree } from './worktree-link.ts';
+import { exists } from './small-files.ts';
+import { type LinkedWorktree } from './worktree-link.ts';
 
 /** Removes the private folder; the commits and files it led to have to be kept before. */
 export async function dropMetadata(
@@ -35,7 +36,7 @@ export async function forgetMissing(
   context: RepositoryContext,
   worktree: LinkedWorktree,
 ): Promise<GitResult<string | null>> {
-  if (await exists(join(worktree.gitDir, 'locked'))) {
+  if (exists(join(worktree.gitDir, 'locked'))) {
     const message = `The worktree ${worktree.path} is locked but its folder is gone; unlock it with "git worktree unlock".`;
     return { ok: false, error: gitFailure('failed', message) };
   }
@@ -65,7 +66,7 @@ async function keepStaged(
   label: string,
 ): Promise<GitResult<string | null>> {
   const ownIndex = join(worktree.gitDir, 'index');
-  if (!(await exists(ownIndex))) return ok(null);
+  if (!exists(ownIndex)) return ok(null);
   const index = join(worktree.gitDir, 'drover-rescue-staged.index');
   await copyFile(ownIndex, index);
   const env = { GIT_INDEX_FILE: index };
