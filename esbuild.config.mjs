@@ -12,7 +12,9 @@ const entryPoints = {
 
 rmSync('dist', { recursive: true, force: true });
 await build({
-  entryPoints: Object.fromEntries(Object.entries(entryPoints).filter(([, file]) => existsSync(file))),
+  entryPoints: Object.fromEntries(
+    Object.entries(entryPoints).filter(([, file]) => existsSync(file)),
+  ),
   outdir: 'dist',
   bundle: true,
   platform: 'node',

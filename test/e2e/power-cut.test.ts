@@ -41,7 +41,7 @@ suite('a power cut', function () {
       // The cut may have taken the run's own row: then it has not begun.
       const runs = (await here.status()).run;
       command = [runs?.active === true ? 'resume' : 'run', '--workers', '4', '--json'].filter(
-        (word, at) => runs?.active !== true || ![1, 2].includes(at),
+        (_word, at) => runs?.active !== true || ![1, 2].includes(at),
       );
     }
     const last = await here.drover(command, { timeoutMs: 300_000 });

@@ -38,7 +38,9 @@ const files: readonly Row[] = [
   toml('2 MB', `# ${'x'.repeat(2 * 1024 * 1024)}\n`, '1 MB'),
   {
     ...toml('a folder', '', 'folder', 'file'),
-    prepare: (place) => void mkdirSync(join(place.root, '.drover.toml')),
+    prepare: (place) => {
+      mkdirSync(join(place.root, '.drover.toml'));
+    },
   },
   {
     ...toml('a wrong value stops init too', 'max_workers = 0\n', 'line 1', 'max_workers'),

@@ -1,6 +1,6 @@
 // The program under test as a later version of itself: the same bundles with another number in them.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import assert from 'node:assert/strict';
 import { droverProgram } from './program.ts';
@@ -16,18 +16,16 @@ export function writeOtherVersion(folder: string, change: VersionChange): string
   const to = join(folder, `drover-${change.version}`);
   mkdirSync(to);
   writeFileSync(join(to, 'package.json'), '{"type":"module"}\n');
-  for (const name of ['cli.js', 'backend.js']) {
-    let text = readFileSync(join(from, name), 'utf8');
-    text = replaced(text, /(\bdroverVersion\d* = )"[^"]+"/g, `$1"${change.version}"`);
+  let changes = 0;
+  for (const name of readdirSync(from).filter((file) => file.endsWith('.js'))) {
+    const before = readFileSync(join(from, name), 'utf8');
+    let text = before.replace(/(\bdroverVersion\d* = )"[^"]+"/g, `$1"${change.version}"`);
     if (change.protocol !== undefined) {
-      text = replaced(text, /(\bprotocolVersion\d* = )\d+/g, `$1${change.protocol}`);
+      text = text.replace(/(\bprotocolVersion\d* = )\d+/g, `$1${change.protocol}`);
     }
+    if (text !== before) changes += 1;
     writeFileSync(join(to, name), text);
   }
+  assert.ok(changes > 0, 'no bundle holds the version');
   return join(to, 'cli.js');
-}
-
-function replaced(text: string, pattern: RegExp, by: string): string {
-  assert.match(text, pattern);
-  return text.replace(pattern, by);
 }

@@ -1,5 +1,6 @@
 // Cuts the end off SQLite's write-ahead log, as if the last transactions had never reached the disk. Only what has not
-// been copied into the database file can be cut; the index says how much has.
+// been copied into the database file can be cut; the index says how much has. What Drover has said to be stored was
+// flushed before, so a real loss of power takes only the few commits that were still on their way.
 
 import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 
@@ -14,7 +15,13 @@ export interface LogCut {
   readonly kept: number;
 }
 
-/** Keeps the share (0 to 1) of the frames that can be lost; null where there is no log with such frames. */
+/** Commits that can be on their way to the disk at once when the power goes. */
+const commitsLostMax = 2;
+
+/**
+ * Loses the last one or two commits, and keeps a share (0 to 1) of their frames, torn as a real cut leaves them; null
+ * where there is no log with such frames.
+ */
 export function cutLog(database: string, share: number): LogCut | null {
   const log = `${database}-wal`;
   const index = `${database}-shm`;
@@ -23,8 +30,9 @@ export function cutLog(database: string, share: number): LogCut | null {
   const frameBytes = frameHeaderBytes + pageSize;
   const frames = framesOfThisRound(log, frameBytes);
   const copied = Math.min(readFileSync(index).readUInt32LE(copiedFramesAt), frames);
-  const kept = copied + Math.floor((frames - copied) * share);
-  if (kept === frames) return null;
+  const sound = framesBefore(log, frameBytes, frames, 1 + Math.round(share * (commitsLostMax - 1)));
+  const kept = Math.max(copied, sound) + Math.floor((frames - Math.max(copied, sound) - 1) * share);
+  if (kept >= frames || kept < copied) return null;
   truncateSync(log, walHeaderBytes + kept * frameBytes);
   rmSync(index);
   return { frames, kept };
@@ -40,4 +48,15 @@ function framesOfThisRound(log: string, frameBytes: number): number {
     frames += 1;
   }
   return frames;
+}
+
+/** Frames that are left when the last `commits` commits are taken away. A commit ends with a frame that says the size. */
+function framesBefore(log: string, frameBytes: number, frames: number, commits: number): number {
+  const bytes = readFileSync(log);
+  let left = commits + 1;
+  for (let frame = frames; frame > 0; frame -= 1) {
+    const isCommit = bytes.readUInt32BE(walHeaderBytes + (frame - 1) * frameBytes + 4) !== 0;
+    if (isCommit && --left === 0) return frame;
+  }
+  return 0;
 }
