@@ -18,7 +18,7 @@ import { isAlive, thawRun } from './process-table.ts';
 import { readExitCode, removeRawFiles } from './run-files.ts';
 import { openRunRecord, type RunRecord } from './run-record.ts';
 import { watchSilence } from './silence.ts';
-import { exitOfAdopted, type AgentExit } from './spawn.ts';
+import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from './spawn.ts';
 import { followSpool } from './spool.ts';
 import { startProgram } from './start-program.ts';
 import { superviseProgram, type ProgramEnd } from './supervise.ts';
@@ -30,6 +30,7 @@ export interface CommandDeps {
   /** Time between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
   readonly emptySpoolAtBytes?: number;
+  readonly elsewhere?: SpawnElsewhere;
 }
 
 interface CommandRun {
@@ -111,6 +112,7 @@ async function startAndFollow(
     args,
     env: request.env,
     stdin: 'file',
+    elsewhere: run.deps.elsewhere,
     onLeftoverLine: (stream, text) => record.emit({ type: 'output', stream, text }),
   });
   if (!started.ok) return { kind: 'failed', failure: started.error };

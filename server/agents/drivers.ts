@@ -5,6 +5,7 @@ import { createClaudeDriver } from './claude/driver.ts';
 import { createCommandDriver } from './command.ts';
 import { createDemoDriver } from './demo/driver.ts';
 import type { AgentDriver, AgentKind, AgentSettings, ProcessTable } from './port.ts';
+import type { SpawnElsewhere } from './spawn.ts';
 
 export interface DriverDeps {
   readonly processTable: ProcessTable;
@@ -12,6 +13,8 @@ export interface DriverDeps {
   readonly baseDir: string;
   /** True where a person trusts the repository: the agent may use the repository's own agent settings. */
   readonly trusted?: boolean;
+  /** Where agents are started that read their input from a file. */
+  readonly elsewhere?: SpawnElsewhere;
 }
 
 /** Throws a Refusal (`agent_missing`) for a kind that this version does not drive. */

@@ -5,7 +5,7 @@ import { err, failure, ok, type Result } from '../core/failure.ts';
 import type { AgentHost, AgentRequest, ProcessTable } from './port.ts';
 import { removeRawFiles } from './run-files.ts';
 import type { RunRecord } from './run-record.ts';
-import { spawnAgent, type AgentChild } from './spawn.ts';
+import { spawnAgentElsewhere, type AgentChild, type SpawnElsewhere } from './spawn.ts';
 import { followSpool, type OutputStream } from './spool.ts';
 
 export interface StartOptions {
@@ -19,6 +19,7 @@ export interface StartOptions {
   readonly stdin: 'file' | 'pipe';
   /** Takes lines that an earlier process of the same part had printed and nobody had read. */
   readonly onLeftoverLine: (stream: OutputStream, line: string) => void;
+  readonly elsewhere?: SpawnElsewhere | undefined;
 }
 
 /** The process exists and is stored when this resolves; its program starts at `release`. */
@@ -30,7 +31,7 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
   }
   let child: AgentChild;
   try {
-    child = await spawnAgent({
+    const spawnRequest = {
       runId: request.runId,
       files: record.files,
       program,
@@ -42,7 +43,8 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
         ...options.env,
       },
       stdin: options.stdin,
-    });
+    };
+    child = await spawnAgentElsewhere(spawnRequest, options.elsewhere);
   } catch (error) {
     removeRawFiles(record.files);
     const reason = error instanceof Error ? error.message : String(error);

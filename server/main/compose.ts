@@ -2,7 +2,12 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { homedir } from 'node:os';
-import { createDriver, agentEnvironment, secretValues } from '../agents/drivers.ts';
+import {
+  createDriver,
+  agentEnvironment,
+  secretValues,
+  type DriverDeps,
+} from '../agents/drivers.ts';
 import { createMask } from '../agents/masking.ts';
 import type { AgentDriver, AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
@@ -18,7 +23,7 @@ import type { GitRepository } from '../git/port.ts';
 import { openStore } from '../store/open.ts';
 import type { Store, Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
-import { createHelperProcess } from './helper-process.ts';
+import { createHelperProcess, type HelperProcess } from './helper-process.ts';
 import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
 import { workFiles } from './work-files.ts';
 
@@ -82,6 +87,7 @@ export interface Project {
   readonly live: LiveSettings;
   readonly store: Store;
   readonly git: GitRepository;
+  readonly helper: HelperProcess;
   close(): Promise<void>;
 }
 
@@ -98,7 +104,7 @@ export async function openProject(
   if (elsewhere !== undefined) throw new Refusal('bad_configuration', elsewhere.message);
   const places = placesOf(root, live.settings.databasePath);
   const helper = createHelperProcess();
-  const opened = await openGitAdapter({ elsewhere: helper.run }).open(root);
+  const opened = await openGitAdapter({ elsewhere: helper.runGit }).open(root);
   if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
   const storeOptions = { ...options, durability: 'grouped' } as const;
   const store = await openStore(places.database, storeSources, storeOptions);
@@ -106,7 +112,7 @@ export async function openProject(
     await store.close();
     helper.close();
   };
-  return { places, live, store: store.store, git: opened.value, close };
+  return { places, live, store: store.store, git: opened.value, helper, close };
 }
 
 export interface EngineHost {
@@ -134,6 +140,12 @@ export function composeEngine(
     onTrouble: (error) => report(error, 'the durable engine'),
   }) as unknown as EmbeddedDurable<Tx>;
   const drivers = new Map<string, AgentDriver>();
+  const driverDeps = {
+    processTable: processes,
+    baseDir: places.root,
+    trusted: true,
+    elsewhere: project.helper.spawnAgent,
+  };
   const secrets = (): string[] => [
     ...secretValues(live.environment),
     ...secretValues(live.settings.agent.env),
@@ -156,7 +168,7 @@ export function composeEngine(
       logs: places.logs,
     },
     settings: () => workSettings(live.settings),
-    driverFor: (kind) => driverFor(drivers, live, kind, places.root, processes),
+    driverFor: (kind) => driverFor(drivers, live, kind, driverDeps),
     agentEnvironment: (kind) =>
       agentEnvironment(
         live.environment,
@@ -179,8 +191,7 @@ function driverFor(
   drivers: Map<string, AgentDriver>,
   live: LiveSettings,
   kind: string,
-  baseDir: string,
-  processTable: ReturnType<typeof createProcessTable>,
+  deps: DriverDeps,
 ): AgentDriver {
   const { agent } = live.settings;
   const own = agent.kind === kind;
@@ -195,7 +206,7 @@ function driverFor(
   const key = JSON.stringify([settings, live.environment['PATH']]);
   const known = drivers.get(key);
   if (known !== undefined) return known;
-  const made = createDriver(settings, { processTable, baseDir, trusted: true });
+  const made = createDriver(settings, deps);
   drivers.set(key, made);
   return made;
 }

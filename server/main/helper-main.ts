@@ -1,14 +1,17 @@
-// The helper process: starts git for the backend. Starting a process takes time in proportion to the memory of the one
-// that starts it, during which that one does nothing else; so it is done from here, where there is little memory.
+// The helper process: starts git and agents for the backend. Starting a process takes time in proportion to the memory
+// of the one that starts it, during which that one does nothing else; so it is done from here, where there is little.
 //
-// It ends when the backend is gone (or has let go of it) and what it runs has ended by itself: a git that is killed
-// half-way, for example while it updates a checkout of the user's, would leave more to repair than one that finishes.
+// It ends when the backend is gone (or has let go of it) and the git processes of its own have ended by themselves: a
+// git that is killed half-way, for example while it updates a checkout of the user's, would leave more to repair than
+// one that finishes. Agents live on, except those that were not released yet: their gate closes with this process.
 
+import { spawnAgent, type AgentChild } from '../agents/spawn.ts';
 import { runOnce } from '../git/run-once.ts';
 import type { FromHelper, ToHelper } from './helper-messages.ts';
 
 const environments = new Map<number, Readonly<Record<string, string>>>();
 const running = new Map<number, AbortController>();
+const agents = new Map<number, AgentChild>();
 
 function say(message: FromHelper): void {
   // A backend that died in between needs no answer.
@@ -23,11 +26,33 @@ async function runGit(message: Extract<ToHelper, { kind: 'git' }>): Promise<void
     const output = await runOnce({ ...message.request, environment }, controller.signal);
     say({ kind: 'output', id: message.id, output });
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    say({ kind: 'threw', id: message.id, message: text });
+    sayThrown(message.id, error);
   } finally {
     running.delete(message.id);
+    endWhenDone();
   }
+}
+
+async function startAgent(message: Extract<ToHelper, { kind: 'agent' }>): Promise<void> {
+  const { id, request } = message;
+  try {
+    const child = await spawnAgent(request);
+    agents.set(id, child);
+    say({ kind: 'started', id, process: child.process });
+    const exit = await child.exited;
+    agents.delete(id);
+    say({ kind: 'exited', id, exit });
+  } catch (error) {
+    sayThrown(id, error);
+  }
+}
+
+function sayThrown(id: number, error: unknown): void {
+  say({ kind: 'threw', id, message: error instanceof Error ? error.message : String(error) });
+}
+
+function endWhenDone(): void {
+  if (!process.connected && running.size === 0) process.exit(0);
 }
 
 process.on('message', (message: ToHelper) => {
@@ -41,8 +66,15 @@ process.on('message', (message: ToHelper) => {
     case 'abort':
       running.get(message.id)?.abort();
       return;
+    case 'agent':
+      void startAgent(message);
+      return;
+    case 'release':
+      agents.get(message.id)?.release();
+      return;
   }
 });
+process.on('disconnect', endWhenDone);
 
 // Ends with the backend, not before it: a Ctrl-C in its terminal reaches the whole group.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);

@@ -1,5 +1,7 @@
-// What the backend and its helper process say to each other.
+// What the backend and its helper process say to each other. An id names one conversation: a git process, or an agent.
 
+import type { AgentProcess } from '../agents/port.ts';
+import type { AgentExit, SpawnRequest } from '../agents/spawn.ts';
 import type { GitOutput, GitRequest } from '../git/run-once.ts';
 
 export type ToHelper =
@@ -15,10 +17,16 @@ export type ToHelper =
       readonly environment: number;
       readonly request: Omit<GitRequest, 'environment'>;
     }
-  | { readonly kind: 'abort'; readonly id: number };
+  | { readonly kind: 'abort'; readonly id: number }
+  | { readonly kind: 'agent'; readonly id: number; readonly request: SpawnRequest }
+  | { readonly kind: 'release'; readonly id: number };
 
-export type FromHelper =
-  | { readonly kind: 'ready' }
+/** What belongs to a conversation. */
+export type Heard =
   | { readonly kind: 'output'; readonly id: number; readonly output: GitOutput }
-  /** Not even tried: the request itself is wrong. */
+  | { readonly kind: 'started'; readonly id: number; readonly process: AgentProcess }
+  | { readonly kind: 'exited'; readonly id: number; readonly exit: AgentExit }
+  /** It could not even be tried. */
   | { readonly kind: 'threw'; readonly id: number; readonly message: string };
+
+export type FromHelper = { readonly kind: 'ready' } | Heard;
