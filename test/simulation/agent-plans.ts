@@ -9,17 +9,17 @@ import { heldName } from '../doubles/simulated-git.ts';
 import type { World } from './world.ts';
 
 const moods = {
-  nothing: 3,
-  failed: 4,
+  nothing: 5,
+  failed: 5,
   brokenSetup: 1,
-  limited: 3,
-  blocked: 2,
-  held: 1,
+  limited: 6,
+  blocked: 4,
+  held: 4,
   stalled: 1,
   bad: 4,
-  half: 8,
-  shared: 8,
-  detached: 2,
+  half: 6,
+  shared: 10,
+  detached: 3,
 } as const;
 
 type Mood = keyof typeof moods | 'good';
@@ -33,7 +33,8 @@ export function planAgent(
   const mood: Mood =
     !world.calm && chance.percent(world.scenario.moodShare) ? chance.weighted(moods) : 'good';
   const own = `src/${request.taskId}`;
-  const slow = chance.percent(10) ? 8_000 : 1_500;
+  const { paceMs } = world.scenario;
+  const slow = chance.percent(10) ? 4 * paceMs : paceMs;
   const act = (item: AgentAct): AgentPlan['acts'][number] => ({
     afterMs: chance.between(5, slow),
     act: item,

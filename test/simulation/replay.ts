@@ -21,7 +21,7 @@ export class Replay {
   /** The end of the feed, for people. */
   readonly last: FeedEvent[] = [];
   onEvent: (event: FeedEvent) => void = () => undefined;
-  counted = 0;
+  readonly types = new Map<string, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -42,7 +42,7 @@ export class Replay {
     if (event.seq !== this.#seq + 1)
       this.#world.violate('feed', `event ${event.seq} follows event ${this.#seq}`);
     this.#seq = event.seq;
-    this.counted += 1;
+    this.types.set(event.type, (this.types.get(event.type) ?? 0) + 1);
     this.last.push(event);
     if (this.last.length > lastMax) this.last.shift();
     this.#change(event);

@@ -7,7 +7,10 @@ import { addTask } from '../../server/store/tasks.ts';
 import { Checks } from './checks.ts';
 import { checkEnd, checkSettled, notArrived } from './end-checks.ts';
 import { type Faults, noFaults } from './faults.ts';
-import { Person, unfinishedTasks } from './person.ts';
+import { HelpfulPerson, unfinishedTasks } from './helpful-person.ts';
+import { PersonAtGit } from './person-at-git.ts';
+import { Requests } from './requests.ts';
+import { WildPerson } from './wild-person.ts';
 import { Violation, World } from './world.ts';
 
 export interface SeedOutcome {
@@ -16,6 +19,8 @@ export interface SeedOutcome {
   /** Of the whole event feed with its times: the same seed has to give the same one. */
   readonly feedHash: string;
   readonly events: number;
+  /** How often each type of event came, so that a simulation that has gone blind is noticed. */
+  readonly types: ReadonlyMap<string, number>;
   readonly crashes: number;
   readonly simulatedMs: number;
   /** What happened last, for people. */
@@ -46,13 +51,18 @@ export async function runSeed(seed: number, faults: Faults = noFaults): Promise<
 class Simulation {
   readonly #world: World;
   readonly #checks: Checks;
-  readonly #person: Person;
+  readonly #requests: Requests;
+  readonly #wild: WildPerson;
+  readonly #helpful: HelpfulPerson;
   readonly #beganMs: number;
 
   constructor(world: World) {
     this.#world = world;
     this.#checks = new Checks(world);
-    this.#person = new Person(world);
+    this.#requests = new Requests(world);
+    const git = new PersonAtGit(world);
+    this.#wild = new WildPerson(world, this.#requests, git);
+    this.#helpful = new HelpfulPerson(world, this.#requests, git);
     this.#beganMs = world.clock.now();
   }
 
@@ -62,7 +72,7 @@ class Simulation {
     await this.#until(1_000, () => world.life?.launched === true);
     await this.#plan();
     world.planned = true;
-    this.#person.startRun(null);
+    this.#startFirstRun();
     this.#schedulePerson();
     this.#scheduleTrouble();
     await this.#until(world.scenario.chaosMs, () => false);
@@ -123,12 +133,19 @@ class Simulation {
     );
   }
 
+  #startFirstRun(): void {
+    const { scenario } = this.#world;
+    const [epic] = this.#world.rows<{ id: string }>('select id from epics order by position');
+    if (epic === undefined || scenario.firstLand === null) this.#requests.run(null);
+    else this.#requests.run(epic.id, { land: scenario.firstLand });
+  }
+
   #schedulePerson(): void {
     const { personChance, scenario, clock } = this.#world;
     if (scenario.personEveryMs === 0) return;
     clock.timer(personChance.between(1, 2 * scenario.personEveryMs), () => {
       if (this.#world.calm) return;
-      this.#person.actWildly();
+      this.#wild.act();
       this.#schedulePerson();
     });
   }
@@ -138,13 +155,15 @@ class Simulation {
     const chance = productChance.fork('trouble');
     const within = (): number => chance.below(scenario.chaosMs);
     if (scenario.crashes > 0)
-      clock.timer(within(), () => this.#wild(() => this.#world.crash('any time')));
-    if (scenario.leaves) clock.timer(within(), () => this.#wild(() => this.#world.leave()));
+      clock.timer(within(), () => this.#inTheWild(() => this.#world.crash('any time')));
+    if (scenario.leaves) clock.timer(within(), () => this.#inTheWild(() => this.#world.leave()));
     if (scenario.jumps)
-      clock.timer(within(), () => this.#wild(() => clock.jump(chance.between(1_000, 3_600_000))));
+      clock.timer(within(), () =>
+        this.#inTheWild(() => clock.jump(chance.between(1_000, 3_600_000))),
+      );
   }
 
-  #wild(act: () => void): void {
+  #inTheWild(act: () => void): void {
     if (!this.#world.calm) act();
   }
 
@@ -163,7 +182,7 @@ class Simulation {
 
   #isQuiet(): boolean {
     const { life } = this.#world;
-    if (life === null || !life.launched || this.#person.isWaiting) return false;
+    if (life === null || !life.launched || this.#requests.isWaiting) return false;
     return this.#world.rows("select id from runs where state = 'active'").length === 0;
   }
 
@@ -174,7 +193,7 @@ class Simulation {
     world.tell('from now on nothing goes wrong');
     world.commands.rules = { ...world.commands.rules, flakyShare: 0, setupFailShare: 0 };
     world.settings = { ...world.settings, gateTimeoutMs: 60_000 };
-    const stop = this.#repeat(() => this.#person.actKindly());
+    const stop = this.#repeat(() => this.#helpful.actKindly());
     const quiet = await this.#until(settleMs, () => this.#isQuiet());
     stop();
     if (!quiet) world.violate('stuck', 'a run does not end');
@@ -184,7 +203,7 @@ class Simulation {
 
   async #finish(): Promise<void> {
     const world = this.#world;
-    const stop = this.#repeat(() => this.#person.actHelpfully());
+    const stop = this.#repeat(() => this.#helpful.act());
     const isDone = (): boolean =>
       this.#isQuiet() &&
       unfinishedTasks(world).length === 0 &&
@@ -221,6 +240,7 @@ class Simulation {
       violation: world.violation,
       feedHash: hash,
       events: rows.length,
+      types: this.#checks.replay.types,
       crashes: world.crashes,
       simulatedMs: world.clock.now() - this.#beganMs,
       story: [

@@ -21,6 +21,8 @@ export interface Scenario {
   readonly tasks: readonly PlannedTask[];
   readonly epics: number;
   readonly settings: WorkSettings;
+  /** How the first run lands, if it is one for an epic. */
+  readonly firstLand: 'task' | 'epic' | 'review' | null;
   readonly chaosMs: number;
   readonly crashes: number;
   readonly leaves: boolean;
@@ -34,12 +36,14 @@ export interface Scenario {
   readonly latencyMaxMs: number;
   /** Percent of agents that do not simply do their work. */
   readonly moodShare: number;
+  /** Longest time that an agent needs for one thing. */
+  readonly paceMs: number;
 }
 
 const agentKinds = ['claude', 'command', 'drover-code'] as const;
 
 export function drawScenario(chance: SeededChance): Scenario {
-  const count = chance.between(2, 7);
+  const count = chance.between(2, 8);
   const epics = chance.percent(60) ? chance.between(1, 2) : 0;
   const tasks: PlannedTask[] = [];
   for (let at = 0; at < count; at += 1) tasks.push(drawTask(chance, at, tasks, epics));
@@ -47,17 +51,19 @@ export function drawScenario(chance: SeededChance): Scenario {
     tasks,
     epics,
     settings: drawSettings(chance),
-    chaosMs: chance.between(10_000, 60_000),
+    firstLand: chance.pick([null, null, 'task', 'epic', 'epic', 'review'] as const),
+    chaosMs: chance.between(8_000, 40_000),
     crashes: chance.percent(70) ? chance.between(1, 5) : 0,
     leaves: chance.percent(20),
     jumps: chance.percent(10),
-    personEveryMs: chance.percent(75) ? chance.between(500, 6_000) : 0,
+    personEveryMs: chance.percent(80) ? chance.pick([250, 600, 1_500, 4_000]) : 0,
     personRewinds: chance.percent(10),
     gitTroubleShare: chance.percent(25) ? chance.between(1, 6) : 0,
     flakyShare: chance.percent(30) ? 30 : 0,
     setupFailShare: chance.percent(30) ? 20 : 0,
     latencyMaxMs: chance.pick([2, 30, 30, 400]),
-    moodShare: chance.pick([0, 30, 30, 60]),
+    moodShare: chance.pick([0, 40, 70, 100]),
+    paceMs: chance.pick([300, 2_000, 5_000]),
   };
 }
 

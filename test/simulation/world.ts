@@ -26,6 +26,7 @@ export type Invariant =
   | 'not-ours'
   | 'work-kept'
   | 'stuck'
+  | 'swallowed'
   | 'feed'
   | 'landed-once'
   | 'bounds'

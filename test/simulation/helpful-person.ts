@@ -1,0 +1,105 @@
+// A person who does what the messages ask for, until everything is done.
+
+import { editTask } from '../../server/store/task-edit.ts';
+import { retryTask, unpauseTask } from '../../server/workflows/controls.ts';
+import { approve } from '../../server/workflows/reviews.ts';
+import type { PersonAtGit } from './person-at-git.ts';
+import type { Requests, TaskFacts } from './requests.ts';
+import type { World } from './world.ts';
+
+export class HelpfulPerson {
+  readonly #world: World;
+  readonly #requests: Requests;
+  readonly #git: PersonAtGit;
+
+  constructor(world: World, requests: Requests, git: PersonAtGit) {
+    this.#world = world;
+    this.#requests = requests;
+    this.#git = git;
+    requests.onRefusal = (message) => {
+      const told = /merge (\S+) into (\S+) by hand/.exec(message);
+      if (world.calm && told !== null) git.mergeInto(told[1] ?? '', told[2] ?? '');
+    };
+  }
+
+  /** Answers and tidies up, but decides nothing about tasks. */
+  actKindly(): void {
+    this.#requests.answer();
+    this.#git.tidy();
+  }
+
+  act(): void {
+    if (this.#requests.isWaiting) return;
+    this.actKindly();
+    this.#git.mend();
+    for (const task of this.#requests.tasks()) this.#help(task);
+    for (const { id } of this.#world.rows<{ id: string }>(
+      "select id from epics where landing_state = 'needs_review'",
+    ))
+      this.#requests.one('approve', id, approve);
+    this.#helpBlockedByCancelled();
+    this.#helpLines();
+    const [active] = this.#world.rows("select id from runs where state = 'active'");
+    if (active === undefined && unfinishedTasks(this.#world).length > 0) this.#requests.run(null);
+  }
+
+  /** A cancelled sub-task can't be tried again alone: it is taken out of the way. */
+  #helpBlockedByCancelled(): void {
+    const edges = this.#world.rows<{ task_id: string; blocked_by: string }>(
+      `select d.task_id, d.blocked_by from task_dependencies d
+       join tasks b on b.id = d.blocked_by join tasks t on t.id = d.task_id
+       where b.status = 'cancelled' and b.parent_id is not null and t.status <> 'completed'`,
+    );
+    for (const { task_id: id, blocked_by: blocker } of edges)
+      this.#requests.ask(`unblock ${id}`, ({ store }) =>
+        store.transaction((tx) => editTask(tx, store.sources, id, { remove_blockers: [blocker] })),
+      );
+  }
+
+  /** Where Drover says that it can't bring the work together with the person's, the person does. */
+  #helpLines(): void {
+    const lines = this.#world.rows<{ branch: string; pending_reason: string | null }>(
+      'select branch, pending_reason from lines where pending > 0',
+    );
+    for (const { branch, pending_reason: reason } of lines) {
+      if (reason !== null && /conflict|red|has commits/.test(reason))
+        this.#git.mergeInto(`drover/results/${branch}`, branch);
+    }
+  }
+
+  /** Does what the reason asks for, then says so. */
+  #unblock(id: string, reason: string): void {
+    const reset = /; reset (\S+), then/.exec(reason)?.[1];
+    if (reset !== undefined) this.#requests.reset(reset);
+    const merge = /merge (\S+) into (\S+), then/.exec(reason);
+    if (merge !== null) this.#git.mergeInto(merge[1] ?? '', merge[2] ?? '');
+    this.#requests.resolve(id);
+  }
+
+  #help({ id, status, blocked_reason: reason, parent_id }: TaskFacts): void {
+    if (parent_id !== null) return;
+    switch (status) {
+      case 'paused':
+        return this.#requests.one('unpause', id, (engine) => unpauseTask(engine, id, null));
+      case 'failed':
+      case 'conflict':
+      case 'cancelled':
+        return this.#requests.one('retry', id, (engine) => retryTask(engine, id, false));
+      case 'needs_review':
+        return this.#requests.one('approve', id, approve);
+      case 'blocked':
+        if (reason !== null) this.#unblock(id, reason);
+        return;
+      default:
+        return;
+    }
+  }
+}
+
+/** A sub-task that somebody has cancelled stays out of its parent's work. */
+export function unfinishedTasks(world: World): string[] {
+  const rows = world.rows<{ id: string }>(
+    "select id from tasks where status <> 'completed' and (parent_id is null or status <> 'cancelled')",
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,150 @@
+// What a person asks of the backend, as the command and the sidebar do, and whether the answers were true.
+
+import { Refusal } from '../../server/core/failure.ts';
+import {
+  answerQuestion,
+  cancelTask,
+  pauseTask,
+  resetTasks,
+  resolveTask,
+} from '../../server/workflows/controls.ts';
+import { type Engine, stopRuns } from '../../server/workflows/engine.ts';
+import { startRun } from '../../server/workflows/start-run.ts';
+import type { World } from './world.ts';
+
+export interface TaskFacts {
+  readonly id: string;
+  readonly status: string;
+  readonly blocked_reason: string | null;
+  readonly parent_id: string | null;
+}
+
+/** After this time an answer says that it takes longer, and the request stands. */
+const patienceMs = 15_000;
+
+export class Requests {
+  readonly #world: World;
+  /** Requests on their way. */
+  #open = 0;
+  #asked = 0;
+  onRefusal: (message: string) => void = () => undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get isWaiting(): boolean {
+    return this.#open > 0;
+  }
+
+  tasks(): TaskFacts[] {
+    return this.#world.rows<TaskFacts>(
+      'select id, status, blocked_reason, parent_id from tasks order by position',
+    );
+  }
+
+  /** Sends a request to the living backend; a refusal is an answer like others. */
+  ask(name: string, body: (engine: Engine) => Promise<unknown>): void {
+    const { life } = this.#world;
+    if (life === null || !life.alive || !life.launched) return;
+    this.#world.tell(`person: ${name}`);
+    this.#open += 1;
+    this.#asked += 1;
+    let isOver = false;
+    const over = (): void => {
+      if (!isOver) this.#open -= 1;
+      isOver = true;
+    };
+    life.onDeath.push(over);
+    body(life.engine).then(
+      () => {
+        if (life.alive) over();
+      },
+      (error: unknown) => {
+        if (!life.alive) return;
+        over();
+        if (!(error instanceof Refusal)) return this.#world.unexpected(error);
+        this.#world.tell(`refused ${name}: ${error.message}`);
+        this.onRefusal(error.message);
+      },
+    );
+  }
+
+  one(name: string, id: string, body: (engine: Engine, id: string) => Promise<unknown>): void {
+    this.ask(`${name} ${id}`, (engine) => body(engine, id));
+  }
+
+  run(
+    epicId: string | null,
+    how: {
+      readonly land?: 'task' | 'epic' | 'review' | null;
+      readonly target?: string | null;
+    } = {},
+  ): void {
+    const { land = null, target = null } = how;
+    const workers = this.#world.personChance.between(1, 4);
+    this.ask(`run ${epicId ?? 'everything'} ${land ?? ''} ${target ?? ''}`, (engine) =>
+      startRun(engine, { workers, epicId, target, land, flags: {} }),
+    );
+  }
+
+  answer(): void {
+    const [question] = this.#world.rows<{ id: string }>(
+      "select id from questions where state = 'open' order by asked_at_ms, id limit 1",
+    );
+    if (question !== undefined)
+      this.ask(`answer ${question.id}`, (engine) => answerQuestion(engine, question.id, 'yes'));
+  }
+
+  resolve(id: string): void {
+    this.one('resolve', id, (engine, task) => resolveTask(engine, task, 'there it is'));
+  }
+
+  reset(id: string): void {
+    this.one('reset', id, (engine, task) => resetTasks(engine, { ids: [task], statuses: [] }));
+  }
+
+  pause(id: string): void {
+    this.#stop('pause', 'paused', id, pauseTask);
+  }
+
+  cancel(id: string): void {
+    this.#stop('cancel', 'cancelled', id, (engine, task) => cancelTask(engine, task, 'no'));
+  }
+
+  /** A stop that was answered has been carried out, unless something else was asked meanwhile. */
+  #stop(
+    name: string,
+    wanted: string,
+    id: string,
+    body: (engine: Engine, id: string) => Promise<unknown>,
+  ): void {
+    this.ask(`${name} ${id}`, async (engine) => {
+      const asked = this.#asked;
+      await body(engine, id);
+      if (this.#asked !== asked) return;
+      const now = this.tasks().find((task) => task.id === id)?.status;
+      if (now !== wanted && now !== 'completed')
+        this.#world.violate('swallowed', `${name} ${id} was answered, but the task is ${now}`);
+    });
+  }
+
+  stopRuns(): void {
+    this.ask('stop', async (engine) => {
+      const asked = this.#asked;
+      const beganMs = engine.clock.now();
+      const ids = await stopRuns(engine, null);
+      if (this.#asked !== asked || engine.clock.now() - beganMs >= patienceMs) return;
+      for (const run of ids) this.#checkStopped(run);
+    });
+  }
+
+  #checkStopped(run: string): void {
+    const [left] = this.#world.rows<{ id: string }>(
+      `select t.id from tasks t join attempts a on a.task_id = t.id and a.epoch = t.epoch
+       where t.status in ('claimed', 'in_progress') and a.run_id = ?`,
+      run,
+    );
+    if (left !== undefined) this.#world.violate('swallowed', `${left.id} outlives its run ${run}`);
+  }
+}
