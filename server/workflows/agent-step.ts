@@ -60,8 +60,35 @@ export async function runPart(
     if (!request.resume) await startOver(engine, claim, place, part);
   }
   if (signal.aborted) return session.end({ kind: 'stopped' }, request.logPath);
-  await engine.files.writeText(`${request.logPath}.prompt`, engine.mask(request.prompt));
-  return session.end(await driver.run(request, session, signal), request.logPath);
+  return session.end(
+    await runToItsEnd(engine, claim, place, session, request, signal),
+    request.logPath,
+  );
+}
+
+/** Kills from outside that one attempt survives: its agent goes on in its session, as after the death of a backend. */
+const killsMax = 3;
+
+async function runToItsEnd(
+  engine: Engine,
+  claim: Claim,
+  place: Place,
+  session: PartSession,
+  first: AgentRequest,
+  signal: AbortSignal,
+): Promise<AgentOutcome> {
+  const driver = engine.driverFor(claim.agent);
+  let request = first;
+  for (let kills = 0; ; kills += 1) {
+    await engine.files.writeText(`${request.logPath}.prompt`, engine.mask(request.prompt));
+    const outcome = await driver.run(request, session, signal);
+    const goesOn = session.takeKill(outcome) && driver.capabilities.resume && kills < killsMax;
+    if (!goesOn || signal.aborted) return outcome;
+    const attempt = await lastAttempt(engine.store.db, claim.taskId);
+    if (attempt === null || attempt.number !== claim.attempt) return outcome;
+    await session.withdrawOld();
+    request = await requestFor(engine, claim, place, request.taskId, attempt);
+  }
 }
 
 function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null {
@@ -127,6 +154,7 @@ class PartSession implements AgentHost {
   readonly #part: string;
   readonly #signal: AbortSignal;
   #usage: Usage | null = null;
+  #wasKilled = false;
 
   constructor(engine: Engine, claim: Claim, part: string, signal: AbortSignal) {
     this.#engine = engine;
@@ -163,8 +191,17 @@ class PartSession implements AgentHost {
     );
   }
 
+  /** Whether this outcome is the work of a signal from outside; asked once for each run of the agent. */
+  takeKill(outcome: AgentOutcome): boolean {
+    const wasKilled = this.#wasKilled;
+    this.#wasKilled = false;
+    return wasKilled && outcome.kind === 'failed' && outcome.failure.kind === 'agent_failed';
+  }
+
   onEvent(event: AgentEvent): void {
     if (event.type === 'usage') this.#usage = event.usage;
+    // Shells report a death by signal n as 128 + n.
+    if (event.type === 'exit') this.#wasKilled = event.signal !== null || (event.code ?? 0) > 128;
     if (event.type !== 'retry') return;
     const { store } = this.#engine;
     const data = {
