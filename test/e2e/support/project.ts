@@ -126,6 +126,7 @@ class RealProject implements Project {
   readonly folder: string;
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly #running = new Set<RunningProgram>();
 
   constructor(folder: string, root: string, env: Readonly<Record<string, string>>) {
     this.folder = folder;
@@ -134,13 +135,17 @@ class RealProject implements Project {
   }
 
   start(args: readonly string[], options: DroverOptions = {}): RunningProgram {
-    return startProgram({
+    const started = startProgram({
       program: process.execPath,
       args: ['--no-warnings', options.program ?? droverProgram(), ...args],
       cwd: options.cwd ?? this.root,
       env: { ...this.env, ...options.env },
       timeoutMs: options.timeoutMs ?? commandTimeoutMs,
     });
+    this.#running.add(started);
+    const forget = (): void => void this.#running.delete(started);
+    started.ended.then(forget, forget);
+    return started;
   }
 
   async drover(args: readonly string[], options: DroverOptions = {}): Promise<FinishedProgram> {
@@ -238,6 +243,9 @@ class RealProject implements Project {
 
   async end(isKept: boolean): Promise<void> {
     const problems: string[] = [];
+    // After a failed test a command may still watch: it would start another backend.
+    for (const started of this.#running) started.signal('SIGKILL');
+    await Promise.allSettled([...this.#running].map((started) => started.ended));
     const pid = this.backendPid();
     if (pid !== null) {
       process.kill(pid, 'SIGTERM');

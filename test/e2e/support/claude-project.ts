@@ -1,0 +1,57 @@
+// A project whose agent is the real Claude Code, with a model API on loopback: no account, no network, no money.
+
+import assert from 'node:assert/strict';
+import {
+  type Conversation,
+  type FakeModelApi,
+  keyDigest,
+  startFakeModelApi,
+  type Step,
+} from '../../doubles/fake-model-api/fake-model-api.mjs';
+
+export const dummyKey = 'sk-ant-dummy-0000';
+
+export function claudeEnvironment(claude: string, fake: FakeModelApi): Record<string, string> {
+  return {
+    DROVER_AGENT_TYPE: 'claude',
+    DROVER_AGENT_PATH: claude,
+    ANTHROPIC_BASE_URL: fake.url,
+    ANTHROPIC_API_KEY: dummyKey,
+  };
+}
+
+export async function startModelApi(): Promise<FakeModelApi> {
+  return await startFakeModelApi();
+}
+
+/** The first prompt of a task. Other prompts name it too, as a blocker or a neighbour: but not as their own id. */
+export function conversation(id: string, steps: Step[]): Conversation {
+  return { name: id, match: { prompt: `Task id: ${id} `, hasTools: true }, steps };
+}
+
+/** What a session is told that was cut off. It stands before the others: the first prompt is still in the session. */
+export function goesOn(id: string, steps: Step[]): Conversation {
+  return { name: `${id} goes on`, match: { prompt: `Go on with ${id}:`, hasTools: true }, steps };
+}
+
+export function writes(id: string): Step {
+  const input = { file_path: `{{cwd}}/${id}.txt`, content: `work of ${id}\n` };
+  return { say: `I write ${id}.txt.`, tools: [{ name: 'Write', input }] };
+}
+
+export function says(text: string): Step {
+  return { say: text, usage: { input: 1000, output: 50 } };
+}
+
+/** Every request was one that we know, with the dummy key and no other, and nothing in the script was left unmet. */
+export function assertOnlyDummy(fake: FakeModelApi): void {
+  assert.deepEqual(fake.failures, []);
+  assert.deepEqual(
+    fake.requests.filter((request) => !request.known),
+    [],
+  );
+  assert.ok(fake.requests.length > 0);
+  for (const request of fake.requests) {
+    assert.equal(request.headers['x-api-key'], keyDigest(dummyKey));
+  }
+}
