@@ -25,7 +25,19 @@ export async function pauseTask(engine: Engine, id: string): Promise<void> {
   const row = await requireRoot(engine, id, 'paused');
   if (row.status === 'paused') return;
   if (ownedStatuses.has(row.status)) return stopOwned(engine, row, 'pause', null);
-  await change(engine, row, 'paused', 'task.paused', {});
+  const done = await engine.store.transaction((tx) =>
+    engine.store.transition(tx, {
+      taskId: id,
+      to: 'paused',
+      event: 'task.paused',
+      from: ['ready', 'blocked', 'waiting'],
+    }),
+  );
+  if (done.ok) return;
+  // It was started in this very moment: then its agent has to be ended first.
+  const now = await requireTask(engine, id);
+  if (ownedStatuses.has(now.status)) return stopOwned(engine, now, 'pause', null);
+  throw new Refusal('illegal', cannotBecome(id, now.status, 'paused', []));
 }
 
 export async function unpauseTask(engine: Engine, id: string, hint: string | null): Promise<void> {
@@ -44,18 +56,32 @@ export async function cancelTask(engine: Engine, id: string, reason: string | nu
       'illegal',
       `${id} is completed; a landed task can't be cancelled (git revert its commit instead)`,
     );
-  if (row.parent_id === null && ownedStatuses.has(row.status))
-    return stopOwned(engine, row, 'cancel', reason);
+  if (row.parent_id === null && isHeld(row)) return stopOwned(engine, row, 'cancel', reason);
   if (ownedStatuses.has(row.status))
     throw new Refusal(
       'illegal',
       `${id} is at work inside ${row.parent_id}; cancel ${row.parent_id}, or wait`,
     );
-  await engine.store.transaction(async (tx) => {
-    await changeIn(engine, tx, row, 'cancelled', 'task.cancelled', { reason });
+  const cancelled = await engine.store.transaction(async (tx) => {
+    const change = {
+      taskId: id,
+      to: 'cancelled',
+      event: 'task.cancelled',
+      data: { reason },
+    } as const;
+    const done = await engine.store.transition(tx, { ...change, from: [row.status] });
+    if (!done.ok) return false;
     await releaseSlot(tx, 'task', id);
     await withdrawQuestions(tx, engine.store.sources, id);
+    return true;
   });
+  // Otherwise it was started in this very moment: then its agent has to be ended first.
+  if (!cancelled) await cancelTask(engine, id, reason);
+}
+
+/** True while a workflow works for the task: also an approved one that is on its way into its line. */
+export function isHeld(row: Pick<TaskRow, 'status' | 'phase'>): boolean {
+  return ownedStatuses.has(row.status) || (row.status === 'needs_review' && row.phase === 'land');
 }
 
 /** Asks the owner to stop and waits until the row says so. */
@@ -68,7 +94,7 @@ async function stopOwned(
   await requestStop(engine, row.id, kind, reason);
   const over = await waitFor(engine, async () => {
     const now = await requireTask(engine, row.id);
-    return now.epoch !== row.epoch || !ownedStatuses.has(now.status);
+    return now.epoch !== row.epoch || !isHeld(now);
   });
   if (over) return;
   throw new Refusal(
@@ -83,16 +109,25 @@ export async function requestStop(
   kind: StopKind,
   reason: string | null,
 ): Promise<void> {
-  await engine.store.transaction(async (tx) => {
-    await tx
+  const asked = await engine.store.transaction(async (tx) => {
+    const updated = await tx
       .updateTable('tasks')
       .set({ stop_requested: kind, stop_reason: reason })
       .where('id', '=', id)
-      .where('status', 'in', ['claimed', 'in_progress'])
-      .execute();
+      .where((eb) =>
+        eb.or([
+          eb('status', 'in', ['claimed', 'in_progress']),
+          eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
+        ]),
+      )
+      // The end of a run is the weakest word: what a person has said to this task stands.
+      .$if(kind === 'stop', (query) => query.where('stop_requested', 'is', null))
+      .executeTakeFirst();
+    if (updated.numUpdatedRows === 0n) return false;
     await engine.store.append(tx, { type: 'task.stopping', taskId: id, data: { kind, reason } });
+    return true;
   });
-  engine.switchboard.stop(id);
+  if (asked) engine.switchboard.stop(id);
 }
 
 export async function retryTask(engine: Engine, id: string, force: boolean): Promise<void> {
@@ -100,23 +135,18 @@ export async function retryTask(engine: Engine, id: string, force: boolean): Pro
   const allowed: TaskStatus[] = ['failed', 'cancelled', 'conflict', 'needs_review'];
   if (force) allowed.push('completed', 'paused');
   if (row.status === 'blocked' && row.blocked_reason !== null) allowed.push('blocked');
-  if (ownedStatuses.has(row.status))
-    throw new Refusal('illegal', `${id} is running; drover cancel ${id} first`);
+  if (isHeld(row)) throw new Refusal('illegal', `${id} is running; drover cancel ${id} first`);
   if (!allowed.includes(row.status))
     throw new Refusal(
       'illegal',
       `${id} is ${row.status}, there is nothing to retry; ${nextStep(id, row.status)}`,
     );
-  await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
+  const begun = await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
+  if (!begun) throw new Refusal('illegal', `${id} has changed in this moment; look at it again`);
 }
 
 /** Back to ready with all attempts given back; the next one is a new one. */
 async function freshStart(engine: Engine, tx: Tx, row: TaskRow, event: string): Promise<boolean> {
-  const last = await lastAttempt(tx, row.id);
-  if (last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
-    await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
-  }
-  await releaseSlot(tx, 'task', row.id);
   const set = {
     attempts: 0,
     next_attempt_at_ms: null,
@@ -126,13 +156,23 @@ async function freshStart(engine: Engine, tx: Tx, row: TaskRow, event: string): 
     landed_sha: null,
     landed_on: null,
   };
-  if (row.status === 'blocked') {
-    const outcome = await engine.store.transition(tx, { taskId: row.id, to: 'ready', event, set });
-    if (!outcome.ok) await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
-    return true;
+  const outcome = await engine.store.transition(tx, {
+    taskId: row.id,
+    to: 'ready',
+    from: [row.status],
+    event,
+    set,
+  });
+  // Blocked it stays when its blockers say so, but not from outside any more.
+  const stays = !outcome.ok && outcome.status === 'blocked' && row.status === 'blocked';
+  if (!outcome.ok && !stays) return false;
+  if (stays) await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
+  const last = await lastAttempt(tx, row.id);
+  if (last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
+    await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
   }
-  const outcome = await engine.store.transition(tx, { taskId: row.id, to: 'ready', event, set });
-  return outcome.ok;
+  await releaseSlot(tx, 'task', row.id);
+  return true;
 }
 
 export async function hintTask(engine: Engine, id: string, text: string): Promise<void> {
@@ -202,7 +242,8 @@ export async function resolveTask(engine: Engine, id: string, note: string): Pro
   }
   await engine.store.transaction(async (tx) => {
     await addHint(tx, engine.store.sources, id, note);
-    await freshStart(engine, tx, row, 'task.unblocked');
+    if (await freshStart(engine, tx, row, 'task.unblocked')) return;
+    throw new Refusal('illegal', `${id} has changed in this moment; look at it again`);
   });
 }
 
@@ -228,7 +269,7 @@ export async function resetTasks(
   const done: string[] = [];
   const refused: { id: string; reason: string }[] = [];
   for (const row of rows) {
-    if (ownedStatuses.has(row.status)) {
+    if (isHeld(row)) {
       refused.push({ id: row.id, reason: 'its owner is alive; drover cancel it first' });
       continue;
     }
@@ -258,16 +299,6 @@ async function requireRoot(engine: Engine, id: string, verb: string): Promise<Ta
   if (row.parent_id === null) return row;
   const root = await engine.store.transaction((tx) => rootOf(tx, id));
   throw new Refusal('illegal', `${id} is a sub-task and can't be ${verb} alone; name ${root}`);
-}
-
-async function change(
-  engine: Engine,
-  row: TaskRow,
-  to: TaskStatus,
-  event: string,
-  data: Record<string, unknown>,
-): Promise<void> {
-  await engine.store.transaction((tx) => changeIn(engine, tx, row, to, event, data));
 }
 
 async function changeIn(

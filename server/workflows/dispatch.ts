@@ -107,13 +107,18 @@ async function limitedAccounts(tx: Tx, nowMs: number): Promise<Set<string>> {
   return new Set(rows.map((row) => row.name));
 }
 
-/** When time alone will change what can start (Unix ms): a retry's delay, a limit's end. Null: never. */
-export async function nextWakeMs(engine: Engine, run: RunRow): Promise<number | null> {
+/** When, after the last look, time alone will change what can start (Unix ms): a delay's or a limit's end. Null: never. */
+export async function nextWakeMs(
+  engine: Engine,
+  run: RunRow,
+  nowMs: number,
+): Promise<number | null> {
+  // A time that is over has had its look: counted again, it would make the run spin while an account is at its limit.
   const row = await engine.store.db
     .selectFrom('tasks')
     .select((eb) => [
-      eb.fn.min('next_attempt_at_ms').as('retry'),
-      eb.fn.min('waiting_until_ms').as('waiting'),
+      eb.fn.min('next_attempt_at_ms').filterWhere('next_attempt_at_ms', '>', nowMs).as('retry'),
+      eb.fn.min('waiting_until_ms').filterWhere('waiting_until_ms', '>', nowMs).as('waiting'),
     ])
     .where('status', 'in', ['ready', 'waiting'])
     .where('parent_id', 'is', null)
@@ -122,7 +127,7 @@ export async function nextWakeMs(engine: Engine, run: RunRow): Promise<number | 
   const accounts = await engine.store.db
     .selectFrom('accounts')
     .select((eb) => eb.fn.min('limited_until_ms').as('until'))
-    .where('limited_until_ms', '>', engine.clock.now())
+    .where('limited_until_ms', '>', nowMs)
     .executeTakeFirst();
   const times = [row?.retry, row?.waiting, accounts?.until].filter(
     (time) => typeof time === 'number',
@@ -154,7 +159,13 @@ export async function scopeState(engine: Engine, run: RunRow): Promise<ScopeStat
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .where('parent_id', 'is', null)
-    .where('status', 'in', ['claimed', 'in_progress', 'waiting', 'ready'])
+    .where((eb) =>
+      eb.or([
+        eb('status', 'in', ['claimed', 'in_progress', 'waiting', 'ready']),
+        // Approved: it lands, and frees what waits for it.
+        eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
+      ]),
+    )
     .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
     .executeTakeFirstOrThrow();
   const completed = of('completed');

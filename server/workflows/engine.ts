@@ -27,7 +27,11 @@ export type {
 const agentsMax = 64;
 
 export function createEngine(parts: Parts): Engine {
-  const engine: Engine = { ...parts, switchboard: new Switchboard() };
+  const engine: Engine = {
+    ...parts,
+    switchboard: new Switchboard(),
+    launchedAtMs: parts.clock.now(),
+  };
   parts.durable.workflow<Claim, string>(executeWorkflow, (run, claim) =>
     executeTask(engine, run, claim),
   );

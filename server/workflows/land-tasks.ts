@@ -16,6 +16,7 @@ import {
   writeLine,
 } from '../store/port.ts';
 import { type GateVerdict, runGate } from './gate.ts';
+import { isLanding, landedBefore } from './landing-rows.ts';
 import { followLine, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { settleStopIn, stoppedInstead } from './stops.ts';
@@ -139,11 +140,8 @@ class Landing {
           .select(['epoch', 'stop_requested', 'status'])
           .where('id', '=', row.task_id)
           .executeTakeFirst();
-        const owned =
-          task !== undefined &&
-          task.epoch === row.epoch &&
-          ['in_progress', 'needs_review'].includes(task.status);
-        if (owned && task.stop_requested === null) {
+        const owned = isLanding(task, row);
+        if (owned && task?.stop_requested === null) {
           staying.push(row.position);
           continue;
         }
@@ -177,6 +175,11 @@ class Landing {
     const deferred: LandingRow[] = [];
     let head = tip;
     for (const row of rows) {
+      const there = await landedBefore(this.#engine, row, head);
+      if (there !== null) {
+        merged.push({ row, commit: head, tree: there });
+        continue;
+      }
       const title = await this.#titleOf(row.task_id);
       const result = await this.#engine.git.merge({
         tip: head,
@@ -266,11 +269,10 @@ class Landing {
     for (const { row } of candidate.merged) {
       const task = await store.db
         .selectFrom('tasks')
-        .select(['stop_requested', 'epoch'])
+        .select(['stop_requested', 'epoch', 'status'])
         .where('id', '=', row.task_id)
         .executeTakeFirst();
-      if (task === undefined || task.epoch !== row.epoch || task.stop_requested !== null)
-        return { kind: 'again' };
+      if (!isLanding(task, row) || task?.stop_requested !== null) return { kind: 'again' };
     }
     const moved = await git.updateRef(
       ref,
@@ -317,10 +319,14 @@ class Landing {
           conflict_files: '[]',
         },
       });
-      if (!done.ok)
-        throw new Error(
-          `landed ${row.task_id} but its state is ${done.status ?? 'unknown'} (${done.reason})`,
+      // The others of the batch have landed as well: their state must not depend on this one's.
+      if (!done.ok) {
+        const state = `${done.status ?? 'unknown'} (${done.reason})`;
+        this.#engine.report(
+          new Error(`landed ${row.task_id} but its state is ${state}`),
+          'landing',
         );
+      }
     }
     const last = candidate.merged.at(-1);
     const line = await readLine(tx, this.#input.line);

@@ -178,4 +178,6 @@ export class Switchboard {
 
 export interface Engine extends Parts {
   readonly switchboard: Switchboard;
+  /** When this process took up the work (Unix ms): what began before may be further in git than the rows say. */
+  readonly launchedAtMs: number;
 }

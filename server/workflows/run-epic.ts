@@ -47,6 +47,7 @@ export async function runEpic(
         .where('id', '=', input.runId)
         .executeTakeFirst();
       if (row === undefined || row.state !== 'active') return null;
+      const lookMs = engine.clock.now();
       const { started, full } = await dispatch(engine, row);
       if (started > 0) continue;
       if (full && engine.clock.now() < nextOrphanLookMs) {
@@ -60,7 +61,7 @@ export async function runEpic(
       const state = await scopeState(engine, row);
       if (state.moving === 0 && (await settled(engine, row, state)))
         return await finish(engine, run, row);
-      const wakeMs = await nextWakeMs(engine, row);
+      const wakeMs = await nextWakeMs(engine, row, lookMs);
       await bell.wait(
         wakeMs === null
           ? lookAgainMs
