@@ -70,14 +70,14 @@ const baseLookMs = 5_000;
 const baseWaitMaxMs = 600_000;
 
 /**
- * A blocker's commit is not in the line. Another run may bring it there (its epic lands); where none is active, or it
- * takes too long, only a person can.
+ * A blocker's commit is not in the line. The run of the blocker's epic may bring it there; where none is active, or
+ * it takes too long, only a person can.
  */
 export async function waitForBase(
   engine: Engine,
   tx: Tx,
   claim: Claim,
-  reason: string,
+  { reason, landedOn }: { readonly reason: string; readonly landedOn: string | null },
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
@@ -92,6 +92,8 @@ export async function waitForBase(
     .select('id')
     .where('state', '=', 'active')
     .where('id', '!=', claim.runId)
+    .where('line', '=', landedOn ?? '')
+    .whereRef('target_branch', '!=', 'line')
     .execute();
   const nowMs = engine.clock.now();
   const goesOn = others.length > 0 && nowMs - attempt.started_at_ms < baseWaitMaxMs;

@@ -115,7 +115,7 @@ async function recordPlace(
   outcome: PlaceOutcome,
 ): Promise<void> {
   const { store } = engine;
-  if (outcome.kind === 'no_base') return waitForBase(engine, tx, claim, outcome.reason);
+  if (outcome.kind === 'no_base') return waitForBase(engine, tx, claim, outcome);
   await store.transition(tx, {
     taskId: claim.taskId,
     epoch: claim.epoch,

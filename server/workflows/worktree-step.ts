@@ -26,7 +26,7 @@ export type PlaceOutcome =
   | { readonly kind: 'ready'; readonly place: Place }
   | { readonly kind: 'failed'; readonly failure: Failure }
   /** A blocker's commit is not in any base this line can offer; `reason` says which. */
-  | { readonly kind: 'no_base'; readonly reason: string };
+  | { readonly kind: 'no_base'; readonly reason: string; readonly landedOn: string | null };
 
 export async function prepareWorktree(
   engine: Engine,
@@ -129,9 +129,11 @@ async function chooseBase(
     return {
       kind: 'no_base',
       reason: `the commit of its blocker ${id} ${where} in ${line}; ${remedy}, then drover resolve ${claim.taskId}`,
+      landedOn: landed_on,
     };
   }
-  return { kind: 'no_base', reason: `${line} and its parent can't be merged; merge them by hand` };
+  const reason = `${line} and its parent can't be merged; merge them by hand`;
+  return { kind: 'no_base', reason, landedOn: null };
 }
 
 interface Start {
