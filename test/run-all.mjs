@@ -89,7 +89,7 @@ await mocha('store', ['test/store-sqlite'], 60_000);
 await mocha('durable', ['test/durable'], 120_000);
 await mocha('git', ['test/git'], 120_000);
 await mocha('agents', ['test/agents'], 180_000);
-await mocha('simulation', ['test/simulation'], 600_000);
+await mocha('simulation', ['test/simulation'], 2_400_000);
 await mocha('end-to-end', ['test/e2e'], 600_000);
 
 rmSync(reports, { recursive: true, force: true });
