@@ -2,12 +2,10 @@
 // compare-and-swap. Deterministic; one workflow at a time per line. A red batch is halved until the bad task is alone.
 
 import { failure, type Failure } from '../core/failure.ts';
-import { retryDelayMs } from '../core/retry.ts';
 import type { DurableRun } from '../durable/port.ts';
 import type { Sha } from '../git/port.ts';
 import {
   endLanding,
-  failAttempt,
   type LandingRow,
   readLine,
   setAttempt,
@@ -16,10 +14,11 @@ import {
   writeLine,
 } from '../store/port.ts';
 import { type GateVerdict, runGate } from './gate.ts';
+import { returnLanding } from './landing-returns.ts';
 import { isLanding, landedBefore } from './landing-rows.ts';
 import { followLine, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
-import { settleStopIn, stoppedInstead } from './stops.ts';
+import { settleStopIn } from './stops.ts';
 
 export interface LandInput {
   readonly line: string;
@@ -366,31 +365,14 @@ class Landing {
     });
   }
 
-  async #fail(
+  #fail(
     tx: Tx,
     row: LandingRow,
     reason: Failure,
     atEnd: 'failed' | 'conflict',
     files?: readonly string[],
   ): Promise<void> {
-    const { store, clock, chance } = this.#engine;
-    await endLanding(tx, { taskId: row.task_id, epoch: row.epoch }, 'returned');
-    if (await stoppedInstead(this.#engine, tx, this.#claimOf(row))) return;
-    const task = await tx
-      .selectFrom('tasks')
-      .select('attempts')
-      .where('id', '=', row.task_id)
-      .executeTakeFirstOrThrow();
-    const delayMs = reason.kind === 'conflict' ? 0 : retryDelayMs(task.attempts + 1, chance());
-    await failAttempt(tx, store.sources, {
-      taskId: row.task_id,
-      epoch: row.epoch,
-      attempt: row.attempt,
-      runId: this.#input.runId,
-      failure: reason,
-      retryAtMs: clock.now() + delayMs,
-      atEnd,
-      ...(files === undefined ? {} : { conflictFiles: files }),
-    });
+    const claim = this.#claimOf(row);
+    return returnLanding(this.#engine, tx, claim, { reason, atEnd, files: files ?? null });
   }
 }

@@ -2,7 +2,7 @@
 
 import { Refusal } from '../core/failure.ts';
 import { lastAttempt, releaseSlot, setAttempt, type TaskRow } from '../store/port.ts';
-import { requireTask } from './controls.ts';
+import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from './land-epic.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
@@ -24,7 +24,8 @@ export async function approve(engine: Engine, id: string): Promise<'task' | 'epi
       'illegal',
       `${id} is ${row.status}; only what needs a review can be approved (${nextStep(id, row.status)})`,
     );
-  await approveTask(engine, row);
+  // Said once already: it is on its way.
+  if (!isHeld(row)) await approveTask(engine, row);
   return 'task';
 }
 
@@ -124,6 +125,8 @@ export async function sendBack(engine: Engine, id: string, text: string): Promis
       'illegal',
       `${id} is ${row.status}; only what needs a review can be sent back (${nextStep(id, row.status)})`,
     );
+  if (isHeld(row))
+    throw new Refusal('illegal', `${id} is approved and on its way; drover cancel ${id} stops it`);
   await engine.store.transaction(async (tx) => {
     const attempt = await lastAttempt(tx, id);
     if (attempt !== null) {

@@ -1,0 +1,71 @@
+// Work that could not land goes back to where it came from: to a further attempt, or to the person who had approved it.
+
+import type { Failure } from '../core/failure.ts';
+import { retryDelayMs } from '../core/retry.ts';
+import { type Claim, endLanding, failAttempt, type Tx } from '../store/port.ts';
+import type { Engine } from './parts.ts';
+import { stoppedInstead } from './stops.ts';
+
+export interface Returned {
+  readonly reason: Failure;
+  /** State when no attempt is left. */
+  readonly atEnd: 'failed' | 'conflict';
+  readonly files: readonly string[] | null;
+}
+
+export async function returnLanding(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  { reason, atEnd, files }: Returned,
+): Promise<void> {
+  const { store, clock, chance } = engine;
+  await endLanding(tx, claim, 'returned');
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const task = await tx
+    .selectFrom('tasks')
+    .select(['attempts', 'max_attempts', 'status', 'epoch'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  const isLast = !reason.retryable || task.attempts + 1 >= task.max_attempts;
+  if (task.status === 'needs_review' && isLast) {
+    if (task.epoch === claim.epoch) await backToReview(engine, tx, claim, reason);
+    return;
+  }
+  const delayMs = reason.kind === 'conflict' ? 0 : retryDelayMs(task.attempts + 1, chance());
+  await failAttempt(tx, store.sources, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    attempt: claim.attempt,
+    runId: claim.runId,
+    failure: reason,
+    retryAtMs: clock.now() + delayMs,
+    atEnd,
+    ...(files === null ? {} : { conflictFiles: files }),
+  });
+}
+
+/** No attempt is left that could do better: the person who has approved the work is told, and decides again. */
+async function backToReview(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  reason: Failure,
+): Promise<void> {
+  await tx
+    .deleteFrom('landings')
+    .where('task_id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .execute();
+  await tx
+    .updateTable('tasks')
+    .set({ phase: null, last_error: reason.message })
+    .where('id', '=', claim.taskId)
+    .execute();
+  await engine.store.append(tx, {
+    type: 'task.needs_review',
+    taskId: claim.taskId,
+    runId: claim.runId,
+    data: { attempt: claim.attempt, kind: reason.kind, reason: reason.message },
+  });
+}
