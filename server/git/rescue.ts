@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext, RunOptions } from './context.ts';
@@ -146,7 +146,7 @@ async function commitState(
   const inIndex: RunOptions = { at: worktree.path, env: { GIT_INDEX_FILE: index } };
   const ownIndex = join(worktree.gitDir, 'index');
   if (exists(ownIndex)) {
-    await copyFile(ownIndex, index, constants.COPYFILE_FICLONE);
+    await copyIndex(ownIndex, index);
   } else if (status.head !== null) {
     const read = await context.git(['read-tree', status.head], inIndex);
     if (read.code !== 0) return err(failureOf(read, `read the last commit of ${worktree.path}`));
@@ -175,6 +175,16 @@ async function commitState(
   );
   if (added.code !== 0) return err(failureOf(added, `keep the files of ${worktree.path}`));
   return commitIndex(request.message);
+}
+
+/**
+ * With its time: git compares it with the times of files to tell which of them may have changed unseen, within one
+ * tick of the clock. A copy of later time would hide such a change, an earlier one only costs a closer look.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  const { atimeMs, mtimeMs } = await stat(from);
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  await utimes(to, atimeMs / 1000, Math.floor(mtimeMs) / 1000);
 }
 
 async function readSha(

@@ -1,7 +1,7 @@
 // What a former user left in a slot is kept before the next one gets it.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository, SlotOutcome, SlotRequest } from '../../server/git/port.ts';
 import { makeFixture, valueOf, type Fixture } from './fixture.ts';
@@ -64,6 +64,24 @@ suite('git: what was left in a slot', () => {
       (ref) =>
         fixture.git('show', `${ref}:README.md`) === 'on top' &&
         fixture.git('show', `${ref}^2:README.md`) === 'staged',
+    ],
+    [
+      'a change that sizes and times do not show',
+      () => {
+        inSlot('config', 'core.trustctime', 'false');
+        const file = join(fixture.slot('s0'), 'README.md');
+        const then = Math.floor(Date.now() / 1000) - 100;
+        for (const [content, add] of [
+          ['before\n', true],
+          ['beyond\n', false],
+        ] as const) {
+          write('README.md', content);
+          utimesSync(file, then, then);
+          if (add) inSlot('add', '-A');
+        }
+        utimesSync(join(fixture.root, '.git', 'worktrees', 's0', 'index'), then, then);
+      },
+      (ref) => fixture.git('show', `${ref}:README.md`) === 'beyond',
     ],
     [
       'commits on a detached HEAD',
