@@ -95,7 +95,8 @@ async function landAgain(
       set: { phase: 'gate', commit_sha: commitSha },
     });
     await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
-    await submitLanding(engine, tx, claim, runRow.line, commitSha, gateOf(engine, task));
+    const gate = gateOf(engine, runRow, task);
+    await submitLanding(engine, tx, claim, runRow.line, commitSha, gate);
     await releaseSlot(tx, 'task', claim.taskId);
   });
   engine.durable.wake();

@@ -4,6 +4,7 @@
 import { runGate } from './gate.ts';
 import { branchRef, followLine, landingRef, takeInConflict } from './lines.ts';
 import type { Engine } from './parts.ts';
+import { gateOfRun } from './submission.ts';
 
 const tryAgainMs = 2_000;
 
@@ -56,7 +57,14 @@ async function mergeTheirs(
   if (!merged.ok) return merged.error.message;
   if (merged.value.kind === 'conflict') return takeInConflict(branch, merged.value.files).message;
   const { commit, tree } = merged.value;
-  const command = engine.settings().gateCommand;
+  const run = await engine.store.db
+    .selectFrom('runs')
+    .select('flags')
+    .where('target_branch', '=', branch)
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const command = gateOfRun(engine, run);
   if (command !== null) {
     const verdict = await runGate(engine, commit, tree, command, signal);
     if (verdict.kind === 'aborted') return 'the gate was interrupted';

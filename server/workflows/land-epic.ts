@@ -5,7 +5,7 @@ import { failure, type Failure } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
 import type { Sha } from '../git/port.ts';
 import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
-import { landQueue } from './submission.ts';
+import { gateOfRun, landQueue } from './submission.ts';
 import { runGate } from './gate.ts';
 import { followLine, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
@@ -143,7 +143,12 @@ async function testEpic(
   candidate: EpicCandidate,
   signal: AbortSignal,
 ): Promise<Failure | null> {
-  const command = engine.settings().gateCommand;
+  const row = await engine.store.db
+    .selectFrom('runs')
+    .select('flags')
+    .where('id', '=', input.runId)
+    .executeTakeFirst();
+  const command = gateOfRun(engine, row);
   if (command === null) return null;
   const verdict = await runGate(engine, candidate.commit, candidate.tree, command, signal);
   switch (verdict.kind) {

@@ -96,7 +96,7 @@ async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
     if (run === undefined)
       throw new Refusal('illegal', `${row.id} has no run to land with; drover retry ${row.id}`);
     const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
-    await submitLanding(engine, tx, claim, run.line, row.commit_sha, gateOf(engine, row));
+    await submitLanding(engine, tx, claim, run.line, row.commit_sha, gateOf(engine, run, row));
     await tx.updateTable('tasks').set({ phase: 'land' }).where('id', '=', row.id).execute();
     await releaseSlot(tx, 'task', row.id);
   });

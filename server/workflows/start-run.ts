@@ -2,7 +2,7 @@
 
 import { Refusal } from '../core/failure.ts';
 import { newId } from '../core/ids.ts';
-import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
+import { readLine, type Reads, type RunRow, type Tx, writeLine } from '../store/port.ts';
 import { branchRef, landingRef, syncLine } from './lines.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
 import type { Engine } from './parts.ts';
@@ -23,9 +23,8 @@ export interface RunBegun {
 
 export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun> {
   await checkEpic(engine, wish.epicId);
-  const active = await activeRuns(engine);
-  const covering = active.find((row) => row.epic_id === null || row.epic_id === wish.epicId);
-  if (covering !== undefined) return { row: covering, joined: true };
+  const covering = await coveringRun(engine, wish.epicId);
+  if (covering !== null) return { row: covering, joined: true };
   refuseLandWithoutEpic(wish);
   await checkAgents(engine, wish.epicId);
   const target = await chooseTarget(engine, wish.target);
@@ -48,13 +47,18 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
     result_branch: null,
     flags: JSON.stringify(wish.flags),
   };
-  await engine.store.transaction(async (tx) => {
+  const before = await engine.store.transaction(async (tx) => {
+    // Somebody else's request may have been faster: two runs over the same tasks would be one too many.
+    const faster = covers(await activeRunsIn(tx), wish.epicId);
+    if (faster !== null) return faster;
     await tx.insertInto('runs').values(row).execute();
     if (wish.epicId !== null) {
       await tx.updateTable('epics').set({ branch: line }).where('id', '=', wish.epicId).execute();
     }
     await begin(engine, tx, row, 'run.started');
+    return null;
   });
+  if (before !== null) return { row: before, joined: true };
   engine.durable.wake();
   return { row, joined: false };
 }
@@ -99,8 +103,21 @@ export async function resumeRun(engine: Engine): Promise<RunBegun | null> {
   return { row, joined: false };
 }
 
+/** The active run that covers the epic (null: everything), or null. */
+export async function coveringRun(engine: Engine, epicId: string | null): Promise<RunRow | null> {
+  return covers(await activeRuns(engine), epicId);
+}
+
+function covers(active: readonly RunRow[], epicId: string | null): RunRow | null {
+  return active.find((row) => row.epic_id === null || row.epic_id === epicId) ?? null;
+}
+
 export async function activeRuns(engine: Engine): Promise<RunRow[]> {
-  return engine.store.db
+  return activeRunsIn(engine.store.db);
+}
+
+async function activeRunsIn(db: Reads): Promise<RunRow[]> {
+  return db
     .selectFrom('runs')
     .selectAll()
     .where('state', '=', 'active')

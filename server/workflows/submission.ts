@@ -66,7 +66,8 @@ async function queueWork(
     .where('epoch', '=', claim.epoch)
     .execute();
   await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
-  await submitLanding(engine, tx, claim, runRow.line, committed.commit, gateOf(engine, task));
+  const gate = gateOf(engine, runRow, task);
+  await submitLanding(engine, tx, claim, runRow.line, committed.commit, gate);
   await releaseSlot(tx, 'task', claim.taskId);
   await engine.store.append(tx, {
     type: 'task.committed',
@@ -77,12 +78,23 @@ async function queueWork(
 }
 
 /** The gate command that covers the task, or null when it has none. */
-export function gateOf(engine: Engine, task: Submission['task']): string | null {
+export function gateOf(
+  engine: Engine,
+  run: Pick<RunRow, 'flags'>,
+  task: Submission['task'],
+): string | null {
   const covered = hasGate({
     testMode: task.test_mode as TestMode,
     testScope: task.test_scope as TestScope,
   });
-  return covered ? (task.test_command ?? engine.settings().gateCommand) : null;
+  return covered ? (task.test_command ?? gateOfRun(engine, run)) : null;
+}
+
+/** A gate given with the command counts for its run, whatever the settings in force are when its work lands. */
+export function gateOfRun(engine: Engine, run: Pick<RunRow, 'flags'> | undefined): string | null {
+  const flags = JSON.parse(run?.flags ?? '{}') as Readonly<Record<string, unknown>>;
+  const given = flags['gate.command'];
+  return typeof given === 'string' && given.trim() !== '' ? given : engine.settings().gateCommand;
 }
 
 export const landWorkflow = 'land-tasks';

@@ -15,7 +15,7 @@ import {
 } from '../../workflows/controls.ts';
 import { type Engine, stopRuns } from '../../workflows/engine.ts';
 import { approve, sendBack } from '../../workflows/reviews.ts';
-import { resumeRun, startRun } from '../../workflows/start-run.ts';
+import { coveringRun, resumeRun, startRun } from '../../workflows/start-run.ts';
 import { readLine, type RunRow } from '../../store/port.ts';
 import { runView } from '../../store/views.ts';
 
@@ -95,7 +95,12 @@ async function startRequest(
     ...(options.land === undefined ? {} : { 'land.mode': options.land }),
     ...(options.target === undefined ? {} : { 'land.target': options.target }),
   };
-  const warnings = await deps.configure(options.env, flags);
+  // The settings of a run that is at work are not changed by somebody who only joins it.
+  const covering = await coveringRun(engine, options.epic ?? null);
+  const warnings =
+    covering === null
+      ? await deps.configure(options.env, flags)
+      : unusedFlags(flags, JSON.parse(covering.flags) as Record<string, unknown>);
   const settings = engine.settings();
   const after = await engine.store.feed.lastSeq();
   const begun = await startRun(engine, {
@@ -118,8 +123,29 @@ async function startRequest(
       ? `run ${begun.row.id} is running already and covers this; joined it`
       : `run ${begun.row.id} started`,
     warnings: [...loud, ...warnings],
-    after: begun.joined ? 0 : after,
+    after: begun.joined ? await seqBefore(engine, begun.row.id) : after,
   };
+}
+
+function unusedFlags(
+  given: Readonly<Record<string, unknown>>,
+  used: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const unused = Object.keys(given).filter((key) => given[key] !== used[key]);
+  if (unused.length === 0) return [];
+  const keys = unused.join(', ');
+  return [`The run at work keeps the settings that it was started with; not used: ${keys}.`];
+}
+
+/** The number of the event before the run began, or went on: its earlier ends are not the one that is waited for. */
+async function seqBefore(engine: Engine, runId: string): Promise<number> {
+  const row = await engine.store.db
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('seq').as('seq'))
+    .where('run_id', '=', runId)
+    .where('type', 'in', ['run.started', 'run.resumed'])
+    .executeTakeFirst();
+  return Math.max(0, (row?.seq ?? 1) - 1);
 }
 
 async function resumeRequest(
