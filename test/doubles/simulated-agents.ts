@@ -15,6 +15,8 @@ export type AgentAct =
   | { readonly kind: 'write'; readonly path: string; readonly mark: string }
   /** Adds to what the file holds already. */
   | { readonly kind: 'append'; readonly path: string; readonly mark: string }
+  /** Takes out of every file what matches. */
+  | { readonly kind: 'mend'; readonly flaw: RegExp }
   | { readonly kind: 'commit' }
   | { readonly kind: 'detach' }
   | { readonly kind: 'ask'; readonly requestId: string }
@@ -135,6 +137,14 @@ export class AgentWorld {
         worktree?.files.set(act.path, content);
         return done();
       }
+      case 'mend':
+        for (const [path, content] of worktree?.files ?? []) {
+          const mended = content.replaceAll(act.flaw, '');
+          if (mended === content) continue;
+          this.written.add(mended);
+          worktree?.files.set(path, mended);
+        }
+        return done();
       case 'commit':
         if (worktree !== undefined)
           this.#repository.commitIn(worktree, `work on ${agent.request.taskId}`, 'agent');

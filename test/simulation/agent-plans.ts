@@ -6,6 +6,7 @@ import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { AgentAct, AgentPlan } from '../doubles/simulated-agents.ts';
 import { capabilitiesOf } from '../doubles/simulated-driver.ts';
 import { heldName } from '../doubles/simulated-git.ts';
+import { flaws } from './scenario.ts';
 import type { World } from './world.ts';
 
 const moods = {
@@ -44,6 +45,7 @@ export function planAgent(
   const acts = [];
   if (mood === 'detached') acts.push(act({ kind: 'detach' }));
   if (mood !== 'nothing') acts.push(write(own, flagOf(mood, chance)));
+  if (world.calm) acts.push(act({ kind: 'mend', flaw: flaws }));
   if (mood === 'shared') acts.push(act({ kind: 'append', path: 'shared', mark: request.runId }));
   if (mood === 'held') acts.push(write(heldName));
   if (mood !== 'nothing' && chance.percent(25)) {

@@ -21,3 +21,11 @@ export const noFaults: Faults = {
   parts: (parts) => parts,
   query: (_query, run) => run() as Answer,
 };
+
+const faults: { readonly [name: string]: () => Faults } = {};
+
+export const faultNames: readonly string[] = Object.keys(faults);
+
+export function faultNamed(name: string | null): Faults {
+  return name === null ? noFaults : (faults[name]?.() ?? noFaults);
+}

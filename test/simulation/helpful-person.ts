@@ -62,7 +62,7 @@ export class HelpfulPerson {
       'select branch, pending_reason from lines where pending > 0',
     );
     for (const { branch, pending_reason: reason } of lines) {
-      if (reason !== null && /conflict|red|has commits/.test(reason))
+      if (reason !== null && /conflict|red|has commits|never/.test(reason))
         this.#git.mergeInto(`drover/results/${branch}`, branch);
     }
   }

@@ -1,6 +1,6 @@
 // What the person does to the repository meanwhile: commits, changes left lying, branches, and going back.
 
-import { isGreen } from './scenario.ts';
+import { flaws, isGreen } from './scenario.ts';
 import type { World } from './world.ts';
 
 export class PersonAtGit {
@@ -100,7 +100,7 @@ export class PersonAtGit {
     if (checkout.branch !== 'refs/heads/main' || isGreen('gate', checkout.files)) return;
     this.#world.tell('person: mends the main branch');
     for (const [path, content] of checkout.files)
-      checkout.files.set(path, content.replaceAll(/\((?:bad|half one|half two)\)/g, '(mended)'));
+      checkout.files.set(path, content.replaceAll(flaws, '(mended)'));
     repository.commitIn(checkout, 'mend', 'person');
   }
 

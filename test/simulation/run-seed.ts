@@ -11,11 +11,13 @@ import { HelpfulPerson, unfinishedTasks } from './helpful-person.ts';
 import { PersonAtGit } from './person-at-git.ts';
 import { Requests } from './requests.ts';
 import { WildPerson } from './wild-person.ts';
-import { Violation, World } from './world.ts';
+import { type Invariant, Violation, World } from './world.ts';
 
 export interface SeedOutcome {
   readonly seed: number;
-  readonly violation: Violation | null;
+  /** `[invariant] what was seen`, or null when all went well. */
+  readonly violation: string | null;
+  readonly invariant: Invariant | null;
   /** Of the whole event feed with its times: the same seed has to give the same one. */
   readonly feedHash: string;
   readonly events: number;
@@ -183,7 +185,11 @@ class Simulation {
   #isQuiet(): boolean {
     const { life } = this.#world;
     if (life === null || !life.launched || this.#requests.isWaiting) return false;
-    return this.#world.rows("select id from runs where state = 'active'").length === 0;
+    const [busy] = this.#world.rows(
+      `select id from runs where state = 'active' union all
+       select id from tasks where status in ('claimed', 'in_progress') and parent_id is null`,
+    );
+    return busy === undefined;
   }
 
   /** Nothing goes wrong any more: every run that is active has to end by itself. */
@@ -237,7 +243,8 @@ class Simulation {
     );
     return {
       seed: world.seed,
-      violation: world.violation,
+      violation: world.violation?.message ?? null,
+      invariant: world.violation?.invariant ?? null,
       feedHash: hash,
       events: rows.length,
       types: this.#checks.replay.types,
@@ -255,7 +262,9 @@ class Simulation {
           .map((row) => `run ${JSON.stringify(row)}`),
         ...world.rows('select * from lines').map((row) => `line ${JSON.stringify(row)}`),
         ...world
-          .rows("select id, state, error, owner, epoch from workflows where state <> 'succeeded'")
+          .rows(
+            "select id, state, error, owner, epoch from workflows where state <> 'succeeded' order by seq desc limit 8",
+          )
           .map((row) => `workflow ${JSON.stringify(row)}`),
       ],
     };

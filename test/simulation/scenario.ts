@@ -122,6 +122,9 @@ function drawSettings(chance: SeededChance): WorkSettings {
   };
 }
 
+/** Everything that can make a tree red. */
+export const flaws = /\((?:bad|half one|half two)\)/g;
+
 /** Marks in files: `bad` is red by itself; the two halves are green alone and red together. */
 export function isGreen(_command: string, files: Files): boolean {
   const contents = [...files.values()];
