@@ -208,7 +208,7 @@ class PartSession implements AgentHost {
       attempt: event.attempt,
       delay_ms: event.delayMs,
       status: event.status,
-      error: event.error,
+      error: this.#engine.mask(event.error),
     };
     store
       .transaction((tx) => store.append(tx, { type: 'agent.retry', taskId: this.#part, data }))

@@ -40,8 +40,9 @@ export async function blockFromOutside(
   engine: Engine,
   run: DurableRun<Tx>,
   claim: Claim,
-  reason: string,
+  words: string,
 ): Promise<void> {
+  const reason = engine.mask(words);
   await run.commit('blocked', async (tx) => {
     if (await stoppedInstead(engine, tx, claim)) return;
     await setAttempt(tx, claim.taskId, claim.attempt, {
@@ -57,9 +58,9 @@ export async function blockFromOutside(
       runId: claim.runId,
       data: { reason },
       set: {
-        blocked_reason: engine.mask(reason),
+        blocked_reason: reason,
         verdict: 'blocked',
-        verdict_reason: engine.mask(reason).slice(0, 200),
+        verdict_reason: reason.slice(0, 200),
       },
     });
   });

@@ -146,8 +146,8 @@ export interface ScopeState {
 }
 
 /** The state of everything in the run's scope, sub-tasks included in the numbers but not in `moving`. */
-export async function scopeState(engine: Engine, run: RunRow): Promise<ScopeState> {
-  const rows = await engine.store.db
+export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
+  const rows = await db
     .selectFrom('tasks')
     .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
     .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
@@ -155,7 +155,7 @@ export async function scopeState(engine: Engine, run: RunRow): Promise<ScopeStat
     .execute();
   const of = (status: string): number => rows.find((row) => row.status === status)?.n ?? 0;
   const total = rows.reduce((sum, row) => sum + row.n, 0);
-  const moving = await engine.store.db
+  const moving = await db
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .where('parent_id', 'is', null)

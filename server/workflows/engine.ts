@@ -39,7 +39,8 @@ export function createEngine(parts: Parts): Engine {
     landTasks(engine, run, input),
   );
   parts.durable.workflow<LandEpicInput, string>(landEpicWorkflow, (run, input) =>
-    landEpic(engine, run, input),
+    // No task is at work meanwhile that would keep the backend here.
+    engine.switchboard.whileWorking(() => landEpic(engine, run, input)),
   );
   parts.durable.workflow<{ runId: string }, unknown>(runWorkflow, (run, input) =>
     runEpic(engine, run, input),

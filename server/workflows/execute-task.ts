@@ -173,9 +173,10 @@ async function failedPlace(
   engine: Engine,
   run: DurableRun<Tx>,
   claim: Claim,
-  reason: Failure,
+  found: Failure,
 ): Promise<string> {
   if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+  const reason = { ...found, message: engine.mask(found.message) };
   await run.commit('worktree_failed', async (tx) => {
     if (reason.kind !== 'setup_failed') return recordFailure(engine, tx, claim, reason);
     if (await stoppedInstead(engine, tx, claim)) return;

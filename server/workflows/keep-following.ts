@@ -1,19 +1,24 @@
 // Target branches that could not follow their landing line are tried again, so that landed work arrives by itself: also
-// when people have committed to the branch meanwhile, by a merge of both that has passed the gate.
+// when people have committed to the branch meanwhile, by a merge of both that has passed the gate. On the way, tasks are
+// looked for that an ended run has left without an owner.
 
 import { runGate } from './gate.ts';
 import { branchRef, followLine, landingRef, takeInConflict } from './lines.ts';
+import { returnOrphans } from './orphans.ts';
 import type { Engine } from './parts.ts';
+import { activeRuns } from './start-run.ts';
 import { gateOfRun } from './submission.ts';
 
 const tryAgainMs = 2_000;
 
-/** Starts looking; returns stop. Costs one small query per look while nothing waits. */
+/** Starts looking; returns stop. Costs a few small queries per look while nothing waits. */
 export function keepFollowing(engine: Engine): () => void {
   const stopped = new AbortController();
   const { signal } = stopped;
   let off = (): void => {};
   const look = async (): Promise<void> => {
+    // A run looks after its tasks itself; without one, an approval or the end of a stop may have lost its workflow.
+    if ((await activeRuns(engine)).length === 0) await returnOrphans(engine);
     const waiting = await engine.store.db
       .selectFrom('lines')
       .select('branch')

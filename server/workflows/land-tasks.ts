@@ -234,6 +234,7 @@ class Landing {
     );
     if (moved.kind === 'moved') {
       await this.#run.commit(`completed:${path}`, (tx) => this.#complete(tx, candidate));
+      for (const { row } of candidate.merged) this.#engine.switchboard.forgetStop(row.task_id);
       await followLine(this.#engine, this.#input.line);
       return;
     }

@@ -139,8 +139,13 @@ export class Switchboard {
     this.#stops.get(taskId)?.abort(new Error('stopped by a person'));
   }
 
-  /** The stop has been carried out: the next attempt gets a fresh signal. */
+  /** The stop has been carried out: the next attempt gets a fresh signal. One that nobody has used stays: it may be its. */
   clearStop(taskId: string): void {
+    if (this.#stops.get(taskId)?.signal.aborted === true) this.#stops.delete(taskId);
+  }
+
+  /** The task is done: nobody listens to its signal any more. */
+  forgetStop(taskId: string): void {
     this.#stops.delete(taskId);
   }
 

@@ -5,7 +5,7 @@ import type { DurableRun } from '../durable/port.ts';
 import type { RunRow, Tx } from '../store/port.ts';
 import { dispatch, nextWakeMs, type ScopeState, scopeState } from './dispatch.ts';
 import { startEpicLanding } from './land-epic.ts';
-import { followLine, resultBranch } from './lines.ts';
+import { followLine, landingRef, resultBranch } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
 import type { Engine } from './parts.ts';
 import { sweepBranches } from './sweep.ts';
@@ -30,7 +30,55 @@ export interface RunSummary {
   readonly exit_code: number;
 }
 
+/** Unexpected errors that a run survives one after the other, a pause between them. */
+const troublesMax = 10;
+const troublePauseMs = 1_000;
+/** After so long without one they are counted anew. */
+const troubleForgottenMs = 60_000;
+
+/** A mistake of ours in one round must not leave a run that is active for ever with nobody at work for it. */
 export async function runEpic(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: { runId: string },
+): Promise<RunSummary | null> {
+  let lastMs = engine.clock.now();
+  for (let troubles = 1; ; troubles += 1) {
+    try {
+      return await goThrough(engine, run, input);
+    } catch (error) {
+      if (run.signal.aborted) throw error;
+      engine.report(error, `run ${input.runId}`);
+      if (engine.clock.now() - lastMs > troubleForgottenMs) troubles = 1;
+      lastMs = engine.clock.now();
+      if (troubles >= troublesMax) {
+        await run.commit('broken', (tx) => stopBroken(engine, tx, input.runId, error));
+        return null;
+      }
+      await run.sleepUntil(engine.clock.now() + troublePauseMs);
+    }
+  }
+}
+
+async function stopBroken(engine: Engine, tx: Tx, id: string, error: unknown): Promise<void> {
+  const words = error instanceof Error ? error.message : String(error);
+  const stopped = await tx
+    .updateTable('runs')
+    .set({ state: 'stopped', ended_at_ms: engine.clock.now() })
+    .where('id', '=', id)
+    .where('state', '=', 'active')
+    .returning('epic_id')
+    .executeTakeFirst();
+  if (stopped === undefined) return;
+  await engine.store.append(tx, {
+    type: 'run.stopped',
+    runId: id,
+    epicId: stopped.epic_id,
+    data: { run: id, reason: engine.mask(words) },
+  });
+}
+
+async function goThrough(
   engine: Engine,
   run: DurableRun<Tx>,
   input: { runId: string },
@@ -38,6 +86,7 @@ export async function runEpic(
   const bell = new Bell(engine, run.signal);
   try {
     let nextOrphanLookMs = 0;
+    let ends = 0;
     for (;;) {
       if (run.signal.aborted) throw run.signal.reason;
       bell.hush();
@@ -58,9 +107,13 @@ export async function runEpic(
         nextOrphanLookMs = engine.clock.now() + orphanLookMs;
         if ((await returnOrphans(engine)).length > 0) continue;
       }
-      const state = await scopeState(engine, row);
-      if (state.moving === 0 && (await settled(engine, row, state)))
-        return await finish(engine, run, row);
+      const state = await scopeState(engine.store.db, row);
+      if (state.moving === 0 && (await settled(engine, row, state))) {
+        const summary = await finish(engine, run, row, ends);
+        if (summary !== null) return summary;
+        ends += 1;
+        continue;
+      }
       const wakeMs = await nextWakeMs(engine, row, lookMs);
       await bell.wait(
         wakeMs === null
@@ -80,13 +133,27 @@ async function settled(engine: Engine, row: RunRow, state: ScopeState): Promise<
   return startEpicLanding(engine, row);
 }
 
-async function finish(engine: Engine, run: DurableRun<Tx>, row: RunRow): Promise<RunSummary> {
+/** Null when something moves again that a person has set going meanwhile, or when the run was stopped. */
+async function finish(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  row: RunRow,
+  ends: number,
+): Promise<RunSummary | null> {
   const followed = await followLine(engine, row.target_branch);
   await sweepBranches(engine);
-  const state = await scopeState(engine, row);
-  const epicLeft = await epicNotLanded(engine, row, state);
-  return run.commit('finished', async (tx) => {
-    const exitCode = state.failed > 0 ? 1 : state.left > 0 || epicLeft ? 2 : 0;
+  const epicLeft = await epicNotLanded(engine, row);
+  return run.commit(ends === 0 ? 'finished' : `finished:${ends}`, async (tx) => {
+    const state = await scopeState(tx, row);
+    const active = await tx
+      .selectFrom('runs')
+      .select('id')
+      .where('id', '=', row.id)
+      .where('state', '=', 'active')
+      .executeTakeFirst();
+    if (state.moving > 0 || active === undefined) return null;
+    const isLeft = state.left > 0 || (epicLeft && state.completed > 0);
+    const exitCode = state.failed > 0 ? 1 : isLeft ? 2 : 0;
     const summary: RunSummary = {
       run: row.id,
       state: 'finished',
@@ -102,7 +169,6 @@ async function finish(engine: Engine, run: DurableRun<Tx>, row: RunRow): Promise
       .updateTable('runs')
       .set({ state: 'finished', ended_at_ms: engine.clock.now(), result_branch: result })
       .where('id', '=', row.id)
-      .where('state', '=', 'active')
       .execute();
     await engine.store.append(tx, {
       type: 'run.finished',
@@ -119,8 +185,12 @@ async function finish(engine: Engine, run: DurableRun<Tx>, row: RunRow): Promise
   });
 }
 
-async function epicNotLanded(engine: Engine, row: RunRow, state: ScopeState): Promise<boolean> {
-  if (row.epic_id === null || row.land === 'task' || state.completed === 0) return false;
+async function epicNotLanded(engine: Engine, row: RunRow): Promise<boolean> {
+  if (row.epic_id === null || row.land === 'task') return false;
+  // An epic without a change of its own has nothing to land.
+  const tip = await engine.git.readRef(landingRef(row.line));
+  const target = await engine.git.readRef(landingRef(row.target_branch));
+  if (tip === null || (target !== null && (await engine.git.isAncestor(tip, target)))) return false;
   const epic = await engine.store.db
     .selectFrom('epics')
     .select('landing_state')

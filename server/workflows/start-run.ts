@@ -6,6 +6,7 @@ import { readLine, type Reads, type RunRow, type Tx, writeLine } from '../store/
 import { branchRef, landingRef, syncLine } from './lines.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
 import type { Engine } from './parts.ts';
+import { gateOfRun } from './submission.ts';
 
 export interface RunWish {
   readonly workers: number;
@@ -64,6 +65,7 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
 }
 
 async function begin(engine: Engine, tx: Tx, row: RunRow, event: string): Promise<void> {
+  const gate = gateOfRun(engine, row);
   await engine.store.append(tx, {
     type: event,
     epicId: row.epic_id,
@@ -76,7 +78,7 @@ async function begin(engine: Engine, tx: Tx, row: RunRow, event: string): Promis
       land: row.land,
       base: row.base_sha,
       agent: engine.settings().agentKind,
-      gate: engine.settings().gateCommand,
+      gate: gate === null ? null : engine.mask(gate),
     },
   });
   const id = `run/${row.id}/${engine.store.sources.uuid()}`;

@@ -14,6 +14,7 @@ import {
   unpauseTask,
 } from '../../workflows/controls.ts';
 import { type Engine, stopRuns } from '../../workflows/engine.ts';
+import { returnOrphans } from '../../workflows/orphans.ts';
 import { approve, sendBack } from '../../workflows/reviews.ts';
 import { coveringRun, resumeRun, startRun } from '../../workflows/start-run.ts';
 import { readLine, type RunRow } from '../../store/port.ts';
@@ -75,8 +76,9 @@ function runHandlers(deps: EngineHandlerDeps): Pick<Handlers, RunRequests> {
         ...(options.claimed === true ? (['claimed'] as const) : []),
         ...(options.in_progress === true ? (['in_progress'] as const) : []),
       ];
-      // Tasks of dead owners were given back when this backend started: nothing is left to reset without a word more.
-      if (ids.length === 0 && statuses.length === 0) return { reset: [], refused: [] };
+      if (ids.length === 0 && statuses.length === 0) {
+        return { reset: [...(await returnOrphans(engine))], refused: [] };
+      }
       return resetTasks(engine, { ids, statuses });
     },
     'worktree.prune': (options) => deps.pruneWorktrees(options),
