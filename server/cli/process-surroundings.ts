@@ -79,10 +79,26 @@ async function readStdin(): Promise<Buffer> {
 }
 
 function onInterrupt(listener: () => void): () => void {
-  process.on('SIGINT', listener);
-  process.on('SIGTERM', listener);
-  return () => {
-    process.off('SIGINT', listener);
-    process.off('SIGTERM', listener);
+  const heard = (): void => {
+    stayThroughTheEnd();
+    listener();
   };
+  process.on('SIGINT', heard);
+  process.on('SIGTERM', heard);
+  return () => {
+    process.off('SIGINT', heard);
+    process.off('SIGTERM', heard);
+  };
+}
+
+let isStaying = false;
+
+/**
+ * Ctrl-C arrives twice (from the terminal and from the launcher). The second may come when nobody listens any more: it
+ * must not take the exit code away from a command that is ending already.
+ */
+function stayThroughTheEnd(): void {
+  if (isStaying) return;
+  isStaying = true;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 }
