@@ -48,7 +48,8 @@ const legalTargets: { readonly [From in TaskStatus]: readonly TaskStatus[] } = {
   ],
   waiting: ['in_progress', 'ready', 'blocked', 'paused', 'cancelled'],
   paused: ['ready', 'blocked', 'cancelled'],
-  needs_review: ['completed', 'ready', 'blocked', 'cancelled'],
+  // Approved work can still turn out red or in conflict as it lands.
+  needs_review: ['completed', 'ready', 'blocked', 'failed', 'conflict', 'cancelled'],
   conflict: ['ready', 'blocked', 'cancelled'],
   failed: ['ready', 'blocked', 'cancelled'],
   cancelled: ['ready', 'blocked'],

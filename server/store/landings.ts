@@ -10,26 +10,34 @@ export interface NewLanding {
   readonly line: string;
   readonly commitSha: string;
   readonly gateCommand: string | null;
+  /** The workflow that is started for it; another one may be faster and take it along. */
+  readonly workflowId: string;
 }
 
+/** Queues it, once; what came back from an earlier landing (approved again) is queued anew. */
 export async function queueLanding(
   tx: Tx,
   sources: StoreSources,
   landing: NewLanding,
 ): Promise<void> {
+  const queued = {
+    attempt: landing.attempt,
+    line: landing.line,
+    commit_sha: landing.commitSha,
+    gate_command: landing.gateCommand,
+    state: 'queued',
+    workflow_id: landing.workflowId,
+    queued_at_ms: sources.clock.now(),
+  };
   await tx
     .insertInto('landings')
-    .values({
-      task_id: landing.taskId,
-      epoch: landing.epoch,
-      attempt: landing.attempt,
-      line: landing.line,
-      commit_sha: landing.commitSha,
-      gate_command: landing.gateCommand,
-      state: 'queued',
-      queued_at_ms: sources.clock.now(),
-    })
-    .onConflict((conflict) => conflict.columns(['task_id', 'epoch']).doNothing())
+    .values({ task_id: landing.taskId, epoch: landing.epoch, ...queued })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['task_id', 'epoch'])
+        .doUpdateSet(queued)
+        .where('landings.state', 'in', ['returned', 'withdrawn']),
+    )
     .execute();
 }
 

@@ -47,10 +47,7 @@ type Owner =
   | { readonly kind: 'broken'; readonly error: string };
 
 async function ownerOf(engine: Engine, row: OwnedRow): Promise<Owner> {
-  const ids = [
-    executeWorkflowId({ taskId: row.id, epoch: row.epoch }),
-    `land/${row.id}/${row.epoch}`,
-  ];
+  const ids = [executeWorkflowId({ taskId: row.id, epoch: row.epoch })];
   const landing = await engine.store.db
     .selectFrom('landings')
     .select('workflow_id')

@@ -111,7 +111,10 @@ export async function submitLanding(
   commitSha: string,
   gateCommand: string | null,
 ): Promise<void> {
+  // Not by task and epoch alone: an approved task that came back is approved again in the same epoch.
+  const workflowId = `land/${claim.taskId}/${claim.epoch}/${engine.store.sources.uuid()}`;
   await queueLanding(tx, engine.store.sources, {
+    workflowId,
     taskId: claim.taskId,
     epoch: claim.epoch,
     attempt: claim.attempt,
@@ -121,8 +124,8 @@ export async function submitLanding(
   });
   const queue = landQueue(line);
   engine.durable.queue(queue, { concurrency: 1 });
-  const id = `land/${claim.taskId}/${claim.epoch}`;
-  await engine.durable.startIn(tx, landWorkflow, id, { line, runId: claim.runId }, { queue });
+  const input = { line, runId: claim.runId };
+  await engine.durable.startIn(tx, landWorkflow, workflowId, input, { queue });
 }
 
 async function review(
