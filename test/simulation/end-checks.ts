@@ -89,6 +89,8 @@ export function notArrived(world: World): string[] {
   for (const { branch } of world.rows<{ branch: string }>('select branch from lines')) {
     const ref = `refs/heads/${branch}`;
     if (checkout.branch === ref && world.settings.follow === 'never') continue;
+    // Where the person has gone back from what had arrived, that is how they want it.
+    if (world.scenario.personRewinds) continue;
     const tip = refs.get(`refs/drover/land/${branch}`);
     const head = refs.get(ref);
     if (tip === undefined || head === undefined || objects.isAncestor(tip, head)) continue;
