@@ -7,6 +7,7 @@ import type { RepositoryContext } from './context.ts';
 import { settings } from './environment.ts';
 import { lockFileOf } from './failures.ts';
 import type { FollowOutcome, GitResult, Sha } from './port.ts';
+import { clearCutFollow, markingFollow } from './own-locks.ts';
 import { branchName, branchRef, flushObjects, readRef, updateRefs } from './refs.ts';
 import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
 import { exists } from './small-files.ts';
@@ -53,13 +54,18 @@ async function followNow(
       );
     }
     const owners = heads.filter((head) => head.branch === ref);
+    await clearCutFollow(context, ref, owners[0] ?? null);
     if (owners.length > 0) {
       const obstacle = await obstacleAt(context, ref, owners, mode);
       if (obstacle !== null) return pending(obstacle);
-      const refused = await fastForward(context, ref, owners[0] as WorktreeHead, current, tip);
+      const refused = await markingFollow(context, ref, () =>
+        fastForward(context, ref, owners[0] as WorktreeHead, current, tip),
+      );
       return refused === null ? ok({ kind: 'followed', sha: tip }) : pending(refused);
     }
-    const moved = await updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land');
+    const moved = await markingFollow(context, ref, () =>
+      updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land'),
+    );
     if (moved.ok) return ok({ kind: 'followed', sha: tip });
     if (moved.error.kind === 'locked') return pending(moved.error.message);
     if (moved.error.kind !== 'stale' || tries >= maxStaleTries) return moved;

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { settings } from './environment.ts';
-import { failureOf, gitFailure, refuse } from './failures.ts';
+import { failureOf, gitFailure, lockFileOf, refuse } from './failures.ts';
 import { isSha } from './loose-objects.ts';
+import { outlastOwnLock } from './own-locks.ts';
 import type { GitResult, Sha } from './port.ts';
 import { readText } from './small-files.ts';
 
@@ -100,18 +101,12 @@ export async function updateRefs(
     const flushed = await flushObjects(context);
     if (!flushed.ok) return flushed;
   }
-  const output = await context.git(
-    [
-      // The name changes hands by a rename; what it then names must not be an empty file after a power cut.
-      ...settings({ 'core.fsync': 'reference' }),
-      'update-ref',
-      '-m',
-      oneLine(reason) || 'drover',
-      '--stdin',
-      '-z',
-    ],
-    { input: changes.map(transactionLine).join('') },
-  );
+  let output = await writeRefs(context, changes, reason);
+  for (let left = changes.length; output.code !== 0 && left > 0; left -= 1) {
+    const lock = lockFileOf(output.stderr);
+    if (lock === null || !(await outlastOwnLock(context, lock))) break;
+    output = await writeRefs(context, changes, reason);
+  }
   if (output.code === 0) {
     context.durability.refsMoved(changes.map((change) => change.ref));
     return ok(undefined);
@@ -125,6 +120,25 @@ export async function updateRefs(
     ok: false,
     error: moved ? gitFailure('stale', `${moved} was moved by somebody else meanwhile.`) : error,
   };
+}
+
+async function writeRefs(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+  reason: string,
+): ReturnType<RepositoryContext['git']> {
+  return context.git(
+    [
+      // The name changes hands by a rename; what it then names must not be an empty file after a power cut.
+      ...settings({ 'core.fsync': 'reference' }),
+      'update-ref',
+      '-m',
+      oneLine(reason) || 'drover',
+      '--stdin',
+      '-z',
+    ],
+    { input: changes.map(transactionLine).join('') },
+  );
 }
 
 /** What a ref is about to name has to be on the disk first. */
