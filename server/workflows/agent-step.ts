@@ -20,7 +20,7 @@ import {
   withdrawQuestions,
 } from '../store/port.ts';
 import type { Engine } from './parts.ts';
-import { buildPartPrompt } from './prompt-step.ts';
+import { buildPartPrompt, hintsTold } from './prompt-step.ts';
 import { nameRescueRefs } from './rescue-refs.ts';
 import { type Place, taskVariables } from './worktree-step.ts';
 
@@ -48,7 +48,8 @@ export async function runPart(
   if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
   const driver = engine.driverFor(claim.agent);
   const session = new PartSession(engine, claim, part, signal);
-  const request = await requestFor(engine, claim, place, part, attempt);
+  const given = await requestFor(engine, claim, place, part, attempt);
+  const { request } = given;
   await session.withdrawOld();
   const left = leftoverProcess(attempt, part);
   if (left !== null) {
@@ -61,7 +62,7 @@ export async function runPart(
   }
   if (signal.aborted) return session.end({ kind: 'stopped' }, request.logPath);
   return session.end(
-    await runToItsEnd(engine, claim, place, session, request, signal),
+    await runToItsEnd(engine, claim, place, session, given, signal),
     request.logPath,
   );
 }
@@ -74,12 +75,13 @@ async function runToItsEnd(
   claim: Claim,
   place: Place,
   session: PartSession,
-  first: AgentRequest,
+  first: GivenRequest,
   signal: AbortSignal,
 ): Promise<AgentOutcome> {
   const driver = engine.driverFor(claim.agent);
-  let request = first;
+  let { request, hints } = first;
   for (let kills = 0; ; kills += 1) {
+    await hintsTold(engine, hints);
     await engine.files.writeText(`${request.logPath}.prompt`, engine.mask(request.prompt));
     const outcome = await driver.run(request, session, signal);
     const goesOn = session.takeKill(outcome) && driver.capabilities.resume && kills < killsMax;
@@ -87,7 +89,7 @@ async function runToItsEnd(
     const attempt = await lastAttempt(engine.store.db, claim.taskId);
     if (attempt === null || attempt.number !== claim.attempt) return outcome;
     await session.withdrawOld();
-    request = await requestFor(engine, claim, place, request.taskId, attempt);
+    ({ request, hints } = await requestFor(engine, claim, place, request.taskId, attempt));
   }
 }
 
@@ -115,23 +117,30 @@ async function startOver(engine: Engine, claim: Claim, place: Place, part: strin
   });
 }
 
+interface GivenRequest {
+  readonly request: AgentRequest;
+  /** Hints that its prompt tells; an agent that is adopted has not heard them. */
+  readonly hints: readonly string[];
+}
+
 async function requestFor(
   engine: Engine,
   claim: Claim,
   place: Place,
   part: string,
   attempt: AttemptRow,
-): Promise<AgentRequest> {
+): Promise<GivenRequest> {
   const settings = engine.settings();
   const resume = engine.driverFor(claim.agent).capabilities.resume && attempt.session_started === 1;
   const suffix = part === claim.taskId ? '' : `.${part.replace(/[^A-Za-z0-9._-]/g, '_')}`;
   const logPath = `${engine.places.logs}/${claim.taskId}/${claim.attempt}${suffix}.ndjson`;
-  return {
+  const prompt = await buildPartPrompt(engine, claim, attempt, part, resume);
+  const request = {
     runId: `${claim.taskId}/${claim.attempt}/${part}`,
     taskId: part,
     attempt: claim.attempt,
     cwd: place.path,
-    prompt: await buildPartPrompt(engine, claim, attempt, part, resume),
+    prompt: prompt.text,
     sessionId: attempt.session_id,
     resume,
     logPath,
@@ -145,6 +154,7 @@ async function requestFor(
     stallWarnMs,
     stallEndMs,
   };
+  return { request, hints: prompt.hints };
 }
 
 /** What the running agent says to the engine, and hears from it. */
@@ -271,6 +281,7 @@ class PartSession implements AgentHost {
     const offs = [...new Set([this.#part, this.#claim.taskId])].map((id) =>
       switchboard.onHint(id, look),
     );
+    look();
     return () => {
       for (const off of offs) off();
     };

@@ -14,6 +14,7 @@ import {
   type Tx,
   withdrawQuestions,
 } from '../store/port.ts';
+import { forgetRedVerdicts } from './gate.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
 import type { StopKind } from './stops.ts';
@@ -172,6 +173,7 @@ async function freshStart(engine: Engine, tx: Tx, row: TaskRow, event: string): 
     await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
   }
   await releaseSlot(tx, 'task', row.id);
+  await forgetRedVerdicts(tx);
   return true;
 }
 

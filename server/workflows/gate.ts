@@ -2,7 +2,7 @@
 
 import { failure, type Failure } from '../core/failure.ts';
 import type { Sha } from '../git/port.ts';
-import { leaseSlot, releaseSlot } from '../store/port.ts';
+import { leaseSlot, releaseSlot, type Tx } from '../store/port.ts';
 import type { Engine } from './parts.ts';
 
 export type GateVerdict =
@@ -211,20 +211,9 @@ async function remember(
   flaky: boolean,
 ): Promise<GateVerdict> {
   await engine.store.transaction(async (tx) => {
-    await tx
-      .insertInto('gate_verdicts')
-      .values({
-        tree_sha: job.tree,
-        command: job.command,
-        ok: last.ok ? 1 : 0,
-        exit_code: last.exitCode,
-        duration_ms: Math.round(last.durationMs),
-        output_tail: last.tail,
-        flaky: flaky ? 1 : 0,
-        at_ms: engine.clock.now(),
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    // A gate that was cut off or never began has said nothing about the tree.
+    if (last.kind === 'exited' && last.exitCode !== null)
+      await keepVerdict(engine, tx, job, last, flaky);
     await engine.store.append(tx, {
       type: last.ok ? 'gate.passed' : 'gate.failed',
       data: {
@@ -243,6 +232,34 @@ async function remember(
     cached: false,
     failure: redGate(engine.mask(job.command), last.exitCode, last.tail),
   };
+}
+
+async function keepVerdict(
+  engine: Engine,
+  tx: Tx,
+  job: GateJob,
+  last: GateTry,
+  flaky: boolean,
+): Promise<void> {
+  await tx
+    .insertInto('gate_verdicts')
+    .values({
+      tree_sha: job.tree,
+      command: job.command,
+      ok: last.ok ? 1 : 0,
+      exit_code: last.exitCode,
+      duration_ms: Math.round(last.durationMs),
+      output_tail: last.tail,
+      flaky: flaky ? 1 : 0,
+      at_ms: engine.clock.now(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** A person who tries again may have mended what a red gate was really about: it is asked again. */
+export async function forgetRedVerdicts(tx: Tx): Promise<void> {
+  await tx.deleteFrom('gate_verdicts').where('ok', '=', 0).execute();
 }
 
 function redGate(command: string, exitCode: number | null, tail: string): Failure {

@@ -1,11 +1,23 @@
 // Gathers the facts that a part's prompt is made of; core puts them into words.
 
 import { buildPrompt, resumePrompt, type FinishedTask, type PromptInput } from '../core/prompt.ts';
-import { type AttemptRow, type Claim, markHintDelivered, openHints } from '../store/port.ts';
+import {
+  type AttemptRow,
+  type Claim,
+  type HintRow,
+  markHintDelivered,
+  openHints,
+} from '../store/port.ts';
 import type { Engine } from './parts.ts';
 
 /** Most siblings named in a prompt. */
 const siblingsMax = 50;
+
+export interface PartPrompt {
+  readonly text: string;
+  /** Hints that had waited and are told with it. */
+  readonly hints: readonly string[];
+}
 
 export async function buildPartPrompt(
   engine: Engine,
@@ -13,13 +25,26 @@ export async function buildPartPrompt(
   attempt: AttemptRow,
   part: string,
   resume: boolean,
-): Promise<string> {
-  const input = await promptInput(engine, claim, attempt, part, resume);
+): Promise<PartPrompt> {
+  const open = await openHints(engine.store.db, hintIds(claim, part));
+  const hints = resume ? open : await allHints(engine, claim, part);
+  const input = await promptInput(engine, claim, attempt, part, hints);
   const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
   const firstPart = claim.parts[0] === part;
-  return resume && firstPart && cut && input.lastFailure === null
-    ? resumePrompt(input)
-    : buildPrompt(input);
+  const text =
+    resume && firstPart && cut && input.lastFailure === null
+      ? resumePrompt(input)
+      : buildPrompt(input);
+  return { text, hints: open.map((hint) => hint.id) };
+}
+
+/** Hints told with a prompt count as delivered once it is given to an agent. */
+export async function hintsTold(engine: Engine, ids: readonly string[]): Promise<void> {
+  const { store } = engine;
+  if (ids.length === 0) return;
+  await store.transaction(async (tx) => {
+    for (const id of ids) await markHintDelivered(tx, store.sources, id);
+  });
 }
 
 async function promptInput(
@@ -27,7 +52,7 @@ async function promptInput(
   claim: Claim,
   attempt: AttemptRow,
   part: string,
-  resume: boolean,
+  hints: readonly HintRow[],
 ): Promise<PromptInput> {
   const { db } = engine.store;
   const settings = engine.settings();
@@ -67,7 +92,7 @@ async function promptInput(
       landedSha: row.landed_sha,
     })),
     recent,
-    hints: await takeHints(engine, claim, part, resume),
+    hints: hints.map((hint) => hint.message),
     task: {
       id: task.id,
       title: task.title,
@@ -136,32 +161,18 @@ async function siblingsOf(
   return { parent, all: rows, index: rows.findIndex((row) => row.id === part) };
 }
 
-/**
- * Hints that wait are told with the prompt, and count as delivered then. A conversation that begins anew is told the
- * earlier ones as well: it has not heard them.
- */
-async function takeHints(
-  engine: Engine,
-  claim: Claim,
-  part: string,
-  resume: boolean,
-): Promise<readonly string[]> {
-  const { store } = engine;
-  const ids = [...new Set([part, claim.taskId])];
-  const open = await openHints(store.db, ids);
-  if (open.length > 0) {
-    await store.transaction(async (tx) => {
-      for (const hint of open) await markHintDelivered(tx, store.sources, hint.id);
-    });
-  }
-  if (resume) return open.map((hint) => hint.message);
-  const all = await store.db
+function hintIds(claim: Claim, part: string): readonly string[] {
+  return [...new Set([part, claim.taskId])];
+}
+
+/** A conversation that begins anew is told the earlier hints as well: it has not heard them. */
+async function allHints(engine: Engine, claim: Claim, part: string): Promise<readonly HintRow[]> {
+  return engine.store.db
     .selectFrom('guidance_queue')
-    .select('message')
-    .where('task_id', 'in', ids)
+    .selectAll()
+    .where('task_id', 'in', hintIds(claim, part))
     .orderBy('created_at')
     .execute();
-  return all.map((hint) => hint.message);
 }
 
 async function lastFailure(
