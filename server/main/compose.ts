@@ -18,7 +18,7 @@ import type { Settings } from '../core/settings.ts';
 import { createEmbeddedDurable, type EmbeddedDurable } from '../durable/embedded/embedded.ts';
 import { isProcessAlive, processIdentity } from '../durable/embedded/process-identity.ts';
 import { systemClock } from '../durable/embedded/system-clock.ts';
-import { agentGitVariables, openGitAdapter } from '../git/adapter.ts';
+import { openGitAdapter } from '../git/adapter.ts';
 import type { GitRepository } from '../git/port.ts';
 import { openStore } from '../store/open.ts';
 import type { Store, Tx } from '../store/port.ts';
@@ -173,7 +173,7 @@ export function composeEngine(
       agentEnvironment(
         live.environment,
         kind as AgentKind,
-        { ...agentGitVariables, ...live.settings.agent.env },
+        live.settings.agent.env,
         live.settings.envAllow,
       ),
     commandEnvironment: () => plainEnvironment(live.environment),
