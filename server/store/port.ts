@@ -51,6 +51,7 @@ export {
   takeLandings,
   writeLine,
 } from './landings.ts';
+export { addTask } from './tasks.ts';
 export { forgetSlot, leaseSlot, releaseSlot, setSlotFingerprint } from './slots.ts';
 export {
   addHint,

@@ -1,7 +1,7 @@
 // A person's word on finished work: approve it, or send it back. An epic's approval binds to the tree that was tested.
 
 import { Refusal } from '../core/failure.ts';
-import { lastAttempt, releaseSlot, setAttempt, type TaskRow } from '../store/port.ts';
+import { addTask, lastAttempt, releaseSlot, setAttempt, type TaskRow } from '../store/port.ts';
 import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from './land-epic.ts';
 import { nextStep } from './next-step.ts';
@@ -149,6 +149,9 @@ export async function sendBack(engine: Engine, id: string, text: string): Promis
   return 'task';
 }
 
+/** Characters of the reviewer's words in the title of the task that carries them. */
+const sentBackTitleMax = 120;
+
 /** An epic sent back becomes work again: a new task in it carries the words. */
 async function sendBackEpic(engine: Engine, id: string, text: string): Promise<'epic'> {
   await engine.store.transaction(async (tx) => {
@@ -162,7 +165,14 @@ async function sendBackEpic(engine: Engine, id: string, text: string): Promise<'
       })
       .where('id', '=', id)
       .execute();
-    await engine.store.append(tx, { type: 'epic.sent_back', epicId: id, data: { text } });
+    const words = (text.trim().split(/[\r\n]/, 1)[0] ?? '').slice(0, sentBackTitleMax);
+    const task = await addTask(tx, engine.store.sources, {
+      title: `Review: ${words}`,
+      description: text,
+      epic: id,
+    });
+    const data = { text, task: task.id };
+    await engine.store.append(tx, { type: 'epic.sent_back', epicId: id, data });
   });
   return 'epic';
 }
