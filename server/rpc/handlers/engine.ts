@@ -64,9 +64,11 @@ type RunRequests =
 
 function runHandlers(deps: EngineHandlerDeps): Pick<Handlers, RunRequests> {
   const { engine } = deps;
+  /** Runs whose end a "resume" has been answered with: the next one is another question. */
+  const told = new Set<string>();
   return {
     'run.start': async (options) => startRequest(deps, options),
-    'run.resume': async (options) => resumeRequest(deps, options),
+    'run.resume': async (options) => resumeRequest(deps, options, told),
     'run.stop': async ({ run }) => ({ stopped: await stopRuns(engine, run ?? null) }),
     reset: async (options) => {
       const ids = (options.ids ?? []).map((id) => text(id, 'ids'));
@@ -139,20 +141,45 @@ function unusedFlags(
   return [`The run at work keeps the settings that it was started with; not used: ${keys}.`];
 }
 
-/** The number of the event before the run began, or went on: its earlier ends are not the one that is waited for. */
-async function seqBefore(engine: Engine, runId: string): Promise<number> {
+/** The number before the run began or went on (an earlier end is not the one that is waited for), or before its end. */
+async function seqBefore(
+  engine: Engine,
+  runId: string,
+  types: readonly string[] = ['run.started', 'run.resumed'],
+): Promise<number> {
   const row = await engine.store.db
     .selectFrom('events')
     .select((eb) => eb.fn.max('seq').as('seq'))
     .where('run_id', '=', runId)
-    .where('type', 'in', ['run.started', 'run.resumed'])
+    .where('type', 'in', [...types])
     .executeTakeFirst();
   return Math.max(0, (row?.seq ?? 1) - 1);
+}
+
+/** Time in which a command that has started this backend can ask for the run that an earlier one had left. */
+const takeOverMs = 10_000;
+
+/**
+ * What an earlier backend left goes on by itself, and may be over before the person's "resume" is heard. It is the run
+ * that was meant, and its end is the answer.
+ */
+async function endedSinceLaunch(engine: Engine): Promise<RunRow | null> {
+  if (engine.clock.now() - engine.launchedAtMs > takeOverMs) return null;
+  const last = await engine.store.db
+    .selectFrom('runs')
+    .selectAll()
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (last === undefined || last.state !== 'finished') return null;
+  const isLeft = last.started_at_ms < engine.launchedAtMs;
+  return isLeft && (last.ended_at_ms ?? 0) >= engine.launchedAtMs ? last : null;
 }
 
 async function resumeRequest(
   deps: EngineHandlerDeps,
   options: Params<'run.resume'>,
+  told: Set<string>,
 ): Promise<Answer<'run.resume'>> {
   const { engine } = deps;
   const last = await engine.store.db
@@ -165,8 +192,20 @@ async function resumeRequest(
   const warnings = await deps.configure(options.env, flags);
   const after = await engine.store.feed.lastSeq();
   const begun = await resumeRun(engine);
-  if (begun === null)
-    return { run: null, message: 'nothing to resume: the last run came to its end' };
+  if (begun === null) {
+    const ended = await endedSinceLaunch(engine);
+    if (ended === null || told.has(ended.id))
+      return { run: null, message: 'nothing to resume: the last run came to its end' };
+    told.add(ended.id);
+    return {
+      run: await viewOf(engine, ended),
+      joined: true,
+      message: `run ${ended.id} went on and has come to its end`,
+      warnings,
+      after: await seqBefore(engine, ended.id, ['run.finished']),
+    };
+  }
+  told.add(begun.row.id);
   return {
     run: await viewOf(engine, begun.row),
     joined: begun.joined,
