@@ -7,7 +7,7 @@ import type { Sha } from '../git/port.ts';
 import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
 import { gateOfRun, landQueue } from './submission.ts';
 import { runGate } from './gate.ts';
-import { followLine, landingRef, syncLine } from './lines.ts';
+import { followLine, headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
 
 export const landEpicWorkflow = 'land-epic';
@@ -109,13 +109,15 @@ async function buildEpic(
 ): Promise<{ kind: 'built'; candidate: EpicCandidate } | { kind: 'conflict'; failure: Failure }> {
   const tip = await syncLine(engine, input.target);
   if (!tip.ok) return { kind: 'conflict', failure: tip.error };
+  const head = await headOn(engine, input.target, tip.value);
+  if (!head.ok) return { kind: 'conflict', failure: head.error };
   const epic = await engine.store.db
     .selectFrom('epics')
     .select('title')
     .where('id', '=', input.epicId)
     .executeTakeFirst();
   const merged = await engine.git.merge({
-    tip: tip.value,
+    tip: head.value,
     commit: input.tip,
     subject: `drover: ${input.epicId} ${(epic?.title ?? '').split(/[\r\n]/, 1)[0] ?? ''}`,
     trailers: [`Drover-Epic: ${input.epicId}`],

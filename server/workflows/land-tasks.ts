@@ -16,7 +16,7 @@ import {
 import { type GateVerdict, runGate } from './gate.ts';
 import { returnLanding } from './landing-returns.ts';
 import { isLanding, landedBefore } from './landing-rows.ts';
-import { followLine, landingRef, syncLine } from './lines.ts';
+import { followLine, headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { settleStopIn } from './stops.ts';
 
@@ -169,10 +169,14 @@ class Landing {
     const synced = await syncLine(this.#engine, this.#input.line);
     if (!synced.ok) return { ...empty, tip: '', problem: synced.error };
     const tip = synced.value;
+    // Without a gate on this batch, what people have committed meanwhile is left to those who test it.
+    const isGated = rows.some((row) => row.gate_command !== null);
+    const start = isGated ? await headOn(this.#engine, this.#input.line, tip) : synced;
+    if (!start.ok) return { ...empty, tip, problem: start.error };
     const merged: Merged[] = [];
     const conflicts: { row: LandingRow; files: readonly string[] }[] = [];
     const deferred: LandingRow[] = [];
-    let head = tip;
+    let head = start.value;
     for (const row of rows) {
       const there = await landedBefore(this.#engine, row, head);
       if (there !== null) {
@@ -191,7 +195,7 @@ class Landing {
       if (result.value.kind === 'merged') {
         merged.push({ row, commit: result.value.commit, tree: result.value.tree });
         head = result.value.commit;
-      } else if (head === tip) {
+      } else if (head === start.value) {
         conflicts.push({ row, files: result.value.files });
       } else {
         deferred.push(row);

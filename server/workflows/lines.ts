@@ -21,8 +21,8 @@ export function resultBranch(branch: string): string {
 const casTriesMax = 5;
 
 /**
- * The tip to build on: the landing ref, after taking in what people have committed to the branch. Nothing of ours is
- * waiting → the branch is the truth, wherever people have moved it; something waits → their commits are merged in.
+ * The tip of the line, brought into step with the branch. Nothing of ours is waiting → the branch is the truth, wherever
+ * people have moved it; something waits → the tip stays, and the next candidate takes their commits in (`headOn`).
  */
 export async function syncLine(engine: Engine, branch: string): Promise<Result<Sha>> {
   for (let tries = 0; tries < casTriesMax; tries += 1) {
@@ -41,8 +41,7 @@ export async function syncLine(engine: Engine, branch: string): Promise<Result<S
     if (target === landed && landed !== null)
       return ok(await rememberFollowed(engine, branch, landed));
     if (target === null) return ok(landed as Sha);
-    const next = landed === null ? target : await takeIn(engine, branch, target, landed, known);
-    if (typeof next !== 'string') return next;
+    const next = landed === null ? target : await inStep(engine, branch, target, landed, known);
     if (next === landed) return ok(next);
     const moved = await engine.git.updateRef(
       landingRef(branch),
@@ -64,13 +63,13 @@ export async function syncLine(engine: Engine, branch: string): Promise<Result<S
   );
 }
 
-async function takeIn(
+async function inStep(
   engine: Engine,
   branch: string,
   target: Sha,
   landed: Sha,
   known: LineRow | null,
-): Promise<Sha | { readonly ok: false; readonly error: ReturnType<typeof failure> }> {
+): Promise<Sha> {
   const nothingWaits = known !== null && known.followed_sha === landed;
   if (await engine.git.isAncestor(landed, target)) return target;
   if (nothingWaits) {
@@ -83,16 +82,23 @@ async function takeIn(
     );
     return target;
   }
-  if (await engine.git.isAncestor(target, landed)) return landed;
-  const merged = await engine.git.merge({
-    tip: landed,
-    commit: target,
-    subject: `drover: take in ${branch}`,
-    trailers: [],
-  });
+  return landed;
+}
+
+/**
+ * What a candidate is built on: the tip with what people have committed to the branch while landed work waits for it.
+ * The merge of both goes into the line only as a part of the candidate, which is tested as a whole. Where they
+ * conflict, the work lands without theirs and waits with the rest: whoever brings both together is a person.
+ */
+export async function headOn(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
+  const target = await engine.git.readRef(branchRef(branch));
+  if (target === null || target === tip || (await engine.git.isAncestor(target, tip)))
+    return ok(tip);
+  if (await engine.git.isAncestor(tip, target)) return ok(tip); // they moved since: the next look takes them in
+  const subject = `drover: take in ${branch}`;
+  const merged = await engine.git.merge({ tip, commit: target, subject, trailers: [] });
   if (!merged.ok) return err(failure('git_failed', merged.error.message));
-  if (merged.value.kind === 'merged') return merged.value.commit;
-  return err(takeInConflict(branch, merged.value.files));
+  return ok(merged.value.kind === 'merged' ? merged.value.commit : tip);
 }
 
 export function takeInConflict(branch: string, files: readonly string[]): Failure {
