@@ -11,6 +11,8 @@ export class HelpfulPerson {
   readonly #world: World;
   readonly #requests: Requests;
   readonly #git: PersonAtGit;
+  /** Approved before: what comes back could not land as it is, and has to be made again. */
+  readonly #approved = new Set<string>();
 
   constructor(world: World, requests: Requests, git: PersonAtGit) {
     this.#world = world;
@@ -86,6 +88,9 @@ export class HelpfulPerson {
       case 'cancelled':
         return this.#requests.one('retry', id, (engine) => retryTask(engine, id, false));
       case 'needs_review':
+        if (this.#approved.has(id))
+          return this.#requests.one('retry', id, (engine) => retryTask(engine, id, false));
+        this.#approved.add(id);
         return this.#requests.one('approve', id, approve);
       case 'blocked':
         if (reason !== null) this.#unblock(id, reason);
