@@ -1,0 +1,93 @@
+// The real backend in a process of its own, and a client of it.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { initProject } from '../server/main/init.ts';
+import { placesOf, readAddress } from '../server/main/places.ts';
+import type { Client } from '../server/protocol/api.ts';
+import { connectSocket } from '../server/rpc/transport/client.ts';
+import type { Bench } from './bench.ts';
+import { copyOf, type RunFolder } from './repositories.ts';
+
+export interface Backend {
+  readonly pid: number;
+  readonly client: Client;
+  /** When the process was begun (Unix ms). */
+  readonly startedMs: number;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+export interface BackendProject extends RunFolder {
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const startWaitMaxMs = 20_000;
+
+/** A project whose agent is the given program, in a fresh copy of the repository. */
+export async function projectOf(
+  bench: Bench,
+  source: string,
+  agent: string,
+): Promise<BackendProject> {
+  const copy = copyOf(bench.folder, source);
+  await initProject(copy.repository);
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: copy.home,
+    DROVER_AGENT_TYPE: 'command',
+    DROVER_AGENT_PATH: agent,
+  };
+  return { ...copy, environment };
+}
+
+export async function startBackend(bench: Bench, project: BackendProject): Promise<Backend> {
+  const startedMs = Date.now();
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', bench.programs.pathOf('backend'), project.repository],
+    { cwd: project.repository, env: project.environment, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  const client = await connected(project.repository, child);
+  const kill = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+    client.close();
+  };
+  return { pid: child.pid ?? 0, client, startedMs, kill };
+}
+
+async function connected(root: string, child: ChildProcess): Promise<Client> {
+  const endMs = Date.now() + startWaitMaxMs;
+  while (Date.now() < endMs && child.exitCode === null) {
+    const address = readAddress(placesOf(root, null).address);
+    if (address?.pid === child.pid && address !== null) {
+      try {
+        return await connectSocket(address);
+      } catch {
+        // It has written its address and is about to listen.
+      }
+    }
+    await delay(5);
+  }
+  throw new Error(`the backend of ${join(root)} does not answer`);
+}
+
+/** Resolves with the events of that type as soon as there are so many. */
+export async function eventsOf(
+  client: Client,
+  type: string,
+  count: number,
+  waitMs: number,
+): Promise<readonly { readonly at_ms: number; readonly task_id: string | null }[]> {
+  const endMs = Date.now() + waitMs;
+  for (;;) {
+    const { events } = await client.call('events.read', { type, limit: 1000 });
+    if (events.length >= count) return events;
+    if (Date.now() > endMs) throw new Error(`${events.length} of ${count} events of ${type}`);
+    await delay(20);
+  }
+}

@@ -1,0 +1,13 @@
+// What every part of the benchmark is given.
+
+import type { Programs } from './bundle.ts';
+import type { BenchOptions } from './options.ts';
+
+export interface Bench {
+  readonly options: BenchOptions;
+  readonly programs: Programs;
+  /** Repositories and runs lie below it. */
+  readonly folder: string;
+  /** Tells a person what goes on. */
+  say(text: string): void;
+}

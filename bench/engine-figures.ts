@@ -1,0 +1,58 @@
+// What one run of the engine tells, and the command line that starts it.
+
+import type { Programs } from './bundle.ts';
+import { copyOf } from './repositories.ts';
+
+export interface ReadyWait {
+  readonly ms: number;
+  /** The worktree was made for this task; else it was used before. */
+  readonly created: boolean;
+}
+
+export interface EngineRun {
+  readonly tasks: number;
+  readonly completed: number;
+  /** Retries, failures, conflicts, reviews. */
+  readonly troubles: number;
+  readonly msPerTask: number;
+  /** Of the whole process tree. */
+  readonly cpuMsPerTask: number;
+  readonly backendCpuMsPerTask: number;
+  readonly gitPerTask: number;
+  readonly backendRssMb: number;
+  readonly ready: readonly ReadyWait[];
+  readonly dispatchMs: readonly number[];
+}
+
+export interface EngineWish {
+  readonly source: string;
+  readonly agent: string;
+  readonly tasks: number;
+  readonly workers: number;
+  readonly warm?: number;
+  readonly others?: number;
+  readonly chain?: boolean;
+}
+
+/** Runs the engine on a fresh copy of the repository. */
+export async function engineRun(
+  programs: Programs,
+  folder: string,
+  wish: EngineWish,
+): Promise<EngineRun> {
+  const copy = copyOf(folder, wish.source);
+  try {
+    return await programs.json<EngineRun>('engine-run', {
+      repository: copy.repository,
+      home: copy.home,
+      agent: wish.agent,
+      tasks: wish.tasks,
+      workers: wish.workers,
+      warm: wish.warm ?? 0,
+      others: wish.others ?? 0,
+      chain: wish.chain ?? false,
+    });
+  } finally {
+    copy.remove();
+  }
+}

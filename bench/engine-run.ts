@@ -1,0 +1,167 @@
+// One run of the real engine in a process of its own: a warm-up run if asked for, then the measured one. Prints one
+// JSON line.
+
+import { parseArgs } from 'node:util';
+import type { GitRepository } from '../server/git/port.ts';
+import { composeEngine, openProject } from '../server/main/compose.ts';
+import { initProject } from '../server/main/init.ts';
+import type { EventView } from '../server/protocol/api.ts';
+import { addTask } from '../server/store/tasks.ts';
+import { launchEngine, stopRuns, type Engine } from '../server/workflows/engine.ts';
+import { startRun } from '../server/workflows/start-run.ts';
+import type { EngineRun, ReadyWait } from './engine-figures.ts';
+import { treeUse } from './process-use.ts';
+
+const { values } = parseArgs({
+  options: {
+    repository: { type: 'string', default: '' },
+    home: { type: 'string', default: '' },
+    agent: { type: 'string', default: '' },
+    tasks: { type: 'string', default: '10' },
+    /** Tasks of a run before the measured one: it makes the slots. */
+    warm: { type: 'string', default: '0' },
+    workers: { type: 'string', default: '8' },
+    /** Other tasks in scope, of a lower priority; the run is stopped when its own tasks are done. */
+    others: { type: 'string', default: '0' },
+    /** Each task is blocked by the one before. */
+    chain: { type: 'boolean', default: false },
+  },
+});
+
+/** When git was told to prepare a worktree, by the branch. */
+const preparedAt = new Map<string, number>();
+
+function watched(git: GitRepository): GitRepository {
+  return new Proxy(git, {
+    get: (target, name) => {
+      if (name !== 'prepareSlot') return Reflect.get(target, name) as unknown;
+      const prepareSlot: GitRepository['prepareSlot'] = (request) => {
+        preparedAt.set(request.branch ?? '', now());
+        return target.prepareSlot(request);
+      };
+      return prepareSlot;
+    },
+  });
+}
+
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+async function add(engine: Engine, count: number, name: string, priority: number): Promise<void> {
+  const { store } = engine;
+  await store.transaction(async (tx) => {
+    let before: string | null = null;
+    for (let i = 0; i < count; i += 1) {
+      const blockedBy: readonly string[] = values.chain && before !== null ? [before] : [];
+      const fields = { title: `${name} ${i}`, priority, blocked_by: blockedBy };
+      const row: { readonly id: string } = await addTask(tx, store.sources, fields);
+      before = row.id;
+    }
+  });
+}
+
+/** Resolves when so many tasks have completed, or when the run is finished. */
+function untilDone(engine: Engine, after: number, tasks: number): Promise<number> {
+  const { feed } = engine.store;
+  const done = Promise.withResolvers<number>();
+  let last = after;
+  let completed = 0;
+  let reading: Promise<void> = Promise.resolve();
+  const read = async (): Promise<void> => {
+    for (const event of await feed.read({ after: last })) {
+      last = event.seq;
+      if (event.type === 'task.completed') completed += 1;
+      if (completed >= tasks || event.type === 'run.finished') done.resolve(now());
+    }
+  };
+  const off = feed.onAppend(() => {
+    reading = reading.then(read);
+  });
+  return done.promise.finally(off);
+}
+
+async function measuredRun(engine: Engine, tasks: number, name: string): Promise<EngineRun> {
+  const { store, git } = engine;
+  await add(engine, tasks, name, 10);
+  const seqBefore = await store.feed.lastSeq();
+  const done = untilDone(engine, seqBefore, tasks);
+  const gitBefore = git.processCount;
+  const treeBefore = treeUse(process.pid);
+  const ownBefore = process.cpuUsage();
+  const startedAt = now();
+  await startRun(engine, {
+    workers: Number(values.workers),
+    epicId: null,
+    target: 'main',
+    land: null,
+    flags: {},
+  });
+  await done;
+  const own = process.cpuUsage(ownBefore);
+  const cpuMs = treeUse(process.pid).cpuMs - treeBefore.cpuMs;
+  const gitProcesses = git.processCount - gitBefore;
+  await stopRuns(engine, null);
+  const events = await store.feed.read({ after: seqBefore });
+  const completed = events.filter((event) => event.type === 'task.completed').slice(0, tasks);
+  const lastMs = Math.max(...completed.map((event) => event.at_ms));
+  return {
+    tasks,
+    completed: completed.length,
+    troubles: events.filter((event) => /^task\.(retry|failed|conflict|needs)/.test(event.type))
+      .length,
+    msPerTask: (lastMs - startedAt) / tasks,
+    cpuMsPerTask: cpuMs / tasks,
+    backendCpuMsPerTask: (own.user + own.system) / 1000 / tasks,
+    gitPerTask: gitProcesses / tasks,
+    backendRssMb: process.memoryUsage.rss() / 1e6,
+    ready: readyWaits(events),
+    dispatchMs: dispatchWaits(events),
+  };
+}
+
+/** From the claim of each task to the worktree that is ready for its agent. */
+function readyWaits(events: readonly EventView[]): ReadyWait[] {
+  const claimed = new Map<string | null, number>();
+  const waits: ReadyWait[] = [];
+  for (const event of events) {
+    if (event.type === 'task.claimed') claimed.set(event.task_id, event.at_ms);
+    if (event.type !== 'worktree.ready') continue;
+    const ms = event.at_ms - (claimed.get(event.task_id) ?? event.at_ms);
+    waits.push({ ms, created: event.data['created'] === true });
+  }
+  return waits;
+}
+
+/** From a task that has landed to the preparation of the worktree of the one it blocked. */
+function dispatchWaits(events: readonly EventView[]): number[] {
+  const waits: number[] = [];
+  let landedMs: number | null = null;
+  for (const event of events) {
+    if (event.type === 'task.completed') landedMs = event.at_ms;
+    if (event.type !== 'worktree.ready' || landedMs === null) continue;
+    const prepared = preparedAt.get(String(event.data['branch']));
+    if (prepared !== undefined) waits.push(prepared - landedMs);
+    landedMs = null;
+  }
+  return waits;
+}
+
+await initProject(values.repository);
+const environment = {
+  PATH: process.env['PATH'],
+  HOME: values.home,
+  DROVER_AGENT_TYPE: 'command',
+  DROVER_AGENT_PATH: values.agent,
+};
+const project = await openProject(values.repository, environment, {});
+const host = composeEngine({ ...project, git: watched(project.git) }, (error, where) =>
+  console.error('trouble:', where, error),
+);
+await launchEngine(host.engine);
+if (Number(values.warm) > 0) await measuredRun(host.engine, Number(values.warm), 'warm');
+if (Number(values.others) > 0) await add(host.engine, Number(values.others), 'other', -10);
+const result = await measuredRun(host.engine, Number(values.tasks), 'task');
+await host.durable.close();
+await project.close();
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));

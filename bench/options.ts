@@ -1,0 +1,72 @@
+// The command line of the benchmark.
+
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+export const parts = [
+  'orchestration',
+  'failures',
+  'pool',
+  'store',
+  'recovery',
+  'dispatch',
+  'idle',
+  'streams',
+] as const;
+export type Part = (typeof parts)[number];
+
+export type Mode = 'pool' | 'cold';
+
+export interface BenchOptions {
+  readonly parts: readonly Part[];
+  /** Sizes of the repositories, in files. */
+  readonly files: readonly number[];
+  readonly modes: readonly Mode[];
+  /** Null: as many as suits the size. */
+  readonly tasks: number | null;
+  readonly workers: number;
+  readonly pairs: number;
+  readonly folder: string;
+  readonly json: boolean;
+}
+
+export const usage = `usage: npm run bench -- [part…] [options]
+parts: ${parts.join(', ')} (all without any)
+  --files 100,2000,50000   sizes of the repositories
+  --mode pool,cold         worktrees made before, or by the run
+  --tasks n                tasks of one run (by size: 100, 100, 32)
+  --workers n              8
+  --pairs n                alternating pairs of a comparison (by size: 5, 5, 3)
+  --tmp folder             where repositories are made and kept
+  --json                   one JSON line for each figure as well`;
+
+export function readOptions(argv: readonly string[]): BenchOptions | null {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      files: { type: 'string', default: '100,2000,50000' },
+      mode: { type: 'string', default: 'pool,cold' },
+      tasks: { type: 'string' },
+      workers: { type: 'string', default: '8' },
+      pairs: { type: 'string', default: '5' },
+      tmp: { type: 'string', default: tmpdir() },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const chosen = parts.filter((part) => positionals.includes(part));
+  const modes = (['pool', 'cold'] as const).filter((mode) => values.mode.split(',').includes(mode));
+  if (values.help || chosen.length < positionals.length) return null;
+  return {
+    parts: chosen.length === 0 ? parts : chosen,
+    files: values.files.split(',').map(Number),
+    modes,
+    tasks: values.tasks === undefined ? null : Number(values.tasks),
+    workers: Number(values.workers),
+    pairs: Number(values.pairs),
+    folder: join(values.tmp, 'drover-bench'),
+    json: values.json,
+  };
+}

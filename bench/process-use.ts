@@ -1,0 +1,67 @@
+// CPU time and memory of a process and what it has started, as Linux tells it.
+
+import { readFileSync, readdirSync } from 'node:fs';
+
+export interface ProcessUse {
+  /** Of the process, its living descendants and everything they have waited for. */
+  readonly cpuMs: number;
+  readonly rssMb: number;
+}
+
+/** Clock ticks of the kernel's accounting: 100 a second on every Linux that matters. */
+const msPerTick = 10;
+const bytesPerPage = 4096;
+
+interface Stat {
+  readonly parent: number;
+  readonly ticks: number;
+  readonly pages: number;
+}
+
+function readStat(pid: number | string): Stat | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + (fields[at] ?? 0), 0);
+    return { parent: fields[1] ?? 0, ticks, pages: fields[21] ?? 0 };
+  } catch {
+    return null;
+  }
+}
+
+/** One process alone, without what it has waited for. */
+export function ownUse(pid: number): ProcessUse {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const ticks = (fields[11] ?? 0) + (fields[12] ?? 0);
+  return { cpuMs: ticks * msPerTick, rssMb: ((fields[21] ?? 0) * bytesPerPage) / 1e6 };
+}
+
+export function treeUse(root: number): ProcessUse {
+  const stats = new Map<number, Stat>();
+  for (const name of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(name) ? readStat(name) : null;
+    if (stat !== null) stats.set(Number(name), stat);
+  }
+  let ticks = 0;
+  let pages = 0;
+  for (const [pid, stat] of stats) {
+    if (!isBelow(pid, root, stats)) continue;
+    ticks += stat.ticks;
+    pages += stat.pages;
+  }
+  return { cpuMs: ticks * msPerTick, rssMb: (pages * bytesPerPage) / 1e6 };
+}
+
+function isBelow(pid: number, root: number, stats: ReadonlyMap<number, Stat>): boolean {
+  for (let at = pid; at > 1; at = stats.get(at)?.parent ?? 0) {
+    if (at === root) return true;
+  }
+  return false;
+}
