@@ -7,7 +7,7 @@ import type { RepositoryContext } from './context.ts';
 import { settings } from './environment.ts';
 import { lockFileOf } from './failures.ts';
 import type { FollowOutcome, GitResult, Sha } from './port.ts';
-import { clearCutFollow, markingFollow } from './own-locks.ts';
+import { clearCutFollow, markingFollow } from './cut-follow.ts';
 import { branchName, branchRef, flushObjects, readRef, updateRefs } from './refs.ts';
 import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
 import { exists } from './small-files.ts';
@@ -54,16 +54,17 @@ async function followNow(
       );
     }
     const owners = heads.filter((head) => head.branch === ref);
-    await clearCutFollow(context, ref, owners[0] ?? null);
+    await clearCutFollow(context, ref, current, owners[0] ?? null);
+    const step = { from: current, to: tip };
     if (owners.length > 0) {
       const obstacle = await obstacleAt(context, ref, owners, mode);
       if (obstacle !== null) return pending(obstacle);
-      const refused = await markingFollow(context, ref, () =>
+      const refused = await markingFollow(context, ref, step, () =>
         fastForward(context, ref, owners[0] as WorktreeHead, current, tip),
       );
       return refused === null ? ok({ kind: 'followed', sha: tip }) : pending(refused);
     }
-    const moved = await markingFollow(context, ref, () =>
+    const moved = await markingFollow(context, ref, step, () =>
       updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land'),
     );
     if (moved.ok) return ok({ kind: 'followed', sha: tip });

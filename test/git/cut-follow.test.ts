@@ -1,9 +1,9 @@
 // What a killed git of ours leaves locked does not stop the next backend; what others hold is left alone.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { followMark } from '../../server/git/own-locks.ts';
+import { followMark } from '../../server/git/cut-follow.ts';
 import type { FollowOutcome } from '../../server/git/port.ts';
 import { type Fixture, kindOf, makeFixture, valueOf } from './fixture.ts';
 
@@ -12,8 +12,13 @@ suite('git: locks of a killed backend', () => {
   let tip: string;
   setup(() => {
     fixture = makeFixture();
-    const tree = fixture.git('rev-parse', 'main^{tree}');
-    tip = fixture.git('commit-tree', '-p', 'main', '-m', 'landed', tree);
+    fixture.git('checkout', '-q', '--detach');
+    fixture.write(join(fixture.root, 'new.txt'), 'a new file that lands\n');
+    fixture.write(join(fixture.root, 'README.md'), 'one\ntwo, changed\nthree\n');
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', 'landed');
+    tip = fixture.git('rev-parse', 'HEAD');
+    fixture.git('checkout', '-q', 'main');
   });
   teardown(() => fixture.remove());
 
@@ -26,8 +31,8 @@ suite('git: locks of a killed backend', () => {
     return path;
   }
   function mark(atMs: number): string {
-    const path = followMark({ commonDir: inGit('.') }, 'refs/heads/main');
-    writeFileSync(path, '');
+    const path = followMark(inGit('.'), 'refs/heads/main');
+    writeFileSync(path, `${fixture.git('rev-parse', 'main')} ${tip}\n`);
     utimesSync(path, atMs / 1000, atMs / 1000);
     return path;
   }
@@ -68,10 +73,34 @@ suite('git: locks of a killed backend', () => {
     assert.equal((await follow()).kind, 'followed');
   });
 
+  for (const [what, text] of [
+    ['whole', 'a new file that lands\n'],
+    ['half', 'a new file t'],
+    ['empty', ''],
+  ] as const) {
+    test(`files that the cut follow had written (${what}) are written again`, async () => {
+      mark(Date.now() - 1_000);
+      lock('index.lock', Date.now());
+      fixture.write(join(fixture.root, 'new.txt'), text);
+      fixture.write(join(fixture.root, 'README.md'), 'one\ntwo, changed\nthree\n'.slice(0, 6));
+      assert.equal((await follow()).kind, 'followed');
+      assert.equal(fixture.git('status', '--porcelain'), '');
+      assert.equal(fixture.git('rev-parse', 'main'), tip);
+    });
+  }
+
+  test('a file of the user in the way stays, also behind a mark', async () => {
+    mark(Date.now() - 1_000);
+    const mine = join(fixture.root, 'new.txt');
+    fixture.write(mine, 'mine');
+    assert.equal((await follow()).kind, 'pending');
+    assert.equal(readFileSync(mine, 'utf8'), 'mine');
+  });
+
   test('a follow leaves no mark behind, whether it moves or not', async () => {
     fixture.write(join(fixture.root, 'README.md'), 'mine');
-    assert.equal((await follow()).kind, 'followed');
-    assert.equal(existsSync(followMark({ commonDir: inGit('.') }, 'refs/heads/main')), false);
+    assert.equal((await follow()).kind, 'pending');
+    assert.equal(existsSync(followMark(inGit('.'), 'refs/heads/main')), false);
   });
 
   test('old locks of our own refs are removed, young ones are waited for', async () => {
