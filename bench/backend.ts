@@ -21,6 +21,8 @@ export interface Backend {
 
 export interface BackendProject extends RunFolder {
   readonly environment: Readonly<Record<string, string>>;
+  /** Every backend that was started for it. */
+  readonly processes: ChildProcess[];
 }
 
 const startWaitMaxMs = 20_000;
@@ -39,7 +41,12 @@ export async function projectOf(
     DROVER_AGENT_TYPE: 'command',
     DROVER_AGENT_PATH: agent,
   };
-  return { ...copy, environment };
+  const processes: ChildProcess[] = [];
+  const remove = (): void => {
+    for (const child of processes) child.kill('SIGKILL');
+    copy.remove();
+  };
+  return { ...copy, environment, processes, remove };
 }
 
 export async function startBackend(bench: Bench, project: BackendProject): Promise<Backend> {
@@ -49,6 +56,7 @@ export async function startBackend(bench: Bench, project: BackendProject): Promi
     ['--no-warnings', bench.programs.pathOf('backend'), project.repository],
     { cwd: project.repository, env: project.environment, stdio: ['ignore', 'ignore', 'inherit'] },
   );
+  project.processes.push(child);
   const client = await connected(project.repository, child);
   const kill = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;

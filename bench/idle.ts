@@ -74,7 +74,11 @@ export async function benchStreams(bench: Bench): Promise<Figure[]> {
   try {
     const backend = await startBackend(bench, project);
     for (let i = 0; i < streams; i += 1) await backend.client.call('task.add', { title: `t${i}` });
-    await backend.client.call('run.start', { workers: streams, env: project.environment });
+    await backend.client.call('run.start', {
+      workers: streams,
+      target: 'main',
+      env: project.environment,
+    });
     let largestMb = 0;
     const watch = setInterval(() => {
       largestMb = Math.max(largestMb, ownUse(backend.pid).rssMb);

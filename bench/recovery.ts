@@ -43,7 +43,11 @@ async function killAndReturn(bench: Bench): Promise<number> {
   try {
     const first = await startBackend(bench, project);
     for (let i = 0; i < agents; i += 1) await first.client.call('task.add', { title: `t${i}` });
-    await first.client.call('run.start', { workers: agents, env: project.environment });
+    await first.client.call('run.start', {
+      workers: agents,
+      target: 'main',
+      env: project.environment,
+    });
     await untilAgentsWork(project.repository, agents);
     await first.kill('SIGKILL');
     writeFileSync(flag, '');
