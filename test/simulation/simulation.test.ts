@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const seeds = 2_000;
+const seeds = 1_000;
 const outputBytesMax = 64 * 1024 * 1024;
 
 suite('simulation', function () {
