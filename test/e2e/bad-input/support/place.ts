@@ -95,6 +95,7 @@ async function makeTemplate(base: Base): Promise<Place> {
   const file = join(place.folder, 'plan.jsonl');
   writeFileSync(file, plan.map((record) => `${JSON.stringify(record)}\n`).join(''));
   await droverOrThrow(place, ['import', file]);
+  rmSync(file);
   const database = new DatabaseSync(place.database);
   database.exec(states);
   database.close();
