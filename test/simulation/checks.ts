@@ -20,6 +20,11 @@ export class Checks {
   /** Completed tasks with the commit that landed, if there is one. */
   readonly #completed = new Map<string, Sha | null>();
 
+  /** Parts whose agent has come to its end and was recorded. */
+  readonly #ended = new Set<string>();
+  /** Claims of each task so far, as the feed tells them: each raises the epoch by one. */
+  readonly #epochs = new Map<string, number>();
+
   constructor(world: World) {
     this.#world = world;
     this.replay = new Replay(world);
@@ -44,7 +49,24 @@ export class Checks {
     const status = event.data['status'];
     if (status === 'completed') this.#completed.set(id, this.#landedSha(id));
     else if (status !== undefined) this.#uncomplete(id, event);
-    if (event.type === 'task.claimed' && event.data['worker'] !== undefined) this.#claimed(id);
+    if (event.type === 'agent.ended') {
+      const attempt = Number(event.data['attempt']);
+      this.#ended.add(partOf(id, attempt, this.#epochs.get(this.#rootOf(id)) ?? 0));
+    }
+    if (event.data['worker'] === undefined) return;
+    this.#epochs.set(id, (this.#epochs.get(id) ?? 0) + 1);
+    if (event.type === 'task.claimed') this.#claimed(id);
+  }
+
+  #rootOf(id: string): string {
+    const rows = this.#world.rows<{ id: string }>(
+      `with recursive above (id, parent_id) as (
+         select id, parent_id from tasks where id = ?
+         union select t.id, t.parent_id from tasks t join above a on t.id = a.parent_id)
+       select id from above where parent_id is null`,
+      id,
+    );
+    return rows[0]?.id ?? id;
   }
 
   /** Only a person takes a task out of its end. */
@@ -108,6 +130,8 @@ export class Checks {
       'select status, epoch from tasks where id = ?',
       root,
     );
+    const part = partOf(request.taskId, request.attempt, row?.epoch ?? 0);
+    if (this.#ended.has(part)) world.violate('run-again', `${part} has been at its end already`);
     if (row?.status === 'completed') world.violate('run-again', `${root} is completed`);
     else if (row?.status !== 'in_progress')
       world.violate('one-agent', `an agent starts on ${root}, which is ${row?.status}`);
@@ -153,11 +177,23 @@ export class Checks {
     }
   }
 
+  /** Nothing that is on a line leaves it, but by a person's word, and then it is kept elsewhere. */
+  #checkLine({ ref, old, next, reason }: RefMove): void {
+    const { objects, refs } = this.#world.repository;
+    if (!ref.startsWith('refs/drover/land/') || old === null) return;
+    if (next !== null && objects.isAncestor(old, next)) return;
+    const isKept = [...refs].some(
+      ([name, sha]) => name.startsWith('refs/drover/rescue/lines/') && objects.isAncestor(old, sha),
+    );
+    if (!isKept) this.#world.violate('landed-once', `${ref} loses ${old}: ${reason}`);
+  }
+
   #refsMoved(moves: readonly RefMove[]): void {
     const mine = moves.filter((move) => move.by === 'drover');
     for (const move of mine) {
       this.#checkPlace(move);
       this.#checkLanding(move);
+      this.#checkLine(move);
     }
     const { objects } = this.#world.repository;
     const lost = mine.filter(
@@ -245,6 +281,11 @@ export class Checks {
     );
     return row?.test_mode === 'disabled' ? null : gateCommand;
   }
+}
+
+/** One part of one claim, whose agent is at work once to its end. */
+function partOf(part: string, attempt: number, epoch: number): string {
+  return `${part} attempt ${attempt} epoch ${epoch}`;
 }
 
 export function trailer(commit: SimulatedCommit, key: string): string | null {

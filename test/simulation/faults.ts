@@ -1,31 +1,252 @@
-// Planted faults: each makes the product wrong in one known way, so that a test can show that it would be found.
+// Planted faults: each makes the product wrong in one known way, so that a test can show that it would be found. They
+// are wrapped around ports, or change what a statement of the database does; no product code knows of them.
 
 import type { CompiledQuery, QueryResult } from 'kysely';
-import type { Durable } from '../../server/durable/port.ts';
-import type { Store, Tx } from '../../server/store/port.ts';
+import { err } from '../../server/core/failure.ts';
+import type { GitRepository } from '../../server/git/port.ts';
+import type { Store } from '../../server/store/port.ts';
 import type { Parts } from '../../server/workflows/engine.ts';
-import type { World } from './world.ts';
+import { gitFailure } from '../doubles/simulated-git.ts';
+import type { Scenario } from './scenario.ts';
+import type { Invariant, World } from './world.ts';
 
-type Answer = Promise<QueryResult<never>>;
+export type Rows = QueryResult<unknown>;
 
 export interface Faults {
+  /** Makes what the fault needs happen more often. */
+  scenario(drawn: Scenario): Scenario;
   store(store: Store, world: World): Store;
-  durable(durable: Durable<Tx>, world: World): Durable<Tx>;
   parts(parts: Parts, world: World): Parts;
-  query(query: CompiledQuery, run: () => Promise<QueryResult<unknown>>): Answer;
+  query(query: CompiledQuery, run: (query: CompiledQuery) => Promise<Rows>): Promise<Rows>;
 }
 
 export const noFaults: Faults = {
+  scenario: (drawn) => drawn,
   store: (store) => store,
-  durable: (durable) => durable,
   parts: (parts) => parts,
-  query: (_query, run) => run() as Answer,
+  query: (query, run) => run(query),
 };
 
-const faults: { readonly [name: string]: () => Faults } = {};
+const nothing: Rows = { rows: [] };
 
-export const faultNames: readonly string[] = Object.keys(faults);
+interface PlantedFault {
+  /** Invariants that are broken by it, any of which may be the first to be seen. */
+  readonly breaks: readonly Invariant[];
+  readonly make: () => Partial<Faults>;
+  readonly often?: Partial<Scenario>;
+}
+
+/** What a statement answers is replaced where it matches. */
+function answering(pattern: RegExp, answer: (real: Rows) => Rows): Partial<Faults> {
+  return {
+    query: async (query, run) => {
+      const real = await run(query);
+      return pattern.test(query.sql) ? answer(real) : real;
+    },
+  };
+}
+
+/** Another text is run where it matches. */
+function rewriting(pattern: RegExp, text: string): Partial<Faults> {
+  return {
+    query: (query, run) => run({ ...query, sql: query.sql.replace(pattern, text) }),
+  };
+}
+
+function withGit(
+  change: (git: GitRepository, world: World) => Partial<GitRepository>,
+): Partial<Faults> {
+  return {
+    parts: (parts, world) => {
+      const { git } = parts;
+      const changed: Partial<GitRepository> = change(git, world);
+      const proxy = new Proxy(git, {
+        get: (target, name) => {
+          const own = (changed as { [name: PropertyKey]: unknown })[name];
+          if (own !== undefined) return own;
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        },
+      });
+      return { ...parts, git: proxy };
+    },
+  };
+}
+
+export const plantedFaults: { readonly [name: string]: PlantedFault } = {
+  'claim-without-blockers': {
+    breaks: ['base', 'feed'],
+    make: () => answering(/join "tasks" as "b".*"b"\."status" != /, () => nothing),
+  },
+  'skip-step-fence': {
+    often: { standsStill: 15, latencyMaxMs: 400 },
+    breaks: ['run-again', 'one-agent', 'feed', 'landed-once', 'unexpected', 'work-kept', 'stuck'],
+    make: () =>
+      rewriting(
+        /(from workflows\s+where id = \?) and owner = \? and epoch = \?/,
+        '$1 and (1 or owner = ? or epoch = ?)',
+      ),
+  },
+  'forget-a-step': {
+    often: { crashes: 6 },
+    breaks: ['run-again', 'one-agent'],
+    make: () =>
+      answering(/select workflow_id, name, output from workflow_steps/, (real) => ({
+        rows: real.rows.filter((row) => !(row as { name: string }).name.startsWith('agent_done')),
+      })),
+  },
+  'move-without-compare': {
+    often: { personEveryMs: 250, latencyMaxMs: 400 },
+    breaks: ['landed-once', 'work-kept'],
+    make: () =>
+      withGit((git, world) => ({
+        updateRef: (ref, next, _old, reason) =>
+          git.updateRef(ref, next, world.repository.refs.get(ref) ?? null, reason),
+      })),
+  },
+  'land-untested': {
+    breaks: ['tested-tree'],
+    make: () => ({
+      parts: (parts) => ({
+        ...parts,
+        commands: {
+          run: (request, signal) =>
+            request.command === 'gate'
+              ? Promise.resolve({ kind: 'exited', exitCode: 0, durationMs: 1, tail: '' })
+              : parts.commands.run(request, signal),
+        },
+      }),
+    }),
+  },
+  'verdict-of-another-tree': {
+    breaks: ['tested-tree'],
+    make: () =>
+      rewriting(/(from "gate_verdicts" where) "tree_sha" = \?/, '$1 (1 or "tree_sha" = ?)'),
+  },
+  'lease-a-slot-twice': {
+    breaks: ['one-agent', 'tested-tree', 'work-kept'],
+    make: () => rewriting(/(from "slots" where "kind" = \? and) "task_id" is null/, '$1 1'),
+  },
+  'drop-an-event': {
+    breaks: ['feed'],
+    make: () => {
+      let count = 0;
+      return {
+        query: (query, run) => {
+          if (!/^insert into "events"/.test(query.sql)) return run(query);
+          count += 1;
+          return count % 25 === 0 ? Promise.resolve({ rows: [{ seq: 0 }] }) : run(query);
+        },
+      };
+    },
+  },
+  'lose-a-wake-up': {
+    often: { moodShare: 100 },
+    breaks: ['stuck'],
+    make: () => answering(/"waiting_until_ms" <= \?/, () => nothing),
+  },
+  'delete-a-branch-early': {
+    breaks: ['work-kept'],
+    make: () =>
+      withGit((git, world) => ({
+        commitLeftovers: async (request) => {
+          const done = await git.commitLeftovers(request);
+          const ref = `refs/heads/${request.branch}`;
+          const old = world.repository.refs.get(ref) ?? null;
+          const worktree = world.repository.worktrees.get(request.path);
+          if (old === null || worktree === undefined || !done.ok) return done;
+          world.repository.switchTo(request.path, null, request.base, false);
+          world.repository.moveRefs([{ ref, next: null, old }], 'drover', 'tidy up');
+          return done;
+        },
+      })),
+  },
+  'empty-without-rescue': {
+    breaks: ['work-kept'],
+    make: () =>
+      withGit((git, world) => ({
+        prepareSlot: (request) => {
+          const { repository } = world;
+          const worktree = repository.worktrees.get(request.path);
+          const head = worktree === undefined ? null : repository.headOf(worktree);
+          if (worktree !== undefined && head !== null && !request.keepBranch)
+            repository.replaceFiles(worktree, repository.objects.filesOf(head));
+          return git.prepareSlot(request);
+        },
+      })),
+  },
+  'start-twice-after-a-death': {
+    breaks: ['one-agent'],
+    make: () => ({
+      parts: (parts) => ({
+        ...parts,
+        processes: { ...parts.processes, endTree: () => Promise.resolve() },
+        driverFor: (kind) => {
+          const driver = parts.driverFor(kind);
+          const { capabilities } = driver;
+          return {
+            kind: driver.kind,
+            capabilities: { ...capabilities, adopt: false },
+            probe: () => driver.probe(),
+            run: (request, host, signal) => driver.run(request, host, signal),
+            adopt: () => Promise.resolve(null),
+          };
+        },
+      }),
+    }),
+  },
+  'swallow-a-cancel': {
+    breaks: ['swallowed'],
+    make: () => ({
+      store: (store) => ({
+        ...store,
+        transition: (tx, change) =>
+          store.transition(
+            tx,
+            change.event === 'task.cancelled' && change.epoch !== undefined
+              ? { ...change, to: 'ready', event: 'task.returned' }
+              : change,
+          ),
+      }),
+    }),
+  },
+  'force-the-checkout': {
+    breaks: ['not-ours'],
+    make: () =>
+      withGit((git, world) => ({
+        follow: async (target, tip, mode) => {
+          const followed = await git.follow(target, tip, mode);
+          if (!followed.ok || followed.value.kind === 'followed') return followed;
+          const old = world.repository.refs.get(target) ?? null;
+          world.repository.moveRefs([{ ref: target, next: tip, old }], 'drover', 'drover: follow');
+          return { ok: true, value: { kind: 'followed', sha: tip } };
+        },
+      })),
+  },
+  'trust-a-stale-merge': {
+    often: { personEveryMs: 250, latencyMaxMs: 400 },
+    breaks: ['stuck', 'landed-once', 'unexpected'],
+    make: () =>
+      withGit((git) => ({
+        updateRef: async (ref, next, old, reason) => {
+          const moved = await git.updateRef(ref, next, old, reason);
+          return moved.ok || moved.error.kind !== 'stale' ? moved : { ok: true, value: undefined };
+        },
+      })),
+  },
+  'never-follow': {
+    breaks: ['stuck'],
+    make: () =>
+      withGit(() => ({
+        follow: () => Promise.resolve(err(gitFailure('failed', 'it does not follow'))),
+      })),
+  },
+};
+
+export const faultNames: readonly string[] = Object.keys(plantedFaults);
 
 export function faultNamed(name: string | null): Faults {
-  return name === null ? noFaults : (faults[name]?.() ?? noFaults);
+  const planted = name === null ? undefined : plantedFaults[name];
+  if (planted === undefined) return noFaults;
+  return { ...noFaults, scenario: (drawn) => ({ ...drawn, ...planted.often }), ...planted.make() };
 }

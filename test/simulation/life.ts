@@ -3,7 +3,7 @@
 // agents stay.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kysely';
+import { type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kysely';
 import type { AgentDriver } from '../../server/agents/port.ts';
 import { createEmbeddedDurable } from '../../server/durable/embedded/embedded.ts';
 import type { Clock, Durable } from '../../server/durable/port.ts';
@@ -32,7 +32,13 @@ export class Life {
   readonly store: Store;
   readonly durable: Durable<Tx>;
   readonly engine: Engine;
-  alive = true;
+  /**
+   * `still`: the process was stopped by somebody and its work was taken over; `woken`: it goes on for a moment with the
+   * answers that had been on their way, and may find out from the database only that it has lost everything.
+   */
+  #state: 'alive' | 'still' | 'woken' | 'dead' = 'alive';
+  /** Answers that came while it stood still. */
+  readonly #late: (() => void)[] = [];
   launched = false;
   readonly onDeath: (() => void)[] = [];
   #stopFollowing: () => void = () => undefined;
@@ -52,21 +58,18 @@ export class Life {
     const sources = { clock: this.clock, uuid: world.uuid, random: world.randomBytes };
     const { faults } = world;
     this.store = faults.store(createStore(db, sources), world);
-    this.durable = faults.durable(
-      createEmbeddedDurable({
-        db: db as never,
-        clock: this.clock,
-        processId: this.id,
-        isProcessAlive: (id) => id === this.id && this.alive,
-        leaseMs,
-        crashPoint: (_workflow, step) => {
-          this.store.feed.poke();
-          this.world.mayCrash(this, `stored ${step.split(':', 1)[0]}`);
-        },
-        onTrouble: (error) => this.calls.unexpected(error),
-      }) as unknown as Durable<Tx>,
-      world,
-    );
+    this.durable = createEmbeddedDurable({
+      db: db as never,
+      clock: this.clock,
+      processId: this.id,
+      isProcessAlive: (id) => id === this.id && this.alive,
+      leaseMs,
+      crashPoint: (_workflow, step) => {
+        this.store.feed.poke();
+        this.world.mayCrash(this, `stored ${step.split(':', 1)[0]}`);
+      },
+      onTrouble: (error) => this.calls.unexpected(error),
+    }) as unknown as Durable<Tx>;
     this.engine = createEngine(faults.parts(this.#parts(), world));
   }
 
@@ -104,8 +107,24 @@ export class Life {
       owner: this.id,
       crashPoint: (step) => void world.mayCrash(this, `point ${step}`),
       chance: () => world.productChance.next(),
-      report: (error, where) => world.reported(error, where),
+      report: (error, where) => {
+        if (this.alive) world.reported(error, where);
+      },
     };
+  }
+
+  get alive(): boolean {
+    return this.#state === 'alive';
+  }
+
+  get mayWrite(): boolean {
+    return this.#state === 'alive' || this.#state === 'woken';
+  }
+
+  /** Gives an answer now, or when it wakes again; never when it is dead. */
+  deliver(give: () => void): void {
+    if (this.alive) give();
+    else if (this.#state === 'still') this.#late.push(give);
   }
 
   async launch(): Promise<void> {
@@ -116,16 +135,28 @@ export class Life {
 
   /** Killed without a word. */
   die(): void {
-    this.alive = false;
+    this.#state = 'dead';
     if (this.world.database.isTransaction) this.world.database.exec('rollback');
     for (const callback of this.onDeath) callback();
+  }
+
+  /** Between two events of the clock, so that no transaction is open. */
+  standStill(): void {
+    this.#state = 'still';
+    for (const callback of this.onDeath) callback();
+  }
+
+  wake(): void {
+    if (this.#state !== 'still') return;
+    this.#state = 'woken';
+    for (const give of this.#late) give();
   }
 
   /** Asked to leave: what runs is ended and goes on in the next life. */
   async close(): Promise<void> {
     this.#stopFollowing();
     await this.durable.close();
-    this.alive = false;
+    this.#state = 'dead';
     for (const callback of this.onDeath) callback();
   }
 }
@@ -140,7 +171,9 @@ function callsOf(life: Life): PortCalls {
     if (delayMs === 0) return Promise.resolve();
     return new Promise((resolve) => {
       world.clock.timer(delayMs, () => {
+        // What is asked of the world by a process that stands still is not done; its answers may be read late.
         if (life.alive) resolve();
+        else if (name.startsWith('after git')) life.deliver(resolve);
       });
     });
   };
@@ -158,9 +191,7 @@ function callsOf(life: Life): PortCalls {
     },
     wait: (begin) =>
       new Promise((resolve) => {
-        begin((value) => {
-          if (life.alive) resolve(value);
-        });
+        begin((value) => life.deliver(() => resolve(value)));
       }),
     isAlive: () => life.alive,
     unexpected: (error) => {
@@ -188,7 +219,11 @@ function fencedDriver(life: Life, driver: Driver): Driver {
   const wrap = (connection: DatabaseConnection): DatabaseConnection => {
     const fenced: DatabaseConnection = {
       executeQuery: (query) =>
-        life.alive ? world.faults.query(query, () => connection.executeQuery(query)) : never,
+        life.mayWrite
+          ? (world.faults.query(query, (changed) =>
+              connection.executeQuery(changed),
+            ) as Promise<never>)
+          : never,
       streamQuery: () => {
         throw new Error('nothing is streamed here');
       },
@@ -199,23 +234,22 @@ function fencedDriver(life: Life, driver: Driver): Driver {
   return {
     init: () => driver.init(),
     acquireConnection: async () => {
-      if (!life.alive) return never;
+      if (!life.mayWrite) return never;
       const connection = await driver.acquireConnection();
-      return life.alive ? wrap(connection) : never;
+      return life.mayWrite ? wrap(connection) : never;
     },
     releaseConnection: (connection) =>
-      life.alive ? driver.releaseConnection(inner(connection)) : never,
+      life.mayWrite ? driver.releaseConnection(inner(connection)) : never,
     beginTransaction: (connection, settings) =>
-      life.alive ? driver.beginTransaction(inner(connection), settings) : never,
+      life.mayWrite ? driver.beginTransaction(inner(connection), settings) : never,
     commitTransaction: async (connection) => {
-      if (!life.alive || world.mayCrash(life, 'before commit')) return never;
+      if (!life.mayWrite) return never;
+      if (life.alive && world.mayCrash(life, 'before commit')) return never;
       await driver.commitTransaction(inner(connection));
-      if (world.mayCrash(life, 'after commit')) return never;
+      if (life.alive && world.mayCrash(life, 'after commit')) return never;
     },
     rollbackTransaction: (connection) =>
-      life.alive ? driver.rollbackTransaction(inner(connection)) : never,
+      life.mayWrite ? driver.rollbackTransaction(inner(connection)) : never,
     destroy: () => driver.destroy(),
   };
 }
-
-export const nothingQuery = CompiledQuery.raw('select 1 where 0');

@@ -158,6 +158,8 @@ class Simulation {
     const within = (): number => chance.below(scenario.chaosMs);
     if (scenario.crashes > 0)
       clock.timer(within(), () => this.#inTheWild(() => this.#world.crash('any time')));
+    for (let times = scenario.standsStill; times > 0; times -= 1)
+      clock.timer(within(), () => this.#inTheWild(() => this.#world.standStill()));
     if (scenario.leaves) clock.timer(within(), () => this.#inTheWild(() => this.#world.leave()));
     if (scenario.jumps)
       clock.timer(within(), () =>

@@ -26,6 +26,7 @@ export interface Scenario {
   readonly chaosMs: number;
   readonly crashes: number;
   readonly leaves: boolean;
+  readonly standsStill: number;
   readonly jumps: boolean;
   /** Mean time between two acts of the person; 0 = looks on. */
   readonly personEveryMs: number;
@@ -55,6 +56,7 @@ export function drawScenario(chance: SeededChance): Scenario {
     chaosMs: chance.between(8_000, 40_000),
     crashes: chance.percent(70) ? chance.between(1, 5) : 0,
     leaves: chance.percent(20),
+    standsStill: chance.percent(30) ? chance.between(1, 4) : 0,
     jumps: chance.percent(10),
     personEveryMs: chance.percent(80) ? chance.pick([250, 600, 1_500, 4_000]) : 0,
     personRewinds: chance.percent(10),

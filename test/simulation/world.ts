@@ -78,7 +78,7 @@ export class World {
     this.seed = seed;
     this.faults = faults;
     this.#opened = opened;
-    this.scenario = drawScenario(chance.fork('scenario'));
+    this.scenario = faults.scenario(drawScenario(chance.fork('scenario')));
     this.settings = this.scenario.settings;
     this.productChance = chance.fork('product');
     this.personChance = chance.fork('person');
@@ -160,6 +160,20 @@ export class World {
     this.crashes += 1;
     life.die();
     this.#ended(life);
+  }
+
+  /** It is stopped and another one takes its place; then it wakes. Between two events of the clock. */
+  standStill(): void {
+    const { life } = this;
+    if (life === null || !life.alive) return;
+    this.tell('the backend stands still');
+    this.crashes += 1;
+    life.standStill();
+    this.#ended(life);
+    this.clock.timer(this.#crashes.between(500, 8_000), () => {
+      this.tell(`${life.id} wakes`);
+      life.wake();
+    });
   }
 
   /** Asked to leave, as by a newer version. */
