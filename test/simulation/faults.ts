@@ -133,7 +133,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       let count = 0;
       return {
         query: (query, run) => {
-          if (!/^insert into "events"/.test(query.sql)) return run(query);
+          if (!query.sql.startsWith('insert into "events"')) return run(query);
           count += 1;
           return count % 25 === 0 ? Promise.resolve({ rows: [{ seq: 0 }] }) : run(query);
         },
