@@ -219,7 +219,9 @@ const files: readonly Row[] = [
   },
   {
     title: 'a folder as file',
-    prepare: (place) => void mkdirSync(join(place.folder, 'plan.jsonl')),
+    prepare: (place) => {
+      mkdirSync(join(place.folder, 'plan.jsonl'));
+    },
     args: ['import', '../plan.jsonl'],
     code: 3,
     kind: 'file',
