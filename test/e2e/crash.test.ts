@@ -29,8 +29,12 @@ suite('a backend that is killed', function () {
       const tasks = crashPlan();
       await here.expect(0, ['init']);
       await here.expect(0, ['import', writePlan(here, tasks)]);
-      kills += await runWithKills(here, chance, killsWanted - kills);
-      await assertDoneOnce(here, tasks, `seed ${seed}, round ${round}`);
+      // In every second round the tasks land on the epic's own line, and the epic as a whole on the target.
+      const isEpic = round % 2 === 1;
+      const scope = isEpic ? ['--epic', 'CRASH', '--gate', 'true'] : [];
+      kills += await runWithKills(here, chance, killsWanted - kills, scope);
+      const line = isEpic ? 'drover/epic/CRASH' : 'main';
+      await assertDoneOnce(here, tasks, `seed ${seed}, round ${round}`, line);
     }
   });
 });
@@ -40,9 +44,10 @@ async function runWithKills(
   here: Project,
   chance: SeededChance,
   killsMax: number,
+  scope: readonly string[],
 ): Promise<number> {
   let kills = 0;
-  let run = here.start(['run', '--workers', '4', '--json'], { timeoutMs: 400_000 });
+  let run = here.start(['run', '--workers', '4', ...scope, '--json'], { timeoutMs: 400_000 });
   let isOver = false;
   for (;;) {
     const ended = run.ended;

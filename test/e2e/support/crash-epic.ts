@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { EventView } from '../../../server/protocol/api.ts';
-import { landedTasks } from './history.ts';
+import { firstParents, landedTasks } from './history.ts';
 import type { Project } from './project.ts';
 
 /** Every line: what, the task, and the time in nanoseconds. The time differs from task to task: 20 to 200 ms. */
@@ -65,6 +65,7 @@ export async function assertDoneOnce(
   project: Project,
   tasks: readonly PlannedTask[],
   seed: string,
+  line = 'main',
 ): Promise<void> {
   const status = await project.status();
   const ids = tasks.map((task) => task.id);
@@ -74,13 +75,17 @@ export async function assertDoneOnce(
     seed,
   );
   assert.equal(status.counts.completed, ids.length);
-  const landed = landedTasks(project);
+  const landed = landedTasks(project, line);
   assert.deepEqual([...landed].sort(), [...ids].sort(), `${seed}: each lands exactly once`);
   for (const { id, blockedBy } of tasks) {
     for (const blocker of blockedBy) {
       assert.ok(landed.indexOf(blocker) < landed.indexOf(id), `${seed}: ${blocker} before ${id}`);
     }
     assert.equal(project.read(`repo/${id}.txt`), `work of ${id}\n`, seed);
+  }
+  if (line !== 'main') {
+    const merges = firstParents(project).filter(({ trailers }) => 'Drover-Epic' in trailers);
+    assert.equal(merges.length, 1, `${seed}: the epic lands exactly once`);
   }
   const completed = completedAtMs(await project.events('--type', 'task.completed'));
   for (const { what, id, atMs } of executions(project)) {
