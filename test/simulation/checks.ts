@@ -40,6 +40,8 @@ export class Checks {
   }
 
   afterStep(): void {
+    if (!this.#world.hasNews) return;
+    this.#world.hasNews = false;
     this.replay.read();
   }
 

@@ -218,12 +218,14 @@ function fencedDriver(life: Life, driver: Driver): Driver {
     innerOf.get(connection) as DatabaseConnection;
   const wrap = (connection: DatabaseConnection): DatabaseConnection => {
     const fenced: DatabaseConnection = {
-      executeQuery: (query) =>
-        life.mayWrite
+      executeQuery: (query) => {
+        if (query.sql.startsWith('insert into "events"')) world.hasNews = true;
+        return life.mayWrite
           ? (world.faults.query(query, (changed) =>
               connection.executeQuery(changed),
             ) as Promise<never>)
-          : never,
+          : never;
+      },
       streamQuery: () => {
         throw new Error('nothing is streamed here');
       },

@@ -1,7 +1,7 @@
 // Everything that outlives the backend: time, chance, the repository, agents at work, the database file. The world
 // decides when the backend dies and when it is started again.
 
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { GitFailure } from '../../server/git/port.ts';
 import { type OpenedStore, openStore } from '../../server/store/open.ts';
 import type { WorkSettings } from '../../server/workflows/engine.ts';
@@ -57,6 +57,7 @@ export class World {
   readonly #trouble: SeededChance;
   readonly #crashes: SeededChance;
   readonly #ids: SeededChance;
+  readonly #statements = new Map<string, StatementSync>();
   #nextUuid = 0;
   #lives = 0;
   #untilCrash: number;
@@ -68,6 +69,8 @@ export class World {
   /** No more faults, and everybody does what is good for the work. */
   calm = false;
   violation: Violation | null = null;
+  /** An event may have been written since somebody last looked. */
+  hasNews = true;
   readonly story: string[] = [];
   crashes = 0;
   /** How often the person has merged Drover's work by hand. */
@@ -209,7 +212,9 @@ export class World {
   }
 
   rows<T>(sql: string, ...values: (string | number)[]): T[] {
-    return this.database.prepare(sql).all(...values) as T[];
+    const statement = this.#statements.get(sql) ?? this.database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement.all(...values) as T[];
   }
 
   tell(line: string): void {
