@@ -58,11 +58,13 @@ const circle: readonly TaskStatus[] = ['claimed', 'in_progress', 'ready'];
 async function transitions(writers: number, count: number): Promise<number> {
   // Every third task is blocked at first and can't be claimed.
   const free = ids.filter((_, at) => at % 3 !== 2);
-  const each = Math.ceil(count / writers);
+  const each = Math.ceil(count / writers / circle.length) * circle.length;
+  const tasksEach = Math.floor(free.length / writers);
   const startedAt = performance.now();
   const write = async (writer: number): Promise<void> => {
     for (let i = 0; i < each; i += 1) {
-      const taskId = free[writer + writers * Math.floor(i / circle.length)] ?? free[writer] ?? '';
+      const turn = Math.floor(i / circle.length) % tasksEach;
+      const taskId = free[writer + writers * turn] ?? '';
       const to = circle[i % circle.length] ?? 'ready';
       const outcome = await store.transaction((tx) =>
         store.transition(tx, { taskId, to, event: 'bench' }),

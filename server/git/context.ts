@@ -88,6 +88,8 @@ function commandFor(root: string, args: readonly string[], options: RunOptions):
   return {
     args,
     cwd,
+    // Merges and refs: one at a time for the whole repository, and everybody waits for what they bring.
+    urgent: options.at === undefined,
     env: { ...ceiling, ...options.env },
     ...(options.input === undefined ? {} : { input: options.input }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),

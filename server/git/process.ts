@@ -14,6 +14,8 @@ export interface GitCommand {
   /** Added to the environment of this one process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Goes before what is not urgent, where several wait for their turn. */
+  readonly urgent?: boolean;
   /** Lets the hooks and the signing of the user run. */
   readonly userHooks?: boolean;
   readonly timeoutMs?: number;
@@ -47,7 +49,7 @@ export function openGitProcesses(options: GitProcessOptions): GitProcesses {
     const signal = command.signal ?? null;
     return options.elsewhere?.(request, signal) ?? runOnce(request, signal);
   };
-  return { run: (command) => semaphore.run(() => start(command)) };
+  return { run: (command) => semaphore.run(() => start(command), command.urgent) };
 }
 
 const noVariables: Readonly<Record<string, string>> = {};

@@ -1,18 +1,20 @@
 // Who may go next: a semaphore for git processes and a mutex per key for what git itself does not serialise.
 
-/** Lets at most `limit` bodies run at once, in the order in which they asked. */
+/** Lets at most `limit` bodies run at once, in the order in which they asked; urgent ones before all others. */
 export class Semaphore {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
+  readonly #urgent: (() => void)[] = [];
   #running = 0;
 
   constructor(limit: number) {
     this.#limit = Math.max(1, limit);
   }
 
-  async run<T>(body: () => Promise<T>): Promise<T> {
+  async run<T>(body: () => Promise<T>, isUrgent = false): Promise<T> {
     if (this.#running >= this.#limit) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      const line = isUrgent ? this.#urgent : this.#waiting;
+      await new Promise<void>((resolve) => line.push(resolve));
     } else {
       this.#running += 1;
     }
@@ -20,7 +22,7 @@ export class Semaphore {
       return await body();
     } finally {
       // The place is handed on, not given back, so that nobody who comes later overtakes those who wait.
-      const next = this.#waiting.shift();
+      const next = this.#urgent.shift() ?? this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;
     }

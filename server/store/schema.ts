@@ -77,7 +77,8 @@ const statements: readonly string[] = [
   `CREATE INDEX tasks_priority ON tasks(priority DESC)`,
   `CREATE INDEX tasks_type ON tasks(type)`,
   `CREATE INDEX tasks_epic ON tasks(epic_id, status)`,
-  `CREATE INDEX tasks_parent ON tasks(parent_id, sequence_number)`,
+  // Partial, or the tasks without a parent (nearly all) would be looked up through it.
+  `CREATE INDEX tasks_parent ON tasks(parent_id, sequence_number) WHERE parent_id IS NOT NULL`,
   `CREATE INDEX tasks_wake ON tasks(status, next_attempt_at_ms)`,
   `CREATE INDEX dependencies_blocker ON task_dependencies(blocked_by)`,
   `CREATE INDEX events_task ON events(task_id, seq)`,
