@@ -3,6 +3,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { failure } from '../core/failure.ts';
+import { formatDuration } from '../core/format.ts';
 import { readLogTail } from './event-log-reader.ts';
 import { findProgram } from './find-program.ts';
 import type {
@@ -196,8 +197,8 @@ function outcomeOf(end: ProgramEnd, run: CommandRun): AgentOutcome {
     case 'stopped':
       return { kind: 'stopped' };
     case 'timeout': {
-      const minutes = Math.round((run.request.timeoutMs ?? 0) / 6_000) / 10;
-      const message = `${run.name} was ended after ${minutes} min, the limit for one attempt (task_timeout).`;
+      const limit = formatDuration(run.request.timeoutMs ?? 0);
+      const message = `${run.name} was ended after ${limit}, the limit for one attempt (task_timeout).`;
       return { kind: 'failed', failure: failure('timeout', message, tail.detail) };
     }
     case 'exited': {

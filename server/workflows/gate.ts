@@ -3,6 +3,7 @@
 import { failure, type Failure } from '../core/failure.ts';
 import type { Sha } from '../git/port.ts';
 import { leaseSlot, releaseSlot, type Tx } from '../store/port.ts';
+import { commandEnd } from './command-ends.ts';
 import type { Engine } from './parts.ts';
 
 export type GateVerdict =
@@ -31,7 +32,11 @@ export async function runGate(
       : {
           kind: 'red',
           cached: true,
-          failure: redGate(command, known.exit_code, known.output_tail),
+          failure: redGate(engine, command, {
+            kind: 'exited',
+            exitCode: known.exit_code,
+            tail: known.output_tail,
+          }),
         };
   }
   const holder = gateHolder(commit);
@@ -230,7 +235,7 @@ async function remember(
   return {
     kind: 'red',
     cached: false,
-    failure: redGate(engine.mask(job.command), last.exitCode, last.tail),
+    failure: redGate(engine, engine.mask(job.command), last),
   };
 }
 
@@ -262,7 +267,13 @@ export async function forgetRedVerdicts(tx: Tx): Promise<void> {
   await tx.deleteFrom('gate_verdicts').where('ok', '=', 0).execute();
 }
 
-function redGate(command: string, exitCode: number | null, tail: string): Failure {
-  const how = exitCode === null ? 'did not end by itself' : `ended with exit code ${exitCode}`;
+function redGate(
+  engine: Engine,
+  command: string,
+  last: Pick<GateTry, 'kind' | 'exitCode' | 'tail'>,
+): Failure {
+  const { exitCode, tail } = last;
+  const limit = { name: '[gate] timeout', ms: engine.settings().gateTimeoutMs };
+  const how = commandEnd({ isLate: last.kind === 'timed_out', exitCode, tail, limit });
   return failure('gate_failed', `the gate is red on the merged tree: ${command} ${how}`, tail);
 }

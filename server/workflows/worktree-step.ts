@@ -11,6 +11,7 @@ import {
   setSlotFingerprint,
   type SlotRow,
 } from '../store/port.ts';
+import { commandEnd } from './command-ends.ts';
 import { baseContaining, branchRef, containsAll, landingRef } from './lines.ts';
 import type { Engine } from './parts.ts';
 
@@ -251,14 +252,14 @@ async function runSetup(
     await engine.store.transaction((tx) => setSlotFingerprint(tx, slot.path, after));
     return null;
   }
-  const how =
-    outcome.kind === 'timed_out'
-      ? 'did not end in time'
-      : `ended with exit code ${outcome.exitCode ?? 'none'}`;
+  const tail = engine.mask(outcome.tail);
+  const limit = { name: '[setup] timeout', ms: settings.setupTimeoutMs };
+  const isLate = outcome.kind === 'timed_out';
+  const how = commandEnd({ isLate, exitCode: outcome.exitCode, tail, limit });
   return failure(
     'setup_failed',
-    `the setup command ${how}: ${command} (log: ${logPath})`,
-    engine.mask(outcome.tail),
+    `the setup command ${command} ${how}; its log is ${logPath}`,
+    tail,
   );
 }
 

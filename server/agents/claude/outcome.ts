@@ -1,6 +1,7 @@
 // How a run of Claude Code ended, from facts: neither the exit code nor `subtype` nor a result alone says it.
 
 import { failure, type Failure } from '../../core/failure.ts';
+import { formatDuration } from '../../core/format.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../spawn.ts';
 import type { ClaudeFacts } from './translate.ts';
@@ -27,8 +28,8 @@ export function claudeOutcome(facts: ClaudeFacts, end: EndFacts): AgentOutcome {
     case 'stopped':
       return { kind: 'stopped' };
     case 'timeout': {
-      const minutes = Math.round((end.timeoutMs ?? 0) / 6_000) / 10;
-      const message = `Claude Code was ended after ${minutes} min, the limit for one attempt (task_timeout).`;
+      const limit = formatDuration(end.timeoutMs ?? 0);
+      const message = `Claude Code was ended after ${limit}, the limit for one attempt (task_timeout).`;
       return failed(failure('timeout', message));
     }
     case 'stalled': {

@@ -1,0 +1,163 @@
+// Bad programs: the run ends by its exit code, says why, and nothing of them is left.
+
+import { checkEnding, type EndingRow } from './support/ending.ts';
+import { table } from './support/lanes.ts';
+
+const megabyte = 1024 * 1024;
+
+/** Raw output is emptied while the agent is held; until it is held it goes on, and a disk is fast. */
+const floodOnDiskMax = 256 * megabyte;
+
+/** Ends well: one file is written. */
+const good = 'cat > /dev/null; echo bonjour > hello.txt';
+
+const agents: readonly EndingRow[] = [
+  {
+    title: 'an agent that floods 1 GB of lines',
+    agent: `${good}; yes "$(printf '%01000d' 0)" | head -c 1073741824`,
+    toml: 'max_output_size = "1MB"',
+    code: 0,
+    status: 'completed',
+    words: [],
+    diskBytesMax: floodOnDiskMax,
+  },
+  {
+    title: 'an agent that floods 512 MB without a line end on standard error',
+    agent: `${good}; head -c 536870912 /dev/zero | tr '\\0' x >&2; exit 3`,
+    toml: 'max_output_size = "1MB"',
+    code: 1,
+    status: 'failed',
+    words: ['exit code 3', 'drover retry'],
+    diskBytesMax: floodOnDiskMax,
+  },
+  {
+    title: 'an agent that ignores SIGTERM and never ends',
+    agent: `trap '' TERM INT HUP; ${good}; while :; do sleep 1; done`,
+    toml: 'task_timeout = "1s"',
+    code: 1,
+    status: 'failed',
+    words: ['1 s', 'task_timeout'],
+  },
+  {
+    title: 'an agent that never ends',
+    agent: 'sleep 1000',
+    toml: 'task_timeout = "1s"',
+    code: 1,
+    status: 'failed',
+    words: ['1 s', 'task_timeout'],
+  },
+  {
+    title: 'an agent with children of their own sessions that never end',
+    agent: 'setsid sleep 1000 & (setsid setsid sleep 1001 &) ; sleep 1002',
+    toml: 'task_timeout = "1s"',
+    code: 1,
+    status: 'failed',
+    words: ['task_timeout'],
+  },
+  {
+    title: 'an agent that leaves a process behind',
+    agent: `${good}; setsid sleep 1000 < /dev/null > /dev/null 2>&1 &`,
+    code: 0,
+    status: 'completed',
+    words: [],
+  },
+  {
+    title: 'an agent that kills itself',
+    agent: 'kill -KILL $$',
+    code: 1,
+    status: 'failed',
+    words: [/signal 9|SIGKILL/],
+  },
+  {
+    title: 'an agent that removes its worktree',
+    agent: 'cat > /dev/null; rm -rf "$PWD"',
+    code: 1,
+    status: 'failed',
+    words: [/worktree/],
+  },
+  {
+    title: 'an agent that does nothing',
+    agent: 'cat > /dev/null',
+    code: 2,
+    status: 'needs_review',
+    words: ['drover approve'],
+  },
+  {
+    title: 'an agent that is no program',
+    agent: '\u0000\u0001 this is neither a script nor a program',
+    code: 1,
+    status: 'failed',
+    words: ['exit code'],
+  },
+];
+
+const commands: readonly EndingRow[] = [
+  {
+    title: 'a gate that never ends',
+    agent: good,
+    toml: "[gate]\ncommand = 'sleep 1000 & sleep 1001'\ntimeout = '1s'",
+    code: 1,
+    status: 'failed',
+    words: ['gate', '1 s', 'timeout'],
+  },
+  {
+    title: 'a gate that ignores SIGTERM and never ends',
+    agent: good,
+    toml: `[gate]\ncommand = "trap '' TERM; while :; do sleep 1; done"\ntimeout = "1s"`,
+    code: 1,
+    status: 'failed',
+    words: ['gate', '1 s', 'timeout'],
+  },
+  {
+    title: 'a gate that is not there',
+    agent: good,
+    toml: '[gate]\ncommand = "no-such-gate --all"',
+    code: 1,
+    status: 'failed',
+    words: ['no-such-gate --all', '127', /"[^"]*not found"/],
+  },
+  {
+    title: 'a gate that is red',
+    agent: good,
+    toml: '[gate]\ncommand = "echo $((1 + 2)) tests failed; exit 9"',
+    code: 1,
+    status: 'failed',
+    words: ['gate', 'exit code 9', '"3 tests failed"'],
+  },
+  {
+    title: 'a gate that floods',
+    agent: good,
+    toml: '[gate]\ncommand = "yes | head -c 268435456"',
+    code: 0,
+    status: 'completed',
+    words: [],
+    diskBytesMax: 96 * megabyte,
+  },
+  {
+    title: 'a setup that fails',
+    agent: good,
+    toml: '[setup]\ncommand = "echo no network; exit 4"',
+    code: 2,
+    status: 'blocked',
+    words: ['setup', '4', 'no network', 'drover resolve'],
+  },
+  {
+    title: 'a setup that is not there',
+    agent: good,
+    toml: '[setup]\ncommand = "no-such-setup"',
+    code: 2,
+    status: 'blocked',
+    words: ['setup', '127', 'no-such-setup'],
+  },
+  {
+    title: 'a setup that never ends',
+    agent: good,
+    toml: '[setup]\ncommand = "sleep 1000"\ntimeout = "1s"',
+    code: 2,
+    status: 'blocked',
+    words: ['setup', '1 s', 'timeout'],
+  },
+];
+
+table('agents that end badly', agents, checkEnding);
+table('gates and setups that end badly', commands, checkEnding);

@@ -1,0 +1,131 @@
+// One row of a table of bad programs: agents, gates and setups that flood, hang or are not there. The run ends by its
+// exit code and says why, keeps its use of disk and memory bounded, and leaves no process.
+
+import assert from 'node:assert/strict';
+import { chmodSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runDrover, type Ended } from './command.ts';
+import { freshPlace, removePlace, type Place } from './place.ts';
+import { backendPid, endBackend, killLeftovers, leftProcesses, processesOf } from './processes.ts';
+
+export interface EndingRow {
+  readonly title: string;
+  /** Body of a shell program; `demo` for the agent that is built in. */
+  readonly agent: string;
+  readonly description?: string;
+  readonly toml?: string;
+  readonly code: number;
+  readonly status: string;
+  /** In the task's last error, or in what `why` says. */
+  readonly words: readonly (string | RegExp)[];
+  readonly diskBytesMax?: number;
+}
+
+const runMaxMs = 90_000;
+const memoryBytesMax = 700 * 1024 * 1024;
+const diskBytesDefault = 8 * 1024 * 1024;
+const lookEveryMs = 100;
+
+export async function checkEnding(row: EndingRow): Promise<void> {
+  const place = await freshPlace('empty');
+  try {
+    await checkIn(row, place);
+  } finally {
+    killLeftovers(place.folder);
+    removePlace(place);
+  }
+}
+
+async function checkIn(row: EndingRow, place: Place): Promise<void> {
+  const env = prepare(row, place);
+  const drover = (args: readonly string[]): Promise<Ended> =>
+    runDrover({ args, env, cwd: place.root, home: place.home, timeoutMs: runMaxMs });
+  const description = row.description ?? 'Say hello in French in hello.txt.';
+  const added = await drover(['add', 'Greet in French', '-d', description, '--json']);
+  assert.equal(added.code, 0, added.stderr);
+  const { id } = JSON.parse(added.stdout) as { id: string };
+  const watched = watchUse(place);
+  const ended = await drover(['run']);
+  const use = watched.stop();
+  const said = `${ended.stdout}\n${ended.stderr}`.slice(-3_000);
+  assert.equal(ended.isLate, false, `it did not end: ${said}`);
+  assert.equal(ended.code, row.code, said);
+  const status = JSON.parse((await drover(['status', '--json'])).stdout) as {
+    readonly tasks: readonly Readonly<Record<string, unknown>>[];
+  };
+  const task = status.tasks.find((candidate) => candidate['id'] === id);
+  assert.equal(task?.['status'], row.status, said);
+  const why = await drover(['why', id]);
+  const reason = `${String(task?.['last_error'])} ${why.stdout}`;
+  for (const word of row.words) {
+    const isThere = typeof word === 'string' ? reason.includes(word) : word.test(reason);
+    assert.ok(isThere, `${String(word)} is not in: ${reason.slice(0, 2_000)}`);
+  }
+  const disk = row.diskBytesMax ?? diskBytesDefault;
+  assert.ok(use.diskBytes <= disk, `${use.diskBytes} bytes were used on the disk`);
+  assert.ok(use.memoryBytes <= memoryBytesMax, `${use.memoryBytes} bytes of memory were used`);
+  // The backend is still there; what the run has started is not.
+  const isOwn = /backend\.js|helper\.js/;
+  const left = processesOf(place.folder).filter(({ command }) => !isOwn.test(command));
+  assert.deepEqual(left, [], 'the run has left processes');
+  await endBackend(place.root);
+  assert.deepEqual(await leftProcesses(place.folder), [], 'processes are left');
+}
+
+function prepare(row: EndingRow, place: Place): Record<string, string> {
+  const toml = `max_attempts = 1\n${row.toml ?? ''}`;
+  writeFileSync(join(place.root, '.drover.toml'), toml);
+  if (row.agent === 'demo') return { DROVER_AGENT_TYPE: 'demo' };
+  const path = join(place.folder, 'agent.sh');
+  writeFileSync(path, `#!/bin/sh\n${row.agent}\n`);
+  chmodSync(path, 0o755);
+  return { DROVER_AGENT_TYPE: 'command', DROVER_AGENT_PATH: path };
+}
+
+interface Use {
+  readonly diskBytes: number;
+  readonly memoryBytes: number;
+}
+
+/** The most that was used of the disk, and the most memory that the backend ever had. */
+function watchUse(place: Place): { stop(): Use } {
+  let diskBytes = 0;
+  let memoryBytes = 0;
+  const look = (): void => {
+    diskBytes = Math.max(diskBytes, diskUse(place.folder));
+    memoryBytes = Math.max(memoryBytes, peakMemory(backendPid(place.root)));
+  };
+  const timer = setInterval(look, lookEveryMs);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      look();
+      return { diskBytes, memoryBytes };
+    },
+  };
+}
+
+/** Blocks on the disk: a file with holes uses less than its size. */
+function diskUse(folder: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += diskUse(path);
+    else bytes += (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+  }
+  return bytes;
+}
+
+function peakMemory(pid: number | null): number {
+  if (pid === null || process.platform !== 'linux') return 0;
+  const [, kilobytes = '0'] = /VmHWM:\s+(\d+) kB/.exec(statusOf(pid)) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
+}
