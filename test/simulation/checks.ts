@@ -116,6 +116,7 @@ export class Checks {
 
   #agentStarting(request: AgentRequest, kind: AgentKind): void {
     const world = this.#world;
+    this.replay.read();
     const [root = '', attempt = ''] = request.runId.split('/');
     world.tell(`agent ${kind} starts on ${request.runId}${request.resume ? ' again' : ''}`);
     for (const command of world.commands.running) {

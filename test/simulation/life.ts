@@ -248,6 +248,7 @@ function fencedDriver(life: Life, driver: Driver): Driver {
       if (!life.mayWrite) return never;
       if (life.alive && world.mayCrash(life, 'before commit')) return never;
       await driver.commitTransaction(inner(connection));
+      world.hasNews = true;
       if (life.alive && world.mayCrash(life, 'after commit')) return never;
     },
     rollbackTransaction: (connection) =>

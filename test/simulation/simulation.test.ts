@@ -9,7 +9,7 @@ import { plantedFaults } from './faults.ts';
 import { runSeed } from './run-seed.ts';
 
 const run = promisify(execFile);
-const seeds = 60;
+const seeds = 2_000;
 /** A planted fault has to be found within so many seeds. */
 const seedsForFault = 400;
 const outputBytesMax = 64 * 1024 * 1024;
