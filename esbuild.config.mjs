@@ -1,31 +1,79 @@
-// Bundles the programs of Drover: one file each, ES modules for Node 24.
-import { build } from 'esbuild';
-import { existsSync, rmSync } from 'node:fs';
+// Bundles what is shipped: the programs (ES modules for Node 24), the extension (CommonJS for VS Code's extension host) and
+// the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date, `--production` leaves out source maps.
+import { build, context } from 'esbuild';
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 
-const entryPoints = {
+const isProduction = process.argv.includes('--production');
+const isWatching = process.argv.includes('--watch');
+
+const programs = {
   cli: 'server/cli/main.ts',
   backend: 'server/main/backend-main.ts',
   helper: 'server/main/helper-main.ts',
   'demo-agent': 'server/agents/demo/main.ts',
   demo: 'server/main/demo.ts',
 };
+const extension = { extension: 'extension/main.ts' };
+const webviews = Object.fromEntries(
+  ['tree', 'inbox', 'stream', 'grid', 'board'].map((name) => [name, `webview/${name}/main.ts`]),
+);
+
+/** @param {Record<string, string>} entries */
+const existing = (entries) =>
+  Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file)));
+
+const shared = { bundle: true, sourcemap: !isProduction, logLevel: 'warning' };
+
+/** @type {import('esbuild').BuildOptions[]} */
+const bundles = [
+  {
+    ...shared,
+    entryPoints: existing(programs),
+    outdir: 'dist',
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    splitting: true,
+    chunkNames: 'chunk-[hash]',
+    // Some dependencies are CommonJS and call require() for Node's own modules.
+    banner: {
+      js: "import { createRequire as droverCreateRequire } from 'node:module'; const require = droverCreateRequire(import.meta.url);",
+    },
+  },
+  {
+    ...shared,
+    entryPoints: existing(extension),
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    external: ['vscode'],
+    minify: isProduction,
+    // What the server's modules know of their own place is asked of the bundle instead.
+    define: { 'import.meta.url': 'droverModuleUrl', 'import.meta.dirname': '__dirname' },
+    banner: {
+      js: "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;",
+    },
+  },
+  {
+    ...shared,
+    entryPoints: existing(webviews),
+    outdir: 'dist/webview',
+    platform: 'browser',
+    target: 'es2024',
+    format: 'esm',
+    minify: isProduction,
+  },
+];
 
 rmSync('dist', { recursive: true, force: true });
-await build({
-  entryPoints: Object.fromEntries(
-    Object.entries(entryPoints).filter(([, file]) => existsSync(file)),
-  ),
-  outdir: 'dist',
-  bundle: true,
-  platform: 'node',
-  target: 'node24',
-  format: 'esm',
-  sourcemap: true,
-  splitting: true,
-  chunkNames: 'chunk-[hash]',
-  logLevel: 'warning',
-  // Some dependencies are CommonJS and call require() for Node's own modules.
-  banner: {
-    js: "import { createRequire as droverCreateRequire } from 'node:module'; const require = droverCreateRequire(import.meta.url);",
-  },
-});
+for (const options of bundles.filter(({ entryPoints }) => Object.keys(entryPoints).length > 0)) {
+  if (isWatching) await (await context(options)).watch();
+  else await build(options);
+}
+const icons = 'node_modules/@vscode/codicons/dist';
+mkdirSync('dist/webview', { recursive: true });
+for (const file of ['codicon.css', 'codicon.ttf']) {
+  copyFileSync(`${icons}/${file}`, `dist/webview/${file}`);
+}

@@ -38,7 +38,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/rpc',
     'server/workflows',
   ],
-  extension: ['server/core', 'server/protocol'],
+  extension: ['server/core', 'server/protocol', 'webview/messages'],
+  'webview/messages': ['server/core', 'server/protocol'],
   webview: ['server/core', 'server/protocol'],
 };
 

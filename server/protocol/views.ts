@@ -48,6 +48,8 @@ export interface TaskView {
   readonly test_scope: string;
   /** Refs that keep work of stopped or failed attempts. */
   readonly rescue_refs: readonly string[];
+  /** Place in the order that people give: smaller comes first. */
+  readonly position: number;
 }
 
 export type Counts = { readonly total: number } & { readonly [S in TaskStatus]: number };

@@ -19,6 +19,7 @@ export interface CommonRow extends Pick<
   | 'priority'
   | 'attempts'
   | 'max_attempts'
+  | 'position'
   | 'created_at'
   | 'updated_at'
 > {
@@ -110,6 +111,7 @@ export async function readTaskRows(db: Db, id?: string): Promise<TaskRows[]> {
       sql<string | null>`nullif(labels, '[]')`.as('labels'),
       'attempts',
       'max_attempts',
+      'position',
       sql<string | null>`nullif(acceptance_criteria, '[]')`.as('acceptance_criteria'),
       'created_at',
       'updated_at',
@@ -211,6 +213,7 @@ export function taskView({ common, rare }: TaskRows, facts: ViewFacts): TaskView
     test_mode: rare.test_mode,
     test_scope: rare.test_scope,
     rescue_refs: textList(rare.rescue_refs),
+    position: common.position,
   };
 }
 

@@ -50,6 +50,7 @@ export function taskView(task: Partial<TaskView> & { readonly id: string }): Tas
     test_mode: 'strict',
     test_scope: 'diff',
     rescue_refs: [],
+    position: 0,
     ...task,
   };
 }

@@ -1,0 +1,43 @@
+// The board on both ends: how changes are applied to it. Pure, so that every client has the same board at one number.
+
+import type { BoardChanges } from './panel-views.ts';
+import type { StatusSnapshot, TaskView } from './views.ts';
+
+/** The board after the changes. Changes that begin after the board's own number would leave a gap: null, ask again. */
+export function applyChanges(board: StatusSnapshot, changes: BoardChanges): StatusSnapshot | null {
+  if (changes.snapshot !== null) return changes.snapshot.seq < board.seq ? board : changes.snapshot;
+  if (changes.after > board.seq) return null;
+  if (changes.seq < board.seq) return board;
+  return {
+    ...board,
+    seq: changes.seq,
+    counts: changes.counts,
+    progress: changes.progress,
+    run: changes.run,
+    target: changes.target,
+    epics: changes.epics ?? board.epics,
+    stuck: changes.stuck,
+    questions: changes.questions,
+    tasks: mergeTasks(board.tasks, changes),
+  };
+}
+
+/** Tasks come in the order of their `position`; new ones and moved ones may stand anywhere. */
+function mergeTasks(tasks: readonly TaskView[], changes: BoardChanges): readonly TaskView[] {
+  if (changes.tasks.length === 0 && changes.removed_tasks.length === 0) return tasks;
+  const changed = new Map(changes.tasks.map((task) => [task.id, task]));
+  const removed = new Set(changes.removed_tasks);
+  let isSorted = true;
+  const kept: TaskView[] = [];
+  for (const task of tasks) {
+    if (removed.has(task.id)) continue;
+    const next = changed.get(task.id) ?? task;
+    changed.delete(task.id);
+    if (next.position !== task.position) isSorted = false;
+    kept.push(next);
+  }
+  const added = [...changed.values()].filter((task) => !removed.has(task.id));
+  if (isSorted && added.length === 0) return kept;
+  kept.push(...added);
+  return kept.sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1));
+}

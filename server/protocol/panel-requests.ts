@@ -1,0 +1,54 @@
+// Requests that only panels make: they need a backend and are no part of the command's contract.
+
+import type {
+  AttemptView,
+  BoardChanges,
+  ChangeView,
+  PreflightView,
+  TakeOverView,
+} from './panel-views.ts';
+import type { TaskView } from './views.ts';
+
+export interface PanelRequests {
+  readonly 'board.changes': { params: { after: number }; result: BoardChanges };
+  /** Attempts of a task, oldest first. */
+  readonly attempts: { params: { id: string }; result: readonly AttemptView[] };
+  /**
+   * Moves tasks, all or none: into an epic (null: out of any), below a parent (null: out of it; absent: as it is), and
+   * in front of another task (`before`; null or absent: to the end). Their order among themselves is as given.
+   */
+  readonly 'task.move': {
+    params: {
+      ids: readonly string[];
+      epic?: string | null;
+      parent?: string | null;
+      before?: string | null;
+    };
+    result: readonly TaskView[];
+  };
+  /** Moves an epic in front of another one (null: to the end). */
+  readonly 'epic.move': { params: { id: string; before: string | null }; result: { id: string } };
+  /** Removes tasks that were never begun and that nothing depends on. All or none. */
+  readonly 'task.remove': {
+    params: { ids: readonly string[] };
+    result: { removed: readonly string[] };
+  };
+  /** Removes an epic that holds no task. */
+  readonly 'epic.remove': { params: { id: string }; result: { removed: string } };
+  readonly preflight: {
+    params: { epic?: string; workers?: number; target?: string; land?: 'task' | 'epic' | 'review' };
+    result: PreflightView;
+  };
+  /** Ends the agent, keeps everything, and pauses the task for a person to go on by hand. */
+  readonly 'task.take_over': { params: { id: string }; result: TakeOverView };
+  /** The person is done: the agent goes on in the same worktree and session, told of what was said. */
+  readonly 'task.give_back': { params: { id: string; note?: string }; result: TaskView };
+  readonly change: { params: { id: string }; result: ChangeView };
+  /** A file's text at a commit; null when it does not exist there or is no text. */
+  readonly 'file.read': {
+    params: { sha: string; path: string };
+    result: { text: string | null; binary: boolean; size: number };
+  };
+  /** Takes landed work back by a commit that reverts it, while nothing that landed later depends on it. */
+  readonly 'landing.undo': { params: { id: string }; result: TaskView };
+}

@@ -1,0 +1,127 @@
+// What panels see beyond the views of the command: changes of the board, attempts with their steps, changed files,
+// checks before a run. The same conventions as views.ts: snake_case, Unix seconds unless the name says `_ms`.
+
+import type {
+  EpicView,
+  QuestionView,
+  RunView,
+  StatusSnapshot,
+  StuckView,
+  TaskView,
+} from './views.ts';
+
+/**
+ * Everything that has changed on the board after a number of the feed, each row whole: applying the same changes twice,
+ * or changes that overlap, gives the same board.
+ */
+export interface BoardChanges {
+  /** The number the changes begin after, as asked for. */
+  readonly after: number;
+  /** The board stands at this number once they are applied. */
+  readonly seq: number;
+  readonly tasks: readonly TaskView[];
+  readonly removed_tasks: readonly string[];
+  /** All epics in their order when any of them (or a count of one) changed, else null. */
+  readonly epics: readonly EpicView[] | null;
+  readonly counts: StatusSnapshot['counts'];
+  readonly progress: number;
+  readonly run: RunView | null;
+  readonly target: StatusSnapshot['target'];
+  readonly stuck: readonly StuckView[];
+  /** All open questions, oldest first. */
+  readonly questions: readonly QuestionView[];
+  /** Set when too much has changed to be told row by row: it replaces the board. */
+  readonly snapshot: StatusSnapshot | null;
+}
+
+export const stepNames = ['worktree', 'setup', 'agent', 'commit', 'gate', 'land'] as const;
+export type StepName = (typeof stepNames)[number];
+
+/** One step of an attempt. Times are Unix milliseconds; `ended_at_ms` is null while it runs. */
+export interface StepView {
+  readonly name: StepName;
+  readonly started_at_ms: number;
+  readonly ended_at_ms: number | null;
+  readonly outcome: 'running' | 'done' | 'failed';
+}
+
+export interface AttemptView {
+  readonly task_id: string;
+  readonly number: number;
+  readonly state: string;
+  readonly agent: string;
+  readonly session_id: string;
+  readonly branch: string;
+  readonly base_sha: string | null;
+  readonly commit_sha: string | null;
+  readonly worktree_path: string | null;
+  readonly started_at_ms: number;
+  readonly ended_at_ms: number | null;
+  readonly failure_kind: string | null;
+  readonly error: string | null;
+  readonly summary: string | null;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost: number;
+  readonly steps: readonly StepView[];
+}
+
+export interface ChangedFileView {
+  /** Relative to the repository's root, with slashes. For a removed file the path it had. */
+  readonly path: string;
+  /** The former path of a renamed or copied file. */
+  readonly old_path: string | null;
+  readonly status: 'added' | 'modified' | 'removed' | 'renamed' | 'copied' | 'type_changed';
+}
+
+/** The change of a task or an epic against its base, as git has it: what is shown is what would land. */
+export interface ChangeView {
+  readonly id: string;
+  readonly kind: 'task' | 'epic';
+  readonly title: string;
+  readonly base: string;
+  readonly head: string;
+  /** Where the work stands: only at work in a worktree, committed, waiting for a person, or landed. */
+  readonly state: 'working' | 'committed' | 'review' | 'landed';
+  readonly files: readonly ChangedFileView[];
+  /** True when there are more files than are listed. */
+  readonly truncated: boolean;
+}
+
+export interface PreflightCheck {
+  readonly name:
+    | 'graph'
+    | 'git'
+    | 'target'
+    | 'agent'
+    | 'gate'
+    | 'setup'
+    | 'disk'
+    | 'checkout'
+    | 'width';
+  readonly outcome: 'ok' | 'note' | 'warning' | 'error';
+  /** A sentence: what was found. */
+  readonly message: string;
+  /** What to do about it; null when there is nothing to do. */
+  readonly remedy: string | null;
+}
+
+export interface PreflightView {
+  /** False: the run would be refused. */
+  readonly can_run: boolean;
+  readonly checks: readonly PreflightCheck[];
+  /** Tasks that the run would work on, and how many of them could be at work at once at most. */
+  readonly tasks: number;
+  readonly width: number;
+}
+
+/** What a person needs to go on by hand in an attempt's worktree. */
+export interface TakeOverView {
+  readonly task_id: string;
+  readonly attempt: number;
+  readonly worktree_path: string;
+  readonly session_id: string;
+  /** The agent's own interactive program with its arguments; null when this agent has none. */
+  readonly command: readonly string[] | null;
+  readonly branch: string;
+}

@@ -1,0 +1,160 @@
+// What a webview and the extension say to each other; both sides import this file and nothing else of each other.
+// A webview asks (`ask` → `reply` with the same number) and is told (`push`). Every push is complete in itself: VS Code
+// drops messages to a hidden webview without a word, so a webview asks again for all it needs when it is shown.
+
+import type { PanelRequests } from '../../server/protocol/panel-requests.ts';
+import type { BoardChanges } from '../../server/protocol/panel-views.ts';
+import type { Requests } from '../../server/protocol/api.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+
+export type BackendRequests = Requests & PanelRequests;
+export type BackendRequestName = keyof BackendRequests;
+
+/** Requests of the backend that a webview may make; the extension passes nothing else on. */
+export const webviewRequests = [
+  'status',
+  'epic.add',
+  'epic.edit',
+  'epic.close',
+  'epic.move',
+  'epic.remove',
+  'task.add',
+  'task.edit',
+  'task.show',
+  'task.move',
+  'task.remove',
+  'task.pause',
+  'task.unpause',
+  'task.cancel',
+  'task.retry',
+  'task.hint',
+  'task.resolve',
+  'task.send_back',
+  'why',
+  'attempts',
+  'log.read',
+  'log.prompt',
+  'events.read',
+  'questions',
+  'answer',
+  'approve',
+  'board.changes',
+] as const satisfies readonly BackendRequestName[];
+
+export type WebviewRequestName = (typeof webviewRequests)[number];
+
+/** What only the extension can do for a webview: it has the editor. */
+export interface HostActions {
+  /** Where the extension stands: asked for first of all, and again whenever the webview is shown. */
+  readonly hello: { params: Nothing; result: HostState };
+  readonly runEpic: { params: { epic: string | null }; result: Nothing };
+  readonly stopRun: { params: Nothing; result: Nothing };
+  readonly openStream: { params: { task: string; attempt?: number }; result: Nothing };
+  readonly openGrid: { params: Nothing; result: Nothing };
+  readonly openBoard: { params: { epic?: string }; result: Nothing };
+  readonly review: { params: { id: string }; result: Nothing };
+  readonly takeOver: { params: { task: string }; result: Nothing };
+  readonly giveBack: { params: { task: string }; result: Nothing };
+  readonly openWorktree: { params: { task: string }; result: Nothing };
+  readonly undoLanding: { params: { id: string }; result: Nothing };
+  /** Runs a command of Drover's that has no parameters (start a sample, open settings, the walkthrough …). */
+  readonly command: { params: { id: string }; result: Nothing };
+  readonly copy: { params: { text: string }; result: Nothing };
+  /** A file of the repository or of a worktree; the extension checks that it lies inside one of them. */
+  readonly openFile: { params: { path: string; line?: number }; result: Nothing };
+  /** Shows a message of VS Code; resolves with the button that was chosen, null when none was. */
+  readonly notify: {
+    params: { level: 'info' | 'warning' | 'error'; text: string; buttons?: readonly string[] };
+    result: { button: string | null };
+  };
+  /** A measurement that the webview made of itself (first paint, frames): goes to the output channel and to benches. */
+  readonly measured: { params: { name: string; ms: number }; result: Nothing };
+}
+
+type Nothing = Readonly<Record<string, never>>;
+export type HostActionName = keyof HostActions;
+
+export type WebviewName = 'tree' | 'inbox' | 'stream' | 'grid' | 'board';
+
+export type Connection =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'connected'; readonly version: string; readonly root: string }
+  /** Nothing works until a person acts; `action` names a command that helps. */
+  | {
+      readonly kind: 'unavailable';
+      readonly reason:
+        | 'no_folder'
+        | 'untrusted'
+        | 'no_git'
+        | 'git_too_old'
+        | 'no_repository'
+        | 'not_initialised'
+        | 'backend_version'
+        | 'backend_failed';
+      readonly message: string;
+      readonly action: { readonly command: string; readonly title: string } | null;
+    };
+
+/** All a webview needs to begin; `board` is null while there is no connection. */
+export interface HostState {
+  readonly webview: WebviewName;
+  readonly connection: Connection;
+  readonly board: StatusSnapshot | null;
+  /** What this webview was opened for: a task and attempt (stream), an epic (board). */
+  readonly subject: { readonly id: string | null; readonly attempt: number | null };
+  /** Names of agents that can be chosen for a task. */
+  readonly agents: readonly string[];
+  readonly settings: { readonly showPreflight: boolean; readonly reduceMotion: boolean };
+}
+
+/** To a webview. */
+export type ToWebview =
+  | { readonly type: 'reply'; readonly ask: number; readonly ok: true; readonly result: unknown }
+  | {
+      readonly type: 'reply';
+      readonly ask: number;
+      readonly ok: false;
+      readonly error: { readonly kind: string; readonly message: string };
+    }
+  | { readonly type: 'state'; readonly state: HostState }
+  | { readonly type: 'changes'; readonly changes: BoardChanges }
+  /** A command of VS Code (key, palette, context menu) that this webview carries out itself. */
+  | { readonly type: 'do'; readonly action: WebviewAction; readonly ids: readonly string[] };
+
+export const webviewActions = [
+  'newTask',
+  'newEpic',
+  'rename',
+  'remove',
+  'filter',
+  'undo',
+  'redo',
+  'moveUp',
+  'moveDown',
+  'moveToEpic',
+  'addBlocker',
+  'collapseAll',
+  'find',
+  'copy',
+  'focus',
+] as const;
+export type WebviewAction = (typeof webviewActions)[number];
+
+/** From a webview. */
+export type FromWebview =
+  | {
+      readonly type: 'ask';
+      readonly ask: number;
+      readonly to: 'backend';
+      readonly name: WebviewRequestName;
+      readonly params: unknown;
+    }
+  | {
+      readonly type: 'ask';
+      readonly ask: number;
+      readonly to: 'host';
+      readonly name: HostActionName;
+      readonly params: unknown;
+    }
+  /** What has the focus, so that commands of VS Code know what they are about. */
+  | { readonly type: 'selection'; readonly ids: readonly string[] };

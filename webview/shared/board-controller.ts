@@ -1,0 +1,69 @@
+// Keeps a component's board the same as the backend's: begins with the extension's state, applies changes, and asks for
+// everything again when there is a gap or the webview was hidden.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { applyChanges } from '../../server/protocol/board.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import type { HostState, WebviewAction } from '../messages/messages.ts';
+import type { Host } from './host.ts';
+
+export class BoardController implements ReactiveController {
+  readonly #component: ReactiveControllerHost;
+  readonly #host: Host;
+  #unsubscribe: () => void = () => {};
+  state: HostState | null = null;
+  /** Called for commands of VS Code that the webview carries out itself. */
+  onAction: (action: WebviewAction, ids: readonly string[]) => void = () => {};
+
+  constructor(component: ReactiveControllerHost, host: Host) {
+    this.#component = component;
+    this.#host = host;
+    component.addController(this);
+  }
+
+  get board(): StatusSnapshot | null {
+    return this.state?.board ?? null;
+  }
+
+  hostConnected(): void {
+    this.#unsubscribe = this.#host.onPush((push) => {
+      switch (push.type) {
+        case 'state':
+          return this.#take(push.state);
+        case 'changes': {
+          const board = this.board === null ? null : applyChanges(this.board, push.changes);
+          if (board === null || this.state === null) return this.refresh();
+          return this.#take({ ...this.state, board });
+        }
+        case 'do':
+          return this.onAction(push.action, push.ids);
+      }
+    });
+    document.addEventListener('visibilitychange', this.#onVisible);
+    this.refresh();
+  }
+
+  hostDisconnected(): void {
+    this.#unsubscribe();
+    document.removeEventListener('visibilitychange', this.#onVisible);
+  }
+
+  /** Asks for everything again. */
+  refresh(): void {
+    this.#host.action('hello', {}).then(
+      (state) => this.#take(state),
+      () => {
+        // The extension goes away with its webviews; one that comes back pushes its state.
+      },
+    );
+  }
+
+  readonly #onVisible = (): void => {
+    if (document.visibilityState === 'visible') this.refresh();
+  };
+
+  #take(state: HostState): void {
+    this.state = state;
+    this.#component.requestUpdate();
+  }
+}

@@ -1,0 +1,94 @@
+// The webview's end of the wire to the extension: asks with a number and waits for the reply, and hears pushes.
+
+import type {
+  BackendRequests,
+  FromWebview,
+  HostActionName,
+  HostActions,
+  ToWebview,
+  WebviewRequestName,
+} from '../messages/messages.ts';
+
+interface VsCodeApi {
+  postMessage(message: unknown): void;
+  getState(): unknown;
+  setState(state: unknown): void;
+}
+
+declare function acquireVsCodeApi(): VsCodeApi;
+
+/** A refusal of the backend or the extension, with its sentence. */
+export class AskFailure extends Error {
+  readonly kind: string;
+
+  constructor(kind: string, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+type Push = Exclude<ToWebview, { readonly type: 'reply' }>;
+
+/** What components see of the extension; tests give them another one. */
+export interface Host {
+  backend<N extends WebviewRequestName>(
+    name: N,
+    params: BackendRequests[N]['params'],
+  ): Promise<BackendRequests[N]['result']>;
+  action<N extends HostActionName>(
+    name: N,
+    params: HostActions[N]['params'],
+  ): Promise<HostActions[N]['result']>;
+  select(ids: readonly string[]): void;
+  onPush(listener: (push: Push) => void): () => void;
+  /** Navigation and looks only (what is folded, scrolled, typed): never a fact of the board. */
+  readonly memory: { get(): unknown; set(state: unknown): void };
+}
+
+const asksMax = 1000;
+
+export function connectHost(): Host {
+  const api = acquireVsCodeApi();
+  const waiting = new Map<
+    number,
+    { resolve: (result: unknown) => void; reject: (error: Error) => void }
+  >();
+  const listeners = new Set<(push: Push) => void>();
+  let lastAsk = 0;
+
+  const post = (message: FromWebview): void => api.postMessage(message);
+  const ask = (message: (ask: number) => FromWebview): Promise<unknown> => {
+    if (waiting.size >= asksMax) {
+      return Promise.reject(new AskFailure('busy', 'Too many requests at once.'));
+    }
+    lastAsk += 1;
+    const number = lastAsk;
+    return new Promise((resolve, reject) => {
+      waiting.set(number, { resolve, reject });
+      post(message(number));
+    });
+  };
+  window.addEventListener('message', (event: MessageEvent<ToWebview>) => {
+    const message = event.data;
+    if (message.type !== 'reply') {
+      for (const listener of listeners) listener(message);
+      return;
+    }
+    const asked = waiting.get(message.ask);
+    waiting.delete(message.ask);
+    if (message.ok) asked?.resolve(message.result);
+    else asked?.reject(new AskFailure(message.error.kind, message.error.message));
+  });
+  return {
+    backend: (name, params) =>
+      ask((number) => ({ type: 'ask', ask: number, to: 'backend', name, params })) as never,
+    action: (name, params) =>
+      ask((number) => ({ type: 'ask', ask: number, to: 'host', name, params })) as never,
+    select: (ids) => post({ type: 'selection', ids }),
+    onPush(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    memory: { get: () => api.getState(), set: (state) => api.setState(state) },
+  };
+}
