@@ -31,6 +31,8 @@ export interface EngineWish {
   readonly workers: number;
   readonly warm?: number;
   readonly others?: number;
+  /** CPU time is not taken of so many tasks at each end. */
+  readonly edge?: number;
   readonly chain?: boolean;
 }
 
@@ -50,6 +52,7 @@ export async function engineRun(
       workers: wish.workers,
       warm: wish.warm ?? 0,
       others: wish.others ?? 0,
+      edge: wish.edge ?? 0,
       chain: wish.chain ?? false,
     });
   } finally {

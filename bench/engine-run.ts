@@ -23,6 +23,8 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '8' },
     /** Other tasks in scope, of a lower priority; the run is stopped when its own tasks are done. */
     others: { type: 'string', default: '0' },
+    /** CPU time is taken from so many completed tasks on, until so many are left: between them work is steady. */
+    edge: { type: 'string', default: '0' },
     /** Each task is blocked by the one before. */
     chain: { type: 'boolean', default: false },
   },
@@ -61,8 +63,13 @@ async function add(engine: Engine, count: number, name: string, priority: number
   });
 }
 
-/** Resolves when so many tasks have completed, or when the run is finished. */
-function untilDone(engine: Engine, after: number, tasks: number): Promise<number> {
+/** Resolves when so many tasks have completed, or when the run is finished; `onCompleted` hears each number. */
+function untilDone(
+  engine: Engine,
+  after: number,
+  tasks: number,
+  onCompleted: (count: number) => void,
+): Promise<number> {
   const { feed } = engine.store;
   const done = Promise.withResolvers<number>();
   let last = after;
@@ -71,7 +78,7 @@ function untilDone(engine: Engine, after: number, tasks: number): Promise<number
   const read = async (): Promise<void> => {
     for (const event of await feed.read({ after: last })) {
       last = event.seq;
-      if (event.type === 'task.completed') completed += 1;
+      if (event.type === 'task.completed') onCompleted((completed += 1));
       if (completed >= tasks || event.type === 'run.finished') done.resolve(now());
     }
   };
@@ -85,9 +92,13 @@ async function measuredRun(engine: Engine, tasks: number, name: string): Promise
   const { store, git } = engine;
   await add(engine, tasks, name, 10);
   const seqBefore = await store.feed.lastSeq();
-  const done = untilDone(engine, seqBefore, tasks);
+  const edge = Math.min(Number(values.edge), Math.floor((tasks - 1) / 2));
+  const cpuAt = new Map<number, number>();
+  const done = untilDone(engine, seqBefore, tasks, (count) => {
+    if (count === edge || count === tasks - edge) cpuAt.set(count, treeUse(process.pid).cpuMs);
+  });
   const gitBefore = git.processCount;
-  const treeBefore = treeUse(process.pid);
+  cpuAt.set(0, treeUse(process.pid).cpuMs);
   const ownBefore = process.cpuUsage();
   const startedAt = now();
   await startRun(engine, {
@@ -99,7 +110,7 @@ async function measuredRun(engine: Engine, tasks: number, name: string): Promise
   });
   await done;
   const own = process.cpuUsage(ownBefore);
-  const cpuMs = treeUse(process.pid).cpuMs - treeBefore.cpuMs;
+  const cpuMs = (cpuAt.get(tasks - edge) ?? Number.NaN) - (cpuAt.get(edge) ?? Number.NaN);
   const gitProcesses = git.processCount - gitBefore;
   await stopRuns(engine, null);
   const events = await store.feed.read({ after: seqBefore });
@@ -111,7 +122,7 @@ async function measuredRun(engine: Engine, tasks: number, name: string): Promise
     troubles: events.filter((event) => /^task\.(retry|failed|conflict|needs)/.test(event.type))
       .length,
     msPerTask: (lastMs - startedAt) / tasks,
-    cpuMsPerTask: cpuMs / tasks,
+    cpuMsPerTask: cpuMs / (tasks - 2 * edge),
     backendCpuMsPerTask: (own.user + own.system) / 1000 / tasks,
     gitPerTask: gitProcesses / tasks,
     backendRssMb: process.memoryUsage.rss() / 1e6,

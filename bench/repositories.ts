@@ -42,6 +42,9 @@ export function repositoryOf(folder: string, files: number): string {
     const text = `line ${index}\n`.repeat(linesOfFile(files));
     writeFileSync(join(place, `f${index}.txt`), text);
   }
+  // Its own maintenance in the background would meet ours.
+  git(unfinished, 'config', 'gc.auto', '0');
+  git(unfinished, 'config', 'maintenance.auto', 'false');
   git(unfinished, 'add', '-A');
   git(unfinished, 'commit', '-q', '-m', 'first');
   git(unfinished, 'gc', '-q');

@@ -62,3 +62,14 @@ export function etaMs(input: EtaInput): number | null {
   const chain = criticalPath(input.remaining, (id) => weights.get(id) ?? 0).weight;
   return Math.round(Math.max(chain, sum / Math.max(input.workers, 1)));
 }
+
+const landingsPerWorkerMax = 4;
+const landingsMin = 16;
+
+/**
+ * How many tasks may wait to land while others still start: whoever runs ahead of the gate begins from ever older
+ * bases, and takes from the landing what it needs to catch up.
+ */
+export function landingsWaitingMax(workers: number): number {
+  return Math.max(landingsMin, workers * landingsPerWorkerMax);
+}

@@ -14,6 +14,7 @@ import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/keep-following.ts';
 import { composeEngine, type EngineHost, openProject, type Project } from './compose.ts';
 import { allHandlers, feedOf } from './handlers.ts';
+import { throwAwayOld } from './upkeep.ts';
 
 export interface BackendOptions {
   readonly root: string;
@@ -41,7 +42,11 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await launchEngine(host.engine);
   const stopFollowing = keepFollowing(host.engine);
   const served = await serve(project, host, life, options);
+  const upkeep = throwAwayOld(project, host).catch((error: unknown) =>
+    host.engine.report(error, 'throwing away what is old'),
+  );
   await life.over();
+  await upkeep;
   stopFollowing();
   if (served.address !== null) rmSync(project.places.address, { force: true });
   await host.durable.close();

@@ -73,16 +73,28 @@ export async function endQuestion(
   return true;
 }
 
-/** Withdraws what a dead or ended agent had asked. */
+/** Takes back what an agent has asked about a task, or about a part of it (its sub-tasks run in the same attempt). */
 export async function withdrawQuestions(
   tx: Tx,
   sources: StoreSources,
   taskId: string,
 ): Promise<void> {
   const rows = await tx
+    .withRecursive('family(id)', (cte) =>
+      cte
+        .selectFrom('tasks')
+        .select('id')
+        .where('id', '=', taskId)
+        .unionAll(
+          cte
+            .selectFrom('tasks')
+            .innerJoin('family', 'family.id', 'tasks.parent_id')
+            .select('tasks.id'),
+        ),
+    )
     .selectFrom('questions')
     .select('id')
-    .where('task_id', '=', taskId)
+    .where('task_id', 'in', (query) => query.selectFrom('family').select('family.id'))
     .where('state', '=', 'open')
     .where('kind', '!=', 'review')
     .execute();

@@ -1,6 +1,7 @@
 // Why a task that is ready has not started: its delay, the run, its scope, the workers, the account.
 
 import { formatCount } from '../core/format.ts';
+import { landingsWaitingMax } from '../core/schedule.ts';
 import type { Db } from './read.ts';
 import { shortList } from './stuck.ts';
 import type { RunRow, TaskRow } from './tables.ts';
@@ -104,7 +105,13 @@ async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
     .orderBy('position')
     .execute();
   const busy = owned.filter((task) => !handedOver.includes(task.phase)).map((task) => task.id);
-  if (busy.length < run.workers) return [];
+  if (busy.length < run.workers) {
+    const landing = owned.length - busy.length;
+    if (landing < landingsWaitingMax(run.workers)) return [];
+    return [
+      `${formatCount(landing, 'finished task waits', 'finished tasks wait')} to land; ${row.id} starts when some of them have landed.`,
+    ];
+  }
   const before = await db
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))

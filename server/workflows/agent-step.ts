@@ -59,6 +59,8 @@ export async function runPart(
     if (adopted !== null) return session.end(adopted, request.logPath);
     await engine.processes.endTree(request.runId, left, endGraceMs);
     if (!request.resume) await startOver(engine, claim, place, part);
+  } else if (isFromEarlierLife(engine, attempt)) {
+    await engine.processes.endTree(request.runId, null, endGraceMs);
   }
   if (signal.aborted) return session.end({ kind: 'stopped' }, request.logPath);
   return session.end(
@@ -91,6 +93,11 @@ async function runToItsEnd(
     await session.withdrawOld();
     ({ request, hints } = await requestFor(engine, claim, place, request.taskId, attempt));
   }
+}
+
+/** A backend that was killed between the start of its agent and the note of it has left one that no row names. */
+function isFromEarlierLife(engine: Engine, attempt: AttemptRow): boolean {
+  return attempt.started_at_ms < engine.launchedAtMs;
 }
 
 function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null {

@@ -1,6 +1,7 @@
 // Who starts next: ready tasks in their order, as many as there are free workers, each claimed and given to its own
 // workflow in one transaction.
 
+import { landingsWaitingMax } from '../core/schedule.ts';
 import {
   type Claim,
   claimTask,
@@ -16,7 +17,7 @@ import type { Engine } from './parts.ts';
 const handedOver = ['gate', 'land'];
 
 /** Tasks with an agent at work or about to be: what the number of workers limits. */
-export async function busyWorkers(tx: Reads): Promise<number> {
+async function busyWorkers(tx: Reads): Promise<number> {
   const row = await tx
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -27,17 +28,30 @@ export async function busyWorkers(tx: Reads): Promise<number> {
   return row.n;
 }
 
+/** How many more tasks may start: none while too much finished work waits to land. */
+async function freeWorkers(tx: Reads, run: RunRow): Promise<number> {
+  const free = run.workers - (await busyWorkers(tx));
+  if (free <= 0) return 0;
+  const { n: landing } = await tx
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('status', '=', 'in_progress')
+    .where('phase', 'in', handedOver)
+    .where('parent_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Math.max(0, Math.min(free, landingsWaitingMax(run.workers) - landing));
+}
+
 export interface Dispatched {
   readonly started: number;
-  /** True when every worker has a task: nothing else needs a look until one is free. */
+  /** True when every worker has a task, or finished work is in the way: nothing else needs a look until that changes. */
   readonly full: boolean;
 }
 
 /** Starts what can start now. */
 export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
   const { db } = engine.store;
-  const free = run.workers - (await busyWorkers(db));
-  if (free <= 0) return { started: 0, full: true };
+  if ((await freeWorkers(db, run)) === 0) return { started: 0, full: true };
   const look = { epicId: run.epic_id, nowMs: engine.clock.now(), limit: 1 };
   if ((await startCandidates(db, look)).length === 0) return { started: 0, full: false };
   return { started: await claimAndStart(engine, run), full: false };
@@ -46,8 +60,8 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
 async function claimAndStart(engine: Engine, run: RunRow): Promise<number> {
   const claims = await engine.store.transaction(async (tx) => {
     if (!(await isActive(tx, run.id))) return [];
-    const free = run.workers - (await busyWorkers(tx));
-    if (free <= 0) return [];
+    const free = await freeWorkers(tx, run);
+    if (free === 0) return [];
     const nowMs = engine.clock.now();
     const limited = await limitedAccounts(tx, nowMs);
     const candidates = await startCandidates(tx, {

@@ -1,0 +1,32 @@
+// What a backend throws away at its start, so that a project of years stays as small as its plan and its history.
+
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineHost, Project } from './compose.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** Steps are needed while their workflow may be run again, which one that succeeded is not. */
+const stepsKeptMs = 7 * dayMs;
+
+/** Logs of gates: the newest of them; what a verdict says of an older one stays with the verdict. */
+const gateLogsMax = 200;
+
+export async function throwAwayOld(project: Project, host: EngineHost): Promise<void> {
+  await host.durable.forget(stepsKeptMs);
+  await removeOldest(join(project.places.logs, 'gate'), gateLogsMax);
+}
+
+/** Removes all but the newest files of a folder; a folder that is not there holds none. */
+export async function removeOldest(folder: string, keptMax: number): Promise<void> {
+  const names = await readdir(folder).catch((): string[] => []);
+  if (names.length <= keptMax) return;
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const facts = await stat(join(folder, name)).catch(() => null);
+      return { name, changedMs: facts?.mtimeMs ?? 0 };
+    }),
+  );
+  files.sort((a, b) => b.changedMs - a.changedMs);
+  for (const { name } of files.slice(keptMax)) await rm(join(folder, name), { force: true });
+}

@@ -1,0 +1,23 @@
+// What is thrown away of a folder of logs: the oldest, never the newest.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removeOldest } from '../../../server/main/upkeep.ts';
+
+suite('upkeep', () => {
+  test('keeps the newest files of a folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'drover-upkeep-'));
+    for (const [at, name] of ['c', 'a', 'd', 'b'].entries()) {
+      writeFileSync(join(folder, name), '');
+      utimesSync(join(folder, name), at, at);
+    }
+    await removeOldest(folder, 5);
+    assert.equal(readdirSync(folder).length, 4);
+    await removeOldest(folder, 2);
+    assert.deepEqual(readdirSync(folder).sort(), ['b', 'd']);
+    rmSync(folder, { recursive: true });
+    await removeOldest(folder, 2);
+  });
+});
