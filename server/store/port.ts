@@ -52,7 +52,15 @@ export {
   writeLine,
 } from './landings.ts';
 export { addTask } from './tasks.ts';
-export { forgetSlot, leaseSlot, releaseSlot, setSlotFingerprint } from './slots.ts';
+export {
+  endAllUpkeep,
+  endUpkeep,
+  forgetSlot,
+  holdForUpkeep,
+  leaseSlot,
+  releaseSlot,
+  setSlotFingerprint,
+} from './slots.ts';
 export {
   addHint,
   askQuestion,

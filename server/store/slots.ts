@@ -74,6 +74,48 @@ export async function releaseSlot(tx: Tx, kind: 'task' | 'gate', taskId: string)
     .execute();
 }
 
+const upkeepPrefix = 'upkeep:';
+
+/**
+ * Takes a slot for work on the worktree itself, so that no task gets it meanwhile: only while the same holder (null:
+ * nobody) has it as when it was looked at. False: somebody was faster.
+ */
+export async function holdForUpkeep(
+  tx: Tx,
+  slot: { readonly path: string; readonly holder: string | null },
+  name: string,
+): Promise<boolean> {
+  const taken = await tx
+    .updateTable('slots')
+    .set({ task_id: `${upkeepPrefix}${name}` })
+    .where('path', '=', slot.path)
+    .where('task_id', slot.holder === null ? 'is' : '=', slot.holder)
+    .executeTakeFirst();
+  return taken.numUpdatedRows > 0n;
+}
+
+/** Gives a slot back to whoever had it. */
+export async function endUpkeep(
+  tx: Tx,
+  slot: { readonly path: string; readonly holder: string | null },
+): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: slot.holder })
+    .where('path', '=', slot.path)
+    .where('task_id', 'like', `${upkeepPrefix}%`)
+    .execute();
+}
+
+/** After the death of a backend: what it held for upkeep is free. */
+export async function endAllUpkeep(tx: Tx): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: null })
+    .where('task_id', 'like', `${upkeepPrefix}%`)
+    .execute();
+}
+
 export async function setSlotFingerprint(
   tx: Tx,
   path: string,

@@ -1,7 +1,7 @@
 // Agents, setup and gate commands that a dead backend has left running: ended before anything new is done in their
 // worktrees.
 
-import { releaseSlot } from '../store/port.ts';
+import { endAllUpkeep, releaseSlot } from '../store/port.ts';
 import { gateRunIds } from './gate.ts';
 import type { Engine } from './parts.ts';
 import { setupRunId } from './worktree-step.ts';
@@ -10,6 +10,7 @@ const endGraceMs = 2_000;
 
 /** Called before any work of this process begins, so that whatever runs in a slot is nobody's. */
 export async function endLeftCommands(engine: Engine): Promise<void> {
+  await engine.store.transaction((tx) => endAllUpkeep(tx));
   const held = await engine.store.db
     .selectFrom('slots')
     .select(['kind', 'task_id', 'attempt'])

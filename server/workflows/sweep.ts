@@ -1,5 +1,6 @@
 // After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
 
+import { endUpkeep, holdForUpkeep } from '../store/port.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
 
@@ -41,19 +42,19 @@ export async function sweepBranches(engine: Engine): Promise<void> {
 
 /** Only free slots are taken off their branch; a slot that somebody holds keeps it. */
 async function detach(engine: Engine, path: string, sha: string): Promise<boolean> {
-  const slot = await engine.store.db
-    .selectFrom('slots')
-    .select('task_id')
-    .where('path', '=', path)
-    .executeTakeFirst();
-  if (slot === undefined || slot.task_id !== null) return false;
-  const prepared = await engine.git.prepareSlot({
-    path,
-    branch: null,
-    sha,
-    keepBranch: false,
-    dropIgnored: false,
-    sparse: engine.settings().sparse,
-  });
-  return prepared.ok;
+  const slot = { path, holder: null };
+  if (!(await engine.store.transaction((tx) => holdForUpkeep(tx, slot, 'sweep')))) return false;
+  try {
+    const prepared = await engine.git.prepareSlot({
+      path,
+      branch: null,
+      sha,
+      keepBranch: false,
+      dropIgnored: false,
+      sparse: engine.settings().sparse,
+    });
+    return prepared.ok;
+  } finally {
+    await engine.store.transaction((tx) => endUpkeep(tx, slot));
+  }
 }

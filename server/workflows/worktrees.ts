@@ -2,7 +2,14 @@
 
 import type { TaskStatus } from '../core/state.ts';
 import type { GitRepository, WorktreeEntry } from '../git/port.ts';
-import { forgetSlot, type SlotRow, type Store } from '../store/port.ts';
+import {
+  endUpkeep,
+  forgetSlot,
+  holdForUpkeep,
+  type SlotRow,
+  type Store,
+  type Tx,
+} from '../store/port.ts';
 import { nameRescueRefs } from './rescue-refs.ts';
 
 export interface WorktreeFacts {
@@ -137,6 +144,11 @@ export async function pruneWorktrees(
       done.push({ ...facts, action: wanted ? 'remove' : 'keep' });
       continue;
     }
+    const slot = { path: facts.path, holder: facts.taskId };
+    if (!(await parts.store.transaction((tx) => takeForRemoval(tx, slot)))) {
+      done.push({ ...facts, action: 'keep', reason: 'a task has just taken it' });
+      continue;
+    }
     const removed = await parts.git.removeWorktree({
       path: facts.path,
       label: labelOf(facts),
@@ -146,6 +158,7 @@ export async function pruneWorktrees(
       const reason = removed.ok
         ? (removed.value as { reason: string }).reason
         : removed.error.message;
+      await parts.store.transaction((tx) => endUpkeep(tx, slot));
       done.push({ ...facts, action: 'keep', reason });
       continue;
     }
@@ -162,6 +175,22 @@ export async function pruneWorktrees(
     done.push({ ...facts, action: 'removed' });
   }
   return done;
+}
+
+/** Sizes take their time to read: a task may have begun in it since it was listed. */
+async function takeForRemoval(
+  tx: Tx,
+  slot: { readonly path: string; readonly holder: string | null },
+): Promise<boolean> {
+  if (slot.holder !== null) {
+    const task = await tx
+      .selectFrom('tasks')
+      .select('status')
+      .where('id', '=', slot.holder)
+      .executeTakeFirst();
+    if (task !== undefined && holdingStatuses.has(task.status)) return false;
+  }
+  return holdForUpkeep(tx, slot, 'prune');
 }
 
 /** Whose work is in it: the attempt in its branch's name, else the task that holds it, else its own name. */
