@@ -1,8 +1,8 @@
 // The backend's own process: `backend <root>`. Refusals go to standard error as one JSON line for whoever started it.
 
 import { Refusal } from '../core/failure.ts';
-import { exitAlreadyRunning } from './connect.ts';
 import { runBackend } from './backend.ts';
+import { exitAlreadyRunning } from './start-backend.ts';
 
 const root = process.argv[2];
 if (root === undefined) {

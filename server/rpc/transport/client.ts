@@ -43,9 +43,14 @@ export async function connectSocket(
   address: BackendAddress,
   options: ConnectOptions = {},
 ): Promise<Client> {
-  checkOwner(address.socket);
-  const socket = await openSocket(address.socket);
+  const socket = await openBackendSocket(address);
   return await greet(socket, socket, () => socket.destroy(), address.token, options);
+}
+
+/** The bare connection, for a client that greets and speaks by itself. Throws ConnectFailure. */
+export async function openBackendSocket(address: BackendAddress): Promise<Socket> {
+  checkOwner(address.socket);
+  return await openSocket(address.socket);
 }
 
 /** The token is said to nobody else's socket. */

@@ -1,0 +1,51 @@
+// What the extension needs of the server's own code, as plain functions: the entry hands it in, tests hand in others.
+
+import type { Socket } from 'node:net';
+
+export interface HelloParams {
+  readonly token: string;
+  readonly client: string;
+  readonly version: string;
+  readonly protocol: number;
+}
+
+export interface OpenedBackend {
+  readonly socket: Socket;
+  readonly hello: HelloParams;
+  /** True when it was started for this connection. */
+  readonly started: boolean;
+}
+
+export type GitState =
+  | { readonly kind: 'ok'; readonly version: string }
+  | { readonly kind: 'missing' | 'too_old'; readonly message: string };
+
+export type RootState =
+  | { readonly kind: 'project' | 'not_initialised'; readonly root: string }
+  | { readonly kind: 'no_repository'; readonly message: string };
+
+export interface BackendAccess {
+  /** True when a backend is at work for the repository, or one has died without tidying up: there is work to go on with. */
+  isAtWork(root: string): boolean;
+  /** Connects to the backend at work, or starts one and connects. Throws BackendFailure. */
+  open(root: string, environment: NodeJS.ProcessEnv): Promise<OpenedBackend>;
+  git(): Promise<GitState>;
+  /** The repository of a folder, and whether Drover is set up in it. */
+  rootOf(folder: string): Promise<RootState>;
+  /** Runs Drover's own command in a process of its own; the result is its standard output. */
+  command(
+    args: readonly string[],
+    folder: string,
+    environment: NodeJS.ProcessEnv,
+  ): Promise<CommandResult>;
+  /** `git init`, for a folder that is in no repository. */
+  createRepository(folder: string): Promise<void>;
+  /** Makes the small repository of the demo in an empty folder, and a file with its plan, to be imported. */
+  makeSample(folder: string): { readonly root: string; readonly planFile: string };
+}
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}

@@ -1,0 +1,39 @@
+// What can go wrong with the backend as one kind of value: a kind, as its refusals have it, and a sentence. Pure.
+
+import { refusalErrorCode } from '../../server/protocol/api.ts';
+
+/** Why there is no connection; `kind` as the backend's refusals have it. */
+export class BackendFailure extends Error {
+  readonly kind: string;
+
+  constructor(kind: string, message: string) {
+    super(message);
+    this.name = 'BackendFailure';
+    this.kind = kind;
+  }
+}
+
+/** Codes of vscode-jsonrpc for requests whose connection ended before they were answered. */
+const pendingRejected = -32097;
+const connectionInactive = -32096;
+
+export function gone(): BackendFailure {
+  return new BackendFailure('gone', 'There is no connection to the backend.');
+}
+
+/** Every refusal and fault as the same kind of value: a kind and a sentence. */
+export function toFailure(error: unknown): BackendFailure {
+  if (error instanceof BackendFailure) return error;
+  if (!(error instanceof Error)) return new BackendFailure('gone', String(error));
+  const { kind } = error as { kind?: unknown };
+  if (typeof kind === 'string') return new BackendFailure(kind, error.message);
+  const { code, data } = error as { code?: unknown; data?: { kind?: unknown } };
+  // A text is an errno of the socket; a positive number is the wire saying that it has ended.
+  if (typeof code === 'string') return new BackendFailure('gone', error.message);
+  if (typeof code !== 'number') return new BackendFailure('internal', error.message);
+  if (code !== refusalErrorCode) {
+    const isEnded = code > 0 || code === pendingRejected || code === connectionInactive;
+    return new BackendFailure(isEnded ? 'gone' : 'internal', error.message);
+  }
+  return new BackendFailure(typeof data?.kind === 'string' ? data.kind : 'refused', error.message);
+}

@@ -1,0 +1,124 @@
+// One connection to the backend through vscode-languageclient: greets in `initialize`, then requests and notifications.
+
+import type { Socket } from 'node:net';
+import type { LogOutputChannel } from 'vscode';
+import {
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  RevealOutputChannelOn,
+} from 'vscode-languageclient/node';
+import { protocolVersion } from '../../server/protocol/api.ts';
+import type { Answer, Notifications } from '../../server/protocol/api.ts';
+import type { BackendRequestName, BackendRequests } from '../../webview/messages/messages.ts';
+import type { OpenedBackend } from './access.ts';
+import { BackendFailure, gone, toFailure } from './failure.ts';
+
+export interface ClientEvents {
+  readonly onEvents: (events: Notifications['events']['events']) => void;
+  readonly onLeaving: (reason: string) => void;
+  readonly onClosed: () => void;
+}
+
+export interface BackendClient {
+  readonly hello: Answer<'hello'>;
+  request<N extends BackendRequestName>(
+    name: N,
+    params: BackendRequests[N]['params'],
+  ): Promise<BackendRequests[N]['result']>;
+  close(): void;
+}
+
+/** Connects and greets; `open` is asked for the socket. Throws BackendFailure when no connection comes about. */
+export async function connectClient(
+  open: () => Promise<OpenedBackend>,
+  events: ClientEvents,
+  outputChannel: LogOutputChannel,
+): Promise<BackendClient> {
+  const opened = await open();
+  const { socket } = opened;
+  let isOpen = true;
+  const closed = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    events.onClosed();
+  };
+  const client = new LanguageClient(
+    'drover',
+    'Drover',
+    () => Promise.resolve({ reader: socket, writer: socket, detached: true }),
+    {
+      initializationOptions: opened.hello,
+      outputChannel,
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
+      // Thrown on: the client would answer with a message of its own, or stop a connection that never began.
+      initializationFailedHandler: (error: unknown) => {
+        throw error;
+      },
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => {
+          closed();
+          const message = 'The connection to the backend has ended.';
+          return { action: CloseAction.DoNotRestart, handled: true, message };
+        },
+      },
+    },
+  );
+  client.onNotification('events', (params: Notifications['events']) => {
+    events.onEvents(params.events);
+  });
+  client.onNotification('leaving', (params: Notifications['leaving']) => {
+    events.onLeaving(params.reason);
+  });
+  const hello = await greet(client, socket);
+  return {
+    hello,
+    async request(name, params) {
+      if (!isOpen) throw gone();
+      try {
+        return await client.sendRequest(name, params);
+      } catch (error) {
+        throw toFailure(error);
+      }
+    },
+    close() {
+      isOpen = false;
+      client
+        .stop(1_000)
+        .catch(() => undefined)
+        .finally(() => socket.destroy());
+    },
+  };
+}
+
+async function greet(client: LanguageClient, socket: Socket): Promise<Answer<'hello'>> {
+  try {
+    await client.start();
+    const answer = client.initializeResult?.capabilities.experimental as
+      | Answer<'hello'>
+      | undefined;
+    if (answer === undefined || typeof answer.protocol !== 'number') {
+      throw new BackendFailure(
+        'protocol',
+        'The backend that is at work is older than this Drover.',
+      );
+    }
+    if (answer.leaving) throw new BackendFailure('leaving', 'An older backend is leaving.');
+    if (answer.protocol !== protocolVersion) throw otherProtocol(answer);
+    return answer;
+  } catch (error) {
+    socket.destroy();
+    throw toFailure(error);
+  }
+}
+
+function otherProtocol(answer: Answer<'hello'>): BackendFailure {
+  const isOlder = answer.protocol < protocolVersion;
+  return new BackendFailure(
+    'protocol',
+    isOlder
+      ? `The backend at work (${answer.version}) is older than this Drover. Wait until it is done, or stop it.`
+      : `The backend at work (${answer.version}) is newer than this Drover. Update the extension.`,
+  );
+}

@@ -1,0 +1,178 @@
+// The link of one repository to its backend, for as long as the window lives. It is `connecting`, then `connected`; when
+// the connection is lost it is `connecting` again (at once, then ever more slowly); what only a person can cure makes it
+// `unavailable`, until somebody says to try again. `closed` is final.
+
+import type { LogOutputChannel } from 'vscode';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import type { BoardChanges } from '../../server/protocol/panel-views.ts';
+import type {
+  BackendRequestName,
+  BackendRequests,
+  Connection,
+} from '../../webview/messages/messages.ts';
+import { BoardStore } from '../board-store.ts';
+import { reasonOfRefusal, unavailable } from '../unavailable.ts';
+import type { BackendAccess } from './access.ts';
+import { BackendFailure, toFailure } from './failure.ts';
+import { connectClient, type BackendClient } from './language-client.ts';
+import { Reconnecting } from './reconnecting.ts';
+
+export interface LinkListener {
+  readonly onConnection: (connection: Connection) => void;
+  readonly onBoard: (board: StatusSnapshot) => void;
+  readonly onChanges: (changes: BoardChanges, board: StatusSnapshot) => void;
+  /** The board is there again after a connection of this window was lost, or for the first time. */
+  readonly onAttached: (board: StatusSnapshot, isAgain: boolean) => void;
+}
+
+export interface LinkOptions {
+  readonly root: string;
+  readonly access: BackendAccess;
+  readonly environment: () => NodeJS.ProcessEnv;
+  readonly log: LogOutputChannel;
+  readonly listener: LinkListener;
+}
+
+export class BackendLink {
+  readonly #options: LinkOptions;
+  readonly #store: BoardStore;
+  readonly #reconnecting = new Reconnecting(() => performance.now());
+  #connection: Connection = { kind: 'connecting' };
+  #client: BackendClient | null = null;
+  #attempt = 0;
+  #hasBeenAttached = false;
+  #isClosed = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    const { listener, log } = options;
+    this.#store = new BoardStore({
+      onBoard: listener.onBoard,
+      onChanges: listener.onChanges,
+      onFailure: (error) => log.warn(`The board could not be read: ${toFailure(error).message}`),
+    });
+  }
+
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  get board(): StatusSnapshot | null {
+    return this.#store.board;
+  }
+
+  async request<N extends BackendRequestName>(
+    name: N,
+    params: BackendRequests[N]['params'],
+  ): Promise<BackendRequests[N]['result']> {
+    const client = this.#client;
+    if (client === null) throw new BackendFailure('gone', 'There is no connection to the backend.');
+    return await client.request(name, params);
+  }
+
+  /** Begins, or tries again at once after a person has acted. */
+  connect(): void {
+    if (this.#isClosed || this.#client !== null) return;
+    this.#reconnecting.reset();
+    void this.#tryAll();
+  }
+
+  /** Lets the backend go until `connect` is said again. */
+  pause(): void {
+    this.#letGo();
+    this.#say(unavailable('backend_failed', 'The backend was stopped. Connect again to go on.'));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    this.#attempt += 1;
+    this.#store.end();
+    this.#client?.close();
+    this.#client = null;
+  }
+
+  #say(connection: Connection): void {
+    this.#connection = connection;
+    this.#options.listener.onConnection(connection);
+  }
+
+  /** Tries until connected, given up, or overtaken by a newer call. */
+  async #tryAll(): Promise<void> {
+    this.#attempt += 1;
+    const attempt = this.#attempt;
+    this.#say({ kind: 'connecting' });
+    for (;;) {
+      const delayMs = this.#reconnecting.nextDelayMs();
+      if (delayMs === null) {
+        return this.#say(unavailable('backend_failed', 'The backend could not be reached.'));
+      }
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      if (attempt !== this.#attempt) return;
+      const failure = await this.#tryOnce(attempt);
+      if (failure === null || attempt !== this.#attempt) return;
+      this.#options.log.warn(`${this.#options.root}: ${failure.message}`);
+      if (!canPass(failure)) {
+        return this.#say(unavailable(reasonOfRefusal(failure.kind), failure.message));
+      }
+    }
+  }
+
+  async #tryOnce(attempt: number): Promise<BackendFailure | null> {
+    const { access, root, environment, log, listener } = this.#options;
+    let client: BackendClient | null = null;
+    try {
+      client = await connectClient(
+        () => access.open(root, environment()),
+        {
+          onEvents: (events) => this.#store.reach(events.at(-1)?.seq ?? 0),
+          onLeaving: (reason) => log.info(`${root}: the backend leaves: ${reason}`),
+          onClosed: () => this.#lost(attempt),
+        },
+        log,
+      );
+      if (attempt !== this.#attempt) {
+        client.close();
+        return null;
+      }
+      this.#client = client;
+      const board = await this.#attach(client);
+      this.#reconnecting.connected();
+      this.#say({ kind: 'connected', version: client.hello.version, root });
+      listener.onAttached(board, this.#hasBeenAttached);
+      this.#hasBeenAttached = true;
+      return null;
+    } catch (error) {
+      client?.close();
+      if (this.#client === client) this.#client = null;
+      return toFailure(error);
+    }
+  }
+
+  /** The board first, then the feed from the board's own number: nothing falls between the two. */
+  async #attach(client: BackendClient): Promise<StatusSnapshot> {
+    const board = await this.#store.begin({
+      snapshot: () => client.request('status', {}),
+      changes: (after) => client.request('board.changes', { after }),
+    });
+    const subscribed = await client.request('subscribe', { after: board.seq });
+    this.#store.reach(subscribed.seq);
+    return board;
+  }
+
+  #lost(attempt: number): void {
+    if (attempt !== this.#attempt || this.#isClosed) return;
+    this.#client = null;
+    this.#store.end();
+    this.#options.log.info(`${this.#options.root}: the connection to the backend was lost`);
+    void this.#tryAll();
+  }
+}
+
+/** True when trying again can help without a person. */
+function canPass(failure: BackendFailure): boolean {
+  return ['gone', 'leaving', 'unreachable', 'busy', 'already_running'].includes(failure.kind);
+}

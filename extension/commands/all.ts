@@ -1,0 +1,50 @@
+// All commands in one map; the compiler asks for every id of the manifest's list.
+
+import * as vscode from 'vscode';
+import { forwardedCommands, webviewIds, type CommandId, type ForwardedCommandId } from '../ids.ts';
+import { takeOverHandlers, type TakeOvers } from '../take-over.ts';
+import type { WebviewHost } from '../webviews/webview-host.ts';
+import type { CommandContext, CommandHandler, Handlers } from './context.ts';
+import { gettingStartedHandlers } from './getting-started.ts';
+import { panelHandlers } from './panels.ts';
+import { reviewHandlers } from './review.ts';
+import { runHandlers } from './runs.ts';
+import { taskHandlers } from './tasks.ts';
+
+export interface CommandParts {
+  readonly takeOvers: TakeOvers;
+  readonly showChange: CommandHandler;
+}
+
+export function allHandlers({ takeOvers, showChange }: CommandParts): Handlers<CommandId> {
+  return {
+    ...gettingStartedHandlers,
+    ...panelHandlers,
+    ...runHandlers,
+    ...taskHandlers,
+    ...takeOverHandlers(() => takeOvers),
+    ...reviewHandlers(showChange),
+    ...forwardedHandlers(),
+  };
+}
+
+function forwardedHandlers(): Handlers<ForwardedCommandId> {
+  const ids = Object.keys(forwardedCommands) as readonly ForwardedCommandId[];
+  const handlers = ids.map((id) => [id, forward(id)] as const);
+  return Object.fromEntries(handlers) as Handlers<ForwardedCommandId>;
+}
+
+/** Searching and copying belong to whichever webview has the focus, everything else to the task tree. */
+function forward(id: ForwardedCommandId): CommandHandler {
+  return async (context, { ids }) => {
+    const action = forwardedCommands[id];
+    const isOfFocused = action === 'find' || action === 'copy';
+    const host = isOfFocused ? context.focused() : await shownTree(context);
+    host?.push({ type: 'do', action, ids });
+  };
+}
+
+async function shownTree({ views }: CommandContext): Promise<WebviewHost | null> {
+  await vscode.commands.executeCommand(`${webviewIds.tree}.focus`);
+  return views.host('tree');
+}

@@ -1,0 +1,50 @@
+// What every command is given.
+
+import type * as vscode from 'vscode';
+import type { BackendAccess } from '../backend/access.ts';
+import type { CommandId, PanelName } from '../ids.ts';
+import type { Messages } from '../messages.ts';
+import type { Project } from '../project.ts';
+import type { Projects } from '../projects.ts';
+import type { SideViews } from '../webviews/side-views.ts';
+import type { Subject } from '../webviews/subject.ts';
+import type { WebviewHost } from '../webviews/webview-host.ts';
+import type { Target } from './target.ts';
+
+export interface CommandContext {
+  readonly extension: vscode.ExtensionContext;
+  readonly access: BackendAccess;
+  readonly projects: Projects;
+  readonly messages: Messages;
+  readonly log: vscode.LogOutputChannel;
+  readonly views: SideViews;
+  readonly showPanel: (name: PanelName, subject: Subject) => void;
+  /** The webview that has or last had the focus, for commands that it carries out itself. */
+  readonly focused: () => WebviewHost | null;
+}
+
+export type CommandHandler = (
+  context: CommandContext,
+  target: Target,
+  project: Project | null,
+) => Promise<void>;
+
+/** A part of the commands: together they must be all of them. */
+export type Handlers<Id extends CommandId> = { readonly [I in Id]: CommandHandler };
+
+/** A handler that has nothing to do without a connected project; says so instead. */
+export function withProject(
+  handler: (context: CommandContext, project: Project, target: Target) => Promise<void>,
+): CommandHandler {
+  return async (context, target, project) => {
+    if (project === null) {
+      const { connection } = context.projects;
+      const message =
+        connection.kind === 'unavailable' ? connection.message : 'Drover is still connecting.';
+      await context.messages.show('warning', message);
+      return;
+    }
+    project.connect();
+    await handler(context, project, target);
+  };
+}

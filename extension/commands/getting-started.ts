@@ -1,0 +1,148 @@
+// Getting started, and the ways on when something is missing.
+
+import * as vscode from 'vscode';
+import { agentKindNames } from '../../server/core/task.ts';
+import { personEnvironment } from '../project.ts';
+import { openSample } from '../sample-project.ts';
+import { isVariableName, removeKey, storeKey } from '../secrets.ts';
+import { readSettings, settingsSection } from '../settings.ts';
+import { walkthroughId } from '../ids.ts';
+import { withProject, type CommandContext, type Handlers } from './context.ts';
+import { pickProject } from './pick.ts';
+
+type GettingStarted =
+  | 'drover.initialise'
+  | 'drover.openSample'
+  | 'drover.openWalkthrough'
+  | 'drover.openFolder'
+  | 'drover.createRepository'
+  | 'drover.installGit'
+  | 'drover.installAgent'
+  | 'drover.trustWorkspace'
+  | 'drover.selectProject'
+  | 'drover.reconnect'
+  | 'drover.stopBackend'
+  | 'drover.checkSetup'
+  | 'drover.showOutput'
+  | 'drover.openSettings'
+  | 'drover.openProjectSettings'
+  | 'drover.selectAgent'
+  | 'drover.setApiKey'
+  | 'drover.removeApiKey';
+
+const gitHome = 'https://git-scm.com/downloads';
+
+export const gettingStartedHandlers: Handlers<GettingStarted> = {
+  'drover.initialise': async (context) => {
+    const folder = await pickFolder('Set Up Drover');
+    if (folder === null) return;
+    await command(context, ['init'], folder);
+    await context.projects.look();
+    context.projects.current?.connect();
+  },
+  'drover.openSample': ({ access }) => openSample(access),
+  'drover.openWalkthrough': async ({ extension }) => {
+    const id = `${extension.extension.id}#${walkthroughId}`;
+    await vscode.commands.executeCommand('workbench.action.openWalkthrough', id, false);
+  },
+  'drover.openFolder': async () => {
+    await vscode.commands.executeCommand('vscode.openFolder');
+  },
+  'drover.createRepository': async (context) => {
+    const folder = await pickFolder('Initialize Git Repository');
+    if (folder === null) return;
+    await context.access.createRepository(folder);
+    await context.projects.look();
+  },
+  'drover.installGit': async () => {
+    await vscode.env.openExternal(vscode.Uri.parse(gitHome));
+  },
+  'drover.installAgent': async () => {
+    const terminal = vscode.window.createTerminal({ name: 'Install Claude Code' });
+    terminal.show();
+    // Typed, not run: what is installed is the person's decision.
+    terminal.sendText('npm install -g @anthropic-ai/claude-code', false);
+  },
+  'drover.trustWorkspace': async () => {
+    await vscode.commands.executeCommand('workbench.trust.manage');
+  },
+  'drover.selectProject': async ({ projects }) => {
+    const project = await pickProject(projects.all, 'Select Repository');
+    if (project !== null) projects.select(project);
+  },
+  'drover.reconnect': async ({ projects }) => {
+    await projects.look();
+    projects.current?.connect();
+  },
+  'drover.stopBackend': withProject(async (context, project) => {
+    const isBusy = (project.board?.counts.in_progress ?? 0) > 0;
+    const detail = 'Running tasks are given back first, and go on at the next start.';
+    if (isBusy && !(await context.messages.confirm('Stop the backend?', detail, 'Stop'))) return;
+    project.pause();
+    await command(context, ['server', 'stop', ...(isBusy ? ['--force'] : [])], project.root);
+  }),
+  'drover.checkSetup': async (context) => {
+    const folder = context.projects.current?.root ?? (await pickFolder('Check Setup'));
+    if (folder === null) return;
+    const said = await command(context, ['doctor'], folder);
+    context.log.info(`drover doctor\n${said}`);
+    context.log.show();
+  },
+  'drover.showOutput': async ({ log }) => log.show(),
+  'drover.openSettings': async ({ extension }) => {
+    const query = `@ext:${extension.extension.id}`;
+    await vscode.commands.executeCommand('workbench.action.openSettings', query);
+  },
+  'drover.openProjectSettings': withProject(async (_context, project) => {
+    const file = vscode.Uri.joinPath(vscode.Uri.file(project.root), '.drover.toml');
+    await vscode.window.showTextDocument(file);
+  }),
+  'drover.selectAgent': async () => {
+    const items = agentKindNames.map((name) => ({ label: name }));
+    const chosen = await vscode.window.showQuickPick(items, {
+      title: 'Select Agent',
+      placeHolder: 'Who works on the tasks of this workspace?',
+    });
+    if (chosen === undefined) return;
+    const section = vscode.workspace.getConfiguration(settingsSection);
+    await section.update('agent', chosen.label, vscode.ConfigurationTarget.Workspace);
+  },
+  'drover.setApiKey': async ({ extension, messages }) => {
+    const variable = readSettings(null).apiKeyVariable;
+    if (!isVariableName(variable)) throw new Error(`${variable} is not the name of a variable.`);
+    const key = await vscode.window.showInputBox({
+      title: `Key for ${variable}`,
+      prompt: 'Kept in the secret storage of VS Code; agents get it as a variable.',
+      password: true,
+      ignoreFocusOut: true,
+    });
+    if (key === undefined || key.trim() === '') return;
+    await storeKey(extension.secrets, variable, key.trim());
+    void messages.show('info', `The key is stored. Runs get it as ${variable}.`);
+  },
+  'drover.removeApiKey': async ({ extension, messages }) => {
+    const variable = readSettings(null).apiKeyVariable;
+    await removeKey(extension.secrets, variable);
+    void messages.show('info', `No key is stored for ${variable} any more.`);
+  },
+};
+
+async function pickFolder(title: string): Promise<string | null> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const [only] = folders;
+  if (!vscode.workspace.isTrusted) throw new Error('The workspace is not trusted.');
+  if (folders.length <= 1) return only?.uri.fsPath ?? null;
+  const items = folders.map(({ name, uri }) => ({ label: name, description: uri.fsPath, uri }));
+  return (await vscode.window.showQuickPick(items, { title }))?.uri.fsPath ?? null;
+}
+
+async function command(
+  { access }: CommandContext,
+  args: readonly string[],
+  folder: string,
+): Promise<string> {
+  const environment = personEnvironment(readSettings(vscode.Uri.file(folder)));
+  const { code, stdout, stderr } = await access.command(args, folder, environment);
+  if (code !== 0) throw new Error(stderr.trim() === '' ? stdout.trim() : stderr.trim());
+  return stdout;
+}

@@ -1,0 +1,48 @@
+// Opening panels and views.
+
+import * as vscode from 'vscode';
+import type { TaskView } from '../../server/protocol/views.ts';
+import { webviewIds } from '../ids.ts';
+import type { Project } from '../project.ts';
+import { withProject, type Handlers } from './context.ts';
+import { pickTask } from './pick.ts';
+
+export const panelHandlers: Handlers<
+  | 'drover.showTree'
+  | 'drover.showInbox'
+  | 'drover.openStream'
+  | 'drover.openGrid'
+  | 'drover.openBoard'
+> = {
+  'drover.showTree': async () => {
+    await vscode.commands.executeCommand(`${webviewIds.tree}.focus`);
+  },
+  'drover.showInbox': async () => {
+    await vscode.commands.executeCommand(`${webviewIds.inbox}.focus`);
+  },
+  'drover.openStream': withProject(async (context, project, target) => {
+    const task = await pickTask(project, target, 'Open Stream', hasBegun);
+    if (task === null) return;
+    // A panel belongs to one attempt; without a number it is the latest one of now.
+    const attempt = target.attempt ?? (await latestAttempt(project, task.id));
+    context.showPanel('stream', { root: project.root, id: task.id, attempt });
+  }),
+  'drover.openGrid': withProject(async (context, project) => {
+    context.showPanel('grid', { root: project.root, id: null, attempt: null });
+  }),
+  'drover.openBoard': withProject(async (context, project, target) => {
+    const [id] = target.isExplicit ? target.ids : [];
+    const epic = project.board?.epics.find((each) => each.id === id)?.id ?? null;
+    context.showPanel('board', { root: project.root, id: epic, attempt: null });
+  }),
+};
+
+function hasBegun({ attempts, started_at }: TaskView): boolean {
+  return attempts > 0 || started_at !== null;
+}
+
+/** Null when there is none yet: the panel then shows whichever comes. */
+async function latestAttempt(project: Project, id: string): Promise<number | null> {
+  const attempts = await project.request('attempts', { id });
+  return attempts.at(-1)?.number ?? null;
+}

@@ -1,0 +1,105 @@
+// Quick picks over the board: which task, which epic, which project.
+
+import * as vscode from 'vscode';
+import type { EpicView, TaskView } from '../../server/protocol/views.ts';
+import { plainText } from '../plain-text.ts';
+import type { Project } from '../project.ts';
+import { statusIcons, statusWords } from '../webviews/status-icon.ts';
+import type { Target } from './target.ts';
+
+/** More rows than anybody scrolls through; typing narrows what is there. */
+const rowsMax = 2_000;
+
+export function taskOf(project: Project, id: string): TaskView | null {
+  return project.board?.tasks.find((task) => task.id === id) ?? null;
+}
+
+export function epicOf(project: Project, id: string): EpicView | null {
+  return project.board?.epics.find((epic) => epic.id === id) ?? null;
+}
+
+/** The tasks that a command is about; asks when nothing says so. Null: the person went away. */
+export async function pickTasks(
+  project: Project,
+  target: Target,
+  title: string,
+  fits: (task: TaskView) => boolean,
+): Promise<readonly TaskView[] | null> {
+  const meant = target.ids.flatMap((id) => taskOf(project, id) ?? []);
+  if (meant.length > 0) {
+    const fitting = meant.filter(fits);
+    return fitting.length > 0 ? fitting : meant;
+  }
+  const choices = (project.board?.tasks ?? []).filter(fits).slice(0, rowsMax);
+  if (choices.length === 0) {
+    void vscode.window.showInformationMessage(`${title}: there is no task that this is for.`);
+    return null;
+  }
+  const chosen = await vscode.window.showQuickPick(choices.map(taskItem), {
+    title,
+    matchOnDescription: true,
+    placeHolder: 'Which task?',
+  });
+  return chosen === undefined ? null : [chosen.task];
+}
+
+export async function pickTask(
+  project: Project,
+  target: Target,
+  title: string,
+  fits: (task: TaskView) => boolean,
+): Promise<TaskView | null> {
+  return (await pickTasks(project, target, title, fits))?.[0] ?? null;
+}
+
+function taskItem(task: TaskView): vscode.QuickPickItem & { readonly task: TaskView } {
+  const { icon } = statusIcons[task.status];
+  return {
+    task,
+    label: `$(${icon.replace('~spin', '')}) ${plainText(task.title, 120)}`,
+    description: `${plainText(task.id, 40)} · ${statusWords[task.status]}`,
+  };
+}
+
+/** An epic, `null` for everything, `undefined` when the person went away. */
+export async function pickEpic(
+  project: Project,
+  target: Target,
+  title: string,
+): Promise<EpicView | null | undefined> {
+  for (const id of target.ids) {
+    const epic = epicOf(project, id) ?? epicOf(project, taskOf(project, id)?.epic_id ?? '');
+    if (epic !== null) return epic;
+  }
+  const epics = (project.board?.epics ?? []).filter(({ status }) => status === 'open');
+  const [only] = epics;
+  if (epics.length === 1 && only !== undefined) return only;
+  if (epics.length === 0) return null;
+  const everything = { label: '$(run-all) All open tasks', epic: null, description: '' };
+  const items = epics.slice(0, rowsMax).map((epic) => ({
+    label: `$(layers) ${plainText(epic.title, 120)}`,
+    description: `${plainText(epic.id, 40)} · ${epic.counts.completed} of ${epic.counts.total} done`,
+    epic,
+  }));
+  const chosen = await vscode.window.showQuickPick([...items, everything], {
+    title,
+    placeHolder: 'Which epic?',
+    matchOnDescription: true,
+  });
+  return chosen?.epic;
+}
+
+export async function pickProject(
+  projects: readonly Project[],
+  title: string,
+): Promise<Project | null> {
+  const [only] = projects;
+  if (projects.length <= 1) return only ?? null;
+  const items = projects.map((project) => ({
+    label: `$(repo) ${plainText(project.name, 80)}`,
+    description: project.root,
+    project,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, { title });
+  return chosen?.project ?? null;
+}

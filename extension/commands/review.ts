@@ -1,0 +1,54 @@
+// Review by command: approve, send back, undo a landing. How a change is shown is the review part's own matter.
+
+import * as vscode from 'vscode';
+import type { TaskView } from '../../server/protocol/views.ts';
+import { withProject, type CommandHandler, type Handlers } from './context.ts';
+import { pickTask } from './pick.ts';
+import type { Project } from '../project.ts';
+import type { Target } from './target.ts';
+
+const wantsReview = ({ status }: TaskView): boolean => status === 'needs_review';
+const textMax = 20_000;
+
+export function reviewHandlers(
+  showChange: CommandHandler,
+): Handlers<'drover.review' | 'drover.approve' | 'drover.sendBack' | 'drover.undoLanding'> {
+  return {
+    'drover.review': showChange,
+    'drover.approve': withProject(async ({ messages }, project, target) => {
+      const meant = await pickReviewed(project, target, 'Approve');
+      if (meant === null) return;
+      await project.request('approve', { id: meant.id });
+      await messages.show('info', `“${meant.title}” is approved and lands now.`);
+    }),
+    'drover.sendBack': withProject(async (_context, project, target) => {
+      const meant = await pickReviewed(project, target, 'Send Back');
+      if (meant === null) return;
+      const text = await vscode.window.showInputBox({
+        title: 'Send Back to the Agent',
+        prompt: 'What has to be different.',
+        validateInput: (input) => (input.length > textMax ? 'This is too long.' : null),
+      });
+      if (text === undefined || text.trim() === '') return;
+      await project.request('task.send_back', { id: meant.id, text });
+    }),
+    'drover.undoLanding': withProject(async ({ messages }, project, target) => {
+      const fits = ({ landed_sha }: TaskView): boolean => landed_sha !== null;
+      const task = await pickTask(project, target, 'Undo a Landing', fits);
+      if (task === null) return;
+      const detail = 'A commit that reverts it goes through the gate and lands like any other.';
+      if (!(await messages.confirm(`Undo the landing of “${task.title}”?`, detail, 'Undo'))) return;
+      await project.request('landing.undo', { id: task.id });
+    }),
+  };
+}
+
+/** A task or an epic that waits for a review. */
+async function pickReviewed(
+  project: Project,
+  target: Target,
+  title: string,
+): Promise<{ readonly id: string; readonly title: string } | null> {
+  const epic = project.board?.epics.find(({ id }) => target.ids.includes(id));
+  return epic ?? (await pickTask(project, target, title, wantsReview));
+}

@@ -1,0 +1,39 @@
+// What a command is about: the row it was called on, the ids it was given, or what is selected. Pure.
+
+export interface Target {
+  readonly ids: readonly string[];
+  readonly attempt: number | null;
+  /** True when the command was called on something, and not from the palette or a key. */
+  readonly isExplicit: boolean;
+}
+
+export const noTarget: Target = { ids: [], attempt: null, isExplicit: false };
+
+/**
+ * VS Code hands over the context of the row that was clicked (`data-vscode-context`), our own buttons an id or an
+ * object. A row that is part of the selection stands for all of it.
+ */
+export function readTarget(args: readonly unknown[], selection: readonly string[]): Target {
+  const [first] = args;
+  const ids = idsOf(first);
+  const attempt = attemptOf(first);
+  if (ids.length === 0) return { ids: selection, attempt: null, isExplicit: false };
+  const [only] = ids;
+  const isSelected = ids.length === 1 && only !== undefined && selection.includes(only);
+  return { ids: isSelected ? selection : ids, attempt, isExplicit: true };
+}
+
+function idsOf(argument: unknown): readonly string[] {
+  if (typeof argument === 'string') return [argument];
+  if (typeof argument !== 'object' || argument === null) return [];
+  const { taskId, epicId, id, task, epic, ids } = argument as Readonly<Record<string, unknown>>;
+  if (Array.isArray(ids)) return ids.filter((each) => typeof each === 'string');
+  const found = [taskId, epicId, id, task, epic].find((each) => typeof each === 'string');
+  return typeof found === 'string' ? [found] : [];
+}
+
+function attemptOf(argument: unknown): number | null {
+  if (typeof argument !== 'object' || argument === null || !('attempt' in argument)) return null;
+  const { attempt } = argument;
+  return typeof attempt === 'number' && Number.isInteger(attempt) ? attempt : null;
+}

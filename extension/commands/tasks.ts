@@ -1,0 +1,125 @@
+// What a person says to tasks: pause, go on, cancel, retry, hint; the worktree; taking over and giving back.
+
+import * as vscode from 'vscode';
+import { terminalStatuses } from '../../server/core/state.ts';
+import type { TaskView } from '../../server/protocol/views.ts';
+import { toFailure } from '../backend/failure.ts';
+import type { Project } from '../project.ts';
+import { withProject, type CommandContext, type Handlers } from './context.ts';
+import { pickTask, pickTasks } from './pick.ts';
+import type { Target } from './target.ts';
+
+type TaskCommand =
+  | 'drover.pauseTask'
+  | 'drover.continueTask'
+  | 'drover.cancelTask'
+  | 'drover.retryTask'
+  | 'drover.hintTask'
+  | 'drover.openWorktree'
+  | 'drover.explainTask'
+  | 'drover.copyTaskId'
+  | 'drover.resolveConflict';
+
+const hintMax = 20_000;
+
+export const taskHandlers: Handlers<TaskCommand> = {
+  'drover.pauseTask': withProject(async (context, project, target) => {
+    const fits = ({ status }: TaskView): boolean =>
+      !terminalStatuses.has(status) && status !== 'paused';
+    await forEach(context, project, target, 'Pause Task', fits, (id) =>
+      project.request('task.pause', { id }),
+    );
+  }),
+  'drover.continueTask': withProject(async (context, project, target) => {
+    const fits = ({ status }: TaskView): boolean => status === 'paused';
+    await forEach(context, project, target, 'Continue Task', fits, (id) =>
+      project.request('task.unpause', { id }),
+    );
+  }),
+  'drover.cancelTask': withProject(async (context, project, target) => {
+    const fits = ({ status }: TaskView): boolean => !terminalStatuses.has(status);
+    const tasks = await pickTasks(project, target, 'Cancel Task', fits);
+    if (tasks === null) return;
+    const what = tasks.length === 1 ? `“${tasks[0]?.title}”` : `${tasks.length} tasks`;
+    const detail = 'A running agent is ended. Its work so far is kept on a rescue ref.';
+    if (!(await context.messages.confirm(`Cancel ${what}?`, detail, 'Cancel Task'))) return;
+    await all(context, 'Cancel Task', tasks, (id) => project.request('task.cancel', { id }));
+  }),
+  'drover.retryTask': withProject(async (context, project, target) => {
+    const fits = ({ status }: TaskView): boolean => ['failed', 'cancelled'].includes(status);
+    await forEach(context, project, target, 'Retry Task', fits, (id) =>
+      project.request('task.retry', { id }),
+    );
+  }),
+  'drover.hintTask': withProject(async (_context, project, target) => {
+    const fits = ({ status }: TaskView): boolean => !terminalStatuses.has(status);
+    const task = await pickTask(project, target, 'Send a Hint', fits);
+    if (task === null) return;
+    const text = await vscode.window.showInputBox({
+      title: 'Send a Hint',
+      prompt: 'The agent is told this while it works, or at its next start.',
+      validateInput: (input) => (input.length > hintMax ? 'This is too long.' : null),
+    });
+    if (text === undefined || text.trim() === '') return;
+    await project.request('task.hint', { id: task.id, text });
+  }),
+  'drover.openWorktree': withProject(async (_context, project, target) => {
+    const fits = ({ worktree_path }: TaskView): boolean => worktree_path !== null;
+    const task = await pickTask(project, target, 'Open Worktree', fits);
+    if (task === null) return;
+    if (task.worktree_path === null) throw new Error('This task has no worktree now.');
+    const folder = vscode.Uri.file(task.worktree_path);
+    await vscode.commands.executeCommand('vscode.openFolder', folder, { forceNewWindow: true });
+  }),
+  'drover.explainTask': withProject(async ({ messages }, project, target) => {
+    const task = await pickTask(project, target, 'Why Is This Task Not Running?', () => true);
+    if (task === null) return;
+    const { reasons } = await project.request('why', { id: task.id });
+    await messages.show('info', `${task.title}: ${reasons.join(' ')}`);
+  }),
+  'drover.copyTaskId': withProject(async (_context, project, target) => {
+    const tasks = await pickTasks(project, target, 'Copy Id', () => true);
+    if (tasks !== null) await vscode.env.clipboard.writeText(tasks.map(({ id }) => id).join('\n'));
+  }),
+  'drover.resolveConflict': withProject(async (_context, project, target) => {
+    const fits = ({ status }: TaskView): boolean => status === 'conflict';
+    const task = await pickTask(project, target, 'Resolve a Conflict', fits);
+    if (task === null) return;
+    const note = await vscode.window.showInputBox({
+      title: 'Send the Conflict Back to the Agent',
+      prompt: 'How the two changes belong together. The agent starts from what has landed.',
+    });
+    if (note === undefined) return;
+    await project.request('task.resolve', { id: task.id, note });
+  }),
+};
+
+async function forEach(
+  context: CommandContext,
+  project: Project,
+  target: Target,
+  title: string,
+  fits: (task: TaskView) => boolean,
+  say: (id: string) => Promise<unknown>,
+): Promise<void> {
+  const tasks = await pickTasks(project, target, title, fits);
+  if (tasks !== null) await all(context, title, tasks, say);
+}
+
+/** One after the other; refusals are told together at the end. */
+async function all(
+  { messages }: CommandContext,
+  title: string,
+  tasks: readonly TaskView[],
+  say: (id: string) => Promise<unknown>,
+): Promise<void> {
+  const refused: string[] = [];
+  for (const { id } of tasks) {
+    try {
+      await say(id);
+    } catch (error) {
+      refused.push(toFailure(error).message);
+    }
+  }
+  if (refused.length > 0) await messages.show('warning', `${title}: ${refused.join(' ')}`);
+}

@@ -1,0 +1,265 @@
+// Everything that activation leaves for later, put together by hand: one object for each window of VS Code.
+
+import * as vscode from 'vscode';
+import { agentKindNames } from '../server/core/task.ts';
+import type {
+  BackendRequestName,
+  HostActionName,
+  HostState,
+} from '../webview/messages/messages.ts';
+import type { BackendAccess } from './backend/access.ts';
+import { BackendFailure } from './backend/failure.ts';
+import { allHandlers } from './commands/all.ts';
+import type { CommandContext, CommandHandler } from './commands/context.ts';
+import { readTarget } from './commands/target.ts';
+import { setContext } from './context-keys.ts';
+import type { ExportsWhenReady } from './exports.ts';
+import { exportsOf } from './exports-when-ready.ts';
+import type { CommandId, PanelName, SideViewName } from './ids.ts';
+import { Messages } from './messages.ts';
+import type { NoticeAction } from './notices.ts';
+import type { Project } from './project.ts';
+import { Projects, type ProjectsChange } from './projects.ts';
+import { Reactions } from './reactions.ts';
+import { readSettings, settingsSection, wantsLessMotion } from './settings.ts';
+import { StatusBar } from './status-bar.ts';
+import { TakeOvers } from './take-over.ts';
+import { hostActions } from './webviews/host-actions.ts';
+import { Panels } from './webviews/panels.ts';
+import { SideViews } from './webviews/side-views.ts';
+import type { WebviewHost, WebviewSurroundings } from './webviews/webview-host.ts';
+
+export interface WindowParts {
+  readonly extension: vscode.ExtensionContext;
+  readonly access: BackendAccess;
+  readonly log: vscode.LogOutputChannel;
+  readonly showChange: CommandHandler;
+}
+
+const measurementsMax = 500;
+
+export class DroverWindow implements vscode.Disposable {
+  readonly #parts: WindowParts;
+  readonly #projects: Projects;
+  readonly #messages: Messages;
+  readonly #views: SideViews;
+  readonly #panels: Panels;
+  readonly #handlers: { readonly [Id in CommandId]: CommandHandler };
+  readonly #disposables: vscode.Disposable[];
+  readonly #selections = new WeakMap<WebviewHost, readonly string[]>();
+  readonly #measurements: { readonly name: string; readonly ms: number }[] = [];
+  #focused: WebviewHost | null = null;
+  readonly exports: ExportsWhenReady;
+
+  constructor(parts: WindowParts) {
+    this.#parts = parts;
+    const { extension, access, log, showChange } = parts;
+    const memory = extension.workspaceState;
+    this.#messages = new Messages(log);
+    this.#projects = new Projects(access, log, memory);
+    const around = this.#surroundings();
+    this.#views = new SideViews(around);
+    this.#panels = new Panels(
+      around,
+      (host) => (this.#focused = host),
+      (host) => {
+        if (this.#focused === host) this.#focused = null;
+      },
+    );
+    const takeOvers = new TakeOvers(this.#projects, this.#messages, memory);
+    this.#handlers = allHandlers({ takeOvers, showChange });
+    const statusBar = new StatusBar();
+    const reactions = new Reactions({
+      projects: this.#projects,
+      statusBar,
+      panels: this.#panels,
+      views: this.#views,
+      messages: this.#messages,
+      memory,
+      act: (project, action) => this.#act(project, action),
+    });
+    this.exports = exportsOf(this.#projects, this.#messages, this.#measurements);
+    this.#disposables = [
+      this.#projects,
+      this.#views,
+      this.#panels,
+      takeOvers,
+      statusBar,
+      reactions,
+      this.#projects.onChange(({ project, change }) => this.#tellWebviews(project, change)),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        const isOurs = event.affectsConfiguration(settingsSection);
+        if (isOurs || event.affectsConfiguration('workbench.reduceMotion')) this.#pushStates();
+      }),
+    ];
+  }
+
+  /** Finds the projects; nothing is started that nobody has asked for. */
+  async start(): Promise<void> {
+    await this.#projects.look();
+  }
+
+  resolveView(name: SideViewName, view: vscode.WebviewView): void {
+    this.#views.resolve(name, view);
+    this.#projects.current?.connect();
+  }
+
+  restorePanel(name: PanelName, panel: vscode.WebviewPanel, state: unknown): void {
+    this.#panels.restore(name, panel, state);
+    this.#projects.current?.connect();
+  }
+
+  async runCommand(id: CommandId, args: readonly unknown[]): Promise<void> {
+    const selection = this.#selectionOf(this.#focused);
+    await this.#run(id, args, selection, this.#projectOf(this.#focused));
+  }
+
+  async #run(
+    id: CommandId,
+    args: readonly unknown[],
+    selection: readonly string[],
+    project: Project | null,
+  ): Promise<void> {
+    try {
+      await this.#handlers[id](this.#context(), readTarget(args, selection), project);
+    } catch (error) {
+      await this.#messages.fail('Drover', error);
+    }
+  }
+
+  #context(): CommandContext {
+    const { extension, access, log } = this.#parts;
+    return {
+      extension,
+      access,
+      log,
+      projects: this.#projects,
+      messages: this.#messages,
+      views: this.#views,
+      showPanel: (name, subject) => this.#panels.show(name, subject),
+      focused: () => this.#focused,
+    };
+  }
+
+  #surroundings(): WebviewSurroundings {
+    const { extension, log } = this.#parts;
+    const actions = hostActions({
+      state: (webview) => this.#stateOf(webview),
+      project: (webview) => this.#projectOf(webview),
+      messages: this.#messages,
+      command: async (webview, id, argument) => {
+        const selection = this.#selectionOf(webview);
+        const args = argument === undefined ? [] : [argument];
+        await this.#handlers[id](
+          this.#context(),
+          readTarget(args, selection),
+          this.#projectOf(webview),
+        );
+      },
+      measured: (webview, name, ms) => {
+        this.#measurements.unshift({ name, ms });
+        this.#measurements.length = Math.min(this.#measurements.length, measurementsMax);
+        log.debug(`${webview.name}: ${name} ${ms.toFixed(1)} ms`);
+      },
+    });
+    return {
+      extensionUri: extension.extensionUri,
+      log,
+      state: (webview) => this.#stateOf(webview),
+      backend: async (webview, name, params) => {
+        const project = this.#projectOf(webview);
+        if (project === null) throw new BackendFailure('gone', 'There is no repository.');
+        return await project.request(name as BackendRequestName, params as never);
+      },
+      action: (webview, name: HostActionName, params) => actions[name](webview, params as never),
+      selected: (webview, ids) => this.#selected(webview, ids),
+    };
+  }
+
+  #stateOf(webview: WebviewHost): HostState {
+    const project = this.#projectOf(webview);
+    const { id, attempt } = webview.subject;
+    return {
+      webview: webview.name,
+      connection: project?.connection ?? this.#projects.connection,
+      board: project?.board ?? null,
+      subject: { id, attempt },
+      agents: agentKindNames,
+      settings: {
+        showPreflight: readSettings(project?.folder.uri ?? null).showPreflight,
+        reduceMotion: wantsLessMotion(),
+      },
+    };
+  }
+
+  #projectOf(webview: WebviewHost | null): Project | null {
+    const root = webview?.subject.root ?? null;
+    return root === null ? this.#projects.current : this.#projects.byRoot(root);
+  }
+
+  #selectionOf(webview: WebviewHost | null): readonly string[] {
+    return (webview === null ? null : this.#selections.get(webview)) ?? [];
+  }
+
+  #selected(webview: WebviewHost, ids: readonly string[]): void {
+    this.#focused = webview;
+    this.#selections.set(webview, ids);
+    const board = this.#projectOf(webview)?.board;
+    const [first] = ids;
+    setContext('drover.selection', ids.length);
+    const task = board?.tasks.find(({ id }) => id === first);
+    setContext('drover.selectionStatus', task?.status ?? '');
+  }
+
+  #tellWebviews(project: Project | null, change: ProjectsChange['change']): void {
+    switch (change.kind) {
+      case 'changes':
+        for (const host of this.#hosts()) {
+          if (this.#projectOf(host) !== project) continue;
+          host.push({ type: 'changes', changes: change.changes });
+        }
+        return;
+      case 'attached':
+        return;
+      // A board that was read anew replaces the one that a webview has.
+      case 'board':
+      case 'connection':
+      case 'list':
+        this.#pushStates();
+    }
+  }
+
+  #pushStates(): void {
+    for (const host of this.#hosts()) host.pushState();
+  }
+
+  #hosts(): readonly WebviewHost[] {
+    return [...this.#views.hosts, ...this.#panels.hosts];
+  }
+
+  async #act(project: Project, action: NoticeAction): Promise<void> {
+    switch (action.kind) {
+      case 'answer': {
+        const answer = { id: action.question, choice: action.choice };
+        await project.request('answer', answer).catch((error: unknown) => {
+          return this.#messages.fail('The answer was not taken', error);
+        });
+        return;
+      }
+      case 'stream':
+        return this.#run('drover.openStream', [action.task], [], project);
+      case 'review':
+        return this.#run('drover.review', [action.task], [], project);
+      case 'resolve':
+        return this.#run('drover.resolveConflict', [action.task], [], project);
+      case 'retry':
+        return this.#run('drover.retryTask', [action.task], [], project);
+      case 'inbox':
+        return this.#run('drover.showInbox', [], [], project);
+    }
+  }
+
+  dispose(): void {
+    for (const disposable of this.#disposables) disposable.dispose();
+  }
+}

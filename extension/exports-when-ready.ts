@@ -1,0 +1,52 @@
+// The running parts as in-host tests see them.
+
+import type { ExportsWhenReady, ProjectForTests } from './exports.ts';
+import type { Messages } from './messages.ts';
+import type { Project } from './project.ts';
+import type { Projects } from './projects.ts';
+
+export function exportsOf(
+  projects: Projects,
+  messages: Messages,
+  measurements: ExportsWhenReady['measurements'],
+): ExportsWhenReady {
+  return {
+    projects: () => projects.all.map(projectForTests),
+    shown: messages.shown,
+    measurements,
+    until(holds, timeoutMs) {
+      return new Promise((resolve, reject) => {
+        const look = (): void => {
+          const { current, connection } = projects;
+          if (!holds(connection, current?.board ?? null)) return;
+          end();
+          resolve(current === null ? null : projectForTests(current));
+        };
+        const subscription = projects.onChange(look);
+        const timer = setTimeout(() => {
+          end();
+          const now = JSON.stringify(projects.connection);
+          reject(new Error(`It did not come to pass in ${timeoutMs} ms; the state is ${now}.`));
+        }, timeoutMs);
+        const end = (): void => {
+          subscription.dispose();
+          clearTimeout(timer);
+        };
+        look();
+      });
+    },
+  };
+}
+
+function projectForTests(project: Project): ProjectForTests {
+  return {
+    root: project.root,
+    get connection() {
+      return project.connection;
+    },
+    get board() {
+      return project.board;
+    },
+    request: (name, params) => project.request(name, params),
+  };
+}

@@ -1,0 +1,30 @@
+// Whether a file that was named by others lies where it may: inside one of some folders, links resolved.
+
+import { realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative } from 'node:path';
+
+/** The real path of a file that lies in one of the folders, or null. A relative path is one of the first folder. */
+export async function fileInside(path: string, folders: readonly string[]): Promise<string | null> {
+  const [root] = folders;
+  if (root === undefined || path.includes('\0')) return null;
+  const file = await realOrNull(isAbsolute(path) ? path : join(root, path));
+  if (file === null) return null;
+  for (const folder of new Set(folders)) {
+    const real = await realOrNull(folder);
+    if (real !== null && isBelow(real, file)) return file;
+  }
+  return null;
+}
+
+function isBelow(folder: string, file: string): boolean {
+  const way = relative(folder, file);
+  return way !== '' && !way.startsWith('..') && !isAbsolute(way);
+}
+
+async function realOrNull(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,127 @@
+// Every name that the manifest and the code share: commands, views, panels and context keys. A test holds both together.
+
+import type { WebviewAction, WebviewName } from '../webview/messages/messages.ts';
+
+export const commandIds = [
+  // Getting started, and ways on when something is missing.
+  'drover.initialise',
+  'drover.openSample',
+  'drover.openWalkthrough',
+  'drover.openFolder',
+  'drover.createRepository',
+  'drover.installGit',
+  'drover.installAgent',
+  'drover.trustWorkspace',
+  'drover.selectProject',
+  'drover.reconnect',
+  'drover.stopBackend',
+  'drover.checkSetup',
+  'drover.showOutput',
+  'drover.openSettings',
+  'drover.openProjectSettings',
+  'drover.selectAgent',
+  'drover.setApiKey',
+  'drover.removeApiKey',
+  // Panels and views.
+  'drover.showTree',
+  'drover.showInbox',
+  'drover.openStream',
+  'drover.openGrid',
+  'drover.openBoard',
+  // Runs.
+  'drover.runEpic',
+  'drover.runAll',
+  'drover.resumeRun',
+  'drover.stopRun',
+  'drover.preflight',
+  // What the task tree carries out itself.
+  'drover.newTask',
+  'drover.newEpic',
+  'drover.rename',
+  'drover.remove',
+  'drover.filter',
+  'drover.undo',
+  'drover.redo',
+  'drover.moveUp',
+  'drover.moveDown',
+  'drover.moveToEpic',
+  'drover.addBlocker',
+  'drover.collapseAll',
+  'drover.find',
+  'drover.copy',
+  // Tasks and attempts.
+  'drover.pauseTask',
+  'drover.continueTask',
+  'drover.cancelTask',
+  'drover.retryTask',
+  'drover.hintTask',
+  'drover.takeOver',
+  'drover.giveBack',
+  'drover.openWorktree',
+  'drover.explainTask',
+  'drover.copyTaskId',
+  'drover.resolveConflict',
+  // Review.
+  'drover.review',
+  'drover.approve',
+  'drover.sendBack',
+  'drover.undoLanding',
+] as const;
+export type CommandId = (typeof commandIds)[number];
+
+export function isCommandId(id: string): id is CommandId {
+  return (commandIds as readonly string[]).includes(id);
+}
+
+/** Commands that a webview carries out: what it is told to do. */
+export const forwardedCommands = {
+  'drover.newTask': 'newTask',
+  'drover.newEpic': 'newEpic',
+  'drover.rename': 'rename',
+  'drover.remove': 'remove',
+  'drover.filter': 'filter',
+  'drover.undo': 'undo',
+  'drover.redo': 'redo',
+  'drover.moveUp': 'moveUp',
+  'drover.moveDown': 'moveDown',
+  'drover.moveToEpic': 'moveToEpic',
+  'drover.addBlocker': 'addBlocker',
+  'drover.collapseAll': 'collapseAll',
+  'drover.find': 'find',
+  'drover.copy': 'copy',
+} as const satisfies { readonly [Id in CommandId]?: WebviewAction };
+export type ForwardedCommandId = keyof typeof forwardedCommands;
+
+export function isForwarded(id: CommandId): id is ForwardedCommandId {
+  return Object.hasOwn(forwardedCommands, id);
+}
+
+/** View type of each webview, for the manifest and for VS Code. */
+export const webviewIds = {
+  tree: 'drover.tree',
+  inbox: 'drover.inbox',
+  stream: 'drover.stream',
+  grid: 'drover.grid',
+  board: 'drover.board',
+} as const satisfies { readonly [N in WebviewName]: string };
+
+export const sideViews = ['tree', 'inbox'] as const satisfies readonly WebviewName[];
+export type SideViewName = (typeof sideViews)[number];
+export const panelNames = ['stream', 'grid', 'board'] as const satisfies readonly WebviewName[];
+export type PanelName = (typeof panelNames)[number];
+
+export const viewContainerId = 'drover';
+export const walkthroughId = 'drover.start';
+
+/** Context keys that the extension sets, for the manifest's conditions. */
+export const contextKeys = [
+  'drover.connected',
+  'drover.reason',
+  'drover.running',
+  'drover.resumable',
+  'drover.severalProjects',
+  'drover.selection',
+  'drover.selectionStatus',
+  'drover.waiting',
+] as const;
+export type ContextKey = (typeof contextKeys)[number];

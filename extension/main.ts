@@ -1,0 +1,62 @@
+// The extension's entry. Activation only registers what VS Code may ask for; all else is a second bundle, loaded when
+// something is asked for or when this window's repository has Drover set up.
+
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import type { DroverExports } from './exports.ts';
+import { commandIds, panelNames, sideViews, webviewIds } from './ids.ts';
+import type { DroverWindow } from './drover-window.ts';
+
+export function activate(context: vscode.ExtensionContext): DroverExports {
+  const startedMs = performance.now();
+  let loading: Promise<DroverWindow> | null = null;
+  const load = (): Promise<DroverWindow> => {
+    loading ??= import('./work/main.ts').then(({ openWindow }) => openWindow(context));
+    return loading;
+  };
+  for (const id of commandIds) {
+    context.subscriptions.push(
+      vscode.commands.registerCommand(id, async (...args: readonly unknown[]) => {
+        await (await load()).runCommand(id, args);
+      }),
+    );
+  }
+  for (const name of sideViews) {
+    const provider: vscode.WebviewViewProvider = {
+      resolveWebviewView: async (view) => (await load()).resolveView(name, view),
+    };
+    context.subscriptions.push(
+      vscode.window.registerWebviewViewProvider(webviewIds[name], provider),
+    );
+  }
+  for (const name of panelNames) {
+    const serializer: vscode.WebviewPanelSerializer = {
+      deserializeWebviewPanel: async (panel, state: unknown) => {
+        (await load()).restorePanel(name, panel, state);
+      },
+    };
+    context.subscriptions.push(
+      vscode.window.registerWebviewPanelSerializer(webviewIds[name], serializer),
+    );
+  }
+  if (isSetUpHere()) setImmediate(() => void load());
+  const activationMs = performance.now() - startedMs;
+  return { activationMs, ready: async () => (await load()).exports };
+}
+
+/** Looks for names alone: nothing of the repository is read or run here, so it holds for untrusted ones too. */
+function isSetUpHere(): boolean {
+  return (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => {
+    return uri.scheme === 'file' && ancestors(uri.fsPath).some(holdsDrover);
+  });
+}
+
+function holdsDrover(folder: string): boolean {
+  return existsSync(join(folder, '.drover'));
+}
+
+function ancestors(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...ancestors(parent)];
+}

@@ -1,0 +1,72 @@
+// Messages of VS Code: all of them go through here, so that they are plain text and a test can see them.
+
+import * as vscode from 'vscode';
+import { plainText } from './plain-text.ts';
+
+export type MessageLevel = 'info' | 'warning' | 'error';
+
+const shownMax = 200;
+const textMax = 400;
+
+export class Messages {
+  readonly #log: vscode.LogOutputChannel;
+  readonly #shown: string[] = [];
+
+  constructor(log: vscode.LogOutputChannel) {
+    this.#log = log;
+  }
+
+  get shown(): readonly string[] {
+    return this.#shown;
+  }
+
+  /** Resolves with the button that was pressed, null when the message went away without. */
+  async show(
+    level: MessageLevel,
+    text: string,
+    buttons: readonly string[] = [],
+  ): Promise<string | null> {
+    const plain = this.#note(text);
+    const titles = buttons.map((button) => plainText(button, 40));
+    const chosen = await show(level, plain, titles);
+    const at = titles.indexOf(chosen ?? '');
+    return buttons[at] ?? null;
+  }
+
+  /** Asks before something happens; true when the person says so. */
+  async confirm(text: string, detail: string, button: string): Promise<boolean> {
+    const options = { modal: true, detail: plainText(detail, textMax) };
+    const plain = this.#note(text);
+    return (await vscode.window.showWarningMessage(plain, options, button)) === button;
+  }
+
+  /** A failure that a person has caused or must know of. */
+  async fail(doing: string, error: unknown): Promise<void> {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#log.error(`${doing}: ${reason}`);
+    await this.show('error', `${doing}: ${reason}`);
+  }
+
+  #note(text: string): string {
+    const plain = plainText(text, textMax);
+    this.#shown.push(plain);
+    if (this.#shown.length > shownMax) this.#shown.shift();
+    this.#log.debug(`message: ${plain}`);
+    return plain;
+  }
+}
+
+function show(
+  level: MessageLevel,
+  text: string,
+  buttons: readonly string[],
+): Thenable<string | undefined> {
+  switch (level) {
+    case 'info':
+      return vscode.window.showInformationMessage(text, ...buttons);
+    case 'warning':
+      return vscode.window.showWarningMessage(text, ...buttons);
+    case 'error':
+      return vscode.window.showErrorMessage(text, ...buttons);
+  }
+}

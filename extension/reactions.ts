@@ -1,0 +1,125 @@
+// What follows from the board outside of webviews: status bar, context keys, titles, badges, and messages for a person.
+
+import type * as vscode from 'vscode';
+import type { StatusSnapshot } from '../server/protocol/views.ts';
+import { setContext } from './context-keys.ts';
+import type { Messages } from './messages.ts';
+import { NoticeMemory, toShow, type Notice, type NoticeAction } from './notices.ts';
+import type { Project } from './project.ts';
+import type { Projects, ProjectsChange } from './projects.ts';
+import { readSettings } from './settings.ts';
+import type { StatusBar } from './status-bar.ts';
+import { addUp, nothing, reattachedText, summarise } from './summary.ts';
+import type { Panels } from './webviews/panels.ts';
+import type { SideViews } from './webviews/side-views.ts';
+
+export interface ReactionParts {
+  readonly projects: Projects;
+  readonly statusBar: StatusBar;
+  readonly panels: Panels;
+  readonly views: SideViews;
+  readonly messages: Messages;
+  readonly act: (project: Project, action: NoticeAction) => Promise<void>;
+  /** When this window was last told that a run is at work, before it was reloaded. */
+  readonly memory: vscode.Memento;
+}
+
+const runningKey = 'wasRunning';
+/** What follows from the whole board is counted at most this often. */
+const recountMs = 100;
+
+export class Reactions implements vscode.Disposable {
+  readonly #parts: ReactionParts;
+  readonly #notices = new WeakMap<Project, NoticeMemory>();
+  readonly #subscription: vscode.Disposable;
+  #recount: NodeJS.Timeout | null = null;
+
+  constructor(parts: ReactionParts) {
+    this.#parts = parts;
+    this.#subscription = parts.projects.onChange((change) => this.#take(change));
+  }
+
+  #take({ project, change }: ProjectsChange): void {
+    this.#recount ??= setTimeout(() => this.#count(), recountMs);
+    if (project === null) return;
+    switch (change.kind) {
+      case 'attached':
+        return this.#attached(project, change.board, change.isAgain);
+      case 'board':
+        return this.#notify(project, change.board);
+      case 'changes':
+        this.#notify(project, change.board);
+        return;
+      case 'connection':
+      case 'list':
+        return this.#tellContext();
+    }
+  }
+
+  #attached(project: Project, board: StatusSnapshot, isAgain: boolean): void {
+    const key = `${runningKey} ${project.root}`;
+    const wasRunning = isAgain || this.#parts.memory.get<boolean>(key, false);
+    const text = wasRunning ? reattachedText(summarise(board)) : null;
+    if (text !== null) void this.#parts.messages.show('info', text);
+  }
+
+  #notify(project: Project, board: StatusSnapshot): void {
+    const memory = this.#notices.get(project) ?? new NoticeMemory();
+    this.#notices.set(project, memory);
+    const { notifications } = readSettings(project.folder.uri);
+    for (const notice of toShow(memory.fresh(board), notifications)) {
+      void this.#show(project, notice);
+    }
+  }
+
+  async #show(project: Project, notice: Notice): Promise<void> {
+    const { messages, act } = this.#parts;
+    const titles = notice.buttons.map(({ title }) => title);
+    const chosen = await messages.show(notice.level, notice.text, titles);
+    const action = notice.buttons.find(({ title }) => title === chosen)?.action;
+    if (action !== undefined) await act(project, action);
+  }
+
+  #count(): void {
+    this.#recount = null;
+    const { projects, statusBar, panels, views, memory } = this.#parts;
+    const summaries = projects.all.map(({ board }) =>
+      board === null ? nothing : summarise(board),
+    );
+    const all = addUp(summaries);
+    statusBar.show(all, projects.all.length > 0 && readSettings(null).statusBar);
+    views.badge('inbox', all.needYou, `${all.needYou} waiting for you`);
+    for (const project of projects.all) {
+      const { board } = project;
+      if (board === null) continue;
+      const byId = new Map(board.tasks.map((task) => [task.id, task]));
+      panels.refreshTitles(project.root, (id) => byId.get(id) ?? null);
+      const key = `${runningKey} ${project.root}`;
+      const isRunning = board.run?.active === true;
+      if (memory.get<boolean>(key, false) !== isRunning) void memory.update(key, isRunning);
+    }
+    this.#tellContext();
+  }
+
+  #tellContext(): void {
+    const { projects } = this.#parts;
+    const { connection, current, all } = projects;
+    const board = current?.board ?? null;
+    const run = board?.run ?? null;
+    setContext('drover.connected', connection.kind === 'connected');
+    setContext('drover.reason', connection.kind === 'unavailable' ? connection.reason : '');
+    setContext('drover.running', run?.active === true);
+    setContext('drover.resumable', run !== null && !run.active && hasOpenWork(board));
+    setContext('drover.severalProjects', all.length > 1);
+    setContext('drover.waiting', board === null ? 0 : summarise(board).needYou);
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    if (this.#recount !== null) clearTimeout(this.#recount);
+  }
+}
+
+function hasOpenWork(board: StatusSnapshot | null): boolean {
+  return board !== null && board.counts.ready + board.counts.blocked + board.counts.waiting > 0;
+}

@@ -1,0 +1,17 @@
+// Reads the settings of VS Code for a folder.
+
+import * as vscode from 'vscode';
+import { settingNames, settingValue, type ExtensionSettings } from './settings-table.ts';
+
+export const settingsSection = 'drover';
+
+export function readSettings(scope: vscode.Uri | null): ExtensionSettings {
+  const section = vscode.workspace.getConfiguration(settingsSection, scope);
+  const read = settingNames.map((name) => [name, settingValue(name, section.get(name))] as const);
+  return Object.fromEntries(read) as unknown as ExtensionSettings;
+}
+
+export function wantsLessMotion(): boolean {
+  const section = vscode.workspace.getConfiguration('workbench');
+  return section.get('reduceMotion') === 'on';
+}

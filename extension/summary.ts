@@ -1,0 +1,72 @@
+// What the board comes to in a few words: the status bar, and what is said after a connection is back.
+
+import type { StatusSnapshot, TaskView } from '../server/protocol/views.ts';
+
+export interface Summary {
+  /** Agents at work. */
+  readonly running: number;
+  /** Tasks that will start by themselves. */
+  readonly waiting: number;
+  /** Tasks that go on only when a person does something. */
+  readonly needYou: number;
+}
+
+export const nothing: Summary = { running: 0, waiting: 0, needYou: 0 };
+
+/** True when only a person can make this task go on. */
+export function needsPerson(task: TaskView): boolean {
+  switch (task.status) {
+    case 'needs_review':
+    case 'conflict':
+    case 'failed':
+      return true;
+    default:
+      return false;
+  }
+}
+
+export function summarise(board: StatusSnapshot): Summary {
+  const { counts } = board;
+  const asked = new Set(board.questions.map((question) => question.task_id));
+  const needed = board.tasks.filter((task) => needsPerson(task) && !asked.has(task.id)).length;
+  const isActive = board.run?.active === true;
+  return {
+    running: counts.in_progress + counts.claimed,
+    waiting: (isActive ? counts.ready + counts.blocked : 0) + counts.waiting,
+    needYou: needed + board.questions.length,
+  };
+}
+
+export function addUp(summaries: readonly Summary[]): Summary {
+  return summaries.reduce(
+    (sum, each) => ({
+      running: sum.running + each.running,
+      waiting: sum.waiting + each.waiting,
+      needYou: sum.needYou + each.needYou,
+    }),
+    nothing,
+  );
+}
+
+const agents = (count: number): string => `${count} agent${count === 1 ? '' : 's'}`;
+
+/** For the status bar, with its icons. */
+export function statusBarText({ running, waiting, needYou }: Summary): string {
+  const parts = [
+    running > 0 ? `$(sync~spin) ${running}` : null,
+    waiting > 0 ? `$(clock) ${waiting}` : null,
+    needYou > 0 ? `$(bell-dot) ${needYou}` : null,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? '$(git-branch) Drover' : parts.join('  ');
+}
+
+export function statusBarHover({ running, waiting, needYou }: Summary): string {
+  return `Drover: ${agents(running)} at work, ${waiting} waiting for their turn, ${needYou} waiting for you`;
+}
+
+/** Null when there is nothing to tell. */
+export function reattachedText({ running, needYou }: Summary): string | null {
+  if (running === 0 && needYou === 0) return null;
+  const waits = needYou === 0 ? '' : `, ${needYou} wait${needYou === 1 ? 's' : ''} for you`;
+  return `Re-attached: ${agents(running)} at work${waits}`;
+}

@@ -1,0 +1,125 @@
+// Taking a task over: the agent is ended and its own interactive program opens in a terminal in the worktree. When that
+// terminal closes the task is given back. Which terminal belongs to which task outlives a reload of the window.
+
+import * as vscode from 'vscode';
+import { withProject, type CommandContext, type Handlers } from './commands/context.ts';
+import { pickTask } from './commands/pick.ts';
+import type { Messages } from './messages.ts';
+import { plainText } from './plain-text.ts';
+import type { Project } from './project.ts';
+import type { Projects } from './projects.ts';
+
+interface TakenOver {
+  readonly root: string;
+  readonly task: string;
+  readonly title: string;
+  readonly pid: number;
+}
+
+const memoryKey = 'takenOver';
+const takenOverMax = 100;
+
+export class TakeOvers implements vscode.Disposable {
+  readonly #projects: Projects;
+  readonly #messages: Messages;
+  readonly #memory: vscode.Memento;
+  readonly #byTerminal = new Map<vscode.Terminal, TakenOver>();
+  readonly #subscription: vscode.Disposable;
+
+  constructor(projects: Projects, messages: Messages, memory: vscode.Memento) {
+    this.#projects = projects;
+    this.#messages = messages;
+    this.#memory = memory;
+    this.#subscription = vscode.window.onDidCloseTerminal((terminal) => {
+      const taken = this.#byTerminal.get(terminal);
+      if (taken === undefined) return;
+      this.#forget(terminal);
+      void this.#giveBack(taken);
+    });
+    void this.#findAgain();
+  }
+
+  async takeOver(project: Project, id: string, title: string): Promise<void> {
+    const view = await project.request('task.take_over', { id });
+    const [program, ...args] = view.command ?? [];
+    const terminal = vscode.window.createTerminal({
+      name: plainText(title, 40),
+      cwd: view.worktree_path,
+      iconPath: new vscode.ThemeIcon('person'),
+      ...(program === undefined ? {} : { shellPath: program, shellArgs: args }),
+    });
+    const pid = (await terminal.processId) ?? 0;
+    this.#byTerminal.set(terminal, { root: project.root, task: id, title, pid });
+    await this.#remember();
+    terminal.show();
+  }
+
+  /** Closes the terminal that belongs to the task, if there is one; it is given back by that. */
+  closeTerminal(id: string): boolean {
+    for (const [terminal, { task }] of this.#byTerminal) {
+      if (task !== id) continue;
+      terminal.dispose();
+      return true;
+    }
+    return false;
+  }
+
+  async #giveBack({ root, task, title }: TakenOver): Promise<void> {
+    try {
+      await this.#projects.byRoot(root)?.request('task.give_back', { id: task });
+      await this.#messages.show('info', `“${title}” was given back to its agent.`);
+    } catch (error) {
+      await this.#messages.fail(`“${title}” could not be given back`, error);
+    }
+  }
+
+  /** After a reload the terminals are there again, as other objects with the same processes. */
+  async #findAgain(): Promise<void> {
+    const kept = this.#memory.get<readonly TakenOver[]>(memoryKey, []);
+    if (kept.length === 0) return;
+    for (const terminal of vscode.window.terminals) {
+      const pid = await terminal.processId;
+      const taken = kept.find((each) => each.pid === pid && pid !== undefined);
+      if (taken !== undefined) this.#byTerminal.set(terminal, taken);
+    }
+    await this.#remember();
+  }
+
+  #forget(terminal: vscode.Terminal): void {
+    this.#byTerminal.delete(terminal);
+    void this.#remember();
+  }
+
+  async #remember(): Promise<void> {
+    await this.#memory.update(memoryKey, [...this.#byTerminal.values()].slice(-takenOverMax));
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+  }
+}
+
+export function takeOverHandlers(
+  takeOvers: (context: CommandContext) => TakeOvers,
+): Handlers<'drover.takeOver' | 'drover.giveBack'> {
+  return {
+    'drover.takeOver': withProject(async (context, project, target) => {
+      const title = 'Take Over Task';
+      const task = await pickTask(project, target, title, ({ status, phase }) => {
+        return status === 'in_progress' || status === 'paused' || phase === 'agent';
+      });
+      if (task !== null) await takeOvers(context).takeOver(project, task.id, task.title);
+    }),
+    'drover.giveBack': withProject(async (context, project, target) => {
+      const fits = ({ status }: { status: string }): boolean => status === 'paused';
+      const task = await pickTask(project, target, 'Give Task Back', fits);
+      if (task === null || takeOvers(context).closeTerminal(task.id)) return;
+      const note = await vscode.window.showInputBox({
+        title: 'Give Task Back',
+        prompt: 'What the agent should know (may be left empty).',
+      });
+      if (note === undefined) return;
+      await project.request('task.give_back', { id: task.id, ...(note === '' ? {} : { note }) });
+    }),
+  };
+}

@@ -1,0 +1,87 @@
+// What webviews ask of the extension itself; most of it is a command that exists anyway.
+
+import * as vscode from 'vscode';
+import type { HostActionName, HostActions, HostState } from '../../webview/messages/messages.ts';
+import { isCommandId, type CommandId } from '../ids.ts';
+import type { Messages } from '../messages.ts';
+import { openFile } from '../open-file.ts';
+import type { Project } from '../project.ts';
+import type { WebviewHost } from './webview-host.ts';
+
+export interface HostActionParts {
+  readonly state: (webview: WebviewHost) => HostState;
+  readonly project: (webview: WebviewHost) => Project | null;
+  /** Runs a command on the webview's own project. */
+  readonly command: (webview: WebviewHost, id: CommandId, argument?: unknown) => Promise<void>;
+  readonly messages: Messages;
+  readonly measured: (webview: WebviewHost, name: string, ms: number) => void;
+}
+
+type Actions = {
+  readonly [N in HostActionName]: (
+    webview: WebviewHost,
+    params: HostActions[N]['params'],
+  ) => Promise<HostActions[N]['result']>;
+};
+
+const copiedMax = 16 * 1024 * 1024;
+const nothing = {};
+
+export function hostActions(parts: HostActionParts): Actions {
+  const { messages } = parts;
+  /** A command with its argument as it comes. */
+  const by =
+    (id: CommandId) =>
+    async (webview: WebviewHost, params: object): Promise<typeof nothing> => {
+      await parts.command(webview, id, params);
+      return nothing;
+    };
+  return {
+    hello: (webview) => Promise.resolve(parts.state(webview)),
+    async runEpic(webview, { epic }) {
+      if (epic === null) await parts.command(webview, 'drover.runAll');
+      else await parts.command(webview, 'drover.runEpic', text(epic, 'epic'));
+      return nothing;
+    },
+    stopRun: by('drover.stopRun'),
+    openStream: by('drover.openStream'),
+    openGrid: by('drover.openGrid'),
+    openBoard: by('drover.openBoard'),
+    review: by('drover.review'),
+    takeOver: by('drover.takeOver'),
+    giveBack: by('drover.giveBack'),
+    openWorktree: by('drover.openWorktree'),
+    undoLanding: by('drover.undoLanding'),
+    async command(webview, { id }) {
+      if (!isCommandId(id)) throw new Error('This is not a command of Drover.');
+      await parts.command(webview, id);
+      return nothing;
+    },
+    async copy(_webview, params) {
+      const copied = text(params.text, 'text');
+      if (copied.length > copiedMax) throw new Error('This is too much to copy.');
+      await vscode.env.clipboard.writeText(copied);
+      return nothing;
+    },
+    async openFile(webview, { path, line }) {
+      const project = parts.project(webview);
+      if (project === null) throw new Error('There is no repository.');
+      await openFile(project, text(path, 'path'), typeof line === 'number' ? line : null);
+      return nothing;
+    },
+    async notify(_webview, { level, text: words, buttons }) {
+      const known = level === 'warning' || level === 'error' ? level : 'info';
+      const titles = (buttons ?? []).slice(0, 3).map((button) => text(button, 'button'));
+      return { button: await messages.show(known, text(words, 'text'), titles) };
+    },
+    measured(webview, { name, ms }) {
+      parts.measured(webview, text(name, 'name').slice(0, 80), Number(ms));
+      return Promise.resolve(nothing);
+    },
+  };
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw new Error(`${name} must be a text.`);
+  return value;
+}

@@ -1,0 +1,90 @@
+// The page around a webview's script: a strict content security policy, the icon font, and an empty body that the script
+// fills. Pure.
+
+export interface PageOptions {
+  readonly title: string;
+  readonly nonce: string;
+  /** What VS Code's own resource server is called in a policy. */
+  readonly cspSource: string;
+  readonly script: string;
+  readonly codiconStyle: string;
+  /** What the webview was opened for: comes back with the webview's state after a reload. */
+  readonly subject: unknown;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+}
+
+/** JSON that cannot end the script it stands in. */
+function scriptJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+export function policy(cspSource: string, nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${cspSource} 'nonce-${nonce}'`,
+    `font-src ${cspSource}`,
+    `img-src ${cspSource}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}
+
+/**
+ * The page gives the component's state and the subject one common place in VS Code's state of the webview: VS Code hands
+ * it to the serializer after a reload, which then knows what the panel was for.
+ */
+const keepSubject = `
+const api = acquireVsCodeApi();
+const kept = api.getState();
+let mine = kept === null || typeof kept !== 'object' ? undefined : kept.component;
+const keep = () => api.setState({ subject, component: mine });
+keep();
+const shared = {
+  postMessage: (message) => api.postMessage(message),
+  getState: () => mine,
+  setState: (state) => { mine = state; keep(); return state; },
+};
+globalThis.acquireVsCodeApi = () => shared;
+`;
+
+export function page(options: PageOptions): string {
+  const { nonce, cspSource } = options;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escaped(policy(cspSource, nonce))}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(options.title)}</title>
+<link rel="stylesheet" id="vscode-codicon-stylesheet" nonce="${escaped(nonce)}" href="${escaped(options.codiconStyle)}">
+<style nonce="${escaped(nonce)}">
+html, body { height: 100%; margin: 0; padding: 0; overflow: hidden; }
+body > * { display: block; height: 100%; }
+</style>
+</head>
+<body data-vscode-context="{&quot;preventDefaultContextMenuItems&quot;:true}">
+<script nonce="${escaped(nonce)}">const subject = ${scriptJson(options.subject)};${keepSubject}</script>
+<script type="module" nonce="${escaped(nonce)}" src="${escaped(options.script)}"></script>
+</body>
+</html>
+`;
+}
+
+/** What a serializer is given back: the subject that `page` kept, null when it is none of ours. */
+export function subjectOf(state: unknown): unknown {
+  return typeof state === 'object' && state !== null && 'subject' in state ? state.subject : null;
+}

@@ -1,0 +1,45 @@
+// The two views of the side bar, from the moment VS Code shows them first.
+
+import type * as vscode from 'vscode';
+import { sideViews, type SideViewName } from '../ids.ts';
+import { noSubject } from './subject.ts';
+import { WebviewHost, type WebviewSurroundings } from './webview-host.ts';
+
+export class SideViews {
+  readonly #around: WebviewSurroundings;
+  readonly #shown = new Map<SideViewName, { view: vscode.WebviewView; host: WebviewHost }>();
+
+  constructor(around: WebviewSurroundings) {
+    this.#around = around;
+  }
+
+  get hosts(): readonly WebviewHost[] {
+    return [...this.#shown.values()].map(({ host }) => host);
+  }
+
+  host(name: SideViewName): WebviewHost | null {
+    return this.#shown.get(name)?.host ?? null;
+  }
+
+  resolve(name: SideViewName, view: vscode.WebviewView): void {
+    const host = new WebviewHost(name, noSubject, view.webview, () => view.visible, this.#around);
+    this.#shown.set(name, { view, host });
+    view.onDidChangeVisibility(() => host.pushState());
+    view.onDidDispose(() => {
+      host.dispose();
+      if (this.#shown.get(name)?.host === host) this.#shown.delete(name);
+    });
+  }
+
+  /** A number on the view's icon; none for 0. */
+  badge(name: SideViewName, value: number, tooltip: string): void {
+    const view = this.#shown.get(name)?.view;
+    if (view === undefined || view.badge?.value === value) return;
+    view.badge = value === 0 ? undefined : { value, tooltip };
+  }
+
+  dispose(): void {
+    for (const name of sideViews) this.#shown.get(name)?.host.dispose();
+    this.#shown.clear();
+  }
+}

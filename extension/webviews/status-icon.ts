@@ -1,0 +1,36 @@
+// The icon and colour that a status has wherever VS Code itself shows one (tabs, quick picks). Pure.
+
+import type { TaskStatus } from '../../server/core/state.ts';
+
+export interface StatusIcon {
+  readonly icon: string;
+  readonly color: string | null;
+}
+
+export const statusIcons: { readonly [S in TaskStatus]: StatusIcon } = {
+  ready: { icon: 'circle-outline', color: null },
+  claimed: { icon: 'sync~spin', color: 'charts.blue' },
+  in_progress: { icon: 'sync~spin', color: 'charts.blue' },
+  blocked: { icon: 'circle-slash', color: 'disabledForeground' },
+  paused: { icon: 'debug-pause', color: 'charts.yellow' },
+  waiting: { icon: 'clock', color: 'charts.yellow' },
+  needs_review: { icon: 'eye', color: 'charts.orange' },
+  conflict: { icon: 'git-merge', color: 'charts.red' },
+  completed: { icon: 'pass-filled', color: 'charts.green' },
+  failed: { icon: 'error', color: 'charts.red' },
+  cancelled: { icon: 'circle-large-outline', color: 'disabledForeground' },
+};
+
+export const statusWords: { readonly [S in TaskStatus]: string } = {
+  ready: 'ready',
+  claimed: 'starting',
+  in_progress: 'at work',
+  blocked: 'blocked',
+  paused: 'paused',
+  waiting: 'waiting for quota',
+  needs_review: 'needs review',
+  conflict: 'in conflict',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};

@@ -1,0 +1,27 @@
+// What a webview was opened for, as it is kept over a reload. Pure.
+
+export interface Subject {
+  /** Root of the project; null: whichever is current. */
+  readonly root: string | null;
+  /** A task (stream) or an epic (board). */
+  readonly id: string | null;
+  readonly attempt: number | null;
+}
+
+export const noSubject: Subject = { root: null, id: null, attempt: null };
+
+/** What came back after a reload is text of a webview: every field is looked at. */
+export function readSubject(raw: unknown): Subject {
+  if (typeof raw !== 'object' || raw === null) return noSubject;
+  const { root, id, attempt } = raw as Readonly<Record<string, unknown>>;
+  return {
+    root: typeof root === 'string' ? root : null,
+    id: typeof id === 'string' ? id : null,
+    attempt: typeof attempt === 'number' && Number.isInteger(attempt) ? attempt : null,
+  };
+}
+
+/** Equal keys show the same thing: there is one panel for each. */
+export function subjectKey(name: string, { root, id, attempt }: Subject): string {
+  return JSON.stringify([name, root, id, attempt]);
+}

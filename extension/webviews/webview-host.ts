@@ -1,0 +1,130 @@
+// The extension's end of one webview: its page, what it asks, what it is told. Knows nothing of what the panels show.
+
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import type {
+  BackendRequests,
+  FromWebview,
+  HostActionName,
+  HostActions,
+  HostState,
+  ToWebview,
+  WebviewName,
+} from '../../webview/messages/messages.ts';
+import { toFailure } from '../backend/failure.ts';
+import { page } from './html.ts';
+import { readMessage, refusedAsk } from './messages-in.ts';
+import type { Subject } from './subject.ts';
+
+/** What every webview is given to answer its questions. */
+export interface WebviewSurroundings {
+  readonly extensionUri: vscode.Uri;
+  readonly state: (webview: WebviewHost) => HostState;
+  readonly backend: (
+    webview: WebviewHost,
+    name: keyof BackendRequests,
+    params: object,
+  ) => Promise<unknown>;
+  readonly action: (webview: WebviewHost, name: HostActionName, params: object) => Promise<unknown>;
+  readonly selected: (webview: WebviewHost, ids: readonly string[]) => void;
+  readonly log: vscode.LogOutputChannel;
+}
+
+const titles: { readonly [N in WebviewName]: string } = {
+  tree: 'Drover Tasks',
+  inbox: 'Drover Inbox',
+  stream: 'Drover Stream',
+  grid: 'Drover Agents',
+  board: 'Drover Board',
+};
+
+export class WebviewHost implements vscode.Disposable {
+  readonly name: WebviewName;
+  readonly subject: Subject;
+  readonly #webview: vscode.Webview;
+  readonly #around: WebviewSurroundings;
+  readonly #isVisible: () => boolean;
+  readonly #subscription: vscode.Disposable;
+  #isGone = false;
+
+  constructor(
+    name: WebviewName,
+    subject: Subject,
+    webview: vscode.Webview,
+    isVisible: () => boolean,
+    around: WebviewSurroundings,
+  ) {
+    this.name = name;
+    this.subject = subject;
+    this.#webview = webview;
+    this.#isVisible = isVisible;
+    this.#around = around;
+    const files = vscode.Uri.joinPath(around.extensionUri, 'dist', 'webview');
+    webview.options = { enableScripts: true, localResourceRoots: [files] };
+    this.#subscription = webview.onDidReceiveMessage((raw: unknown) => {
+      this.#take(raw);
+    });
+    const uri = (file: string): string =>
+      webview.asWebviewUri(vscode.Uri.joinPath(files, file)).toString();
+    webview.html = page({
+      title: titles[name],
+      nonce: randomBytes(16).toString('base64url'),
+      cspSource: webview.cspSource,
+      script: uri(`${name}.js`),
+      codiconStyle: uri('codicon.css'),
+      subject,
+    });
+  }
+
+  /** A hidden webview hears nothing (VS Code drops it): it asks for everything when it is shown. */
+  push(message: Exclude<ToWebview, { type: 'reply' }>): void {
+    if (!this.#isGone && this.#isVisible()) this.#post(message);
+  }
+
+  pushState(): void {
+    if (!this.#isGone && this.#isVisible()) {
+      this.#post({ type: 'state', state: this.#around.state(this) });
+    }
+  }
+
+  dispose(): void {
+    this.#isGone = true;
+    this.#subscription.dispose();
+  }
+
+  #post(message: ToWebview): void {
+    if (this.#isGone) return;
+    this.#webview.postMessage(message).then(undefined, (error: unknown) => {
+      this.#around.log.warn(`${this.name}: ${String(error)}`);
+    });
+  }
+
+  #take(raw: unknown): void {
+    const message = readMessage(raw);
+    if (message === null) {
+      const ask = refusedAsk(raw);
+      const error = { kind: 'refused', message: 'This is not among the things a panel may ask.' };
+      if (ask !== null) this.#post({ type: 'reply', ask, ok: false, error });
+      return;
+    }
+    if (message.type === 'selection') return this.#around.selected(this, message.ids);
+    void this.#answer(message);
+  }
+
+  async #answer(message: Extract<FromWebview, { type: 'ask' }>): Promise<void> {
+    const { ask } = message;
+    try {
+      const params = message.params as object;
+      const result =
+        message.to === 'backend'
+          ? await this.#around.backend(this, message.name, params)
+          : await this.#around.action(this, message.name, params);
+      this.#post({ type: 'reply', ask, ok: true, result });
+    } catch (error) {
+      const { kind, message: text } = toFailure(error);
+      this.#post({ type: 'reply', ask, ok: false, error: { kind, message: text } });
+    }
+  }
+}
+
+export type ActionParams<N extends HostActionName> = HostActions[N]['params'];

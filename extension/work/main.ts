@@ -1,0 +1,32 @@
+// The second bundle: everything that activation leaves for later. Hands the server's own code in as plain functions.
+
+import * as vscode from 'vscode';
+import {
+  createRepository,
+  gitState,
+  isAtWork,
+  makeSample,
+  openBackend,
+  rootOf,
+  runCommand,
+} from '../../server/main/editor.ts';
+import type { BackendAccess } from '../backend/access.ts';
+import { DroverWindow } from '../drover-window.ts';
+
+const access: BackendAccess = {
+  open: openBackend,
+  isAtWork,
+  git: gitState,
+  rootOf,
+  createRepository,
+  command: runCommand,
+  makeSample,
+};
+
+export async function openWindow(extension: vscode.ExtensionContext): Promise<DroverWindow> {
+  const log = vscode.window.createOutputChannel('Drover', { log: true });
+  const window = new DroverWindow({ extension, log, access, showChange: async () => {} });
+  extension.subscriptions.push(log, window);
+  await window.start();
+  return window;
+}

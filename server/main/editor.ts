@@ -1,0 +1,140 @@
+// What an editor's extension needs of the server: the way to a backend, and what can be known without one. Light on
+// purpose, for it runs in the editor's own process: no database is opened here.
+
+import { spawn, execFile } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openGitAdapter } from '../git/adapter.ts';
+import { isNewEnough, parseVersion } from '../git/version.ts';
+import { protocolVersion } from '../protocol/api.ts';
+import { droverVersion } from '../protocol/version.ts';
+import { openBackendSocket } from '../rpc/transport/client.ts';
+import { ConnectFailure } from '../rpc/transport/errors.ts';
+import { isAlive, placesOf, projectFolderName, readAddress } from './places.ts';
+import { startBackend } from './start-backend.ts';
+
+export { makeSample } from './sample.ts';
+
+export interface OpenedBackend {
+  readonly socket: Socket;
+  readonly hello: {
+    readonly token: string;
+    readonly client: string;
+    readonly version: string;
+    readonly protocol: number;
+  };
+  readonly started: boolean;
+}
+
+export type GitState =
+  | { readonly kind: 'ok'; readonly version: string }
+  | { readonly kind: 'missing' | 'too_old'; readonly message: string };
+
+export type RootState =
+  | { readonly kind: 'project' | 'not_initialised'; readonly root: string }
+  | { readonly kind: 'no_repository'; readonly message: string };
+
+const outputBytesMax = 16 * 1024 * 1024;
+const gitWaitMaxMs = 10_000;
+const run = promisify(execFile);
+
+/** Connects to the backend at work, or starts one. The greeting is the caller's: here is what it has to say. */
+export async function openBackend(root: string, env: NodeJS.ProcessEnv): Promise<OpenedBackend> {
+  const running = await connectRunning(root, false);
+  if (running !== null) return running;
+  return await startBackend({ root, env }, () => connectRunning(root, true));
+}
+
+async function connectRunning(root: string, started: boolean): Promise<OpenedBackend | null> {
+  const address = readAddress(placesOf(root, null).address);
+  if (address === null || !isAlive(address)) return null;
+  try {
+    const socket = await openBackendSocket(address);
+    const hello = {
+      token: address.token,
+      client: 'vscode',
+      version: droverVersion,
+      protocol: protocolVersion,
+    };
+    return { socket, hello, started };
+  } catch (error) {
+    if (error instanceof ConnectFailure && error.kind === 'unreachable') return null;
+    throw error;
+  }
+}
+
+/** True when a backend is at work, or one has died without tidying up: there is something to go on with. */
+export function isAtWork(root: string): boolean {
+  return readAddress(placesOf(root, null).address) !== null;
+}
+
+export async function gitState(): Promise<GitState> {
+  try {
+    const { stdout } = await run('git', ['version'], { timeout: gitWaitMaxMs });
+    const version = parseVersion(stdout);
+    if (version === null) {
+      const message = 'The program called git does not tell its version.';
+      return { kind: 'missing', message };
+    }
+    if (isNewEnough(version)) return { kind: 'ok', version };
+    const message = `Git ${version} is too old: Drover needs 2.38 or newer. Put a newer git first on PATH, then reload the window.`;
+    return { kind: 'too_old', message };
+  } catch (error) {
+    return { kind: 'missing', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The repository that a folder is in (the main checkout, where the folder is a worktree), and whether it is set up. */
+export async function rootOf(folder: string): Promise<RootState> {
+  const opened = await openGitAdapter().open(folder);
+  if (!opened.ok) {
+    // A repository without a commit can be set up, and can't run anything yet: the checks before a run say so.
+    if (opened.error.kind !== 'no_commit')
+      return { kind: 'no_repository', message: opened.error.message };
+    return stateOf(realpathSync(folder));
+  }
+  return stateOf(opened.value.facts.root);
+}
+
+function stateOf(root: string): RootState {
+  const isSetUp = existsSync(join(root, projectFolderName));
+  return { kind: isSetUp ? 'project' : 'not_initialised', root };
+}
+
+export async function createRepository(folder: string): Promise<void> {
+  await run('git', ['init', '-b', 'main', folder], { timeout: gitWaitMaxMs });
+}
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The `drover` command in a process of its own. */
+export function runCommand(
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
+  const program = fileURLToPath(new URL('./cli.js', import.meta.url));
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--no-warnings', program, ...args], {
+      cwd,
+      env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    const output = { stdout: '', stderr: '' };
+    const collect = (name: 'stdout' | 'stderr') => (chunk: string) => {
+      if (output[name].length < outputBytesMax) output[name] += chunk;
+    };
+    child.stdout.setEncoding('utf8').on('data', collect('stdout'));
+    child.stderr.setEncoding('utf8').on('data', collect('stderr'));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code: code ?? 1, ...output }));
+  });
+}
