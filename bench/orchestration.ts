@@ -24,7 +24,12 @@ const agentProcesses = 2;
 export async function benchOrchestration(bench: Bench): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const files of bench.options.files) {
-    for (const mode of bench.options.modes) figures.push(...(await compare(bench, files, mode)));
+    for (const mode of bench.options.modes) {
+      const found = await compare(bench, files, mode);
+      // A large repository takes long: what is known so far is told at once.
+      for (const { what, value, unit } of found) bench.say(`${what}: ${short(value)} ${unit}`);
+      figures.push(...found);
+    }
   }
   return figures;
 }
