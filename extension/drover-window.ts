@@ -75,7 +75,6 @@ export class DroverWindow implements vscode.Disposable {
       panels: this.#panels,
       views: this.#views,
       messages: this.#messages,
-      memory,
       act: (project, action) => this.#act(project, action),
     });
     this.exports = exportsOf(this.#projects, this.#messages, this.#measurements);

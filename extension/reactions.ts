@@ -20,11 +20,8 @@ export interface ReactionParts {
   readonly views: SideViews;
   readonly messages: Messages;
   readonly act: (project: Project, action: NoticeAction) => Promise<void>;
-  /** When this window was last told that a run is at work, before it was reloaded. */
-  readonly memory: vscode.Memento;
 }
 
-const runningKey = 'wasRunning';
 /** What follows from the whole board is counted at most this often. */
 const recountMs = 100;
 
@@ -44,7 +41,7 @@ export class Reactions implements vscode.Disposable {
     if (project === null) return;
     switch (change.kind) {
       case 'attached':
-        return this.#attached(project, change.board, change.isAgain);
+        return this.#attached(change.board, change.isAgain);
       case 'board':
         return this.#notify(project, change.board);
       case 'changes':
@@ -56,10 +53,10 @@ export class Reactions implements vscode.Disposable {
     }
   }
 
-  #attached(project: Project, board: StatusSnapshot, isAgain: boolean): void {
-    const key = `${runningKey} ${project.root}`;
-    const wasRunning = isAgain || this.#parts.memory.get<boolean>(key, false);
-    const text = wasRunning ? reattachedText(summarise(board)) : null;
+  /** A window that finds agents at work says so; what only waits for a person is in the inbox already. */
+  #attached(board: StatusSnapshot, isAgain: boolean): void {
+    const summary = summarise(board);
+    const text = isAgain || summary.running > 0 ? reattachedText(summary) : null;
     if (text !== null) void this.#parts.messages.show('info', text);
   }
 
@@ -82,7 +79,7 @@ export class Reactions implements vscode.Disposable {
 
   #count(): void {
     this.#recount = null;
-    const { projects, statusBar, panels, views, memory } = this.#parts;
+    const { projects, statusBar, panels, views } = this.#parts;
     const summaries = projects.all.map(({ board }) =>
       board === null ? nothing : summarise(board),
     );
@@ -94,9 +91,6 @@ export class Reactions implements vscode.Disposable {
       if (board === null) continue;
       const byId = new Map(board.tasks.map((task) => [task.id, task]));
       panels.refreshTitles(project.root, (id) => byId.get(id) ?? null);
-      const key = `${runningKey} ${project.root}`;
-      const isRunning = board.run?.active === true;
-      if (memory.get<boolean>(key, false) !== isRunning) void memory.update(key, isRunning);
     }
     this.#tellContext();
   }

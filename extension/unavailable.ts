@@ -60,7 +60,8 @@ export function unavailable(reason: UnavailableReason, detail: string | null = n
 export function reasonOfRefusal(kind: string): UnavailableReason {
   switch (kind) {
     case 'protocol':
-    case 'newer':
+    // One that is too old to know how an editor greets.
+    case 'greeting':
       return 'backend_version';
     case 'not_a_repository':
       return 'no_repository';

@@ -29,6 +29,17 @@ export interface BackendClient {
   close(): void;
 }
 
+/** Says nothing to the person by itself: what there is to say about a connection is said once, by us. */
+class QuietLanguageClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+
+  override warn(message: string, data?: unknown): void {
+    super.warn(message, data, false);
+  }
+}
+
 /** Connects and greets; `open` is asked for the socket. Throws BackendFailure when no connection comes about. */
 export async function connectClient(
   open: () => Promise<OpenedBackend>,
@@ -43,7 +54,7 @@ export async function connectClient(
     isOpen = false;
     events.onClosed();
   };
-  const client = new LanguageClient(
+  const client = new QuietLanguageClient(
     'drover',
     'Drover',
     () => Promise.resolve({ reader: socket, writer: socket, detached: true }),

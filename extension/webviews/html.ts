@@ -73,7 +73,7 @@ export function page(options: PageOptions): string {
 <link rel="stylesheet" id="vscode-codicon-stylesheet" nonce="${escaped(nonce)}" href="${escaped(options.codiconStyle)}">
 <style nonce="${escaped(nonce)}">
 html, body { height: 100%; margin: 0; padding: 0; overflow: hidden; }
-body > * { display: block; height: 100%; }
+body > :not(script) { display: block; height: 100%; }
 </style>
 </head>
 <body data-vscode-context="{&quot;preventDefaultContextMenuItems&quot;:true}">

@@ -1,0 +1,135 @@
+// The board follows the feed: in frames, without a gap, and never for a connection that is gone.
+
+import assert from 'node:assert/strict';
+import { BoardStore, type BoardSource } from '../../../extension/board-store.ts';
+import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
+import type { StatusSnapshot } from '../../../server/protocol/views.ts';
+import { snapshotOf, taskView } from '../../doubles/views.ts';
+
+function board(seq: number, title = 'one'): StatusSnapshot {
+  return { ...snapshotOf([taskView({ id: 'task-1', title })]), seq };
+}
+
+function changes(after: number, seq: number, title: string): BoardChanges {
+  const { counts, progress, run, target, stuck, questions } = board(seq);
+  const tasks = [taskView({ id: 'task-1', title })];
+  const rest = { counts, progress, run, target, stuck, questions };
+  return { after, seq, tasks, removed_tasks: [], epics: null, snapshot: null, ...rest };
+}
+
+class Recorder {
+  readonly asked: string[] = [];
+  readonly heard: string[] = [];
+  readonly frames: (() => void)[] = [];
+  answers: BoardChanges[] = [];
+  snapshots: StatusSnapshot[] = [];
+  readonly store = new BoardStore(
+    {
+      onBoard: (now) => this.heard.push(`board ${now.seq}`),
+      onChanges: (_changes, now) => this.heard.push(`changes ${now.seq} ${now.tasks[0]?.title}`),
+      onFailure: (error) => this.heard.push(`failure ${String(error)}`),
+    },
+    { wait: () => new Promise((resolve) => this.frames.push(resolve)) },
+  );
+  readonly source: BoardSource = {
+    snapshot: async () => {
+      this.asked.push('snapshot');
+      const next = this.snapshots.shift();
+      if (next === undefined) throw new Error('no snapshot is left');
+      return next;
+    },
+    changes: async (after) => {
+      this.asked.push(`changes ${after}`);
+      const next = this.answers.shift();
+      if (next === undefined) throw new Error('no answer is left');
+      return next;
+    },
+  };
+
+  async frame(): Promise<void> {
+    await settle();
+    this.frames.shift()?.();
+    await settle();
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 10; turns += 1) await Promise.resolve();
+}
+
+suite('extension board store', () => {
+  test('follows the feed with one question for each frame', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5)];
+    recorder.answers = [changes(5, 7, 'two'), changes(7, 20, 'three')];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(6);
+    recorder.store.reach(7);
+    await settle();
+    recorder.store.reach(12);
+    recorder.store.reach(20);
+    await recorder.frame();
+    await recorder.frame();
+    assert.deepEqual(recorder.asked, ['snapshot', 'changes 5', 'changes 7']);
+    assert.deepEqual(recorder.heard, ['board 5', 'changes 7 two', 'changes 20 three']);
+  });
+
+  test('asks for nothing that it has already', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5)];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(5);
+    await recorder.frame();
+    assert.deepEqual(recorder.asked, ['snapshot']);
+  });
+
+  test('reads everything anew where changes leave a gap', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5), board(30, 'all new')];
+    recorder.answers = [changes(20, 30, 'too late')];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(30);
+    await recorder.frame();
+    assert.deepEqual(recorder.heard, ['board 5', 'board 30']);
+    assert.equal(recorder.store.board?.tasks[0]?.title, 'all new');
+  });
+
+  test('does not ask without end when the board is behind its feed', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5)];
+    recorder.answers = [changes(5, 5, 'same')];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(9);
+    await recorder.frame();
+    await recorder.frame();
+    assert.deepEqual(recorder.asked, ['snapshot', 'changes 5']);
+  });
+
+  test('drops answers of a connection that has ended, and keeps the last board in sight', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5)];
+    recorder.answers = [changes(5, 6, 'late')];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(6);
+    recorder.store.end();
+    await recorder.frame();
+    assert.deepEqual(recorder.heard, ['board 5']);
+    assert.equal(recorder.store.board?.seq, 5);
+  });
+
+  test('tells a failure once and goes on at the next event', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5)];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(6);
+    await settle();
+    recorder.answers = [changes(5, 7, 'again')];
+    recorder.store.reach(7);
+    await recorder.frame();
+    assert.deepEqual(recorder.heard, [
+      'board 5',
+      'failure Error: no answer is left',
+      'changes 7 again',
+    ]);
+  });
+});

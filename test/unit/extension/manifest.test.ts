@@ -1,0 +1,162 @@
+// The manifest and the code name the same commands, settings, views, panels and context keys: both ways.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  commandIds,
+  contextKeys,
+  panelNames,
+  sideViews,
+  viewContainerId,
+  walkthroughId,
+  webviewIds,
+} from '../../../extension/ids.ts';
+import { settingTable } from '../../../extension/settings-table.ts';
+import { droverVersion } from '../../../server/protocol/version.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+interface MenuItem {
+  readonly command: string;
+  readonly when?: string;
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly main: string;
+  readonly icon: string;
+  readonly engines: { readonly vscode: string };
+  readonly extensionKind: readonly string[];
+  readonly activationEvents: readonly string[];
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly capabilities: {
+    readonly untrustedWorkspaces: {
+      readonly supported: string;
+      readonly restrictedConfigurations: readonly string[];
+    };
+    readonly virtualWorkspaces: { readonly supported: boolean; readonly description: string };
+  };
+  readonly contributes: {
+    readonly commands: readonly { command: string; title: string; enablement?: string }[];
+    readonly menus: Readonly<Record<string, readonly MenuItem[]>>;
+    readonly keybindings: readonly MenuItem[];
+    readonly views: Readonly<Record<string, readonly { id: string; type: string; icon: string }[]>>;
+    readonly viewsContainers: {
+      readonly activitybar: readonly { id: string; icon: string }[];
+    };
+    readonly configuration: {
+      readonly properties: Readonly<
+        Record<string, { type: string; default: unknown; scope: string; enum?: readonly string[] }>
+      >;
+    };
+    readonly walkthroughs: readonly {
+      id: string;
+      steps: readonly { description: string; media: { markdown: string } }[];
+    }[];
+  };
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+const { contributes } = manifest;
+
+suite('extension manifest', () => {
+  test('names every command of the code, and no other', () => {
+    const declared = contributes.commands.map(({ command }) => command).sort();
+    assert.deepEqual(declared, [...commandIds].sort());
+  });
+
+  test('names only known commands in menus, keys and the walkthrough', () => {
+    const known = new Set<string>(commandIds);
+    const named = [...Object.values(contributes.menus).flat(), ...contributes.keybindings].map(
+      ({ command }) => command,
+    );
+    const inText = contributes.walkthroughs
+      .flatMap(({ steps }) => steps)
+      .flatMap(({ description }) => [...description.matchAll(/command:([\w.]+)/g)])
+      .map(([, command]) => command ?? '');
+    assert.deepEqual(
+      [...named, ...inText].filter((command) => !known.has(command)),
+      [],
+    );
+  });
+
+  test('has the settings of the code with their types, defaults, scopes and choices', () => {
+    const declared = Object.entries(contributes.configuration.properties).map(
+      ([name, { type, default: fallback, scope, enum: choices }]) => [
+        name,
+        { type, fallback, scope, ...(choices === undefined ? {} : { choices }) },
+      ],
+    );
+    const wanted = Object.entries(settingTable).map(([name, definition]) => [
+      `drover.${name}`,
+      definition,
+    ]);
+    assert.deepEqual(Object.fromEntries(declared), Object.fromEntries(wanted));
+  });
+
+  test('has the views and panels of the code', () => {
+    const views = contributes.views[viewContainerId]?.map(({ id, type }) => ({ id, type }));
+    assert.deepEqual(
+      views,
+      sideViews.map((name) => ({ id: webviewIds[name], type: 'webview' })),
+    );
+    assert.deepEqual(
+      contributes.viewsContainers.activitybar.map(({ id }) => id),
+      [viewContainerId],
+    );
+    for (const name of panelNames) {
+      assert.ok(manifest.activationEvents.includes(`onWebviewPanel:${webviewIds[name]}`), name);
+    }
+  });
+
+  test('asks in its conditions for no context key that the code does not set', () => {
+    const conditions = [...Object.values(contributes.menus).flat(), ...contributes.keybindings].map(
+      ({ when }) => when ?? '',
+    );
+    const enablements = contributes.commands.map(({ enablement }) => enablement ?? '');
+    const asked = [...conditions, ...enablements].flatMap((condition) =>
+      [...condition.matchAll(/(?<!['/^\w.])drover\.\w+/g)].map(([key]) => key),
+    );
+    const views = new Set<string>(Object.values(webviewIds));
+    const unknown = asked.filter(
+      (key) => !(contextKeys as readonly string[]).includes(key) && !views.has(key),
+    );
+    assert.deepEqual(unknown, []);
+  });
+
+  test('lets no setting that starts programs come from an untrusted workspace', () => {
+    const { restrictedConfigurations, supported } = manifest.capabilities.untrustedWorkspaces;
+    assert.equal(supported, 'limited');
+    for (const name of ['agent', 'agentPath', 'gate', 'apiKeyVariable']) {
+      assert.ok(restrictedConfigurations.includes(`drover.${name}`), name);
+    }
+  });
+
+  test('runs where the workspace is, and says that it can not work in the browser', () => {
+    assert.deepEqual(manifest.extensionKind, ['workspace']);
+    assert.equal(manifest.capabilities.virtualWorkspaces.supported, false);
+    assert.match(manifest.capabilities.virtualWorkspaces.description, /browser/);
+    assert.equal(manifest.main, './dist/extension.cjs');
+  });
+
+  test('asks for the VS Code whose types it is written against', () => {
+    assert.equal(manifest.engines.vscode, `^${manifest.devDependencies['@types/vscode']}`);
+    assert.equal(manifest.version, droverVersion);
+  });
+
+  test('names only files that are there', () => {
+    const [container] = contributes.viewsContainers.activitybar;
+    const walkthrough = contributes.walkthroughs.find(({ id }) => id === walkthroughId);
+    const files = [
+      manifest.icon,
+      container?.icon ?? '',
+      ...(walkthrough?.steps.map(({ media }) => media.markdown) ?? []),
+    ];
+    assert.equal(files.length, 6);
+    assert.deepEqual(
+      files.filter((file) => !existsSync(join(root, file))),
+      [],
+    );
+  });
+});

@@ -1,0 +1,160 @@
+// What is told to a person, and when: only what waits for one, each once, several as one.
+
+import assert from 'node:assert/strict';
+import { NoticeMemory, openNotices, toShow } from '../../../extension/notices.ts';
+import { plainText } from '../../../extension/plain-text.ts';
+import {
+  addUp,
+  reattachedText,
+  statusBarHover,
+  statusBarText,
+  summarise,
+} from '../../../extension/summary.ts';
+import type { QuestionView, TaskView } from '../../../server/protocol/views.ts';
+import { snapshotOf, taskView } from '../../doubles/views.ts';
+
+function question(id: string, task: string, choices: readonly string[]): QuestionView {
+  return {
+    id,
+    task_id: task,
+    attempt: 1,
+    kind: 'permission',
+    text: 'May I run npm test?',
+    choices,
+    state: 'open',
+    answer: null,
+    asked_at: 1,
+  };
+}
+
+const calm = [
+  taskView({ id: 'a', status: 'in_progress' }),
+  taskView({ id: 'b', status: 'ready' }),
+  taskView({ id: 'c', status: 'completed' }),
+];
+
+suite('extension notices', () => {
+  test('tell nothing about what goes on by itself', () => {
+    assert.deepEqual(openNotices(snapshotOf(calm)), []);
+  });
+
+  const cases: readonly (readonly [Partial<TaskView>, string, readonly string[]])[] = [
+    [{ status: 'needs_review' }, 'Title of t waits for your review.', ['Review', 'Show']],
+    [
+      { status: 'conflict', conflict_files: ['a', 'b'] },
+      'Title of t conflicts with what has landed (2 files).',
+      ['Resolve', 'Show'],
+    ],
+    [
+      { status: 'failed', last_error: 'The setup command ended with 1.' },
+      'Title of t has failed. The setup command ended with 1.',
+      ['Show', 'Retry'],
+    ],
+  ];
+  for (const [task, text, buttons] of cases) {
+    test(`tell of ${task.status}`, () => {
+      const [notice] = openNotices(snapshotOf([taskView({ id: 't', ...task })]));
+      assert.equal(notice?.text, text);
+      assert.deepEqual(
+        notice?.buttons.map(({ title }) => title),
+        buttons,
+      );
+    });
+  }
+
+  test('offer the answers of a question that has few of them', () => {
+    const few = snapshotOf(calm, { questions: [question('q', 'a', ['Allow', 'Deny'])] });
+    const many = snapshotOf(calm, { questions: [question('q', 'a', ['1', '2', '3'])] });
+    const titles = (board: typeof few): readonly string[] =>
+      openNotices(board).flatMap(({ buttons }) => buttons.map(({ title }) => title));
+    assert.deepEqual(titles(few), ['Allow', 'Deny', 'Open Inbox']);
+    assert.deepEqual(titles(many), ['Open Inbox']);
+  });
+
+  test('come once, and not for what was there when the window opened', () => {
+    const memory = new NoticeMemory();
+    const review = snapshotOf([taskView({ id: 'a', status: 'needs_review' })]);
+    const both = snapshotOf([
+      taskView({ id: 'a', status: 'needs_review' }),
+      taskView({ id: 'b', status: 'failed' }),
+    ]);
+    assert.equal(memory.fresh(review).length, 0);
+    assert.deepEqual(
+      memory.fresh(both).map(({ key }) => key),
+      ['failed b 0 '],
+    );
+    assert.equal(memory.fresh(both).length, 0);
+    assert.equal(memory.fresh(snapshotOf(calm)).length, 0);
+    assert.equal(memory.fresh(both).length, 2);
+  });
+
+  test('are told as one when there are many, and as the setting says', () => {
+    const tasks = ['a', 'b', 'c'].map((id) => taskView({ id, status: 'failed' }));
+    const failed = openNotices(snapshotOf(tasks));
+    const review = openNotices(snapshotOf([taskView({ id: 'r', status: 'needs_review' })]));
+    assert.deepEqual(
+      toShow(failed, 'all').map(({ text }) => text),
+      ['3 things wait for you.'],
+    );
+    assert.equal(toShow(review, 'all').length, 1);
+    assert.equal(toShow(review, 'blocking').length, 0);
+    assert.equal(toShow(failed, 'none').length, 0);
+  });
+});
+
+suite('extension summary', () => {
+  test('counts agents, what waits for its turn, and what waits for a person', () => {
+    const tasks = [
+      taskView({ id: 'a', status: 'in_progress' }),
+      taskView({ id: 'b', status: 'waiting' }),
+      taskView({ id: 'c', status: 'conflict' }),
+      taskView({ id: 'd', status: 'ready' }),
+    ];
+    const board = snapshotOf(tasks, { questions: [question('q', 'a', [])] });
+    assert.deepEqual(summarise(board), { running: 1, waiting: 1, needYou: 2 });
+  });
+
+  test('counts a task that asks once, and adds up repositories', () => {
+    const board = snapshotOf([taskView({ id: 'a', status: 'needs_review' })], {
+      questions: [question('q', 'a', [])],
+    });
+    const one = summarise(board);
+    assert.equal(one.needYou, 1);
+    assert.equal(addUp([one, one]).needYou, 2);
+  });
+
+  test('puts it into words', () => {
+    const summary = { running: 3, waiting: 2, needYou: 1 };
+    assert.equal(statusBarText(summary), '$(sync~spin) 3  $(clock) 2  $(bell-dot) 1');
+    assert.equal(
+      statusBarHover(summary),
+      'Drover: 3 agents at work, 2 waiting for their turn, 1 waiting for you',
+    );
+    assert.equal(reattachedText(summary), 'Re-attached: 3 agents at work, 1 waits for you');
+    assert.equal(
+      reattachedText({ running: 1, waiting: 0, needYou: 0 }),
+      'Re-attached: 1 agent at work',
+    );
+    assert.equal(reattachedText({ running: 0, waiting: 4, needYou: 0 }), null);
+  });
+});
+
+suite('extension plain text', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['links', '[click](command:rm)', '[click] (command:rm)'],
+    ['icons', 'a $(trash) b', 'a $ (trash) b'],
+    ['control characters', 'a\u001b[31mred\u0007\nb', 'a [31mred b'],
+    ['a change of direction', 'x\u202egnp.exe', 'x gnp.exe'],
+    ['what cannot be seen', 'a\u200bb\u2066c', 'a b c'],
+  ];
+  for (const [name, given, wanted] of cases) {
+    test(`takes out ${name}`, () => {
+      assert.equal(plainText(given), wanted);
+    });
+  }
+
+  test('is never longer than it may be', () => {
+    assert.equal(plainText('x'.repeat(1_000_000), 10), 'xxxxxxxxx…');
+    assert.equal(plainText('😀'.repeat(20), 3), '😀😀…');
+  });
+});

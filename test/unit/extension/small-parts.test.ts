@@ -1,0 +1,155 @@
+// Small pure parts: targets of commands, settings, refusals, reconnecting, files that others name.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BackendFailure, toFailure } from '../../../extension/backend/failure.ts';
+import { Reconnecting } from '../../../extension/backend/reconnecting.ts';
+import { readTarget } from '../../../extension/commands/target.ts';
+import { fileInside } from '../../../extension/file-inside.ts';
+import {
+  settingNames,
+  settingTable,
+  settingValue,
+  settingVariables,
+  type ExtensionSettings,
+} from '../../../extension/settings-table.ts';
+import { reasonOfRefusal, unavailable } from '../../../extension/unavailable.ts';
+
+suite('extension targets', () => {
+  const cases: readonly (readonly [string, readonly unknown[], readonly string[], unknown])[] = [
+    ['nothing', [], [], { ids: [], attempt: null, isExplicit: false }],
+    ['the selection', [], ['a', 'b'], { ids: ['a', 'b'], attempt: null, isExplicit: false }],
+    ['an id', ['x'], ['a'], { ids: ['x'], attempt: null, isExplicit: true }],
+    [
+      'a row of a webview',
+      [{ webview: 'drover.tree', webviewSection: 'task', taskId: 'x', status: 'ready' }],
+      [],
+      { ids: ['x'], attempt: null, isExplicit: true },
+    ],
+    ['an epic row', [{ epicId: 'e' }], [], { ids: ['e'], attempt: null, isExplicit: true }],
+    ['an attempt', [{ task: 'x', attempt: 2 }], [], { ids: ['x'], attempt: 2, isExplicit: true }],
+    [
+      'a row inside of the selection: all of it',
+      [{ taskId: 'a' }],
+      ['a', 'b'],
+      { ids: ['a', 'b'], attempt: null, isExplicit: true },
+    ],
+    ['junk', [{ taskId: 3, ids: [4] }], [], { ids: [], attempt: null, isExplicit: false }],
+  ];
+  for (const [name, args, selection, wanted] of cases) {
+    test(`are read from ${name}`, () => {
+      assert.deepEqual(readTarget(args, selection), wanted);
+    });
+  }
+});
+
+suite('extension settings', () => {
+  test('fall back where somebody has written nonsense', () => {
+    assert.equal(settingValue('agent', 'rm -rf'), '');
+    assert.equal(settingValue('agent', 'claude'), 'claude');
+    assert.equal(settingValue('workers', -1), 0);
+    assert.equal(settingValue('workers', '3'), 0);
+    assert.equal(settingValue('showPreflight', 'no'), true);
+    assert.equal(settingValue('gate', 7), '');
+  });
+
+  test('reach a run as variables, and say nothing where they are empty', () => {
+    const fallbacks = Object.fromEntries(
+      settingNames.map((name) => [name, settingTable[name].fallback]),
+    ) as unknown as ExtensionSettings;
+    assert.deepEqual(settingVariables(fallbacks), {});
+    assert.deepEqual(
+      settingVariables({ ...fallbacks, agent: 'demo', workers: 4, gate: 'npm test' }),
+      { DROVER_AGENT_TYPE: 'demo', DROVER_WORKERS: '4', DROVER_GATE: 'npm test' },
+    );
+  });
+});
+
+suite('extension failures', () => {
+  const wire = (code: unknown, data?: unknown): Error =>
+    Object.assign(new Error('words'), { code, data });
+  const cases: readonly (readonly [string, unknown, string])[] = [
+    ['a refusal', wire(-32010, { kind: 'cycle' }), 'cycle'],
+    ['a refusal without a kind', wire(-32010), 'refused'],
+    ['a connection that ended', wire(-32097), 'gone'],
+    ['a closed wire', wire(1), 'gone'],
+    ['a fault of the socket', wire('ECONNRESET'), 'gone'],
+    ['a fault of the backend', wire(-32603), 'internal'],
+    ['our own mistake', new TypeError('words'), 'internal'],
+    ['a failure as it is', new BackendFailure('protocol', 'words'), 'protocol'],
+    ['what is no error', 'words', 'gone'],
+  ];
+  for (const [name, error, kind] of cases) {
+    test(`know ${name}`, () => {
+      const failure = toFailure(error);
+      assert.equal(failure.kind, kind);
+      assert.equal(failure.message, 'words');
+    });
+  }
+
+  test('lead to a state with a way on', () => {
+    assert.equal(reasonOfRefusal('protocol'), 'backend_version');
+    assert.equal(reasonOfRefusal('greeting'), 'backend_version');
+    assert.equal(reasonOfRefusal('socket'), 'backend_failed');
+    const state = unavailable('backend_failed', 'The socket path is too long.');
+    assert.equal(state.message, 'The socket path is too long.');
+    assert.equal(state.action?.command, 'drover.reconnect');
+  });
+});
+
+suite('extension reconnecting', () => {
+  test('tries at once, then ever more slowly, and not for ever', () => {
+    let nowMs = 0;
+    const reconnecting = new Reconnecting(() => nowMs);
+    const delays = Array.from({ length: 13 }, () => reconnecting.nextDelayMs());
+    assert.deepEqual(delays.slice(0, 7), [0, 100, 400, 1_000, 2_000, 5_000, 5_000]);
+    assert.equal(delays.at(-1), null);
+    reconnecting.connected();
+    nowMs += 20_000;
+    assert.equal(reconnecting.nextDelayMs(), 0);
+  });
+
+  test('does not begin anew for a connection that breaks at once', () => {
+    const reconnecting = new Reconnecting(() => 0);
+    assert.equal(reconnecting.nextDelayMs(), 0);
+    reconnecting.connected();
+    assert.equal(reconnecting.nextDelayMs(), 100);
+    reconnecting.reset();
+    assert.equal(reconnecting.nextDelayMs(), 0);
+  });
+});
+
+suite('extension files of others', () => {
+  let folder = '';
+  suiteSetup(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-inside-')));
+    for (const name of ['repo', 'worktree', 'repo-beside']) mkdirSync(join(folder, name));
+    writeFileSync(join(folder, 'repo', 'a.txt'), '');
+    writeFileSync(join(folder, 'worktree', 'b.txt'), '');
+    writeFileSync(join(folder, 'repo-beside', 'c.txt'), '');
+    writeFileSync(join(folder, 'secret.txt'), '');
+    symlinkSync(join(folder, 'secret.txt'), join(folder, 'repo', 'link.txt'));
+  });
+  suiteTeardown(() => rmSync(folder, { recursive: true, force: true }));
+
+  const cases: readonly (readonly [string, string | null])[] = [
+    ['a.txt', 'repo/a.txt'],
+    ['WT/b.txt', 'worktree/b.txt'],
+    ['../secret.txt', null],
+    ['link.txt', null],
+    ['../repo-beside/c.txt', null],
+    ['missing.txt', null],
+    ['.', null],
+    ['a.txt\0', null],
+  ];
+  for (const [path, wanted] of cases) {
+    test(`${JSON.stringify(path)} is ${wanted === null ? 'refused' : 'opened'}`, async () => {
+      const folders = [join(folder, 'repo'), join(folder, 'worktree')];
+      const named = path.replace('WT', join(folder, 'worktree'));
+      const found = await fileInside(named, folders);
+      assert.equal(found, wanted === null ? null : join(folder, wanted));
+    });
+  }
+});

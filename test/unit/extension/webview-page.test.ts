@@ -1,0 +1,99 @@
+// The page around webviews, what comes back after a reload, and which messages are let through.
+
+import assert from 'node:assert/strict';
+import { page, policy, subjectOf } from '../../../extension/webviews/html.ts';
+import { readMessage, refusedAsk } from '../../../extension/webviews/messages-in.ts';
+import { readSubject, subjectKey } from '../../../extension/webviews/subject.ts';
+
+const options = {
+  title: 'Tasks',
+  nonce: 'abc',
+  cspSource: 'https://host',
+  script: 'https://host/tree.js',
+  codiconStyle: 'https://host/codicon.css',
+};
+
+suite('extension webview page', () => {
+  test('allows scripts by nonce alone, and nothing inline', () => {
+    const text = policy('https://host', 'abc');
+    assert.match(text, /^default-src 'none'; script-src 'nonce-abc'; style-src /);
+    assert.doesNotMatch(text, /unsafe|\*|data:|http:/);
+  });
+
+  test('shows hostile text in a subject as data', () => {
+    const subject = { id: '</script><script>alert(1)</script>\u2028' };
+    const html = page({ ...options, subject });
+    assert.equal(html.match(/<script/g)?.length, 2);
+    assert.doesNotMatch(html, /alert\(1\)<\/script>/);
+    assert.match(html, /\\u003c\/script\\u003e/);
+  });
+
+  test('escapes what stands in attributes', () => {
+    const html = page({
+      ...options,
+      title: '<b>"',
+      cspSource: `x"><img src=y onerror='z'>`,
+      subject: null,
+    });
+    assert.doesNotMatch(html, /<img|<b>/);
+  });
+
+  test('finds a subject in the state that VS Code gives back, and takes no other', () => {
+    const state = { subject: { root: '/r', id: 'task-1', attempt: 2 }, component: { top: 3 } };
+    assert.deepEqual(readSubject(subjectOf(state)), { root: '/r', id: 'task-1', attempt: 2 });
+    const nothing = { root: null, id: null, attempt: null };
+    for (const bad of [
+      null,
+      undefined,
+      7,
+      {},
+      { subject: 'x' },
+      { subject: { id: 3, attempt: 1.5 } },
+    ]) {
+      assert.deepEqual(readSubject(subjectOf(bad)), nothing);
+    }
+  });
+
+  test('gives each attempt a panel of its own', () => {
+    const first = { root: '/r', id: 'task-1', attempt: 1 };
+    assert.notEqual(subjectKey('stream', first), subjectKey('stream', { ...first, attempt: 2 }));
+    assert.equal(subjectKey('stream', first), subjectKey('stream', { ...first }));
+  });
+
+  const refused: readonly (readonly [string, unknown])[] = [
+    ['nothing', null],
+    ['a text', 'ask'],
+    ['another type', { type: 'run', ask: 1 }],
+    ['a request that only the extension makes', ask('backend', 'run.start')],
+    ['a request of another prototype', ask('host', 'constructor')],
+    ['no number', { ...ask('host', 'hello'), ask: 'x' }],
+    ['a selection of objects', { type: 'selection', ids: [{}] }],
+    ['a selection without end', { type: 'selection', ids: Array(10_001).fill('x') }],
+  ];
+  for (const [name, message] of refused) {
+    test(`refuses ${name}`, () => {
+      assert.equal(readMessage(message), null);
+    });
+  }
+
+  test('lets through what is on the list, with parameters as an object', () => {
+    assert.deepEqual(readMessage({ ...ask('backend', 'task.add'), params: 'x' }), {
+      ...ask('backend', 'task.add'),
+      params: {},
+    });
+    assert.deepEqual(readMessage(ask('host', 'openGrid')), ask('host', 'openGrid'));
+    assert.deepEqual(readMessage({ type: 'selection', ids: ['a'] }), {
+      type: 'selection',
+      ids: ['a'],
+    });
+  });
+
+  test('still answers a question that it refuses', () => {
+    assert.equal(refusedAsk(ask('backend', 'run.start')), 1);
+    assert.equal(refusedAsk('x'), null);
+  });
+});
+
+function ask(to: 'backend' | 'host', name: string): object {
+  return { type: 'ask', ask: 1, to, name, params: {} };
+}

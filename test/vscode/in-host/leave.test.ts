@@ -1,0 +1,22 @@
+// First half of a window that goes away in mid-run: it starts agents and ends without a word to anybody.
+
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { addTask, ready, untilBoard } from './support.ts';
+
+suite('a window that goes away', () => {
+  test('leaves its agents at work', async () => {
+    const exports = await ready();
+    await vscode.commands.executeCommand('drover.tree.focus');
+    const project = await untilBoard(exports, () => true);
+    for (const name of ['a', 'b', 'c']) {
+      await addTask(project, `Stay ${name}`, ['sleep 20000', `write ${name}.txt ${name}`]);
+    }
+    await vscode.workspace
+      .getConfiguration('drover')
+      .update('showPreflight', false, vscode.ConfigurationTarget.Global);
+    await vscode.commands.executeCommand('drover.runAll');
+    const running = await untilBoard(exports, (board) => board.counts.in_progress === 3);
+    assert.equal(running.board?.run?.active, true);
+  });
+});

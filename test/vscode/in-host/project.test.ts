@@ -1,0 +1,113 @@
+// The extension in a real extension host, on a real repository with a real backend and the demo agent.
+
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import type { ExportsWhenReady } from '../../../extension/exports.ts';
+import { commandIds } from '../../../extension/ids.ts';
+import {
+  activated,
+  addTask,
+  backendPid,
+  git,
+  ready,
+  taskOf,
+  untilBoard,
+  waitMs,
+  workspaceRoot,
+} from './support.ts';
+
+suite('the extension in its host', () => {
+  let exports: ExportsWhenReady;
+
+  test('activates without loading what is not needed yet', async () => {
+    const { activationMs } = await activated();
+    assert.ok(activationMs < 50, `activation took ${activationMs.toFixed(1)} ms`);
+  });
+
+  test('registers every command', async () => {
+    await activated();
+    const registered = new Set(await vscode.commands.getCommands(true));
+    assert.deepEqual(
+      commandIds.filter((id) => !registered.has(id)),
+      [],
+    );
+  });
+
+  test('finds the repository, starts its backend and shows the board', async () => {
+    exports = await ready();
+    await vscode.commands.executeCommand('drover.tree.focus');
+    const project = await untilBoard(exports, () => true);
+    assert.equal(project.root, workspaceRoot());
+    assert.ok(backendPid() > 0);
+  });
+
+  test('runs an epic with the demo agent until it has landed', async () => {
+    const project = await untilBoard(exports, () => true);
+    const epic = await project.request('epic.add', { title: 'First epic' });
+    const first = await addTask(project, 'One', ['write one.txt one'], epic.id);
+    const second = await project.request('task.add', {
+      title: 'Two',
+      epic: epic.id,
+      blocked_by: [first.id],
+      description: 'demo: write two.txt two',
+    });
+    await vscode.workspace
+      .getConfiguration('drover')
+      .update('showPreflight', false, vscode.ConfigurationTarget.Global);
+    await vscode.commands.executeCommand('drover.runEpic', { epicId: epic.id });
+    const done = await untilBoard(exports, (board) =>
+      [first.id, second.id].every((id) => taskOf(board, id).status === 'completed'),
+    );
+    assert.notEqual(taskOf(done.board, second.id).landed_sha, null);
+    await untilBoard(exports, (board) => board.run?.active === false);
+    assert.match(git('ls-tree', '--name-only', 'main'), /one\.txt\ntwo\.txt/);
+  });
+
+  test('connects again to a backend that was killed, and loses nothing', async () => {
+    const project = await untilBoard(exports, () => true);
+    const task = await addTask(project, 'Long', ['sleep 4000', 'write long.txt long']);
+    await vscode.commands.executeCommand('drover.runAll');
+    await untilBoard(exports, (board) => taskOf(board, task.id).status === 'in_progress');
+    const before = backendPid();
+    process.kill(before, 'SIGKILL');
+    await exports.until((connection) => connection.kind === 'connecting', waitMs);
+    const again = await untilBoard(exports, () => backendPid() !== before);
+    assert.notEqual(again.board, null);
+    assert.ok(
+      exports.shown.some((text) => /^Re-attached: 1 agent at work/.test(text)),
+      exports.shown.join('\n'),
+    );
+    const done = await untilBoard(
+      exports,
+      (board) => taskOf(board, task.id).status === 'completed',
+    );
+    assert.equal(taskOf(done.board, task.id).attempts, 1);
+  });
+
+  test('opens a panel for an attempt, the grid and the board', async () => {
+    const project = await untilBoard(exports, () => true);
+    const [task] = project.board?.tasks ?? [];
+    assert.ok(task !== undefined);
+    await vscode.commands.executeCommand('drover.openStream', task.id);
+    await vscode.commands.executeCommand('drover.openStream', { taskId: task.id });
+    await vscode.commands.executeCommand('drover.openGrid');
+    await vscode.commands.executeCommand('drover.openBoard');
+    const tabs = vscode.window.tabGroups.all.flatMap(({ tabs: all }) => all);
+    const panels = tabs.flatMap(({ input }) =>
+      input instanceof vscode.TabInputWebview
+        ? [input.viewType.replace(/^mainThreadWebview-/, '')]
+        : [],
+    );
+    assert.deepEqual([...panels].sort(), ['drover.board', 'drover.grid', 'drover.stream']);
+  });
+
+  test('tells what was refused, and changes nothing', async () => {
+    await vscode.commands.executeCommand('drover.retryTask', 'no-such-task');
+    await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
+    const project = await untilBoard(exports, () => true);
+    await assert.rejects(
+      project.request('task.edit', { id: 'no-such-task', title: 'x' }),
+      /no-such-task/,
+    );
+  });
+});

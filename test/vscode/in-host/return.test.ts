@@ -1,0 +1,18 @@
+// Second half: another window on the same repository finds the agents at work, none lost and none doubled.
+
+import assert from 'node:assert/strict';
+import { ready, untilBoard } from './support.ts';
+
+suite('a window that comes later', () => {
+  test('finds the agents at work without being asked, and they finish', async () => {
+    const exports = await ready();
+    const found = await untilBoard(exports, (board) => board.run?.active === true);
+    assert.equal(found.board?.counts.in_progress, 3);
+    assert.deepEqual(exports.shown, ['Re-attached: 3 agents at work']);
+    const done = await untilBoard(exports, (board) => board.counts.completed === 3);
+    assert.deepEqual(
+      done.board?.tasks.map(({ attempts }) => attempts),
+      [1, 1, 1],
+    );
+  });
+});
