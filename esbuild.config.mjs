@@ -1,10 +1,14 @@
 // Bundles what is shipped: the programs (ES modules for Node 24), the extension (CommonJS for VS Code's extension host) and
-// the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date, `--production` leaves out source maps.
+// the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date, `--production` leaves out source maps,
+// `--outdir=<folder>` puts them elsewhere.
 import { build, context } from 'esbuild';
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 
 const isProduction = process.argv.includes('--production');
 const isWatching = process.argv.includes('--watch');
+const outdir =
+  process.argv.find((argument) => argument.startsWith('--outdir='))?.slice('--outdir='.length) ??
+  'dist';
 
 const programs = {
   cli: 'server/cli/main.ts',
@@ -37,7 +41,7 @@ const bundles = [
   {
     ...shared,
     entryPoints: existing(programs),
-    outdir: 'dist',
+    outdir,
     platform: 'node',
     target: 'node24',
     format: 'esm',
@@ -51,7 +55,7 @@ const bundles = [
   {
     ...shared,
     entryPoints: existing(extension),
-    outdir: 'dist',
+    outdir,
     outExtension: { '.js': '.cjs' },
     platform: 'node',
     target: 'node24',
@@ -69,7 +73,7 @@ const bundles = [
   {
     ...shared,
     entryPoints: existing(webviews),
-    outdir: 'dist/webview',
+    outdir: `${outdir}/webview`,
     platform: 'browser',
     target: 'es2024',
     format: 'esm',
@@ -77,13 +81,13 @@ const bundles = [
   },
 ];
 
-rmSync('dist', { recursive: true, force: true });
+rmSync(outdir, { recursive: true, force: true });
 for (const options of bundles.filter(({ entryPoints }) => Object.keys(entryPoints).length > 0)) {
   if (isWatching) await (await context(options)).watch();
   else await build(options);
 }
 const icons = 'node_modules/@vscode/codicons/dist';
-mkdirSync('dist/webview', { recursive: true });
+mkdirSync(`${outdir}/webview`, { recursive: true });
 for (const file of ['codicon.css', 'codicon.ttf']) {
-  copyFileSync(`${icons}/${file}`, `dist/webview/${file}`);
+  copyFileSync(`${icons}/${file}`, `${outdir}/webview/${file}`);
 }

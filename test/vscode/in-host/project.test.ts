@@ -74,7 +74,7 @@ suite('the extension in its host', () => {
     const again = await untilBoard(exports, () => backendPid() !== before);
     assert.notEqual(again.board, null);
     assert.ok(
-      exports.shown.some((text) => /^Re-attached: 1 agent at work/.test(text)),
+      exports.shown.some((text) => text.startsWith('Re-attached: 1 agent at work')),
       exports.shown.join('\n'),
     );
     const done = await untilBoard(

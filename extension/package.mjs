@@ -1,0 +1,92 @@
+// `npm run package`: the extension as VSIX files, one for each platform, in `out/vsix/`. Without arguments for this
+// platform, `--all` for all that Drover supports, `--target <name>` for one of them. Everything is built anew, without
+// source maps, in a folder of its own, so a build that is in use is left alone.
+
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createVSIX } from '@vscode/vsce';
+
+const platforms = ['linux', 'darwin', 'win32'];
+const architectures = ['x64', 'arm64'];
+const targets = platforms.flatMap((name) => architectures.map((cpu) => `${name}-${cpu}`));
+const bytesMax = 5 * 1024 * 1024;
+
+const root = resolve(import.meta.dirname, '..');
+const stage = join(root, 'out', 'package');
+const outputs = join(root, 'out', 'vsix');
+
+const { values } = parseArgs({
+  options: { all: { type: 'boolean', default: false }, target: { type: 'string' } },
+});
+
+function wantedTargets() {
+  if (values.all) return targets;
+  const target = values.target ?? `${process.platform}-${process.arch}`;
+  if (!targets.includes(target)) throw new Error(`${target} is none of ${targets.join(', ')}.`);
+  return [target];
+}
+
+/** What is for developers stays out of the package: scripts, dependencies (they are bundled), the command's entry. */
+function manifest() {
+  const all = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const left = ['private', 'bin', 'scripts', 'dependencies', 'devDependencies'];
+  const kept = Object.entries(all).filter(
+    ([key]) => ![...left, 'optionalDependencies'].includes(key),
+  );
+  return Object.fromEntries(kept);
+}
+
+/** Pictures of the README that are files of the repository. */
+function pictures(readme) {
+  const links = [...readme.matchAll(/!\[[^\]]*\]\(([^)\s]+)|<img[^>]+src="([^"]+)"/g)];
+  return links
+    .map(([, inText, inTag]) => inText ?? inTag ?? '')
+    .filter((link) => !link.includes(':') && existsSync(join(root, link)));
+}
+
+function makeStage() {
+  rmSync(stage, { recursive: true, force: true });
+  mkdirSync(stage, { recursive: true });
+  const config = join(root, 'esbuild.config.mjs');
+  execFileSync(process.execPath, [config, '--production', `--outdir=${join(stage, 'dist')}`], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  rmSync(join(stage, 'dist', 'demo.js'), { force: true });
+  for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore']) {
+    cpSync(join(root, name), join(stage, name), { recursive: true });
+  }
+  for (const picture of pictures(readFileSync(join(root, 'README.md'), 'utf8'))) {
+    mkdirSync(dirname(join(stage, picture)), { recursive: true });
+    cpSync(join(root, picture), join(stage, picture));
+  }
+  writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+}
+
+makeStage();
+mkdirSync(outputs, { recursive: true });
+const { version } = manifest();
+for (const target of wantedTargets()) {
+  const packagePath = join(outputs, `drover-${target}-${version}.vsix`);
+  await createVSIX({
+    cwd: stage,
+    target,
+    packagePath,
+    dependencies: false,
+    allowMissingRepository: true,
+    rewriteRelativeLinks: false,
+  });
+  const { size } = statSync(packagePath);
+  if (size > bytesMax) throw new Error(`${packagePath} has ${size} bytes, more than ${bytesMax}.`);
+  console.log(`${packagePath} (${(size / 1024 / 1024).toFixed(2)} MB)`);
+}
