@@ -31,8 +31,6 @@ const stopWaitMs = 60_000;
 const connectTriesMax = 12;
 const connectDelayMaxMs = 3000;
 const pageSize = 1000;
-/** A run that somebody else stops is over for us too. */
-const endTypes: ReadonlySet<string> = new Set(['run.finished', 'run.stopped']);
 
 type Signal = 'over' | 'gone' | 'interrupt';
 
@@ -82,7 +80,8 @@ class RunFollower {
   private client: Client;
   private last: number;
   private isOver = false;
-  private isStopping = false;
+  /** Its agents are being ended; the run's last word is still to come. */
+  private isStopped = false;
   private finished: EventView | null = null;
 
   constructor(
@@ -104,7 +103,8 @@ class RunFollower {
   async toTheEnd(): Promise<RunEnd> {
     for (;;) {
       const signal = await this.followUntilSignal();
-      if (signal === 'gone') {
+      // A run that was stopped is over, also when its backend went before it could say so.
+      if (signal === 'gone' && (!this.isStopped || this.interrupts.isInterrupted)) {
         await this.connectAgain();
         continue;
       }
@@ -141,12 +141,16 @@ class RunFollower {
     const fresh = batch.filter((event) => event.seq > this.last);
     this.last = fresh.at(-1)?.seq ?? this.last;
     const ours = fresh.filter((event) => event.run_id === null || event.run_id === this.runId);
-    const endAt = this.isStopping ? -1 : ours.findIndex((event) => endTypes.has(event.type));
+    const endAt = ours.findIndex((event) => event.type === 'run.finished');
     this.display.onEvents(endAt === -1 ? ours : ours.slice(0, endAt + 1));
+    for (const { type } of ours) {
+      if (type === 'run.stopped') this.isStopped = true;
+      if (type === 'run.resumed') this.isStopped = false;
+    }
     const end = ours[endAt];
     if (end === undefined) return;
     this.isOver = true;
-    if (end.type === 'run.finished') this.finished = end;
+    this.finished = end;
     this.signals.give('over');
   }
 
@@ -155,7 +159,6 @@ class RunFollower {
     this.display.onNotice(
       'Stopping: the agents are ended and their tasks given back (Ctrl-C again leaves at once) …',
     );
-    this.isStopping = true; // what follows the end of the run is shown too: the tasks that are given back
     const late = this.context.surroundings.sleep(stopWaitMs);
     await Promise.race([this.client.call('run.stop', { run: this.runId }), late]);
     for (;;) {

@@ -68,8 +68,10 @@ const landingsMin = 16;
 
 /**
  * How many tasks may wait to land while others still start: whoever runs ahead of the gate begins from ever older
- * bases, and takes from the landing what it needs to catch up.
+ * bases, and takes from the landing what it needs to catch up. One worker does one task after the other: what a landing
+ * frees comes in its order, and nothing can be in conflict.
  */
 export function landingsWaitingMax(workers: number): number {
+  if (workers === 1) return 1;
   return Math.max(landingsMin, workers * landingsPerWorkerMax);
 }

@@ -51,6 +51,7 @@ export {
   takeLandings,
   writeLine,
 } from './landings.ts';
+export { inParts } from './read.ts';
 export { addTask } from './tasks.ts';
 export {
   endAllUpkeep,

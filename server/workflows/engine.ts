@@ -4,9 +4,8 @@ import { executeTask, executeWorkflow, agentQueue } from './execute-task.ts';
 import { endLeftCommands } from './left-commands.ts';
 import { landEpic, landEpicWorkflow, type LandEpicInput } from './land-epic.ts';
 import { landTasks, type LandInput } from './land-tasks.ts';
-import { followLine } from './lines.ts';
 import { type Engine, type Parts, Switchboard } from './parts.ts';
-import { runEpic, runQueue, runWorkflow } from './run-epic.ts';
+import { finishStopped, runEpic, runQueue, runWorkflow } from './run-epic.ts';
 import { landQueue, landWorkflow } from './submission.ts';
 import type { Claim } from '../store/port.ts';
 import { requestStop } from './controls.ts';
@@ -92,7 +91,7 @@ export async function stopRuns(engine: Engine, runId: string | null): Promise<re
     engine,
     owned.map((task) => task.id),
   );
-  for (const run of runs) await followLine(engine, run.target_branch);
+  for (const run of runs) await finishStopped(engine, run);
   return ids;
 }
 

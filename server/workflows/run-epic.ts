@@ -67,14 +67,68 @@ async function stopBroken(engine: Engine, tx: Tx, id: string, error: unknown): P
     .set({ state: 'stopped', ended_at_ms: engine.clock.now() })
     .where('id', '=', id)
     .where('state', '=', 'active')
-    .returning('epic_id')
+    .returningAll()
     .executeTakeFirst();
   if (stopped === undefined) return;
+  const reason = engine.mask(words);
   await engine.store.append(tx, {
     type: 'run.stopped',
     runId: id,
     epicId: stopped.epic_id,
-    data: { run: id, reason: engine.mask(words) },
+    data: { run: id, reason },
+  });
+  const state = await scopeState(tx, stopped);
+  const left = { pending: 0, reason };
+  await appendFinished(engine, tx, stopped, summaryOf(stopped, 'stopped', state, true), left);
+}
+
+/** The last word of a run that a person has stopped, once its agents have ended; none when it goes on already. */
+export async function finishStopped(engine: Engine, row: RunRow): Promise<void> {
+  const followed = await followLine(engine, row.target_branch);
+  const epicLeft = await epicNotLanded(engine, row);
+  await engine.store.transaction(async (tx) => {
+    const now = await tx
+      .selectFrom('runs')
+      .select('state')
+      .where('id', '=', row.id)
+      .executeTakeFirst();
+    if (now?.state !== 'stopped') return;
+    const summary = summaryOf(row, 'stopped', await scopeState(tx, row), epicLeft);
+    await appendFinished(engine, tx, row, summary, followed);
+  });
+}
+
+function summaryOf(
+  row: RunRow,
+  state: RunSummary['state'],
+  scope: ScopeState,
+  epicLeft: boolean,
+): RunSummary {
+  const { completed, failed, left, cancelled, total } = scope;
+  const isLeft = left > 0 || (epicLeft && completed > 0);
+  const exitCode = failed > 0 ? 1 : isLeft ? 2 : 0;
+  return { run: row.id, state, completed, failed, left, cancelled, total, exit_code: exitCode };
+}
+
+async function appendFinished(
+  engine: Engine,
+  tx: Tx,
+  row: RunRow,
+  summary: RunSummary,
+  followed: { readonly pending: number; readonly reason: string | null },
+): Promise<void> {
+  const result = followed.pending > 0 ? resultBranch(row.target_branch) : row.target_branch;
+  await tx.updateTable('runs').set({ result_branch: result }).where('id', '=', row.id).execute();
+  await engine.store.append(tx, {
+    type: 'run.finished',
+    epicId: row.epic_id,
+    runId: row.id,
+    data: {
+      ...summary,
+      result_branch: result,
+      pending: followed.pending,
+      reason: followed.reason,
+    },
   });
 }
 
@@ -152,35 +206,13 @@ async function finish(
       .where('state', '=', 'active')
       .executeTakeFirst();
     if (state.moving > 0 || active === undefined) return null;
-    const isLeft = state.left > 0 || (epicLeft && state.completed > 0);
-    const exitCode = state.failed > 0 ? 1 : isLeft ? 2 : 0;
-    const summary: RunSummary = {
-      run: row.id,
-      state: 'finished',
-      completed: state.completed,
-      failed: state.failed,
-      left: state.left,
-      cancelled: state.cancelled,
-      total: state.total,
-      exit_code: exitCode,
-    };
-    const result = followed.pending > 0 ? resultBranch(row.target_branch) : row.target_branch;
+    const summary = summaryOf(row, 'finished', state, epicLeft);
     await tx
       .updateTable('runs')
-      .set({ state: 'finished', ended_at_ms: engine.clock.now(), result_branch: result })
+      .set({ state: 'finished', ended_at_ms: engine.clock.now() })
       .where('id', '=', row.id)
       .execute();
-    await engine.store.append(tx, {
-      type: 'run.finished',
-      epicId: row.epic_id,
-      runId: row.id,
-      data: {
-        ...summary,
-        result_branch: result,
-        pending: followed.pending,
-        reason: followed.reason,
-      },
-    });
+    await appendFinished(engine, tx, row, summary, followed);
     return summary;
   });
 }

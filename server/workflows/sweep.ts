@@ -1,47 +1,98 @@
 // After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
 
-import { endUpkeep, holdForUpkeep } from '../store/port.ts';
+import { endUpkeep, holdForUpkeep, inParts } from '../store/port.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
+import { nameRescueRefs } from './rescue-refs.ts';
 
 /** Branches looked at in one sweep; the next run's end takes the rest. */
 const sweepMax = 5_000;
 
+interface SweptAttempt {
+  readonly task_id: string;
+  readonly branch: string;
+  readonly commit_sha: string | null;
+  readonly base_sha: string | null;
+  readonly state: string;
+  /** Branch that the task itself names. */
+  readonly named: string | null;
+}
+
 export async function sweepBranches(engine: Engine): Promise<void> {
-  const rows = await engine.store.db
+  const listed = await engine.git.listWorktrees();
+  if (!listed.ok) return engine.report(listed.error, 'listing worktrees');
+  const held = new Map(listed.value.map((entry) => [entry.branch, entry]));
+  const changes: { ref: string; next: null; old: string }[] = [];
+  const gone: string[] = [];
+  for (const row of await endedAttempts(engine)) {
+    const ref = branchRef(row.branch);
+    const present = await engine.git.readRef(ref);
+    if (present === null) {
+      if (row.named === row.branch) gone.push(row.branch);
+      continue;
+    }
+    // Landed work, or an attempt that left no commit at all: nothing becomes unreachable.
+    const expected = row.state === 'succeeded' ? (row.commit_sha ?? row.base_sha) : row.base_sha;
+    if (present !== expected) {
+      if (row.state === 'failed' && row.named !== row.branch) await nameRef(engine, ref, row);
+      continue;
+    }
+    const owner = held.get(ref) ?? held.get(row.branch);
+    if (owner !== undefined && !(await detach(engine, owner.path, present, row))) continue;
+    changes.push({ ref, next: null, old: present });
+    gone.push(row.branch);
+  }
+  if (changes.length > 0) {
+    const done = await engine.git.updateRefs(changes, 'drover: landed');
+    if (!done.ok) return engine.report(done.error, 'removing landed branches');
+  }
+  await forgetBranches(engine, gone);
+}
+
+async function endedAttempts(engine: Engine): Promise<readonly SweptAttempt[]> {
+  return engine.store.db
     .selectFrom('attempts as a')
     .innerJoin('tasks as t', 't.id', 'a.task_id')
-    .select(['a.branch', 'a.commit_sha', 'a.base_sha', 'a.state', 't.landed_sha'])
+    .select(['a.task_id', 'a.branch', 'a.commit_sha', 'a.base_sha', 'a.state'])
+    .select('t.branch as named')
     .where((eb) =>
       eb.or([
-        eb.and([eb('a.state', '=', 'succeeded'), eb('t.landed_sha', 'is not', null)]),
+        eb.and([
+          eb('a.state', '=', 'succeeded'),
+          eb.or([eb('t.landed_sha', 'is not', null), eb('a.commit_sha', 'is', null)]),
+        ]),
         eb('a.state', '=', 'failed'),
       ]),
     )
     .orderBy('a.ended_at_ms', 'desc')
     .limit(sweepMax)
     .execute();
-  const listed = await engine.git.listWorktrees();
-  if (!listed.ok) return engine.report(listed.error, 'listing worktrees');
-  const held = new Map(listed.value.map((entry) => [entry.branch, entry]));
-  const changes: { ref: string; next: null; old: string }[] = [];
-  for (const row of rows) {
-    const ref = branchRef(row.branch);
-    const present = await engine.git.readRef(ref);
-    // Landed work, or an attempt that left no commit at all: nothing becomes unreachable.
-    const expected = row.state === 'succeeded' ? row.commit_sha : row.base_sha;
-    if (present === null || present !== expected) continue;
-    const owner = held.get(ref) ?? held.get(row.branch);
-    if (owner !== undefined && !(await detach(engine, owner.path, present))) continue;
-    changes.push({ ref, next: null, old: present });
+}
+
+/** A task names no branch that is not there. */
+async function forgetBranches(engine: Engine, branches: readonly string[]): Promise<void> {
+  for (const part of inParts(branches)) {
+    await engine.store.transaction((tx) =>
+      tx
+        .updateTable('tasks')
+        .set({ branch: null })
+        .where('branch', 'in', [...part])
+        .execute(),
+    );
   }
-  if (changes.length === 0) return;
-  const done = await engine.git.updateRefs(changes, 'drover: landed');
-  if (!done.ok) engine.report(done.error, 'removing landed branches');
+}
+
+async function nameRef(engine: Engine, ref: string, { task_id: id }: SweptAttempt): Promise<void> {
+  await engine.store.transaction((tx) => nameRescueRefs(tx, [ref], id));
 }
 
 /** Only free slots are taken off their branch; a slot that somebody holds keeps it. */
-async function detach(engine: Engine, path: string, sha: string): Promise<boolean> {
+async function detach(
+  engine: Engine,
+  path: string,
+  sha: string,
+  row: SweptAttempt,
+): Promise<boolean> {
   const slot = { path, holder: null };
   if (!(await engine.store.transaction((tx) => holdForUpkeep(tx, slot, 'sweep')))) return false;
   try {
@@ -53,7 +104,10 @@ async function detach(engine: Engine, path: string, sha: string): Promise<boolea
       dropIgnored: false,
       sparse: engine.settings().sparse,
     });
-    return prepared.ok;
+    if (!prepared.ok) return false;
+    const { rescueRef } = prepared.value;
+    if (rescueRef !== null) await nameRef(engine, rescueRef, row);
+    return true;
   } finally {
     await engine.store.transaction((tx) => endUpkeep(tx, slot));
   }

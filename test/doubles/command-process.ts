@@ -9,7 +9,10 @@ const everyMs = 5;
 
 const backend = memoryBackend({
   'run.stop': () => {
-    backend.feed.append({ type: 'run.stopped', run_id: 'run-1' });
+    backend.feed.append(
+      { type: 'run.stopped', run_id: 'run-1' },
+      { type: 'run.finished', run_id: 'run-1', data: { state: 'stopped' } },
+    );
     return { stopped: ['run-1'] };
   },
 });

@@ -29,6 +29,13 @@ touch "../../left-$id-$attempt"
 exec sleep 600
 `;
 
+const leavesOneFile = `
+cat > /dev/null
+if [ "$id" = reads ]; then exit 0; fi
+echo "left by $id/$attempt" > left.txt
+exit 9
+`;
+
 const things = [
   ['committed.txt', 'committed by'],
   ['README.md', 'changed by'],
@@ -36,18 +43,16 @@ const things = [
   ['deep/er/untracked file.txt', 'untracked by'],
 ] as const;
 
-/** Refs that the task itself names: its branch, the branches of its attempts, its rescue refs. */
-function namedRefs(here: Project, task: TaskView): readonly string[] {
-  const branches = here
-    .git('for-each-ref', '--format=%(refname)', `refs/heads/drover/${task.id}`)
-    .split('\n');
-  return [...branches, ...task.rescue_refs].filter((ref) => ref !== '');
+/** Refs that the task itself names: its branch, and what is kept of its attempts. */
+function namedRefs(task: TaskView): readonly string[] {
+  const branch = task.branch === null ? [] : [`refs/heads/${task.branch}`];
+  return [...branch, ...task.rescue_refs];
 }
 
 /** Everything of the attempt is in the worktree still, or in a commit that one of the task's refs holds. */
 async function assertReachable(here: Project, id: string, attempt: number): Promise<void> {
   const task = await here.task(id);
-  const refs = namedRefs(here, task);
+  const refs = namedRefs(task);
   const place = task.worktree_path ?? '';
   for (const [path, words] of things) {
     const text = `${words} ${id}/${attempt}`;
@@ -101,6 +106,35 @@ suite('what agents leave behind', function () {
     await importPlan(here, ['ends-here']);
     await here.drover(['run']);
     for (const attempt of [1, 2]) await assertReachable(here, 'fails', attempt);
+  });
+
+  test('failed with uncommitted work alone: the task names what holds it, and no branch that is gone', async () => {
+    const here = project({ agent: leavesOneFile });
+    await beginPlan(here, [
+      { id: 'fails', max_attempts: 2 },
+      { id: 'reads', task_type: 'research' },
+    ]);
+    await here.expect(1, ['run', '--workers', '1']);
+    const { branch, rescue_refs: refs } = await here.task('fails');
+    assert.equal(branch, null);
+    for (const attempt of [1, 2]) {
+      const holds = refs.some(
+        (ref) => shown(here, `${ref}:left.txt`) === `left by fails/${attempt}`,
+      );
+      assert.ok(holds, `attempt ${attempt} is in none of ${refs.join(', ')}`);
+    }
+    assert.equal((await here.task('reads')).status, 'completed');
+    assert.equal(here.git('branch', '--list', 'drover/*'), '');
+    assert.match(await here.expect(0, ['why', 'fails']), new RegExp(refs.join('.*')));
+  });
+
+  test('a gate that is red: the task names the branch of each attempt', async () => {
+    const here = project();
+    await beginPlan(here, [{ id: 'red', max_attempts: 2, gate: 'test ! -e red.txt' }]);
+    await here.expect(1, ['run']);
+    const refs = namedRefs(await here.task('red'));
+    assert.equal(refs.length, 2);
+    for (const ref of refs) assert.equal(shown(here, `${ref}:red.txt`), 'work of red');
   });
 
   test('paused: everything stays in its place, also ignored files, and goes on there', async () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EventView } from '../../server/protocol/api.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
@@ -151,13 +152,18 @@ suite('steering a run', function () {
     const here = project({ agent: waits });
     const barriers = ['a', 'b'].map((id) => makeBarrier(here.folder, `go-${id}`));
     await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a', 'b'] }]);
-    const run = here.start(['run', '--workers', '2', '--gate', 'test -e README.md']);
+    const run = here.start(['run', '--workers', '2', '--gate', 'test -e README.md', '--json']);
     await began(here, 'a');
     await began(here, 'b');
     run.signal('SIGINT');
     const stopped = await run.ended;
     assert.equal(stopped.code, 130, stopped.stderr);
     assert.match(stopped.stderr, /drover resume/);
+    const last = JSON.parse(stopped.stdout.trim().split('\n').at(-1) ?? '') as EventView;
+    assert.deepEqual(
+      [last.type, last.data['state'], last.data['left']],
+      ['run.finished', 'stopped', 3],
+    );
     assert.equal(ended(here, 'a') && ended(here, 'b'), true);
     const status = await here.status();
     assert.deepEqual(

@@ -60,4 +60,15 @@ suite('from a plan to landed work', function () {
     assert.deepEqual(here.read('ran.txt').trim().split('\n').sort(), ids);
     assert.equal((await here.status()).counts.completed, 6);
   });
+
+  test('one worker does one task after the other, in their order', async () => {
+    const here = project({
+      agent: writesOneFile.replace('cat >', 'echo "$id" >> ../../ran.txt; cat >'),
+    });
+    await here.expect(0, ['init']);
+    await here.expect(0, ['import', smallEpic]);
+    await here.expect(0, ['run', '--workers', '1', '--gate', 'sleep 0.1']);
+    assert.deepEqual(here.read('ran.txt').trim().split('\n'), ids);
+    assert.deepEqual(landedTasks(here), ids);
+  });
 });

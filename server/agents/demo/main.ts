@@ -80,6 +80,7 @@ async function work(prompt: string): Promise<void> {
 
 async function followDirectives(prompt: string): Promise<DemoResult> {
   state = restoreState(findDirectives(prompt));
+  storeState(); // who goes on after a pause in the first step is told nothing but to go on
   const resolved = resolveConflicts(process.cwd());
   if (resolved.length > 0)
     say({ type: 'text', text: `I kept both sides of ${resolved.join(', ')}.` });

@@ -29,6 +29,7 @@ function stoppable(): MemoryBackend {
       backend.feed.append(
         { type: 'run.stopped', run_id: 'run-1' },
         { type: 'task.returned', task_id: 'task-1' },
+        { ...finished, data: { state: 'stopped', exit_code: 2 } },
       );
       return { stopped: ['run-1'] };
     },
@@ -142,6 +143,7 @@ suite('run', () => {
       'run.started',
       'run.stopped',
       'task.returned',
+      'run.finished',
     ]);
     assert.match(terminal.stderr.text, /drover resume/u);
     assert.deepEqual(terminal.exits, []);
@@ -180,8 +182,13 @@ suite('run', () => {
   test('stopped from elsewhere: the run is over, and tasks are left', async () => {
     const backend = memoryBackend();
     backend.setTask({ id: 'task-1', status: 'ready' });
-    setTimeout(() => backend.feed.append({ type: 'run.stopped', run_id: 'run-1' }), 20);
-    assert.equal(await memoryTerminal(backend.backends).run('run'), 2);
+    setTimeout(() => {
+      backend.feed.append({ type: 'run.stopped', run_id: 'run-1' }, { type: 'task.returned' });
+      setTimeout(() => backend.feed.append(finished), 20);
+    }, 20);
+    const terminal = memoryTerminal(backend.backends);
+    assert.equal(await terminal.run('run', '--json'), 2);
+    assert.deepEqual(typesOf(terminal.stdout.text).slice(-2), ['task.returned', 'run.finished']);
   });
 
   test('when the backend dies it is started again, and no event is missed or doubled', async () => {

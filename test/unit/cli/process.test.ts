@@ -63,7 +63,7 @@ suite('the process', () => {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => (JSON.parse(line) as { type: string }).type);
-    assert.ok(types.includes('run.stopped'));
+    assert.deepEqual(types.slice(-2), ['run.stopped', 'run.finished']);
   });
 
   test('SIGTERM stops the run too', async () => {
