@@ -8,7 +8,7 @@ import {
   secretValues,
   type DriverDeps,
 } from '../agents/drivers.ts';
-import { createMask } from '../agents/masking.ts';
+import { createMask, type Mask } from '../agents/masking.ts';
 import type { AgentDriver, AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { runShellCommand } from '../agents/shell-command.ts';
@@ -115,6 +115,15 @@ export async function openProject(
   return { places, live, store: store.store, git: opened.value, helper, close };
 }
 
+/** What must never be stored: secret values of the environment, and those that only the agent is given. */
+function secretsOf(live: LiveSettings): string[] {
+  return [...secretValues(live.environment), ...secretValues(live.settings.agent.env)];
+}
+
+export function maskOf(live: LiveSettings): Mask {
+  return createMask(secretsOf(live));
+}
+
 export interface EngineHost {
   readonly engine: Engine;
   readonly durable: EmbeddedDurable<Tx>;
@@ -146,11 +155,8 @@ export function composeEngine(
     trusted: true,
     elsewhere: project.helper.spawnAgent,
   };
-  const secrets = (): string[] => [
-    ...secretValues(live.environment),
-    ...secretValues(live.settings.agent.env),
-  ];
-  const mask = (text: string): string => createMask(secrets())(text);
+  const secrets = (): string[] => secretsOf(live);
+  const mask = (text: string): string => maskOf(live)(text);
   const engine = createEngine({
     store,
     durable,

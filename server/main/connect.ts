@@ -1,5 +1,7 @@
 // How a command reaches its project: a running backend, one started for it, or the same handlers in its own process.
 
+import { secretValues } from '../agents/environment.ts';
+import { createMask } from '../agents/masking.ts';
 import { Refusal } from '../core/failure.ts';
 import type { Client, Params } from '../protocol/api.ts';
 import { connectSocket } from '../rpc/transport/client.ts';
@@ -7,6 +9,7 @@ import { ConnectFailure } from '../rpc/transport/errors.ts';
 import { localClient } from '../rpc/transport/local.ts';
 import { openProject, type Environment, type SettingFlags } from './compose.ts';
 import { dataOnlyHandlers, feedOf } from './handlers.ts';
+import { maskWords } from './mask-words.ts';
 import { isAlive, placesOf, readAddress } from './places.ts';
 import { startBackend } from './start-backend.ts';
 
@@ -55,14 +58,21 @@ export async function connectRunning(root: string): Promise<Client | null> {
   }
 }
 
-/** Runs are given the caller's environment: what agents may see of it is the backend's decision. */
+/**
+ * Runs are given the caller's environment: what agents may see of it is the backend's decision. Its secrets are taken
+ * out of everything else.
+ */
 function withEnvironment(client: Client, env: NodeJS.ProcessEnv): Client {
   const given = Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
   return {
     call: (name, params) => {
-      if (name !== 'run.start' && name !== 'run.resume') return client.call(name, params);
+      if (name !== 'run.start' && name !== 'run.resume')
+        return client.call(
+          name,
+          maskWords(name, params, () => createMask(secretValues(env))),
+        );
       const more = { ...(params as Params<'run.start'>), env: given };
       return client.call(name, more as typeof params);
     },

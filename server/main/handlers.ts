@@ -12,7 +12,8 @@ import type { Feed } from '../rpc/transport/feed.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
 import type { Store } from '../store/port.ts';
 import { listWorktrees, pruneWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
-import type { EngineHost, Project, SettingFlags } from './compose.ts';
+import { type EngineHost, maskOf, type Project, type SettingFlags } from './compose.ts';
+import { maskingHandlers } from './mask-words.ts';
 
 export function feedOf(store: Store): Feed {
   return {
@@ -43,7 +44,7 @@ export function dataOnlyHandlers(project: Project): RequestHandlers {
   const refuse = async (): Promise<never> => {
     throw new Refusal('backend', 'this needs the backend, and none is running here');
   };
-  return {
+  const handlers: RequestHandlers = {
     'run.start': refuse,
     'run.resume': refuse,
     'run.stop': refuse,
@@ -61,6 +62,7 @@ export function dataOnlyHandlers(project: Project): RequestHandlers {
     shutdown: refuse,
     ...dataHandlers(project, false),
   };
+  return maskingHandlers(handlers, () => maskOf(project.live));
 }
 
 export interface BackendControl {
@@ -98,7 +100,7 @@ export function allHandlers(
     },
     shutdown: (force) => control.onShutdown(force),
   });
-  return { ...data, ...engine };
+  return maskingHandlers({ ...data, ...engine }, () => maskOf(project.live));
 }
 
 function worktreeParts(project: Project): Parameters<typeof listWorktrees>[0] {

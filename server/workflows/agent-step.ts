@@ -236,24 +236,27 @@ class PartSession implements AgentHost {
     question: Extract<AgentEvent, { type: 'question' }>,
     withdrawn: AbortSignal,
   ): Promise<string | null> {
-    const { store, switchboard } = this.#engine;
+    const { store, switchboard, mask } = this.#engine;
+    const choices = question.choices.map(mask);
+    const asOffered = (answer: string): string =>
+      question.choices[choices.indexOf(answer)] ?? answer;
     const row = await store.transaction((tx) =>
       askQuestion(tx, store.sources, {
         taskId: this.#part,
         attempt: this.#claim.attempt,
         requestId: question.requestId,
         kind: question.kind,
-        text: this.#engine.mask(question.text),
-        choices: question.choices,
+        text: mask(question.text),
+        choices,
       }),
     );
-    if (row.state === 'answered') return row.answer;
+    if (row.state === 'answered') return row.answer === null ? null : asOffered(row.answer);
     const over = AbortSignal.any([withdrawn, this.#signal]);
     const answer = await new Promise<string | null>((resolve) => {
       const off = switchboard.onAnswer(row.id, (text) => {
         over.removeEventListener('abort', onAbort);
         off();
-        resolve(text);
+        resolve(text === null ? null : asOffered(text));
       });
       const onAbort = (): void => {
         off();

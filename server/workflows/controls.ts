@@ -207,14 +207,15 @@ export async function answerQuestion(engine: Engine, id: string, choice: string)
       `question ${id} is ${row.state} already; drover status lists the open ones`,
     );
   const choices = JSON.parse(row.choices) as string[];
-  const chosen = pickChoice(choices, choice);
+  // What is stored of a choice has its secrets taken out.
+  const chosen = pickChoice(choices, choice) ?? pickChoice(choices, engine.mask(choice));
   if (chosen === null)
     throw new Refusal(
       'bad_choice',
       `"${choice}" is no answer to ${id}; choose one of: ${choices.join(', ')}`,
     );
   const ended = await engine.store.transaction((tx) =>
-    endQuestion(tx, engine.store.sources, id, { state: 'answered', answer: chosen }),
+    endQuestion(tx, engine.store.sources, id, { state: 'answered', answer: engine.mask(chosen) }),
   );
   if (!ended) throw new Refusal('illegal', `question ${id} is not open any more`);
   engine.switchboard.answered(id, chosen);

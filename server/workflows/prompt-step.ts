@@ -255,6 +255,6 @@ async function descriptionFile(
 ): Promise<string | null> {
   if (Buffer.byteLength(description) <= engine.settings().maxDescriptionBytes) return null;
   const path = `${engine.places.logs}/${claim.taskId}/${part}.description.md`;
-  await engine.files.writeText(path, description);
+  await engine.files.writeText(path, engine.mask(description));
   return path;
 }
