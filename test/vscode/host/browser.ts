@@ -1,0 +1,56 @@
+// The one browser of a test run: the system's Chromium, which reaches nothing but this machine.
+
+import type { Browser, BrowserContext } from 'playwright-core';
+import { ensureHost } from './install.mjs';
+
+export type {
+  Browser,
+  BrowserContext,
+  ConsoleMessage,
+  Frame,
+  FrameLocator,
+  Locator,
+  Page,
+} from 'playwright-core';
+
+const switches = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', // no name resolves in a page
+];
+
+/** Without the permissions `env.clipboard` never answers. */
+export const contextOptions = {
+  viewport: { width: 1280, height: 800 },
+  permissions: ['clipboard-read', 'clipboard-write'],
+};
+
+export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
+  const { chromium: executablePath } = await ensureHost();
+  // Only now: it is part of what has just been installed.
+  const { chromium } = await import('playwright-core');
+  return await chromium.launch({ executablePath, headless: true, args: [...switches, ...more] });
+}
+
+export async function newContext(browser: Browser): Promise<BrowserContext> {
+  return await browser.newContext(contextOptions);
+}
+
+let shared: Promise<Browser> | null = null;
+
+/** Started when it is first needed, for all files of a mocha run. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launchBrowser();
+  return shared;
+}
+
+export async function closeSharedBrowser(): Promise<void> {
+  const browser = shared;
+  shared = null;
+  if (browser !== null) await (await browser).close();
+}

@@ -1,0 +1,41 @@
+// Accessibility as axe-core sees it: no violation at all, also of what is only good practice.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults, RunOptions } from 'axe-core';
+import type { Frame, Page } from '../../vscode/host/browser.ts';
+
+const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** A webview is a part of VS Code's page, which has the landmarks and the headings around it. */
+const options: RunOptions = {
+  rules: {
+    region: { enabled: false },
+    'page-has-heading-one': { enabled: false },
+    'landmark-one-main': { enabled: false },
+  },
+};
+
+export async function checkAxe(page: Page | Frame): Promise<void> {
+  assert.deepEqual(await axeViolations(page), []);
+}
+
+/** One line for each violation: the rule, what it wants, and where. */
+export async function axeViolations(page: Page | Frame): Promise<string[]> {
+  await page.evaluate(source);
+  const results = await page.evaluate(runAxe, options);
+  return results.violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, html, any }) => {
+      const why = any.map(({ message }) => message).join('; ');
+      return `${id}: ${help}: ${target.flat().join(' ')} ${html.slice(0, 200)} ${why}`;
+    }),
+  );
+}
+
+function runAxe(given: RunOptions): Promise<AxeResults> {
+  const view = window as unknown as {
+    axe: { run(root: Document, options: RunOptions): Promise<AxeResults> };
+  };
+  return view.axe.run(document, given);
+}

@@ -1,0 +1,42 @@
+// Bundles one webview as the build does, in memory and once per run, so that the tests need no dist/.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+
+const root = resolve(import.meta.dirname, '../../..');
+const icons = join(
+  createRequire(import.meta.url).resolve('@vscode/codicons/package.json'),
+  '../dist',
+);
+const bundles = new Map<string, Promise<string>>();
+
+/** `entry`: a file, relative to the repository's root. */
+export function bundleOf(entry: string): Promise<string> {
+  const known = bundles.get(entry);
+  if (known !== undefined) return known;
+  const made = bundle(entry);
+  bundles.set(entry, made);
+  return made;
+}
+
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, entry)],
+    bundle: true,
+    write: false,
+    platform: 'browser',
+    target: 'es2024',
+    format: 'esm',
+    sourcemap: 'inline',
+    logLevel: 'warning',
+  });
+  const [file] = outputFiles;
+  if (file === undefined) throw new Error(`${entry} made no bundle`);
+  return file.text;
+}
+
+export function iconFile(name: 'codicon.css' | 'codicon.ttf'): Buffer {
+  return readFileSync(join(icons, name));
+}

@@ -1,0 +1,164 @@
+// The extension's end of the wire, played by a test: answers what a webview asks, keeps what it was told, and pushes.
+
+import assert from 'node:assert/strict';
+import { applyChanges } from '../../../server/protocol/board.ts';
+import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
+import type {
+  BackendRequests,
+  FromWebview,
+  HostActionName,
+  HostActions,
+  HostState,
+  ToWebview,
+  WebviewAction,
+  WebviewRequestName,
+} from '../../../webview/messages/messages.ts';
+
+/** A refusal, as the backend or the extension would give it. */
+export class Refusal extends Error {
+  readonly kind: string;
+
+  constructor(kind: string, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export interface Asked {
+  readonly to: 'backend' | 'host';
+  readonly name: string;
+  readonly params: unknown;
+}
+
+type Answer<P, R> = (params: P) => R | Promise<R>;
+type AnyAnswer = (params: never) => unknown;
+
+const waitMaxMs = 10_000;
+
+export class FakeHost {
+  state: HostState;
+  /** Everything that was asked, oldest first; `hello` is left out. */
+  readonly asked: Asked[] = [];
+  /** What had the focus last. */
+  selection: readonly string[] = [];
+  readonly unanswered: string[] = [];
+  readonly #answers = new Map<string, AnyAnswer>();
+  readonly #listeners = new Set<() => void>();
+  #send: (message: ToWebview) => Promise<void> = () => Promise.resolve();
+
+  constructor(state: HostState) {
+    this.state = state;
+    this.action('hello', () => this.state);
+    this.action('measured', () => ({}));
+  }
+
+  /** Says how the backend answers; the last word holds. Throw a `Refusal` to refuse. */
+  backend<N extends WebviewRequestName>(
+    name: N,
+    answer: Answer<BackendRequests[N]['params'], BackendRequests[N]['result']>,
+  ): void {
+    this.#answers.set(`backend ${name}`, answer as AnyAnswer);
+  }
+
+  action<N extends HostActionName>(
+    name: N,
+    answer: Answer<HostActions[N]['params'], HostActions[N]['result']>,
+  ): void {
+    this.#answers.set(`host ${name}`, answer as AnyAnswer);
+  }
+
+  async pushState(change: Partial<HostState>): Promise<void> {
+    this.state = { ...this.state, ...change };
+    await this.#send({ type: 'state', state: this.state });
+  }
+
+  /** Pushes changes of the board; the state that `hello` answers with follows. */
+  async pushChanges(changes: BoardChanges): Promise<void> {
+    const board = this.state.board === null ? null : applyChanges(this.state.board, changes);
+    if (board !== null) this.state = { ...this.state, board };
+    await this.#send({ type: 'changes', changes });
+  }
+
+  async do(action: WebviewAction, ids: readonly string[] = []): Promise<void> {
+    await this.#send({ type: 'do', action, ids });
+  }
+
+  of(name: string): readonly Asked[] {
+    return this.asked.filter((asked) => asked.name === name);
+  }
+
+  /** The parameters of the first ask with this name behind the first `skip` ones, waited for. */
+  async waitFor<N extends WebviewRequestName | HostActionName>(
+    name: N,
+    skip = 0,
+  ): Promise<unknown> {
+    const found = await this.until(`the webview asks ${name}`, () => this.of(name)[skip] ?? null);
+    return found.params;
+  }
+
+  /** Waits until something of this host is so. Looked at after each message of the webview. */
+  async until<T>(what: string, look: () => T | null | undefined | false): Promise<T> {
+    return await new Promise((done, fail) => {
+      const check = (): void => {
+        const seen = look();
+        if (seen === null || seen === undefined || seen === false) return;
+        stop();
+        done(seen);
+      };
+      const asked = (): string => this.asked.map(({ name }) => name).join(', ');
+      const timer = setTimeout(() => {
+        stop();
+        fail(new Error(`still not after ${waitMaxMs / 1000} s: ${what}; asked were: ${asked()}`));
+      }, waitMaxMs);
+      const stop = (): void => {
+        clearTimeout(timer);
+        this.#listeners.delete(check);
+      };
+      this.#listeners.add(check);
+      check();
+    });
+  }
+
+  /** For the harness: how messages get to the page. */
+  connect(send: (message: ToWebview) => Promise<void>): void {
+    this.#send = send;
+  }
+
+  /** For the harness: a message of the page. */
+  receive(message: FromWebview): void {
+    if (message.type === 'selection') {
+      this.selection = message.ids;
+      this.#tell();
+      return;
+    }
+    if (message.name !== 'hello') {
+      this.asked.push({ to: message.to, name: message.name, params: message.params });
+    }
+    void this.#reply(message);
+    this.#tell();
+  }
+
+  /** For the harness: fails for questions that no test had an answer for. */
+  assertAnswered(): void {
+    assert.deepEqual(this.unanswered, [], 'the webview asked what the test had no answer for');
+  }
+
+  async #reply({ ask, to, name, params }: Extract<FromWebview, { type: 'ask' }>): Promise<void> {
+    const key = `${to} ${name}`;
+    const answer = this.#answers.get(key);
+    if (answer === undefined && to === 'backend') this.unanswered.push(key);
+    try {
+      if (answer === undefined && to === 'backend') throw new Refusal('unknown', `no ${name} here`);
+      const result = answer === undefined ? {} : await answer(params as never);
+      await this.#send({ type: 'reply', ask, ok: true, result: result ?? {} });
+    } catch (error) {
+      const kind = error instanceof Refusal ? error.kind : 'internal';
+      const text = error instanceof Error ? error.message : String(error);
+      await this.#send({ type: 'reply', ask, ok: false, error: { kind, message: text } });
+    }
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

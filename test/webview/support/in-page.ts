@@ -1,0 +1,71 @@
+// What runs in the page before the webview's own script: VS Code's look and API, and a report of everything that the
+// content security policy refuses. Each function is sent as text and must not use anything outside of itself.
+
+import type { ThemeFixture } from './themes.ts';
+
+export interface PageBeginning {
+  readonly theme: ThemeFixture;
+  readonly memory: unknown;
+  readonly reduceMotion: boolean;
+}
+
+interface TestWindow {
+  droverTestReceive(message: unknown): void;
+  droverTestViolation(text: string): void;
+  droverTestMemory(state: unknown): void;
+  acquireVsCodeApi(): unknown;
+}
+
+export function beginPage({ theme, memory, reduceMotion }: PageBeginning): void {
+  const view = window as unknown as Window & TestWindow;
+  view.addEventListener('securitypolicyviolation', (event) => {
+    const place = `${event.sourceFile}:${event.lineNumber}`;
+    view.droverTestViolation(
+      `${event.effectiveDirective} refused ${event.blockedURI} ${event.sample} ${place}`,
+    );
+  });
+
+  const dress = (): void => {
+    const root = document.documentElement;
+    for (const [name, value] of Object.entries(theme.variables)) {
+      root.style.setProperty(name, value);
+    }
+    const { body } = document;
+    body.className = theme.bodyClass;
+    body.classList.toggle('vscode-reduce-motion', reduceMotion);
+    for (const [name, value] of Object.entries(theme.bodyData)) body.dataset[name] = value;
+    // Where the webview lies in the workbench the background is the editor's or the side bar's.
+    root.style.setProperty('background-color', 'var(--vscode-editor-background)');
+  };
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(theme.defaultStyles);
+  const observer = new MutationObserver(() => {
+    if (document.body === null) return;
+    observer.disconnect();
+    document.adoptedStyleSheets.push(sheet);
+    dress();
+  });
+  observer.observe(document, { childList: true, subtree: true });
+
+  let state: unknown = memory ?? undefined;
+  let isAcquired = false;
+  view.acquireVsCodeApi = () => {
+    if (isAcquired) throw new Error('An instance of the VS Code API has already been acquired');
+    isAcquired = true;
+    return Object.freeze({
+      postMessage: (message: unknown) => view.droverTestReceive(message),
+      getState: () => state,
+      setState: (next: unknown) => {
+        state = next;
+        view.droverTestMemory(next);
+        return next;
+      },
+    });
+  };
+}
+
+/** How VS Code hands a message to a webview. As text, which is the quickest way into the page for a large board. */
+export function deliver(messageJson: string): void {
+  const data = JSON.parse(messageJson) as unknown;
+  window.dispatchEvent(new MessageEvent('message', { data }));
+}

@@ -1,0 +1,29 @@
+// The four themes in which every webview is looked at, as VS Code gave them to one of its webviews.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const themeNames = [
+  'Dark 2026',
+  'Light 2026',
+  'Default High Contrast',
+  'Default High Contrast Light',
+] as const;
+export type ThemeName = (typeof themeNames)[number];
+
+export interface ThemeFixture {
+  /** Custom properties on the root element. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly bodyClass: string;
+  readonly bodyData: Readonly<Record<string, string>>;
+  /** The style sheet that VS Code puts into every webview. */
+  readonly defaultStyles: string;
+}
+
+export function themePath(name: ThemeName): string {
+  return join(import.meta.dirname, 'themes', `${name.toLowerCase().replaceAll(' ', '-')}.json`);
+}
+
+export function readTheme(name: ThemeName): ThemeFixture {
+  return JSON.parse(readFileSync(themePath(name), 'utf8')) as ThemeFixture;
+}

@@ -1,0 +1,131 @@
+// Opens one webview alone in Chromium, with VS Code's look around it and the test in the extension's place.
+//
+//   const { page, host, close } = await openWebview('tree', { state: { board: smallBoard() }, theme: 'Light 2026' });
+//   host.backend('task.edit', ({ id }) => …);
+//   await page.getByRole('treeitem', { name: 'Write the parser' }).click();
+//   await checkAxe(page);
+//   await close(); // fails for anything that the policy refused, for errors in the page, for questions without answer
+
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { FromWebview, HostState, WebviewName } from '../../../webview/messages/messages.ts';
+import { closeSharedBrowser, type Page, sharedBrowser } from '../../vscode/host/browser.ts';
+import { FakeHost } from './fake-host.ts';
+import { hostState } from './host-state.ts';
+import { beginPage, deliver, type PageBeginning } from './in-page.ts';
+import { type PageServer, startPageServer } from './page-server.ts';
+import { readTheme, type ThemeName } from './themes.ts';
+
+export interface OpenOptions {
+  /** What differs from a connected webview on a small board. */
+  readonly state?: Partial<HostState>;
+  readonly theme?: ThemeName;
+  /** What the webview had kept by `memory.set` before. */
+  readonly memory?: unknown;
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** Called before the page is loaded: answers for what it asks at once. */
+  readonly prepare?: (host: FakeHost) => void;
+  /** Another script than the webview's own, relative to the repository's root. */
+  readonly entry?: string;
+}
+
+export interface OpenWebview {
+  readonly page: Page;
+  readonly host: FakeHost;
+  /** What the webview keeps by `memory.set`. */
+  memory(): unknown;
+  /** Loads the page anew, as VS Code does with a webview that was hidden: only `memory` stays. */
+  reload(): Promise<void>;
+  /** Of the policy and of the page, so far. */
+  readonly problems: readonly string[];
+  close(): Promise<void>;
+}
+
+const viewports: Readonly<Record<WebviewName, { width: number; height: number }>> = {
+  tree: { width: 320, height: 640 },
+  inbox: { width: 320, height: 360 },
+  stream: { width: 900, height: 700 },
+  grid: { width: 1200, height: 800 },
+  board: { width: 1200, height: 800 },
+};
+
+let server: Promise<PageServer> | null = null;
+const open = new Set<Page>();
+
+/** Of the whole mocha run: this file is first read while no suite is being defined. */
+suiteTeardown(async () => {
+  const running = server;
+  server = null;
+  for (const page of open) await page.close();
+  await closeSharedBrowser();
+  if (running !== null) await (await running).close();
+});
+
+export async function openWebview(
+  name: WebviewName,
+  options: OpenOptions = {},
+): Promise<OpenWebview> {
+  server ??= startPageServer();
+  const pages = await server;
+  const host = new FakeHost(hostState(name, options.state));
+  options.prepare?.(host);
+  const problems: string[] = [];
+  const browser = await sharedBrowser();
+  const page = await browser.newPage({ viewport: options.viewport ?? viewports[name] });
+  open.add(page);
+  let memory: unknown = options.memory === undefined ? undefined : { component: options.memory };
+  page.on('pageerror', (error) => problems.push(`error in the page: ${error.stack ?? error}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(`console: ${message.text()}`);
+  });
+  await page.exposeFunction('droverTestReceive', (message: FromWebview) => host.receive(message));
+  await page.exposeFunction('droverTestViolation', (text: string) => problems.push(text));
+  await page.exposeFunction('droverTestMemory', (state: unknown) => {
+    memory = state;
+  });
+  host.connect(async (message) => {
+    if (!page.isClosed()) await page.evaluate(deliver, JSON.stringify(message)).catch(() => {});
+  });
+  const load = async (): Promise<void> => {
+    await page.goto(pages.urlOf(options.entry ?? `webview/${name}/main.ts`, host.state.subject));
+  };
+  const beginning: PageBeginning = {
+    theme: readTheme(options.theme ?? 'Dark 2026'),
+    memory,
+    reduceMotion: host.state.settings.reduceMotion,
+  };
+  await page.addInitScript(beginPage, beginning);
+  await load();
+  return {
+    page,
+    host,
+    problems,
+    memory: () => componentOf(memory),
+    async reload() {
+      // Scripts that are added later run later: this one's memory is what counts.
+      await page.addInitScript(beginPage, { ...beginning, memory });
+      await load();
+    },
+    async close() {
+      open.delete(page);
+      await page.close();
+      assert.deepEqual(problems, []);
+      host.assertAnswered();
+    },
+  };
+}
+
+/** The page keeps a webview's own state beside what it was opened for. */
+function componentOf(memory: unknown): unknown {
+  return typeof memory === 'object' && memory !== null && 'component' in memory
+    ? memory.component
+    : undefined;
+}
+
+/** A picture of the page in out/webview/. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const path = resolve(import.meta.dirname, '../../../out/webview', `${name}.png`);
+  mkdirSync(dirname(path), { recursive: true });
+  await page.screenshot({ path });
+}
