@@ -1,6 +1,7 @@
 // The driver for the kind of agent that the settings name.
 
 import { Refusal } from '../core/failure.ts';
+import { createAcpDriver } from './acp/driver.ts';
 import { createClaudeDriver } from './claude/driver.ts';
 import { createCommandDriver } from './command.ts';
 import { createDemoDriver } from './demo/driver.ts';
@@ -9,6 +10,8 @@ import type { SpawnElsewhere } from './spawn.ts';
 
 export interface DriverDeps {
   readonly processTable: ProcessTable;
+  /** Drover's own, said to agents that ask who calls. */
+  readonly version: string;
   /** The project's root: relative program paths start here. */
   readonly baseDir: string;
   /** True where a person trusts the repository: the agent may use the repository's own agent settings. */
@@ -26,13 +29,14 @@ export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDr
       return createDemoDriver(deps);
     case 'claude':
       return createClaudeDriver(settings, { trusted: false, ...deps });
-    case 'drover-code':
     case 'codex':
     case 'opencode':
     case 'gemini':
     case 'copilot':
-    case 'amp':
     case 'acp':
+      return createAcpDriver(settings.kind, settings, deps);
+    case 'drover-code':
+    case 'amp':
       throw notDriven(settings.kind);
   }
 }

@@ -103,6 +103,8 @@ export interface AgentRequest {
   readonly attempt: number;
   readonly cwd: string;
   readonly prompt: string;
+  /** Said in place of `prompt` where the session to resume turns out not to exist: it tells the whole task. */
+  readonly promptIfForgotten?: string;
   /** Chosen by us before the first start (UUID). */
   readonly sessionId: string;
   /** True when the session exists already (a death, a limit, a pause, a hand-back): resume it with `prompt` as the next message. */

@@ -20,6 +20,7 @@ import { isProcessAlive, processIdentity } from '../durable/embedded/process-ide
 import { systemClock } from '../durable/embedded/system-clock.ts';
 import { openGitAdapter } from '../git/adapter.ts';
 import type { GitRepository } from '../git/port.ts';
+import { droverVersion } from '../protocol/version.ts';
 import { openStore } from '../store/open.ts';
 import type { Store, Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
@@ -152,6 +153,7 @@ export function composeEngine(
   const driverDeps = {
     processTable: processes,
     baseDir: places.root,
+    version: droverVersion,
     trusted: true,
     elsewhere: project.helper.spawnAgent,
   };

@@ -7,6 +7,7 @@ import type { AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { Refusal } from '../core/failure.ts';
 import { openGitAdapter } from '../git/adapter.ts';
+import { droverVersion } from '../protocol/version.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { LiveSettings } from './compose.ts';
 import { isAlive, placesOf, readAddress } from './places.ts';
@@ -137,6 +138,7 @@ async function agentCheck(live: LiveSettings, root: string): Promise<Check> {
     const probe = await createDriver(settings, {
       processTable: createProcessTable(),
       baseDir: root,
+      version: droverVersion,
     }).probe();
     return {
       name: `agent ${agent.kind}`,

@@ -148,6 +148,7 @@ async function requestFor(
     attempt: claim.attempt,
     cwd: place.path,
     prompt: prompt.text,
+    ...(prompt.ifForgotten === null ? {} : { promptIfForgotten: prompt.ifForgotten }),
     sessionId: attempt.session_id,
     resume,
     logPath,

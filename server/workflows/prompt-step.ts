@@ -15,6 +15,8 @@ const siblingsMax = 50;
 
 export interface PartPrompt {
   readonly text: string;
+  /** The whole task, for a session that turns out to know nothing of it. Null: `text` is that. */
+  readonly ifForgotten: string | null;
   /** Hints that had waited and are told with it. */
   readonly hints: readonly string[];
 }
@@ -27,15 +29,18 @@ export async function buildPartPrompt(
   resume: boolean,
 ): Promise<PartPrompt> {
   const open = await openHints(engine.store.db, hintIds(claim, part));
-  const hints = resume ? open : await allHints(engine, claim, part);
-  const input = await promptInput(engine, claim, attempt, part, hints);
+  const all = await allHints(engine, claim, part);
+  const input = await promptInput(engine, claim, attempt, part, resume ? open : all);
   const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
   const firstPart = claim.parts[0] === part;
   const text =
     resume && firstPart && cut && input.lastFailure === null
       ? resumePrompt(input)
       : buildPrompt(input);
-  return { text, hints: open.map((hint) => hint.id) };
+  const ifForgotten = resume
+    ? buildPrompt({ ...input, hints: all.map((hint) => hint.message) })
+    : null;
+  return { text, ifForgotten, hints: open.map((hint) => hint.id) };
 }
 
 /** Hints told with a prompt count as delivered once it is given to an agent. */

@@ -6,7 +6,12 @@ import { createProcessTable } from '../../server/agents/process-table.ts';
 import { createRecordingHost } from './support.ts';
 
 const [settings, request] = JSON.parse(process.argv[2] ?? '') as [AgentSettings, AgentRequest];
-const deps = { processTable: createProcessTable(), baseDir: '/', emptySpoolAtBytes: 50_000 };
+const deps = {
+  processTable: createProcessTable(),
+  baseDir: '/',
+  version: '0',
+  emptySpoolAtBytes: 50_000,
+};
 const driver = createDriver(settings, deps);
 const host = createRecordingHost((question) => question.choices[0] ?? null);
 host.onProcess = (agent) => {

@@ -66,6 +66,7 @@ export function createClaudeBench(): ClaudeBench {
       createDriver(settingsOf('claude', { path: claude, permissionMode: permissionMode ?? null }), {
         processTable: createProcessTable(),
         baseDir: '/',
+        version: '0',
       }),
     start: (prompt, host, { request, signal, permissionMode } = {}) =>
       bench

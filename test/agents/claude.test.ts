@@ -215,7 +215,11 @@ suite('Claude driver with the real Claude Code', function () {
 
   test('a bad argument is told by stderr', async () => {
     const settings = settingsOf('claude', { path: bench.claude, args: ['--no-such-flag'] });
-    const bad = createDriver(settings, { processTable: createProcessTable(), baseDir: '/' });
+    const bad = createDriver(settings, {
+      processTable: createProcessTable(),
+      baseDir: '/',
+      version: '0',
+    });
     const outcome = await bad.run(
       { ...bench.run.request, env: bench.environment() },
       host,

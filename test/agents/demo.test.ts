@@ -34,7 +34,7 @@ suite('demo driver', function () {
     signal = new AbortController().signal,
   ): Promise<AgentOutcome> {
     const processTable = createProcessTable();
-    const driver = createDriver(settingsOf('demo'), { processTable, baseDir: '/' });
+    const driver = createDriver(settingsOf('demo'), { processTable, baseDir: '/', version: '0' });
     const env = { ...run.request.env, DROVER_DEMO_STEP_MS: '1' };
     return driver.run({ ...run.request, env, prompt, ...options }, host, signal);
   }

@@ -15,6 +15,7 @@ import type {
   ProcessTable,
   Usage,
 } from '../port.ts';
+import { maskOutcome } from '../outcome-mask.ts';
 import { removeRawFiles } from '../run-files.ts';
 import { openRunRecord, type RunRecord } from '../run-record.ts';
 import type { AgentChild } from '../spawn.ts';
@@ -243,26 +244,7 @@ function outcomeOf(
     silentMs: session.silentMs,
     limitUntilMs: session.limitUntilMs,
   });
-  return maskOutcome(outcome, claude.record);
-}
-
-function maskOutcome(outcome: AgentOutcome, record: RunRecord): AgentOutcome {
-  switch (outcome.kind) {
-    case 'done':
-      return { ...outcome, summary: record.mask(outcome.summary) };
-    case 'failed': {
-      const { message, detail } = outcome.failure;
-      const masked = { ...outcome.failure, message: record.mask(message) };
-      return {
-        kind: 'failed',
-        failure: detail === undefined ? masked : { ...masked, detail: record.mask(detail) },
-      };
-    }
-    case 'limited':
-      return { ...outcome, message: record.mask(outcome.message) };
-    case 'stopped':
-      return outcome;
-  }
+  return maskOutcome(outcome, claude.record.mask);
 }
 
 /** Told by shape, not by words: it ended at once with an error, before any turn, and the session is the other way. */

@@ -85,7 +85,9 @@ export class ClaudeSession {
   /** Sends the prompt and starts to listen for hints. */
   begin(): void {
     this.facts.isTurnOpen = true;
-    this.#options.write(userMessage(randomUUID(), this.#options.request.prompt));
+    const { request, resumed } = this.#options;
+    const prompt = resumed ? request.prompt : (request.promptIfForgotten ?? request.prompt);
+    this.#options.write(userMessage(randomUUID(), prompt));
     this.#hints.listen();
   }
 

@@ -1,0 +1,28 @@
+// The name that an agent gave its session, kept beside the attempt's log: our own id is chosen before the start, the agent's is
+// told after it, and only with the agent's can the conversation be loaded again.
+
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { AgentRequest } from '../port.ts';
+
+function pathOf(request: AgentRequest): string {
+  return join(dirname(request.logPath), `${request.sessionId}.acp.json`);
+}
+
+/** Null: there is none, or what is there is none of ours. */
+export function readKeptSession(request: AgentRequest): string | null {
+  try {
+    const kept: unknown = JSON.parse(readFileSync(pathOf(request), 'utf8'));
+    if (typeof kept !== 'object' || kept === null) return null;
+    const { id } = kept as Readonly<Record<string, unknown>>;
+    return typeof id === 'string' ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+export function keepSession(request: AgentRequest, id: string): void {
+  const path = pathOf(request);
+  writeFileSync(`${path}.new`, JSON.stringify({ id }), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}

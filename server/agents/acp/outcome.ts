@@ -1,0 +1,124 @@
+// How a turn over the Agent Client Protocol ended. The end of a turn is no proof of success (one agent reports a wrong key as
+// a happy end): what counts is looked for in the worktree, by the engine.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import { formatDuration } from '../../core/format.ts';
+import type { AgentOutcome } from '../port.ts';
+import type { AgentExit } from '../spawn.ts';
+
+/** An error that the agent answered a request with. */
+export interface AcpError {
+  readonly code: number;
+  readonly message: string;
+  /** An HTTP status that stands in its data. */
+  readonly status: number | null;
+}
+
+export interface AcpFacts {
+  readonly stopReason: string | null;
+  readonly error: AcpError | null;
+  readonly summary: string;
+  readonly deniedTools: readonly string[];
+}
+
+export interface AcpEnd {
+  readonly title: string;
+  readonly install: string;
+  readonly why: 'exited' | 'finished' | 'stopped' | 'timeout' | 'stalled';
+  readonly exit: AgentExit;
+  readonly stderrTail: string;
+  readonly timeoutMs: number | null;
+  readonly silentMs: number;
+}
+
+/** JSON-RPC error by which an agent says that nobody is signed in. */
+const authRequired = -32_000;
+const detailCharsMax = 4_000;
+
+export function acpOutcome(facts: AcpFacts, end: AcpEnd): AgentOutcome {
+  switch (end.why) {
+    case 'stopped':
+      return { kind: 'stopped' };
+    case 'timeout': {
+      const limit = formatDuration(end.timeoutMs ?? 0);
+      const message = `${end.title} was ended after ${limit}, the limit for one attempt (task_timeout).`;
+      return failed(failure('timeout', message));
+    }
+    case 'stalled': {
+      const seconds = Math.round(end.silentMs / 1000);
+      return failed(
+        failure('agent_stalled', `${end.title} said nothing for ${seconds} s, so it was ended.`),
+      );
+    }
+    case 'finished':
+    case 'exited':
+      return byFacts(facts, end);
+  }
+}
+
+function byFacts(facts: AcpFacts, end: AcpEnd): AgentOutcome {
+  if (facts.error !== null) return byError(facts.error, end);
+  switch (facts.stopReason) {
+    case 'end_turn':
+      return { kind: 'done', summary: facts.summary, deniedTools: facts.deniedTools };
+    case 'max_tokens':
+    case 'max_turn_requests':
+      return failed(
+        failure(
+          'agent_limit',
+          `${end.title} used up what one turn may take (${facts.stopReason}).`,
+        ),
+      );
+    case 'refusal':
+      return failed(failure('agent_failed', `${end.title} refused the task.`, facts.summary));
+    case 'cancelled':
+      return failed(
+        failure('agent_failed', `The turn of ${end.title} was cancelled from outside.`),
+      );
+    case null:
+      return failed(withoutAnswer(end));
+    default:
+      return failed(
+        failure('agent_failed', `${end.title} ended its turn with "${facts.stopReason}".`),
+      );
+  }
+}
+
+function byError(error: AcpError, end: AcpEnd): AgentOutcome {
+  const status = error.status ?? (error.code >= 100 && error.code < 600 ? error.code : null);
+  if (error.code === authRequired || status === 401 || status === 403) {
+    const message = `${end.title} is not signed in, or its key is refused (${error.message}): sign in with the agent's own program, or set its key in the environment.`;
+    return failed(failure('agent_auth', message));
+  }
+  if (status === 402) {
+    return failed(
+      failure('agent_billing', `The account of ${end.title} has no credit: ${error.message}`),
+    );
+  }
+  if (status === 429) return { kind: 'limited', untilMs: null, message: error.message };
+  if (status !== null && status >= 500) {
+    const message = `The model's provider is overloaded or cannot be reached: ${error.message}`;
+    return failed(failure('agent_overloaded', message));
+  }
+  return failed(failure('agent_failed', `${end.title} failed: ${error.message}`, tail(end)));
+}
+
+/** Killed, crashed, or no speaker of the protocol: only stderr can say why. */
+function withoutAnswer(end: AcpEnd): Failure {
+  const { code, signal } = end.exit;
+  const how =
+    code === null
+      ? `was killed${signal === null ? '' : ` by ${signal}`}`
+      : `ended with exit code ${code}`;
+  const last = end.stderrTail.trim().split('\n').at(-1) ?? '';
+  const why = last === '' ? '' : `: ${last}`;
+  return failure('agent_failed', `${end.title} ${how} before its turn was over${why}`, tail(end));
+}
+
+function tail(end: AcpEnd): string {
+  return end.stderrTail.slice(-detailCharsMax);
+}
+
+function failed(cause: Failure): AgentOutcome {
+  return { kind: 'failed', failure: cause };
+}

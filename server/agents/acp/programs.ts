@@ -1,0 +1,61 @@
+// Which program speaks the Agent Client Protocol for each kind of agent, and how it is started.
+
+import type { AgentKind, AgentSettings } from '../port.ts';
+
+export type AcpKind = Extract<AgentKind, 'codex' | 'opencode' | 'gemini' | 'copilot' | 'acp'>;
+
+export interface AcpProgram {
+  readonly title: string;
+  /** Name on PATH; null: only a person knows. */
+  readonly program: string | null;
+  readonly args: readonly string[];
+  /** What is said when it is missing. */
+  readonly install: string;
+  /** What it needs to behave as one process that a signal reaches. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
+  codex: {
+    title: 'Codex',
+    program: 'codex-acp',
+    args: [],
+    install: 'npm install -g @agentclientprotocol/codex-acp',
+    env: {},
+  },
+  opencode: {
+    title: 'OpenCode',
+    program: 'opencode',
+    args: ['acp'],
+    install: 'npm install -g opencode-ai',
+    env: {},
+  },
+  gemini: {
+    title: 'Gemini CLI',
+    program: 'gemini',
+    args: ['--acp'],
+    install: 'npm install -g @google/gemini-cli',
+    // It starts itself again as a child otherwise, which a signal to the parent leaves at work.
+    env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+  },
+  copilot: {
+    title: 'Copilot CLI',
+    program: 'copilot',
+    args: ['--acp'],
+    install: 'npm install -g @github/copilot',
+    env: {},
+  },
+  acp: {
+    title: 'The ACP agent',
+    program: null,
+    args: [],
+    install:
+      'set [agent] path (DROVER_AGENT_PATH) to a program that speaks ACP on its standard input and output',
+    env: {},
+  },
+};
+
+/** Arguments of a person come last: an agent's own model or mode is chosen there where it has no other way. */
+export function acpArguments(kind: AcpKind, settings: AgentSettings): readonly string[] {
+  return [...acpPrograms[kind].args, ...settings.args];
+}

@@ -1,0 +1,122 @@
+// Session updates of the Agent Client Protocol as events of ours. Agents differ: some tell of a tool call only by an update
+// of it, or by asking for permission first; so a call begins with whatever names its id.
+
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk';
+import type { AgentEvent, Usage } from '../port.ts';
+
+const pieceCharsMax = 4_000;
+const resultCharsMax = 20_000;
+const summaryCharsMax = 2_000;
+const endedStates: ReadonlySet<string> = new Set(['completed', 'failed']);
+
+export class UpdateTranslator {
+  /** Calls that were begun and have not ended. */
+  readonly openTools = new Set<string>();
+  readonly #known = new Set<string>();
+  #piece: { readonly type: 'text' | 'thinking'; text: string } | null = null;
+  /** The agent's last words. */
+  summary = '';
+
+  take(update: SessionUpdate): AgentEvent[] {
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+        return this.#add('text', textOf(update.content));
+      case 'agent_thought_chunk':
+        return this.#add('thinking', textOf(update.content));
+      case 'tool_call':
+      case 'tool_call_update':
+        return [...this.flush(), ...this.takeTool(update)];
+      case 'plan': {
+        const steps = update.entries.map((entry) => `${mark(entry.status)} ${entry.content}`);
+        return [
+          ...this.flush(),
+          { type: 'note', level: 'info', text: `Plan:\n${steps.join('\n')}` },
+        ];
+      }
+      default:
+        // Commands, modes, what a person said: nothing that happens to the work. Newer kinds are not known here.
+        return [];
+    }
+  }
+
+  /** Begins the call where it is new, and ends it where it says so. */
+  takeTool(call: ToolCallUpdate): AgentEvent[] {
+    const events: AgentEvent[] = [];
+    const id = call.toolCallId;
+    if (!this.#known.has(id)) {
+      this.#known.add(id);
+      this.openTools.add(id);
+      events.push({
+        type: 'tool_call',
+        id,
+        name: call.name ?? call.kind ?? 'tool',
+        title: call.title ?? call.kind ?? 'tool',
+        input: call.rawInput ?? { locations: call.locations?.map(({ path }) => path) ?? [] },
+      });
+    }
+    if (call.status === undefined || call.status === null || !endedStates.has(call.status)) {
+      return events;
+    }
+    if (!this.openTools.delete(id)) return events;
+    const text = (call.content ?? []).map(contentText).join('\n').slice(0, resultCharsMax);
+    events.push({ type: 'tool_result', id, isError: call.status === 'failed', text });
+    return events;
+  }
+
+  /** What was said and not told yet. */
+  flush(): AgentEvent[] {
+    const piece = this.#piece;
+    this.#piece = null;
+    if (piece === null || piece.text === '') return [];
+    if (piece.type === 'text') this.summary = piece.text.trim().slice(-summaryCharsMax);
+    return [{ type: piece.type, text: piece.text }];
+  }
+
+  /** Chunks are pieces of words: they are told when a line, or enough, is there. */
+  #add(type: 'text' | 'thinking', text: string): AgentEvent[] {
+    const before = this.#piece !== null && this.#piece.type !== type ? this.flush() : [];
+    this.#piece ??= { type, text: '' };
+    this.#piece.text += text;
+    const isEnough = this.#piece.text.length > pieceCharsMax || this.#piece.text.endsWith('\n\n');
+    return isEnough ? [...before, ...this.flush()] : before;
+  }
+}
+
+function textOf(content: { readonly type: string; readonly text?: unknown }): string {
+  return typeof content.text === 'string' ? content.text : `[${content.type}]`;
+}
+
+function contentText(content: ToolCallContent): string {
+  switch (content.type) {
+    case 'content':
+      return textOf(content.content);
+    case 'diff':
+      return `${content.oldText === null || content.oldText === undefined ? 'Wrote' : 'Changed'} ${content.path}`;
+    case 'terminal':
+      return '';
+  }
+}
+
+function mark(status: string): string {
+  return status === 'completed' ? '[x]' : status === 'in_progress' ? '[>]' : '[ ]';
+}
+
+/** Tokens and cost as agents tell them: in the answer to the prompt, beside it, or in updates. Null: nothing was said. */
+export function usageOf(told: unknown, costUsd: number | null): Usage | null {
+  const input = numberIn(told, ['inputTokens', 'input_tokens']);
+  const output = numberIn(told, ['outputTokens', 'output_tokens']);
+  if (input === null && output === null && costUsd === null) return null;
+  return {
+    inputTokens: input ?? 0,
+    outputTokens: output ?? 0,
+    cacheReadTokens: numberIn(told, ['cachedReadTokens', 'cached_input_tokens']) ?? 0,
+    costUsd,
+  };
+}
+
+function numberIn(told: unknown, names: readonly string[]): number | null {
+  if (typeof told !== 'object' || told === null) return null;
+  const record = told as Readonly<Record<string, unknown>>;
+  const value = names.map((name) => record[name]).find((one) => typeof one === 'number');
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
