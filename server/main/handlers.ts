@@ -60,6 +60,11 @@ export function dataOnlyHandlers(project: Project): RequestHandlers {
     reset: refuse,
     'worktree.prune': refuse,
     shutdown: refuse,
+    preflight: refuse,
+    'task.take_over': refuse,
+    'task.give_back': refuse,
+    'landing.undo': refuse,
+    'backend.leave': refuse,
     ...dataHandlers(project, false),
   };
   return maskingHandlers(handlers, () => maskOf(project.live));

@@ -12,6 +12,7 @@ import type {
   TaskView,
   WorktreeView,
 } from './views.ts';
+import type { PanelRequests } from './panel-requests.ts';
 
 export type * from './views.ts';
 
@@ -70,7 +71,7 @@ export interface Subscribed {
 
 type Nothing = Readonly<Record<string, never>>;
 
-export interface Requests {
+export interface Requests extends PanelRequests {
   readonly hello: {
     params: { token: string; client: string; version: string; protocol: number };
     result: {
@@ -125,7 +126,16 @@ export interface Requests {
   };
   readonly why: { params: { id: string }; result: { id: string; reasons: readonly string[] } };
   readonly 'log.read': {
-    params: { id: string; attempt?: number; offset?: number; limit?: number };
+    params: {
+      id: string;
+      attempt?: number;
+      offset?: number;
+      /** The page that ends here (`limit` events back) in place of the one that begins at `offset`. */
+      before?: number;
+      limit?: number;
+      /** Nothing new at `offset`: the answer waits for it so long at most (30 s), or until the attempt is over. */
+      wait_ms?: number;
+    };
     result: LogPageView;
   };
   readonly 'log.prompt': {
@@ -220,6 +230,14 @@ export const dataRequests = [
   'diff',
   'questions',
   'worktree.list',
+  'board.changes',
+  'attempts',
+  'task.move',
+  'epic.move',
+  'task.remove',
+  'epic.remove',
+  'change',
+  'file.read',
 ] as const satisfies readonly RequestName[];
 
 export interface Notifications {

@@ -51,4 +51,9 @@ export interface PanelRequests {
   };
   /** Takes landed work back by a commit that reverts it, while nothing that landed later depends on it. */
   readonly 'landing.undo': { params: { id: string }; result: TaskView };
+  /** `shutdown` under another name: a language client keeps that word for the end of its own connection. */
+  readonly 'backend.leave': {
+    params: { force?: boolean };
+    result: { leaving: boolean; reason: string };
+  };
 }

@@ -175,8 +175,12 @@ export interface LogPageView {
   readonly task_id: string;
   readonly attempt: number;
   readonly events: readonly LogLineView[];
+  /** Byte offset of the first event. */
+  readonly offset: number;
   /** Byte offset to go on from. */
   readonly next_offset: number;
+  /** Bytes of the whole log so far, as offsets count them. */
+  readonly size: number;
   /** True when the attempt is over and everything has been read. */
   readonly ended: boolean;
 }

@@ -2,7 +2,7 @@
 
 import type { Handlers } from '../../protocol/api.ts';
 import { readAtOneMoment } from '../../store/read.ts';
-import { openQuestions, readSnapshot } from '../../store/snapshot.ts';
+import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/snapshot.ts';
 import { why } from '../../store/why.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
@@ -12,16 +12,20 @@ type LookRequests = 'status' | 'why' | 'events.read' | 'questions' | 'worktree.l
 const eventsDefault = 1_000;
 const eventsMax = 10_000;
 
+export function snapshotExtras(deps: DataHandlerDeps): SnapshotExtras {
+  return {
+    config: deps.config(),
+    targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
+    shaOf: (branch) => deps.git.readRef(`refs/heads/${branch}`),
+  };
+}
+
 export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests> {
   const { store } = deps;
   return {
     status: async (params) => {
       const epic = optionalText(recordOf(params)['epic'], 'epic')?.trim();
-      return readSnapshot(store.db, given({ epic }), {
-        config: deps.config(),
-        targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
-        shaOf: (branch) => deps.git.readRef(`refs/heads/${branch}`),
-      });
+      return readSnapshot(store.db, given({ epic }), snapshotExtras(deps));
     },
     why: async (params) => {
       const id = idOf(recordOf(params)['id']);

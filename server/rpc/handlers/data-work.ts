@@ -31,7 +31,9 @@ export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests
           task_id: log.taskId,
           attempt: 0,
           events: [],
+          offset: 0,
           next_offset: 0,
+          size: 0,
           ended: log.isOver,
         };
       }
@@ -43,7 +45,9 @@ export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests
         task_id: log.taskId,
         attempt: log.attempt,
         events: page.events,
+        offset: fromOffset,
         next_offset: page.nextOffset,
+        size: page.nextOffset,
         ended: log.isOver && page.atEnd,
       };
     },

@@ -11,6 +11,7 @@ import type {
 import type { Store } from '../../store/port.ts';
 import { fileHandlers } from './data-files.ts';
 import { lookHandlers } from './data-look.ts';
+import { panelDataHandlers } from './panel-data.ts';
 import { planHandlers } from './data-plan.ts';
 import { workHandlers } from './data-work.ts';
 
@@ -57,5 +58,6 @@ export function createDataHandlers(deps: DataHandlerDeps): Pick<Handlers, DataRe
     ...lookHandlers(deps),
     ...workHandlers(deps),
     ...fileHandlers(deps),
+    ...panelDataHandlers(deps),
   };
 }

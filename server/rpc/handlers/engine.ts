@@ -19,6 +19,7 @@ import { approve, sendBack } from '../../workflows/reviews.ts';
 import { coveringRun, resumeRun, startRun } from '../../workflows/start-run.ts';
 import { readLine, type RunRow } from '../../store/port.ts';
 import { runView } from '../../store/views.ts';
+import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
 
 export interface EngineHandlerDeps {
   readonly engine: Engine;
@@ -50,8 +51,10 @@ type EngineRequests =
   | 'worktree.prune'
   | 'shutdown';
 
-export function createEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, EngineRequests> {
-  return { ...runHandlers(deps), ...taskHandlers(deps) };
+export function createEngineHandlers(
+  deps: EngineHandlerDeps,
+): Pick<Handlers, EngineRequests | PanelEngineRequests> {
+  return { ...runHandlers(deps), ...taskHandlers(deps), ...panelEngineHandlers(deps) };
 }
 
 type RunRequests =

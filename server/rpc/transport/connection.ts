@@ -1,5 +1,5 @@
 // One client's connection to the backend: greeting first, then requests, and the feed when it is asked for.
-// A connection is `waiting` (nothing but `hello` is answered, messages must be small, and not for long), then `open` or
+// A connection is `waiting` (nothing but a greeting is answered, messages must be small, and not for long), then `open` or
 // `rejected` (the reason goes out, nothing else), then `closed`; nothing leads back.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -19,6 +19,13 @@ import type { Answer, EventView, Params, RequestName } from '../../protocol/api.
 import { compareVersions } from '../../protocol/version.ts';
 import { toResponseError } from './errors.ts';
 import { startFeedPump, type Feed } from './feed.ts';
+import {
+  endName,
+  farewellName,
+  greetingName,
+  helloParamsOf,
+  initialized,
+} from './language-client.ts';
 import type { RequestHandlers } from './local.ts';
 import { isRequestName, shapeParams } from './shapes.ts';
 import { MessageSizeGuard } from './size-guard.ts';
@@ -71,6 +78,7 @@ class GreetedConnection implements ServedConnection {
   private readonly connection: MessageConnection;
   private readonly greeting: NodeJS.Timeout;
   private state: 'waiting' | 'open' | 'rejected' | 'closed' = 'waiting';
+  private isLanguageClient = false;
   private stopPump: () => void = () => {};
   private requestsAtOnce = 0;
 
@@ -92,6 +100,9 @@ class GreetedConnection implements ServedConnection {
     this.connection.onError(close);
     this.connection.onClose(close);
     this.connection.onRequest((name: string, raw: unknown) => this.answer(name, raw));
+    this.connection.onNotification(endName, () => {
+      if (this.isLanguageClient) this.close();
+    });
     this.connection.listen();
   }
 
@@ -138,17 +149,24 @@ class GreetedConnection implements ServedConnection {
   }
 
   private async serve(name: string, raw: unknown): Promise<unknown> {
+    if (name === greetingName) {
+      const hello = await this.hello(shaped('hello', helloParamsOf(raw)));
+      this.isLanguageClient = true;
+      return initialized(hello);
+    }
     if (this.state !== 'open' && name !== 'hello') {
       throw new Refusal('greeting', 'The first request must be hello.');
+    }
+    if (this.isLanguageClient && name === farewellName) {
+      this.stopPump();
+      return null;
     }
     if (!isRequestName(name)) {
       throw new ResponseError(ErrorCodes.MethodNotFound, `There is no request ${printable(name)}.`);
     }
-    const shaped = shapeParams(name, raw);
-    if (!shaped.ok) throw new ResponseError(ErrorCodes.InvalidParams, shaped.message);
-    if (name === 'hello') return await this.hello(shaped.params as Params<'hello'>);
-    if (name === 'subscribe') return await this.subscribe(shaped.params as Params<'subscribe'>);
-    return await callHandler(this.options.handlers, name, shaped.params);
+    if (name === 'hello') return await this.hello(shaped(name, raw));
+    if (name === 'subscribe') return await this.subscribe(shaped(name, raw));
+    return await callHandler(this.options.handlers, name, shaped(name, raw));
   }
 
   private async hello(params: Params<'hello'>): Promise<Answer<'hello'>> {
@@ -179,6 +197,12 @@ class GreetedConnection implements ServedConnection {
     });
     return answer;
   }
+}
+
+function shaped<N extends RequestName>(name: N, raw: unknown): Params<N> {
+  const result = shapeParams(name, raw);
+  if (result.ok) return result.params;
+  throw new ResponseError(ErrorCodes.InvalidParams, result.message);
 }
 
 function waitMs(ms: number): Promise<void> {

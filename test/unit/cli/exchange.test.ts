@@ -191,7 +191,9 @@ suite('exchange and logs', () => {
             task_id: id,
             attempt,
             events,
+            offset,
             next_offset: Math.min(30, offset + 10),
+            size: 30,
             ended: offsets.length > 6,
           };
         },

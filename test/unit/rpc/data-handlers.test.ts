@@ -168,7 +168,15 @@ suite('data requests', () => {
     const { id } = await handlers['task.add']({ title: 'A' });
     const sub = await handlers['task.add']({ title: 'S', parent: id });
     const empty = await handlers['log.read']({ id });
-    assert.deepEqual(empty, { task_id: id, attempt: 0, events: [], next_offset: 0, ended: false });
+    assert.deepEqual(empty, {
+      task_id: id,
+      attempt: 0,
+      events: [],
+      offset: 0,
+      next_offset: 0,
+      size: 0,
+      ended: false,
+    });
     await attempt(id, 1, 'failed');
     await attempt(id, 2, 'running');
     const last = await handlers['log.read']({ id, attempt: 0, offset: 5, limit: 1_000_000 });

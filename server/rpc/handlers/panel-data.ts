@@ -1,0 +1,39 @@
+// The requests of panels that are answered from the database and git alone.
+
+import { Refusal } from '../../core/failure.ts';
+import type { Handlers } from '../../protocol/api.ts';
+import { readChanges } from '../../store/board-changes.ts';
+import { snapshotExtras } from './data-look.ts';
+import type { DataHandlerDeps } from './data.ts';
+import { integerOf, recordOf } from './params.ts';
+
+type PanelDataRequests =
+  | 'board.changes'
+  | 'attempts'
+  | 'task.move'
+  | 'epic.move'
+  | 'task.remove'
+  | 'epic.remove'
+  | 'change'
+  | 'file.read';
+
+export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDataRequests> {
+  const { store } = deps;
+  const later = async (): Promise<never> => {
+    throw new Refusal('not_yet', 'This backend can not do that yet.');
+  };
+  return {
+    'board.changes': async (params) => {
+      const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
+      const after = integerOf(recordOf(params)['after'], 'after', bounds);
+      return readChanges(store.db, after, snapshotExtras(deps));
+    },
+    attempts: later,
+    'task.move': later,
+    'epic.move': later,
+    'task.remove': later,
+    'epic.remove': later,
+    change: later,
+    'file.read': later,
+  };
+}
