@@ -1,0 +1,166 @@
+// Opens the stream panel on a log in memory.
+
+import type { AttemptView } from '../../../server/protocol/panel-views.ts';
+import type { LogLineView, StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import { boardOf, numbered } from '../support/boards.ts';
+import type { FakeHost } from '../support/fake-host.ts';
+import { openWebview, type OpenOptions, type OpenWebview } from '../support/webview-page.ts';
+import { at, FakeLog } from './fake-log.ts';
+
+export const taskId = 'print';
+
+export function attemptView(change: Partial<AttemptView> = {}): AttemptView {
+  return {
+    task_id: taskId,
+    number: 1,
+    state: 'running',
+    agent: 'claude',
+    session_id: '00000000-0000-4000-8000-000000000000',
+    branch: 'drover/print',
+    base_sha: null,
+    commit_sha: null,
+    worktree_path: '/home/person/project/.drover/worktrees/1',
+    started_at_ms: at(0),
+    ended_at_ms: null,
+    failure_kind: null,
+    error: null,
+    summary: null,
+    input_tokens: 1_200,
+    output_tokens: 340,
+    cost: 0.42,
+    steps: [
+      { name: 'worktree', started_at_ms: at(0), ended_at_ms: at(0) + 80, outcome: 'done' },
+      { name: 'setup', started_at_ms: at(1), ended_at_ms: at(3), outcome: 'done' },
+      { name: 'agent', started_at_ms: at(3), ended_at_ms: null, outcome: 'running' },
+    ],
+    ...change,
+  };
+}
+
+export function boardWith(
+  task: Partial<TaskView> = {},
+  change: Partial<StatusSnapshot> = {},
+): StatusSnapshot {
+  const tasks = numbered([
+    {
+      id: taskId,
+      title: 'Print the tree',
+      status: 'in_progress',
+      phase: 'agent',
+      agent: 'claude',
+      attempts: 1,
+      base_sha: '0123456789abcdef0123456789abcdef01234567',
+      worktree_path: '/home/person/project/.drover/worktrees/1',
+      ...task,
+    },
+  ]);
+  return { ...boardOf(tasks), ...change };
+}
+
+export interface OpenStream extends OpenWebview {
+  readonly log: FakeLog;
+}
+
+export async function openStream(
+  log: FakeLog,
+  options: OpenOptions & { readonly attempts?: readonly AttemptView[] } = {},
+): Promise<OpenStream> {
+  const opened = await openWebview('stream', {
+    ...options,
+    state: {
+      board: boardWith(),
+      subject: { id: taskId, attempt: null },
+      ...options.state,
+    },
+    prepare: (host) => {
+      serve(host, log);
+      host.backend('attempts', () => options.attempts ?? [attemptView()]);
+      host.backend('log.prompt', () => ({
+        task_id: taskId,
+        attempt: log.attempt,
+        prompt: '# Print the tree\n\nWrite `print.ts`.',
+      }));
+      options.prepare?.(host);
+    },
+  });
+  return { ...opened, log };
+}
+
+export function serve(host: FakeHost, log: FakeLog): void {
+  host.backend('log.read', async (params) => ({ task_id: params.id, ...(await log.read(params)) }));
+}
+
+/** A short conversation with something of every kind. */
+export function conversation(): LogLineView[] {
+  return [
+    { type: 'started', agent: 'claude', model: 'a-model', resumed: false, at: at(3) },
+    { type: 'thinking', text: 'The printer needs a width.', at: at(4) },
+    { type: 'text', text: 'I will **read** `parse.ts` first:\n\n- one\n- two', at: at(5) },
+    {
+      type: 'tool_call',
+      id: 't1',
+      name: 'Read',
+      title: 'Read src/parse.ts',
+      input: { file_path: 'src/parse.ts' },
+      at: at(6),
+    },
+    {
+      type: 'tool_result',
+      id: 't1',
+      isError: false,
+      text: 'export function parse() {}',
+      at: at(7),
+    },
+    {
+      type: 'tool_call',
+      id: 't2',
+      name: 'Edit',
+      title: 'Edit src/print.ts',
+      input: {
+        file_path: 'src/print.ts',
+        old_string: 'const width = 80;\nprint(width);',
+        new_string: 'const width = 100;\nprint(width);',
+      },
+      at: at(8),
+    },
+    { type: 'tool_result', id: 't2', isError: false, text: 'The file was updated.', at: at(9) },
+    {
+      type: 'tool_call',
+      id: 't3',
+      name: 'Bash',
+      title: 'Bash npm test',
+      input: { command: 'npm test', description: 'Run the tests' },
+      at: at(10),
+    },
+    {
+      type: 'tool_result',
+      id: 't3',
+      isError: true,
+      text: '\u001b[31m1 failing\u001b[0m\n\u001b[32m12 passing\u001b[0m',
+      at: at(15),
+    },
+    { type: 'retry', attempt: 1, delayMs: 2000, status: 529, error: 'overloaded', at: at(16) },
+    {
+      type: 'note',
+      level: 'warning',
+      text: 'The provider has said nothing for 120 s.',
+      at: at(17),
+    },
+    { type: 'hint', id: 'h1', text: 'Use 100 columns.', state: 'sent', at: at(18) },
+    { type: 'hint', id: 'h1', text: 'Use 100 columns.', state: 'delivered', at: at(19) },
+    { type: 'output', stream: 'stderr', text: 'warning: deprecated', at: at(20) },
+    {
+      type: 'usage',
+      usage: { inputTokens: 5_000, outputTokens: 900, cacheReadTokens: 100, costUsd: 0.5 },
+      at: at(20),
+    },
+    {
+      type: 'question',
+      requestId: 'r1',
+      kind: 'permission',
+      text: 'Claude Code wants to use Bash:\nnpm install',
+      choices: ['Allow', 'Deny'],
+      at: at(21),
+    },
+  ];
+}

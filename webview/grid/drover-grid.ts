@@ -1,0 +1,237 @@
+// All agents at work, side by side. Arrow keys move between tiles, Enter opens a tile's stream.
+
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import { BoardController } from '../shared/board-controller.ts';
+import type { Host } from '../shared/host.ts';
+import { controlStyles } from '../stream/control-styles.ts';
+import { FramePace } from '../stream/frame-pace.ts';
+import { icon, iconStyles } from '../stream/icon.ts';
+import { readLog, sleep } from '../stream/read-log.ts';
+import { visibleLine } from '../stream/visible-text.ts';
+import './drover-tile.ts';
+import type { DroverTile } from './drover-tile.ts';
+import { liveAgents, tileBeside, type LiveAgent } from './live-agents.ts';
+import { TileFeed } from './tile-feed.ts';
+
+const tickMs = 1_000;
+
+export class DroverGrid extends LitElement {
+  static override properties = { host: { attribute: false } };
+  static override styles = [
+    controlStyles,
+    iconStyles,
+    css`
+      :host {
+        display: block;
+        height: 100%;
+        overflow: auto;
+        background: var(--vscode-editor-background);
+      }
+      .tiles {
+        display: grid;
+        grid-template-columns: repeat(auto-fill, minmax(min(320px, 100%), 1fr));
+        grid-auto-rows: minmax(190px, 1fr);
+        gap: 8px;
+        min-height: calc(100% - 16px);
+        margin: 0;
+        padding: 8px;
+        box-sizing: border-box;
+        list-style: none;
+      }
+      li {
+        min-width: 0;
+        content-visibility: auto;
+        contain-intrinsic-size: 320px 190px;
+      }
+      .empty {
+        display: flex;
+        flex-direction: column;
+        align-items: center;
+        gap: 12px;
+        padding: 48px 16px;
+        color: var(--vscode-descriptionForeground);
+        text-align: center;
+      }
+    `,
+  ];
+  declare host: Host | null;
+  #board: BoardController | null = null;
+  #pace: FramePace | null = null;
+  #agents: readonly LiveAgent[] = [];
+  /** By the id of the log, with what the board said of its task then. */
+  readonly #feeds = new Map<string, { feed: TileFeed; attempts: number; phase: string | null }>();
+  #activeId: string | null = null;
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor() {
+    super();
+    this.host = null;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    document.addEventListener('visibilitychange', this.#onVisible);
+    this.#timer = setInterval(() => {
+      if (this.#agents.length > 0) this.requestUpdate();
+    }, tickMs);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    document.removeEventListener('visibilitychange', this.#onVisible);
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#pace?.stop();
+    for (const { feed } of this.#feeds.values()) feed.stop();
+    this.#feeds.clear();
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('host') && this.host !== null && this.#board === null) {
+      this.#board = new BoardController(this, this.host);
+      this.#board.onAction = (action) => {
+        if (action === 'focus') this.#focus(this.#activeIndex());
+      };
+      this.#pace = new FramePace(this.host, () => this.requestUpdate(), 'grid');
+    }
+    this.#agents = liveAgents(this.#board?.board?.tasks ?? []);
+    this.#matchFeeds();
+  }
+
+  override render(): TemplateResult {
+    const state = this.#board?.state ?? null;
+    if (state === null) return html`${nothing}`;
+    if (state.connection.kind === 'unavailable') {
+      return html`<div class="empty" role="alert">${visibleLine(state.connection.message)}</div>`;
+    }
+    if (this.#agents.length === 0) return this.#empty();
+    const nowMs = Date.now();
+    const active = this.#activeIndex();
+    return html`<ul class="tiles" aria-label="Agents" @keydown=${this.#onKey}>
+      ${repeat(
+        this.#agents,
+        (agent) => agent.task.id,
+        (agent, index) => this.#tile(agent, index === active, nowMs),
+      )}
+    </ul>`;
+  }
+
+  override updated(): void {
+    if (this.#board?.state !== null && this.#board !== null) this.#pace?.opened();
+  }
+
+  #empty(): TemplateResult {
+    return html`<div class="empty">
+      <p>No agent is at work.</p>
+      <button
+        type="button"
+        class="primary"
+        @click=${() => void this.host?.action('runEpic', { epic: null })}
+      >
+        ${icon('play')} Run All
+      </button>
+    </div>`;
+  }
+
+  #tile(agent: LiveAgent, isActive: boolean, nowMs: number): TemplateResult {
+    const feed = this.#feeds.get(agent.logId)?.feed;
+    const questions = this.#board?.board?.questions ?? [];
+    const ids = new Set([agent.task.id, agent.logId]);
+    const waiting = questions.filter(
+      (question) => ids.has(question.task_id) && question.state === 'open',
+    ).length;
+    return html`<li
+      data-vscode-context=${JSON.stringify({
+        webviewSection: 'task',
+        taskId: agent.task.id,
+        status: agent.task.status,
+        preventDefaultContextMenuItems: true,
+      })}
+    >
+      <drover-tile
+        data-id=${agent.task.id}
+        .agent=${agent}
+        .lines=${feed?.lines ?? []}
+        .skipped=${feed?.skipped ?? 0}
+        .waiting=${waiting}
+        .nowMs=${nowMs}
+        .isActive=${isActive}
+        @click=${() => this.#open(agent)}
+        @focusin=${() => {
+          this.#activeId = agent.task.id;
+          this.host?.select([agent.task.id]);
+        }}
+      ></drover-tile>
+    </li>`;
+  }
+
+  #open(agent: LiveAgent): void {
+    void this.host?.action('openStream', { task: agent.logId });
+  }
+
+  /** A feed for every log that is being written; those of agents that ended stop. */
+  #matchFeeds(): void {
+    const { host } = this;
+    if (host === null) return;
+    const wanted = new Map(this.#agents.map((agent) => [agent.logId, agent]));
+    for (const [id, { feed }] of this.#feeds) {
+      if (wanted.has(id)) continue;
+      feed.stop();
+      this.#feeds.delete(id);
+    }
+    for (const [id, { task }] of wanted) {
+      const present = this.#feeds.get(id);
+      const { attempts, phase } = task;
+      if (present?.attempts === attempts) {
+        // An attempt that was over goes on: its agent was paused, or is told something more.
+        if (present.phase !== phase && present.feed.hasEnded) void present.feed.run();
+        present.phase = phase;
+        continue;
+      }
+      present?.feed.stop();
+      const feed = new TileFeed({
+        id,
+        read: (params) => readLog(host, params),
+        onChange: () => this.#pace?.wanted(),
+        sleep,
+      });
+      this.#feeds.set(id, { feed, attempts, phase });
+      void feed.run();
+    }
+  }
+
+  #activeIndex(): number {
+    return Math.max(
+      0,
+      this.#agents.findIndex((agent) => agent.task.id === this.#activeId),
+    );
+  }
+
+  #focus(index: number): void {
+    this.#activeId = this.#agents[index]?.task.id ?? null;
+    this.requestUpdate();
+    void this.updateComplete.then(async () => {
+      const tile = this.renderRoot.querySelectorAll<DroverTile>('drover-tile')[index];
+      await tile?.updateComplete;
+      tile?.focusHead();
+    });
+  }
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    const tiles = this.renderRoot.querySelector('.tiles');
+    if (tiles === null || event.altKey || event.ctrlKey || event.metaKey) return;
+    const columns = getComputedStyle(tiles).gridTemplateColumns.split(' ').length;
+    const index = this.#activeIndex();
+    const next = tileBeside(index, event.key, columns, this.#agents.length);
+    if (next === index) return;
+    event.preventDefault();
+    this.#focus(next);
+  };
+
+  readonly #onVisible = (): void => {
+    if (document.visibilityState !== 'visible') return;
+    for (const { feed } of this.#feeds.values()) feed.wake();
+  };
+}
+
+customElements.define('drover-grid', DroverGrid);

@@ -1,0 +1,56 @@
+// Which tasks have an agent at work now, and which log of theirs is being written. Pure.
+
+import type { TaskView } from '../../server/protocol/views.ts';
+
+export interface LiveAgent {
+  readonly task: TaskView;
+  /** The sub-task that the agent is at; null when it works on the task itself. */
+  readonly part: TaskView | null;
+  /** Whose log is being written. */
+  readonly logId: string;
+}
+
+/** More tiles than a screen can show. */
+export const tilesMax = 64;
+
+export function liveAgents(tasks: readonly TaskView[]): LiveAgent[] {
+  const running = tasks.filter(
+    (task) =>
+      task.parent_id === null &&
+      (task.status === 'in_progress' || task.status === 'claimed' || task.phase !== null),
+  );
+  const parts = new Map<string, TaskView>();
+  for (const task of tasks) {
+    const { parent_id: parent } = task;
+    if (parent !== null && task.status === 'in_progress') parts.set(parent, task);
+  }
+  return running
+    .sort(
+      (a, b) => (a.started_at ?? Infinity) - (b.started_at ?? Infinity) || (a.id < b.id ? -1 : 1),
+    )
+    .slice(0, tilesMax)
+    .map((task) => {
+      const part = parts.get(task.id) ?? null;
+      return { task, part, logId: part?.id ?? task.id };
+    });
+}
+
+/** The tile that an arrow key leads to; the same one at an edge. */
+export function tileBeside(index: number, key: string, columns: number, count: number): number {
+  switch (key) {
+    case 'ArrowLeft':
+      return Math.max(0, index - 1);
+    case 'ArrowRight':
+      return Math.min(count - 1, index + 1);
+    case 'ArrowUp':
+      return index - columns < 0 ? index : index - columns;
+    case 'ArrowDown':
+      return index + columns >= count ? index : index + columns;
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return index;
+  }
+}

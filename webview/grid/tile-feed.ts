@@ -1,0 +1,125 @@
+// Follows one agent's log for a tile: reads in bounded batches, and goes on at the end when it falls behind, counting what
+// it left out.
+
+import type { LogLineView } from '../../server/protocol/views.ts';
+import type { LogReadParams, LogReadResult } from '../stream/log-feed.ts';
+import { TileLines, tileLinesMax } from './tile-lines.ts';
+
+export interface TileFeedParts {
+  readonly id: string;
+  readonly read: (params: LogReadParams) => Promise<LogReadResult>;
+  readonly onChange: () => void;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const endOfLog = Number.MAX_SAFE_INTEGER;
+const waitMs = 20_000;
+const answerMs = 10_000;
+/** Four reads a second and tile: 16 tiles at 1,000 lines a second are read whole. */
+const pauseMs = 250;
+const batchEvents = 500;
+const idlePauseMs = 1_000;
+const retryPauseMs = 3_000;
+/** Farther behind than a batch, a tile goes on at the end. */
+const behindBytesMax = 64 * 1024;
+
+export class TileFeed {
+  readonly #parts: TileFeedParts;
+  readonly #over = new AbortController();
+  #awake = new AbortController();
+  readonly #tail = new TileLines();
+  #offset: number | null = null;
+  #attempt = 0;
+  #bytesRead = 0;
+  #eventsRead = 0;
+  /** Lines that this view has left out, about. */
+  skipped = 0;
+  hasEnded = false;
+  #isRunning = false;
+
+  constructor(parts: TileFeedParts) {
+    this.#parts = parts;
+  }
+
+  get lines(): readonly string[] {
+    return this.#tail.lines;
+  }
+
+  stop(): void {
+    this.#over.abort();
+  }
+
+  wake(): void {
+    this.#awake.abort();
+    this.#awake = new AbortController();
+  }
+
+  async run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.hasEnded = false;
+    while (!this.#over.signal.aborted && !this.hasEnded) {
+      try {
+        if (this.#offset === null) await this.#begin();
+        else await this.#poll(this.#offset);
+      } catch {
+        // The board tells of a backend that is gone; the tile goes on when it is back.
+        await this.#parts.sleep(retryPauseMs, this.#over.signal);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  async #begin(): Promise<void> {
+    const page = await this.#ask({ before: endOfLog, limit: tileLinesMax * 2 });
+    this.#attempt = page.attempt;
+    this.#take(page.events, page);
+    this.#offset = page.next_offset;
+  }
+
+  async #poll(offset: number): Promise<void> {
+    const askedAt = performance.now();
+    const page = await this.#ask({ offset, limit: batchEvents, wait_ms: waitMs });
+    if (this.#over.signal.aborted) return;
+    if (this.#attempt === 0) this.#attempt = page.attempt;
+    if (page.events.length === 0 && page.next_offset === offset) {
+      this.hasEnded = page.ended;
+      const waited = performance.now() - askedAt;
+      if (!page.ended && waited < idlePauseMs) {
+        await this.#parts.sleep(idlePauseMs, this.#over.signal);
+      }
+      return;
+    }
+    this.#offset = page.next_offset;
+    this.#bytesRead += page.next_offset - offset;
+    this.#eventsRead += page.events.length;
+    if (page.size - page.next_offset > behindBytesMax) await this.#skip(page.next_offset);
+    else this.#take(page.events, page);
+    await this.#parts.sleep(pauseMs, this.#over.signal);
+  }
+
+  async #skip(from: number): Promise<void> {
+    const tail = await this.#ask({ before: endOfLog, limit: tileLinesMax });
+    const bytesOfLine = this.#bytesRead / Math.max(1, this.#eventsRead);
+    this.skipped += Math.max(0, Math.round((tail.offset - from) / Math.max(1, bytesOfLine)));
+    this.#tail.clear();
+    this.#take(tail.events, tail);
+    this.#offset = tail.next_offset;
+  }
+
+  #take(events: readonly LogLineView[], page: LogReadResult): void {
+    this.#tail.add(events);
+    if (events.length > 0 || page.ended) this.#parts.onChange();
+  }
+
+  #ask(where: Omit<LogReadParams, 'id' | 'attempt'>): Promise<LogReadResult> {
+    const { id, read, sleep } = this.#parts;
+    const attempt = this.#attempt > 0 ? { attempt: this.#attempt } : {};
+    const done = new AbortController();
+    const given = AbortSignal.any([done.signal, this.#over.signal, this.#awake.signal]);
+    const late = sleep(waitMs + answerMs, given).then((): never => {
+      throw new Error('The backend does not answer.');
+    });
+    return Promise.race([read({ id, ...attempt, ...where }), late]).finally(() => done.abort());
+  }
+}

@@ -1,0 +1,45 @@
+// What a screen reader is told of a stream without asking: short, and only what a person may have to act on or waits for.
+
+import { entryKind, exitText, startedText } from './entry-text.ts';
+import type { Entry } from './transcript.ts';
+import { visibleLine } from './visible-text.ts';
+
+const charsMax = 140;
+
+export function announcementOf(entry: Entry): string | null {
+  const { body } = entry;
+  switch (body.kind) {
+    case 'message':
+    case 'question':
+      return said(entryKind(body), body.text);
+    case 'note':
+      return body.level === 'warning' ? said('Warning', body.text) : null;
+    case 'started':
+      return startedText(body);
+    case 'exit':
+      return exitText(body);
+    case 'prompt':
+    case 'thinking':
+    case 'tool':
+    case 'result':
+    case 'output':
+    case 'retry':
+    case 'hint':
+      return null;
+  }
+}
+
+/** The last thing worth saying of what has arrived. */
+export function announcement(entries: readonly Entry[], afterKey: number): string | null {
+  for (const entry of entries.slice(-200).reverse()) {
+    if (entry.key <= afterKey) return null;
+    const text = announcementOf(entry);
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+function said(kind: string, text: string): string {
+  const line = visibleLine(text.slice(0, charsMax * 2));
+  return `${kind}: ${line.length > charsMax ? `${line.slice(0, charsMax)}…` : line}`;
+}

@@ -1,0 +1,122 @@
+// Buttons, fields and selects as VS Code draws them, from its theme variables.
+
+import { css } from 'lit';
+
+export const controlStyles = css`
+  :host {
+    font-family: var(--vscode-font-family);
+    font-size: var(--vscode-font-size);
+    color: var(--vscode-foreground);
+  }
+  button {
+    font: inherit;
+    color: inherit;
+    background: none;
+    border: 1px solid transparent;
+    cursor: pointer;
+  }
+  button:focus-visible,
+  input:focus-visible,
+  textarea:focus-visible,
+  select:focus-visible,
+  [tabindex]:focus-visible {
+    outline: 1px solid var(--vscode-focusBorder);
+    outline-offset: -1px;
+  }
+  button:disabled {
+    opacity: 0.5;
+    cursor: default;
+  }
+  button.primary,
+  button.secondary {
+    display: inline-flex;
+    align-items: center;
+    gap: 4px;
+    min-height: 24px;
+    max-width: 100%;
+    padding: 2px 10px;
+    border-radius: 2px;
+    text-align: start;
+    overflow-wrap: anywhere;
+  }
+  button.primary {
+    color: var(--vscode-button-foreground);
+    background: var(--vscode-button-background);
+    border-color: var(--vscode-button-border, transparent);
+  }
+  button.primary:hover:enabled {
+    background: var(--vscode-button-hoverBackground);
+  }
+  button.secondary {
+    color: var(--vscode-button-secondaryForeground);
+    background: var(--vscode-button-secondaryBackground);
+    border-color: var(--vscode-button-border, transparent);
+  }
+  button.secondary:hover:enabled {
+    background: var(--vscode-button-secondaryHoverBackground);
+  }
+  button.primary:focus-visible,
+  button.secondary:focus-visible {
+    outline-offset: 2px;
+  }
+  button.plain {
+    display: inline-flex;
+    align-items: center;
+    gap: 4px;
+    min-width: 22px;
+    height: 22px;
+    padding: 0 3px;
+    justify-content: center;
+    border-radius: 5px;
+    color: var(--vscode-icon-foreground, var(--vscode-foreground));
+  }
+  button.plain:hover:enabled {
+    background: var(--vscode-toolbar-hoverBackground);
+    outline: 1px dashed var(--vscode-toolbar-hoverOutline, transparent);
+    outline-offset: -1px;
+  }
+  button.plain[aria-pressed='true'] {
+    color: var(--vscode-inputOption-activeForeground);
+    background: var(--vscode-inputOption-activeBackground);
+    border-color: var(--vscode-inputOption-activeBorder);
+  }
+  button.link {
+    padding: 0;
+    color: var(--vscode-textLink-foreground);
+    text-align: start;
+    overflow-wrap: anywhere;
+  }
+  button.link:hover {
+    text-decoration: underline;
+  }
+  input,
+  textarea,
+  select {
+    box-sizing: border-box;
+    font: inherit;
+    color: var(--vscode-input-foreground);
+    background: var(--vscode-input-background);
+    border: 1px solid var(--vscode-input-border, var(--vscode-contrastBorder, transparent));
+    border-radius: 2px;
+    padding: 3px 6px;
+  }
+  select {
+    color: var(--vscode-dropdown-foreground);
+    background: var(--vscode-dropdown-background);
+    border-color: var(--vscode-dropdown-border);
+    padding: 1px 4px;
+    min-height: 22px;
+  }
+  ::placeholder {
+    color: var(--vscode-input-placeholderForeground);
+    opacity: 1;
+  }
+  .hidden {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+    white-space: nowrap;
+  }
+`;

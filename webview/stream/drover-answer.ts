@@ -1,0 +1,86 @@
+// The buttons of an open question: its choices, or a field where nothing is offered. Says `answer` with the choice.
+
+import { css, html, LitElement, type TemplateResult } from 'lit';
+import type { QuestionView } from '../../server/protocol/views.ts';
+import { controlStyles } from './control-styles.ts';
+import { visibleLine } from './visible-text.ts';
+
+const answerCharsMax = 4_000;
+
+export class DroverAnswer extends LitElement {
+  static override properties = {
+    question: { attribute: false },
+    isBusy: { attribute: false },
+  };
+  static override styles = [
+    controlStyles,
+    css`
+      .choices {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 6px;
+        margin-top: 6px;
+      }
+      form {
+        display: flex;
+        gap: 6px;
+        margin-top: 6px;
+      }
+      input {
+        flex: 1;
+        min-width: 0;
+      }
+    `,
+  ];
+  declare question: QuestionView | null;
+  declare isBusy: boolean;
+
+  constructor() {
+    super();
+    this.question = null;
+    this.isBusy = false;
+  }
+
+  override render(): TemplateResult {
+    const choices = this.question?.choices ?? [];
+    if (choices.length === 0) return this.#field();
+    return html`<div class="choices" role="group" aria-label="Answers">
+      ${choices.map(
+        (choice, index) =>
+          html`<button
+            type="button"
+            class=${index === 0 ? 'primary' : 'secondary'}
+            data-question=${this.question?.id ?? ''}
+            ?disabled=${this.isBusy}
+            @click=${() => this.#answer(choice)}
+          >
+            ${visibleLine(choice)}
+          </button>`,
+      )}
+    </div>`;
+  }
+
+  #field(): TemplateResult {
+    return html`<form
+      @submit=${(event: SubmitEvent) => {
+        event.preventDefault();
+        const text = this.renderRoot.querySelector('input')?.value.trim() ?? '';
+        if (text !== '') this.#answer(text);
+      }}
+    >
+      <input
+        type="text"
+        aria-label="Your answer"
+        maxlength=${answerCharsMax}
+        ?disabled=${this.isBusy}
+      />
+      <button type="submit" class="primary" ?disabled=${this.isBusy}>Answer</button>
+    </form>`;
+  }
+
+  #answer(choice: string): void {
+    this.dispatchEvent(new CustomEvent<string>('answer', { detail: choice }));
+  }
+}
+
+customElements.define('drover-answer', DroverAnswer);

@@ -1,0 +1,173 @@
+// The head of a stream: whose it is, how it stands, which attempt, how long, how much, and its steps.
+
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import type { AttemptView } from '../../server/protocol/panel-views.ts';
+import type { TaskView } from '../../server/protocol/views.ts';
+import {
+  costText,
+  durationText,
+  elapsedMs,
+  stepFacts,
+  tokensText,
+  usageFacts,
+  type StepFacts,
+} from './attempt-facts.ts';
+import { controlStyles } from './control-styles.ts';
+import { headerStyles } from './header-styles.ts';
+import { icon, iconStyles } from './icon.ts';
+import type { TokenUsage } from './log-event.ts';
+import { statusIcons, statusTexts } from './task-actions.ts';
+import { visibleLine } from './visible-text.ts';
+
+const tickMs = 1_000;
+
+const stepIcons = {
+  waiting: 'circle',
+  running: 'loading',
+  done: 'pass-filled',
+  failed: 'error',
+} as const;
+
+const stepWords = {
+  waiting: 'not begun',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+} as const;
+
+export class DroverStreamHeader extends LitElement {
+  static override properties = {
+    task: { attribute: false },
+    taskId: { attribute: false },
+    attempts: { attribute: false },
+    attempt: { attribute: false },
+    usage: { attribute: false },
+    subTasks: { attribute: false },
+  };
+  static override styles = [controlStyles, iconStyles, headerStyles];
+  declare task: TaskView | null;
+  declare taskId: string;
+  declare attempts: readonly AttemptView[];
+  declare attempt: AttemptView | null;
+  declare usage: TokenUsage | null;
+  declare subTasks: readonly TaskView[];
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor() {
+    super();
+    this.task = null;
+    this.taskId = '';
+    this.attempts = [];
+    this.attempt = null;
+    this.usage = null;
+    this.subTasks = [];
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#tick(false);
+  }
+
+  override render(): TemplateResult {
+    const now = Date.now();
+    const { task, attempt } = this;
+    const status = task?.status ?? 'ready';
+    const { tokens, costUsd } = usageFacts(attempt, this.usage);
+    const elapsed = elapsedMs(attempt, now);
+    return html`<header>
+      <div class="title">
+        <span class="status ${status}" title=${statusTexts[status]}>
+          ${icon(statusIcons[status], status === 'in_progress' || status === 'claimed' ? 'spins' : '')}
+        </span>
+        <h1>${visibleLine(task?.title ?? this.taskId)}</h1>
+        <span class="id">${visibleLine(this.taskId)}</span>
+      </div>
+      <div class="facts">
+        <span>${statusTexts[status]}</span>
+        ${fact(attempt?.agent ?? task?.agent ?? '', 'Agent')} ${this.#attemptChoice()}
+        ${elapsed === null ? nothing : html`<span title="Time">${durationText(elapsed)}</span>`}
+        ${tokens === 0 ? nothing : fact(tokensText(tokens), 'Tokens read and written')}
+        ${fact(costText(costUsd), 'Estimated cost')}
+      </div>
+      <ol class="steps" aria-label="Steps">
+        ${stepFacts(attempt, now).map(stepTemplate)}
+      </ol>
+      ${this.#parts()} ${this.#trouble()}
+    </header>`;
+  }
+
+  override updated(): void {
+    this.#tick(this.attempt !== null && this.attempt.ended_at_ms === null);
+  }
+
+  #attemptChoice(): TemplateResult | typeof nothing {
+    if (this.attempts.length === 0) return nothing;
+    if (this.attempts.length === 1) return html`<span>Attempt 1</span>`;
+    return html`<select
+      aria-label="Attempt"
+      @change=${(event: Event) => {
+        const number = Number((event.target as HTMLSelectElement).value);
+        this.dispatchEvent(new CustomEvent<number>('attempt', { detail: number }));
+      }}
+    >
+      ${this.attempts.map(
+        (attempt) =>
+          html`<option value=${attempt.number} ?selected=${attempt.number === this.attempt?.number}>
+            Attempt ${attempt.number} of ${this.attempts.length} (${attempt.state})
+          </option>`,
+      )}
+    </select>`;
+  }
+
+  #parts(): TemplateResult | typeof nothing {
+    if (this.subTasks.length === 0) return nothing;
+    return html`<div class="parts" role="group" aria-label="Sub-tasks">
+      ${this.subTasks.map(
+        (part) =>
+          html`<button
+            type="button"
+            class="link"
+            title=${statusTexts[part.status]}
+            @click=${() => {
+              this.dispatchEvent(new CustomEvent<string>('part', { detail: part.id }));
+            }}
+          >
+            ${icon(statusIcons[part.status])} ${visibleLine(part.title)}
+          </button>`,
+      )}
+    </div>`;
+  }
+
+  #trouble(): TemplateResult | typeof nothing {
+    const { task, attempt } = this;
+    const isNewest = attempt === null || attempt.number === this.attempts.at(-1)?.number;
+    const text = attempt?.error ?? (isNewest ? task?.last_error : null) ?? null;
+    const isOver = attempt === null || attempt.ended_at_ms !== null;
+    if (text === null || text === '' || !isOver || task?.status === 'completed') return nothing;
+    return html`<div class="trouble">${icon('error')}<span>${visibleLine(text)}</span></div>`;
+  }
+
+  #tick(isOn: boolean): void {
+    if (isOn === (this.#timer !== null)) return;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = isOn ? setInterval(() => this.requestUpdate(), tickMs) : null;
+  }
+}
+
+function fact(text: string, title: string): TemplateResult | typeof nothing {
+  return text === '' ? nothing : html`<span title=${title}>${visibleLine(text)}</span>`;
+}
+
+function stepTemplate(step: StepFacts): TemplateResult {
+  return html`<li class="step ${step.state}">
+    ${icon(stepIcons[step.state], step.state === 'running' ? 'spins' : '')}
+    <span>${step.name}</span><span class="hidden">${stepWords[step.state]}</span>
+    ${
+      step.durationMs === null
+        ? nothing
+        : html`<span class="duration">${durationText(step.durationMs)}</span>`
+    }
+  </li>`;
+}
+
+customElements.define('drover-stream-header', DroverStreamHeader);

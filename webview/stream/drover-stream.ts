@@ -1,0 +1,396 @@
+// The stream panel: one attempt of one task, from its head to the field that talks to its agent.
+
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import type { QuestionView } from '../../server/protocol/views.ts';
+import { BoardController } from '../shared/board-controller.ts';
+import type { Host } from '../shared/host.ts';
+import { announcement } from './announce.ts';
+import { controlStyles } from './control-styles.ts';
+import './drover-composer.ts';
+import './drover-find.ts';
+import type { DroverFind } from './drover-find.ts';
+import './drover-stream-header.ts';
+import './drover-transcript.ts';
+import type { DroverTranscript } from './drover-transcript.ts';
+import { entryText } from './entry-text.ts';
+import { foldKey, type EntryActions } from './entry-view.ts';
+import type { FindQuery } from './find-entries.ts';
+import { follow, following, type FollowState } from './follow.ts';
+import { FramePace } from './frame-pace.ts';
+import { iconStyles } from './icon.ts';
+import { bindQuestions, type BoundQuestions } from './question-binding.ts';
+import { StreamFind } from './stream-find.ts';
+import { boundedFolds, readMemory } from './stream-memory.ts';
+import { StreamSession } from './stream-session.ts';
+import { streamStyles } from './stream-styles.ts';
+import { emptyNote, endButton, waitingTemplate } from './stream-templates.ts';
+import type { TaskAction } from './task-actions.ts';
+import type { Entry } from './transcript.ts';
+import { visibleLine } from './visible-text.ts';
+
+const rememberMs = 300;
+const announceMs = 2_000;
+const promptKey = Number.MIN_SAFE_INTEGER;
+
+export class DroverStream extends LitElement {
+  static override properties = { host: { attribute: false } };
+  static override styles = [controlStyles, iconStyles, streamStyles];
+  declare host: Host | null;
+  #board: BoardController | null = null;
+  #session: StreamSession | null = null;
+  #pace: FramePace | null = null;
+  #find: StreamFind | null = null;
+  #entries: readonly Entry[] = [];
+  #epoch = -1;
+  #revision = 0;
+  #follow: FollowState = following;
+  #folds = new Set<string>();
+  #shownAll = new Set<number>();
+  #draft = '';
+  #isSending = false;
+  #place: { readonly index: number; readonly px: number; readonly offset: number } | null = null;
+  #rememberTimer: ReturnType<typeof setTimeout> | null = null;
+  #announced = { key: Number.NEGATIVE_INFINITY, atMs: 0, text: '' };
+
+  constructor() {
+    super();
+    this.host = null;
+  }
+
+  /** Everything hangs on the host, which is given once, before the element is on the page. */
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has('host') || this.host === null || this.#session !== null) return;
+    const { host } = this;
+    const memory = readMemory(host.memory.get());
+    this.#folds = new Set(memory.folds);
+    this.#draft = memory.draft;
+    this.#place = memory.place;
+    if (memory.place !== null) this.#follow = { isFollowing: false, newCount: 0 };
+    this.#pace = new FramePace(host, () => this.#takeLog());
+    const board = new BoardController(this, host);
+    board.onAction = (action) => {
+      if (action === 'find') this.#openFind();
+      else if (action === 'copy') this.#copy();
+      else if (action === 'focus') this.#transcript?.focusEntry(this.#entries.length - 1);
+    };
+    this.#board = board;
+    this.#session = new StreamSession(this, {
+      host,
+      board,
+      onLog: () => this.#pace?.wanted(),
+      farSide: () => this.#farSide(),
+    });
+    this.#session.restore(memory.attempt, memory.place);
+    this.#find = new StreamFind({
+      feed: () => this.#session?.feed ?? null,
+      entries: () => this.#entries,
+      onHit: (key) => this.#showHit(key),
+      onChange: () => this.#pace?.wanted(),
+    });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#pace?.stop();
+    if (this.#rememberTimer !== null) clearTimeout(this.#rememberTimer);
+  }
+
+  get #transcript(): DroverTranscript | null {
+    return this.renderRoot.querySelector('drover-transcript');
+  }
+
+  override render(): TemplateResult {
+    const session = this.#session;
+    const state = this.#board?.state ?? null;
+    if (session === null || state === null) return html`${nothing}`;
+    if (state.connection.kind === 'unavailable') {
+      return html`<div class="empty" role="alert">${visibleLine(state.connection.message)}</div>`;
+    }
+    const { feed, task } = session;
+    const bound = bindQuestions(
+      this.#entries,
+      session.questions,
+      session.taskId ?? '',
+      feed?.attempt ?? 0,
+    );
+    return html`<main @keydown=${this.#onKey}>
+      <drover-stream-header
+        .task=${task}
+        .taskId=${session.taskId ?? ''}
+        .attempts=${session.attempts}
+        .attempt=${session.attempt}
+        .usage=${feed?.usage ?? null}
+        .subTasks=${session.subTasks}
+        @attempt=${(event: CustomEvent<number>) => this.#choose(event.detail)}
+        @part=${(event: CustomEvent<string>) => void this.host?.action('openStream', { task: event.detail })}
+      ></drover-stream-header>
+      ${this.#body(session, bound)} ${waitingTemplate(session, bound)}
+      <drover-composer
+        .task=${task}
+        .draft=${this.#draft}
+        .isSending=${this.#isSending}
+        .busyAction=${session.busyAction}
+        @draft=${(event: CustomEvent<string>) => this.#setDraft(event.detail)}
+        @hint=${(event: CustomEvent<string>) => void this.#sendHint(event.detail)}
+        @act=${(event: CustomEvent<TaskAction>) => void session.act(event.detail)}
+      ></drover-composer>
+      <div class="hidden" role="log" aria-live="polite">${this.#announced.text}</div>
+    </main>`;
+  }
+
+  #body(session: StreamSession, bound: BoundQuestions): TemplateResult {
+    const { feed } = session;
+    return html`<div class="body">
+      ${
+        this.#find?.query === null || this.#find === null
+          ? nothing
+          : html`<drover-find
+              .query=${this.#find.query}
+              .result=${this.#find.result}
+              @find=${(event: CustomEvent<FindQuery>) => this.#search(event.detail)}
+              @find-step=${(event: CustomEvent<'older' | 'newer'>) => void this.#find?.step(event.detail)}
+              @find-close=${() => this.#closeFind()}
+            ></drover-find>`
+      }
+      ${feed?.isReadingOlder === true ? html`<div class="older">Reading…</div>` : nothing}
+      <drover-transcript
+        .entries=${this.#entries}
+        .revision=${this.#revision}
+        .questions=${bound.byKey}
+        .answering=${session.answering}
+        .folds=${this.#folds}
+        .shownAll=${this.#shownAll}
+        .actions=${this.#actions}
+        .query=${this.#find?.query ?? null}
+        .currentHit=${this.#find?.current ?? null}
+        .followState=${this.#follow}
+        .context=${this.#context(session)}
+        @follow=${(event: CustomEvent<FollowState>) => this.#setFollow(event.detail)}
+        @near-front=${() => void feed?.readOlder()}
+        @near-back=${() => void feed?.readNewer()}
+        @moved=${() => this.#rememberSoon()}
+        @to-end=${() => void this.#toEnd()}
+      ></drover-transcript>
+      ${emptyNote(session, this.#entries.length)}
+      ${endButton(this.#follow, session.feed, () => void this.#toEnd())}
+    </div>`;
+  }
+
+  readonly #actions: EntryActions = {
+    toggle: (entry) => {
+      const key = foldKey(entry);
+      if (key === null) return;
+      this.#folds = new Set(this.#folds);
+      if (!this.#folds.delete(key)) this.#folds.add(key);
+      if (entry.body.kind === 'prompt') void this.#session?.readPrompt();
+      this.#rememberSoon();
+      this.requestUpdate();
+    },
+    showAll: (entry) => {
+      this.#shownAll = new Set([...this.#shownAll, entry.key].slice(-200));
+      this.requestUpdate();
+    },
+    copy: (entry) => void this.host?.action('copy', { text: entryText(entry) }),
+    answer: (question: QuestionView, choice) => void this.#session?.answer(question, choice),
+    openFile: (path) => void this.#session?.openFile(path),
+  };
+
+  /** Once a frame: takes over what has been read. */
+  #takeLog(): void {
+    const feed = this.#session?.feed ?? null;
+    if (feed === null) return this.requestUpdate();
+    const { transcript, epoch } = feed.window;
+    const before = this.#entries.at(-1)?.key ?? Number.NEGATIVE_INFINITY;
+    const isSame = this.#epoch === epoch;
+    this.#epoch = epoch;
+    this.#revision += 1;
+    const hasBegin = feed.isOpen && !feed.hasOlder && transcript.entries.length > 0;
+    this.#entries = hasBegin ? [this.#promptEntry(), ...transcript.entries] : transcript.entries;
+    if (isSame && before !== Number.NEGATIVE_INFINITY) this.#countNew(before);
+    this.#announce();
+    this.#goToPlace();
+    if (this.#entries.length > 0) this.#pace?.opened();
+    this.requestUpdate();
+  }
+
+  #promptEntry(): Entry {
+    const text = this.#session?.prompt ?? null;
+    const atMs = this.#session?.attempt?.started_at_ms ?? 0;
+    const revision = text === null ? 0 : 1;
+    return { key: promptKey, atMs, revision, body: { kind: 'prompt', text } };
+  }
+
+  #countNew(afterKey: number): void {
+    if (this.#follow.isFollowing) return;
+    let count = 0;
+    for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
+      if ((this.#entries[index]?.key ?? 0) <= afterKey) break;
+      count += 1;
+    }
+    this.#follow = follow(this.#follow, { type: 'arrived', count });
+  }
+
+  #announce(): void {
+    const now = Date.now();
+    if (now - this.#announced.atMs < announceMs) return;
+    const text = announcement(this.#entries, this.#announced.key);
+    const isFirst = this.#announced.key === Number.NEGATIVE_INFINITY;
+    const key = this.#entries.at(-1)?.key;
+    if (key === undefined) return;
+    if (text === null || isFirst) this.#announced = { ...this.#announced, key };
+    else this.#announced = { key, atMs: now, text };
+  }
+
+  /** Where the panel was before it was hidden or reloaded; once. */
+  #goToPlace(): void {
+    const place = this.#place;
+    const feed = this.#session?.feed ?? null;
+    if (place === null || feed === null || !feed.isOpen) return;
+    this.#place = null;
+    const key = feed.window.keyAt(place);
+    const index = key === null ? -1 : this.#entries.findLastIndex((entry) => entry.key <= key);
+    if (index === -1) {
+      this.#follow = following;
+      return;
+    }
+    void this.updateComplete.then(() => this.#transcript?.list.showAtTop(index, place.px));
+  }
+
+  #setFollow(state: FollowState): void {
+    const isAtEnd = this.#session?.feed?.isAtEnd ?? true;
+    this.#follow = isAtEnd ? state : { ...state, isFollowing: false };
+    this.requestUpdate();
+  }
+
+  async #toEnd(): Promise<void> {
+    await this.#session?.feed?.jumpToEnd();
+    this.#follow = following;
+    this.#takeLog();
+    await this.updateComplete;
+    this.#transcript?.list.toEnd();
+    this.#transcript?.focusEntry(this.#entries.length - 1);
+  }
+
+  #farSide(): 'front' | 'back' {
+    if (this.#follow.isFollowing) return 'front';
+    const top = this.#transcript?.list.topRow()?.index ?? 0;
+    return top > this.#entries.length / 2 ? 'front' : 'back';
+  }
+
+  #choose(attempt: number): void {
+    this.#follow = following;
+    this.#shownAll = new Set();
+    this.#announced = { key: Number.NEGATIVE_INFINITY, atMs: 0, text: '' };
+    this.#session?.choose(attempt);
+    this.#rememberSoon();
+  }
+
+  #context(session: StreamSession): string {
+    return JSON.stringify({
+      webviewSection: 'attempt',
+      taskId: session.taskId,
+      attempt: session.feed?.attempt ?? 0,
+      status: session.task?.status ?? '',
+      preventDefaultContextMenuItems: true,
+    });
+  }
+
+  // Search
+
+  #openFind(): void {
+    if (this.#find?.query === null) {
+      const selected = this.#transcript?.selectedText().split('\n')[0] ?? '';
+      this.#find.open({ text: selected.slice(0, 200), matchesCase: false });
+    }
+    this.requestUpdate();
+    void this.updateComplete.then(() => {
+      return this.renderRoot.querySelector<DroverFind>('drover-find')?.enter();
+    });
+  }
+
+  #search(query: FindQuery): void {
+    this.#find?.open(query);
+    if (query.text !== '') void this.#find?.step('older');
+    this.requestUpdate();
+  }
+
+  #closeFind(): void {
+    const current = this.#find?.current ?? null;
+    this.#find?.close();
+    this.requestUpdate();
+    const index = current === null ? -1 : (this.#transcript?.indexOf(current) ?? -1);
+    this.#transcript?.focusEntry(index === -1 ? this.#entries.length - 1 : index);
+  }
+
+  #showHit(key: number): void {
+    this.#follow = follow(this.#follow, { type: 'left_end' });
+    this.#takeLog();
+    const index = this.#entries.findIndex((entry) => entry.key === key);
+    const entry = this.#entries[index];
+    if (entry === undefined) return;
+    this.#transcript?.open(entry);
+    void this.updateComplete.then(() => this.#transcript?.list.toIndex(index, 'center'));
+  }
+
+  // What a person does
+
+  #copy(): void {
+    const selected = this.#transcript?.selectedText() ?? '';
+    const active = this.#transcript?.activeEntry ?? null;
+    const text = selected !== '' ? selected : active === null ? '' : entryText(active);
+    if (text !== '') void this.host?.action('copy', { text });
+  }
+
+  #setDraft(draft: string): void {
+    this.#draft = draft;
+    this.#rememberSoon();
+  }
+
+  async #sendHint(text: string): Promise<void> {
+    this.#isSending = true;
+    this.requestUpdate();
+    const taken = (await this.#session?.hint(text)) ?? false;
+    this.#isSending = false;
+    if (taken) this.#setDraft('');
+    this.requestUpdate();
+  }
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (isCommand && event.key.toLowerCase() === 'f') this.#openFind();
+    else if (event.key === 'F3' && this.#find?.query !== null) {
+      void this.#find?.step(event.shiftKey ? 'older' : 'newer');
+    } else if (
+      isCommand &&
+      event.key.toLowerCase() === 'c' &&
+      this.#transcript?.selectedText() === '' &&
+      event.composedPath().some((node) => node instanceof Element && node.matches('.row'))
+    ) {
+      this.#copy();
+    } else return;
+    event.preventDefault();
+  };
+
+  #rememberSoon(): void {
+    this.#rememberTimer ??= setTimeout(() => {
+      this.#rememberTimer = null;
+      this.#remember();
+    }, rememberMs);
+  }
+
+  #remember(): void {
+    const feed = this.#session?.feed ?? null;
+    const top = this.#transcript?.list.topRow() ?? null;
+    const entry = top === null ? undefined : this.#entries[top.index];
+    const at = entry === undefined ? null : (feed?.window.placeOf(entry.key) ?? null);
+    const isAtEnd = this.#follow.isFollowing || feed === null || at === null || top === null;
+    this.host?.memory.set({
+      attempt: this.#session?.chosenAttempt ?? null,
+      place: isAtEnd ? null : { attempt: feed.attempt, ...at, px: top.px },
+      folds: boundedFolds(this.#folds),
+      draft: this.#draft,
+    });
+  }
+}
+
+customElements.define('drover-stream', DroverStream);

@@ -1,0 +1,36 @@
+// Whether the view follows the end of the log. Who scrolls up is left in peace and told how much is new below; who comes
+// back to the end follows again.
+
+export interface FollowState {
+  readonly isFollowing: boolean;
+  /** Entries that arrived since the view stopped to follow. */
+  readonly newCount: number;
+}
+
+export type FollowInput =
+  /** A scroll of the view: where it is now, and whether a person or the list itself moved it. */
+  | { readonly type: 'scrolled'; readonly fromEndPx: number; readonly movedPx: number }
+  | { readonly type: 'arrived'; readonly count: number }
+  /** The end of the log is loaded, or has been dropped from what is loaded. */
+  | { readonly type: 'jumped_to_end' }
+  | { readonly type: 'left_end' };
+
+/** Nearer than this is "at the end". */
+export const endThresholdPx = 24;
+
+export const following: FollowState = { isFollowing: true, newCount: 0 };
+
+export function follow(state: FollowState, input: FollowInput): FollowState {
+  switch (input.type) {
+    case 'scrolled':
+      if (input.fromEndPx <= endThresholdPx) return following;
+      return input.movedPx < 0 ? { ...state, isFollowing: false } : state;
+    case 'arrived':
+      if (state.isFollowing || input.count === 0) return state;
+      return { ...state, newCount: state.newCount + input.count };
+    case 'jumped_to_end':
+      return following;
+    case 'left_end':
+      return { ...state, isFollowing: false };
+  }
+}

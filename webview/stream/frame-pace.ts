@@ -1,0 +1,71 @@
+// One drawing a frame, however much arrives, and the measurement of these frames for the extension's log and benches.
+
+import type { Host } from '../shared/host.ts';
+import { FrameMeter } from './frame-meter.ts';
+
+/** Frames are measured for this long after the last change. */
+const restMs = 1_500;
+
+export class FramePace {
+  readonly #host: Host;
+  readonly #draw: () => void;
+  readonly #name: string;
+  readonly #meter: FrameMeter;
+  #isWanted = false;
+  #request: number | null = null;
+  #lastWantedMs = 0;
+  #isOpened = false;
+
+  /** `name`: what the measurements are called, `stream` or `grid`. */
+  constructor(host: Host, draw: () => void, name = 'stream') {
+    this.#host = host;
+    this.#draw = draw;
+    this.#name = name;
+    this.#meter = new FrameMeter((report) => {
+      this.#say('frame.worst', report.worstMs);
+      this.#say('frame.median', report.medianMs);
+      this.#say('frame.dropped', report.dropped);
+    });
+  }
+
+  /** Draws in the next frame. */
+  wanted(): void {
+    this.#isWanted = true;
+    this.#lastWantedMs = performance.now();
+    this.#request ??= requestAnimationFrame(this.#frame);
+  }
+
+  /** The first content is about to be drawn: measured from the page's beginning to the frame after it. */
+  opened(): void {
+    if (this.#isOpened) return;
+    this.#isOpened = true;
+    requestAnimationFrame(() => {
+      // The frame's own end: what is drawn in it is on the screen then.
+      setTimeout(() => this.#say('open', performance.now()), 0);
+    });
+  }
+
+  stop(): void {
+    if (this.#request !== null) cancelAnimationFrame(this.#request);
+    this.#request = null;
+  }
+
+  readonly #frame = (nowMs: number): void => {
+    this.#request = null;
+    this.#meter.frame(nowMs);
+    if (this.#isWanted) {
+      this.#isWanted = false;
+      this.#draw();
+    }
+    if (performance.now() - this.#lastWantedMs < restMs) {
+      this.#request = requestAnimationFrame(this.#frame);
+    } else this.#meter.rest();
+  };
+
+  #say(what: string, ms: number): void {
+    const name = `${this.#name}.${what}`;
+    this.#host.action('measured', { name, ms }).catch(() => {
+      // A measurement that nobody hears is no loss.
+    });
+  }
+}

@@ -1,0 +1,83 @@
+// How the head of a stream looks.
+
+import { css } from 'lit';
+
+export const headerStyles = css`
+  header {
+    padding: 8px 16px;
+    border-bottom: 1px solid var(--vscode-editorGroup-border, var(--vscode-contrastBorder));
+  }
+  .title,
+  .facts,
+  .steps,
+  .parts,
+  .trouble {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: center;
+    gap: 2px 12px;
+  }
+  .title {
+    gap: 6px;
+    flex-wrap: nowrap;
+  }
+  h1 {
+    margin: 0;
+    font-size: 115%;
+    font-weight: 600;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+    unicode-bidi: isolate;
+  }
+  .id,
+  .facts,
+  .duration {
+    color: var(--vscode-descriptionForeground);
+    white-space: nowrap;
+  }
+  .facts,
+  .steps,
+  .parts,
+  .trouble {
+    margin: 4px 0 0;
+    padding: 0;
+    list-style: none;
+  }
+  .steps {
+    gap: 2px 16px;
+  }
+  .step {
+    display: inline-flex;
+    align-items: center;
+    gap: 4px;
+  }
+  .step.waiting {
+    color: var(--vscode-descriptionForeground);
+  }
+  .step.running .icon,
+  .status.in_progress,
+  .status.claimed {
+    color: var(--vscode-charts-blue, var(--vscode-foreground));
+  }
+  .step.done .icon,
+  .status.completed {
+    color: var(--vscode-testing-iconPassed, var(--vscode-foreground));
+  }
+  .step.failed .icon,
+  .status.failed,
+  .trouble .icon {
+    color: var(--vscode-testing-iconFailed, var(--vscode-errorForeground));
+  }
+  .status.conflict,
+  .status.needs_review,
+  .status.waiting {
+    color: var(--vscode-editorWarning-foreground);
+  }
+  .trouble {
+    flex-wrap: nowrap;
+    align-items: flex-start;
+    gap: 6px;
+    overflow-wrap: anywhere;
+  }
+`;

@@ -1,0 +1,56 @@
+// What a stream panel remembers over hide, move, reload and restart: where it was and what was open. Never a fact of the
+// board. What comes back from VS Code may be of another version, so it is checked.
+
+export interface StreamMemory {
+  /** The attempt that was chosen; null: the newest one. */
+  readonly attempt: number | null;
+  /** Null: the end. */
+  readonly place: StreamPlace | null;
+  readonly folds: readonly string[];
+  readonly draft: string;
+}
+
+export interface StreamPlace {
+  /** The attempt that the place is of. */
+  readonly attempt: number;
+  /** Byte offset of a page of the log, the number of an event in it, and how far its row is scrolled out. */
+  readonly offset: number;
+  readonly index: number;
+  readonly px: number;
+}
+
+export const emptyMemory: StreamMemory = { attempt: null, place: null, folds: [], draft: '' };
+
+const foldsMax = 500;
+const draftMax = 20_000;
+
+export function readMemory(raw: unknown): StreamMemory {
+  if (typeof raw !== 'object' || raw === null) return emptyMemory;
+  const memory = raw as Readonly<Record<string, unknown>>;
+  const folds = Array.isArray(memory['folds']) ? memory['folds'] : [];
+  return {
+    attempt: count(memory['attempt']),
+    place: readPlace(memory['place']),
+    folds: folds.filter((fold): fold is string => typeof fold === 'string').slice(-foldsMax),
+    draft: typeof memory['draft'] === 'string' ? memory['draft'].slice(0, draftMax) : '',
+  };
+}
+
+function readPlace(raw: unknown): StreamPlace | null {
+  if (typeof raw !== 'object' || raw === null) return null;
+  const place = raw as Readonly<Record<string, unknown>>;
+  const attempt = count(place['attempt']);
+  const offset = count(place['offset']);
+  const index = count(place['index']);
+  if (attempt === null || offset === null || index === null) return null;
+  const px = typeof place['px'] === 'number' && Number.isFinite(place['px']) ? place['px'] : 0;
+  return { attempt, offset, index, px };
+}
+
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+export function boundedFolds(folds: ReadonlySet<string>): readonly string[] {
+  return [...folds].slice(-foldsMax);
+}

@@ -1,0 +1,298 @@
+// The life of a stream panel behind its looks: which attempt is shown, its log, its facts, and what a person does to it.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { AttemptView } from '../../server/protocol/panel-views.ts';
+import type { QuestionView, TaskView } from '../../server/protocol/views.ts';
+import type { BoardController } from '../shared/board-controller.ts';
+import type { Host } from '../shared/host.ts';
+import { LogFeed } from './log-feed.ts';
+import type { WindowSide } from './log-window.ts';
+import { readLog, sleep } from './read-log.ts';
+import type { StreamPlace } from './stream-memory.ts';
+import type { TaskAction } from './task-actions.ts';
+import { visibleLine } from './visible-text.ts';
+
+export interface SessionParts {
+  readonly host: Host;
+  readonly board: BoardController;
+  /** The log has changed: draw in the next frame. */
+  readonly onLog: () => void;
+  readonly farSide: () => WindowSide;
+}
+
+const cancelButton = 'Cancel Task';
+
+export class StreamSession implements ReactiveController {
+  readonly #component: ReactiveControllerHost;
+  readonly #parts: SessionParts;
+  feed: LogFeed | null = null;
+  attempts: readonly AttemptView[] = [];
+  /** The log can't be read just now. */
+  failure: string | null = null;
+  prompt: string | null = null;
+  /** Ids of questions whose answer is on its way. */
+  answering: ReadonlySet<string> = new Set();
+  busyAction: TaskAction | null = null;
+  #chosen: number | null = null;
+  #place: StreamPlace | null = null;
+  #subject: string | null = null;
+  #seen = '';
+  #isReadingAttempts = false;
+
+  constructor(component: ReactiveControllerHost, parts: SessionParts) {
+    this.#component = component;
+    this.#parts = parts;
+    component.addController(this);
+  }
+
+  /** Before the first update: where the panel was. */
+  restore(chosen: number | null, place: StreamPlace | null): void {
+    this.#chosen = chosen;
+    this.#place = place;
+  }
+
+  hostConnected(): void {
+    document.addEventListener('visibilitychange', this.#onVisible);
+  }
+
+  hostDisconnected(): void {
+    document.removeEventListener('visibilitychange', this.#onVisible);
+    this.feed?.stop();
+    this.feed = null;
+    this.#subject = null;
+  }
+
+  hostUpdate(): void {
+    const { state } = this.#parts.board;
+    if (state === null || state.connection.kind !== 'connected' || state.subject.id === null)
+      return;
+    if (this.#subject !== state.subject.id) {
+      this.#subject = state.subject.id;
+      this.#chosen ??= state.subject.attempt;
+      this.#open(this.#chosen ?? 0);
+    }
+    const { task } = this;
+    const seen = [task?.status, task?.phase, task?.attempts, task?.updated_at].join(' ');
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    void this.#readAttempts();
+    if (this.feed?.hasEnded === true) void this.feed.follow();
+  }
+
+  get taskId(): string | null {
+    return this.#subject;
+  }
+
+  get task(): TaskView | null {
+    return this.#parts.board.board?.tasks.find((task) => task.id === this.#subject) ?? null;
+  }
+
+  get subTasks(): readonly TaskView[] {
+    return this.#parts.board.board?.tasks.filter((task) => task.parent_id === this.#subject) ?? [];
+  }
+
+  /** Chosen by a person; null: the newest one is shown, also when another begins. */
+  get chosenAttempt(): number | null {
+    return this.#chosen;
+  }
+
+  get attempt(): AttemptView | null {
+    const number = this.feed?.attempt ?? 0;
+    return this.attempts.find((attempt) => attempt.number === number) ?? null;
+  }
+
+  get isNewest(): boolean {
+    return this.attempt === null || this.attempt.number === this.attempts.at(-1)?.number;
+  }
+
+  get questions(): readonly QuestionView[] {
+    const all = this.#parts.board.board?.questions ?? [];
+    return all.filter((question) => question.task_id === this.#subject);
+  }
+
+  choose(attempt: number): void {
+    const newest = this.attempts.at(-1)?.number;
+    this.#chosen = attempt === newest ? null : attempt;
+    this.#open(attempt);
+  }
+
+  async answer(question: QuestionView, choice: string): Promise<void> {
+    this.answering = new Set([...this.answering, question.id]);
+    this.#component.requestUpdate();
+    await this.#try('The answer was not taken', () =>
+      this.#parts.host.backend('answer', { id: question.id, choice }),
+    );
+    this.answering = new Set([...this.answering].filter((id) => id !== question.id));
+    this.#component.requestUpdate();
+  }
+
+  /** True when the hint was taken. */
+  async hint(text: string): Promise<boolean> {
+    const id = this.#subject;
+    if (id === null) return false;
+    return this.#try('The hint was not sent', () =>
+      this.#parts.host.backend('task.hint', { id, text }),
+    );
+  }
+
+  async approve(): Promise<void> {
+    const id = this.#subject;
+    if (id === null) return;
+    await this.#try('Not approved', () => this.#parts.host.backend('approve', { id }));
+  }
+
+  /** Agents name files of their worktree. */
+  async openFile(path: string): Promise<void> {
+    const root = this.attempt?.worktree_path ?? this.task?.worktree_path ?? null;
+    const isAbsolute = /^(?:[/\\]|[A-Za-z]:)/u.test(path);
+    const whole = isAbsolute || root === null ? path : `${root}/${path}`;
+    await this.#try('Not opened', () => this.#parts.host.action('openFile', { path: whole }));
+  }
+
+  async act(action: TaskAction): Promise<void> {
+    const id = this.#subject;
+    if (id === null || this.busyAction !== null) return;
+    this.busyAction = action;
+    this.#component.requestUpdate();
+    await this.#do(id, action);
+    this.busyAction = null;
+    this.#component.requestUpdate();
+  }
+
+  async #do(id: string, action: TaskAction): Promise<void> {
+    const { host } = this.#parts;
+    switch (action) {
+      case 'pause':
+        await this.#try('Not paused', () => host.backend('task.pause', { id }));
+        return;
+      case 'resume':
+        await this.#try('Not resumed', () => host.backend('task.unpause', { id }));
+        return;
+      case 'retry':
+        await this.#try('Not retried', () => host.backend('task.retry', { id }));
+        return;
+      case 'cancel':
+        return this.#cancel(id);
+      case 'takeOver':
+        await this.#try('Not taken over', () => host.action('takeOver', { task: id }));
+        return;
+      case 'giveBack':
+        await this.#try('Not given back', () => host.action('giveBack', { task: id }));
+        return;
+      case 'openWorktree':
+        await this.#try('Not opened', () => host.action('openWorktree', { task: id }));
+        return;
+      case 'review':
+        await this.#try('Nothing to review', () => host.action('review', { id }));
+    }
+  }
+
+  async readPrompt(): Promise<void> {
+    const id = this.#subject;
+    const { feed } = this;
+    if (id === null || feed === null || this.prompt !== null) return;
+    await this.#try('The prompt could not be read', async () => {
+      const attempt = feed.attempt > 0 ? { attempt: feed.attempt } : {};
+      const told = await this.#parts.host.backend('log.prompt', { id, ...attempt });
+      if (this.feed === feed) this.prompt = told.prompt;
+    });
+    this.#parts.onLog();
+  }
+
+  async #cancel(id: string): Promise<void> {
+    const { host } = this.#parts;
+    const title = visibleLine(this.task?.title ?? id);
+    const { button } = await host.action('notify', {
+      level: 'warning',
+      text: `Cancel “${title}”? Its agent is ended. Its work stays in the worktree and under a rescue ref.`,
+      buttons: [cancelButton],
+    });
+    if (button !== cancelButton) return;
+    await this.#try('Not cancelled', () => host.backend('task.cancel', { id }));
+  }
+
+  async #try(what: string, action: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const text = `${what}: ${visibleLine(reason)}`;
+      // Who can't hear this has no extension any more.
+      await this.#parts.host.action('notify', { level: 'error', text }).catch(() => undefined);
+      return false;
+    }
+  }
+
+  #open(attempt: number): void {
+    const id = this.#subject;
+    if (id === null) return;
+    this.feed?.stop();
+    this.prompt = null;
+    const feed = new LogFeed({
+      id,
+      attempt,
+      read: (params) => readLog(this.#parts.host, params),
+      onChange: () => this.#parts.onLog(),
+      onFailure: (error) => this.#fail(feed, error),
+      sleep,
+      farSide: this.#parts.farSide,
+    });
+    this.feed = feed;
+    const place = this.#place !== null && this.#isPlaceOf(attempt) ? this.#place : null;
+    void feed.run(place);
+    this.#parts.onLog();
+  }
+
+  #isPlaceOf(attempt: number): boolean {
+    return attempt === 0 || this.#place?.attempt === attempt;
+  }
+
+  #fail(feed: LogFeed, error: Error | null): void {
+    if (this.feed !== feed) return;
+    const failure = error === null ? null : visibleLine(error.message);
+    if (failure === this.failure) return;
+    this.failure = failure;
+    this.#component.requestUpdate();
+  }
+
+  async #readAttempts(): Promise<void> {
+    if (this.#isReadingAttempts) return;
+    this.#isReadingAttempts = true;
+    const seen = this.#seen;
+    try {
+      this.attempts = await this.#parts.host.backend('attempts', { id: this.#rootId() });
+      this.#followNewest();
+      this.#component.requestUpdate();
+    } catch {
+      // The log tells of a backend that does not answer; the head keeps what it knew.
+    } finally {
+      this.#isReadingAttempts = false;
+    }
+    if (seen !== this.#seen) await this.#readAttempts();
+  }
+
+  /** A new attempt is shown when no other one was chosen. */
+  #followNewest(): void {
+    const newest = this.attempts.at(-1)?.number ?? 0;
+    const shown = this.feed?.attempt ?? 0;
+    if (this.#chosen !== null || shown === 0 || newest <= shown) return;
+    this.#place = null;
+    this.#open(newest);
+  }
+
+  #rootId(): string {
+    const tasks = this.#parts.board.board?.tasks ?? [];
+    let id = this.#subject ?? '';
+    for (let depth = 0; depth < 10; depth += 1) {
+      const parent = tasks.find((task) => task.id === id)?.parent_id ?? null;
+      if (parent === null) break;
+      id = parent;
+    }
+    return id;
+  }
+
+  readonly #onVisible = (): void => {
+    if (document.visibilityState === 'visible') this.feed?.wake();
+  };
+}

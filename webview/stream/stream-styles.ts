@@ -1,0 +1,76 @@
+// The stream panel's own layout.
+
+import { css } from 'lit';
+
+export const streamStyles = css`
+  :host {
+    display: block;
+    height: 100%;
+    background: var(--vscode-editor-background);
+  }
+  main {
+    display: flex;
+    flex-direction: column;
+    height: 100%;
+    min-height: 0;
+  }
+  drover-stream-header,
+  drover-composer,
+  .waiting {
+    flex: none;
+  }
+  .body {
+    position: relative;
+    flex: 1;
+    min-height: 0;
+  }
+  drover-transcript {
+    height: 100%;
+  }
+  .to-end {
+    position: absolute;
+    bottom: 10px;
+    inset-inline-end: 24px;
+    z-index: 1;
+    box-shadow: 0 0 8px 2px var(--vscode-widget-shadow);
+  }
+  .older {
+    position: absolute;
+    top: 0;
+    inset-inline: 0;
+    z-index: 1;
+    text-align: center;
+    color: var(--vscode-descriptionForeground);
+    background: var(--vscode-editor-background);
+  }
+  .note,
+  .empty {
+    position: absolute;
+    inset-inline: 0;
+    top: 16px;
+    padding: 0 16px;
+    text-align: center;
+    color: var(--vscode-descriptionForeground);
+  }
+  .note:not(:empty) {
+    background: var(--vscode-editor-background);
+  }
+  .waiting {
+    max-height: 30vh;
+    overflow: auto;
+    padding: 6px 16px;
+    border-top: 1px solid var(--vscode-editorWarning-foreground);
+    color: var(--vscode-editorWidget-foreground);
+    background: var(--vscode-editorWidget-background);
+  }
+  .words {
+    display: flex;
+    align-items: center;
+    gap: 6px;
+    overflow-wrap: anywhere;
+  }
+  .words > span:not(.icon) {
+    flex: 1;
+    min-width: 0;
+  }
+`;

@@ -1,0 +1,69 @@
+// Parts of the stream panel around its transcript.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import './drover-answer.ts';
+import type { FollowState } from './follow.ts';
+import { icon } from './icon.ts';
+import type { LogFeed } from './log-feed.ts';
+import type { BoundQuestions } from './question-binding.ts';
+import type { StreamSession } from './stream-session.ts';
+import { visibleLine } from './visible-text.ts';
+
+export function emptyNote(
+  session: StreamSession,
+  entryCount: number,
+): TemplateResult | typeof nothing {
+  if (session.failure !== null) {
+    return html`<div class="note" role="status">${icon('warning')} ${session.failure}</div>`;
+  }
+  if (entryCount > 0 || session.feed?.isOpen !== true) return nothing;
+  return html`<div class="note" role="status">
+    ${
+      session.feed.attempt > 0
+        ? 'The agent has said nothing yet.'
+        : 'No agent has worked on this task yet.'
+    }
+  </div>`;
+}
+
+export function endButton(
+  state: FollowState,
+  feed: LogFeed | null,
+  onClick: () => void,
+): TemplateResult | typeof nothing {
+  if (state.isFollowing && (feed?.isAtEnd ?? true)) return nothing;
+  const count = state.newCount + (feed?.unseenEvents ?? 0);
+  return html`<button class="primary to-end" type="button" @click=${onClick}>
+    ${icon('arrow-down')} ${count > 0 ? `${count.toLocaleString('en')} new` : 'To the end'}
+  </button>`;
+}
+
+/** What waits for a person and is not a row of the transcript. */
+export function waitingTemplate(session: StreamSession, bound: BoundQuestions): TemplateResult {
+  const { task } = session;
+  return html`${bound.unbound.map(
+    (question) =>
+      html`<section class="waiting" aria-label="Waiting for you">
+        <div class="words">${icon('question')}<span>${visibleLine(question.text)}</span></div>
+        <drover-answer
+          .question=${question}
+          .isBusy=${session.answering.has(question.id)}
+          @answer=${(event: CustomEvent<string>) => void session.answer(question, event.detail)}
+        ></drover-answer>
+      </section>`,
+  )}
+  ${task?.status === 'needs_review' ? reviewTemplate(session) : nothing}`;
+}
+
+function reviewTemplate(session: StreamSession): TemplateResult {
+  const why = session.task?.verdict_reason ?? 'This waits for your review.';
+  return html`<section class="waiting" aria-label="Waiting for you">
+    <div class="words">
+      ${icon('eye')}<span>${visibleLine(why)}</span>
+      <button class="secondary" type="button" @click=${() => void session.act('review')}>
+        Review Changes
+      </button>
+      <button class="primary" type="button" @click=${() => void session.approve()}>Approve</button>
+    </div>
+  </section>`;
+}

@@ -1,0 +1,75 @@
+// Makes text of agents harmless to look at: what would be invisible, move the cursor or turn the reading direction is
+// taken out (terminal sequences) or shown as a sign of its own (everything else). Nothing of it is ever HTML.
+
+/** Longest operating-system command (window titles, links, clipboard) that is recognised and taken out. */
+const stringSequenceMax = 4096;
+
+/** One terminal sequence: CSI, a string sequence with its end (BEL or ST), or a short escape. */
+const sequence = new RegExp(
+  [
+    '\\u001b\\[[0-?]*[ -/]*[@-~]',
+    `\\u001b[\\]PX^_][^\\u0007\\u001b]{0,${stringSequenceMax}}(?:\\u0007|\\u001b\\\\)`,
+    '\\u001b[ -/]+[0-~]',
+    '\\u001b[0-9=><A-OQ-WYZ\\\\`-~]',
+  ].join('|'),
+  'gu',
+);
+
+/** A colour sequence holds numbers only between its beginning and its `m`. */
+function isColour(found: string): boolean {
+  return found.endsWith('m') && /^\[[\d;:]*m$/u.test(found.slice(1));
+}
+
+/** Colours stay, every other terminal sequence goes. */
+export function onlyColours(text: string): string {
+  if (!text.includes('\u001b')) return text;
+  return text.replace(sequence, (found) => (isColour(found) ? found.replaceAll(':', ';') : ''));
+}
+
+export function withoutSequences(text: string): string {
+  return text.includes('\u001b') ? text.replace(sequence, '') : text;
+}
+
+// Controls but tab and line feed; characters that turn the direction, take no room, or are tags.
+const hidden =
+  /[^\P{Cc}\t\n]|[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
+const hiddenAll = new RegExp(hidden.source, 'gu');
+
+export interface TextPiece {
+  readonly text: string;
+  /** The text is the sign of a character that can't be seen. */
+  readonly isSign: boolean;
+}
+
+/** The sign of a character that can't be seen: a control picture, or its number. */
+export function signOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return '\u2421';
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** Text cut at the characters that can't be seen, each replaced by its sign. */
+export function visiblePieces(text: string): TextPiece[] {
+  if (!hidden.test(text)) return [{ text, isSign: false }];
+  const pieces: TextPiece[] = [];
+  let from = 0;
+  for (const found of text.matchAll(hiddenAll)) {
+    if (found.index > from) pieces.push({ text: text.slice(from, found.index), isSign: false });
+    pieces.push({ text: signOf(found[0]), isSign: true });
+    from = found.index + found[0].length;
+  }
+  if (from < text.length) pieces.push({ text: text.slice(from), isSign: false });
+  return pieces;
+}
+
+/** The same as one string: for titles, labels, copies and the search. */
+export function visibleText(text: string): string {
+  const plain = withoutSequences(text.replaceAll('\r\n', '\n'));
+  return hidden.test(plain) ? plain.replaceAll(hiddenAll, signOf) : plain;
+}
+
+/** On one line. */
+export function visibleLine(text: string): string {
+  return visibleText(text.replaceAll(/\s+/gu, ' ')).trim();
+}
