@@ -80,7 +80,36 @@ function testFiles(spec) {
     .sort();
 }
 
+/** A program that counts for itself: its last line is `NAME: N passed, M failed`. */
+async function counted(name, script, args) {
+  if (only.length > 0 && !only.includes(name)) return;
+  console.log(`\n== ${name}`);
+  let said = '';
+  const code = await new Promise((done) => {
+    const child = spawn(process.execPath, [script, ...args], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      process.stdout.write(text);
+      said = (said + text).slice(-1_000);
+    });
+    child.on('error', () => done(127));
+    child.on('close', (ended) => done(ended ?? 1));
+  });
+  const numbers = [...said.matchAll(/^[\w-]+: (\d+) passed, (\d+) failed$/gm)].at(-1);
+  passed += Number(numbers?.[1] ?? 0);
+  const failures = Number(numbers?.[2] ?? 0);
+  failed += code === 0 ? failures : Math.max(1, failures);
+}
+
+const vsixFile = () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return join(root, 'out/vsix', `drover-${process.platform}-${process.arch}-${version}.vsix`);
+};
+
 await step('build', process.execPath, ['esbuild.config.mjs']);
+await step('vscode-host', process.execPath, ['test/vscode/host/install.mjs']);
 await step('types', bin('tsc'), ['-b']);
 await step('lint', bin('oxlint'), ['--type-aware', '--deny-warnings', '.']);
 await step('format', bin('oxfmt'), ['--check', '.']);
@@ -91,6 +120,10 @@ await mocha('git', ['test/git'], 120_000);
 await mocha('agents', ['test/agents'], 180_000);
 await mocha('simulation', ['test/simulation'], 2_400_000);
 await mocha('end-to-end', ['test/e2e'], 600_000);
+await mocha('webview', ['test/webview'], 60_000);
+await step('package', process.execPath, ['extension/package.mjs']);
+await counted('in-host', 'test/vscode/in-host/run.mjs', ['--vsix', vsixFile()]);
+await mocha('vscode', ['test/vscode/stories'], 300_000);
 
 rmSync(reports, { recursive: true, force: true });
 console.log(`\n${passed} passed, ${failed} failed`);

@@ -1,0 +1,91 @@
+// Parts of the workbench as Playwright finds them: commands, messages, and the extension's own webviews.
+
+import type { WebviewName } from '../../../../webview/messages/messages.ts';
+import { eventually } from '../../../e2e/support/eventually.ts';
+import type { Frame, Locator, Page } from '../../host/browser.ts';
+
+const partMaxMs = 60_000;
+
+/** Opens Drover's container in the side bar. A click on the open one would close it. */
+export async function openDrover(page: Page): Promise<void> {
+  const icon = page.locator('.activitybar a.action-label[aria-label^="Drover"]');
+  await icon.waitFor({ timeout: partMaxMs });
+  if ((await icon.getAttribute('aria-expanded')) !== 'true') await icon.click();
+}
+
+export async function runCommand(page: Page, title: string): Promise<void> {
+  await page.keyboard.press('F1');
+  const input = page.locator('.quick-input-widget input.input');
+  await input.waitFor();
+  await input.fill(`>${title}`);
+  await quickPickRow(page, title).waitFor();
+  await page.keyboard.press('Enter');
+}
+
+export function quickPickRow(page: Page, text: string | RegExp): Locator {
+  return page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
+}
+
+/** Types into VS Code's input box, and confirms. */
+export async function answerInputBox(page: Page, text: string): Promise<void> {
+  const input = page.locator('.quick-input-widget input.input');
+  await input.waitFor();
+  await input.fill(text);
+  await page.keyboard.press('Enter');
+}
+
+export function toast(page: Page, text: string | RegExp): Locator {
+  return page.locator('.notification-toast', { hasText: text }).first();
+}
+
+/** VS Code's modal message. */
+export function dialog(page: Page): Locator {
+  return page.locator('.monaco-dialog-box');
+}
+
+/**
+ * The document of one of the extension's webviews. VS Code makes a new one when the webview is hidden and shown: ask
+ * again after that.
+ */
+export async function webview(page: Page, name: WebviewName, index = 0): Promise<Frame> {
+  return await eventually(`the webview ${name} shows`, async () => {
+    return (await webviews(page, name))[index];
+  });
+}
+
+/** All documents of the webviews of one kind that are there. */
+export async function webviews(page: Page, name: WebviewName): Promise<Frame[]> {
+  const found: Frame[] = [];
+  for (const frame of page.frames()) {
+    if (await holds(frame, `drover-${name}`)) found.push(frame);
+  }
+  return found;
+}
+
+async function holds(frame: Frame, selector: string): Promise<boolean> {
+  try {
+    return await frame.evaluate((wanted) => document.querySelector(wanted) !== null, selector);
+  } catch {
+    return false; // the frame has gone, or has no document yet
+  }
+}
+
+/** A place in the window's own coordinates, for the real mouse. */
+export async function middleOf(target: Locator): Promise<{ x: number; y: number }> {
+  await target.scrollIntoViewIfNeeded();
+  const box = await target.boundingBox();
+  if (box === null) throw new Error('what should be reached by the mouse is not visible');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/** Drags with the real mouse: down, a small move, the way in steps, up. */
+export async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
+  const start = await middleOf(from);
+  const end = await middleOf(to);
+  await page.mouse.move(start.x, start.y);
+  await page.mouse.down();
+  await page.mouse.move(start.x + 4, start.y + 4, { steps: 3 });
+  await page.mouse.move(end.x, end.y, { steps: 12 });
+  await page.mouse.move(end.x, end.y + 1);
+  await page.mouse.up();
+}

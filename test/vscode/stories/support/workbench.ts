@@ -1,0 +1,124 @@
+// A window of the real VS Code with the packaged extension in a fresh profile, on a real repository.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import {
+  type BrowserContext,
+  closeSharedBrowser,
+  newContext,
+  type Page,
+  sharedBrowser,
+} from '../../host/browser.ts';
+import { installVsix, startHost, type VsCodeHost, workbenchUrl } from '../../host/host.ts';
+import { temporaryFolder } from '../../host/isolation.ts';
+
+const root = resolve(import.meta.dirname, '../../../..');
+const activityBarMaxMs = 60_000;
+
+export interface WorkbenchOptions {
+  /** The environment of the extension host, and so of the backends it starts. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Folder to open; none: an empty window. */
+  readonly folder?: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly hasWorkspaceTrust?: boolean;
+}
+
+export interface Workbench {
+  readonly host: VsCodeHost;
+  readonly page: Page;
+  /** What the content security policy refused, in any frame of any window. */
+  readonly violations: readonly string[];
+  /** Another window of the same person on the same folder. */
+  anotherWindow(): Promise<Page>;
+  /** Reload Window: a new extension host. */
+  reload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+suiteTeardown(async () => {
+  await closeSharedBrowser();
+  if (extensionsFolder !== null) rmSync(dirname(extensionsFolder), { recursive: true });
+});
+
+let extensionsFolder: string | null = null;
+
+/** The package, installed once for a run: made first when there is none. */
+function installedExtension(): string {
+  if (extensionsFolder === null) {
+    extensionsFolder = join(temporaryFolder(), 'ext');
+    installVsix(vsixFile(), extensionsFolder);
+  }
+  return extensionsFolder;
+}
+
+export function vsixFile(): string {
+  const text = readFileSync(join(root, 'package.json'), 'utf8');
+  const { version } = JSON.parse(text) as { version: string };
+  const file = join(root, 'out/vsix', `drover-${process.platform}-${process.arch}-${version}.vsix`);
+  if (!existsSync(file)) {
+    execFileSync(process.execPath, [join(root, 'extension/package.mjs')], { stdio: 'inherit' });
+  }
+  assert.ok(statSync(file).size > 0);
+  return file;
+}
+
+export async function openWorkbench(options: WorkbenchOptions): Promise<Workbench> {
+  const host = await startHost({
+    env: options.env,
+    settings: options.settings ?? {},
+    extensionsFolder: installedExtension(),
+    hasWorkspaceTrust: options.hasWorkspaceTrust ?? false,
+  });
+  const context = await newContext(await sharedBrowser());
+  const violations: string[] = [];
+  const url = workbenchUrl(host, options.folder === undefined ? {} : { folder: options.folder });
+  const open = async (): Promise<Page> => {
+    const page = await context.newPage();
+    watch(page, violations);
+    await page.goto(url);
+    await untilUp(page);
+    return page;
+  };
+  const page = await open().catch(async (error: unknown) => {
+    await end(context, host);
+    throw error;
+  });
+  return {
+    host,
+    page,
+    violations,
+    anotherWindow: open,
+    async reload() {
+      await page.reload();
+      await untilUp(page);
+    },
+    close: () => end(context, host),
+  };
+}
+
+async function end(context: BrowserContext, host: VsCodeHost): Promise<void> {
+  await context.close();
+  await host.stop();
+}
+
+/** Violations are told on the console of the frame they happen in; VS Code's own frames have none. */
+function watch(page: Page, violations: string[]): void {
+  page.on('console', (message) => {
+    const text = message.text();
+    if (/content security policy/i.test(text)) violations.push(text);
+  });
+}
+
+async function untilUp(page: Page): Promise<void> {
+  await page.locator('.activitybar').waitFor({ timeout: activityBarMaxMs });
+}
+
+/** A picture of the window: `docs/images/` for the README's, `out/stories/` for all others. */
+export async function picture(page: Page, name: string, isForReadme = false): Promise<void> {
+  const path = join(root, isForReadme ? 'docs/images' : 'out/stories', `${name}.png`);
+  mkdirSync(dirname(path), { recursive: true });
+  await page.screenshot({ path });
+}
