@@ -41,6 +41,13 @@ suite('parts of a task', function () {
     );
     for (const task of (await here.status()).tasks) assert.equal(task.status, 'completed');
     assert.match(here.read(`prompt-${id}.2`), /sub-task 2 of 3/);
+    const said = (await here.expect(0, ['log', id])).match(/\S+ in slot-1/g);
+    const parts = [`${id}.1`, `${id}.2`, `${id}.3`, id];
+    assert.deepEqual(
+      said,
+      parts.map((part) => `${part} in slot-1`),
+    );
+    assert.match(await here.expect(0, ['log', `${id}.2`]), new RegExp(`${id}\\.2 in slot-1`));
   });
 });
 

@@ -5,13 +5,11 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { eventLine } from '../render/event-line.ts';
-import { logLine } from '../render/log-line.ts';
+import { printLog } from '../print-log.ts';
 import { followFeed } from '../follow-feed.ts';
 import { untilInterrupted } from '../interrupt.ts';
 
 const pageSize = 1000;
-const logPageBytes = 256 * 1024;
-const logLookEveryMs = 300;
 
 export async function why(context: CommandContext, id: string): Promise<number> {
   const client = await context.client('data');
@@ -109,19 +107,20 @@ export async function log(
   options: LogOptions,
 ): Promise<number> {
   const client = await context.client('data');
-  const attempt = options.attempt === undefined ? {} : { attempt: options.attempt };
   if (options.prompt === true) {
+    const attempt = options.attempt === undefined ? {} : { attempt: options.attempt };
     const told = await client.call('log.prompt', { id, ...attempt });
     context.answer(told, context.foreign(told.prompt).replace(/\n$/u, ''));
     return exitCodes.done;
   }
   if (options.follow !== true) {
-    await printLog(context, client, id, attempt, () => false);
+    await printLog(context, client, { id, attempt: options.attempt, goesOn: () => false });
     return exitCodes.done;
   }
   return await untilInterrupted(context, async (end) => {
     let isOver = false;
-    const print = printLog(context, client, id, attempt, () => !isOver);
+    const goesOn = (): boolean => !isOver;
+    const print = printLog(context, client, { id, attempt: options.attempt, goesOn });
     print.then(
       () => end(exitCodes.done),
       (error: unknown) => end(error instanceof Error ? error : new Error(String(error))),
@@ -130,29 +129,4 @@ export async function log(
       isOver = true;
     };
   });
-}
-
-/** Page by page to the end; while `goesOn` says so, what is written later too, until the attempt is over. */
-async function printLog(
-  context: CommandContext,
-  client: Client,
-  id: string,
-  given: { readonly attempt?: number },
-  goesOn: () => boolean,
-): Promise<void> {
-  let offset = 0;
-  let attempt = given;
-  for (;;) {
-    const page = await client.call('log.read', { id, ...attempt, offset, limit: logPageBytes });
-    for (const line of page.events) {
-      if (context.json) context.printJson(line);
-      else context.say(logLine(line));
-    }
-    attempt = { attempt: page.attempt }; // the same one from now on, whatever begins meanwhile
-    const moved = page.next_offset > offset;
-    offset = page.next_offset;
-    if (moved) continue;
-    if (page.ended || !goesOn()) return;
-    await context.surroundings.sleep(logLookEveryMs);
-  }
 }

@@ -194,13 +194,16 @@ suite('exchange and logs', () => {
             offset,
             next_offset: Math.min(30, offset + 10),
             size: 30,
-            ended: offsets.length > 6,
+            ended: offsets.length > 11,
           };
         },
       });
+      backend.setTask({ id: 'task-1' });
       const once = await drover(['log', 'task-1', '--json'], backend);
       assert.equal(once.out.trim().split('\n').length, 3);
       assert.deepEqual(offsets, [
+        [0, 2],
+        [0, 2],
         [0, 2],
         [10, 2],
         [20, 2],
@@ -208,8 +211,69 @@ suite('exchange and logs', () => {
       ]);
       const follow = await drover(['log', 'task-1', '--follow'], backend);
       assert.equal(follow.code, 0);
-      assert.match(follow.out, /at 20/u);
-      assert.equal(offsets.length, 8);
+      assert.equal(follow.out.match(/at 20/gu)?.length, 1);
+    });
+
+    test('the log of a parent tells its sub-tasks too, in the order in which they began', async () => {
+      const begun = new Map([
+        ['task-1.1', 20],
+        ['task-1.1.1', 10],
+        ['task-1.2', 30],
+        ['task-1', 40],
+      ]);
+      const backend = memoryBackend({
+        'log.read': ({ id, offset = 0 }) => {
+          const at = begun.get(id);
+          const isStart = offset === 0 && at !== undefined;
+          const events = isStart ? [{ type: 'text', at, text: `I am ${id}` }] : [];
+          const next = at ?? 0;
+          return {
+            task_id: id,
+            attempt: 1,
+            events,
+            offset,
+            next_offset: next,
+            size: next,
+            ended: true,
+          };
+        },
+      });
+      backend.setTask({ id: 'task-1', title: 'All of it' });
+      for (const id of ['task-1.1', 'task-1.2', 'task-1.3'])
+        backend.setTask({ id, parent_id: 'task-1' });
+      backend.setTask({ id: 'task-1.1.1', parent_id: 'task-1.1' });
+      backend.setTask({ id: 'task-2' });
+      for (const flags of [[], ['--follow']]) {
+        const { out } = await drover(['log', 'task-1', '--json', ...flags], backend);
+        const lines = out.trim().split('\n');
+        assert.deepEqual(
+          lines.map((line) => (JSON.parse(line) as { task_id: string }).task_id),
+          ['task-1.1.1', 'task-1.1', 'task-1.2', 'task-1'],
+        );
+      }
+      const own = await drover(['log', 'task-1.1'], backend);
+      assert.match(
+        own.out,
+        /== task-1\.1\.1[^]*I am task-1\.1\.1[^]*== task-1\.1 [^]*I am task-1\.1/u,
+      );
+      assert.doesNotMatch(own.out, /task-1\.2/u);
+    });
+
+    test('a task that no agent has had: nothing to print, and it says so', async () => {
+      const backend = memoryBackend({
+        'log.read': ({ id }) => ({
+          task_id: id,
+          attempt: 0,
+          events: [],
+          offset: 0,
+          next_offset: 0,
+          size: 0,
+          ended: false,
+        }),
+      });
+      const { code, out, err } = await drover(['log', 'task-1', '--json'], backend);
+      assert.deepEqual([code, out], [0, '']);
+      assert.match(err, /task-1 has not been given to an agent yet/u);
     });
 
     test('log --prompt', async () => {

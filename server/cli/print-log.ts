@@ -1,0 +1,130 @@
+// What an attempt's agent did and said, part after part: sub-tasks run one after the other inside their parent's attempt,
+// each with a log of its own.
+
+import type { Client, LogPageView, TaskView } from '../protocol/api.ts';
+import type { CommandContext } from './context.ts';
+import { plainLine } from './plain-text.ts';
+import { logLine } from './render/log-line.ts';
+
+const pageEvents = 256 * 1024;
+const lookEveryMs = 300;
+
+export interface LogWish {
+  readonly id: string;
+  /** The last one when absent. */
+  readonly attempt: number | undefined;
+  /** Asked before each wait for more. */
+  readonly goesOn: () => boolean;
+}
+
+export async function printLog(
+  context: CommandContext,
+  client: Client,
+  wish: LogWish,
+): Promise<void> {
+  const given = wish.attempt === undefined ? {} : { attempt: wish.attempt };
+  const first = await client.call('log.read', { id: wish.id, ...given, offset: 0, limit: 1 });
+  // The same attempt from now on, whatever begins meanwhile; 0 is the one that is still to come.
+  const printer = new LogPrinter(context, client, first.attempt);
+  const { tasks } = await client.call('status', {});
+  const parts = partsOf(tasks, wish.id);
+  if (first.attempt === 0 && !first.ended && !wish.goesOn()) {
+    context.tell(`${wish.id} has not been given to an agent yet.`);
+  }
+  for (let left = parts; ;) {
+    const begun = await printer.begunFirst(left);
+    if (begun === null) {
+      if (!wish.goesOn() || (await printer.isOver(wish.id))) return;
+      await context.surroundings.sleep(lookEveryMs);
+      continue;
+    }
+    left = left.filter((part) => part !== begun);
+    if (parts.length > 1) printer.name(begun);
+    const others = left;
+    await printer.printPart(begun, {
+      goesOn: wish.goesOn,
+      nextHasBegun: async () => (await printer.begunFirst(others)) !== null,
+    });
+  }
+}
+
+/** The task with everything below it. */
+function partsOf(tasks: readonly TaskView[], id: string): readonly TaskView[] {
+  const ids = new Set([id]);
+  // Sub-tasks stand behind their parents, two levels at the most; a moved one may stand before.
+  for (let level = 0; level < 2; level += 1) {
+    for (const task of tasks) {
+      if (task.parent_id !== null && ids.has(task.parent_id)) ids.add(task.id);
+    }
+  }
+  return tasks.filter((task) => ids.has(task.id));
+}
+
+interface PartWatch {
+  readonly goesOn: () => boolean;
+  readonly nextHasBegun: () => Promise<boolean>;
+}
+
+class LogPrinter {
+  private readonly context: CommandContext;
+  private readonly client: Client;
+  private attempt: number;
+  private isNamed = false;
+
+  constructor(context: CommandContext, client: Client, attempt: number) {
+    this.context = context;
+    this.client = client;
+    this.attempt = attempt;
+  }
+
+  /** Of parts that have begun the one that began first, as their logs tell. */
+  async begunFirst(parts: readonly TaskView[]): Promise<TaskView | null> {
+    let first: { readonly part: TaskView; readonly at: number } | null = null;
+    for (const part of parts) {
+      const [event] = (await this.read(part.id, 0, 1)).events;
+      if (event !== undefined && (first === null || event.at < first.at)) {
+        first = { part, at: event.at };
+      }
+    }
+    return first?.part ?? null;
+  }
+
+  async isOver(id: string): Promise<boolean> {
+    return (await this.read(id, 0, 1)).ended;
+  }
+
+  name(part: TaskView): void {
+    this.isNamed = true;
+    this.context.say(`== ${part.id}  ${plainLine(part.title)}`);
+  }
+
+  /** Page by page; while it goes on, what is written later too, until the next part has begun. */
+  async printPart(part: TaskView, watch: PartWatch): Promise<void> {
+    let offset = 0;
+    let isLeft = false;
+    for (;;) {
+      const page = await this.read(part.id, offset, pageEvents);
+      this.print(part.id, page);
+      const moved = page.next_offset > offset;
+      offset = page.next_offset;
+      if (moved) continue;
+      if (isLeft || page.ended || !watch.goesOn()) return;
+      // Once more after the next one has begun: what was written in between belongs to this one.
+      isLeft = await watch.nextHasBegun();
+      if (!isLeft) await this.context.surroundings.sleep(lookEveryMs);
+    }
+  }
+
+  private print(part: string, page: LogPageView): void {
+    for (const line of page.events) {
+      if (!this.context.json) this.context.say(logLine(line));
+      else this.context.printJson(this.isNamed ? { ...line, task_id: part } : line);
+    }
+  }
+
+  private async read(id: string, offset: number, limit: number): Promise<LogPageView> {
+    const page = await this.client.call('log.read', { id, attempt: this.attempt, offset, limit });
+    if (this.attempt === 0) this.attempt = page.attempt;
+    return page;
+  }
+}
