@@ -122,7 +122,7 @@ export class DroverWindow implements vscode.Disposable {
     try {
       await this.#handlers[id](this.#context(), readTarget(args, selection), project);
     } catch (error) {
-      await this.#messages.fail('Drover', error);
+      this.#messages.fail('Drover', error);
     }
   }
 
@@ -241,7 +241,7 @@ export class DroverWindow implements vscode.Disposable {
       case 'answer': {
         const answer = { id: action.question, choice: action.choice };
         await project.request('answer', answer).catch((error: unknown) => {
-          return this.#messages.fail('The answer was not taken', error);
+          this.#messages.fail('The answer was not taken', error);
         });
         return;
       }

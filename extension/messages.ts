@@ -33,6 +33,11 @@ export class Messages {
     return buttons[at] ?? null;
   }
 
+  /** Tells without waiting for anybody: whoever asked for something gets on. */
+  tell(level: MessageLevel, text: string): void {
+    void this.show(level, text);
+  }
+
   /** Asks before something happens; true when the person says so. */
   async confirm(text: string, detail: string, button: string): Promise<boolean> {
     const options = { modal: true, detail: plainText(detail, textMax) };
@@ -41,10 +46,10 @@ export class Messages {
   }
 
   /** A failure that a person has caused or must know of. */
-  async fail(doing: string, error: unknown): Promise<void> {
+  fail(doing: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.#log.error(`${doing}: ${reason}`);
-    await this.show('error', `${doing}: ${reason}`);
+    this.tell('error', `${doing}: ${reason}`);
   }
 
   #note(text: string): string {

@@ -27,6 +27,9 @@ export interface ProjectOptions {
   readonly log: vscode.LogOutputChannel;
 }
 
+/** As long as a backend may take to start. */
+const settleWaitMs = 25_000;
+
 export class Project implements vscode.Disposable {
   readonly root: string;
   readonly name: string;
@@ -67,6 +70,23 @@ export class Project implements vscode.Disposable {
 
   connect(): void {
     this.#link.connect();
+  }
+
+  /** Connects where that is still to be done; answers with how it ended (or where it stands after a while). */
+  settled(): Promise<Connection> {
+    this.connect();
+    if (this.connection.kind !== 'connecting') return Promise.resolve(this.connection);
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        subscription.dispose();
+        resolve(this.connection);
+      };
+      const timer = setTimeout(end, settleWaitMs);
+      const subscription = this.onChange(() => {
+        if (this.connection.kind !== 'connecting') end();
+      });
+    });
   }
 
   pause(): void {

@@ -57,7 +57,7 @@ export class Reactions implements vscode.Disposable {
   #attached(board: StatusSnapshot, isAgain: boolean): void {
     const summary = summarise(board);
     const text = isAgain || summary.running > 0 ? reattachedText(summary) : null;
-    if (text !== null) void this.#parts.messages.show('info', text);
+    if (text !== null) this.#parts.messages.tell('info', text);
   }
 
   #notify(project: Project, board: StatusSnapshot): void {

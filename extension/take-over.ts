@@ -67,9 +67,9 @@ export class TakeOvers implements vscode.Disposable {
   async #giveBack({ root, task, title }: TakenOver): Promise<void> {
     try {
       await this.#projects.byRoot(root)?.request('task.give_back', { id: task });
-      await this.#messages.show('info', `“${title}” was given back to its agent.`);
+      this.#messages.tell('info', `“${title}” was given back to its agent.`);
     } catch (error) {
-      await this.#messages.fail(`“${title}” could not be given back`, error);
+      this.#messages.fail(`“${title}” could not be given back`, error);
     }
   }
 

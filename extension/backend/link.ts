@@ -40,6 +40,7 @@ export class BackendLink {
   #connection: Connection = { kind: 'connecting' };
   #client: BackendClient | null = null;
   #attempt = 0;
+  #isTrying = false;
   #hasBeenAttached = false;
   #isClosed = false;
 
@@ -74,7 +75,7 @@ export class BackendLink {
   connect(): void {
     if (this.#isClosed || this.#client !== null) return;
     this.#reconnecting.reset();
-    void this.#tryAll();
+    if (!this.#isTrying) void this.#tryAll();
   }
 
   /** Lets the backend go until `connect` is said again. */
@@ -90,6 +91,7 @@ export class BackendLink {
 
   #letGo(): void {
     this.#attempt += 1;
+    this.#isTrying = false;
     this.#store.end();
     this.#client?.close();
     this.#client = null;
@@ -104,20 +106,25 @@ export class BackendLink {
   async #tryAll(): Promise<void> {
     this.#attempt += 1;
     const attempt = this.#attempt;
+    this.#isTrying = true;
     this.#say({ kind: 'connecting' });
+    const failure = await this.#tryUntil(attempt);
+    if (attempt !== this.#attempt) return;
+    this.#isTrying = false;
+    if (failure !== null) this.#say(unavailable(reasonOfRefusal(failure.kind), failure.message));
+  }
+
+  /** Null once connected (or overtaken), else what only a person can cure. */
+  async #tryUntil(attempt: number): Promise<BackendFailure | null> {
     for (;;) {
       const delayMs = this.#reconnecting.nextDelayMs();
-      if (delayMs === null) {
-        return this.#say(unavailable('backend_failed', 'The backend could not be reached.'));
-      }
+      if (delayMs === null) return new BackendFailure('gone', 'The backend could not be reached.');
       await new Promise((resolve) => setTimeout(resolve, delayMs));
-      if (attempt !== this.#attempt) return;
+      if (attempt !== this.#attempt) return null;
       const failure = await this.#tryOnce(attempt);
-      if (failure === null || attempt !== this.#attempt) return;
+      if (failure === null || attempt !== this.#attempt) return null;
       this.#options.log.warn(`${this.#options.root}: ${failure.message}`);
-      if (!canPass(failure)) {
-        return this.#say(unavailable(reasonOfRefusal(failure.kind), failure.message));
-      }
+      if (!canPass(failure)) return failure;
     }
   }
 

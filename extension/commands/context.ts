@@ -37,14 +37,13 @@ export function withProject(
   handler: (context: CommandContext, project: Project, target: Target) => Promise<void>,
 ): CommandHandler {
   return async (context, target, project) => {
-    if (project === null) {
-      const { connection } = context.projects;
-      const message =
-        connection.kind === 'unavailable' ? connection.message : 'Drover is still connecting.';
-      await context.messages.show('warning', message);
+    const connection = (await project?.settled()) ?? context.projects.connection;
+    if (project !== null && connection.kind === 'connected') {
+      await handler(context, project, target);
       return;
     }
-    project.connect();
-    await handler(context, project, target);
+    const isUnavailable = connection.kind === 'unavailable';
+    const message = isUnavailable ? connection.message : 'Drover is still connecting.';
+    context.messages.tell('warning', message);
   };
 }

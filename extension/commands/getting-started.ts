@@ -118,12 +118,12 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     });
     if (key === undefined || key.trim() === '') return;
     await storeKey(extension.secrets, variable, key.trim());
-    void messages.show('info', `The key is stored. Runs get it as ${variable}.`);
+    messages.tell('info', `The key is stored. Runs get it as ${variable}.`);
   },
   'drover.removeApiKey': async ({ extension, messages }) => {
     const variable = readSettings(null).apiKeyVariable;
     await removeKey(extension.secrets, variable);
-    void messages.show('info', `No key is stored for ${variable} any more.`);
+    messages.tell('info', `No key is stored for ${variable} any more.`);
   },
 };
 

@@ -37,8 +37,9 @@ export const panelHandlers: Handlers<
   }),
 };
 
-function hasBegun({ attempts, started_at }: TaskView): boolean {
-  return attempts > 0 || started_at !== null;
+/** `attempts` counts those that were used up; the first one leaves a branch before it does. */
+function hasBegun({ attempts, branch, started_at }: TaskView): boolean {
+  return attempts > 0 || branch !== null || started_at !== null;
 }
 
 /** Null when there is none yet: the panel then shows whichever comes. */

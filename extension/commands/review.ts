@@ -19,7 +19,7 @@ export function reviewHandlers(
       const meant = await pickReviewed(project, target, 'Approve');
       if (meant === null) return;
       await project.request('approve', { id: meant.id });
-      await messages.show('info', `“${meant.title}” is approved and lands now.`);
+      messages.tell('info', `“${meant.title}” is approved and lands now.`);
     }),
     'drover.sendBack': withProject(async (_context, project, target) => {
       const meant = await pickReviewed(project, target, 'Send Back');

@@ -25,23 +25,37 @@ export const runHandlers: Handlers<
     if (await askPreflight(context, project, epic)) await start(context, project, epic);
   }),
   'drover.resumeRun': withProject(async ({ extension, messages }, project) => {
-    const env = await runEnvironment(extension.secrets, project);
-    const resumed = await project.request('run.resume', { env });
-    await messages.show('info', resumed.message);
+    await resume(extension, messages, project);
   }),
-  'drover.stopRun': withProject(async ({ messages, extension }, project) => {
+  'drover.stopRun': withProject(async (context, project) => {
     const { stopped } = await project.request('run.stop', {});
-    if (stopped.length === 0) {
-      await messages.show('info', 'No run is active.');
-      return;
-    }
-    const words = 'The run was stopped. Its agents were ended, their work is kept.';
-    const chosen = await messages.show('info', words, ['Resume']);
-    if (chosen !== 'Resume') return;
-    const env = await runEnvironment(extension.secrets, project);
-    await project.request('run.resume', { env });
+    if (stopped.length > 0) void offerResume(context, project);
+    else context.messages.tell('info', 'No run is active.');
   }),
 };
+
+async function resume(
+  extension: CommandContext['extension'],
+  messages: CommandContext['messages'],
+  project: Project,
+): Promise<void> {
+  const env = await runEnvironment(extension.secrets, project);
+  const resumed = await project.request('run.resume', { env });
+  messages.tell('info', resumed.message);
+}
+
+async function offerResume(
+  { extension, messages }: CommandContext,
+  project: Project,
+): Promise<void> {
+  const words = 'The run was stopped. Its agents were ended, their work is kept.';
+  if ((await messages.show('info', words, ['Resume'])) !== 'Resume') return;
+  try {
+    await resume(extension, messages, project);
+  } catch (error) {
+    messages.fail('The run could not be resumed', error);
+  }
+}
 
 async function run(
   context: CommandContext,
@@ -64,15 +78,15 @@ async function start(
       ...(land === '' ? {} : { land }),
       env: await runEnvironment(extension.secrets, project),
     });
-    void tell(messages, started);
+    tell(messages, started);
   } catch (error) {
     throw new Error(`The run could not start: ${toFailure(error).message}`, { cause: error });
   }
 }
 
-async function tell(messages: CommandContext['messages'], started: RunStarted): Promise<void> {
-  if (started.joined) await messages.show('info', started.message);
-  for (const warning of started.warnings) await messages.show('warning', warning);
+function tell(messages: CommandContext['messages'], started: RunStarted): void {
+  if (started.joined) messages.tell('info', started.message);
+  for (const warning of started.warnings) messages.tell('warning', warning);
 }
 
 /** What a run is given: the person's environment, what the settings say, and the stored key. */

@@ -75,7 +75,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const task = await pickTask(project, target, 'Why Is This Task Not Running?', () => true);
     if (task === null) return;
     const { reasons } = await project.request('why', { id: task.id });
-    await messages.show('info', `${task.title}: ${reasons.join(' ')}`);
+    messages.tell('info', `${task.title}: ${reasons.join(' ')}`);
   }),
   'drover.copyTaskId': withProject(async (_context, project, target) => {
     const tasks = await pickTasks(project, target, 'Copy Id', () => true);
@@ -121,5 +121,5 @@ async function all(
       refused.push(toFailure(error).message);
     }
   }
-  if (refused.length > 0) await messages.show('warning', `${title}: ${refused.join(' ')}`);
+  if (refused.length > 0) messages.tell('warning', `${title}: ${refused.join(' ')}`);
 }

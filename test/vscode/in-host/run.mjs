@@ -1,19 +1,28 @@
 // Runs the tests in the extension host, suite by suite, each on a repository of its own:
-//   node test/vscode/in-host/run.mjs [--vsix FILE] [suite …]
-// Ends with 0 only when every suite passed; the last line is `in-host: N passed, M failed`.
+//   node test/vscode/in-host/run.mjs [--vsix FILE] [--extension FOLDER] [plan …]
+// The extension is the one of this checkout, one in another folder, or an installed package. Ends with 0 only when every
+// suite passed; the last line is `in-host: N passed, M failed`.
 
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { format, parseArgs } from 'node:util';
+import { contextOptions, launchBrowser } from '../host/browser.ts';
+import { installVsix, startHost, workbenchUrl } from '../host/host.ts';
 import { buildTests, testsEntry } from './build.mjs';
 import { drover, makeRepository } from './workspaces.mjs';
 
 const root = resolve(import.meta.dirname, '../../..');
-const hostTests = join(root, 'test/vscode/host/host-tests.mjs');
-const cli = join(root, 'dist/cli.js');
-const suiteSeconds = 240;
+const suiteMsMax = 240_000;
 
 /** Suites by the repository they run on, one after the other. */
 const plans = {
@@ -21,47 +30,92 @@ const plans = {
   // A window goes away with agents at work, another one comes.
   reload: { suites: ['leave', 'return'], isSetUp: true },
   fresh: { suites: ['fresh'], isSetUp: false },
+  untrusted: { suites: ['untrusted'], isSetUp: true, hasWorkspaceTrust: true },
+};
+
+/** Folders are not trusted, and nobody is asked. */
+const withTrust = {
+  'security.workspace.trust.enabled': true,
+  'security.workspace.trust.startupPrompt': 'never',
 };
 
 const { values, positionals } = parseArgs({
-  options: { vsix: { type: 'string' } },
+  options: { vsix: { type: 'string' }, extension: { type: 'string', default: root } },
   allowPositionals: true,
 });
+const extension = resolve(values.extension);
+const cli = join(extension, 'dist/cli.js');
 
-function runSuite(suite, workspace, home) {
-  const env = {
-    PATH: process.env.PATH,
-    HOME: home,
-    LANG: 'C.UTF-8',
-    DROVER_TEST_SUITE: suite,
-    ...(process.env.CHROMIUM === undefined ? {} : { CHROMIUM: process.env.CHROMIUM }),
-    ...(process.env.VERBOSE === undefined ? {} : { VERBOSE: process.env.VERBOSE }),
-  };
-  const under = values.vsix === undefined ? ['--ext', root] : ['--vsix', resolve(values.vsix)];
-  const args = [...under, '--tests', testsEntry, '--workspace', workspace];
+/** What is under test: a folder for "extension development", or an installed package beside an empty one. */
+function underTest(folder) {
+  if (values.vsix === undefined) return { dev: extension, extensionsFolder: undefined };
+  const dev = join(folder, 'empty');
+  const extensionsFolder = join(folder, 'extensions');
+  if (!existsSync(dev)) {
+    mkdirSync(dev);
+    const manifest = {
+      name: 'empty',
+      publisher: 'test',
+      version: '0.0.0',
+      engines: { vscode: '*' },
+    };
+    writeFileSync(join(dev, 'package.json'), JSON.stringify(manifest));
+    installVsix(values.vsix, extensionsFolder);
+  }
+  return { dev, extensionsFolder };
+}
+
+/** Starts the workbench, lets it run the tests, and reads how it went. */
+async function runSuite(suite, { folder, workspace, home, hasWorkspaceTrust }) {
+  const results = join(folder, `${suite}.json`);
   const artifacts = join(root, 'out', 'in-host', suite);
+  rmSync(artifacts, { recursive: true, force: true });
   mkdirSync(artifacts, { recursive: true });
-  return new Promise((done) => {
-    let counts = { passed: 0, failed: 1 };
-    const child = spawn(process.execPath, [hostTests, ...args, '--timeout', String(suiteSeconds)], {
-      cwd: artifacts,
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      process.stdout.write(text);
-      const last = /^host: (\d+) passed, (\d+) failed$/m.exec(text);
-      if (last !== null) counts = { passed: Number(last[1]), failed: Number(last[2]) };
-    });
-    child.on('close', (code) => {
-      done(code === 0 ? counts : { ...counts, failed: Math.max(1, counts.failed) });
-    });
+  const { dev, extensionsFolder } = underTest(folder);
+  const host = await startHost({
+    isForTestsInside: true,
+    ...(extensionsFolder === undefined ? {} : { extensionsFolder }),
+    ...(hasWorkspaceTrust === true ? { hasWorkspaceTrust, settings: withTrust } : {}),
+    env: {
+      HOME: home,
+      // A backend outlives the window, and so must the folder of its socket.
+      XDG_RUNTIME_DIR: home,
+      VSCODE_TEST_RESULTS: results,
+      DROVER_TEST_SUITE: suite,
+    },
   });
+  const browser = await launchBrowser();
+  const page = await browser.newPage(contextOptions);
+  const { promise: ended, resolve: end } = Promise.withResolvers();
+  await page.exposeFunction('codeAutomationExit', (code) => end(code));
+  await page.exposeFunction('codeAutomationLog', (type, args) => {
+    const line = format(...args);
+    appendFileSync(join(artifacts, 'console.log'), `${type}: ${line}\n`);
+    if (line.startsWith('[test]')) console.log(line.slice('[test]'.length));
+  });
+  page.on('crash', () => end('page crashed'));
+  const timer = setTimeout(() => end('timed out'), suiteMsMax);
+  await page.goto(workbenchUrl(host, { folder: workspace, extension: dev, tests: testsEntry }));
+  const code = await ended;
+  clearTimeout(timer);
+  const counts = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : null;
+  const isGreen = code === 0 && counts !== null && counts.failed === 0 && counts.passed > 0;
+  if (!isGreen) {
+    console.error(`${suite}: ${code}, ${counts === null ? 'no results' : 'with results'}`);
+    await page.screenshot({ path: join(artifacts, 'window.png') }).catch(() => undefined);
+    writeFileSync(join(artifacts, 'server.log'), host.serverLog());
+  }
+  await browser.close();
+  await host.stop();
+  return {
+    passed: counts?.passed ?? 0,
+    failed: isGreen ? 0 : Math.max(1, counts?.failed ?? 0),
+  };
 }
 
 async function runPlan(name) {
-  const { suites, isSetUp } = plans[name];
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'drover-in-host-'));
+  const { suites, isSetUp, hasWorkspaceTrust } = plans[name];
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'dih-'));
   const workspace = join(folder, 'repository');
   const home = join(folder, 'home');
   mkdirSync(home);
@@ -71,7 +125,12 @@ async function runPlan(name) {
     if (isSetUp) drover(workspace, cli, ['init'], home);
     for (const suite of suites) {
       console.log(`\n-- in-host ${suite}`);
-      const { passed, failed } = await runSuite(suite, workspace, home);
+      const { passed, failed } = await runSuite(suite, {
+        folder,
+        workspace,
+        home,
+        hasWorkspaceTrust,
+      });
       total.passed += passed;
       total.failed += failed;
     }

@@ -26,6 +26,6 @@ export function drover(root, cli, args, home) {
   return execFileSync(process.execPath, ['--no-warnings', cli, ...args], {
     cwd: root,
     encoding: 'utf8',
-    env: { PATH: process.env.PATH, HOME: home },
+    env: { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home },
   });
 }
