@@ -25,7 +25,9 @@ export function exportsOf(
         const subscription = projects.onChange(look);
         const timer = setTimeout(() => {
           end();
-          const now = JSON.stringify(projects.connection);
+          const { connection, current } = projects;
+          const { counts, run, seq } = current?.board ?? {};
+          const now = JSON.stringify({ connection, counts, run, seq });
           reject(new Error(`It did not come to pass in ${timeoutMs} ms; the state is ${now}.`));
         }, timeoutMs);
         const end = (): void => {

@@ -42,8 +42,12 @@ function hasBegun({ attempts, branch, started_at }: TaskView): boolean {
   return attempts > 0 || branch !== null || started_at !== null;
 }
 
-/** Null when there is none yet: the panel then shows whichever comes. */
+/** Null when there is none that is known: the panel then shows whichever is the latest. */
 async function latestAttempt(project: Project, id: string): Promise<number | null> {
-  const attempts = await project.request('attempts', { id });
-  return attempts.at(-1)?.number ?? null;
+  try {
+    const attempts = await project.request('attempts', { id });
+    return attempts.at(-1)?.number ?? null;
+  } catch {
+    return null;
+  }
 }
