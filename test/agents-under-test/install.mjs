@@ -11,7 +11,10 @@ const stampPath = join(modules, '.stamp');
 const lockPath = join(here, 'node_modules.lock');
 const lockStaleMs = 300_000;
 
-/** @returns {Promise<{claude: string}>} full paths of the programs */
+/**
+ * @typedef {'claude' | 'codex' | 'copilot' | 'gemini' | 'opencode'} AgentName
+ * @returns {Promise<Record<AgentName, string>>} full paths of the programs
+ */
 export async function ensureAgents() {
   const wanted = readFileSync(join(here, 'package-lock.json'), 'utf8');
   const isInstalled = () => existsSync(stampPath) && readFileSync(stampPath, 'utf8') === wanted;
@@ -22,15 +25,28 @@ export async function ensureAgents() {
       writeFileSync(stampPath, wanted);
     });
   }
-  return { claude: claudeProgram() };
+  return {
+    claude: claudeProgram(),
+    codex: programAt('.bin', 'codex-acp'),
+    // Its npm loader cannot be reached by signals: the platform's own package has the program.
+    copilot: programAt('@github', `copilot-${platform}`, 'copilot'),
+    gemini: programAt('.bin', 'gemini'),
+    opencode: programAt(`opencode-${platform}`, 'bin', 'opencode'),
+  };
 }
+
+const platform = `${process.platform}-${process.arch}`;
 
 /** Install scripts may be blocked, and with them the link in bin/: the platform's own package has the program. */
 function claudeProgram() {
-  const platform = `${process.platform}-${process.arch}`;
   const file = process.platform === 'win32' ? 'claude.exe' : 'claude';
-  const path = join(modules, '@anthropic-ai', `claude-code-${platform}`, file);
-  if (!existsSync(path)) throw new Error(`Claude Code has no program for ${platform}: ${path} is missing`);
+  return programAt('@anthropic-ai', `claude-code-${platform}`, file);
+}
+
+/** @param {...string} parts path below node_modules */
+function programAt(...parts) {
+  const path = join(modules, ...parts);
+  if (!existsSync(path)) throw new Error(`an agent has no program for ${platform}: ${path} is missing`);
   return path;
 }
 

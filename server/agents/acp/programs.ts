@@ -11,6 +11,8 @@ export interface AcpProgram {
   readonly args: readonly string[];
   /** What is said when it is missing. */
   readonly install: string;
+  /** Its mode in which edits inside the worktree, which are the task, need no person; null: its usual one. */
+  readonly mode: string | null;
   /** What it needs to behave as one process that a signal reaches. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -20,6 +22,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     title: 'Codex',
     program: 'codex-acp',
     args: [],
+    mode: null,
     install: 'npm install -g @agentclientprotocol/codex-acp',
     env: {},
   },
@@ -27,6 +30,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     title: 'OpenCode',
     program: 'opencode',
     args: ['acp'],
+    mode: null,
     install: 'npm install -g opencode-ai',
     env: {},
   },
@@ -34,6 +38,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     title: 'Gemini CLI',
     program: 'gemini',
     args: ['--acp'],
+    mode: 'autoEdit',
     install: 'npm install -g @google/gemini-cli',
     // It starts itself again as a child otherwise, which a signal to the parent leaves at work.
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
@@ -42,6 +47,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     title: 'Copilot CLI',
     program: 'copilot',
     args: ['--acp'],
+    mode: null,
     install: 'npm install -g @github/copilot',
     env: {},
   },
@@ -49,6 +55,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     title: 'The ACP agent',
     program: null,
     args: [],
+    mode: null,
     install:
       'set [agent] path (DROVER_AGENT_PATH) to a program that speaks ACP on its standard input and output',
     env: {},

@@ -21,7 +21,7 @@ import { watchSilence, type SilenceWatch } from '../silence.ts';
 import type { OutputStream } from '../spool.ts';
 import { keepSession, readKeptSession } from './kept-session.ts';
 import type { AcpError, AcpFacts } from './outcome.ts';
-import type { AcpKind } from './programs.ts';
+import { acpPrograms, type AcpKind } from './programs.ts';
 import { UpdateTranslator, usageOf } from './updates.ts';
 
 export interface AcpSessionOptions {
@@ -34,6 +34,13 @@ export interface AcpSessionOptions {
   readonly write: (message: AnyMessage) => void;
   readonly closeInput: () => void;
   readonly stopSignal: AbortSignal;
+}
+
+interface OpenedSession {
+  readonly id: string;
+  readonly isLoaded: boolean;
+  /** Modes that it offers; a session that is loaded keeps the one it has. */
+  readonly modes: readonly string[];
 }
 
 const stderrCharsMax = 8_000;
@@ -178,7 +185,7 @@ export class AcpSession {
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
       clientInfo: { name: 'drover', version },
     });
-    const { id, isLoaded } = await this.#openSession(agent, greeting);
+    const { id, isLoaded, modes } = await this.#openSession(agent, greeting);
     const prompt = isLoaded ? request.prompt : (request.promptIfForgotten ?? request.prompt);
     this.#sessionId = id;
     record.emit({
@@ -187,12 +194,10 @@ export class AcpSession {
       sessionId: id,
       resumed: isLoaded,
     });
-    if (settings.permissionMode !== null) {
-      await agent.request(methods.agent.session.setMode, {
-        sessionId: id,
-        modeId: settings.permissionMode,
-      });
-    }
+    const offered = modes.some((mode) => mode === acpPrograms[kind].mode);
+    const modeId = settings.permissionMode ?? (offered ? acpPrograms[kind].mode : null);
+    if (modeId !== null)
+      await agent.request(methods.agent.session.setMode, { sessionId: id, modeId });
     const response = await agent.request(methods.agent.session.prompt, {
       sessionId: id,
       prompt: [{ type: 'text', text: prompt }],
@@ -207,13 +212,13 @@ export class AcpSession {
   async #openSession(
     agent: ClientConnection['agent'],
     greeting: InitializeResponse,
-  ): Promise<{ readonly id: string; readonly isLoaded: boolean }> {
+  ): Promise<OpenedSession> {
     const { request, record } = this.#options;
     const kept = request.resume ? readKeptSession(request) : null;
     if (kept !== null && (await this.#loadSession(agent, greeting, kept))) {
-      return { id: kept, isLoaded: true };
+      return { id: kept, isLoaded: true, modes: [] };
     }
-    const { sessionId } = await agent.request(methods.agent.session.new, {
+    const { sessionId, modes } = await agent.request(methods.agent.session.new, {
       cwd: request.cwd,
       mcpServers: [],
     });
@@ -222,7 +227,8 @@ export class AcpSession {
       record.emit({ type: 'note', level: 'warning', text });
     }
     keepSession(request, sessionId);
-    return { id: sessionId, isLoaded: false };
+    const offered = modes?.availableModes.map((mode) => mode.id) ?? [];
+    return { id: sessionId, isLoaded: false, modes: offered };
   }
 
   /** False: the agent has no such session any more, or has never learned to load one. */

@@ -13,6 +13,8 @@ export class UpdateTranslator {
   /** Calls that were begun and have not ended. */
   readonly openTools = new Set<string>();
   readonly #known = new Set<string>();
+  /** Announced, and nothing was done yet. */
+  readonly #announced = new Map<string, ToolCallUpdate>();
   #piece: { readonly type: 'text' | 'thinking'; text: string } | null = null;
   /** The agent's last words. */
   summary = '';
@@ -43,15 +45,22 @@ export class UpdateTranslator {
   takeTool(call: ToolCallUpdate): AgentEvent[] {
     const events: AgentEvent[] = [];
     const id = call.toolCallId;
+    const told = { ...this.#announced.get(id), ...withoutNulls(call) };
+    // Some announce a call before they know what it is about.
+    if (call.status === 'pending' && told.rawInput === undefined) {
+      this.#announced.set(id, told);
+      return events;
+    }
     if (!this.#known.has(id)) {
+      this.#announced.delete(id);
       this.#known.add(id);
       this.openTools.add(id);
       events.push({
         type: 'tool_call',
         id,
-        name: call.name ?? call.kind ?? 'tool',
-        title: call.title ?? call.kind ?? 'tool',
-        input: call.rawInput ?? { locations: call.locations?.map(({ path }) => path) ?? [] },
+        name: told.name ?? told.kind ?? 'tool',
+        title: told.title ?? told.kind ?? 'tool',
+        input: told.rawInput ?? { locations: told.locations?.map(({ path }) => path) ?? [] },
       });
     }
     if (call.status === undefined || call.status === null || !endedStates.has(call.status)) {
@@ -95,6 +104,16 @@ function contentText(content: ToolCallContent): string {
     case 'terminal':
       return '';
   }
+}
+
+/** An update names what has changed; null says as little as nothing. */
+function withoutNulls(call: ToolCallUpdate): ToolCallUpdate {
+  const entries = Object.entries(call).filter(([, value]) => value !== null && !isEmpty(value));
+  return { ...Object.fromEntries(entries), toolCallId: call.toolCallId };
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 function mark(status: string): string {
