@@ -1,0 +1,91 @@
+// A backend that answers everything a webview reads while it is only looked at: one attempt with a log of every kind.
+
+import type { AttemptView } from '../../../server/protocol/panel-views.ts';
+import type { LogLineView } from '../../../server/protocol/views.ts';
+import { FakeLog } from '../stream/fake-log.ts';
+import type { FakeHost } from './fake-host.ts';
+
+const beganMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+export function answerReads(host: FakeHost, texts: LogTexts = plainTexts): void {
+  const log = new FakeLog(logLines(texts));
+  host.backend('attempts', ({ id }) => [attemptOf(id)]);
+  host.backend('log.read', async (params) => ({ ...(await log.read(params)), task_id: params.id }));
+  host.backend('log.prompt', () => ({ prompt: texts.text }) as never);
+  host.backend('questions', () => [...(host.state.board?.questions ?? [])]);
+  host.backend('status', () => {
+    const { board } = host.state;
+    if (board === null) throw new Error('there is no board');
+    return board;
+  });
+  host.backend('why', ({ id }) => ({ id, reasons: [texts.text] }) as never);
+  host.backend('events.read', () => ({ events: [], next: 0 }) as never);
+}
+
+/** What an agent's log says, by where it stands. */
+export interface LogTexts {
+  readonly text: string;
+  readonly tool: string;
+  readonly result: string;
+  readonly output: string;
+}
+
+const plainTexts: LogTexts = {
+  text: 'I look at the tree first.',
+  tool: 'src/tree.ts',
+  result: 'export interface Tree {}',
+  output: 'compiled 12 files',
+};
+
+export function logLines({ text, tool, result, output }: LogTexts): LogLineView[] {
+  const lines: Omit<LogLineView, 'at'>[] = [
+    { type: 'started', agent: 'claude', model: 'sonnet', sessionId: 's', resumed: false },
+    { type: 'text', text },
+    { type: 'thinking', text },
+    { type: 'tool_call', id: 't1', name: 'Read', title: tool, input: { file_path: tool } },
+    { type: 'tool_result', id: 't1', isError: false, text: result },
+    {
+      type: 'tool_call',
+      id: 't2',
+      name: 'Edit',
+      title: tool,
+      input: { file_path: tool, old_string: text, new_string: result },
+    },
+    { type: 'tool_result', id: 't2', isError: true, text: result },
+    { type: 'output', stream: 'stdout', text: output },
+    { type: 'output', stream: 'stderr', text: output },
+    { type: 'retry', attempt: 1, delayMs: 500, status: 529, error: text },
+    { type: 'question', requestId: 'q-run', kind: 'permission', text, choices: ['Allow', 'Deny'] },
+    { type: 'hint', id: 'h1', text, state: 'delivered' },
+    { type: 'note', level: 'warning', text },
+    { type: 'usage', usage: { inputTokens: 1_200, outputTokens: 340, costUsd: 0.42 } },
+  ];
+  return lines.map((line, index) => ({ ...line, at: beganMs + index * 1_000 }) as LogLineView);
+}
+
+function attemptOf(id: string): AttemptView {
+  return {
+    task_id: id,
+    number: 1,
+    state: 'running',
+    agent: 'claude',
+    session_id: '00000000-0000-4000-8000-000000000000',
+    branch: `drover/${id}`,
+    base_sha: null,
+    commit_sha: null,
+    worktree_path: '/home/person/project/.drover/worktrees/1',
+    started_at_ms: beganMs,
+    ended_at_ms: null,
+    failure_kind: null,
+    error: null,
+    summary: null,
+    input_tokens: 1_200,
+    output_tokens: 340,
+    cost: 0.42,
+    steps: [
+      { name: 'worktree', started_at_ms: beganMs, ended_at_ms: beganMs + 80, outcome: 'done' },
+      { name: 'setup', started_at_ms: beganMs + 80, ended_at_ms: beganMs + 900, outcome: 'done' },
+      { name: 'agent', started_at_ms: beganMs + 900, ended_at_ms: null, outcome: 'running' },
+    ],
+  };
+}
