@@ -16,7 +16,8 @@ export function applyChanges(board: StatusSnapshot, changes: BoardChanges): Stat
     run: changes.run,
     target: changes.target,
     epics: changes.epics ?? board.epics,
-    stuck: changes.stuck,
+    stuck: changes.stuck ?? board.stuck,
+    config: changes.config ?? board.config,
     questions: changes.questions,
     tasks: mergeTasks(board.tasks, changes),
   };

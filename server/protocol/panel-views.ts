@@ -27,11 +27,14 @@ export interface BoardChanges {
   readonly progress: number;
   readonly run: RunView | null;
   readonly target: StatusSnapshot['target'];
-  readonly stuck: readonly StuckView[];
+  /** All that is stuck; null when that is as it was. */
+  readonly stuck: readonly StuckView[] | null;
   /** All open questions, oldest first. */
   readonly questions: readonly QuestionView[];
   /** Set when too much has changed to be told row by row: it replaces the board. */
   readonly snapshot: StatusSnapshot | null;
+  /** The settings, when they may have been read anew (a run began). */
+  readonly config?: StatusSnapshot['config'];
 }
 
 export const stepNames = ['worktree', 'setup', 'agent', 'commit', 'gate', 'land'] as const;

@@ -21,7 +21,12 @@ export const nothing: readonly string[] = Object.freeze([]);
 export async function readBoard(db: Db): Promise<Board> {
   const taskRows = await readTaskRows(db);
   const rows = taskRows.map((row): CommonRow => row.common);
-  const edges = await db.selectFrom('task_dependencies').selectAll().execute();
+  const edges = await db
+    .selectFrom('task_dependencies')
+    .selectAll()
+    .orderBy('task_id')
+    .orderBy('blocked_by')
+    .execute();
   const running = await readRunningAttempts(db);
   const numbers = new Map<string, number>();
   for (let number = 0; number < rows.length; number += 1) {

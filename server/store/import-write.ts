@@ -187,6 +187,7 @@ async function writeTasks(
   }
   for (const part of inParts(events, rowsPerInsert)) {
     await tx.insertInto('events').values(part).execute();
+    sources.appended?.();
   }
 }
 
@@ -251,7 +252,7 @@ async function updateTask(
     type: 'task.edited',
     taskId: task.id,
     epicId: task.epicId,
-    data: { title: task.title, by: 'import' },
+    data: { title: task.title, by: 'import', from_parent: before?.parentId ?? null },
   });
 }
 

@@ -10,7 +10,7 @@ import { countTasks, epicView } from './views.ts';
 
 export async function showTask(db: Db, id: string): Promise<TaskView> {
   return readAtOneMoment(db, async (at) => {
-    const [row] = await readTaskRows(at, id);
+    const [row] = await readTaskRows(at, [id]);
     if (row === undefined) throw unknownTask(id);
     const edges = await at
       .selectFrom('task_dependencies')

@@ -8,6 +8,7 @@ import { type Db, readAtOneMoment } from './read.ts';
 import { stuckViews } from './stuck.ts';
 import type { EpicRow, LineRow, RunRow } from './tables.ts';
 import {
+  addCount,
   countOne,
   countTasks,
   emptyCounts,
@@ -56,16 +57,21 @@ export async function readSnapshot(
     counts,
     progress: progressOf(counts),
     run: moment.run === null ? null : runView(moment.run, line),
-    target:
-      branch === null
-        ? null
-        : { branch, sha: await extras.shaOf(branch), pending: line?.pending ?? 0 },
+    target: await targetView(branch, line?.pending ?? 0, extras),
     config: extras.config,
     epics: epicViews(moment.epics, board),
     tasks,
     stuck: stuckViews(board).filter((view) => isShown(view.id)),
     questions: moment.questions.filter((question) => isShown(question.task_id)),
   };
+}
+
+export async function targetView(
+  branch: string | null,
+  pending: number,
+  extras: SnapshotExtras,
+): Promise<StatusSnapshot['target']> {
+  return branch === null ? null : { branch, sha: await extras.shaOf(branch), pending };
 }
 
 async function readMoment(
@@ -105,7 +111,7 @@ export async function lastRun(db: Db): Promise<RunRow | null> {
   return row ?? null;
 }
 
-async function lineOf(db: Db, branch: string): Promise<LineRow | null> {
+export async function lineOf(db: Db, branch: string): Promise<LineRow | null> {
   const row = await db
     .selectFrom('lines')
     .selectAll()
@@ -139,18 +145,32 @@ function epicViews(epics: readonly EpicRow[], board: Board): EpicView[] {
 
 /** All epics with their counts. */
 export async function readEpics(db: Db): Promise<EpicView[]> {
-  return readAtOneMoment(db, async (at) => {
-    const epics = await allEpics(at);
-    const rows = await at
-      .selectFrom('tasks')
-      .select(['epic_id', 'status'])
-      .where('epic_id', 'is not', null)
-      .execute();
-    const counts = new Map<string, MutableCounts>(epics.map((row) => [row.id, emptyCounts()]));
-    for (const { epic_id: id, status } of rows) {
-      const ofEpic = counts.get(id ?? '');
-      if (ofEpic !== undefined) countOne(ofEpic, status);
-    }
-    return epics.map((row) => epicView(row, counts.get(row.id) ?? emptyCounts()));
-  });
+  return readAtOneMoment(db, countEpics);
+}
+
+export async function countEpics(at: Db): Promise<EpicView[]> {
+  const epics = await allEpics(at);
+  const rows = await at
+    .selectFrom('tasks')
+    .select((eb) => ['epic_id', 'status', eb.fn.countAll<number>().as('n')])
+    .where('epic_id', 'is not', null)
+    .groupBy(['epic_id', 'status'])
+    .execute();
+  const counts = new Map<string, MutableCounts>(epics.map((row) => [row.id, emptyCounts()]));
+  for (const { epic_id: id, status, n } of rows) {
+    const ofEpic = counts.get(id ?? '');
+    if (ofEpic !== undefined) addCount(ofEpic, status, n);
+  }
+  return epics.map((row) => epicView(row, counts.get(row.id) ?? emptyCounts()));
+}
+
+export async function countStatuses(at: Db): Promise<MutableCounts> {
+  const rows = await at
+    .selectFrom('tasks')
+    .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
+    .groupBy('status')
+    .execute();
+  const counts = emptyCounts();
+  for (const { status, n } of rows) addCount(counts, status, n);
+  return counts;
 }

@@ -3,7 +3,7 @@
 import type { StuckView, TaskView } from '../protocol/api.ts';
 import type { Board } from './board.ts';
 
-type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason'>;
+export type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason'>;
 
 /** What holds the others, as the end of a sentence that begins with its id; null for what still moves by itself. */
 export function holdsOthers(task: Held): string | null {
@@ -138,13 +138,22 @@ export function stuckReason(board: Board, number: number, causeNumber: number): 
   if (cause === undefined) {
     return `It can never start: its blockers (${shortList(task.waits_for)}) wait for each other in a loop; remove one of them with "drover edit".`;
   }
-  const why = holdsOthers(cause) ?? 'does not move';
-  if (cause === task) return `${task.id} ${why}.`;
   const isDirect = (board.waits[number] ?? []).some(
     (blocker) => blocker === causeNumber || board.tops[blocker] === causeNumber,
   );
-  if (isDirect) return `${cause.id} ${why}.`;
-  return `It waits for ${shortList(task.waits_for)}, and that in the end for ${cause.id}: ${cause.id} ${why}.`;
+  return reasonOf({ id: task.id, waitsFor: task.waits_for, cause, isDirect });
+}
+
+export function reasonOf(stuck: {
+  readonly id: string;
+  readonly waitsFor: readonly string[];
+  readonly cause: Held;
+  readonly isDirect: boolean;
+}): string {
+  const { id, cause } = stuck;
+  const why = holdsOthers(cause) ?? 'does not move';
+  if (cause.id === id || stuck.isDirect) return `${cause.id} ${why}.`;
+  return `It waits for ${shortList(stuck.waitsFor)}, and that in the end for ${cause.id}: ${cause.id} ${why}.`;
 }
 
 /** Ids in a sentence, the first few of many. */

@@ -41,7 +41,11 @@ export async function editTask(
     type: 'task.edited',
     taskId: id,
     epicId: after.epic_id,
-    data: { title: after.title, changed },
+    data: {
+      title: after.title,
+      changed,
+      ...(after.parent_id === row.parent_id ? {} : { from_parent: row.parent_id }),
+    },
   });
   if (!changed.includes('blocked_by') && !changed.includes('parent')) return after;
   await rebuildChains(tx, await refuseLoops(tx, id, before));

@@ -94,9 +94,8 @@ export interface TaskRows {
   readonly rare: RareRow;
 }
 
-/** All tasks in the order of creation, or the one with the id. */
-export async function readTaskRows(db: Db, id?: string): Promise<TaskRows[]> {
-  const one = id !== undefined;
+/** All tasks in the order of the board, or those with the ids (a part of `inParts` at most). */
+export async function readTaskRows(db: Db, ids?: readonly string[]): Promise<TaskRows[]> {
   const common = await db
     .selectFrom('tasks')
     .select([
@@ -116,7 +115,7 @@ export async function readTaskRows(db: Db, id?: string): Promise<TaskRows[]> {
       'created_at',
       'updated_at',
     ])
-    .$if(one, (query) => query.where('id', '=', id ?? ''))
+    .$if(ids !== undefined, (query) => query.where('id', 'in', ids ?? []))
     .orderBy('position')
     .orderBy(sql`rowid`)
     .execute();
@@ -124,7 +123,7 @@ export async function readTaskRows(db: Db, id?: string): Promise<TaskRows[]> {
     .selectFrom('tasks')
     .select(['id', ...rareColumns])
     .where(saysSomething())
-    .$if(one, (query) => query.where('id', '=', id ?? ''))
+    .$if(ids !== undefined, (query) => query.where('id', 'in', ids ?? []))
     .orderBy('position')
     .orderBy(sql`rowid`)
     .execute();

@@ -19,8 +19,12 @@ export function countTasks(tasks: Iterable<{ readonly status: TaskStatus }>): Mu
 }
 
 export function countOne(counts: MutableCounts, status: TaskStatus): void {
-  counts.total += 1;
-  counts[status] += 1;
+  addCount(counts, status, 1);
+}
+
+export function addCount(counts: MutableCounts, status: TaskStatus, n: number): void {
+  counts.total += n;
+  counts[status] += n;
 }
 
 /** Whole percent of what is not cancelled; 0 when there is nothing. */

@@ -1,0 +1,257 @@
+// Changes of the board: whatever happens in whatever order, a board that follows by changes is the board that is read.
+
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { Refusal } from '../../../server/core/failure.ts';
+import { taskStatuses, type TaskStatus } from '../../../server/core/state.ts';
+import type { StatusSnapshot } from '../../../server/protocol/api.ts';
+import { applyChanges } from '../../../server/protocol/board.ts';
+import { readChanges } from '../../../server/store/board-changes.ts';
+import { addEpic, closeEpic, editEpic } from '../../../server/store/epics.ts';
+import { importFile } from '../../../server/store/imports.ts';
+import { askQuestion } from '../../../server/store/questions.ts';
+import { readSnapshot, type SnapshotExtras } from '../../../server/store/snapshot.ts';
+import { editTask } from '../../../server/store/task-edit.ts';
+import { addTask } from '../../../server/store/tasks.ts';
+import { addTasks, memoryStore, moveTask, type TestStore } from './memory-store.ts';
+
+const extras: SnapshotExtras = {
+  config: {},
+  targetBranch: 'main',
+  shaOf: async () => 'a'.repeat(40),
+};
+
+type Step =
+  | {
+      readonly kind: 'add';
+      readonly blockers: readonly number[];
+      readonly parent: number | null;
+      readonly epic: number | null;
+    }
+  | { readonly kind: 'block' | 'unblock'; readonly task: number; readonly blocker: number }
+  | { readonly kind: 'parent'; readonly task: number; readonly parent: number | null }
+  | { readonly kind: 'epic'; readonly task: number; readonly epic: number | null }
+  | { readonly kind: 'title' | 'ask' | 'outside'; readonly task: number }
+  | { readonly kind: 'go'; readonly task: number; readonly to: TaskStatus }
+  | { readonly kind: 'add epic' }
+  | { readonly kind: 'edit epic' | 'close epic'; readonly epic: number }
+  | { readonly kind: 'import'; readonly lines: readonly (readonly number[])[] };
+
+/** Blocked is what blockers say, or a cause outside. */
+const goneTo = taskStatuses.filter((status) => status !== 'blocked');
+
+const index = fc.nat({ max: 11 });
+const maybe = fc.option(index, { freq: 2 });
+const kind = <K extends Step['kind']>(name: K): fc.Arbitrary<K> => fc.constant(name);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: kind('add'),
+      blockers: fc.array(index, { maxLength: 2 }),
+      parent: maybe,
+      epic: maybe,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: kind('block'), task: index, blocker: index }) },
+  fc.record({ kind: kind('unblock'), task: index, blocker: index }),
+  { weight: 2, arbitrary: fc.record({ kind: kind('parent'), task: index, parent: maybe }) },
+  fc.record({ kind: kind('epic'), task: index, epic: maybe }),
+  fc.record({ kind: fc.constantFrom('title', 'ask', 'outside' as const), task: index }),
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: kind('go'), task: index, to: fc.constantFrom(...goneTo) }),
+  },
+  fc.record({ kind: kind('add epic') }),
+  fc.record({ kind: fc.constantFrom('edit epic', 'close epic' as const), epic: index }),
+  fc.record({
+    kind: kind('import'),
+    lines: fc.array(fc.array(fc.nat({ max: 3 }), { maxLength: 2 }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  }),
+);
+
+async function allIds(project: TestStore, table: 'tasks' | 'epics'): Promise<readonly string[]> {
+  const rows = await project.store.db.selectFrom(table).select('id').orderBy('id').execute();
+  return rows.map((row) => row.id);
+}
+
+async function apply(project: TestStore, one: Step): Promise<void> {
+  const { store, sources } = project;
+  const tasks = await allIds(project, 'tasks');
+  const epics = await allIds(project, 'epics');
+  const pick = (ids: readonly string[], number: number | null): string | null =>
+    number === null ? null : (ids[number % Math.max(ids.length, 1)] ?? null);
+  const task = (number: number): string => pick(tasks, number) ?? 'none';
+  sources.nowMs += 1_000;
+  if (one.kind === 'import') return importLines(project, one.lines);
+  await store.transaction(async (tx) => {
+    switch (one.kind) {
+      case 'add': {
+        const blocked_by = tasks.length === 0 ? [] : one.blockers.map(task);
+        const parent = pick(tasks, one.parent);
+        const epic = parent === null ? { epic: pick(epics, one.epic) } : {};
+        await addTask(tx, sources, { title: 'Do it', blocked_by, parent, ...epic });
+        return;
+      }
+      case 'block':
+        await editTask(tx, sources, task(one.task), { add_blockers: [task(one.blocker)] });
+        return;
+      case 'unblock':
+        await editTask(tx, sources, task(one.task), { remove_blockers: [task(one.blocker)] });
+        return;
+      case 'parent':
+        await editTask(tx, sources, task(one.task), { parent: pick(tasks, one.parent) });
+        return;
+      case 'epic':
+        await editTask(tx, sources, task(one.task), { epic: pick(epics, one.epic) });
+        return;
+      case 'title':
+        await editTask(tx, sources, task(one.task), { title: `At ${sources.nowMs}` });
+        return;
+      case 'ask': {
+        if (tasks.length === 0) return;
+        const question = { requestId: String(sources.nowMs), kind: 'question', text: 'So?' };
+        const about = { taskId: task(one.task), attempt: 1, choices: ['yes'] };
+        await askQuestion(tx, sources, { ...question, ...about });
+        return;
+      }
+      case 'outside':
+        await store.transition(tx, {
+          taskId: task(one.task),
+          to: 'blocked',
+          from: ['in_progress'],
+          event: 'task.blocked',
+          set: { blocked_reason: 'the network' },
+        });
+        return;
+      case 'go':
+        await store.transition(tx, {
+          taskId: task(one.task),
+          to: one.to,
+          event: `task.${one.to}`,
+          set: { last_error: one.to === 'failed' ? 'it broke' : null },
+        });
+        return;
+      case 'add epic':
+        await addEpic(tx, sources, { title: 'Epic' });
+        return;
+      case 'edit epic':
+        await editEpic(tx, sources, pick(epics, one.epic) ?? 'none', { title: `E${one.epic}` });
+        return;
+      case 'close epic':
+        await closeEpic(tx, sources, pick(epics, one.epic) ?? 'none');
+    }
+  });
+}
+
+/** A file of another tool may bring loops; the second one of the same records changes what is there. */
+async function importLines(
+  project: TestStore,
+  lines: readonly (readonly number[])[],
+): Promise<void> {
+  const records = lines.map((blockers, at) => ({
+    id: `bd-${at}`,
+    title: `Record ${at} ${blockers.length}`,
+    status: 'open',
+    issue_type: 'task',
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+    dependencies: blockers
+      .filter((blocker) => blocker < lines.length && blocker !== at)
+      .map((blocker) => ({
+        issue_id: `bd-${at}`,
+        depends_on_id: `bd-${blocker}`,
+        type: 'blocks',
+      })),
+  }));
+  await importFile(project.store, {
+    text: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+    badUtf8Lines: [],
+    file: 'issues.jsonl',
+    format: 'beads',
+    dryRun: false,
+    update: true,
+    rename: false,
+    skipInvalid: true,
+    maxAttempts: 3,
+    knowsCommits: async () => true,
+  });
+}
+
+async function snapshot(project: TestStore): Promise<StatusSnapshot> {
+  return readSnapshot(project.store.db, {}, extras);
+}
+
+suite('changes of the board', () => {
+  test('followed along any history give the board as it is read', async () => {
+    const steps = fc.array(fc.tuple(step, fc.boolean()), { minLength: 5, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (history) => {
+        const project = await memoryStore();
+        let board = await snapshot(project);
+        for (const [one, looks] of history) {
+          try {
+            await apply(project, one);
+          } catch (error) {
+            if (!(error instanceof Refusal)) throw error;
+          }
+          if (!looks) continue;
+          const changes = await readChanges(project.store.db, board.seq, extras);
+          assert.equal(changes.snapshot, null);
+          const next = applyChanges(board, changes);
+          assert.ok(next !== null);
+          board = next;
+          assert.deepEqual(board, await snapshot(project));
+          assert.deepEqual(applyChanges(board, changes), board, 'twice is the same as once');
+        }
+        await project.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a board that is far behind, or of another feed, is replaced', async () => {
+    const project = await memoryStore();
+    const { A: id = '' } = await addTasks(project, [{ title: 'A' }]);
+    const { db } = project.store;
+    const ahead = await readChanges(db, 99, extras);
+    assert.equal(ahead.snapshot?.seq, 1);
+    await project.store.transaction(async (tx) => {
+      for (let count = 0; count < 2_001; count += 1) {
+        await project.store.append(tx, { type: 'agent.retry', taskId: id });
+      }
+    });
+    assert.equal((await readChanges(db, 1, extras)).snapshot?.tasks.length, 1);
+    const near = await readChanges(db, 2, extras);
+    assert.deepEqual([near.snapshot, near.tasks.length, near.seq], [null, 1, 2_002]);
+    await project.close();
+  });
+
+  test('what one task does to others is told, and no more', async () => {
+    const project = await memoryStore();
+    const ids = await addTasks(project, [
+      { title: 'A' },
+      { title: 'B', blocked_by: ['A'] },
+      { title: 'C' },
+      { title: 'D' },
+      { title: 'D1', parent: 'D', blocked_by: ['A'] },
+    ]);
+    const { db } = project.store;
+    const named = (list: readonly { id: string }[]): string[] =>
+      Object.keys(ids).filter((title) => list.some((task) => task.id === ids[title]));
+    const before = (await snapshot(project)).seq;
+    await moveTask(project, ids['A'] ?? '', ['claimed']);
+    const claimed = await readChanges(db, before, extras);
+    assert.deepEqual(named(claimed.tasks), ['A']);
+    assert.deepEqual([claimed.stuck, claimed.epics], [null, []]);
+    await moveTask(project, ids['A'] ?? '', ['in_progress', 'completed']);
+    const done = await readChanges(db, claimed.seq, extras);
+    assert.deepEqual(named(done.tasks), ['A', 'B', 'D', 'D1']);
+    const none = await readChanges(db, done.seq, extras);
+    assert.deepEqual([none.tasks, none.epics, none.stuck, none.seq], [[], null, null, done.seq]);
+    await project.close();
+  });
+});
