@@ -1,28 +1,13 @@
 // Reads an attempt's log for a view: the end first, then what is written by one long poll, older and newer pages when the
 // view comes near them. One request at a time for the end; everything is bounded.
 
-import type { LogLineView } from '../../server/protocol/views.ts';
+import type { Requests } from '../../server/protocol/api.ts';
+import type { LogLineView, LogPageView } from '../../server/protocol/views.ts';
 import { readLogLine, type TokenUsage } from './log-event.ts';
 import { LogWindow, type LogPage, type WindowSide } from './log-window.ts';
 
-export interface LogReadParams {
-  readonly id: string;
-  readonly attempt?: number;
-  readonly offset?: number;
-  readonly before?: number;
-  readonly limit?: number;
-  readonly wait_ms?: number;
-}
-
-export interface LogReadResult {
-  readonly attempt: number;
-  readonly events: readonly LogLineView[];
-  readonly offset: number;
-  readonly next_offset: number;
-  /** Logical size of the log at the time. */
-  readonly size: number;
-  readonly ended: boolean;
-}
+export type LogReadParams = Requests['log.read']['params'];
+export type LogReadResult = LogPageView;
 
 export interface LogFeedParts {
   readonly id: string;

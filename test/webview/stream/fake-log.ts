@@ -47,13 +47,14 @@ export class FakeLog {
     const limit = Math.min(params.limit ?? 5_000, 5_000);
     if (params.before !== undefined) {
       const to = this.#indexOf(Math.min(params.before, this.size));
-      return this.#page(Math.max(0, to - limit), to);
+      return this.#page(params.id, Math.max(0, to - limit), to);
     }
-    return this.#page(from, Math.min(this.#lines.length, from + limit));
+    return this.#page(params.id, from, Math.min(this.#lines.length, from + limit));
   }
 
-  #page(from: number, to: number): LogReadResult {
+  #page(taskId: string, from: number, to: number): LogReadResult {
     return {
+      task_id: taskId,
       attempt: this.attempt,
       events: this.#lines.slice(from, to),
       offset: this.#offsets[from] ?? 0,

@@ -5,37 +5,8 @@ import type { LogLineView, StatusSnapshot, TaskView } from '../../../server/prot
 import { boardOf, numbered } from '../support/boards.ts';
 import type { FakeHost } from '../support/fake-host.ts';
 import { openWebview, type OpenOptions, type OpenWebview } from '../support/webview-page.ts';
-import { at, FakeLog } from './fake-log.ts';
-
-export const taskId = 'print';
-
-export function attemptView(change: Partial<AttemptView> = {}): AttemptView {
-  return {
-    task_id: taskId,
-    number: 1,
-    state: 'running',
-    agent: 'claude',
-    session_id: '00000000-0000-4000-8000-000000000000',
-    branch: 'drover/print',
-    base_sha: null,
-    commit_sha: null,
-    worktree_path: '/home/person/project/.drover/worktrees/1',
-    started_at_ms: at(0),
-    ended_at_ms: null,
-    failure_kind: null,
-    error: null,
-    summary: null,
-    input_tokens: 1_200,
-    output_tokens: 340,
-    cost: 0.42,
-    steps: [
-      { name: 'worktree', started_at_ms: at(0), ended_at_ms: at(0) + 80, outcome: 'done' },
-      { name: 'setup', started_at_ms: at(1), ended_at_ms: at(3), outcome: 'done' },
-      { name: 'agent', started_at_ms: at(3), ended_at_ms: null, outcome: 'running' },
-    ],
-    ...change,
-  };
-}
+import { attemptView, taskId } from './attempt-view.ts';
+import { at, type FakeLog } from './fake-log.ts';
 
 export function boardWith(
   task: Partial<TaskView> = {},
@@ -87,7 +58,7 @@ export async function openStream(
 }
 
 export function serve(host: FakeHost, log: FakeLog): void {
-  host.backend('log.read', async (params) => ({ task_id: params.id, ...(await log.read(params)) }));
+  host.backend('log.read', (params) => log.read(params));
 }
 
 /** A short conversation with something of every kind. */

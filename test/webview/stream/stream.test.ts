@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { questionView } from '../../doubles/views.ts';
 import { screenshot } from '../support/webview-page.ts';
 import { FakeLog, outputLines } from './fake-log.ts';
-import { boardWith, conversation, openStream, taskId } from './stream-page.ts';
+import { taskId } from './attempt-view.ts';
+import { boardWith, conversation, openStream } from './stream-page.ts';
 
 const question = questionView({
   id: 'q-1',

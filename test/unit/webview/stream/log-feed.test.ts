@@ -1,0 +1,206 @@
+// A feed opens at the end, follows, pages in both directions, and survives a backend that is gone.
+
+import assert from 'node:assert/strict';
+import { FakeLog, outputLine, outputLines } from '../../../webview/stream/fake-log.ts';
+import { LogFeed, type LogFeedParts } from '../../../../webview/stream/log-feed.ts';
+import { windowEventsMax, type WindowSide } from '../../../../webview/stream/log-window.ts';
+import { sleep } from '../../../../webview/stream/read-log.ts';
+
+interface Opened {
+  readonly feed: LogFeed;
+  readonly failures: (string | null)[];
+  until(what: string, look: () => boolean): Promise<void>;
+  side: WindowSide;
+}
+
+const feeds: LogFeed[] = [];
+teardown(() => {
+  for (const feed of feeds.splice(0)) feed.stop();
+});
+
+async function open(
+  log: FakeLog,
+  place: { offset: number } | null = null,
+  change: Partial<LogFeedParts> = {},
+): Promise<Opened> {
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const failures: (string | null)[] = [];
+  const opened: Opened = {
+    feed: new LogFeed({
+      id: 'task',
+      attempt: 0,
+      read: (params) => log.read(params),
+      onChange: tell,
+      onFailure: (error) => {
+        failures.push(error?.message ?? null);
+        tell();
+      },
+      // Pauses are as short as a turn of the event loop.
+      sleep: (ms, signal) => sleep(ms > 20_000 ? ms : 1, signal),
+      farSide: () => opened.side,
+      ...change,
+    }),
+    failures,
+    side: 'front',
+    until: (what, look) =>
+      new Promise((done, fail) => {
+        const timer = setTimeout(() => fail(new Error(`still not: ${what}`)), 5_000);
+        const check = (): void => {
+          if (!look()) return;
+          clearTimeout(timer);
+          listeners.delete(check);
+          done();
+        };
+        listeners.add(check);
+        check();
+      }),
+  };
+  feeds.push(opened.feed);
+  void opened.feed.run(place);
+  await opened.until('the feed is open', () => opened.feed.isOpen || failures.length > 0);
+  return opened;
+}
+
+const lastText = ({ feed }: Opened): string => {
+  const body = feed.window.transcript.entries.at(-1)?.body;
+  return body?.kind === 'output' ? (body.lines.at(-1) ?? '') : '';
+};
+const firstText = ({ feed }: Opened): string => {
+  const body = feed.window.transcript.entries[0]?.body;
+  return body?.kind === 'output' ? (body.lines[0] ?? '') : '';
+};
+
+suite('log feed', () => {
+  test('reads the end of a long log first, in one request', async () => {
+    const log = new FakeLog(outputLines(100_000));
+    const opened = await open(log);
+    assert.equal(lastText(opened), 'line 99999');
+    assert.ok(opened.feed.window.eventCount <= 300);
+    assert.ok(log.asked.length <= 2);
+    assert.ok(opened.feed.hasOlder);
+  });
+
+  test('follows what is written, with one poll at a time', async () => {
+    const log = new FakeLog(outputLines(10));
+    const opened = await open(log);
+    for (let index = 10; index < 200; index += 1) log.write(outputLine(index));
+    await opened.until('the last line', () => lastText(opened) === 'line 199');
+    assert.equal(opened.feed.window.eventCount, 200);
+    assert.ok(
+      log.asked.every((params) => params.before !== undefined || params.wait_ms !== undefined),
+    );
+  });
+
+  test('pages backwards to the beginning without a gap', async () => {
+    const opened = await open(new FakeLog(outputLines(3_000)));
+    while (opened.feed.hasOlder) assert.ok(await opened.feed.readOlder());
+    assert.equal(firstText(opened), 'line 0');
+    assert.equal(opened.feed.window.eventCount, 3_000);
+    assert.equal(await opened.feed.readOlder(), false);
+  });
+
+  test('keeps to its bound when a person reads far above, and comes back to the end', async () => {
+    const opened = await open(new FakeLog(outputLines(60_000)));
+    opened.side = 'back';
+    while (opened.feed.hasOlder) {
+      await opened.feed.readOlder();
+      assert.ok(opened.feed.window.eventCount <= windowEventsMax + 500);
+    }
+    assert.equal(firstText(opened), 'line 0');
+    assert.equal(opened.feed.isAtEnd, false);
+    opened.side = 'front';
+    while (!opened.feed.isAtEnd) {
+      assert.ok(await opened.feed.readNewer());
+      assert.ok(opened.feed.window.eventCount <= windowEventsMax + 500);
+    }
+    assert.equal(lastText(opened), 'line 59999');
+  });
+
+  test('counts what arrives while the end is not loaded, and jumps to it', async () => {
+    const log = new FakeLog(outputLines(60_000));
+    const opened = await open(log);
+    opened.side = 'back';
+    while (opened.feed.hasOlder) await opened.feed.readOlder();
+    log.write(...outputLines(30, 60_000));
+    await opened.until('30 unseen', () => opened.feed.unseenEvents === 30);
+    await opened.feed.jumpToEnd();
+    assert.equal(lastText(opened), 'line 60029');
+    assert.equal(opened.feed.unseenEvents, 0);
+    log.write(outputLine(60_030));
+    await opened.until('it follows again', () => lastText(opened) === 'line 60030');
+  });
+
+  test('follows a flood within its bound', async () => {
+    const log = new FakeLog(outputLines(100));
+    const opened = await open(log);
+    for (let index = 0; index < 30; index += 1)
+      log.write(...outputLines(2_000, 100 + index * 2_000));
+    await opened.until('the end', () => lastText(opened) === 'line 60099');
+    assert.ok(opened.feed.window.eventCount <= windowEventsMax + 2_000);
+  });
+
+  test('opens at a place that was left and still hears of the end', async () => {
+    const log = new FakeLog(outputLines(5_000));
+    const half = (await log.read({ id: 'task', before: log.size, limit: 2_500 })).offset;
+    const opened = await open(log, { offset: half });
+    assert.equal(firstText(opened), 'line 2500');
+    assert.equal(opened.feed.isAtEnd, false);
+    log.write(outputLine(5_000));
+    await opened.until('the new line is counted', () => opened.feed.unseenEvents === 1);
+  });
+
+  test('goes on when the backend is back', async () => {
+    const log = new FakeLog(outputLines(10));
+    log.failure = new Error('no backend');
+    const opened = await open(log);
+    assert.equal(opened.failures[0], 'no backend');
+    log.failure = null;
+    await opened.until('open', () => opened.feed.isOpen);
+    log.failure = new Error('gone again');
+    log.write(outputLine(10));
+    await opened.until('told', () => opened.failures.includes('gone again'));
+    log.failure = null;
+    await opened.until('the line', () => lastText(opened) === 'line 10');
+    await opened.until('all is well', () => opened.failures.at(-1) === null);
+  });
+
+  test('asks again when an answer was lost', async () => {
+    const log = new FakeLog(outputLines(10));
+    let isLost = false;
+    const opened = await open(log, null, {
+      read: (params) => (isLost ? new Promise(() => {}) : log.read(params)),
+    });
+    isLost = true;
+    log.write(outputLine(10));
+    await opened.until(
+      'the line from the poll that was open',
+      () => lastText(opened) === 'line 10',
+    );
+    isLost = false;
+    log.write(outputLine(11));
+    opened.feed.wake();
+    await opened.until('the next line', () => lastText(opened) === 'line 11');
+  });
+
+  test('ends with the attempt, and goes on when it does', async () => {
+    const log = new FakeLog(outputLines(10));
+    const opened = await open(log);
+    log.end();
+    await opened.until('ended', () => opened.feed.hasEnded);
+    log.hasEnded = false;
+    log.write(outputLine(10));
+    void opened.feed.follow();
+    await opened.until('the line', () => lastText(opened) === 'line 10');
+  });
+
+  test('an empty log is open and waits for its first line', async () => {
+    const log = new FakeLog();
+    const opened = await open(log);
+    assert.equal(opened.feed.window.eventCount, 0);
+    log.write(outputLine(0));
+    await opened.until('the first line', () => lastText(opened) === 'line 0');
+  });
+});

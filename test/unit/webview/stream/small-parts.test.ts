@@ -1,0 +1,383 @@
+// The small pure parts of the stream: following, diffs, steps, questions, prose, cutting, search, memory, frames.
+
+import assert from 'node:assert/strict';
+import { questionView, taskView } from '../../../doubles/views.ts';
+import { announcement } from '../../../../webview/stream/announce.ts';
+import {
+  costText,
+  durationText,
+  stepFacts,
+  tokensText,
+  usageFacts,
+} from '../../../../webview/stream/attempt-facts.ts';
+import {
+  findEntries,
+  hitInPage,
+  hitPosition,
+  nextHit,
+} from '../../../../webview/stream/find-entries.ts';
+import { follow, following } from '../../../../webview/stream/follow.ts';
+import { FrameMeter, reportOf, type FrameReport } from '../../../../webview/stream/frame-meter.ts';
+import { iconCharacters } from '../../../../webview/stream/icon.ts';
+import { diffLines } from '../../../../webview/stream/line-diff.ts';
+import { proseBlocks, proseSpans } from '../../../../webview/stream/prose.ts';
+import { bindQuestions } from '../../../../webview/stream/question-binding.ts';
+import { emptyMemory, readMemory } from '../../../../webview/stream/stream-memory.ts';
+import { actionsFor, hintRefusal, statusIcons } from '../../../../webview/stream/task-actions.ts';
+import { cutText } from '../../../../webview/stream/text-template.ts';
+import { editsOf, inputText, toolIcon, toolTitle } from '../../../../webview/stream/tool-view.ts';
+import { Transcript, type Entry } from '../../../../webview/stream/transcript.ts';
+import { attemptView } from '../../../webview/stream/attempt-view.ts';
+import { readFileSync } from 'node:fs';
+import { taskStatuses } from '../../../../server/core/state.ts';
+
+function entriesOf(...events: Readonly<Record<string, unknown>>[]): readonly Entry[] {
+  const transcript = new Transcript(0);
+  transcript.append(
+    events.map((event) => ({ type: 'text', at: 1, ...event })),
+    true,
+  );
+  return transcript.entries;
+}
+
+suite('following the end', () => {
+  const scrolled = (fromEndPx: number, movedPx: number): Parameters<typeof follow>[1] => ({
+    type: 'scrolled',
+    fromEndPx,
+    movedPx,
+  });
+
+  test('who scrolls up is left in peace and told of what is new', () => {
+    const away = follow(following, scrolled(300, -100));
+    assert.equal(away.isFollowing, false);
+    const told = follow(follow(away, { type: 'arrived', count: 3 }), { type: 'arrived', count: 2 });
+    assert.deepEqual(told, { isFollowing: false, newCount: 5 });
+    assert.deepEqual(follow(told, scrolled(10, 290)), following);
+  });
+
+  test('growing content does not end the following', () => {
+    assert.equal(follow(following, scrolled(300, 0)).isFollowing, true);
+    assert.equal(follow(following, scrolled(300, 50)).isFollowing, true);
+    assert.deepEqual(follow(following, { type: 'arrived', count: 9 }), following);
+  });
+});
+
+suite('differences of lines', () => {
+  const marks = { same: ' ', added: '+', removed: '-' } as const;
+  const shown = (before: string, after: string): string[] =>
+    diffLines(before, after).map(({ kind, text }) => marks[kind] + text);
+
+  const cases: readonly (readonly [string, string, string, readonly string[]])[] = [
+    ['nothing', 'a\n', 'a\n', [' a']],
+    ['a new text', '', 'a\nb\n', ['+a', '+b']],
+    ['a removed text', 'a\n', '', ['-a']],
+    ['one line of three', 'a\nb\nc', 'a\nx\nc', [' a', '-b', '+x', ' c']],
+    ['an insertion', 'a\nc', 'a\nb\nc', [' a', '+b', ' c']],
+    [
+      'context is three lines',
+      '1\n2\n3\n4\nx\n5\n6\n7\n8',
+      '1\n2\n3\n4\ny\n5\n6\n7\n8',
+      [' 2', ' 3', ' 4', '-x', '+y', ' 5', ' 6', ' 7'],
+    ],
+    ['lines in common', 'a\nb\nc\nd', 'b\nx\nd', ['-a', ' b', '-c', '+x', ' d']],
+  ];
+  for (const [name, before, after, expected] of cases) {
+    test(name, () => assert.deepEqual(shown(before, after), expected));
+  }
+
+  test('what is too large to compare is all removed and all added', () => {
+    const many = (word: string): string =>
+      Array.from({ length: 2_000 }, (_, index) => `${word}${index}`).join('\n');
+    const lines = diffLines(many('a'), many('b'));
+    assert.equal(lines.filter(({ kind }) => kind === 'removed').length, 2_000);
+    assert.equal(lines.filter(({ kind }) => kind === 'added').length, 2_000);
+  });
+});
+
+suite('tools', () => {
+  test('edits', () => {
+    const edit = { file_path: 'x', old_string: 'a', new_string: 'b' };
+    assert.equal(editsOf('Edit', edit).length, 1);
+    assert.equal(editsOf('MultiEdit', { file_path: 'x', edits: [edit, edit] }).length, 2);
+    assert.equal(editsOf('Write', { file_path: 'x', content: 'a\nb' })[0]?.lines.length, 2);
+    for (const broken of [null, 'text', 7, [], {}, { old_string: 1 }, { edits: 'no' }]) {
+      for (const name of ['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'Other']) {
+        assert.deepEqual(editsOf(name, broken), []);
+      }
+    }
+  });
+
+  test('titles, icons, inputs', () => {
+    assert.deepEqual(toolTitle('Bash', 'Bash npm test'), { name: 'Bash', about: 'npm test' });
+    assert.deepEqual(toolTitle('', '\u202e'), { name: 'Tool', about: 'U+202E' });
+    assert.equal(toolIcon('constructor'), 'tools');
+    assert.equal(toolIcon('mcp__x__y'), 'plug');
+    assert.equal(inputText('Bash', { command: 'ls', description: 'List' }), '# List\nls');
+    assert.equal(inputText('X', { a: 'one', b: { c: 1 } }), 'a: one\nb:\n{\n  "c": 1\n}');
+    assert.equal(inputText('X', null), '');
+  });
+});
+
+suite('head of a stream', () => {
+  test('steps in their order with their times', () => {
+    const attempt = attemptView({
+      steps: [
+        { name: 'agent', started_at_ms: 3_000, ended_at_ms: null, outcome: 'running' },
+        { name: 'gate', started_at_ms: 100, ended_at_ms: 300, outcome: 'failed' },
+        { name: 'gate', started_at_ms: 400, ended_at_ms: 450, outcome: 'done' },
+      ],
+    });
+    assert.deepEqual(
+      stepFacts(attempt, 5_000).map(
+        ({ name, state, durationMs }) => `${name} ${state} ${durationMs}`,
+      ),
+      [
+        'worktree waiting null',
+        'setup waiting null',
+        'agent running 2000',
+        'commit waiting null',
+        'gate done 250',
+        'land waiting null',
+      ],
+    );
+    assert.ok(stepFacts(null, 0).every(({ state }) => state === 'waiting'));
+  });
+
+  test('figures', () => {
+    assert.deepEqual([0, 1_250, 59_999, 60_000, 185_000, 7_800_000].map(durationText), [
+      '0.0 s',
+      '1.2 s',
+      '59 s',
+      '1 min 00 s',
+      '3 min 05 s',
+      '2 h 10 min',
+    ]);
+    assert.deepEqual([5, 1_500, 45_000, 2_300_000].map(tokensText), [
+      '5 tokens',
+      '1.5k tokens',
+      '45k tokens',
+      '2.3M tokens',
+    ]);
+    assert.deepEqual([0, 0.001, 1.5].map(costText), ['', '< $0.01', '$1.50']);
+    const heard = { inputTokens: 5_000, outputTokens: 1, costUsd: 0.1 };
+    assert.deepEqual(usageFacts(attemptView({ cost: 0.4 }), heard), {
+      tokens: 5_001,
+      costUsd: 0.4,
+    });
+  });
+
+  test('what is offered for each status', () => {
+    const offered = taskStatuses.map((status) => {
+      const task = taskView({
+        id: 't',
+        status,
+        worktree_path: '/w',
+        base_sha: 'a',
+        phase: 'agent',
+      });
+      return `${status}: ${actionsFor(task).join(' ')}${hintRefusal(task) === null ? ' hint' : ''}`;
+    });
+    assert.deepEqual(offered, [
+      'ready: pause cancel hint',
+      'claimed: pause cancel openWorktree hint',
+      'in_progress: pause cancel takeOver openWorktree review hint',
+      'blocked: pause cancel hint',
+      'paused: resume cancel takeOver giveBack openWorktree hint',
+      'waiting: pause cancel openWorktree hint',
+      'needs_review: cancel openWorktree review hint',
+      'conflict: retry openWorktree review hint',
+      'completed: review',
+      'failed: retry openWorktree hint',
+      'cancelled: retry',
+    ]);
+    const part = taskView({ id: 'p', parent_id: 't', status: 'in_progress' });
+    assert.deepEqual(actionsFor(part), []);
+  });
+
+  test('every icon is in the font', () => {
+    const path = '../../../../node_modules/@vscode/codicons/dist/codicon.csv';
+    const rows = readFileSync(new URL(path, import.meta.url), 'utf8').split('\n');
+    const known = new Map(rows.map((row) => [row.split(',')[0], row.split(',')[2]?.trim()]));
+    for (const [name, character] of Object.entries(iconCharacters)) {
+      assert.equal(character.charCodeAt(0).toString(16), known.get(name)?.toLowerCase(), name);
+    }
+    for (const name of Object.values(statusIcons)) assert.ok(Object.hasOwn(iconCharacters, name));
+  });
+});
+
+suite('questions and their rows', () => {
+  const asks = (requestId: string, text = 'May I?'): Record<string, unknown> => ({
+    type: 'question',
+    kind: 'permission',
+    requestId,
+    text,
+    choices: ['Allow', 'Deny'],
+  });
+  const question = (id: string, text = 'May I?'): ReturnType<typeof questionView> =>
+    questionView({
+      id,
+      task_id: 't',
+      attempt: 1,
+      kind: 'permission',
+      text,
+      choices: ['Allow', 'Deny'],
+    });
+
+  const bound = (
+    entries: readonly Entry[],
+    ...questions: ReturnType<typeof questionView>[]
+  ): unknown => {
+    const { byKey, unbound } = bindQuestions(entries, questions, 't', 1);
+    return [[...byKey].map(([key, { id }]) => [key, id]), unbound.map(({ id }) => id)];
+  };
+
+  test('by what was asked', () => {
+    const entries = entriesOf(asks('1', 'A?'), asks('2', 'B?'));
+    assert.deepEqual(bound(entries, question('qb', 'B?'), question('qa', 'A?')), [
+      [
+        [1, 'qb'],
+        [0, 'qa'],
+      ],
+      [],
+    ]);
+  });
+
+  test('the same words twice: in the order they were asked', () => {
+    const entries = entriesOf(asks('1'), asks('2'));
+    assert.deepEqual(bound(entries, question('first'), question('second')), [
+      [
+        [1, 'second'],
+        [0, 'first'],
+      ],
+      [],
+    ]);
+  });
+
+  test('not the one that is answered, not the one of a dead agent', () => {
+    const entries = entriesOf(asks('old'), asks('1'), asks('2'), {
+      type: 'answered',
+      requestId: '2',
+      choice: 'Allow',
+    });
+    assert.deepEqual(bound(entries, question('q')), [[[1, 'q']], []]);
+  });
+
+  test('one whose row is not loaded stands alone; others are not ours', () => {
+    const review = questionView({ id: 'r', task_id: 't', kind: 'review', text: 'Review' });
+    const other = questionView({ id: 'o', task_id: 'x', text: 'May I?' });
+    assert.deepEqual(bound([], question('q'), review, other), [[], ['q']]);
+  });
+});
+
+suite('prose', () => {
+  test('code, headings, lists and text', () => {
+    const text = 'Hello\nyou\n\n# Title\n- one\n  1. two\n```ts\nconst a = 1;\n```\nend';
+    assert.deepEqual(
+      proseBlocks(text).map((block) => `${block.kind}:${block.text}`),
+      ['text:Hello\nyou', 'heading:Title', 'item:one', 'item:two', 'code:const a = 1;', 'text:end'],
+    );
+    assert.deepEqual(proseBlocks('```\nopen'), [{ kind: 'code', text: 'open' }]);
+  });
+
+  test('spans; links and HTML stay the text they are', () => {
+    assert.deepEqual(
+      proseSpans('a `b` **c** [d](command:e) <i>'.trim()).map(
+        ({ kind, text }) => `${kind}:${text}`,
+      ),
+      ['text:a ', 'code:b', 'text: ', 'bold:c', 'text: [d](command:e) <i>'],
+    );
+  });
+});
+
+suite('long texts', () => {
+  const limits = { lines: 2, lineChars: 10 };
+  const cases: readonly (readonly [string, string, string, string])[] = [
+    ['short', 'a\nb', 'a\nb', ''],
+    ['many lines', 'a\nb\nc\nd', 'a\nb', '2 more lines'],
+    ['a long line', 'x'.repeat(15), `${'x'.repeat(10)}…`, '5 more characters'],
+    ['no half characters', `${'x'.repeat(9)}😀y`, `${'x'.repeat(9)}…`, '2 more characters'],
+  ];
+  for (const [name, text, shown, rest] of cases) {
+    test(name, () =>
+      assert.deepEqual(cutText(text, limits), { text: shown, isCut: rest !== '', rest }),
+    );
+  }
+});
+
+suite('search', () => {
+  const query = { text: 'Error', matchesCase: false };
+
+  test('in what is shown, not in what colours it', () => {
+    const entries = entriesOf(
+      { text: 'no' },
+      { text: 'an \u001b[31mer\u001b[0mror' },
+      { text: 'ERROR' },
+    );
+    assert.deepEqual(findEntries(entries, query), [1, 2]);
+    assert.deepEqual(findEntries(entries, { ...query, matchesCase: true }), []);
+    assert.deepEqual(findEntries(entries, { text: '', matchesCase: false }), []);
+  });
+
+  test('from hit to hit', () => {
+    const hits = [2, 5, 9];
+    assert.equal(nextHit(hits, null, 'older'), 9);
+    assert.equal(nextHit(hits, null, 'newer'), 2);
+    assert.equal(nextHit(hits, 5, 'older'), 2);
+    assert.equal(nextHit(hits, 5, 'newer'), 9);
+    assert.equal(nextHit(hits, 2, 'older'), null);
+    assert.deepEqual([hitPosition(hits, 5), hitPosition(hits, 4)], [2, null]);
+  });
+
+  test('in a page that is not loaded', () => {
+    const events = ['a', 'error 1', 'error 2', 'b'].map((text) => ({ type: 'text', text, at: 1 }));
+    assert.equal(hitInPage(events, query, 'older'), 2);
+    assert.equal(hitInPage(events, query, 'newer'), 1);
+    assert.equal(hitInPage(events.slice(0, 1), query, 'newer'), null);
+  });
+});
+
+suite('memory', () => {
+  test('what comes back is checked', () => {
+    for (const broken of [undefined, null, 7, 'x', [], { place: 1, folds: 'no', attempt: -1 }]) {
+      assert.deepEqual(readMemory(broken), emptyMemory);
+    }
+    const place = { attempt: 1, offset: 10, index: 2, px: -3 };
+    const memory = { attempt: 2, place, folds: ['a'], draft: 'hi' };
+    assert.deepEqual(readMemory(JSON.parse(JSON.stringify(memory))), memory);
+    assert.equal(readMemory({ place: { ...place, offset: 1.5 } }).place, null);
+  });
+});
+
+suite('announcements', () => {
+  test('short, the last one, never output', () => {
+    const entries = entriesOf(
+      { text: `first ${'long '.repeat(100)}` },
+      { type: 'output', text: 'noise' },
+    );
+    const said = announcement(entries, -1) ?? '';
+    assert.match(said, /^Agent says: first long/);
+    assert.ok(said.length < 200);
+    assert.equal(announcement(entries, 0), null);
+  });
+});
+
+suite('frames', () => {
+  test('worst, median and dropped ones of a second', () => {
+    assert.deepEqual(reportOf([16, 17, 50, 16], 16.7), {
+      worstMs: 50,
+      medianMs: 17,
+      dropped: 2,
+      frames: 4,
+    });
+  });
+
+  test('a report a second; a rest is no slow frame', () => {
+    const reports: FrameReport[] = [];
+    const meter = new FrameMeter((report) => reports.push(report), 20);
+    for (let ms = 0; ms <= 1_000; ms += 20) meter.frame(ms);
+    assert.deepEqual(reports, [{ worstMs: 20, medianMs: 20, dropped: 0, frames: 50 }]);
+    meter.rest();
+    for (let ms = 60_000; ms <= 61_000; ms += 20) meter.frame(ms);
+    assert.equal(reports[1]?.worstMs, 20);
+  });
+});
