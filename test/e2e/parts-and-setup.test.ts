@@ -80,7 +80,7 @@ suite('the setup of worktrees', function () {
     const task = await here.task('t1');
     assert.deepEqual([task.status, task.attempts], ['blocked', 0]);
     assert.match(task.blocked_reason ?? '', /^setup: /);
-    const log = /log: (\S+)\)/.exec(task.blocked_reason ?? '')?.[1] ?? '';
+    const log = /its log is (\S+)$/.exec(task.blocked_reason ?? '')?.[1] ?? '';
     assert.match(readFileSync(log, 'utf8'), /NO SUCH PACKAGE/);
     const { reasons } = await here.json<{ reasons: string[] }>(['why', 't1']);
     assert.match(reasons.join(' '), /setup/);
