@@ -124,6 +124,7 @@ function isSame(
 function meaning(line: JsonObject, shape: BeadsShape, ignored: ReadonlySet<string>): JsonObject {
   const record = shape === 'drover' && isObject(line['data']) ? line['data'] : line;
   const kept = Object.entries(record).filter(([key, value]) => {
+    if (shape === 'drover' && key === 'priority' && value === 0) return false;
     return !ignored.has(key) && value !== null && value !== '' && !isEmptyList(value);
   });
   return Object.fromEntries(kept);
@@ -181,25 +182,38 @@ function droverRecord(record: Task | Epic, input: BeadsInput, before: JsonObject
       },
     };
   }
-  const { status, label, reason } = statusToBeads('drover', record.status, false);
-  const { closed_at: _closedAt, reason: _reason, ...open } = data;
-  const closed = reason === null ? {} : { closed_at: input.timeText(record.updatedAt), reason };
+  const told = toldAlready('drover', data, record, false);
+  const { status, label, reason } = told
+    ? toldStatus(data)
+    : statusToBeads('drover', record.status, false);
+  const { closed_at: closedAt, reason: oldReason, epic_id: oldEpic, ...open } = data;
+  const at = input.timeText(record.updatedAt);
+  const closed = { closed_at: (told && closedAt) || at, reason: (told && oldReason) || reason };
+  // A sub-task is in the epic of its parent, whether its line says so or not.
+  const saysEpic =
+    record.parentId === null || oldEpic !== undefined || before['data'] === undefined;
   return {
     ...before,
     type: 'bead',
     id: record.id,
-    timestamp: input.timeText(record.updatedAt),
+    timestamp: at,
     data: {
       ...open,
       title: record.title,
-      description: record.description,
+      description: isSameText(data['description'], record.description)
+        ? data['description']
+        : record.description,
       status,
       priority: record.priority,
       labels: labelsOf(record, label),
-      ...(record.epicId === null ? {} : { epic_id: record.epicId }),
-      ...closed,
+      ...(record.epicId === null || !saysEpic ? {} : { epic_id: record.epicId }),
+      ...(reason === null ? {} : closed),
     },
   };
+}
+
+function isSameText(written: unknown, ours: string): boolean {
+  return typeof written === 'string' && written.trim() === ours.trim();
 }
 
 function bdRecord(record: Task | Epic, input: BeadsInput, before: JsonObject): JsonObject {
@@ -220,7 +234,8 @@ function bdRecord(record: Task | Epic, input: BeadsInput, before: JsonObject): J
     };
   }
   const outside = record.status === 'blocked' && record.blockedReason !== null;
-  const { status, label, reason } = toldAlready(before, record, outside)
+  const told = toldAlready('bd', before, record, outside);
+  const { status, label, reason } = told
     ? toldStatus(before)
     : statusToBeads('bd', record.status, outside);
   const { closed_at: closedAt, close_reason: closeReason, ...rest } = before;
@@ -241,14 +256,18 @@ function bdRecord(record: Task | Epic, input: BeadsInput, before: JsonObject): J
     created_at: before['created_at'] ?? input.timeText(record.createdAt),
     updated_at: at,
     // bd refuses a closed record without the time, and an open one with it.
-    ...(reason === null ? {} : { closed_at: closedAt ?? at, close_reason: closeReason ?? reason }),
+    ...(reason === null
+      ? {}
+      : { closed_at: (told && closedAt) || at, close_reason: (told && closeReason) || reason }),
   };
 }
 
 /** Whether the line's own words (`deferred`, `closed` as a duplicate) say our state already. */
-function toldAlready(before: JsonObject, task: Task, outside: boolean): boolean {
+function toldAlready(shape: BeadsShape, before: JsonObject, task: Task, outside: boolean): boolean {
+  if (before['status'] === undefined) return false;
   const { state } = splitLabels(labelList(before));
-  const told = statusFromBeads('bd', before['status'], before['close_reason'], state);
+  const reason = before['close_reason'] ?? before['reason'];
+  const told = statusFromBeads(shape, before['status'], reason, state);
   const ours = task.status === 'blocked' && !outside ? 'ready' : task.status;
   return told === ours;
 }

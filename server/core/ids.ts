@@ -69,7 +69,9 @@ export function subTaskId(parent: string, n: number): string {
 export function subTaskIdInTitle(
   title: string,
 ): { readonly parent: string; readonly n: number; readonly title: string } | null {
-  const match = /^(task-[A-Za-z0-9]+(?:\.[1-9][0-9]*)?)\.([1-9][0-9]{0,8})\s+(\S.*)$/s.exec(title);
+  const match = /^(task-[A-Za-z0-9]+(?:\.[1-9][0-9]*){0,2})\.([1-9][0-9]{0,8})\s+(\S.*)$/s.exec(
+    title,
+  );
   if (match === null) return null;
   return { parent: match[1] ?? '', n: Number(match[2]), title: match[3] ?? '' };
 }

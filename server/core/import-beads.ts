@@ -94,6 +94,7 @@ export function parseBeads(
     closedEpics: read.entries.flatMap(({ kind, status, id }) =>
       kind === 'epic' && (status === 'completed' || status === 'cancelled') ? [id] : [],
     ),
+    epicTimes: new Map(),
   };
 }
 

@@ -13,7 +13,8 @@ import {
 } from './task.ts';
 
 export const maxTitleLength = 1_000;
-export const maxDescriptionLength = 1024 * 1024;
+/** As much as a line of a file may hold. */
+export const maxDescriptionLength = 8 * 1024 * 1024;
 
 export type RecordKind = 'epic' | 'story' | 'task';
 const recordKinds: readonly string[] = ['epic', 'story', 'task'] satisfies RecordKind[];
@@ -175,7 +176,7 @@ function textsFault(record: JsonObject): RecordFault | null {
   }
   if (typeof description === 'string' && description.length > maxDescriptionLength) {
     const length = description.length;
-    return fault('text', `\`description\` has ${length} characters; at most 1,048,576 are allowed`);
+    return fault('text', `\`description\` has ${length} characters; at most 8,388,608 are allowed`);
   }
   for (const key of knownKeys.task) {
     const value = record[key];

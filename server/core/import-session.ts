@@ -57,6 +57,8 @@ export interface SessionPlan extends ImportPlan {
   readonly states: ReadonlyMap<string, ImportedState>;
   /** Epics that are closed. */
   readonly closedEpics: readonly string[];
+  /** When epics were made (Unix seconds), by id, as far as the file says. */
+  readonly epicTimes: ReadonlyMap<string, number>;
 }
 
 export function isSession(text: string): boolean {
@@ -95,6 +97,9 @@ export function parseSession(
     warnings: [],
     states,
     closedEpics: read.closedEpics.map((id) => settled.plan.renamed.get(id) ?? id),
+    epicTimes: new Map(
+      [...read.epicTimes].map(([id, time]) => [settled.plan.renamed.get(id) ?? id, time]),
+    ),
   };
 }
 
@@ -111,6 +116,7 @@ function refusedPlan(problems: readonly ImportProblem[]): SessionPlan {
     warnings: [],
     states: new Map(),
     closedEpics: [],
+    epicTimes: new Map(),
   };
 }
 
@@ -157,6 +163,7 @@ interface ReadSession {
   readonly refused: Map<string, number>;
   readonly states: Map<string, ImportedState>;
   readonly closedEpics: string[];
+  readonly epicTimes: Map<string, number>;
 }
 
 function readSession(lists: SessionLists): ReadSession {
@@ -166,6 +173,7 @@ function readSession(lists: SessionLists): ReadSession {
     refused: new Map(),
     states: new Map(),
     closedEpics: [],
+    epicTimes: new Map(),
   };
   const blockers = readDependencies(lists.dependencies, read.problems);
   const used = new Set<string>();
@@ -187,8 +195,13 @@ function readSession(lists: SessionLists): ReadSession {
     }
     read.records.push({ line, fields });
     if (!isObject(value)) continue;
-    if (kind === 'task') read.states.set(fields.id, readState(value));
-    else if (value['status'] === 'closed') read.closedEpics.push(fields.id);
+    if (kind === 'task') {
+      read.states.set(fields.id, readState(value));
+      continue;
+    }
+    if (value['status'] === 'closed') read.closedEpics.push(fields.id);
+    const createdAt = numberOf(value['created_at']);
+    if (createdAt !== null) read.epicTimes.set(fields.id, Math.trunc(createdAt));
   }
   for (const id of blockers.keys()) {
     if (!used.has(id)) read.problems.push(noSuchTask(id));

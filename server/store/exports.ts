@@ -19,6 +19,7 @@ import {
   verdicts,
 } from '../core/task.ts';
 import { contentOf } from './import-existing.ts';
+import { workOf } from './import-state.ts';
 import { type Db, readAtOneMoment, textList } from './read.ts';
 import type { EpicRow, TaskRow, WorktreeTable } from './tables.ts';
 import type { Selectable } from 'kysely';
@@ -126,6 +127,7 @@ function known<Word extends string>(words: readonly Word[], given: string | null
 
 function sessionTask(row: TaskRow, blockedBy: readonly string[]): SessionTask {
   const content = contentOf(row, blockedBy);
+  const work = workOf(row);
   return {
     ...content,
     testMode: content.testMode ?? 'strict',
@@ -139,14 +141,14 @@ function sessionTask(row: TaskRow, blockedBy: readonly string[]): SessionTask {
     nextAttemptAt: row.next_attempt_at_ms,
     waitingUntil: row.waiting_until_ms,
     phase: known(phases, row.phase),
-    baseSha: row.base_sha,
-    branch: row.branch,
-    commitSha: row.commit_sha,
-    landedSha: row.landed_sha,
+    baseSha: work.base_sha,
+    branch: work.branch,
+    commitSha: work.commit_sha,
+    landedSha: work.landed_sha,
     worktreePath: row.worktree_path,
     conflictFiles: textList(row.conflict_files),
     heldFiles: textList(row.held_files),
-    rescueRefs: textList(row.rescue_refs),
+    rescueRefs: textList(work.rescue_refs),
     verdict: known(verdicts, row.verdict) ?? 'unknown',
     verdictReason: row.verdict_reason,
     lastError: row.last_error,

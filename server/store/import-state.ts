@@ -2,7 +2,7 @@
 
 import type { Updateable } from 'kysely';
 import type { ImportedState } from '../core/import-session.ts';
-import type { TaskTable } from './tables.ts';
+import type { TaskRow, TaskTable } from './tables.ts';
 
 export function stateColumns(state: ImportedState | undefined, isForeign: boolean) {
   if (state === undefined) return {};
@@ -26,7 +26,7 @@ export function stateColumns(state: ImportedState | undefined, isForeign: boolea
 }
 
 /** Commits and branches: they lead nowhere in another repository. */
-function workColumns(state: ImportedState) {
+export function workColumns(state: ImportedState) {
   return {
     base_sha: state.baseSha,
     branch: state.branch,
@@ -34,4 +34,14 @@ function workColumns(state: ImportedState) {
     landed_sha: state.landedSha,
     rescue_refs: JSON.stringify(state.rescueRefs),
   } satisfies Updateable<TaskTable>;
+}
+
+type Work = Pick<TaskRow, 'base_sha' | 'branch' | 'commit_sha' | 'landed_sha' | 'rescue_refs'>;
+
+/** Commits and branches of a task: its own, or while it has none those that it had where it was imported from. */
+export function workOf(row: TaskRow): Work {
+  const isOwn = row.base_sha !== null || row.branch !== null || row.commit_sha !== null;
+  if (isOwn || row.rescue_refs !== '[]' || row.source?.includes('"work":') !== true) return row;
+  const { work } = JSON.parse(row.source) as { readonly work?: Work };
+  return work ?? row;
 }

@@ -9,7 +9,7 @@ import { nextEpicPosition } from './epics.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import { rebuildChains } from './graph-rows.ts';
 import type { StoredProject } from './import-existing.ts';
-import { stateColumns } from './import-state.ts';
+import { stateColumns, workColumns } from './import-state.ts';
 import { inParts } from './read.ts';
 import { refreshReadiness, withParents } from './readiness.ts';
 import type { EventTable, TaskTable, Tx } from './tables.ts';
@@ -24,6 +24,8 @@ export interface ImportTarget {
   /** What the file knows about tasks beyond their content. */
   readonly states: ReadonlyMap<string, ImportedState>;
   readonly closedEpics: ReadonlySet<string>;
+  /** Unix seconds, as far as the file says. */
+  readonly epicTimes: ReadonlyMap<string, number>;
   /** The file is from another repository: its commits and branches mean nothing here. */
   readonly isForeign: boolean;
 }
@@ -100,7 +102,7 @@ async function writeEpics(
         id: epic.id,
         title: epic.title,
         description: epic.description === '' ? null : epic.description,
-        created_at: now,
+        created_at: target.epicTimes.get(epic.id) ?? now,
         status: target.closedEpics.has(epic.id) ? 'closed' : 'open',
         position: position + index,
         source: JSON.stringify({ file: target.file, line: epic.line }),
@@ -154,7 +156,7 @@ async function writeTasks(
     created_at: now,
     updated_at: now,
     position: places.get(task.id) ?? 0,
-    source: JSON.stringify({ file: facts.file, line: task.line }),
+    source: sourceOf(task, facts),
     ...stateColumns(facts.states.get(task.id), facts.isForeign),
   }));
   const edges = tasks.flatMap((task) =>
@@ -189,6 +191,13 @@ async function writeTasks(
     await tx.insertInto('events').values(part).execute();
     sources.appended?.();
   }
+}
+
+/** Where the record came from; what it says of commits that this repository does not have is kept for an export. */
+function sourceOf(task: ImportedTask, facts: NewTaskFacts): string {
+  const state = facts.isForeign ? facts.states.get(task.id) : undefined;
+  const work = state === undefined ? {} : { work: workColumns(state) };
+  return JSON.stringify({ file: facts.file, line: task.line, ...work });
 }
 
 /** Ready or blocked follow from the blockers; every other state is as the file says. */

@@ -77,6 +77,7 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
     maxAttempts: request.maxAttempts,
     states: parsed.states,
     closedEpics: new Set(parsed.closedEpics),
+    epicTimes: parsed.epicTimes,
     isForeign: request.isForeign,
   });
   await appendEvent(tx, store.sources, {
@@ -103,7 +104,7 @@ function parse(request: ReadyRequest, project: StoredProject): SessionPlan {
       return parseBeads(splitLines(request.text), project, { onDiffers, badUtf8Lines });
     case 'jsonl': {
       const plan = parseImport(request.text, project, { onDiffers, badUtf8Lines });
-      return { ...plan, states: new Map(), closedEpics: [] };
+      return { ...plan, states: new Map(), closedEpics: [], epicTimes: new Map() };
     }
   }
 }

@@ -150,8 +150,35 @@ async function writeStatus(
     taskId: row.id,
     epicId: row.epic_id,
     runId: change.runId ?? null,
-    data: { title: row.title, from: row.status, status: to, ...change.data },
+    data: {
+      title: row.title,
+      from: row.status,
+      status: to,
+      ...(await workerFacts(tx, sources, row, to)),
+      ...change.data,
+    },
   });
+}
+
+/** Who works or has worked on it, and at its end for how long (milliseconds). */
+async function workerFacts(
+  tx: Tx,
+  sources: StoreSources,
+  row: TaskRow,
+  to: TaskStatus,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (row.claimed_by === null || (to !== 'in_progress' && to !== 'completed')) return {};
+  const worker = row.claimed_by;
+  if (to === 'in_progress') return { worker };
+  const attempt = await tx
+    .selectFrom('attempts')
+    .select('started_at_ms')
+    .where('task_id', '=', row.id)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (attempt === undefined) return { worker };
+  return { worker, duration: Math.max(0, sources.clock.now() - attempt.started_at_ms) };
 }
 
 /** Landing a blocker changes only dependents that are blocked by tasks; one blocked from outside keeps its reason. */

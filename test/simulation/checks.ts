@@ -55,7 +55,8 @@ export class Checks {
       const attempt = Number(event.data['attempt']);
       this.#ended.add(partOf(id, attempt, this.#epochs.get(this.#rootOf(id)) ?? 0));
     }
-    if (event.data['worker'] === undefined) return;
+    const isClaim = event.type === 'task.claimed' || event.type === 'task.resumed';
+    if (!isClaim || event.data['worker'] === undefined) return;
     this.#epochs.set(id, (this.#epochs.get(id) ?? 0) + 1);
     if (event.type === 'task.claimed') this.#claimed(id);
   }

@@ -97,7 +97,7 @@ export function splitSubTaskTitle(given: string): {
   readonly title: string;
   readonly parent: { readonly parent: string; readonly sequence: number } | null;
 } {
-  const match = /^(task-[A-Za-z0-9_-]+(?:\.\d{1,4})?)\.(\d{1,4})\s+(\S[^]*)$/u.exec(given);
+  const match = /^(task-[A-Za-z0-9_-]+(?:\.\d{1,4}){0,2})\.(\d{1,4})\s+(\S[^]*)$/u.exec(given);
   const [, parent, sequence, title] = match ?? [];
   if (parent === undefined || sequence === undefined || title === undefined) {
     return { title: given, parent: null };

@@ -119,11 +119,6 @@ const contents: readonly Row[] = [
     ':1',
     '8 MB',
   ]),
-  file('a description of 2 MB', lines(story('X', { description: 'x'.repeat(2 << 20) })), [
-    ':1',
-    'description',
-    '1,048,576',
-  ]),
   file('a loop', lines(story('X', { blocked_by: ['Y'] }), story('Y', { blocked_by: ['X'] })), [
     'X → Y → X',
   ]),

@@ -45,6 +45,7 @@ const places: readonly Row[] = [
   refused('unknown_id', ['edit', 'A', '-e', 'NOWHERE'], 'epic "NOWHERE"', 'drover epic list'),
   refused('unknown_id', ['add', 'Greet', '-P', 'NOWHERE'], 'task "NOWHERE"', 'drover status'),
   refused('unknown_id', ['add', 'task-nowhere.1 Greet'], 'task-nowhere', 'drover status'),
+  refused('unknown_id', ['add', 'task-nowhere.1.2.3 Greet'], 'task-nowhere.1.2', 'drover status'),
   refused('depth', ['add', 'Greet', '-P', 'SUBSUB'], 'SUBSUB', '2 levels'),
   refused('bad_state', ['add', 'Greet', '-P', 'COMPLETED'], 'COMPLETED', 'completed', 'reset'),
   refused('bad_state', ['add', 'Greet', '-P', 'CANCELLED'], 'CANCELLED', 'retry'),

@@ -208,6 +208,35 @@ suite('beads export', () => {
     assert.equal(merge(withoutEnd, tasksOf(plan)).text, withoutEnd);
   });
 
+  test("the older shape's lines stay too, whatever they leave out, until their task changes", () => {
+    const lines = [
+      '{"type":"epic","id":"E","data":{"title":"E","status":"open"}}',
+      '{"type":"bead","id":"A","data":{"title":"A","status":"active","epic_id":"E"}}',
+      '{"type":"bead","id":"A.2","data":{"title":"A2","status":"open","description":"d\\n"}}',
+      '{"type":"bead","id":"B","data":{"title":"B","status":"closed","closed_at":"2020-01-01T00:00:00Z","reason":"as asked"}}',
+      '',
+    ];
+    const text = lines.join('\n');
+    const tasks = tasksOf(read(lines));
+    assert.equal(merge(text, tasks).text, text);
+    const changed = tasks.map((task) => ({ ...task, title: `${task.id}!`, epicId: null }));
+    const after = merge(text, changed).text.split('\n');
+    const data = after.slice(1, 4).map((line) => (JSON.parse(line) as { data: object }).data);
+    assert.deepEqual(data, [
+      { title: 'A!', status: 'active', description: '', priority: 0, labels: [] },
+      { title: 'A.2!', status: 'open', description: 'd\n', priority: 0, labels: [] },
+      {
+        title: 'B!',
+        status: 'closed',
+        description: '',
+        priority: 0,
+        labels: [],
+        closed_at: '2020-01-01T00:00:00Z',
+        reason: 'as asked',
+      },
+    ]);
+  });
+
   test('only changed records are written; unknown keys and lines stay', () => {
     const tasks = tasksOf(
       read(file.replace('not json\n', '').split('\n')),

@@ -48,6 +48,7 @@ suite('ids', () => {
     check(subTaskIdInTitle, [
       ['task-x.5 Do it', { parent: 'task-x', n: 5, title: 'Do it' }],
       ['task-123.4.1 Do it', { parent: 'task-123.4', n: 1, title: 'Do it' }],
+      ['task-1.2.3.4 Do it', { parent: 'task-1.2.3', n: 4, title: 'Do it' }],
       ['task-x Do it', null],
       ['task-x.0 Do it', null],
       ['task-x.5', null],

@@ -259,8 +259,9 @@ suite('import: sessions and Beads', () => {
     await copy.close();
   });
 
-  test('forgets the commits of another repository', async () => {
+  test('does nothing with the commits of another repository, and writes them out again', async () => {
     await fill();
+    await project.store.db.updateTable('epics').set({ created_at: 1_234 }).execute();
     const { text } = await exportPlan(project.store.db, { ...request, format: 'json' });
     const copy = await memoryStore();
     const asked: string[] = [];
@@ -284,6 +285,15 @@ suite('import: sessions and Beads', () => {
       [],
     );
     assert.equal(tasks.find((task) => task.id === 'A')?.status, 'completed');
+    const again = await exportPlan(copy.store.db, { ...request, format: 'json' });
+    assert.equal(again.text, text);
+    await copy.store.db
+      .updateTable('tasks')
+      .set({ landed_sha: 'e'.repeat(40), commit_sha: 'e'.repeat(40) })
+      .where('id', '=', 'A')
+      .execute();
+    const own = await exportPlan(copy.store.db, { ...request, format: 'json' });
+    assert.ok(!own.text.includes(sha) && own.text.includes('e'.repeat(40)));
     await copy.close();
   });
 
