@@ -1,15 +1,20 @@
-// Reads an attempt part's log by offset: for `drover log`, its --follow, and the panels.
+// Reads an attempt part's log by offset, forwards and backwards: for `drover log`, its --follow, and the panels.
 
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import type { LoggedEvent } from './event-line.ts';
-import { fileSize, segmentsOf, type SegmentHeader } from './event-log-files.ts';
+import type { SegmentHeader } from './event-log-files.ts';
+import { type LogPart, partsOf, readAt, sizeOf } from './event-log-parts.ts';
 
 export type { LoggedEvent } from './event-line.ts';
 
 export interface LogPage {
   readonly events: readonly LoggedEvent[];
+  /** Where the first event begins; where the page was asked for when it is empty. */
+  readonly offset: number;
   /** Give this as `fromOffset` of the next call. */
   readonly nextOffset: number;
+  /** Logical size of the log at the time. */
+  readonly size: number;
   /** True when everything stored so far has been read. */
   readonly atEnd: boolean;
 }
@@ -18,63 +23,121 @@ export interface ReadLogOptions {
   readonly fromOffset: number;
   /** Most events of one page. */
   readonly limit: number;
+  /** A page ends after about so many bytes, however few events that are. */
+  readonly bytesMax?: number;
 }
 
-interface Part {
-  readonly path: string;
-  /** Logical offset of the first byte of events. */
+interface Entry {
+  readonly event: LoggedEvent;
   readonly start: number;
-  /** Bytes of the file before that (a segment's header). */
-  readonly headerBytes: number;
-  readonly size: number;
-  readonly header: SegmentHeader['segment'] | null;
+}
+
+interface Reading {
+  readonly entries: Entry[];
+  readonly limit: number;
+  readonly bytesMax: number;
+  /** Lines that end behind it are left out. */
+  readonly until: number;
 }
 
 const chunkBytes = 256 * 1024;
 /** A page never holds more than this, however large its events are. */
 const pageBytesMax = 16 * 1024 * 1024;
+/** How far back is looked first for a page that ends somewhere. */
+const firstWindowBytes = 64 * 1024;
 const newline = 0x0a;
 
 /** Events from an offset on. Where the middle was dropped, a note stands for it. An absent log is an empty one. */
 export function readLog(path: string, options: ReadLogOptions): LogPage {
-  const events: LoggedEvent[] = [];
-  let offset = Math.max(0, options.fromOffset);
-  const parts = partsOf(path);
+  const { fromOffset, limit, bytesMax = pageBytesMax } = options;
+  const until = Number.MAX_SAFE_INTEGER;
+  return readForwards(partsOf(path), Math.max(0, fromOffset), { limit, bytesMax, until });
+}
+
+function readForwards(
+  parts: readonly LogPart[],
+  from: number,
+  bounds: Omit<Reading, 'entries'>,
+): LogPage {
+  const { entries, nextOffset } = readEntries(parts, from, bounds);
+  const size = Math.max(sizeOf(parts), nextOffset);
+  return {
+    events: entries.map((entry) => entry.event),
+    offset: entries[0]?.start ?? from,
+    nextOffset,
+    size,
+    atEnd: nextOffset >= size,
+  };
+}
+
+function readEntries(
+  parts: readonly LogPart[],
+  from: number,
+  bounds: Omit<Reading, 'entries'>,
+): { readonly entries: Entry[]; readonly nextOffset: number } {
+  const entries: Entry[] = [];
+  let offset = from;
   for (const part of parts) {
     const end = part.start + part.size;
     if (offset >= end) continue;
+    if (part.start > bounds.until) break;
     const gap = offset < part.start ? part.header : null;
-    const gapAt = events.length;
-    offset = readPart(part, Math.max(offset, part.start), options.limit, events);
-    if (gap !== null) events.splice(gapAt, 0, gapNote(gap, events[gapAt]?.at ?? 0));
-    if (events.length >= options.limit || offset < end) break;
+    const gapAt = { start: offset, index: entries.length };
+    offset = readPart(part, Math.max(offset, part.start), { ...bounds, entries });
+    if (gap !== null) {
+      const neighbour = entries[gapAt.index] ?? entries.at(-1);
+      const event = gapNote(gap, neighbour?.event.at ?? 0);
+      entries.splice(gapAt.index, 0, { event, start: gapAt.start });
+    }
+    if (entries.length >= bounds.limit || offset < end) break;
   }
-  const last = parts.at(-1);
-  const atEnd = last === undefined || offset >= last.start + last.size;
-  return { events, nextOffset: offset, atEnd };
+  return { entries, nextOffset: offset };
 }
 
 /** Logical size: the offset at which the next event will be stored. */
 export function logSize(path: string): number {
-  const last = partsOf(path).at(-1);
-  return last === undefined ? 0 : last.start + last.size;
+  return sizeOf(partsOf(path));
 }
 
-/** The last events of a log, for a view that opens at the end. */
-export function readLogTail(path: string, limit: number): LogPage {
-  const size = logSize(path);
-  let page: LogPage = { events: [], nextOffset: size, atEnd: true };
-  for (let window = 64 * 1024; ; window *= 4) {
-    const from = alignedOffset(path, Math.max(0, size - window));
-    page = readLog(path, { fromOffset: from, limit: Number.MAX_SAFE_INTEGER });
-    if (page.events.length >= limit || from === 0 || window >= pageBytesMax) break;
+/** The last events that end at an offset or before it, for a view that begins at the end and goes back. */
+export function readLogBefore(
+  path: string,
+  options: { readonly before: number; readonly limit: number; readonly bytesMax?: number },
+): LogPage {
+  const { limit, bytesMax = pageBytesMax } = options;
+  const parts = partsOf(path);
+  const size = sizeOf(parts);
+  const until = Math.min(options.before, size);
+  const unbounded = { limit: Number.MAX_SAFE_INTEGER, bytesMax: Number.MAX_SAFE_INTEGER, until };
+  for (let window = Math.min(firstWindowBytes, bytesMax); ; window = wider(window, bytesMax)) {
+    const from = alignedOffset(parts, Math.max(0, until - window));
+    const { entries, nextOffset } = readEntries(parts, Math.min(from, until), unbounded);
+    // Past the page's bound only a line that is longer than a whole page is still completed.
+    const isEnough = entries.length >= limit || (window >= bytesMax && entries.length > 0);
+    if (!isEnough && from > 0) continue;
+    const kept = entries.slice(-limit);
+    return {
+      events: kept.map((entry) => entry.event),
+      offset: kept[0]?.start ?? until,
+      nextOffset,
+      size,
+      atEnd: nextOffset >= size,
+    };
   }
-  return { ...page, events: page.events.slice(-limit) };
+}
+
+function wider(window: number, bytesMax: number): number {
+  return window < bytesMax ? Math.min(window * 4, bytesMax) : window * 4;
+}
+
+/** The last events of a log. */
+export function readLogTail(path: string, limit: number): LogPage {
+  return readLogBefore(path, { before: Number.MAX_SAFE_INTEGER, limit });
 }
 
 /** The first beginning of a line at or after a logical offset. */
-function alignedOffset(path: string, offset: number): number {
-  for (const part of partsOf(path)) {
+function alignedOffset(parts: readonly LogPart[], offset: number): number {
+  for (const part of parts) {
     if (offset <= part.start) return offset === 0 ? 0 : part.start;
     if (offset >= part.start + part.size) continue;
     const file = openSync(part.path, 'r');
@@ -94,38 +157,9 @@ function alignedOffset(path: string, offset: number): number {
   return offset;
 }
 
-function partsOf(path: string): Part[] {
-  const segments = segmentsOf(path);
-  const parts: Part[] = [{ path, start: 0, headerBytes: 0, size: fileSize(path), header: null }];
-  for (const segment of segments) {
-    const part = segmentPart(segment.path, segment.start);
-    if (part !== null) parts.push(part);
-  }
-  return parts.filter((part) => part.size > 0);
-}
-
-function segmentPart(path: string, start: number): Part | null {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch {
-    return null; // dropped since the listing
-  }
-  try {
-    const head = readAt(file, 0, 4096);
-    const headerEnd = head.indexOf(newline);
-    if (headerEnd < 0) return null;
-    const header = JSON.parse(head.toString('utf8', 0, headerEnd)) as SegmentHeader;
-    const headerBytes = headerEnd + 1;
-    const size = fstatSync(file).size - headerBytes;
-    return { path, start, headerBytes, size, header: header.segment };
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Reads complete lines of one file into `events`; returns the logical offset behind the last one. */
-function readPart(part: Part, from: number, limit: number, events: LoggedEvent[]): number {
+/** Reads complete lines of one file into `entries`; returns the logical offset behind the last one. */
+function readPart(part: LogPart, from: number, reading: Reading): number {
+  const { entries, limit, bytesMax, until } = reading;
   let file: number;
   try {
     file = openSync(part.path, 'r');
@@ -137,7 +171,7 @@ function readPart(part: Part, from: number, limit: number, events: LoggedEvent[]
     let rest = Buffer.alloc(0);
     let readBytes = 0;
     // Past the page's bound only a line that is longer than a whole page is still completed.
-    while (events.length < limit && (readBytes < pageBytesMax || offset === from)) {
+    while (entries.length < limit && (readBytes < bytesMax || offset === from)) {
       const at = part.headerBytes + (offset - part.start) + rest.length;
       const chunk = readAt(file, at, chunkBytes);
       if (chunk.length === 0) return offset;
@@ -146,10 +180,12 @@ function readPart(part: Part, from: number, limit: number, events: LoggedEvent[]
       let lineStart = 0;
       for (;;) {
         const lineEnd = data.indexOf(newline, lineStart);
-        if (lineEnd < 0 || events.length >= limit) break;
+        if (lineEnd < 0 || entries.length >= limit) break;
+        const next = offset + lineEnd + 1 - lineStart;
+        if (next > until) return offset;
         const event = parseLine(data.toString('utf8', lineStart, lineEnd));
-        if (event !== null) events.push(event);
-        offset += lineEnd + 1 - lineStart;
+        if (event !== null) entries.push({ event, start: offset });
+        offset = next;
         lineStart = lineEnd + 1;
       }
       rest = data.subarray(lineStart);
@@ -158,11 +194,6 @@ function readPart(part: Part, from: number, limit: number, events: LoggedEvent[]
   } finally {
     closeSync(file);
   }
-}
-
-function readAt(file: number, position: number, length: number): Buffer<ArrayBuffer> {
-  const buffer = Buffer.alloc(length);
-  return buffer.subarray(0, readSync(file, buffer, 0, length, position));
 }
 
 function parseLine(line: string): LoggedEvent | null {

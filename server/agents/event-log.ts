@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import type { AgentEvent } from './port.ts';
 import { eventLine, outputBytesOf } from './event-line.ts';
 import { logSize } from './event-log-reader.ts';
+import { tellLogGrowth } from './log-growth.ts';
 import {
   cutToMarks,
   encodeMarks,
@@ -77,6 +78,7 @@ export async function openEventLog(path: string, options: EventLogOptions): Prom
     lines = [];
     last = last.then(async () => {
       await writer.write(frame, marks);
+      if (frame.length > 0) tellLogGrowth(path);
       for (const line of frame) pendingBytes -= line.bytes.length;
     });
     return last;

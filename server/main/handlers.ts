@@ -2,7 +2,8 @@
 
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readLog } from '../agents/event-log-reader.ts';
+import { readLog, readLogBefore } from '../agents/event-log-reader.ts';
+import { onLogGrowth } from '../agents/log-growth.ts';
 import { Refusal } from '../core/failure.ts';
 import { shownSettings } from '../core/settings-resolve.ts';
 import type { Answer, WorktreeView } from '../protocol/api.ts';
@@ -31,7 +32,7 @@ function dataHandlers(
     store: project.store,
     settings: () => project.live.settings,
     config: () => shownSettings(project.live.loaded),
-    readLog,
+    log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
     logs: project.places.logs,
     hasBackend,
     git: project.git,

@@ -25,6 +25,11 @@ export class ManualClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
+  /** Timers that have been set and have neither fired nor been called off. */
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
   /** Fires what becomes due, in order, and lets everything that follows from each timer happen before the next. */
   async advance(byMs: number): Promise<void> {
     const end = this.#now + byMs;

@@ -1,4 +1,4 @@
-// What an agent did, what it was told, and the change it made.
+// What an agent was told, and the change it made.
 
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,48 +9,14 @@ import { changeOf, type Change } from '../../store/changes.ts';
 import type { DataGit, DataHandlerDeps } from './data.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';
 
-type WorkRequests = 'log.read' | 'log.prompt' | 'diff';
+type WorkRequests = 'log.prompt' | 'diff';
 
-/** Events of one page; a caller may wish for more and gets them with the next one. */
-const logEventsMax = 5_000;
 const promptBytesMax = 4 * 1024 * 1024;
 const diffCharactersMax = 8 * 1024 * 1024;
 
 export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests> {
   const { db } = deps.store;
   return {
-    'log.read': async (params) => {
-      const record = recordOf(params);
-      const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
-      const wanted = optionalInteger(record['attempt'], 'attempt', bounds);
-      const fromOffset = optionalInteger(record['offset'], 'offset', bounds) ?? 0;
-      const limit = optionalInteger(record['limit'], 'limit', { ...bounds, min: 1 });
-      const log = await attemptLog(db, idOf(record['id']), wanted);
-      if (log.file === null) {
-        return {
-          task_id: log.taskId,
-          attempt: 0,
-          events: [],
-          offset: 0,
-          next_offset: 0,
-          size: 0,
-          ended: log.isOver,
-        };
-      }
-      const page = deps.readLog(join(deps.logs, log.file), {
-        fromOffset,
-        limit: Math.min(limit ?? logEventsMax, logEventsMax),
-      });
-      return {
-        task_id: log.taskId,
-        attempt: log.attempt,
-        events: page.events,
-        offset: fromOffset,
-        next_offset: page.nextOffset,
-        size: page.nextOffset,
-        ended: log.isOver && page.atEnd,
-      };
-    },
     'log.prompt': async (params) => {
       const record = recordOf(params);
       const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };

@@ -10,6 +10,7 @@ import type {
 } from '../../protocol/api.ts';
 import type { Store } from '../../store/port.ts';
 import { fileHandlers } from './data-files.ts';
+import { logHandlers } from './data-log.ts';
 import { lookHandlers } from './data-look.ts';
 import { panelDataHandlers } from './panel-data.ts';
 import { planHandlers } from './data-plan.ts';
@@ -30,18 +31,33 @@ export interface DataHandlerDeps {
   readonly config: () => Readonly<Record<string, ConfigValueView>>;
   /** Folder of the attempts' logs. */
   readonly logs: string;
-  readonly readLog: (
-    path: string,
-    options: { readonly fromOffset: number; readonly limit: number },
-  ) => {
-    readonly events: readonly LogLineView[];
-    readonly nextOffset: number;
-    readonly atEnd: boolean;
-  };
+  readonly log: DataLog;
   readonly git: DataGit;
   /** False in a command's own process: nobody is at work then, whatever the rows say. */
   readonly hasBackend?: boolean;
   readonly worktrees: () => Promise<readonly WorktreeView[]>;
+}
+
+export interface DataLogPage {
+  readonly events: readonly LogLineView[];
+  readonly offset: number;
+  readonly nextOffset: number;
+  readonly size: number;
+  readonly atEnd: boolean;
+}
+
+/** The log of one part of an attempt, by its path. */
+export interface DataLog {
+  read(
+    path: string,
+    options: { readonly fromOffset: number; readonly limit: number; readonly bytesMax: number },
+  ): DataLogPage;
+  readBefore(
+    path: string,
+    options: { readonly before: number; readonly limit: number; readonly bytesMax: number },
+  ): DataLogPage;
+  /** Calls back when more has been written; returns unsubscribe. */
+  onGrowth(path: string, listener: () => void): () => void;
 }
 
 /** What is asked of git: nothing that changes anything. */
@@ -57,6 +73,7 @@ export function createDataHandlers(deps: DataHandlerDeps): Pick<Handlers, DataRe
     ...planHandlers(deps),
     ...lookHandlers(deps),
     ...workHandlers(deps),
+    ...logHandlers(deps),
     ...fileHandlers(deps),
     ...panelDataHandlers(deps),
   };

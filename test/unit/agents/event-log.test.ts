@@ -8,7 +8,9 @@ import { openEventLog } from '../../../server/agents/event-log.ts';
 import {
   droppedBytes,
   logSize,
+  type LogPage,
   readLog,
+  readLogBefore,
   readLogTail,
 } from '../../../server/agents/event-log-reader.ts';
 import type { AgentEvent } from '../../../server/agents/port.ts';
@@ -47,9 +49,88 @@ suite('event log', () => {
   test('an absent log is an empty one', () => {
     assert.deepEqual(readLog(path, { fromOffset: 0, limit: 10 }), {
       events: [],
+      offset: 0,
       nextOffset: 0,
+      size: 0,
       atEnd: true,
     });
+    assert.deepEqual(readLogBefore(path, { before: 99, limit: 10 }), {
+      events: [],
+      offset: 0,
+      nextOffset: 0,
+      size: 0,
+      atEnd: true,
+    });
+  });
+
+  /** The whole log, read backwards in pages, the last one first. */
+  function pagesBack(limit: number, bytesMax?: number): LogPage[] {
+    const pages: LogPage[] = [];
+    let before = Number.MAX_SAFE_INTEGER;
+    for (let guard = 0; guard < 10_000; guard += 1) {
+      const bound = bytesMax === undefined ? {} : { bytesMax };
+      const page = readLogBefore(path, { before, limit, ...bound });
+      if (page.events.length === 0) break;
+      if (pages.length > 0) assert.equal(page.nextOffset, before, 'no gap, no repetition');
+      assert.ok(page.offset < page.nextOffset);
+      pages.push(page);
+      before = page.offset;
+    }
+    assert.equal(before, 0);
+    return pages;
+  }
+
+  const backwards: readonly [string, number, number, number | undefined][] = [
+    ['pages of seven', 100, 7, undefined],
+    ['pages larger than the log', 20, 1_000, undefined],
+    ['pages bounded by bytes', 100, 1_000, 200],
+    ['more than a window', 5_000, 2_000, undefined],
+  ];
+  for (const [name, lines, limit, bytesMax] of backwards) {
+    test(`read backwards it is the same log: ${name}`, async () => {
+      const log = await openEventLog(path, { maxBytes: 1e7 });
+      for (let n = 0; n < lines; n++) log.append(output(`line ${n} ümläut`));
+      await log.close();
+      const all = readLog(path, { fromOffset: 0, limit: 1e6 }).events;
+      const pages = pagesBack(limit, bytesMax);
+      assert.deepEqual(
+        pages.toReversed().flatMap((page) => page.events),
+        all,
+      );
+      assert.ok(pages.every((page) => page.events.length <= limit));
+      assert.equal(pages[0]?.atEnd, true);
+      if (bytesMax !== undefined) assert.ok(pages.length > 3);
+    });
+  }
+
+  test('read backwards, a line longer than a page comes whole, and the note of a gap comes once', async () => {
+    const log = await openEventLog(path, { maxBytes: 20_000 });
+    log.append(output('first'));
+    log.append(output('x'.repeat(3_000)));
+    for (let n = 0; n < 2_000; n++) log.append(output(`line ${n}`));
+    await log.close();
+    const all = readLog(path, { fromOffset: 0, limit: 1e6 }).events;
+    for (const limit of [1, 5, 1_000]) {
+      const back = pagesBack(limit, 100)
+        .toReversed()
+        .flatMap((page) => page.events);
+      assert.equal(back.length, all.length);
+      assert.deepEqual(
+        back.map((event) => ('text' in event ? event.text : '')),
+        all.map((event) => ('text' in event ? event.text : '')),
+      );
+    }
+  });
+
+  test('a page that ends inside of a line ends before it', async () => {
+    const log = await openEventLog(path, { maxBytes: 1e6 });
+    log.append(output('one'));
+    log.append(output('two'));
+    await log.close();
+    const size = logSize(path);
+    const page = readLogBefore(path, { before: size - 1, limit: 10 });
+    assert.equal(page.events.length, 1);
+    assert.ok(page.nextOffset < size - 1 && !page.atEnd && page.size === size);
   });
 
   test('pages follow each other without a gap or a repetition', async () => {

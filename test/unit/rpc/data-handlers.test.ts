@@ -38,11 +38,17 @@ suite('data requests', () => {
       }),
       config: () => ({ max_workers: { value: 3, source: 'default' } }),
       logs,
-      readLog: (path, { fromOffset, limit }) => ({
-        events: [{ type: 'text', at: 1, text: `${path} ${fromOffset} ${limit}` }],
-        nextOffset: fromOffset + 10,
-        atEnd: true,
-      }),
+      log: {
+        read: (path, { fromOffset, limit }) => ({
+          events: [{ type: 'text', at: 1, text: `${path} ${fromOffset} ${limit}` }],
+          offset: fromOffset,
+          nextOffset: fromOffset + 10,
+          size: fromOffset + 10,
+          atEnd: true,
+        }),
+        readBefore: () => assert.fail('not asked'),
+        onGrowth: () => assert.fail('not asked'),
+      },
       git,
       worktrees: async () => [],
     });

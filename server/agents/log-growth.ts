@@ -1,0 +1,17 @@
+// Who waits for a log to grow hears of it from its writer, which is in the same process: nothing is looked at meanwhile.
+
+const listeners = new Map<string, Set<() => void>>();
+
+/** Called after each frame that was written to the log at the path; returns unsubscribe. */
+export function onLogGrowth(path: string, listener: () => void): () => void {
+  const present = listeners.get(path) ?? new Set();
+  listeners.set(path, present.add(listener));
+  return () => {
+    present.delete(listener);
+    if (present.size === 0 && listeners.get(path) === present) listeners.delete(path);
+  };
+}
+
+export function tellLogGrowth(path: string): void {
+  for (const listener of listeners.get(path) ?? []) listener();
+}
