@@ -10,13 +10,14 @@ suite('a window that goes away', () => {
     await vscode.commands.executeCommand('drover.tree.focus');
     const project = await untilBoard(exports, () => true);
     for (const name of ['a', 'b', 'c']) {
-      await addTask(project, `Stay ${name}`, ['sleep 20000', `write ${name}.txt ${name}`]);
+      await addTask(project, `Stay ${name}`, ['ask Go on?|yes|no', `write ${name}.txt ${name}`]);
     }
     await vscode.workspace
       .getConfiguration('drover')
       .update('showPreflight', false, vscode.ConfigurationTarget.Global);
     await vscode.commands.executeCommand('drover.runAll');
-    const running = await untilBoard(exports, (board) => board.counts.in_progress === 3);
-    assert.equal(running.board?.run?.active, true);
+    const running = await untilBoard(exports, (board) => board.questions.length === 3);
+    assert.equal(running.board?.counts.in_progress, 3);
+    assert.equal(running.board.run?.active, true);
   });
 });

@@ -8,7 +8,9 @@ suite('a window that comes later', () => {
     const exports = await ready();
     const found = await untilBoard(exports, (board) => board.run?.active === true);
     assert.equal(found.board?.counts.in_progress, 3);
-    assert.deepEqual(exports.shown, ['Re-attached: 3 agents at work']);
+    assert.deepEqual(exports.shown, ['Re-attached: 3 agents at work, 3 wait for you']);
+    for (const { id } of found.board.questions)
+      await found.request('answer', { id, choice: 'yes' });
     const done = await untilBoard(exports, (board) => board.counts.completed === 3);
     for (const { id } of done.board?.tasks ?? []) {
       assert.equal((await done.request('attempts', { id })).length, 1, id);

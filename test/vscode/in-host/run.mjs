@@ -24,19 +24,29 @@ import { drover, makeRepository } from './workspaces.mjs';
 const root = resolve(import.meta.dirname, '../../..');
 const suiteMsMax = 240_000;
 
-/** Suites by the repository they run on, one after the other. */
+/** Folders are not trusted, and nobody is asked. */
+const withTrust = {
+  'security.workspace.trust.enabled': true,
+  'security.workspace.trust.startupPrompt': 'never',
+};
+
+/**
+ * Suites by the repository they run on, one after the other. `isSetUp`: Drover is; `git`: a program in the place of
+ * git, or null for none; `second`: a second repository in the same window.
+ */
 const plans = {
   project: { suites: ['project'], isSetUp: true },
   // A window goes away with agents at work, another one comes.
   reload: { suites: ['leave', 'return'], isSetUp: true },
   fresh: { suites: ['fresh'], isSetUp: false },
-  untrusted: { suites: ['untrusted'], isSetUp: true, hasWorkspaceTrust: true },
-};
-
-/** Folders are not trusted, and nobody is asked. */
-const withTrust = {
-  'security.workspace.trust.enabled': true,
-  'security.workspace.trust.startupPrompt': 'never',
+  untrusted: {
+    suites: ['untrusted'],
+    isSetUp: true,
+    host: { hasWorkspaceTrust: true, settings: withTrust },
+  },
+  several: { suites: ['several'], isSetUp: true, second: true },
+  'no-git': { suites: ['no-git'], isSetUp: true, git: null },
+  'old-git': { suites: ['old-git'], isSetUp: true, git: 'echo "git version 2.30.2"' },
 };
 
 const { values, positionals } = parseArgs({
@@ -66,16 +76,18 @@ function underTest(folder) {
 }
 
 /** Starts the workbench, lets it run the tests, and reads how it went. */
-async function runSuite(suite, { folder, workspace, home, hasWorkspaceTrust }) {
+async function runSuite(suite, plan, place) {
+  const { folder, home } = place;
   const results = join(folder, `${suite}.json`);
   const artifacts = join(root, 'out', 'in-host', suite);
   rmSync(artifacts, { recursive: true, force: true });
   mkdirSync(artifacts, { recursive: true });
   const { dev, extensionsFolder } = underTest(folder);
+  if (plan.git !== undefined) putGitOnPath(folder, home, plan.git);
   const host = await startHost({
     isForTestsInside: true,
     ...(extensionsFolder === undefined ? {} : { extensionsFolder }),
-    ...(hasWorkspaceTrust === true ? { hasWorkspaceTrust, settings: withTrust } : {}),
+    ...plan.host,
     env: {
       HOME: home,
       // A backend outlives the window, and so must the folder of its socket.
@@ -95,7 +107,7 @@ async function runSuite(suite, { folder, workspace, home, hasWorkspaceTrust }) {
   });
   page.on('crash', () => end('page crashed'));
   const timer = setTimeout(() => end('timed out'), suiteMsMax);
-  await page.goto(workbenchUrl(host, { folder: workspace, extension: dev, tests: testsEntry }));
+  await page.goto(workbenchUrl(host, { ...place.opened, extension: dev, tests: testsEntry }));
   const code = await ended;
   clearTimeout(timer);
   const counts = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : null;
@@ -113,34 +125,53 @@ async function runSuite(suite, { folder, workspace, home, hasWorkspaceTrust }) {
   };
 }
 
-async function runPlan(name) {
-  const { suites, isSetUp, hasWorkspaceTrust } = plans[name];
+/** VS Code asks the person's login shell for PATH: there is nothing on it but, perhaps, a program called git. */
+function putGitOnPath(folder, home, line) {
+  const programs = join(folder, 'programs');
+  mkdirSync(programs, { recursive: true });
+  if (line !== null) writeFileSync(join(programs, 'git'), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+  writeFileSync(join(home, '.bash_profile'), `export PATH=${programs}\n`);
+}
+
+function makePlace(plan) {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'dih-'));
-  const workspace = join(folder, 'repository');
   const home = join(folder, 'home');
   mkdirSync(home);
-  makeRepository(workspace);
+  const names = plan.second === true ? ['repository', 'second'] : ['repository'];
+  const repositories = names.map((name) => join(folder, name));
+  for (const repository of repositories) {
+    makeRepository(repository);
+    if (plan.isSetUp) drover(repository, cli, ['init'], home);
+  }
+  const [first] = repositories;
+  if (plan.second !== true) return { folder, home, repositories, opened: { folder: first } };
+  const workspace = join(folder, 'both.code-workspace');
+  const folders = repositories.map((path) => ({ path }));
+  writeFileSync(workspace, JSON.stringify({ folders }));
+  return { folder, home, repositories, opened: { workspace } };
+}
+
+async function runPlan(name) {
+  const plan = plans[name];
+  if (plan === undefined) throw new Error(`${name} is none of ${Object.keys(plans).join(', ')}.`);
+  const place = makePlace(plan);
   const total = { passed: 0, failed: 0 };
   try {
-    if (isSetUp) drover(workspace, cli, ['init'], home);
-    for (const suite of suites) {
+    for (const suite of plan.suites) {
       console.log(`\n-- in-host ${suite}`);
-      const { passed, failed } = await runSuite(suite, {
-        folder,
-        workspace,
-        home,
-        hasWorkspaceTrust,
-      });
+      const { passed, failed } = await runSuite(suite, plan, place);
       total.passed += passed;
       total.failed += failed;
     }
   } finally {
-    try {
-      drover(workspace, cli, ['server', 'stop', '--force'], home);
-    } catch {
-      // None was at work.
+    for (const repository of place.repositories) {
+      try {
+        drover(repository, cli, ['server', 'stop', '--force'], place.home);
+      } catch {
+        // None was at work.
+      }
     }
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(place.folder, { recursive: true, force: true });
   }
   return total;
 }
