@@ -17,11 +17,15 @@ export function stepFacts(attempt: AttemptView | null, nowMs: number): StepFacts
     const times = attempt?.steps.filter((step) => step.name === name) ?? [];
     const last = times.at(-1);
     if (last === undefined) return { name, state: 'waiting', durationMs: null };
+    // A step does not outlive its attempt, whatever died in the middle of it.
+    const endMs = attempt?.ended_at_ms ?? nowMs;
     const durationMs = times.reduce(
-      (sum, step) => sum + Math.max(0, (step.ended_at_ms ?? nowMs) - step.started_at_ms),
+      (sum, step) => sum + Math.max(0, (step.ended_at_ms ?? endMs) - step.started_at_ms),
       0,
     );
-    return { name, state: last.outcome, durationMs };
+    const isOver = attempt !== null && attempt.ended_at_ms !== null;
+    const state = isOver && last.outcome === 'running' ? 'failed' : last.outcome;
+    return { name, state, durationMs };
   });
 }
 

@@ -42,6 +42,7 @@ export class DroverStream extends LitElement {
   #find: StreamFind | null = null;
   #entries: readonly Entry[] = [];
   #epoch = -1;
+  #nextKey = 0;
   #revision = 0;
   #follow: FollowState = following;
   #folds = new Set<string>();
@@ -200,13 +201,14 @@ export class DroverStream extends LitElement {
     const feed = this.#session?.feed ?? null;
     if (feed === null) return this.requestUpdate();
     const { transcript, epoch } = feed.window;
-    const before = this.#entries.at(-1)?.key ?? Number.NEGATIVE_INFINITY;
-    const isSame = this.#epoch === epoch;
+    // Events, not entries: a block of output grows without becoming more.
+    const count = this.#epoch === epoch ? transcript.nextKey - this.#nextKey : 0;
     this.#epoch = epoch;
+    this.#nextKey = transcript.nextKey;
     this.#revision += 1;
     const hasBegin = feed.isOpen && !feed.hasOlder && transcript.entries.length > 0;
     this.#entries = hasBegin ? [this.#promptEntry(), ...transcript.entries] : transcript.entries;
-    if (isSame && before !== Number.NEGATIVE_INFINITY) this.#countNew(before);
+    this.#follow = follow(this.#follow, { type: 'arrived', count });
     this.#announce();
     this.#goToPlace();
     if (this.#entries.length > 0) this.#pace?.opened();
@@ -218,16 +220,6 @@ export class DroverStream extends LitElement {
     const atMs = this.#session?.attempt?.started_at_ms ?? 0;
     const revision = text === null ? 0 : 1;
     return { key: promptKey, atMs, revision, body: { kind: 'prompt', text } };
-  }
-
-  #countNew(afterKey: number): void {
-    if (this.#follow.isFollowing) return;
-    let count = 0;
-    for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
-      if ((this.#entries[index]?.key ?? 0) <= afterKey) break;
-      count += 1;
-    }
-    this.#follow = follow(this.#follow, { type: 'arrived', count });
   }
 
   #announce(): void {
@@ -253,7 +245,8 @@ export class DroverStream extends LitElement {
       this.#follow = following;
       return;
     }
-    void this.updateComplete.then(() => this.#transcript?.list.showAtTop(index, place.px));
+    const start = this.#entries[index]?.key ?? 0;
+    void this.updateComplete.then(() => this.#transcript?.startAt(start, place.px));
   }
 
   #setFollow(state: FollowState): void {
@@ -329,7 +322,7 @@ export class DroverStream extends LitElement {
     const entry = this.#entries[index];
     if (entry === undefined) return;
     this.#transcript?.open(entry);
-    void this.updateComplete.then(() => this.#transcript?.list.toIndex(index, 'center'));
+    void this.updateComplete.then(() => this.#transcript?.showEntry(key));
   }
 
   // What a person does

@@ -21,6 +21,8 @@ import { VirtualLog } from './virtual-log.ts';
 
 /** Heights of the view from an edge at which the next page is asked for. */
 const edgeViews = 3;
+/** Frames in which a place is looked for. */
+const placeTries = 30;
 
 export class DroverTranscript extends LitElement {
   static override properties = {
@@ -79,6 +81,7 @@ export class DroverTranscript extends LitElement {
   readonly list: VirtualLog;
   #lastTop = 0;
   #pendingFocus: number | null = null;
+  #place: { readonly key: number; readonly px: number; triesLeft: number } | null = null;
 
   constructor() {
     super();
@@ -98,6 +101,7 @@ export class DroverTranscript extends LitElement {
       scroller: () => this.renderRoot?.querySelector<HTMLElement>('.scroller') ?? null,
       entries: () => this.entries,
       kept: () => this.#keptIndexes(),
+      isFollowing: () => this.followState.isFollowing,
       estimate: (entry) => estimatedHeight(entry, this.clientWidth),
     });
   }
@@ -130,6 +134,31 @@ export class DroverTranscript extends LitElement {
       highlightFound(this.renderRoot, this.query, this.currentHit);
     }
     this.#moveFocus();
+    this.#settle();
+  }
+
+  /** Brings an entry to the top of the view, so far scrolled out as it was. */
+  startAt(key: number, px: number): void {
+    this.#place = { key, px, triesLeft: placeTries };
+    this.requestUpdate();
+  }
+
+  /** Brings an entry into the middle of the view. */
+  async showEntry(key: number): Promise<void> {
+    await this.updateComplete;
+    const index = this.indexOf(key);
+    if (index !== -1) this.list.toIndex(index, 'center');
+  }
+
+  /** Rows that are measured on the way move the place, so it is looked for again. */
+  #settle(): void {
+    const place = this.#place;
+    if (place === null) return;
+    const index = this.indexOf(place.key);
+    place.triesLeft -= 1;
+    const isThere = index !== -1 && this.list.isAtTop(index, place.px);
+    if (isThere || place.triesLeft <= 0) this.#place = null;
+    else requestAnimationFrame(() => this.requestUpdate());
   }
 
   #row(index: number): TemplateResult | typeof nothing {
@@ -146,7 +175,7 @@ export class DroverTranscript extends LitElement {
       data-key=${entry.key}
       aria-posinset=${index + 1}
       aria-setsize="-1"
-      aria-label=${guard([entry.revision], () => entryLabel(entry))}
+      aria-label=${guard([entry, entry.revision], () => entryLabel(entry))}
       @focusin=${() => {
         this.activeKey = entry.key;
       }}

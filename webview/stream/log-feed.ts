@@ -9,10 +9,18 @@ import { LogWindow, type LogPage, type WindowSide } from './log-window.ts';
 export type LogReadParams = Requests['log.read']['params'];
 export type LogReadResult = LogPageView;
 
+/** An event by the offset of a page and its number in the page. */
+export interface LogPlace {
+  readonly offset: number;
+  readonly index: number;
+}
+
 export interface LogFeedParts {
   readonly id: string;
   /** 0: the last one there is. */
   readonly attempt: number;
+  /** Keys of entries begin about here: those of two feeds of one view must not meet. */
+  readonly firstKey: number;
   readonly read: (params: LogReadParams) => Promise<LogReadResult>;
   /** Something has changed: the view draws itself in the next frame. */
   readonly onChange: () => void;
@@ -25,6 +33,7 @@ export interface LogFeedParts {
 
 const endOfLog = Number.MAX_SAFE_INTEGER;
 const openEvents = 300;
+const placeEventsMax = 5_000;
 const pageEvents = 500;
 const liveEvents = 2_000;
 const waitMs = 25_000;
@@ -39,7 +48,7 @@ const retryPausesMs = [500, 1_000, 2_000, 5_000] as const;
 const behindBytesMax = 4 * 1024 * 1024;
 
 export class LogFeed {
-  readonly window = new LogWindow();
+  readonly window: LogWindow;
   readonly #parts: LogFeedParts;
   readonly #over = new AbortController();
   #awake = new AbortController();
@@ -58,6 +67,7 @@ export class LogFeed {
   constructor(parts: LogFeedParts) {
     this.#parts = parts;
     this.#attempt = parts.attempt;
+    this.window = new LogWindow(parts.firstKey);
   }
 
   get attempt(): number {
@@ -91,7 +101,7 @@ export class LogFeed {
   }
 
   /** Opens at the end, or at a place that was left; then follows what is written until `stop`. */
-  async run(place: { readonly offset: number } | null): Promise<void> {
+  async run(place: LogPlace | null): Promise<void> {
     for (let failures = 0; !this.#over.signal.aborted && !this.#isOpen; failures += 1) {
       try {
         await this.#open(place);
@@ -189,11 +199,11 @@ export class LogFeed {
     return this.#read({ ...where, limit: liveEvents });
   }
 
-  async #open(place: { readonly offset: number } | null): Promise<void> {
+  async #open(place: LogPlace | null): Promise<void> {
     const result = await this.#ask(
       place === null
         ? { before: endOfLog, limit: openEvents }
-        : { offset: place.offset, limit: openEvents },
+        : { offset: place.offset, limit: Math.min(place.index + openEvents, placeEventsMax) },
     );
     if (this.#over.signal.aborted) return;
     this.#attempt = result.attempt;

@@ -27,11 +27,16 @@ export type WindowSide = 'front' | 'back';
 
 export class LogWindow {
   #pages: LoadedPage[] = [];
-  #transcript = new Transcript(0);
-  #firstKey = 0;
+  #transcript: Transcript;
+  #firstKey: number;
   #eventCount = 0;
   /** Grows when entries were removed or made anew, not when some were added at the end. */
   epoch = 0;
+
+  constructor(firstKey = 0) {
+    this.#firstKey = firstKey;
+    this.#transcript = new Transcript(firstKey);
+  }
 
   get transcript(): Transcript {
     return this.#transcript;

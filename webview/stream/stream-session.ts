@@ -21,6 +21,8 @@ export interface SessionParts {
 }
 
 const cancelButton = 'Cancel Task';
+/** Far more than events of a log. */
+const keysOfFeed = 1e9;
 
 export class StreamSession implements ReactiveController {
   readonly #component: ReactiveControllerHost;
@@ -37,6 +39,7 @@ export class StreamSession implements ReactiveController {
   #place: StreamPlace | null = null;
   #subject: string | null = null;
   #seen = '';
+  #nextFirstKey = 0;
   #isReadingAttempts = false;
 
   constructor(component: ReactiveControllerHost, parts: SessionParts) {
@@ -229,9 +232,11 @@ export class StreamSession implements ReactiveController {
     if (id === null) return;
     this.feed?.stop();
     this.prompt = null;
+    this.#nextFirstKey += keysOfFeed;
     const feed = new LogFeed({
       id,
       attempt,
+      firstKey: this.#nextFirstKey,
       read: (params) => readLog(this.#parts.host, params),
       onChange: () => this.#parts.onLog(),
       onFailure: (error) => this.#fail(feed, error),

@@ -15,7 +15,7 @@ const colours = names
       const variable = `--vscode-terminal-ansi${light === '' ? '' : 'Bright'}${themeName(name)}`;
       const text = isGround
         ? 'var(--vscode-foreground)'
-        : `color-mix(in srgb, var(${variable}) 65%, var(--vscode-foreground))`;
+        : `color-mix(in srgb, var(${variable}) 50%, var(--vscode-foreground))`;
       return [
         `.fg-${light}${name} { color: ${text}; }`,
         `.bg-${light}${name} { background: var(${variable}); color: var(--vscode-editor-background); }`,

@@ -20,6 +20,8 @@ export interface VirtualLogParts {
   /** Indexes that stay on the page although they are out of sight. */
   readonly kept: () => readonly number[];
   readonly estimate: (entry: Entry | undefined) => number;
+  /** New rows are scrolled to when the end is in sight. */
+  readonly isFollowing: () => boolean;
 }
 
 const overscan = 8;
@@ -96,13 +98,17 @@ export class VirtualLog implements ReactiveController {
     return item === undefined ? null : { index: item.index, px: Math.round(offset - item.start) };
   }
 
-  showAtTop(index: number, px: number): void {
-    const offset = this.#list.getOffsetForIndex(index, 'start')?.[0];
-    if (offset !== undefined) this.#list.scrollToOffset(offset + px);
+  /** Brings a row to the top, so far scrolled out; false while it is not there yet. Sizes of rows change it: call again. */
+  isAtTop(index: number, px: number): boolean {
+    const start = this.#list.getOffsetForIndex(index, 'start')?.[0];
+    if (start === undefined || (this.#list.scrollRect?.height ?? 0) === 0) return false;
+    if (Math.abs((this.#list.scrollOffset ?? 0) - start - px) <= 1) return true;
+    this.#list.scrollToOffset(start + px);
+    return false;
   }
 
   #options(): ConstructorParameters<typeof Virtualizer<HTMLElement, HTMLElement>>[0] {
-    const { entries, estimate, scroller } = this.#parts;
+    const { entries, estimate, isFollowing, scroller } = this.#parts;
     return {
       count: entries().length,
       getScrollElement: scroller,
@@ -114,7 +120,7 @@ export class VirtualLog implements ReactiveController {
       scrollToFn: elementScroll,
       onChange: () => this.#component.requestUpdate(),
       anchorTo: 'end',
-      followOnAppend: true,
+      followOnAppend: isFollowing(),
       scrollEndThreshold: endThresholdPx,
       overscan,
       paddingStart: 4,

@@ -135,3 +135,43 @@ export function conversation(): LogLineView[] {
     },
   ];
 }
+
+export interface ScrollFacts {
+  readonly topPx: number;
+  readonly fromEndPx: number;
+  readonly rowCount: number;
+  /** Numbers of the lines of output in sight, from the top. */
+  readonly lines: readonly number[];
+}
+
+export async function scrollFacts(page: OpenStream['page']): Promise<ScrollFacts> {
+  return await page.evaluate(() => {
+    const root = document
+      .querySelector('drover-stream')
+      ?.shadowRoot?.querySelector('drover-transcript')?.shadowRoot;
+    const scroller = root?.querySelector('.scroller');
+    if (root === null || root === undefined || scroller === null || scroller === undefined) {
+      throw new Error('there is no transcript');
+    }
+    const view = scroller.getBoundingClientRect();
+    const lines: number[] = [];
+    for (const pre of root.querySelectorAll('.row pre')) {
+      const box = pre.getBoundingClientRect();
+      const texts = (pre.textContent ?? '').split('\n');
+      const linePx = box.height / texts.length;
+      for (const [index, text] of texts.entries()) {
+        const top = box.top + index * linePx;
+        const number = /^line (\d+)$/u.exec(text)?.[1];
+        if (number !== undefined && top + linePx > view.top + 1 && top < view.bottom - 1) {
+          lines.push(Number(number));
+        }
+      }
+    }
+    return {
+      topPx: scroller.scrollTop,
+      fromEndPx: scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop,
+      rowCount: root.querySelectorAll('.row').length,
+      lines: lines.sort((a, b) => a - b),
+    };
+  });
+}

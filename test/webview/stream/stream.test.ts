@@ -2,12 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { questionView } from '../../doubles/views.ts';
+import { checkAxe } from '../support/axe.ts';
+import { themeNames } from '../support/themes.ts';
 import { screenshot } from '../support/webview-page.ts';
-import { FakeLog, outputLines } from './fake-log.ts';
-import { taskId } from './attempt-view.ts';
-import { boardWith, conversation, openStream } from './stream-page.ts';
+import { attemptView, taskId } from './attempt-view.ts';
+import { at, FakeLog, outputLine, outputLines } from './fake-log.ts';
+import {
+  boardWith,
+  conversation,
+  openStream,
+  scrollFacts,
+  type OpenStream,
+} from './stream-page.ts';
 
-const question = questionView({
+const permission = questionView({
   id: 'q-1',
   task_id: taskId,
   attempt: 1,
@@ -17,26 +25,249 @@ const question = questionView({
 });
 
 suite('webview: stream', () => {
-  test('shows a conversation with something of every kind', async () => {
-    const view = await openStream(new FakeLog(conversation()), {
-      state: { board: boardWith({}, { questions: [question] }) },
+  let view: OpenStream;
+
+  const row = (name: string | RegExp): ReturnType<typeof view.page.getByRole> =>
+    view.page.getByRole('article', { name });
+  const lineShown = (index: number): Promise<void> =>
+    view.page.getByText(`line ${index}`, { exact: false }).first().waitFor();
+
+  for (const theme of themeNames) {
+    test(`shows a conversation with something of every kind: ${theme}`, async () => {
+      view = await openStream(new FakeLog(conversation()), {
+        theme,
+        state: { board: boardWith({}, { questions: [permission] }) },
+      });
+      await row(/^Permission/).waitFor();
+      await row(/^Tool: Bash npm test, failed/).click();
+      await row(/^Tool: Bash/)
+        .getByText('1 failing')
+        .waitFor();
+      await screenshot(view.page, `stream-${theme.toLowerCase().replaceAll(' ', '-')}`);
+      await checkAxe(view.page);
+      await view.close();
     });
-    await view.page.getByRole('article', { name: /Permission/ }).waitFor();
-    await screenshot(view.page, 'stream-conversation');
+  }
+
+  test('opens at the end of a log of 100,000 lines, and says how long that took', async () => {
+    view = await openStream(new FakeLog(outputLines(100_000)));
+    await lineShown(99_999);
+    await view.host.until('the opening is measured', () =>
+      view.host.of('measured').some(({ params }) => {
+        return (params as { name: string }).name === 'stream.open';
+      }),
+    );
+    assert.equal(view.log.asked[0]?.before, Number.MAX_SAFE_INTEGER);
+    assert.ok(view.log.asked.length <= 3, 'the end is read first');
     await view.close();
   });
 
-  test('opens at the end of a log of 100,000 lines', async () => {
-    const view = await openStream(new FakeLog(outputLines(100_000)));
-    await view.page.getByText('line 99999').waitFor();
-    const measured = await view.host.until('open is measured', () =>
-      view.host
-        .of('measured')
-        .find(({ params }) => (params as { name: string }).name === 'stream.open'),
-    );
-    console.log(measured.params);
-    await screenshot(view.page, 'stream-large');
-    assert.ok(view.host.of('log.read').length < 5);
+  test('follows the end; who scrolls up is told how much is new', async () => {
+    view = await openStream(new FakeLog(outputLines(500)));
+    await lineShown(499);
+    view.log.write(...outputLines(100, 500));
+    await lineShown(599);
+    assert.ok((await scrollFacts(view.page)).fromEndPx < 2);
+
+    await view.page.mouse.move(400, 400);
+    await view.page.mouse.wheel(0, -600);
+    const button = view.page.getByRole('button', { name: /To the end|new/ });
+    await button.waitFor();
+    const before = await scrollFacts(view.page);
+    view.log.write(...outputLines(80, 600));
+    await view.page.getByRole('button', { name: /\d+ new/ }).waitFor();
+    const after = await scrollFacts(view.page);
+    assert.equal(after.topPx, before.topPx);
+
+    await button.click();
+    await lineShown(679);
+    assert.ok((await scrollFacts(view.page)).fromEndPx < 2);
+    view.log.write(outputLine(680));
+    await lineShown(680);
+    await view.close();
+  });
+
+  test('reads older lines when one scrolls up, without a jump', async () => {
+    view = await openStream(new FakeLog(outputLines(5_000)));
+    await lineShown(4_999);
+    await view.page.mouse.move(400, 400);
+    for (let step = 0; step < 200; step += 1) {
+      if (await view.page.getByText('line 0', { exact: true }).isVisible()) break;
+      await view.page.mouse.wheel(0, -5_000);
+      await view.page.evaluate(() => new Promise(requestAnimationFrame));
+      const { lines } = await scrollFacts(view.page);
+      // What is in sight is without a gap.
+      assert.ok(lines.every((line, index) => index === 0 || line === (lines[index - 1] ?? 0) + 1));
+    }
+    await view.page.getByRole('article', { name: /^Prompt/ }).waitFor();
+    assert.ok((await scrollFacts(view.page)).rowCount < 120);
+    await view.close();
+  });
+
+  test('answers a question by the id of the board', async () => {
+    view = await openStream(new FakeLog(conversation()), {
+      state: { board: boardWith({}, { questions: [permission] }) },
+      prepare: (host) => host.backend('answer', () => ({}) as never),
+    });
+    await row(/^Permission/)
+      .getByRole('button', { name: 'Deny' })
+      .click();
+    assert.deepEqual(await view.host.waitFor('answer'), { id: 'q-1', choice: 'Deny' });
+    view.log.write({ type: 'answered', requestId: 'r1', choice: 'Deny', at: at(30) });
+    await view.host.pushState({ board: boardWith() });
+    await view.page.getByText('Answered: Deny').waitFor();
+    assert.equal(await view.page.getByRole('button', { name: 'Allow' }).count(), 0);
+    await view.close();
+  });
+
+  test('a question whose row is not loaded can be answered too; free text where nothing is offered', async () => {
+    const free = questionView({
+      id: 'q-2',
+      task_id: taskId,
+      attempt: 1,
+      kind: 'question',
+      text: 'Which name?',
+      choices: [],
+    });
+    view = await openStream(new FakeLog(outputLines(10)), {
+      state: { board: boardWith({}, { questions: [free] }) },
+      prepare: (host) => host.backend('answer', () => ({}) as never),
+    });
+    await view.page.getByRole('textbox', { name: 'Your answer' }).fill('drover');
+    await view.page.keyboard.press('Enter');
+    assert.deepEqual(await view.host.waitFor('answer'), { id: 'q-2', choice: 'drover' });
+    await view.close();
+  });
+
+  test('sends a hint, and keeps it when it was refused', async () => {
+    let isRefused = true;
+    view = await openStream(new FakeLog(outputLines(10)), {
+      prepare: (host) => {
+        host.backend('task.hint', () => {
+          if (isRefused) throw new Error('not now');
+          return {} as never;
+        });
+        host.action('notify', () => ({ button: null }));
+      },
+    });
+    const field = view.page.getByRole('textbox', { name: /Tell the agent/ });
+    await field.fill('Use tabs.');
+    await field.press('Enter');
+    const told = (await view.host.waitFor('notify')) as { text: string };
+    assert.match(told.text, /not now/);
+    assert.equal(await field.inputValue(), 'Use tabs.');
+    isRefused = false;
+    await field.press('Enter');
+    assert.deepEqual(await view.host.waitFor('task.hint', 1), { id: taskId, text: 'Use tabs.' });
+    await view.page.waitForFunction(() => {
+      const composer = document
+        .querySelector('drover-stream')
+        ?.shadowRoot?.querySelector('drover-composer');
+      return composer?.shadowRoot?.querySelector('textarea')?.value === '';
+    });
+    await view.close();
+  });
+
+  test('pauses, cancels after asking, opens the worktree and takes over', async () => {
+    view = await openStream(new FakeLog(outputLines(10)), {
+      prepare: (host) => {
+        host.backend('task.pause', () => ({}) as never);
+        host.backend('task.cancel', () => ({}) as never);
+        host.action('notify', () => ({ button: 'Cancel Task' }));
+        host.action('openWorktree', () => ({}));
+        host.action('takeOver', () => ({}));
+      },
+    });
+    const act = async (name: string): Promise<void> =>
+      await view.page.getByRole('toolbar').getByRole('button', { name }).click();
+    await act('Pause');
+    assert.deepEqual(await view.host.waitFor('task.pause'), { id: taskId });
+    await act('Cancel');
+    assert.deepEqual(await view.host.waitFor('task.cancel'), { id: taskId });
+    await act('Open Worktree');
+    assert.deepEqual(await view.host.waitFor('openWorktree'), { task: taskId });
+    await act('Take Over');
+    assert.deepEqual(await view.host.waitFor('takeOver'), { task: taskId });
+    await view.close();
+  });
+
+  test('shows another attempt when it is chosen', async () => {
+    const first = new FakeLog([{ type: 'text', text: 'the first try', at: at(0) }]);
+    const second = new FakeLog([{ type: 'text', text: 'the second try', at: at(9) }]);
+    first.hasEnded = true;
+    second.attempt = 2;
+    view = await openStream(second, {
+      attempts: [
+        attemptView({ number: 1, state: 'failed', ended_at_ms: at(8) }),
+        attemptView({ number: 2 }),
+      ],
+      prepare: (host) => {
+        host.backend('log.read', (params) => (params.attempt === 1 ? first : second).read(params));
+      },
+    });
+    await row(/second try/).waitFor();
+    await view.page.getByRole('combobox', { name: 'Attempt' }).selectOption('1');
+    await row(/first try/).waitFor();
+    assert.equal(await row(/second try/).count(), 0);
+    await view.close();
+  });
+
+  test('a new attempt is shown when it begins', async () => {
+    const first = new FakeLog([{ type: 'text', text: 'the first try', at: at(0) }]);
+    const second = new FakeLog([{ type: 'text', text: 'the second try', at: at(9) }]);
+    second.attempt = 2;
+    let attempts = [attemptView({ number: 1 })];
+    view = await openStream(first, {
+      prepare: (host) => {
+        host.backend('attempts', () => attempts);
+        host.backend('log.read', (params) => (params.attempt === 2 ? second : first).read(params));
+      },
+    });
+    await row(/first try/).waitFor();
+    attempts = [...attempts, attemptView({ number: 2 })];
+    await view.host.pushState({ board: boardWith({ attempts: 2 }) });
+    await row(/second try/).waitFor();
+    await view.close();
+  });
+
+  test('keeps its place, its folds and its draft over a reload', async () => {
+    view = await openStream(new FakeLog([...conversation(), ...outputLines(4_000)]));
+    await lineShown(3_999);
+    await view.page.mouse.move(400, 300);
+    await view.page.mouse.wheel(0, -8_000);
+    await view.page.getByRole('button', { name: /To the end/ }).waitFor();
+    await view.page.getByRole('textbox', { name: /Tell the agent/ }).fill('half a thought');
+    const before = await stablePlace(view);
+    view.log.write(...outputLines(500, 4_000));
+    await view.reload();
+    await view.page.getByRole('button', { name: /To the end|new/ }).waitFor();
+    await view.page.getByText(`line ${before}`, { exact: false }).first().waitFor();
+    const after = (await scrollFacts(view.page)).lines[0] ?? 0;
+    assert.ok(Math.abs(after - before) <= 1, `${before} became ${after}`);
+    const field = view.page.getByRole('textbox', { name: /Tell the agent/ });
+    assert.equal(await field.inputValue(), 'half a thought');
+    await view.close();
+  });
+
+  test('says what is wrong, and goes on when the backend is back', async () => {
+    const log = new FakeLog(outputLines(10));
+    log.failure = new Error('The backend is gone.');
+    view = await openStream(log);
+    await view.page.getByText('The backend is gone.').waitFor();
+    log.failure = null;
+    await lineShown(9);
+    assert.equal(await view.page.getByText('The backend is gone.').count(), 0);
     await view.close();
   });
 });
+
+/** The first line in sight once the panel has remembered it. */
+async function stablePlace(view: OpenStream): Promise<number> {
+  const first = (await scrollFacts(view.page)).lines[0] ?? 0;
+  await view.page.waitForTimeout(0);
+  await view.host.until('the place is remembered', () => {
+    const memory = view.memory() as { place?: unknown; draft?: string } | undefined;
+    return memory?.draft === 'half a thought' && memory.place !== null;
+  });
+  return first;
+}

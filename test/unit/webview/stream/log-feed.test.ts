@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { FakeLog, outputLine, outputLines } from '../../../webview/stream/fake-log.ts';
-import { LogFeed, type LogFeedParts } from '../../../../webview/stream/log-feed.ts';
+import { LogFeed, type LogFeedParts, type LogPlace } from '../../../../webview/stream/log-feed.ts';
 import { windowEventsMax, type WindowSide } from '../../../../webview/stream/log-window.ts';
 import { sleep } from '../../../../webview/stream/read-log.ts';
 
@@ -20,7 +20,7 @@ teardown(() => {
 
 async function open(
   log: FakeLog,
-  place: { offset: number } | null = null,
+  place: LogPlace | null = null,
   change: Partial<LogFeedParts> = {},
 ): Promise<Opened> {
   const listeners = new Set<() => void>();
@@ -32,6 +32,7 @@ async function open(
     feed: new LogFeed({
       id: 'task',
       attempt: 0,
+      firstKey: 0,
       read: (params) => log.read(params),
       onChange: tell,
       onFailure: (error) => {
@@ -145,7 +146,7 @@ suite('log feed', () => {
   test('opens at a place that was left and still hears of the end', async () => {
     const log = new FakeLog(outputLines(5_000));
     const half = (await log.read({ id: 'task', before: log.size, limit: 2_500 })).offset;
-    const opened = await open(log, { offset: half });
+    const opened = await open(log, { offset: half, index: 0 });
     assert.equal(firstText(opened), 'line 2500');
     assert.equal(opened.feed.isAtEnd, false);
     log.write(outputLine(5_000));
