@@ -219,11 +219,15 @@ function driverFor(
   return made;
 }
 
-/** The repository's own commands run as if the person had typed them: with the person's environment. */
+/**
+ * The repository's own commands run as if the person had typed them: with the person's environment. That an editor runs
+ * this backend as plain Node is no matter of theirs.
+ */
 function plainEnvironment(environment: Environment): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && !name.startsWith('DROVER_TEST')) plain[name] = value;
+    const isOurs = name.startsWith('DROVER_TEST') || name === 'ELECTRON_RUN_AS_NODE';
+    if (value !== undefined && !isOurs) plain[name] = value;
   }
   return plain;
 }

@@ -99,6 +99,8 @@ async function runDemo(run: DemoRun): Promise<AgentOutcome> {
     args: [demoProgram()],
     env: {
       ...request.env,
+      // An editor's program is plain Node only when it is told to be.
+      ...('electron' in process.versions ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
       [demoStateVariable]: join(dirname(request.logPath), `demo-${request.sessionId}.json`),
     },
     stdin: 'pipe',
