@@ -1,6 +1,7 @@
 // The real process as the command's surroundings.
 
 import { Refusal } from '../core/failure.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { Output, Surroundings } from './surroundings.ts';
 
 const stdinBytesMax = 32 * 1024 * 1024;
@@ -31,16 +32,22 @@ export async function flushAndExit(code: number): Promise<void> {
   );
   const late = new Promise<void>((resolve) => setTimeout(resolve, 2000));
   await Promise.race([Promise.all(flushed), late]);
-  process.exit(code);
+  // What went wrong with the last words is told in the next round.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.exit(isLost && code === exitCodes.done ? exitCodes.failed : code);
 }
+
+/** Something was not written although there is a reader: the disk is full. */
+let isLost = false;
 
 function outputOf(stream: NodeJS.WriteStream): Output {
   let isClosed = false;
   const listeners = new Set<() => void>();
   // The reader has gone (`drover events | head`): no complaint, whoever streams may stop.
-  stream.on('error', () => {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
     if (isClosed) return;
     isClosed = true;
+    if (error.code !== 'EPIPE') isLost = true;
     for (const listener of listeners) listener();
   });
   return {

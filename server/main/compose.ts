@@ -41,11 +41,18 @@ export const storeSources = {
 export class LiveSettings {
   readonly #root: string;
   environment: Environment;
+  #flags: SettingFlags;
   #loaded: LoadedSettings;
 
-  private constructor(root: string, environment: Environment, loaded: LoadedSettings) {
+  private constructor(
+    root: string,
+    environment: Environment,
+    flags: SettingFlags,
+    loaded: LoadedSettings,
+  ) {
     this.#root = root;
     this.environment = environment;
+    this.#flags = flags;
     this.#loaded = loaded;
   }
 
@@ -54,7 +61,7 @@ export class LiveSettings {
     environment: Environment,
     flags: SettingFlags,
   ): Promise<LiveSettings> {
-    return new LiveSettings(root, environment, await load(root, environment, flags));
+    return new LiveSettings(root, environment, flags, await load(root, environment, flags));
   }
 
   /** Reads everything again; a problem is a refusal and leaves what was. */
@@ -63,7 +70,14 @@ export class LiveSettings {
     const [problem] = loaded.problems;
     if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
     this.#loaded = loaded;
+    this.#flags = flags;
     this.environment = environment;
+  }
+
+  /** Looks at the files again; with a problem in them, what was read last stands. */
+  async refresh(): Promise<void> {
+    const loaded = await load(this.#root, this.environment, this.#flags);
+    if (loaded.problems.length === 0) this.#loaded = loaded;
   }
 
   get loaded(): LoadedSettings {

@@ -3,11 +3,12 @@
 import { secretValues } from '../agents/environment.ts';
 import { createMask } from '../agents/masking.ts';
 import { Refusal } from '../core/failure.ts';
-import type { Client, Params } from '../protocol/api.ts';
+import { shownSettings } from '../core/settings-resolve.ts';
+import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts';
 import { connectSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
 import { localClient } from '../rpc/transport/local.ts';
-import { openProject, type Environment, type SettingFlags } from './compose.ts';
+import { LiveSettings, openProject, type Environment, type SettingFlags } from './compose.ts';
 import { dataOnlyHandlers, feedOf } from './handlers.ts';
 import { maskWords } from './mask-words.ts';
 import { isAlive, placesOf, readAddress } from './places.ts';
@@ -27,7 +28,7 @@ export interface OpenClientOptions {
 
 export async function openClient(options: OpenClientOptions): Promise<Client | null> {
   const running = await connectRunning(options.root);
-  if (running !== null) return withEnvironment(running, options.env);
+  if (running !== null) return withEnvironment(running, options);
   switch (options.need) {
     case 'existing':
       return null;
@@ -35,7 +36,7 @@ export async function openClient(options: OpenClientOptions): Promise<Client | n
       await checkStartable(options);
       return withEnvironment(
         await startBackend(options, () => connectRunning(options.root)),
-        options.env,
+        options,
       );
     case 'data':
       return openLocal(options);
@@ -62,12 +63,17 @@ export async function connectRunning(root: string): Promise<Client | null> {
  * Runs are given the caller's environment: what agents may see of it is the backend's decision. Its secrets are taken
  * out of everything else.
  */
-function withEnvironment(client: Client, env: NodeJS.ProcessEnv): Client {
+function withEnvironment(client: Client, options: OpenClientOptions): Client {
+  const { env } = options;
   const given = Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
   return {
-    call: (name, params) => {
+    call: async (name, params) => {
+      if (name === 'status') {
+        const snapshot = await client.call('status', params as Params<'status'>);
+        return (await withOwnSettings(snapshot, options)) as Answer<typeof name>;
+      }
       if (name !== 'run.start' && name !== 'run.resume')
         return client.call(
           name,
@@ -79,6 +85,18 @@ function withEnvironment(client: Client, env: NodeJS.ProcessEnv): Client {
     follow: (after, onEvents, onEnd) => client.follow(after, onEvents, onEnd),
     close: () => client.close(),
   };
+}
+
+/** While nothing runs, the settings are those that a run would begin with here; what flags said of the last one stays. */
+async function withOwnSettings(
+  snapshot: StatusSnapshot,
+  { root, env }: OpenClientOptions,
+): Promise<StatusSnapshot> {
+  if (snapshot.run?.active === true) return snapshot;
+  const live = await LiveSettings.load(root, env as Environment, {});
+  const ofFlags = Object.entries(snapshot.config).filter(([, { source }]) => source === 'flag');
+  const config = { ...shownSettings(live.loaded), ...Object.fromEntries(ofFlags) };
+  return { ...snapshot, config };
 }
 
 async function openLocal(options: OpenClientOptions): Promise<Client> {

@@ -12,6 +12,7 @@ import { createEngineHandlers } from '../rpc/handlers/engine.ts';
 import type { Feed } from '../rpc/transport/feed.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
 import type { Store } from '../store/port.ts';
+import { activeRuns } from '../workflows/start-run.ts';
 import { listWorktrees, pruneWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
 import { type EngineHost, maskOf, type Project, type SettingFlags } from './compose.ts';
 import { maskingHandlers } from './mask-words.ts';
@@ -106,7 +107,26 @@ export function allHandlers(
     },
     shutdown: (force) => control.onShutdown(force),
   });
-  return maskingHandlers({ ...data, ...engine }, () => maskOf(project.live));
+  const fresh = freshly(data, async () => {
+    // The settings of a run that is at work stay what they were at its beginning.
+    if ((await activeRuns(host.engine)).length === 0) await project.live.refresh();
+  });
+  return maskingHandlers({ ...data, ...engine, ...fresh }, () => maskOf(project.live));
+}
+
+type Data = ReturnType<typeof createDataHandlers>;
+
+/** Requests whose answer depends on settings: the files are looked at before. */
+function freshly(
+  data: Data,
+  refresh: () => Promise<void>,
+): Pick<Data, 'status' | 'why' | 'task.add' | 'import'> {
+  return {
+    status: async (params) => refresh().then(() => data.status(params)),
+    why: async (params) => refresh().then(() => data.why(params)),
+    'task.add': async (params) => refresh().then(() => data['task.add'](params)),
+    import: async (params) => refresh().then(() => data.import(params)),
+  };
 }
 
 function worktreeParts(project: Project): Parameters<typeof listWorktrees>[0] {

@@ -68,11 +68,20 @@ suite('landing: the checkout of the user', function () {
     await beginPlan(here, ['t1']);
     here.write('repo/poem.txt', poemText.replace('one', 'mine'));
     const before = everyByte(here);
-    const out = await here.expect(0, ['run']);
+    const done = await here.drover(['run', '--json']);
+    assert.equal(done.code, 0);
+    assert.match(
+      done.stderr,
+      /1 commit waits for your checkout of main; drover\/results\/main holds/,
+    );
+    assert.match(done.stderr, /poem\.txt/);
     assert.deepEqual(everyByte(here), before);
     const { run, target } = await here.status();
     assert.deepEqual([run?.result_branch, target?.pending], ['drover/results/main', 1]);
-    assert.match(out, /1 commit|waits? for your checkout|pending/i);
+    await here.expect(0, ['run']);
+    const again = await here.status();
+    assert.deepEqual([again.run?.result_branch, again.target?.pending], ['drover/results/main', 1]);
+    assert.deepEqual(everyByte(here), before);
     assert.equal(
       here.git('rev-parse', 'drover/results/main'),
       here.git('rev-parse', 'refs/drover/land/main'),

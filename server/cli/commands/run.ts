@@ -143,7 +143,23 @@ async function judge(
   // The live view has ended with the same words.
   if (!context.surroundings.stdout.isTTY) context.say(oneLine(snapshot));
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
+  tellWhatWaits(context, snapshot, finished);
   return judgeRun({ tasks: snapshot.tasks, unlandedEpic, interrupted });
+}
+
+/** Landed work that the checkout does not have yet: where it is, and what is in the way. */
+function tellWhatWaits(
+  context: CommandContext,
+  { run: last, target }: StatusSnapshot,
+  finished: EventView | null,
+): void {
+  if (target === null || target.pending === 0) return;
+  const commits = target.pending === 1 ? '1 commit waits' : `${target.pending} commits wait`;
+  const place = last?.result_branch ?? null;
+  const where = place === null || place === target.branch ? '' : `; ${place} holds all that landed`;
+  const reason = finished?.data['reason'];
+  const why = typeof reason === 'string' ? ` ${plainLine(reason)}` : '';
+  context.tell(`${commits} for your checkout of ${target.branch ?? ''}${where}.${why}`);
 }
 
 /** The run is over: when the backend is gone by now, the database tells the same. */

@@ -68,7 +68,56 @@ export async function resolveTask(
 
 export async function approve(context: CommandContext, id: string): Promise<number> {
   const client = await context.client('engine');
-  return done(context, await client.call('approve', { id }));
+  const { seq } = await client.call('events.read', { limit: 1 });
+  const item = await client.call('approve', { id });
+  const landed =
+    'epic_id' in item
+      ? await untilTaskLanded(context, client, item)
+      : await untilEpicEnded(context, client, item, seq);
+  return done(context, landed);
+}
+
+/** What is approved lands by itself. That is waited for if it comes soon: a gate may take longer than anybody waits. */
+async function untilTaskLanded(
+  context: CommandContext,
+  client: Client,
+  answered: TaskView,
+): Promise<TaskView> {
+  const { nowMs, sleep } = context.surroundings;
+  const endMs = nowMs() + waitMaxMs;
+  const isLanding = (task: TaskView): boolean =>
+    task.phase === 'land' && ['needs_review', 'in_progress'].includes(task.status);
+  let task = answered;
+  while (isLanding(task) && nowMs() < endMs) {
+    await sleep(lookEveryMs);
+    task = await client.call('task.show', { id: task.id });
+  }
+  if (isLanding(task)) context.tell(`${task.id} is approved and about to land.`);
+  return task;
+}
+
+async function untilEpicEnded(
+  context: CommandContext,
+  client: Client,
+  answered: EpicView,
+  seq: number,
+): Promise<EpicView> {
+  const { nowMs, sleep } = context.surroundings;
+  const endMs = nowMs() + waitMaxMs;
+  for (let after = seq; nowMs() < endMs;) {
+    const page = await client.call('events.read', { after });
+    const ours = page.events.filter((event) => event.epic_id === answered.id);
+    const end = ours.find(({ type }) => /^epic\.(?!approved)/u.test(type));
+    if (end !== undefined) {
+      const { reason } = end.data;
+      if (typeof reason === 'string') context.tell(`${answered.id}: ${plainLine(reason)}`);
+      return await client.call('epic.show', { id: answered.id });
+    }
+    after = page.events.at(-1)?.seq ?? after;
+    await sleep(lookEveryMs);
+  }
+  context.tell(`${answered.id} is approved and about to land.`);
+  return answered;
 }
 
 export async function sendBack(context: CommandContext, id: string, text: string): Promise<number> {

@@ -1,8 +1,8 @@
 // The command as a real process: pipes that close, signals, exit codes.
 
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { droverVersion } from '../../../server/protocol/version.ts';
 
@@ -50,6 +50,17 @@ suite('the process', () => {
       child.stdout?.destroy();
     });
     assert.deepEqual([code, err], [0, '']);
+  });
+
+  test('an answer that cannot be written is a failure', () => {
+    if (!existsSync('/dev/full')) return;
+    const full = openSync('/dev/full', 'w');
+    const { status } = spawnSync(process.execPath, [program, 'status', '--json'], {
+      env: { PATH: '/usr/bin:/bin' },
+      stdio: ['ignore', full, 'ignore'],
+    });
+    closeSync(full);
+    assert.equal(status, 1);
   });
 
   test('SIGINT twice at once (terminal and launcher) stops the run cleanly: 130', async () => {
