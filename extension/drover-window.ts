@@ -58,7 +58,7 @@ export class DroverWindow implements vscode.Disposable {
     this.#messages = new Messages(log);
     this.#projects = new Projects(access, log, memory);
     const around = this.#surroundings();
-    this.#views = new SideViews(around);
+    this.#views = new SideViews(around, () => this.#shown());
     this.#panels = new Panels(
       around,
       (host) => (this.#focused = host),
@@ -86,6 +86,9 @@ export class DroverWindow implements vscode.Disposable {
       statusBar,
       reactions,
       this.#projects.onChange(({ project, change }) => this.#tellWebviews(project, change)),
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused) this.#lookAgain();
+      }),
       vscode.workspace.onDidChangeConfiguration((event) => {
         const isOurs = event.affectsConfiguration(settingsSection);
         if (isOurs || event.affectsConfiguration('workbench.reduceMotion')) this.#pushStates();
@@ -98,14 +101,26 @@ export class DroverWindow implements vscode.Disposable {
     await this.#projects.look();
   }
 
+  /** What was missing may have come from elsewhere: `drover init` in a terminal, a git that was installed. */
+  #lookAgain(): void {
+    if (this.#projects.current === null) void this.#projects.look();
+  }
+
+  /** Whoever looks wants a backend, unless one was stopped or has failed: then a person decides. */
+  #shown(): void {
+    this.#lookAgain();
+    const { current } = this.#projects;
+    if (current?.connection.kind === 'connecting') current.connect();
+  }
+
   resolveView(name: SideViewName, view: vscode.WebviewView): void {
     this.#views.resolve(name, view);
-    this.#projects.current?.connect();
+    this.#shown();
   }
 
   restorePanel(name: PanelName, panel: vscode.WebviewPanel, state: unknown): void {
     this.#panels.restore(name, panel, state);
-    this.#projects.current?.connect();
+    this.#shown();
   }
 
   async runCommand(id: CommandId, args: readonly unknown[]): Promise<void> {
@@ -122,7 +137,7 @@ export class DroverWindow implements vscode.Disposable {
     try {
       await this.#handlers[id](this.#context(), readTarget(args, selection), project);
     } catch (error) {
-      this.#messages.fail('Drover', error);
+      this.#messages.fail(null, error);
     }
   }
 

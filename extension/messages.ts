@@ -45,11 +45,12 @@ export class Messages {
     return (await vscode.window.showWarningMessage(plain, options, button)) === button;
   }
 
-  /** A failure that a person has caused or must know of. */
-  fail(doing: string, error: unknown): void {
+  /** A failure that a person has caused or must know of; `what` could not be done. */
+  fail(what: string | null, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.#log.error(`${doing}: ${reason}`);
-    this.tell('error', `${doing}: ${reason}`);
+    const text = what === null ? reason : `${what}: ${reason}`;
+    this.#log.error(text);
+    this.tell('error', text);
   }
 
   #note(text: string): string {

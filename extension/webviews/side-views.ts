@@ -7,10 +7,12 @@ import { WebviewHost, type WebviewSurroundings } from './webview-host.ts';
 
 export class SideViews {
   readonly #around: WebviewSurroundings;
+  readonly #onVisible: () => void;
   readonly #shown = new Map<SideViewName, { view: vscode.WebviewView; host: WebviewHost }>();
 
-  constructor(around: WebviewSurroundings) {
+  constructor(around: WebviewSurroundings, onVisible: () => void) {
     this.#around = around;
+    this.#onVisible = onVisible;
   }
 
   get hosts(): readonly WebviewHost[] {
@@ -24,7 +26,11 @@ export class SideViews {
   resolve(name: SideViewName, view: vscode.WebviewView): void {
     const host = new WebviewHost(name, noSubject, view.webview, () => view.visible, this.#around);
     this.#shown.set(name, { view, host });
-    view.onDidChangeVisibility(() => host.pushState());
+    view.onDidChangeVisibility(() => {
+      if (!view.visible) return;
+      host.pushState();
+      this.#onVisible();
+    });
     view.onDidDispose(() => {
       host.dispose();
       if (this.#shown.get(name)?.host === host) this.#shown.delete(name);

@@ -1,0 +1,41 @@
+// The stored key reaches a run as one variable, and nothing else does.
+
+import assert from 'node:assert/strict';
+import type { SecretStorage } from 'vscode';
+import {
+  isVariableName,
+  removeKey,
+  secretVariables,
+  storeKey,
+} from '../../../extension/secrets.ts';
+
+function storage(): SecretStorage {
+  const kept = new Map<string, string>();
+  const part: Pick<SecretStorage, 'get' | 'store' | 'delete'> = {
+    get: async (key) => kept.get(key),
+    store: async (key, value) => void kept.set(key, value),
+    delete: async (key) => void kept.delete(key),
+  };
+  return part as SecretStorage;
+}
+
+suite('extension secrets', () => {
+  test('are given to a run under the name of their variable', async () => {
+    const secrets = storage();
+    assert.deepEqual(await secretVariables(secrets, 'ANTHROPIC_API_KEY'), {});
+    await storeKey(secrets, 'ANTHROPIC_API_KEY', 'key');
+    assert.deepEqual(await secretVariables(secrets, 'ANTHROPIC_API_KEY'), {
+      ANTHROPIC_API_KEY: 'key',
+    });
+    assert.deepEqual(await secretVariables(secrets, 'OPENAI_API_KEY'), {});
+    await removeKey(secrets, 'ANTHROPIC_API_KEY');
+    assert.deepEqual(await secretVariables(secrets, 'ANTHROPIC_API_KEY'), {});
+  });
+
+  for (const name of ['', 'path', 'A B', '__proto__', 'PATH=x', 'A'.repeat(80)]) {
+    test(`know that ${JSON.stringify(name)} is no variable for a key`, async () => {
+      assert.equal(isVariableName(name), false);
+      assert.deepEqual(await secretVariables(storage(), name), {});
+    });
+  }
+});
