@@ -3,7 +3,8 @@
 import type * as vscode from 'vscode';
 
 const keyPrefix = 'drover.apiKey.';
-const variablePattern = /^[A-Z][A-Z0-9_]{1,63}$/;
+/** Its name says that it is secret: by that the backend keeps its value out of logs and events. */
+const variablePattern = /^(?=.*(KEY|TOKEN|SECRET|PASSWORD))[A-Z][A-Z0-9_]{1,63}$/;
 
 export function isVariableName(text: string): boolean {
   return variablePattern.test(text);

@@ -24,6 +24,7 @@ type Actions = {
   ) => Promise<HostActions[N]['result']>;
 };
 
+const pickedFromMax = 20_000;
 const copiedMax = 16 * 1024 * 1024;
 const nothing = {};
 
@@ -73,6 +74,19 @@ export function hostActions(parts: HostActionParts): Actions {
       const known = level === 'warning' || level === 'error' ? level : 'info';
       const titles = (buttons ?? []).slice(0, 3).map((button) => text(button, 'button'));
       return { button: await messages.show(known, text(words, 'text'), titles) };
+    },
+    async pick(_webview, { title, items }) {
+      if (!Array.isArray(items)) throw new Error('items must be a list.');
+      const choices = items.slice(0, pickedFromMax).map((item) => ({
+        id: text(item.id, 'id'),
+        label: plainLabel(text(item.label, 'label')),
+        detail: plainLabel(text(item.detail ?? '', 'detail')),
+      }));
+      const chosen = await vscode.window.showQuickPick(choices, {
+        title: text(title, 'title'),
+        matchOnDetail: true,
+      });
+      return { id: chosen?.id ?? null };
     },
     measured(webview, { name, ms }) {
       parts.measured(webview, text(name, 'name').slice(0, 80), Number(ms));
