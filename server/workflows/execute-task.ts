@@ -261,6 +261,12 @@ async function commitPart(
           .set({ commit_sha: outcome.value.commit, phase: 'committed' })
           .where('id', '=', part)
           .execute();
+        await engine.store.append(tx, {
+          type: 'task.phase',
+          taskId: part,
+          runId: claim.runId,
+          data: { attempt: claim.attempt, phase: 'committed' },
+        });
         return;
       }
       await submit(engine, tx, claim, runRow, place, outcome.value, { task, summary });

@@ -24,6 +24,15 @@ export async function recordPart(
       ? { summary: engine.mask(done.outcome.summary).slice(0, summaryMax) }
       : {}),
   });
+  if (part === claim.taskId && done.outcome.kind === 'done') {
+    await tx
+      .updateTable('tasks')
+      .set({ phase: 'commit' })
+      .where('id', '=', claim.taskId)
+      .where('epoch', '=', claim.epoch)
+      .where('status', '=', 'in_progress')
+      .execute();
+  }
   if (done.usage !== null) await recordUsage(tx, claim, part, done.usage);
   await engine.store.append(tx, {
     type: 'agent.ended',

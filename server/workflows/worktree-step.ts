@@ -14,6 +14,7 @@ import {
 import { commandEnd } from './command-ends.ts';
 import { baseContaining, branchRef, containsAll, landingRef } from './lines.ts';
 import type { Engine } from './parts.ts';
+import { enterPhase } from './phases.ts';
 
 export interface Place {
   readonly path: string;
@@ -233,6 +234,7 @@ async function runSetup(
   const fingerprint = await engine.files.setupFingerprint(slot.path, command, settings.setupInputs);
   if (slot.setup_fingerprint === fingerprint) return null;
   const logPath = `${engine.places.logs}/${claim.taskId}/${claim.attempt}.setup.log`;
+  await enterPhase(engine, claim, 'setup');
   const outcome = await engine.commands.run(
     {
       command,

@@ -2,10 +2,11 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
+import { readAttempts } from '../../store/attempts.ts';
 import { readChanges } from '../../store/board-changes.ts';
 import { snapshotExtras } from './data-look.ts';
 import type { DataHandlerDeps } from './data.ts';
-import { integerOf, recordOf } from './params.ts';
+import { idOf, integerOf, recordOf } from './params.ts';
 
 type PanelDataRequests =
   | 'board.changes'
@@ -28,7 +29,7 @@ export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDa
       const after = integerOf(recordOf(params)['after'], 'after', bounds);
       return readChanges(store.db, after, snapshotExtras(deps));
     },
-    attempts: later,
+    attempts: async (params) => readAttempts(store.db, idOf(recordOf(params)['id'])),
     'task.move': later,
     'epic.move': later,
     'task.remove': later,

@@ -1,0 +1,191 @@
+// Attempts and their steps, told from the events that the engine writes.
+
+import assert from 'node:assert/strict';
+import type { AttemptView } from '../../../server/protocol/panel-views.ts';
+import { AttemptSteps } from '../../../server/store/attempt-steps.ts';
+import { readAttempts } from '../../../server/store/attempts.ts';
+import { addTasks, memoryStore, refusalOf } from './memory-store.ts';
+
+/** A second each; `~` before a type: it is of a sub-task. */
+type Told = readonly [type: string, data?: Readonly<Record<string, unknown>>];
+
+const claimed: Told = ['task.claimed', { worker: '1', attempt: 1 }];
+const done: Told = ['agent.ended', { outcome: 'done' }];
+
+function check(
+  told: readonly Told[],
+  expected: string,
+  facts: { readonly gated?: boolean; readonly passedMs?: number; readonly endedMs?: number } = {},
+): void {
+  const steps = new AttemptSteps(facts.gated ?? true);
+  for (const [index, [type, data = {}]] of told.entries()) {
+    const isOwn = !type.startsWith('~');
+    const event = { type: type.replace('~', ''), atMs: index * 1_000, isOwn, data };
+    steps.take(event, facts.passedMs ?? null);
+  }
+  const text = steps
+    .list(facts.endedMs ?? null)
+    .map((step) => {
+      const end = step.ended_at_ms === null ? '' : step.ended_at_ms / 1_000;
+      return `${step.name} ${step.started_at_ms / 1_000}-${end} ${step.outcome}`;
+    })
+    .join(', ');
+  assert.equal(text, expected);
+}
+
+suite('steps of an attempt', () => {
+  test('from the worktree to the landing', () => {
+    const setup: Told = ['task.phase', { phase: 'setup' }];
+    check(
+      [
+        claimed,
+        setup,
+        ['task.started'],
+        ['worktree.ready'],
+        done,
+        ['task.committed'],
+        ['~task.started'],
+        ['task.completed'],
+      ],
+      'worktree 0-1 done, setup 1-3 done, agent 3-4 done, commit 4-5 done, gate 5-6.5 done, land 6.5-7 done',
+      { passedMs: 6_500 },
+    );
+  });
+
+  test('while it is at work the last one runs', () => {
+    check([claimed], 'worktree 0- running');
+    check([claimed, ['worktree.ready']], 'worktree 0-1 done, agent 1- running');
+    check(
+      [claimed, ['worktree.ready'], done, ['task.committed']],
+      'worktree 0-1 done, agent 1-2 done, commit 2-3 done, gate 3- running',
+    );
+  });
+
+  test('without a gate it lands at once; a gate seen before it does not count', () => {
+    check(
+      [claimed, ['worktree.ready'], done, ['task.committed'], ['task.completed']],
+      'worktree 0-1 done, agent 1-2 done, commit 2-3 done, land 3-4 done',
+      { gated: false, passedMs: 100 },
+    );
+    check(
+      [claimed, ['worktree.ready'], done, ['task.committed'], ['task.completed']],
+      'worktree 0-1 done, agent 1-2 done, commit 2-3 done, gate 3-3 done, land 3-4 done',
+      { passedMs: 100 },
+    );
+  });
+
+  test('sub-tasks take turns between agent and commit', () => {
+    const part: Told = ['~agent.ended', { outcome: 'done' }];
+    const committed: Told = ['~task.phase', { phase: 'committed' }];
+    check(
+      [claimed, ['worktree.ready'], ['~task.claimed'], part, committed, done, ['task.committed']],
+      'worktree 0-1 done, agent 1-3 done, commit 3-4 done, agent 4-5 done, commit 5-6 done, gate 6- running',
+    );
+  });
+
+  test('what fails is said where it failed', () => {
+    const failed: Told = ['agent.ended', { outcome: 'failed' }];
+    check(
+      [claimed, ['worktree.ready'], failed, ['task.retry']],
+      'worktree 0-1 done, agent 1-2 failed',
+    );
+    check([claimed, ['task.started'], ['task.blocked']], 'worktree 0-2 failed');
+    const landing = [claimed, ['worktree.ready'], done, ['task.committed']] as const;
+    const before = 'worktree 0-1 done, agent 1-2 done, commit 2-3 done';
+    check([...landing, ['task.retry', { kind: 'gate_failed' }]], `${before}, gate 3-4 failed`);
+    check([...landing, ['task.conflict', { kind: 'conflict' }]], `${before}, land 3-4 failed`);
+  });
+
+  test('paused and gone on with', () => {
+    check(
+      [claimed, ['worktree.ready'], ['task.paused'], ['task.resumed'], claimed, ['worktree.ready']],
+      'worktree 0-1 done, agent 1-2 failed, worktree 4-5 done, agent 5- running',
+    );
+  });
+
+  test('a review stands between commit and landing', () => {
+    check(
+      [
+        claimed,
+        ['worktree.ready'],
+        done,
+        ['task.needs_review'],
+        ['task.approved'],
+        ['task.completed'],
+      ],
+      'worktree 0-1 done, agent 1-2 done, commit 2-3 done, land 4-5 done',
+      { gated: false },
+    );
+  });
+
+  test('an attempt that is over has no step that runs', () => {
+    check([claimed, ['worktree.ready']], 'worktree 0-1 done, agent 1-9 failed', { endedMs: 9_000 });
+  });
+});
+
+suite('attempts', () => {
+  test('are told with their steps, oldest first, also for a sub-task', async () => {
+    const project = await memoryStore();
+    const { store, sources } = project;
+    const ids = await addTasks(project, [
+      { title: 'A' },
+      { title: 'S', parent: 'A' },
+      { title: 'N' },
+    ]);
+    const id = ids['A'] ?? '';
+    const start = sources.nowMs;
+    const say = async (type: string, data: object, atMs: number): Promise<void> => {
+      sources.nowMs = start + atMs;
+      await store.transaction((tx) =>
+        store.append(tx, { type, taskId: id, data: data as Record<string, unknown> }),
+      );
+    };
+    for (const [number, state] of [
+      [1, 'failed'],
+      [2, 'running'],
+    ] as const) {
+      const row = { epoch: number, agent: 'demo', session_id: `s${number}`, branch: `b${number}` };
+      const times = {
+        started_at_ms: start + number * 100,
+        ended_at_ms: number === 1 ? start + 150 : null,
+      };
+      await store.db
+        .insertInto('attempts')
+        .values({ ...row, ...times, task_id: id, number, state, cost_usd: 0.5, error: null })
+        .execute();
+    }
+    await say('task.claimed', { worker: '1', attempt: 1 }, 100);
+    await say('task.retry', { attempt: 1 }, 150);
+    await say('task.claimed', { worker: '1', attempt: 2 }, 200);
+    await say('worktree.ready', {}, 230);
+    for (const asked of [id, ids['S'] ?? '']) {
+      const attempts = await readAttempts(store.db, asked);
+      assert.deepEqual(
+        attempts.map((attempt) => [attempt.task_id, attempt.number, attempt.cost]),
+        [
+          [id, 1, 0.5],
+          [id, 2, 0.5],
+        ],
+      );
+      assert.deepEqual(attempts.map(namesOf), [
+        [['worktree', 100, 150, 'failed']],
+        [
+          ['worktree', 200, 230, 'done'],
+          ['agent', 230, null, 'running'],
+        ],
+      ]);
+    }
+    function namesOf(attempt: AttemptView): unknown[] {
+      const since = (ms: number | null): number | null => (ms === null ? null : ms - start);
+      return attempt.steps.map((step) => [
+        step.name,
+        since(step.started_at_ms),
+        since(step.ended_at_ms),
+        step.outcome,
+      ]);
+    }
+    assert.deepEqual(await readAttempts(store.db, ids['N'] ?? ''), []);
+    assert.equal((await refusalOf(readAttempts(store.db, 'none'))).kind, 'unknown_id');
+    await project.close();
+  });
+});
