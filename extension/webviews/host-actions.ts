@@ -5,6 +5,7 @@ import type { HostActionName, HostActions, HostState } from '../../webview/messa
 import { isCommandId, type CommandId } from '../ids.ts';
 import type { Messages } from '../messages.ts';
 import { openFile } from '../open-file.ts';
+import { plainText } from '../plain-text.ts';
 import type { Project } from '../project.ts';
 import type { WebviewHost } from './webview-host.ts';
 
@@ -79,8 +80,8 @@ export function hostActions(parts: HostActionParts): Actions {
       if (!Array.isArray(items)) throw new Error('items must be a list.');
       const choices = items.slice(0, pickedFromMax).map((item) => ({
         id: text(item.id, 'id'),
-        label: plainLabel(text(item.label, 'label')),
-        detail: plainLabel(text(item.detail ?? '', 'detail')),
+        label: plainText(text(item.label, 'label')),
+        detail: plainText(text(item.detail ?? '', 'detail')),
       }));
       const chosen = await vscode.window.showQuickPick(choices, {
         title: text(title, 'title'),

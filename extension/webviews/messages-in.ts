@@ -24,6 +24,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   copy: true,
   openFile: true,
   notify: true,
+  pick: true,
   measured: true,
 };
 

@@ -67,6 +67,14 @@ export interface HostActions {
     params: { level: 'info' | 'warning' | 'error'; text: string; buttons?: readonly string[] };
     result: { button: string | null };
   };
+  /** One of a list, in VS Code's own picker with its search; null when none was chosen. */
+  readonly pick: {
+    params: {
+      title: string;
+      items: readonly { readonly id: string; readonly label: string; readonly detail?: string }[];
+    };
+    result: { id: string | null };
+  };
   /** A measurement that the webview made of itself (first paint, frames): goes to the output channel and to benches. */
   readonly measured: { params: { name: string; ms: number }; result: Nothing };
 }

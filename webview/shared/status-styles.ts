@@ -1,0 +1,21 @@
+// Colours of the states of tasks: VS Code's own theme colours, with a fallback for themes that lack one.
+
+import { css } from 'lit';
+
+export const statusStyles = css`
+  .tone-busy {
+    color: var(--vscode-progressBar-background, var(--vscode-focusBorder));
+  }
+  .tone-good {
+    color: var(--vscode-testing-iconPassed, var(--vscode-foreground));
+  }
+  .tone-bad {
+    color: var(--vscode-testing-iconFailed, var(--vscode-errorForeground));
+  }
+  .tone-asks {
+    color: var(--vscode-editorWarning-foreground, var(--vscode-foreground));
+  }
+  .tone-quiet {
+    color: var(--vscode-icon-foreground);
+  }
+`;

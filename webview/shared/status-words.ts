@@ -1,0 +1,33 @@
+// How each state of a task is shown in every webview: its icon, its words, and the theme colour of both.
+
+import type { TaskStatus } from '../../server/core/state.ts';
+import type { TaskView } from '../../server/protocol/views.ts';
+
+export interface StatusLook {
+  /** Name in VS Code's icon font. */
+  readonly icon: string;
+  readonly words: string;
+  /** A class of `status-styles.ts`. */
+  readonly tone: 'quiet' | 'busy' | 'good' | 'bad' | 'asks';
+}
+
+export const statusLooks: { readonly [S in TaskStatus]: StatusLook } = {
+  ready: { icon: 'circle', words: 'ready', tone: 'quiet' },
+  claimed: { icon: 'sync', words: 'starting', tone: 'busy' },
+  in_progress: { icon: 'sync', words: 'working', tone: 'busy' },
+  blocked: { icon: 'lock', words: 'blocked', tone: 'quiet' },
+  paused: { icon: 'debug-pause', words: 'paused', tone: 'quiet' },
+  waiting: { icon: 'watch', words: 'waits for its account', tone: 'quiet' },
+  needs_review: { icon: 'eye', words: 'needs your review', tone: 'asks' },
+  conflict: { icon: 'git-merge', words: 'in conflict', tone: 'asks' },
+  completed: { icon: 'pass-filled', words: 'completed', tone: 'good' },
+  failed: { icon: 'error', words: 'failed', tone: 'bad' },
+  cancelled: { icon: 'circle-slash', words: 'cancelled', tone: 'quiet' },
+};
+
+/** The step that runs, where one does, else the state. */
+export function statusWords(task: Pick<TaskView, 'status' | 'phase' | 'blocked_reason'>): string {
+  if (task.status === 'in_progress' && task.phase !== null) return task.phase;
+  if (task.status === 'blocked' && task.blocked_reason !== null) return 'blocked from outside';
+  return statusLooks[task.status].words;
+}

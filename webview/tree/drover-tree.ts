@@ -1,0 +1,400 @@
+// The task tree: epics, tasks and sub-tasks, planned by mouse and by keyboard, live while they are worked on.
+
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import { BoardController } from '../shared/board-controller.ts';
+import { FixedRows } from '../shared/fixed-rows.ts';
+import { AskFailure, type Host } from '../shared/host.ts';
+import { statusStyles } from '../shared/status-styles.ts';
+import { controlStyles } from '../stream/control-styles.ts';
+import { icon, iconStyles } from '../stream/icon.ts';
+import { treeKey, TypeAhead } from './keys.ts';
+import { rowTemplate, type RowActions } from './row-template.ts';
+import { idOf, type Row } from './rows.ts';
+import { goTo, selectClicked, selectOnly } from './selection.ts';
+import { isStatusFilter, statusFilters } from './status-filter.ts';
+import { rowAt, TreeDrag } from './tree-drag.ts';
+import { openRow, runTreeAction, runTreeKey, type TreeParts } from './tree-keys.ts';
+import { readMemory } from './tree-memory.ts';
+import { TreePlan } from './tree-plan.ts';
+import { TreeState } from './tree-state.ts';
+import { rowHeightPx, treeStyles } from './tree-styles.ts';
+import { emptyTemplate, unavailableTemplate, type WelcomeActions } from './welcome-template.ts';
+
+const tickMs = 1_000;
+
+export class DroverTree extends LitElement {
+  static override properties = { host: { attribute: false } };
+  static override styles = [controlStyles, iconStyles, statusStyles, treeStyles];
+  declare host: Host | null;
+  #board: BoardController | null = null;
+  #parts: TreeParts | null = null;
+  #list: FixedRows | null = null;
+  #state = new TreeState(readMemory(null));
+  readonly #typed = new TypeAhead();
+  #drag: TreeDrag | null = null;
+  #said = '';
+  #failed = '';
+  #timer: ReturnType<typeof setInterval> | null = null;
+  #changedMs: number | null = null;
+  #hasPainted = false;
+
+  constructor() {
+    super();
+    this.host = null;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#timer = setInterval(() => {
+      if (this.#state.board?.counts.in_progress !== 0) this.requestUpdate();
+    }, tickMs);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('host') && this.host !== null && this.#board === null) this.#begin(this.host);
+    const { board } = this.#board ?? { board: null };
+    if (board !== this.#state.board && this.#hasPainted) this.#changedMs ??= performance.now();
+    this.#state.update(board);
+  }
+
+  #begin(host: Host): void {
+    this.#state = new TreeState(readMemory(host.memory.get()));
+    this.#list = new FixedRows(this, {
+      scroller: () => this.renderRoot.querySelector<HTMLElement>('.rows'),
+      count: () => this.#state.rows.length,
+      heightPx: rowHeightPx,
+      kept: () => this.#state.activeIndex,
+    });
+    const plan = new TreePlan(host, {
+      say: (words) => this.#say(words),
+      fail: (words) => this.#fail(words),
+      choose: (key) => {
+        this.#state.await(key);
+        this.requestUpdate();
+      },
+    });
+    const state = this.#state;
+    this.#drag = new TreeDrag({ state, plan, changed: () => this.requestUpdate() });
+    this.#parts = {
+      state,
+      plan,
+      host,
+      pageRows: () => Math.floor((this.#scroller()?.clientHeight ?? 0) / rowHeightPx),
+      fail: (words) => this.#fail(words),
+      menu: () => this.#openMenu(),
+      showFilter: () => this.#showFilter(),
+      ran: (action) => {
+        action.catch((error: unknown) => {
+          this.#fail(error instanceof AskFailure ? error.message : String(error));
+        });
+      },
+    };
+    this.#board = new BoardController(this, host);
+    this.#board.onAction = (action, ids) => {
+      if (this.#parts === null) return;
+      runTreeAction(this.#parts, action, ids);
+      if (action === 'focus') this.#scroller()?.focus();
+      this.#changed();
+    };
+  }
+
+  override render(): TemplateResult {
+    const state = this.#board?.state ?? null;
+    if (state === null) return html`${nothing}`;
+    const welcome: WelcomeActions = {
+      onCommand: (id) => this.#parts?.ran(this.#parts.host.action('command', { id })),
+      onNewEpic: () => this.#act('newEpic'),
+      onNewTask: () => this.#act('newTask'),
+    };
+    const unavailable = unavailableTemplate(state.connection, welcome);
+    if (unavailable !== null) return unavailable;
+    const { board, rows, draft } = this.#state;
+    const isEmpty = board?.tasks.length === 0 && board.epics.length === 0 && draft === null;
+    return html`${this.#state.hasBar ? this.#bar() : nothing}
+      ${isEmpty ? emptyTemplate(welcome) : this.#tree(rows)} ${this.#note()}
+      <div class="unseen" role="status" aria-live="polite">${this.#said}</div>`;
+  }
+
+  #bar(): TemplateResult {
+    const { text, filter } = this.#state;
+    return html`<div class="bar" role="search">
+      <input
+        class="filter"
+        type="text"
+        aria-label="Filter tasks"
+        placeholder="Filter"
+        .value=${text}
+        @input=${this.#onFilter}
+        @keydown=${this.#onFilterKey}
+      />
+      <select aria-label="Filter by state" @change=${this.#onFilter}>
+        ${Object.entries(statusFilters).map(
+          ([name, { title }]) =>
+            html`<option value=${name} ?selected=${name === filter}>${title}</option>`,
+        )}
+      </select>
+    </div>`;
+  }
+
+  #tree(rows: readonly Row[]): TemplateResult {
+    const { activeIndex } = this.#state;
+    const items = this.#list?.items() ?? [];
+    const height = this.#list?.totalPx() ?? 0;
+    return html`<div
+      class="rows"
+      role="tree"
+      tabindex="0"
+      aria-label="Tasks"
+      aria-multiselectable="true"
+      aria-activedescendant=${activeIndex < 0 ? nothing : `row-${activeIndex}`}
+      data-vscode-context=${JSON.stringify({ webviewSection: 'empty', preventDefaultContextMenuItems: true })}
+      @keydown=${this.#onKey}
+      @focus=${this.#onFocus}
+      @click=${this.#onClick}
+      @dblclick=${this.#onDoubleClick}
+      @contextmenu=${this.#onContextMenu}
+      @dragstart=${this.#drag?.onStart}
+      @dragover=${this.#drag?.onOver}
+      @dragleave=${this.#drag?.onLeave}
+      @drop=${this.#drag?.onDrop}
+      @dragend=${this.#drag?.onEnd}
+    >
+      <div class="space" role="presentation" .style=${`height: ${height}px`}>
+        ${repeat(
+          items,
+          (item) => rows[item.index]?.key ?? item.index,
+          (item) => this.#row(rows[item.index], item.index, item.start),
+        )}
+      </div>
+    </div>`;
+  }
+
+  #row(row: Row | undefined, index: number, startPx: number): TemplateResult | typeof nothing {
+    if (row === undefined) return nothing;
+    const { selection, renaming, board } = this.#state;
+    const hovered = this.#drag?.hovered?.index === index ? this.#drag.hovered : null;
+    return rowTemplate(
+      row,
+      {
+        index,
+        startPx,
+        isSelected: selection.keys.has(row.key),
+        isActive: selection.active === row.key,
+        drop: hovered === null ? null : hovered.drop.kind === 'refused' ? 'refused' : hovered.zone,
+        renaming: renaming === row.key ? titleOf(row) : null,
+        nowMs: Date.now(),
+        canRun: board?.run?.active !== true || board.run.epic_id !== idOf(row),
+      },
+      this.#rowActions,
+    );
+  }
+
+  readonly #rowActions: RowActions = {
+    onRun: (epic) => this.#parts?.ran(this.#parts.host.action('runEpic', { epic })),
+    onText: (event) => this.#onTextKey(event),
+    onLeaveText: () => this.#endText(null),
+  };
+
+  #note(): TemplateResult | typeof nothing {
+    const hover = this.#drag?.hovered?.drop ?? null;
+    if (hover !== null) {
+      const isRefused = hover.kind === 'refused';
+      return html`<div class=${isRefused ? 'note error' : 'note'} data-hover>
+        ${icon(isRefused ? 'circle-slash' : 'info')}<bdi>${hover.words}</bdi>
+      </div>`;
+    }
+    if (this.#failed === '') return nothing;
+    return html`<div class="note error" role="alert">
+      ${icon('error')}<bdi>${this.#failed}</bdi>
+    </div>`;
+  }
+
+  override updated(): void {
+    const field = this.renderRoot.querySelector<HTMLInputElement>('input.text');
+    if (field !== null && this.shadowRoot?.activeElement !== field) {
+      field.focus();
+      field.select();
+    }
+    if (!this.#hasPainted && this.#state.board !== null) {
+      this.#hasPainted = true;
+      requestAnimationFrame(() => this.#measure('tree.firstPaint', 0));
+    } else if (this.#changedMs !== null) {
+      const since = this.#changedMs;
+      this.#changedMs = null;
+      requestAnimationFrame(() => this.#measure('tree.change', since));
+    }
+  }
+
+  #measure(name: string, sinceMs: number): void {
+    const ms = performance.now() - sinceMs;
+    this.host?.action('measured', { name, ms }).catch(() => {});
+  }
+
+  #scroller(): HTMLElement | null {
+    return this.renderRoot.querySelector<HTMLElement>('.rows');
+  }
+
+  #act(action: Parameters<typeof runTreeAction>[1]): void {
+    if (this.#parts === null) return;
+    runTreeAction(this.#parts, action, []);
+    this.#changed();
+  }
+
+  /** After whatever a person has done. */
+  #changed(): void {
+    this.#state.update(this.#state.board);
+    this.#list?.show(this.#state.activeIndex);
+    this.host?.memory.set(this.#state.memory);
+    this.host?.select(this.#state.selectedIds());
+    this.requestUpdate();
+  }
+
+  #say(words: string): void {
+    this.#said = words;
+    this.#failed = '';
+    this.requestUpdate();
+  }
+
+  #fail(words: string): void {
+    this.#failed = words;
+    this.requestUpdate();
+  }
+
+  #showFilter(): void {
+    this.#state.hasBar = true;
+    this.#changed();
+    void this.updateComplete.then(() =>
+      this.renderRoot.querySelector<HTMLInputElement>('input.filter')?.focus(),
+    );
+  }
+
+  readonly #onFilter = (event: Event): void => {
+    const field = event.target as HTMLInputElement | HTMLSelectElement;
+    if (field instanceof HTMLInputElement) this.#state.text = field.value;
+    else if (isStatusFilter(field.value)) this.#state.filter = field.value;
+    this.#state.changed();
+    this.#changed();
+  };
+
+  readonly #onFilterKey = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape' && event.key !== 'ArrowDown') return;
+    if (event.key === 'Escape') {
+      this.#state.hasBar = false;
+      this.#state.text = '';
+      this.#state.filter = 'all';
+      this.#state.changed();
+    }
+    this.#scroller()?.focus();
+    this.#changed();
+    event.preventDefault();
+  };
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (this.#parts === null || event.target instanceof HTMLInputElement) return;
+    const key = treeKey(event);
+    if (key === null) return;
+    event.preventDefault();
+    this.#failed = '';
+    if (key.kind === 'type') this.#type(key.text);
+    else runTreeKey(this.#parts, key);
+    this.#changed();
+  };
+
+  #type(letter: string): void {
+    const titles = this.#state.rows.map(titleOf);
+    const at = this.#typed.find(letter, titles, this.#state.activeIndex, performance.now());
+    if (at >= 0) this.#state.selection = goTo(this.#state.selection, this.#state.keys, at, false);
+  }
+
+  readonly #onFocus = (): void => {
+    const [first] = this.#state.keys;
+    if (this.#state.selection.active !== null || first === undefined) return;
+    this.#state.selection = selectOnly(first);
+    this.#changed();
+  };
+
+  #onTextKey(event: KeyboardEvent): void {
+    event.stopPropagation();
+    const field = event.target as HTMLInputElement;
+    if (event.key === 'Escape') this.#endText(null);
+    if (event.key !== 'Enter' || event.isComposing) return;
+    event.preventDefault();
+    const title = field.value.trim();
+    if (title === '') return;
+    const goesOn = event.shiftKey ? this.#state.draft : null;
+    field.value = '';
+    this.#endText(title);
+    if (goesOn !== null) this.#state.startDraft(goesOn);
+    this.#changed();
+  }
+
+  #endText(title: string | null): void {
+    const { draft, renaming, board, rows } = this.#state;
+    if (draft === null && renaming === null) return;
+    this.#state.endText();
+    const renamed = rows.find((row) => row.key === renaming);
+    const id = renamed === undefined ? null : idOf(renamed);
+    if (title !== null && draft !== null) this.#parts?.plan.add(draft, title);
+    else if (title !== null && id !== null && board !== null)
+      this.#parts?.plan.rename(board, id, title);
+    this.#changed();
+    this.#scroller()?.focus();
+  }
+
+  readonly #onClick = (event: MouseEvent): void => {
+    const found = rowAt(this.#state, event);
+    if (found === null || event.target instanceof HTMLInputElement) return;
+    const { state } = this.#parts ?? { state: null };
+    if (state === null) return;
+    this.#failed = '';
+    const isTwisty = (event.target as Element).closest('[data-twisty]') !== null;
+    const how = { toggle: event.ctrlKey || event.metaKey, range: event.shiftKey };
+    state.selection = selectClicked(state.selection, state.keys, found.row.key, how);
+    if (isTwisty) state.toggle(found.row);
+    this.#changed();
+  };
+
+  readonly #onDoubleClick = (event: MouseEvent): void => {
+    const found = rowAt(this.#state, event);
+    if (found === null || this.#parts === null || event.target instanceof HTMLInputElement) return;
+    openRow(this.#parts, found.row);
+    this.#changed();
+  };
+
+  readonly #onContextMenu = (event: MouseEvent): void => {
+    const found = rowAt(this.#state, event);
+    if (found === null || this.#state.selection.keys.has(found.row.key)) return;
+    this.#state.selection = selectOnly(found.row.key);
+    this.#changed();
+  };
+
+  /** VS Code opens its menu on the event that a right click makes. */
+  #openMenu(): void {
+    const row = this.renderRoot.querySelector<HTMLElement>('.row.active');
+    if (row === null) return;
+    const { left, bottom } = row.getBoundingClientRect();
+    const place = { clientX: left + 24, clientY: bottom, bubbles: true, composed: true };
+    row.dispatchEvent(new MouseEvent('contextmenu', { ...place, cancelable: true }));
+  }
+}
+
+function titleOf(row: Row): string {
+  switch (row.kind) {
+    case 'epic':
+      return row.epic.title;
+    case 'task':
+      return row.task.title;
+    case 'loose':
+      return 'Without an epic';
+    case 'draft':
+      return '';
+  }
+}
+
+customElements.define('drover-tree', DroverTree);

@@ -1,0 +1,133 @@
+// Edits of the plan that can be taken back: each knows what it does and what undoes it, as requests to the backend.
+
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import type { Host } from '../shared/host.ts';
+import { movable, placeOf, type Drop, type TaskPlace } from './places.ts';
+
+export interface Edit {
+  /** Said when it is done, undone or refused. */
+  readonly words: string;
+  readonly run: (host: Host) => Promise<unknown>;
+  readonly undo: (host: Host) => Promise<unknown>;
+}
+
+const editsMax = 100;
+
+/** What was done, newest last, and what was taken back. */
+export class EditHistory {
+  readonly #done: Edit[] = [];
+  readonly #undone: Edit[] = [];
+
+  async run(host: Host, edit: Edit): Promise<void> {
+    await edit.run(host);
+    this.#done.push(edit);
+    if (this.#done.length > editsMax) this.#done.shift();
+    this.#undone.length = 0;
+  }
+
+  /** The edit that was taken back; null: there was none. One that can't be taken back any more is forgotten. */
+  async undo(host: Host): Promise<Edit | null> {
+    const edit = this.#done.pop();
+    if (edit === undefined) return null;
+    await edit.undo(host);
+    this.#undone.push(edit);
+    return edit;
+  }
+
+  async redo(host: Host): Promise<Edit | null> {
+    const edit = this.#undone.pop();
+    if (edit === undefined) return null;
+    await edit.run(host);
+    this.#done.push(edit);
+    return edit;
+  }
+}
+
+/** Null: a refused drop does nothing. */
+export function dropEdit(board: StatusSnapshot, drop: Drop): Edit | null {
+  switch (drop.kind) {
+    case 'refused':
+      return null;
+    case 'block':
+      return {
+        words: drop.words,
+        run: (host) => changeBlockers(host, drop.ids, 'add_blockers', drop.blocker),
+        undo: (host) => changeBlockers(host, drop.ids, 'remove_blockers', drop.blocker),
+      };
+    case 'move':
+      return moveEdit(board, drop.ids, drop.to, drop.words);
+  }
+}
+
+async function changeBlockers(
+  host: Host,
+  ids: readonly string[],
+  field: 'add_blockers' | 'remove_blockers',
+  blocker: string,
+): Promise<void> {
+  for (const id of ids) await host.backend('task.edit', { id, [field]: [blocker] });
+}
+
+function moveEdit(
+  board: StatusSnapshot,
+  ids: readonly string[],
+  to: TaskPlace,
+  words: string,
+): Edit {
+  // The last one first: each then finds the one it stood in front of in its old place.
+  const back = movable(board.tasks, ids)
+    .map((task) => ({ id: task.id, place: placeOf(board.tasks, task) }))
+    .toReversed();
+  return {
+    words,
+    run: (host) => host.backend('task.move', { ids, ...to }),
+    undo: async (host) => {
+      for (const { id, place } of back) await host.backend('task.move', { ids: [id], ...place });
+    },
+  };
+}
+
+export function renameEdit(kind: 'task' | 'epic', id: string, from: string, to: string): Edit {
+  const rename = (host: Host, title: string): Promise<unknown> =>
+    host.backend(kind === 'task' ? 'task.edit' : 'epic.edit', { id, title });
+  return {
+    words: `Rename to ${to}`,
+    run: (host) => rename(host, to),
+    undo: (host) => rename(host, from),
+  };
+}
+
+export function addTaskEdit(
+  title: string,
+  place: Pick<TaskPlace, 'epic' | 'parent'>,
+  onAdded: (id: string) => void,
+): Edit {
+  let id: string | null = null;
+  return {
+    words: `Add ${title}`,
+    run: async (host) => {
+      const where = place.parent === null ? { epic: place.epic } : { parent: place.parent };
+      const added = await host.backend('task.add', { title, ...where });
+      id = added.id;
+      onAdded(id);
+    },
+    undo: async (host) => {
+      if (id !== null) await host.backend('task.remove', { ids: [id] });
+    },
+  };
+}
+
+export function addEpicEdit(title: string, onAdded: (id: string) => void): Edit {
+  let id: string | null = null;
+  return {
+    words: `Add epic ${title}`,
+    run: async (host) => {
+      const added = await host.backend('epic.add', { title });
+      id = added.id;
+      onAdded(id);
+    },
+    undo: async (host) => {
+      if (id !== null) await host.backend('epic.remove', { id });
+    },
+  };
+}

@@ -1,0 +1,125 @@
+// What each key means in the tree. The same as in VS Code's own trees where they have it.
+
+export type TreeKey =
+  | {
+      readonly kind: 'move';
+      readonly to: 'up' | 'down' | 'pageUp' | 'pageDown' | 'home' | 'end';
+      readonly extend: boolean;
+    }
+  | {
+      readonly kind:
+        | 'unfold'
+        | 'fold'
+        | 'unfoldAll'
+        | 'open'
+        | 'toggle'
+        | 'selectAll'
+        | 'rename'
+        | 'remove'
+        | 'undo'
+        | 'redo'
+        | 'run'
+        | 'newTask'
+        | 'newEpic'
+        | 'moveUp'
+        | 'moveDown'
+        | 'moveOut'
+        | 'moveIn'
+        | 'moveToEpic'
+        | 'addBlocker'
+        | 'find'
+        | 'copy'
+        | 'escape'
+        | 'menu';
+    }
+  | { readonly kind: 'type'; readonly text: string };
+
+export interface Pressed {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  readonly shiftKey: boolean;
+}
+
+const plain: Readonly<Record<string, TreeKey>> = {
+  ArrowRight: { kind: 'unfold' },
+  ArrowLeft: { kind: 'fold' },
+  '*': { kind: 'unfoldAll' },
+  Enter: { kind: 'open' },
+  ' ': { kind: 'toggle' },
+  F2: { kind: 'rename' },
+  Delete: { kind: 'remove' },
+  Insert: { kind: 'newTask' },
+  Escape: { kind: 'escape' },
+  ContextMenu: { kind: 'menu' },
+};
+
+const withCommand: Readonly<Record<string, TreeKey>> = {
+  a: { kind: 'selectAll' },
+  z: { kind: 'undo' },
+  y: { kind: 'redo' },
+  f: { kind: 'find' },
+  c: { kind: 'copy' },
+  Enter: { kind: 'run' },
+};
+
+const withAlt: Readonly<Record<string, TreeKey>> = {
+  ArrowUp: { kind: 'moveUp' },
+  ArrowDown: { kind: 'moveDown' },
+  ArrowLeft: { kind: 'moveOut' },
+  ArrowRight: { kind: 'moveIn' },
+  n: { kind: 'newTask' },
+  e: { kind: 'newEpic' },
+  m: { kind: 'moveToEpic' },
+  b: { kind: 'addBlocker' },
+};
+
+const moves = {
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+  PageUp: 'pageUp',
+  PageDown: 'pageDown',
+  Home: 'home',
+  End: 'end',
+} as const;
+
+/** Null: not ours. */
+export function treeKey(pressed: Pressed): TreeKey | null {
+  const { key, altKey, shiftKey } = pressed;
+  const hasCommand = pressed.ctrlKey || pressed.metaKey;
+  if (hasCommand && shiftKey && key.toLowerCase() === 'z') return { kind: 'redo' };
+  if (hasCommand) return own(withCommand, key.length === 1 ? key.toLowerCase() : key);
+  if (altKey) return own(withAlt, key.length === 1 ? key.toLowerCase() : key);
+  if (Object.hasOwn(moves, key))
+    return { kind: 'move', to: moves[key as keyof typeof moves], extend: shiftKey };
+  if (shiftKey && key === 'F10') return { kind: 'menu' };
+  const known = own(plain, key);
+  if (known !== null) return known;
+  return key.length === 1 ? { kind: 'type', text: key } : null;
+}
+
+function own(table: Readonly<Record<string, TreeKey>>, key: string): TreeKey | null {
+  return Object.hasOwn(table, key) ? (table[key] ?? null) : null;
+}
+
+const typeAheadMs = 1_000;
+
+/** Collects letters that are typed one after the other, and finds the next row that begins with them. */
+export class TypeAhead {
+  #text = '';
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  /** The index to go to, or -1. */
+  find(letter: string, titles: readonly string[], from: number, nowMs: number): number {
+    this.#text = nowMs - this.#lastMs > typeAheadMs ? letter : this.#text + letter;
+    this.#lastMs = nowMs;
+    const wanted = this.#text.toLowerCase();
+    const first = wanted.length === 1 ? from + 1 : from;
+    for (let step = 0; step < titles.length; step += 1) {
+      const index = (first + step) % titles.length;
+      if (titles[index]?.toLowerCase().startsWith(wanted)) return index;
+    }
+    return -1;
+  }
+}

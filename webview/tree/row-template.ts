@@ -1,0 +1,193 @@
+// One row of the tree as a template: light markup, because hundreds come and go while one scrolls.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import { styleMap } from 'lit/directives/style-map.js';
+import { formatCost, formatDuration, progressPercent } from '../../server/core/format.ts';
+import type { EpicView, TaskView } from '../../server/protocol/views.ts';
+import { statusLooks, statusWords } from '../shared/status-words.ts';
+import { icon } from '../stream/icon.ts';
+import { visibleLine } from '../stream/visible-text.ts';
+import type { DropZone } from './drops.ts';
+import { idOf, type Draft, type Row } from './rows.ts';
+
+export interface RowLook {
+  readonly index: number;
+  readonly startPx: number;
+  readonly isSelected: boolean;
+  readonly isActive: boolean;
+  readonly drop: DropZone | 'refused' | null;
+  /** The text that is being written in place of the title. */
+  readonly renaming: string | null;
+  readonly nowMs: number;
+  readonly canRun: boolean;
+}
+
+export interface RowActions {
+  readonly onRun: (epic: string) => void;
+  readonly onText: (event: KeyboardEvent) => void;
+  readonly onLeaveText: (event: FocusEvent) => void;
+}
+
+const indentPx = 8;
+const shownCharsMax = 500;
+
+/** Titles are anybody's words: cut, and harmless to look at. */
+function shown(text: string): string {
+  return visibleLine(text.slice(0, shownCharsMax));
+}
+
+export function rowTemplate(row: Row, look: RowLook, actions: RowActions): TemplateResult {
+  const id = idOf(row);
+  const classes = [
+    'row',
+    row.kind,
+    look.isSelected ? 'selected' : '',
+    look.isActive ? 'active' : '',
+    look.drop === null ? '' : `drop-${look.drop}`,
+    row.kind === 'task' && isOver(row.task) ? 'done' : '',
+  ].join(' ');
+  return html`<div
+    id=${`row-${look.index}`}
+    class=${classes}
+    role="treeitem"
+    aria-level=${row.level}
+    aria-posinset=${row.position}
+    aria-setsize=${row.setSize}
+    aria-selected=${look.isSelected ? 'true' : 'false'}
+    aria-expanded=${row.kind === 'draft' || row.expanded === null ? nothing : String(row.expanded)}
+    aria-label=${labelOf(row)}
+    data-index=${look.index}
+    data-id=${id ?? nothing}
+    data-vscode-context=${JSON.stringify(contextOf(row))}
+    draggable=${row.kind === 'task' && look.renaming === null ? 'true' : 'false'}
+    style=${styleMap({
+      transform: `translateY(${look.startPx}px)`,
+      paddingLeft: `${row.level * indentPx}px`,
+    })}
+  >
+    ${row.kind === 'draft' ? nothing : twisty(row.expanded)}
+    ${look.renaming === null ? content(row, look, actions) : textField(look.renaming, actions, 'New title')}
+  </div>`;
+}
+
+function twisty(expanded: boolean | null): TemplateResult {
+  if (expanded === null) return html`<span class="twisty"></span>`;
+  return html`<span class="twisty" data-twisty>
+    ${icon(expanded ? 'chevron-down' : 'chevron-right')}
+  </span>`;
+}
+
+function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
+  switch (row.kind) {
+    case 'epic':
+      return epicContent(row.epic, look, actions);
+    case 'loose':
+      return html`<span class="title">Without an epic</span
+        ><span class="facts">${row.count === 0 ? '' : row.count}</span>`;
+    case 'task':
+      return taskContent(row.task, look.nowMs);
+    case 'draft':
+      return textField('', actions, draftLabel(row.draft));
+  }
+}
+
+function epicContent(epic: EpicView, look: RowLook, actions: RowActions): TemplateResult {
+  const { completed, total } = epic.counts;
+  const percent = progressPercent(epic.counts);
+  return html`<span class="title"><bdi>${shown(epic.title)}</bdi></span>
+    <span class="facts">${total === 0 ? 'empty' : `${completed}/${total}`}</span>
+    <span class="progress" aria-hidden="true"
+      ><span style=${styleMap({ width: `${percent}%` })}></span
+    ></span>
+    ${
+      look.canRun
+        ? html`<button
+            type="button"
+            tabindex="-1"
+            title="Run Epic"
+            aria-label=${`Run epic ${shown(epic.title)}`}
+            @click=${(event: Event) => {
+              event.stopPropagation();
+              actions.onRun(epic.id);
+            }}
+          >
+            ${icon('play')}
+          </button>`
+        : nothing
+    }`;
+}
+
+function taskContent(task: TaskView, nowMs: number): TemplateResult {
+  const looks = statusLooks[task.status];
+  const spins = looks.tone === 'busy' ? 'spins' : '';
+  return html`${icon(looks.icon, `tone-${looks.tone} ${spins}`)}
+    <span class="title"><bdi>${shown(task.title)}</bdi></span>
+    <span class="facts">${factsOf(task, nowMs).join(' · ')}</span>`;
+}
+
+/** The little that is said behind a title; what is usual is not said. */
+export function factsOf(task: TaskView, nowMs: number): readonly string[] {
+  const isBusy = task.status === 'in_progress' || task.status === 'claimed';
+  const isQuiet = task.status === 'ready' || task.status === 'completed';
+  const facts: string[] = [];
+  if (!isQuiet) facts.push(statusWords(task));
+  if (task.waits_for.length > 0 && task.status === 'blocked')
+    facts.push(`after ${task.waits_for.length}`);
+  if (task.agent !== null && !isQuiet) facts.push(shown(task.agent));
+  if (task.attempts > 0 && !isOver(task))
+    facts.push(`attempt ${Math.min(task.attempts + 1, task.max_attempts)}/${task.max_attempts}`);
+  if (isBusy && task.started_at !== null)
+    facts.push(formatDuration(Math.floor(Math.max(0, nowMs / 1000 - task.started_at)) * 1000));
+  if (task.cost > 0) facts.push(formatCost(task.cost));
+  return facts;
+}
+
+function isOver(task: TaskView): boolean {
+  return task.status === 'completed' || task.status === 'cancelled';
+}
+
+function textField(value: string, actions: RowActions, label: string): TemplateResult {
+  return html`<input
+    class="text"
+    type="text"
+    maxlength="500"
+    aria-label=${label}
+    placeholder=${label}
+    .value=${value}
+    @keydown=${actions.onText}
+    @focusout=${actions.onLeaveText}
+  />`;
+}
+
+function draftLabel(draft: Draft): string {
+  if (draft.kind === 'epic') return 'Title of the new epic';
+  return draft.parent === null ? 'Title of the new task' : 'Title of the new sub-task';
+}
+
+function labelOf(row: Row): string {
+  switch (row.kind) {
+    case 'epic': {
+      const { completed, total } = row.epic.counts;
+      return `Epic ${shown(row.epic.title)}, ${completed} of ${total} completed`;
+    }
+    case 'loose':
+      return `Without an epic, ${row.count} ${row.count === 1 ? 'task' : 'tasks'}`;
+    case 'task':
+      return [shown(row.task.title), statusWords(row.task)].join(', ');
+    case 'draft':
+      return draftLabel(row.draft);
+  }
+}
+
+function contextOf(row: Row): object {
+  const base = { preventDefaultContextMenuItems: true };
+  switch (row.kind) {
+    case 'epic':
+      return { ...base, webviewSection: 'epic', epicId: row.epic.id };
+    case 'task':
+      return { ...base, webviewSection: 'task', taskId: row.task.id, status: row.task.status };
+    case 'loose':
+    case 'draft':
+      return { ...base, webviewSection: 'empty' };
+  }
+}

@@ -1,0 +1,211 @@
+// The rows of the task tree: epics with their tasks, then tasks without an epic, each with its sub-tasks. One pass over the
+// board, so that ten thousand tasks are rows within a frame.
+
+import type { TaskStatus } from '../../server/core/state.ts';
+import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
+
+/** What a person has set: never a fact of the board. */
+export interface TreeLook {
+  /** Keys of rows whose children are hidden. */
+  readonly collapsed: ReadonlySet<string>;
+  readonly text: string;
+  /** Empty: every state. */
+  readonly statuses: ReadonlySet<TaskStatus>;
+  /** Where a new task or epic is being written. */
+  readonly draft: Draft | null;
+  /** Shows the place for tasks without an epic even while there are none: something can be dropped there. */
+  readonly showLoose: boolean;
+}
+
+export type Draft =
+  | { readonly kind: 'epic' }
+  | { readonly kind: 'task'; readonly epic: string | null; readonly parent: string | null };
+
+interface Place {
+  readonly key: string;
+  readonly level: number;
+  readonly position: number;
+  readonly setSize: number;
+}
+
+export type Row = Place &
+  (
+    | { readonly kind: 'epic'; readonly epic: EpicView; readonly expanded: boolean | null }
+    | { readonly kind: 'loose'; readonly count: number; readonly expanded: boolean | null }
+    | { readonly kind: 'task'; readonly task: TaskView; readonly expanded: boolean | null }
+    | { readonly kind: 'draft'; readonly draft: Draft }
+  );
+
+export const looseKey = 'loose';
+export const epicKey = (id: string): string => `epic/${id}`;
+export const taskKey = (id: string): string => `task/${id}`;
+
+export const emptyLook: TreeLook = {
+  collapsed: new Set(),
+  text: '',
+  statuses: new Set(),
+  draft: null,
+  showLoose: false,
+};
+
+interface Children {
+  readonly ofEpic: ReadonlyMap<string, TaskView[]>;
+  readonly loose: TaskView[];
+  readonly ofTask: ReadonlyMap<string, TaskView[]>;
+}
+
+export function buildRows(board: StatusSnapshot, look: TreeLook): readonly Row[] {
+  const shown = shownTasks(board.tasks, look);
+  const children = childrenOf(board.tasks, shown);
+  const isFiltered = shown !== null;
+  const epics = board.epics.filter(
+    (epic) =>
+      !isFiltered ||
+      children.ofEpic.has(epic.id) ||
+      (look.statuses.size === 0 && matches(epic.title, look.text)),
+  );
+  const hasLoose = children.loose.length > 0 || look.showLoose || isLooseDraft(look.draft);
+  const asGroup = board.epics.length > 0 || look.draft?.kind === 'epic';
+  const writer = new RowWriter(children, look, isFiltered);
+  const newEpic = look.draft?.kind === 'epic' ? 1 : 0;
+  const roots = asGroup ? epics.length + newEpic + (hasLoose ? 1 : 0) : children.loose.length;
+  for (const [index, epic] of epics.entries()) writer.epic(epic, index + 1, roots);
+  if (newEpic === 1)
+    writer.rows.push({
+      kind: 'draft',
+      draft: { kind: 'epic' },
+      key: 'draft',
+      level: 1,
+      position: epics.length + 1,
+      setSize: roots,
+    });
+  if (!asGroup) writer.tasks(children.loose, 1, null, null);
+  else if (hasLoose) writer.loose(roots, roots);
+  return writer.rows;
+}
+
+function isLooseDraft(draft: Draft | null): boolean {
+  return draft?.kind === 'task' && draft.epic === null && draft.parent === null;
+}
+
+class RowWriter {
+  readonly rows: Row[] = [];
+  readonly #children: Children;
+  readonly #look: TreeLook;
+  readonly #isFiltered: boolean;
+
+  constructor(children: Children, look: TreeLook, isFiltered: boolean) {
+    this.#children = children;
+    this.#look = look;
+    this.#isFiltered = isFiltered;
+  }
+
+  epic(epic: EpicView, position: number, setSize: number): void {
+    const key = epicKey(epic.id);
+    const tasks = this.#children.ofEpic.get(epic.id) ?? [];
+    const draft = this.#draftIn(epic.id, null);
+    const expanded = this.#expanded(key, tasks.length > 0 || draft !== null, draft !== null);
+    this.rows.push({ kind: 'epic', epic, key, level: 1, position, setSize, expanded });
+    if (expanded === true) this.tasks(tasks, 2, epic.id, null);
+  }
+
+  loose(position: number, setSize: number): void {
+    const { loose } = this.#children;
+    const draft = this.#draftIn(null, null);
+    const expanded = this.#expanded(looseKey, loose.length > 0 || draft !== null, draft !== null);
+    const row = { kind: 'loose', count: loose.length, key: looseKey, level: 1 } as const;
+    this.rows.push({ ...row, position, setSize, expanded });
+    if (expanded === true) this.tasks(loose, 2, null, null);
+  }
+
+  tasks(
+    tasks: readonly TaskView[],
+    level: number,
+    epic: string | null,
+    parent: string | null,
+  ): void {
+    const draft = this.#draftIn(epic, parent);
+    const setSize = tasks.length + (draft === null ? 0 : 1);
+    for (const [index, task] of tasks.entries()) this.#task(task, level, index + 1, setSize);
+    if (draft !== null)
+      this.rows.push({ kind: 'draft', draft, key: 'draft', level, position: setSize, setSize });
+  }
+
+  #task(task: TaskView, level: number, position: number, setSize: number): void {
+    const key = taskKey(task.id);
+    const parts = this.#children.ofTask.get(task.id) ?? [];
+    const draft = this.#draftIn(task.epic_id, task.id);
+    const expanded = this.#expanded(key, parts.length > 0 || draft !== null, draft !== null);
+    this.rows.push({ kind: 'task', task, key, level, position, setSize, expanded });
+    if (expanded === true) this.tasks(parts, level + 1, task.epic_id, task.id);
+  }
+
+  /** Null: there is nothing to unfold. While something is filtered, all that is found is shown. */
+  #expanded(key: string, hasChildren: boolean, hasDraft: boolean): boolean | null {
+    if (!hasChildren) return null;
+    return this.#isFiltered || hasDraft || !this.#look.collapsed.has(key);
+  }
+
+  #draftIn(epic: string | null, parent: string | null): Draft | null {
+    const { draft } = this.#look;
+    if (draft?.kind !== 'task' || draft.parent !== parent) return null;
+    return parent !== null || draft.epic === epic ? draft : null;
+  }
+}
+
+/** Null: nothing is filtered. Else the tasks that match, with all that they stand below. */
+function shownTasks(tasks: readonly TaskView[], look: TreeLook): ReadonlySet<string> | null {
+  const text = look.text.trim();
+  if (text === '' && look.statuses.size === 0) return null;
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const shown = new Set<string>();
+  for (const task of tasks) {
+    if (look.statuses.size > 0 && !look.statuses.has(task.status)) continue;
+    const fits =
+      matches(task.title, text) ||
+      matches(task.id, text) ||
+      task.labels.some((one) => matches(one, text));
+    if (!fits) continue;
+    for (let at: TaskView | undefined = task; at !== undefined && !shown.has(at.id);) {
+      shown.add(at.id);
+      at = at.parent_id === null ? undefined : byId.get(at.parent_id);
+    }
+  }
+  return shown;
+}
+
+function matches(value: string, text: string): boolean {
+  return text === '' || value.toLowerCase().includes(text.toLowerCase());
+}
+
+function childrenOf(tasks: readonly TaskView[], shown: ReadonlySet<string> | null): Children {
+  const ofEpic = new Map<string, TaskView[]>();
+  const ofTask = new Map<string, TaskView[]>();
+  const loose: TaskView[] = [];
+  for (const task of tasks) {
+    if (shown !== null && !shown.has(task.id)) continue;
+    if (task.parent_id !== null) append(ofTask, task.parent_id, task);
+    else if (task.epic_id !== null) append(ofEpic, task.epic_id, task);
+    else loose.push(task);
+  }
+  return { ofEpic, loose, ofTask };
+}
+
+function append(lists: Map<string, TaskView[]>, key: string, task: TaskView): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [task]);
+  else list.push(task);
+}
+
+/** The task or epic that a row stands for; null: none. */
+export function idOf(row: Row): string | null {
+  switch (row.kind) {
+    case 'epic':
+      return row.epic.id;
+    case 'task':
+      return row.task.id;
+    case 'loose':
+    case 'draft':
+      return null;
+  }
+}

@@ -1,0 +1,36 @@
+// The groups of states by which the tree can be filtered.
+
+import type { TaskStatus } from '../../server/core/state.ts';
+
+export const statusFilters = {
+  all: { title: 'All', statuses: [] },
+  open: {
+    title: 'Open',
+    statuses: [
+      'ready',
+      'claimed',
+      'in_progress',
+      'blocked',
+      'paused',
+      'waiting',
+      'needs_review',
+      'conflict',
+    ],
+  },
+  working: { title: 'Working', statuses: ['claimed', 'in_progress'] },
+  asks: { title: 'Needs you', statuses: ['needs_review', 'conflict', 'paused', 'failed'] },
+  done: { title: 'Completed', statuses: ['completed'] },
+  failed: { title: 'Failed', statuses: ['failed', 'cancelled'] },
+} as const satisfies Readonly<
+  Record<string, { readonly title: string; readonly statuses: readonly TaskStatus[] }>
+>;
+
+export type StatusFilter = keyof typeof statusFilters;
+
+export function isStatusFilter(value: unknown): value is StatusFilter {
+  return typeof value === 'string' && Object.hasOwn(statusFilters, value);
+}
+
+export function statusesOf(filter: StatusFilter): ReadonlySet<TaskStatus> {
+  return new Set<TaskStatus>(statusFilters[filter].statuses);
+}

@@ -1,0 +1,105 @@
+// Dragging rows with the mouse: what is dragged, what is hovered, and what a drop there would do.
+
+import { dropAt, zoneOf, type DropZone } from './drops.ts';
+import type { Drop } from './places.ts';
+import type { Row } from './rows.ts';
+import { selectOnly } from './selection.ts';
+import type { TreePlan } from './tree-plan.ts';
+import type { TreeState } from './tree-state.ts';
+
+export interface Hovered {
+  readonly index: number;
+  readonly zone: DropZone;
+  readonly drop: Drop;
+}
+
+export interface TreeDragParts {
+  readonly state: TreeState;
+  readonly plan: TreePlan;
+  readonly changed: () => void;
+}
+
+export class TreeDrag {
+  readonly #parts: TreeDragParts;
+  #dragged: readonly string[] = [];
+  hovered: Hovered | null = null;
+
+  constructor(parts: TreeDragParts) {
+    this.#parts = parts;
+  }
+
+  readonly onStart = (event: DragEvent): void => {
+    const { state, changed } = this.#parts;
+    const found = rowAt(state, event);
+    if (found === null || event.dataTransfer === null) return;
+    if (!state.selection.keys.has(found.row.key)) state.selection = selectOnly(found.row.key);
+    this.#dragged = state.selectedTasks();
+    event.dataTransfer.effectAllowed = 'all';
+    event.dataTransfer.setData('text/plain', this.#dragged.join('\n'));
+    // Not at once: a page that changes under the mouse ends the drag before it has begun.
+    setTimeout(() => {
+      state.isDragging = this.#dragged.length > 0;
+      state.changed();
+      changed();
+    });
+  };
+
+  readonly onOver = (event: DragEvent): void => {
+    if (this.#dragged.length === 0 || event.dataTransfer === null) return;
+    event.preventDefault();
+    this.hovered = this.#hover(event);
+    event.dataTransfer.dropEffect = effectOf(this.hovered?.drop ?? null);
+    this.#parts.changed();
+  };
+
+  readonly onLeave = (event: DragEvent): void => {
+    if (event.relatedTarget !== null) return;
+    this.hovered = null;
+    this.#parts.changed();
+  };
+
+  readonly onDrop = (event: DragEvent): void => {
+    event.preventDefault();
+    const { state, plan } = this.#parts;
+    const hovered = this.#hover(event);
+    if (state.board !== null && hovered !== null) plan.drop(state.board, hovered.drop);
+    this.onEnd();
+  };
+
+  readonly onEnd = (): void => {
+    const { state, changed } = this.#parts;
+    this.#dragged = [];
+    this.hovered = null;
+    state.isDragging = false;
+    state.changed();
+    changed();
+  };
+
+  #hover(event: DragEvent): Hovered | null {
+    const { state } = this.#parts;
+    const found = rowAt(state, event);
+    if (state.board === null || found === null) return null;
+    const { top, height } = found.element.getBoundingClientRect();
+    const isLink = event.altKey || event.ctrlKey || event.metaKey;
+    const part = (event.clientY - top) / Math.max(1, height);
+    const hover = { row: found.row, part, isLink };
+    const drop = dropAt(state.board, this.#dragged, hover);
+    return drop === null ? null : { index: found.index, zone: zoneOf(hover), drop };
+  }
+}
+
+function effectOf(drop: Drop | null): 'none' | 'link' | 'move' {
+  if (drop === null || drop.kind === 'refused') return 'none';
+  return drop.kind === 'block' ? 'link' : 'move';
+}
+
+/** The row that an event of the mouse is about. */
+export function rowAt(
+  state: TreeState,
+  event: Event,
+): { readonly row: Row; readonly index: number; readonly element: HTMLElement } | null {
+  const element = (event.target as Element).closest<HTMLElement>('.row');
+  const index = Number(element?.dataset['index'] ?? -1);
+  const row = state.rows[index];
+  return row === undefined || element === null ? null : { row, index, element };
+}

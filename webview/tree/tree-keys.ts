@@ -1,0 +1,239 @@
+// Carries out what a key, a command of VS Code or a context menu asks of the tree.
+
+import type { TaskView } from '../../server/protocol/views.ts';
+import type { WebviewAction } from '../messages/messages.ts';
+import type { Host } from '../shared/host.ts';
+import { moveByOne } from './drops.ts';
+import type { TreeKey } from './keys.ts';
+import { blockOn, moveTo, type Drop } from './places.ts';
+import { idOf, type Row } from './rows.ts';
+import { goTo, selectAll, selectOnly } from './selection.ts';
+import type { TreePlan } from './tree-plan.ts';
+import type { TreeState } from './tree-state.ts';
+
+export interface TreeParts {
+  readonly state: TreeState;
+  readonly plan: TreePlan;
+  readonly host: Host;
+  readonly pageRows: () => number;
+  readonly fail: (words: string) => void;
+  /** Opens the context menu of the active row. */
+  readonly menu: () => void;
+  readonly showFilter: () => void;
+  readonly ran: (action: Promise<unknown>) => void;
+}
+
+export function runTreeKey(parts: TreeParts, key: TreeKey): void {
+  const { state, plan, host, ran } = parts;
+  const row = state.activeRow;
+  switch (key.kind) {
+    case 'move':
+      return goByKey(parts, key);
+    case 'unfold':
+      return unfold(state, row);
+    case 'fold':
+      return fold(state, row);
+    case 'unfoldAll':
+      if (row !== null) state.unfoldSiblings(row);
+      return;
+    case 'open':
+      return openRow(parts, row);
+    case 'toggle':
+      if (row !== null) state.selection = { ...state.selection, keys: toggled(state, row) };
+      return;
+    case 'selectAll':
+      state.selection = selectAll(state.selection, state.keys);
+      return;
+    case 'escape':
+      if (state.selection.active !== null) state.selection = selectOnly(state.selection.active);
+      return;
+    case 'run':
+      return ran(host.action('runEpic', { epic: epicOf(row) }));
+    case 'undo':
+      return plan.undo();
+    case 'redo':
+      return plan.redo();
+    case 'find':
+      return parts.showFilter();
+    case 'menu':
+      return parts.menu();
+    case 'newTask':
+    case 'newEpic':
+    case 'rename':
+    case 'remove':
+    case 'moveUp':
+    case 'moveDown':
+    case 'moveToEpic':
+    case 'addBlocker':
+    case 'copy':
+      return runTreeAction(parts, key.kind, []);
+    case 'moveOut':
+      return drop(parts, (board, ids) => moveTo(board, ids, outOf(board.tasks, ids)));
+    case 'moveIn':
+      return moveIn(parts);
+    case 'type':
+      return; // the tree itself keeps what was typed before
+  }
+}
+
+/** `given`: the rows that a menu was opened on; nothing: what is chosen. */
+export function runTreeAction(
+  parts: TreeParts,
+  action: WebviewAction,
+  given: readonly string[],
+): void {
+  const { state, plan, host, ran } = parts;
+  if (given.length > 0) chooseIds(state, given);
+  switch (action) {
+    case 'newTask':
+      return state.startDraft(state.draftHere());
+    case 'newEpic':
+      return state.startDraft({ kind: 'epic' });
+    case 'rename':
+      return rename(state);
+    case 'remove':
+      if (state.board !== null) plan.remove(state.board, state.selectedIds());
+      return;
+    case 'filter':
+    case 'find':
+      return parts.showFilter();
+    case 'undo':
+      return plan.undo();
+    case 'redo':
+      return plan.redo();
+    case 'moveUp':
+      return drop(parts, (board, ids) => moveByOne(board, ids, -1));
+    case 'moveDown':
+      return drop(parts, (board, ids) => moveByOne(board, ids, 1));
+    case 'moveToEpic':
+      return ran(pickEpic(parts));
+    case 'addBlocker':
+      return ran(pickBlocker(parts));
+    case 'collapseAll':
+      return state.foldAll();
+    case 'copy':
+      return ran(host.action('copy', { text: state.selectedIds().join('\n') }));
+    case 'focus':
+      return;
+  }
+}
+
+function drop(
+  parts: TreeParts,
+  find: (board: NonNullable<TreeState['board']>, ids: readonly string[]) => Drop | null,
+): void {
+  const { state, plan } = parts;
+  const ids = state.selectedTasks();
+  if (state.board === null || ids.length === 0) return parts.fail('Choose a task first.');
+  plan.drop(state.board, find(state.board, ids));
+}
+
+/** Out of its parent, then out of its epic. */
+function outOf(
+  tasks: readonly TaskView[],
+  ids: readonly string[],
+): { readonly epic: string | null; readonly parent: null; readonly before: null } {
+  const first = tasks.find((task) => ids.includes(task.id));
+  const epic = first !== undefined && first.parent_id !== null ? first.epic_id : null;
+  return { epic, parent: null, before: null };
+}
+
+/** Into the epic above the row. */
+function moveIn(parts: TreeParts): void {
+  const { state } = parts;
+  const epics = state.board?.epics ?? [];
+  const first = state.board?.tasks.find((task) => state.selectedTasks().includes(task.id));
+  const at = epics.findIndex((epic) => epic.id === first?.epic_id);
+  const epic = epics[at - 1] ?? epics.at(-1);
+  if (epic === undefined) return parts.fail('There is no epic to move it into.');
+  drop(parts, (board, ids) => moveTo(board, ids, { epic: epic.id, parent: null, before: null }));
+}
+
+async function pickEpic(parts: TreeParts): Promise<void> {
+  const { state, host } = parts;
+  const ids = state.selectedTasks();
+  if (ids.length === 0) return parts.fail('Choose a task first.');
+  const epics = state.board?.epics ?? [];
+  const items = [
+    ...epics.map((epic) => ({ id: epic.id, label: epic.title, detail: epic.id })),
+    { id: '', label: 'No epic' },
+  ];
+  const { id } = await host.action('pick', { title: 'Move to epic', items });
+  if (id === null || state.board === null) return;
+  const to = { epic: id === '' ? null : id, parent: null, before: null };
+  parts.plan.drop(state.board, moveTo(state.board, ids, to));
+}
+
+async function pickBlocker(parts: TreeParts): Promise<void> {
+  const { state, host } = parts;
+  const ids = state.selectedTasks();
+  if (ids.length === 0) return parts.fail('Choose a task first.');
+  const items = (state.board?.tasks ?? [])
+    .filter((task) => !ids.includes(task.id))
+    .map((task) => ({ id: task.id, label: task.title, detail: task.id }));
+  const { id } = await host.action('pick', { title: 'Wait for which task?', items });
+  if (id === null || state.board === null) return;
+  parts.plan.drop(state.board, blockOn(state.board, ids, id));
+}
+
+function goByKey(parts: TreeParts, key: Extract<TreeKey, { kind: 'move' }>): void {
+  const { state } = parts;
+  const at = state.activeIndex;
+  const page = Math.max(1, parts.pageRows() - 1);
+  const targets = {
+    up: at - 1,
+    down: at + 1,
+    pageUp: at - page,
+    pageDown: at + page,
+    home: 0,
+    end: state.keys.length - 1,
+  };
+  state.selection = goTo(state.selection, state.keys, targets[key.to], key.extend);
+}
+
+function unfold(state: TreeState, row: Row | null): void {
+  if (row === null || row.kind === 'draft' || row.expanded === null) return;
+  if (!row.expanded) return state.unfold(row.key);
+  state.selection = goTo(state.selection, state.keys, state.activeIndex + 1, false);
+}
+
+function fold(state: TreeState, row: Row | null): void {
+  if (row === null) return;
+  if (row.kind !== 'draft' && row.expanded === true) return state.fold(row.key);
+  const parent = state.parentIndex(state.activeIndex);
+  if (parent >= 0) state.selection = goTo(state.selection, state.keys, parent, false);
+}
+
+export function openRow(parts: TreeParts, row: Row | null): void {
+  if (row === null) return;
+  if (row.kind === 'task') parts.ran(parts.host.action('openStream', { task: row.task.id }));
+  else parts.state.toggle(row);
+}
+
+function rename(state: TreeState): void {
+  const row = state.activeRow;
+  if (row === null || idOf(row) === null) return;
+  state.draft = null;
+  state.renaming = row.key;
+  state.changed();
+}
+
+function toggled(state: TreeState, row: Row): ReadonlySet<string> {
+  const keys = new Set(state.selection.keys);
+  if (!keys.delete(row.key)) keys.add(row.key);
+  return keys;
+}
+
+function chooseIds(state: TreeState, ids: readonly string[]): void {
+  const wanted = new Set(ids);
+  const keys = state.rows.filter((row) => wanted.has(idOf(row) ?? '')).map((row) => row.key);
+  const [first] = keys;
+  if (first === undefined) return;
+  const isChosen = keys.every((key) => state.selection.keys.has(key));
+  if (!isChosen) state.selection = { keys: new Set(keys), active: first, anchor: first };
+}
+
+function epicOf(row: Row | null): string | null {
+  if (row?.kind === 'epic') return row.epic.id;
+  return row?.kind === 'task' ? row.task.epic_id : null;
+}

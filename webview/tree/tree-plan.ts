@@ -1,0 +1,88 @@
+// What people do to the plan in the tree, as edits that can be undone, with what is said about them.
+
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import { AskFailure, type Host } from '../shared/host.ts';
+import { addEpicEdit, addTaskEdit, dropEdit, EditHistory, renameEdit, type Edit } from './edits.ts';
+import type { Drop } from './places.ts';
+import { epicKey, taskKey, type Draft } from './rows.ts';
+
+export interface PlanVoice {
+  /** Told to screen readers. */
+  readonly say: (words: string) => void;
+  /** Shown until the next thing is done. */
+  readonly fail: (words: string) => void;
+  /** A row that should be chosen once the board has it. */
+  readonly choose: (key: string) => void;
+}
+
+export class TreePlan {
+  readonly #host: Host;
+  readonly #voice: PlanVoice;
+  readonly #history = new EditHistory();
+
+  constructor(host: Host, voice: PlanVoice) {
+    this.#host = host;
+    this.#voice = voice;
+  }
+
+  drop(board: StatusSnapshot, drop: Drop | null): void {
+    if (drop === null) return;
+    if (drop.kind === 'refused') return this.#voice.fail(drop.words);
+    this.#run(dropEdit(board, drop));
+  }
+
+  rename(board: StatusSnapshot, id: string, title: string): void {
+    const task = board.tasks.find((one) => one.id === id);
+    const epic = board.epics.find((one) => one.id === id);
+    const before = task?.title ?? epic?.title;
+    if (before === undefined || before === title) return;
+    this.#run(renameEdit(task === undefined ? 'epic' : 'task', id, before, title));
+  }
+
+  add(draft: Draft, title: string): void {
+    if (draft.kind === 'epic') {
+      this.#run(addEpicEdit(title, (id) => this.#voice.choose(epicKey(id))));
+      return;
+    }
+    this.#run(addTaskEdit(title, draft, (id) => this.#voice.choose(taskKey(id))));
+  }
+
+  /** Takes away what was never begun; of anything else the backend says what to do instead. */
+  remove(board: StatusSnapshot, ids: readonly string[]): void {
+    this.#ask(async () => {
+      const epics = ids.filter((id) => board.epics.some((epic) => epic.id === id));
+      const tasks = ids.filter((id) => !epics.includes(id));
+      if (tasks.length > 0) await this.#host.backend('task.remove', { ids: tasks });
+      for (const id of epics) await this.#host.backend('epic.remove', { id });
+      this.#voice.say(ids.length === 1 ? 'Removed.' : `${ids.length} removed.`);
+    });
+  }
+
+  undo(): void {
+    this.#ask(async () => {
+      const edit = await this.#history.undo(this.#host);
+      this.#voice.say(edit === null ? 'There is nothing to undo.' : `Undone: ${edit.words}`);
+    });
+  }
+
+  redo(): void {
+    this.#ask(async () => {
+      const edit = await this.#history.redo(this.#host);
+      this.#voice.say(edit === null ? 'There is nothing to redo.' : `Done again: ${edit.words}`);
+    });
+  }
+
+  #run(edit: Edit | null): void {
+    if (edit === null) return;
+    this.#ask(async () => {
+      await this.#history.run(this.#host, edit);
+      this.#voice.say(edit.words);
+    });
+  }
+
+  #ask(body: () => Promise<void>): void {
+    body().catch((error: unknown) => {
+      this.#voice.fail(error instanceof AskFailure ? error.message : String(error));
+    });
+  }
+}

@@ -1,0 +1,155 @@
+// What the tree shows and what is chosen in it. Knows the board and what a person has set; nothing of the page.
+
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import { buildRows, emptyLook, epicKey, idOf, looseKey, type Draft, type Row } from './rows.ts';
+import { keepPresent, noSelection, selectOnly, type Selection } from './selection.ts';
+import { statusesOf, type StatusFilter } from './status-filter.ts';
+import type { TreeMemory } from './tree-memory.ts';
+
+export class TreeState {
+  rows: readonly Row[] = [];
+  keys: readonly string[] = [];
+  selection: Selection = noSelection;
+  text: string;
+  filter: StatusFilter;
+  hasBar: boolean;
+  draft: Draft | null = null;
+  /** The row whose title is being written. */
+  renaming: string | null = null;
+  isDragging = false;
+  readonly #collapsed: Set<string>;
+  #board: StatusSnapshot | null = null;
+  #isStale = true;
+  /** Chosen as soon as the board has it. */
+  #awaited: string | null = null;
+
+  constructor(memory: TreeMemory) {
+    this.#collapsed = new Set(memory.collapsed);
+    this.text = memory.text;
+    this.filter = memory.filter;
+    this.hasBar = memory.hasBar;
+  }
+
+  get memory(): TreeMemory {
+    const { text, filter, hasBar } = this;
+    return { collapsed: [...this.#collapsed], text, filter, hasBar };
+  }
+
+  get board(): StatusSnapshot | null {
+    return this.#board;
+  }
+
+  /** Makes the rows anew where something has changed. */
+  update(board: StatusSnapshot | null): void {
+    if (board === this.#board && !this.#isStale) return;
+    this.#board = board;
+    this.#isStale = false;
+    const before = this.keys;
+    this.rows =
+      board === null
+        ? []
+        : buildRows(board, {
+            ...emptyLook,
+            collapsed: this.#collapsed,
+            text: this.hasBar ? this.text : '',
+            statuses: this.hasBar ? statusesOf(this.filter) : new Set(),
+            draft: this.draft,
+            showLoose: this.isDragging,
+          });
+    this.keys = this.rows.map((row) => row.key);
+    if (this.#awaited !== null && this.keys.includes(this.#awaited)) {
+      this.selection = selectOnly(this.#awaited);
+      this.#awaited = null;
+    } else {
+      this.selection = keepPresent(this.selection, before, this.keys);
+    }
+  }
+
+  changed(): void {
+    this.#isStale = true;
+  }
+
+  await(key: string): void {
+    this.#awaited = key;
+    this.changed();
+  }
+
+  get activeIndex(): number {
+    return this.selection.active === null ? -1 : this.keys.indexOf(this.selection.active);
+  }
+
+  get activeRow(): Row | null {
+    return this.rows[this.activeIndex] ?? null;
+  }
+
+  /** Tasks and epics that are chosen, in the order of the rows. */
+  selectedIds(): readonly string[] {
+    return this.rows.flatMap((row) => {
+      const id = this.selection.keys.has(row.key) ? idOf(row) : null;
+      return id === null ? [] : [id];
+    });
+  }
+
+  selectedTasks(): readonly string[] {
+    return this.rows.flatMap((row) =>
+      row.kind === 'task' && this.selection.keys.has(row.key) ? [row.task.id] : [],
+    );
+  }
+
+  fold(key: string): void {
+    this.#collapsed.add(key);
+    this.changed();
+  }
+
+  unfold(key: string): void {
+    this.#collapsed.delete(key);
+    this.changed();
+  }
+
+  toggle(row: Row): void {
+    if (row.kind === 'draft' || row.expanded === null) return;
+    if (row.expanded) this.fold(row.key);
+    else this.unfold(row.key);
+  }
+
+  foldAll(): void {
+    for (const row of this.rows)
+      if (row.kind !== 'draft' && row.expanded !== null) this.#collapsed.add(row.key);
+    this.changed();
+  }
+
+  unfoldSiblings(of: Row): void {
+    for (const row of this.rows) if (row.level === of.level) this.#collapsed.delete(row.key);
+    this.changed();
+  }
+
+  /** A new task goes where the keyboard is: into that epic, or beside that task. */
+  draftHere(): Draft {
+    const row = this.activeRow;
+    if (row?.kind === 'epic') return { kind: 'task', epic: row.epic.id, parent: null };
+    if (row?.kind === 'task')
+      return { kind: 'task', epic: row.task.epic_id, parent: row.task.parent_id };
+    return { kind: 'task', epic: null, parent: null };
+  }
+
+  startDraft(draft: Draft): void {
+    this.renaming = null;
+    this.draft = draft;
+    if (draft.kind === 'task' && draft.parent === null)
+      this.unfold(draft.epic === null ? looseKey : epicKey(draft.epic));
+    this.changed();
+  }
+
+  endText(): void {
+    this.draft = null;
+    this.renaming = null;
+    this.changed();
+  }
+
+  /** Index of the row above of which this one is a part; -1: it stands at the top. */
+  parentIndex(index: number): number {
+    const level = this.rows[index]?.level ?? 1;
+    for (let at = index - 1; at >= 0; at -= 1) if ((this.rows[at]?.level ?? 1) < level) return at;
+    return -1;
+  }
+}

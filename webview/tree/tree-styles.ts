@@ -1,0 +1,213 @@
+// The looks of the task tree: VS Code's own list, from its theme variables.
+
+import { css } from 'lit';
+
+export const rowHeightPx = 22;
+
+export const treeStyles = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    height: 100%;
+    overflow: hidden;
+  }
+  .bar {
+    display: flex;
+    gap: 4px;
+    padding: 4px 8px;
+  }
+  .bar input,
+  .bar select,
+  .row input {
+    min-width: 0;
+    box-sizing: border-box;
+    height: 22px;
+    padding: 0 4px;
+    font: inherit;
+    color: var(--vscode-input-foreground);
+    background: var(--vscode-input-background);
+    border: 1px solid var(--vscode-input-border, var(--vscode-contrastBorder, transparent));
+  }
+  .bar input {
+    flex: 1;
+  }
+  .bar select {
+    color: var(--vscode-dropdown-foreground);
+    background: var(--vscode-dropdown-background);
+    border-color: var(--vscode-dropdown-border, transparent);
+  }
+  input::placeholder {
+    color: var(--vscode-input-placeholderForeground);
+    opacity: 1;
+  }
+  .rows {
+    flex: 1;
+    min-height: 0;
+    overflow-y: auto;
+    overflow-x: hidden;
+    outline: none;
+  }
+  .space {
+    position: relative;
+    min-height: 100%;
+  }
+  .row {
+    position: absolute;
+    top: 0;
+    left: 0;
+    right: 0;
+    height: 22px;
+    display: flex;
+    align-items: center;
+    gap: 4px;
+    padding-right: 8px;
+    box-sizing: border-box;
+    white-space: nowrap;
+    cursor: pointer;
+    user-select: none;
+  }
+  .row:hover {
+    background: var(--vscode-list-hoverBackground);
+    color: var(--vscode-list-hoverForeground, inherit);
+  }
+  .row.selected {
+    background: var(--vscode-list-inactiveSelectionBackground);
+    color: var(--vscode-list-inactiveSelectionForeground, inherit);
+  }
+  .rows:focus .row.selected {
+    background: var(--vscode-list-activeSelectionBackground);
+    color: var(--vscode-list-activeSelectionForeground);
+  }
+  .rows:focus .row.selected .icon,
+  .rows:focus .row.selected .facts {
+    color: inherit;
+  }
+  .rows:focus .row.active,
+  .rows:focus-visible .row.active {
+    outline: 1px solid var(--vscode-list-focusOutline, var(--vscode-focusBorder));
+    outline-offset: -1px;
+  }
+  .row.selected {
+    outline-offset: -1px;
+  }
+  .title {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    flex: 0 1 auto;
+    min-width: 3em;
+  }
+  .epic .title {
+    font-weight: 600;
+  }
+  .done .title {
+    color: var(--vscode-descriptionForeground);
+  }
+  .rows:focus .row.selected .title {
+    color: inherit;
+  }
+  .facts {
+    margin-left: auto;
+    padding-left: 4px;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    flex: 0 1 auto;
+    color: var(--vscode-descriptionForeground);
+    font-variant-numeric: tabular-nums;
+  }
+  .twisty {
+    flex: none;
+    width: 16px;
+  }
+  .progress {
+    flex: none;
+    width: 42px;
+    height: 4px;
+    border: 1px solid var(--vscode-contrastBorder, transparent);
+    background: var(--vscode-editorWidget-border, var(--vscode-widget-border));
+  }
+  .progress > span {
+    display: block;
+    height: 100%;
+    background: var(--vscode-progressBar-background);
+  }
+  .row button {
+    flex: none;
+    width: 20px;
+    height: 20px;
+    padding: 0;
+    border-radius: 4px;
+    visibility: hidden;
+  }
+  .row:hover button,
+  .row.active button,
+  .row.selected button {
+    visibility: visible;
+  }
+  .row button:hover {
+    background: var(--vscode-toolbar-hoverBackground);
+  }
+  .row input {
+    flex: 1;
+  }
+  .row.drop-into {
+    background: var(--vscode-list-dropBackground);
+    outline: 1px dashed var(--vscode-contrastActiveBorder, transparent);
+    outline-offset: -1px;
+  }
+  .row.drop-before::before,
+  .row.drop-after::after {
+    content: '';
+    position: absolute;
+    left: 8px;
+    right: 0;
+    height: 2px;
+    background: var(--vscode-list-dropBetweenBackground, var(--vscode-focusBorder));
+  }
+  .row.drop-before::before {
+    top: -1px;
+  }
+  .row.drop-after::after {
+    bottom: -1px;
+  }
+  .row.drop-refused {
+    cursor: not-allowed;
+    outline: 1px solid var(--vscode-inputValidation-errorBorder, var(--vscode-errorForeground));
+    outline-offset: -1px;
+  }
+  .note {
+    display: flex;
+    gap: 6px;
+    padding: 4px 8px;
+    border-top: 1px solid
+      var(--vscode-sideBarSectionHeader-border, var(--vscode-contrastBorder, transparent));
+    overflow-wrap: anywhere;
+    max-height: 6em;
+    overflow-y: auto;
+  }
+  .note.error {
+    color: var(--vscode-inputValidation-errorForeground, var(--vscode-foreground));
+    background: var(--vscode-inputValidation-errorBackground);
+    border: 1px solid var(--vscode-inputValidation-errorBorder, transparent);
+  }
+  .welcome {
+    display: flex;
+    flex-direction: column;
+    gap: 10px;
+    padding: 12px 20px;
+    overflow-wrap: anywhere;
+  }
+  .welcome p {
+    margin: 0;
+  }
+  .welcome button.primary {
+    justify-content: center;
+  }
+  .unseen {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+    white-space: nowrap;
+  }
+`;
