@@ -3,10 +3,22 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as vscode from 'vscode';
-import { git, ready, untilBoard, waitMs, workspaceRoot } from './support.ts';
+import { activated, git, ready, untilBoard, waitMs, workspaceRoot } from './support.ts';
+
+const megabyte = 1024 * 1024;
+const idleBytesMax = 15 * megabyte;
 
 suite('a repository without Drover', () => {
+  let bytesBefore = 0;
+
+  suiteSetup(async () => {
+    await activated();
+    bytesBefore = usedBytes();
+  });
+
   test('says so, with the command that helps, and changes nothing by itself', async () => {
     const exports = await ready();
     await exports.until((connection) => {
@@ -24,4 +36,18 @@ suite('a repository without Drover', () => {
     assert.equal(project.root, workspaceRoot());
     assert.equal(git('status', '--porcelain'), '');
   });
+
+  test('adds little to the memory of the host once connected and idle', () => {
+    const added = usedBytes() - bytesBefore;
+    console.log(`[test]      (${(added / megabyte).toFixed(1)} MB)`);
+    assert.ok(added <= idleBytesMax, `${(added / megabyte).toFixed(1)} MB`);
+  });
 });
+
+/** What is in use after everything that is not has been thrown away. */
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
