@@ -181,6 +181,22 @@ suite('steering a run', function () {
     for (const barrier of barriers) barrier.close();
   });
 
+  test('who watches without a backend sees what others do, until Ctrl-C', async () => {
+    const here = project({ agent: writesOneFile });
+    await here.expect(0, ['init']);
+    const events = here.start(['events', '--follow', '--json']);
+    const status = here.start(['status', '--watch', '--json']);
+    await status.line((line) => line.includes('"total":0'));
+    await here.add('Say hello to everybody');
+    await events.line((line) => line.includes('"task.created"'));
+    await status.line((line) => line.includes('"total":1'));
+    for (const watcher of [events, status]) {
+      watcher.signal('SIGINT');
+      assert.equal((await watcher.ended).code, 130);
+    }
+    assert.equal(here.backendPid(), null);
+  });
+
   test('a detached run goes on by itself; the next command sees it to its end', async () => {
     const here = project({ agent: writesOneFile });
     await beginPlan(here, ['a', 'b']);

@@ -21,6 +21,8 @@ export interface FeedPumpOptions {
   readonly frameMs?: number;
   /** Another process may append without a word to this one: then the feed is looked at this often. */
   readonly pollMs?: number;
+  /** The process stays for as long as it is followed: nothing else keeps a command that only watches. */
+  readonly staysAlive?: boolean;
   readonly outstandingMax?: number;
   readonly batch?: number;
 }
@@ -78,7 +80,7 @@ export function startFeedPump(options: FeedPumpOptions): () => void {
 
   const unsubscribe = feed.onAppend(schedule);
   const poll = setInterval(schedule, pollMs);
-  poll.unref();
+  if (options.staysAlive !== true) poll.unref();
   schedule();
   return stop;
 }

@@ -42,6 +42,7 @@ export function localClient(
         feed,
         after,
         pollMs: localPollMs,
+        staysAlive: true,
         deliver: async (events) => onEvents(events),
         onFailure: (error) => onEnd(error instanceof Error ? error.message : String(error)),
       });
