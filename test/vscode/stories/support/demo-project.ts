@@ -15,7 +15,7 @@ export function demoProject(options: DemoOptions = {}): Project {
   return makeProject({
     env: { DROVER_AGENT_TYPE: 'demo', DROVER_AGENT_PATH: '', ...options.env },
     settings: [
-      `workers = ${workers}`,
+      `max_workers = ${workers}`,
       '[agent.env]',
       `DROVER_DEMO_STEP_MS = "${stepMs}"`,
       '[gate]',

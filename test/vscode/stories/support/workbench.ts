@@ -13,6 +13,7 @@ import {
 } from '../../host/browser.ts';
 import { installVsix, startHost, type VsCodeHost, workbenchUrl } from '../../host/host.ts';
 import { temporaryFolder } from '../../host/isolation.ts';
+import { runCommand } from './parts.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
 const activityBarMaxMs = 60_000;
@@ -92,14 +93,23 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     violations,
     anotherWindow: open,
     async reload() {
-      await page.reload();
+      const isLoaded = page.waitForEvent('domcontentloaded');
+      await runCommand(page, 'Developer: Reload Window');
+      await isLoaded;
       await untilUp(page);
     },
     close: () => end(context, host),
   };
 }
 
+let ended = 0;
+
+/** The last look of each window is kept: it tells why a story failed. */
 async function end(context: BrowserContext, host: VsCodeHost): Promise<void> {
+  for (const page of context.pages()) {
+    ended += 1;
+    await picture(page, `last-look-${ended}`).catch(() => {});
+  }
   await context.close();
   await host.stop();
 }
