@@ -50,7 +50,7 @@ export const controlStyles = css`
   button.secondary {
     color: var(--vscode-button-secondaryForeground);
     background: var(--vscode-button-secondaryBackground);
-    border-color: var(--vscode-button-border, transparent);
+    border-color: var(--vscode-button-secondaryBorder, var(--vscode-contrastBorder, transparent));
   }
   button.secondary:hover:enabled {
     background: var(--vscode-button-secondaryHoverBackground);

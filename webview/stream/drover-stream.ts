@@ -84,14 +84,21 @@ export class DroverStream extends LitElement {
     this.#session.restore(memory.attempt, memory.place);
     this.#find = new StreamFind({
       feed: () => this.#session?.feed ?? null,
-      entries: () => this.#entries,
+      entries: () => this.#session?.feed?.window.transcript.entries ?? [],
       onHit: (key) => this.#showHit(key),
       onChange: () => this.#pace?.wanted(),
     });
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    // Also while nothing of the panel has the focus.
+    window.addEventListener('keydown', this.#onKey);
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    window.removeEventListener('keydown', this.#onKey);
     this.#pace?.stop();
     if (this.#rememberTimer !== null) clearTimeout(this.#rememberTimer);
   }
@@ -114,7 +121,7 @@ export class DroverStream extends LitElement {
       session.taskId ?? '',
       feed?.attempt ?? 0,
     );
-    return html`<main @keydown=${this.#onKey}>
+    return html`<main>
       <drover-stream-header
         .task=${task}
         .taskId=${session.taskId ?? ''}
@@ -209,6 +216,7 @@ export class DroverStream extends LitElement {
     const hasBegin = feed.isOpen && !feed.hasOlder && transcript.entries.length > 0;
     this.#entries = hasBegin ? [this.#promptEntry(), ...transcript.entries] : transcript.entries;
     this.#follow = follow(this.#follow, { type: 'arrived', count });
+    if (!feed.isAtEnd) this.#follow = follow(this.#follow, { type: 'left_end' });
     this.#announce();
     this.#goToPlace();
     if (this.#entries.length > 0) this.#pace?.opened();

@@ -23,20 +23,27 @@ export interface CutText {
 }
 
 export function cutText(text: string, limits: TextLimits): CutText {
-  const lines = text.slice(0, allCharsMax).split('\n');
-  const kept = lines.slice(0, limits.lines);
-  const hiddenLines = lines.length - kept.length;
-  let hiddenChars = Math.max(0, text.length - allCharsMax);
-  const short = kept.map((line) => {
-    if (line.length <= limits.lineChars) return line;
-    hiddenChars += line.length - limits.lineChars;
-    return `${wellFormed(line.slice(0, limits.lineChars))}…`;
-  });
+  const lines = text.split('\n');
+  let hiddenLines = Math.max(0, lines.length - limits.lines);
+  let hiddenChars = 0;
+  let charsLeft = allCharsMax;
+  const kept: string[] = [];
+  for (const line of lines.slice(0, limits.lines)) {
+    if (charsLeft <= 0) {
+      hiddenLines += 1;
+      continue;
+    }
+    const max = Math.min(limits.lineChars, charsLeft);
+    hiddenChars += Math.max(0, line.length - max);
+    const shown = line.length <= max ? line : `${wellFormed(line.slice(0, max))}…`;
+    charsLeft -= shown.length + 1;
+    kept.push(shown);
+  }
   const parts = [
     hiddenLines > 0 ? `${hiddenLines.toLocaleString('en')} more lines` : '',
     hiddenChars > 0 ? `${hiddenChars.toLocaleString('en')} more characters` : '',
   ].filter((part) => part !== '');
-  return { text: short.join('\n'), isCut: parts.length > 0, rest: parts.join(', ') };
+  return { text: kept.join('\n'), isCut: parts.length > 0, rest: parts.join(', ') };
 }
 
 /** A cut must not leave half a character. */

@@ -66,10 +66,6 @@ export const rowStyles = css`
   .row.tight {
     padding-block: 0;
   }
-  .row:hover,
-  .row:focus-within {
-    background: var(--vscode-list-hoverBackground);
-  }
   .aside {
     position: absolute;
     top: 2px;
@@ -299,9 +295,9 @@ export const blockStyles = css`
     max-width: min(80%, 90ch);
     padding: 6px 10px;
     border-radius: 8px;
-    color: var(--vscode-button-secondaryForeground);
-    background: var(--vscode-button-secondaryBackground);
-    border: 1px solid var(--vscode-button-border, var(--vscode-contrastBorder, transparent));
+    color: var(--vscode-editorWidget-foreground);
+    background: var(--vscode-editorWidget-background);
+    border: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, transparent));
   }
   .bubble .state {
     font-size: 90%;
@@ -312,8 +308,10 @@ export const blockStyles = css`
   }
   ::highlight(drover-find) {
     background-color: var(--vscode-editor-findMatchHighlightBackground);
+    text-decoration: underline;
   }
   ::highlight(drover-find-current) {
     background-color: var(--vscode-editor-findMatchBackground);
+    text-decoration: underline 2px;
   }
 `;

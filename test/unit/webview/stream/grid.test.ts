@@ -1,0 +1,140 @@
+// The grid's pure parts: which agents are live, where arrows lead, what a tile says, and its feed.
+
+import assert from 'node:assert/strict';
+import { taskView } from '../../../doubles/views.ts';
+import { FakeLog, outputLine, outputLines } from '../../../webview/stream/fake-log.ts';
+import { liveAgents, tileBeside, tilesMax } from '../../../../webview/grid/live-agents.ts';
+import { TileFeed } from '../../../../webview/grid/tile-feed.ts';
+import { TileLines, tileLines, tileLinesMax } from '../../../../webview/grid/tile-lines.ts';
+import { sleep } from '../../../../webview/stream/read-log.ts';
+
+suite('grid: live agents', () => {
+  test('those that run, oldest first, with the part they are at', () => {
+    const tasks = [
+      taskView({ id: 'done', status: 'completed' }),
+      taskView({ id: 'young', status: 'in_progress', phase: 'agent', started_at: 200 }),
+      taskView({ id: 'old', status: 'in_progress', phase: 'gate', started_at: 100 }),
+      taskView({ id: 'old-1', parent_id: 'old', status: 'completed' }),
+      taskView({ id: 'old-2', parent_id: 'old', status: 'in_progress' }),
+      taskView({ id: 'begins', status: 'claimed' }),
+      taskView({ id: 'lands', status: 'needs_review', phase: 'land', started_at: 300 }),
+    ];
+    assert.deepEqual(
+      liveAgents(tasks).map(({ logId }) => logId),
+      ['old-2', 'young', 'lands', 'begins'],
+    );
+  });
+
+  test('not more than can be looked at', () => {
+    const tasks = Array.from({ length: 200 }, (_, index) =>
+      taskView({ id: `t${index}`, status: 'in_progress' }),
+    );
+    assert.equal(liveAgents(tasks).length, tilesMax);
+  });
+
+  test('arrows move between tiles and stop at the edges', () => {
+    const cases: readonly (readonly [number, string, number])[] = [
+      [0, 'ArrowRight', 1],
+      [4, 'ArrowRight', 4],
+      [0, 'ArrowLeft', 0],
+      [1, 'ArrowDown', 3],
+      [3, 'ArrowDown', 3],
+      [3, 'ArrowUp', 1],
+      [1, 'ArrowUp', 1],
+      [2, 'Home', 0],
+      [2, 'End', 4],
+      [2, 'x', 2],
+    ];
+    for (const [index, key, expected] of cases) {
+      assert.equal(tileBeside(index, key, 2, 5), expected, `${index} ${key}`);
+    }
+  });
+});
+
+suite('grid: lines of a tile', () => {
+  test('one event is a line or a few, harmless and short', () => {
+    const cases: readonly (readonly [
+      Record<string, unknown> & { type: string },
+      readonly string[],
+    ])[] = [
+      [{ type: 'text', text: 'a\n\nb' }, ['a', 'b']],
+      [{ type: 'tool_call', id: 't', name: 'Bash', title: 'Bash ls' }, ['→ Bash ls']],
+      [{ type: 'tool_result', id: 't', isError: false, text: 'fine' }, []],
+      [{ type: 'tool_result', id: 't', isError: true, text: 'no' }, ['✗ no']],
+      [{ type: 'output', text: '\u001b[31m1%\r50%\r\u001b[32m100%\u202e' }, ['100%U+202E']],
+      [{ type: 'output', text: 'x'.repeat(5_000) }, ['x'.repeat(300)]],
+      [{ type: 'usage', usage: {} }, []],
+      [{ type: 'exit', code: 1 }, ['Ended with exit code 1']],
+    ];
+    for (const [event, expected] of cases)
+      assert.deepEqual(tileLines({ at: 1, ...event }), expected);
+  });
+
+  test('only the newest stay', () => {
+    const lines = new TileLines();
+    lines.add(outputLines(1_000));
+    assert.equal(lines.lines.length, tileLinesMax);
+    assert.equal(lines.lines.at(-1), 'line 999');
+  });
+});
+
+suite('grid: feed of a tile', () => {
+  function feedOf(log: FakeLog): { feed: TileFeed; until(look: () => boolean): Promise<void> } {
+    const listeners = new Set<() => void>();
+    const feed = new TileFeed({
+      id: 't',
+      read: (params) => log.read(params),
+      onChange: () => {
+        for (const listener of listeners) listener();
+      },
+      sleep: (ms, signal) => sleep(ms > 20_000 ? ms : 1, signal),
+    });
+    return {
+      feed,
+      until: (look) =>
+        new Promise((done) => {
+          const check = (): void => {
+            if (look()) done();
+          };
+          listeners.add(check);
+          check();
+        }),
+    };
+  }
+
+  test('begins at the end and follows', async () => {
+    const log = new FakeLog(outputLines(10_000));
+    const { feed, until } = feedOf(log);
+    void feed.run();
+    await until(() => feed.lines.at(-1) === 'line 9999');
+    assert.ok(log.asked.every(({ limit }) => (limit ?? 0) <= 500));
+    log.write(outputLine(10_000));
+    await until(() => feed.lines.at(-1) === 'line 10000');
+    assert.equal(feed.skipped, 0);
+    feed.stop();
+  });
+
+  test('goes on at the end when it is behind, and says about how much it left out', async () => {
+    const log = new FakeLog(outputLines(10));
+    const { feed, until } = feedOf(log);
+    void feed.run();
+    await until(() => feed.lines.at(-1) === 'line 9');
+    log.write(...outputLines(20_000, 10));
+    await until(() => feed.lines.at(-1) === 'line 20009');
+    assert.ok(feed.skipped > 18_000 && feed.skipped < 21_000, String(feed.skipped));
+    assert.ok(log.asked.length < 6);
+    feed.stop();
+  });
+
+  test('goes on when the backend is back, and ends with the attempt', async () => {
+    const log = new FakeLog(outputLines(10));
+    log.failure = new Error('gone');
+    const { feed, until } = feedOf(log);
+    const run = feed.run();
+    log.failure = null;
+    await until(() => feed.lines.at(-1) === 'line 9');
+    log.end();
+    await run;
+    assert.equal(feed.hasEnded, true);
+  });
+});

@@ -1,0 +1,98 @@
+// The grid of all agents alone in Chromium.
+
+import assert from 'node:assert/strict';
+import { questionView } from '../../doubles/views.ts';
+import { checkAxe } from '../support/axe.ts';
+import { boardOf, numbered } from '../support/boards.ts';
+import { themeNames } from '../support/themes.ts';
+import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
+import { FakeLog, outputLine, outputLines } from './fake-log.ts';
+
+suite('webview: grid', () => {
+  let view: OpenWebview;
+  let logs: Map<string, FakeLog>;
+
+  const tile = (name: string): ReturnType<typeof view.page.getByRole> =>
+    view.page.getByRole('button', { name });
+
+  async function open(
+    count: number,
+    theme: (typeof themeNames)[number] = 'Dark 2026',
+  ): Promise<void> {
+    const tasks = numbered(
+      Array.from({ length: count }, (_, index) => ({
+        id: `task-${index}`,
+        title: `Task number ${index}`,
+        status: 'in_progress' as const,
+        phase: index === 1 ? 'gate' : 'agent',
+        agent: 'claude',
+        attempts: 1,
+        started_at: 1_700_000_000 + index,
+      })),
+    );
+    logs = new Map(tasks.map(({ id }) => [id, new FakeLog(outputLines(100))]));
+    const questions = [questionView({ id: 'q', task_id: 'task-2', text: 'May I?' })];
+    view = await openWebview('grid', {
+      theme,
+      state: { board: { ...boardOf(tasks), questions: count > 2 ? questions : [] } },
+      prepare: (host) => {
+        host.backend('log.read', (params) => {
+          const log = logs.get(params.id);
+          if (log === undefined) throw new Error(`no log of ${params.id}`);
+          return log.read(params);
+        });
+        host.action('openStream', () => ({}));
+        host.action('runEpic', () => ({}));
+      },
+    });
+  }
+
+  for (const theme of themeNames) {
+    test(`shows every agent with its last lines: ${theme}`, async () => {
+      await open(16, theme);
+      await tile('Task number 15').waitFor();
+      await view.page.getByText('line 99').nth(15).waitFor();
+      await view.page.getByText('waits for you').waitFor();
+      await screenshot(view.page, `grid-${theme.toLowerCase().replaceAll(' ', '-')}`);
+      await checkAxe(view.page);
+      await view.close();
+    });
+  }
+
+  test('shows what is written, opens a stream by click and by Enter, arrows move', async () => {
+    await open(4);
+    await tile('Task number 3').waitFor();
+    logs.get('task-1')?.write(outputLine(100, 'something new'));
+    await view.page.getByText('something new').waitFor();
+    await view.page.keyboard.press('Tab');
+    await view.page.keyboard.press('ArrowRight');
+    await view.page.keyboard.press('ArrowRight');
+    await view.page.keyboard.press('ArrowLeft');
+    await view.host.until('the tile is selected', () => view.host.selection[0] === 'task-1');
+    await view.page.keyboard.press('Enter');
+    assert.deepEqual(await view.host.waitFor('openStream'), { task: 'task-1' });
+    await view.page.getByText('line 99').nth(3).click();
+    assert.deepEqual(await view.host.waitFor('openStream', 1), { task: 'task-3' });
+    await view.close();
+  });
+
+  test('an agent that ends leaves; without any there is a way on', async () => {
+    await open(1);
+    await tile('Task number 0').waitFor();
+    await view.host.pushState({ board: boardOf([]) });
+    await view.page.getByText('No agent is at work.').waitFor();
+    await checkAxe(view.page);
+    await view.page.getByRole('button', { name: 'Run All' }).click();
+    assert.deepEqual(await view.host.waitFor('runEpic'), { epic: null });
+    await view.close();
+  });
+
+  test('says what it left out', async () => {
+    await open(1);
+    await view.page.getByText('line 99').waitFor();
+    logs.get('task-0')?.write(...outputLines(20_000, 100));
+    await view.page.getByText('line 20099').waitFor();
+    await view.page.getByText(/about [\d,]+ lines skipped in this view/).waitFor();
+    await view.close();
+  });
+});

@@ -1,0 +1,101 @@
+// Search and copying in the stream panel.
+
+import assert from 'node:assert/strict';
+import { checkAxe } from '../support/axe.ts';
+import { screenshot } from '../support/webview-page.ts';
+import { FakeLog, outputLine, outputLines } from './fake-log.ts';
+import { conversation, openStream, type OpenStream } from './stream-page.ts';
+
+suite('webview: search in the stream', () => {
+  let view: OpenStream;
+
+  const field = (): ReturnType<typeof view.page.getByRole> =>
+    view.page.getByRole('searchbox', { name: 'Find in transcript' });
+  const result = (text: string | RegExp): Promise<void> =>
+    view.page.locator('drover-find .result').getByText(text).waitFor();
+
+  async function search(words: string): Promise<void> {
+    await view.page.keyboard.press('Control+f');
+    await field().fill(words);
+  }
+
+  test('finds in what is loaded, opens what is folded, and marks the words', async () => {
+    view = await openStream(new FakeLog(conversation()));
+    await view.page.getByRole('article', { name: /^Permission/ }).waitFor();
+    await search('FAILING');
+    await result('1 of 1');
+    await view.page.getByText('1 failing').waitFor();
+    const marked = await view.page.evaluate(() => CSS.highlights.get('drover-find-current')?.size);
+    assert.equal(marked, 1);
+    await screenshot(view.page, 'stream-find');
+    await checkAxe(view.page);
+    await view.page.getByRole('button', { name: 'Match Case' }).click();
+    await result('No results here');
+    await field().press('Escape');
+    await field().waitFor({ state: 'detached' });
+    await view.close();
+  });
+
+  test('goes from hit to hit by keyboard', async () => {
+    view = await openStream(new FakeLog(outputLines(200)));
+    await view.page.getByText('line 199').first().waitFor();
+    await search('line 1');
+    await result(/^4 of 4/);
+    await field().press('Shift+Enter');
+    await result(/^3 of 4/);
+    await field().press('Enter');
+    await result(/^4 of 4/);
+    await field().press('Enter');
+    await result(/\(last\)/);
+    await view.close();
+  });
+
+  test('goes on through a log that is not loaded, back and forth', async () => {
+    const lines = outputLines(30_000);
+    lines[1_234] = outputLine(1_234, 'the needle');
+    view = await openStream(new FakeLog(lines));
+    await view.page.getByText('line 29999').first().waitFor();
+    await search('needle');
+    await view.page.getByText('the needle').waitFor();
+    await result(/^1 of 1/);
+    await view.page.getByRole('button', { name: /To the end/ }).click();
+    await view.page.getByText('line 29999').first().waitFor();
+    await view.close();
+  });
+
+  test('VS Code can open it, too', async () => {
+    view = await openStream(new FakeLog(outputLines(10)));
+    await view.page.getByText('line 9').first().waitFor();
+    await view.host.do('find');
+    await field().waitFor();
+    await view.close();
+  });
+
+  test('copies an entry, whole and harmless', async () => {
+    const lines = [...conversation(), { type: 'text', text: 'a\u202eb\u001b[31mc', at: 1 }];
+    view = await openStream(new FakeLog(lines), {
+      prepare: (host) => host.action('copy', () => ({})),
+    });
+    await view.page.getByRole('article', { name: /^Tool: Bash/ }).press('Control+c');
+    assert.deepEqual(await view.host.waitFor('copy'), {
+      text: 'Bash npm test\n# Run the tests\nnpm test\n1 failing\n12 passing',
+    });
+    await view.page.getByRole('article', { name: /^Agent says: a/ }).hover();
+    await view.page
+      .getByRole('article', { name: /^Agent says: a/ })
+      .getByRole('button', { name: 'Copy' })
+      .click();
+    assert.deepEqual(await view.host.waitFor('copy', 1), { text: 'aU+202Ebc' });
+    await view.close();
+  });
+
+  test('a selection is what is copied', async () => {
+    view = await openStream(new FakeLog(conversation()), {
+      prepare: (host) => host.action('copy', () => ({})),
+    });
+    await view.page.getByText('warning: deprecated').dblclick({ position: { x: 12, y: 8 } });
+    await view.host.do('copy');
+    assert.deepEqual(await view.host.waitFor('copy'), { text: 'warning' });
+    await view.close();
+  });
+});

@@ -1,0 +1,126 @@
+// The stream panel by keyboard alone, and hostile content in it.
+
+import assert from 'node:assert/strict';
+import { questionView } from '../../doubles/views.ts';
+import { checkAxe } from '../support/axe.ts';
+import { screenshot } from '../support/webview-page.ts';
+import { taskId } from './attempt-view.ts';
+import { at, FakeLog, outputLines } from './fake-log.ts';
+import { boardWith, conversation, openStream, type OpenStream } from './stream-page.ts';
+
+suite('webview: stream by keyboard', () => {
+  let view: OpenStream;
+
+  const focused = (): Promise<string> =>
+    view.page.evaluate(() => {
+      let element = document.activeElement;
+      while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+      return element?.getAttribute('aria-label') ?? element?.textContent.trim() ?? '';
+    });
+  const press = (key: string): Promise<void> => view.page.keyboard.press(key);
+  const focusIs = (expected: string | RegExp): Promise<unknown> =>
+    view.host
+      .until(`the focus is on ${expected}`, () => true)
+      .then(async () => {
+        for (let tries = 0; tries < 50; tries += 1) {
+          const now = await focused();
+          if (typeof expected === 'string' ? now === expected : expected.test(now)) return;
+          await view.page.evaluate(() => new Promise(requestAnimationFrame));
+        }
+        assert.match(await focused(), new RegExp(expected));
+      });
+
+  test('arrows move between entries, Enter opens and closes them, Tab goes on to the answers', async () => {
+    const permission = questionView({
+      id: 'q-1',
+      task_id: taskId,
+      attempt: 1,
+      kind: 'permission',
+      text: 'Claude Code wants to use Bash:\nnpm install',
+      choices: ['Allow', 'Deny'],
+    });
+    view = await openStream(new FakeLog(conversation()), {
+      state: { board: boardWith({}, { questions: [permission] }) },
+      prepare: (host) => host.backend('answer', () => ({}) as never),
+    });
+    const last = view.page.getByRole('article', { name: /^Permission/ });
+    await last.waitFor();
+    await press('Tab');
+    await focusIs(/^Permission/);
+    await press('ArrowUp');
+    await focusIs('Error output: warning: deprecated');
+    for (let step = 0; step < 4; step += 1) await press('ArrowUp');
+    await focusIs('Tool: Bash npm test, failed');
+    await press('Enter');
+    await view.page.getByText('1 failing').waitFor();
+    await press('Enter');
+    await view.page.getByText('1 failing').waitFor({ state: 'detached' });
+    await press('ArrowRight');
+    await view.page.getByText('1 failing').waitFor();
+    await press('Home');
+    await focusIs(/^Prompt/);
+    await press('End');
+    await focusIs(/^Permission/);
+    await press('Tab');
+    await focusIs('Allow');
+    await press('Enter');
+    assert.deepEqual(await view.host.waitFor('answer'), { id: 'q-1', choice: 'Allow' });
+    await view.close();
+  });
+
+  test('the focus stays on its entry while the stream goes on', async () => {
+    view = await openStream(new FakeLog(conversation()));
+    await view.page.getByRole('article', { name: /^Permission/ }).waitFor();
+    await press('Tab');
+    await focusIs(/^Permission/);
+    await press('ArrowUp');
+    const before = 'Error output: warning: deprecated';
+    await focusIs(before);
+    view.log.write(...outputLines(3_400));
+    await view.page.getByText('line 3399').first().waitFor();
+    assert.equal(await focused(), before);
+    await view.close();
+  });
+
+  test('the prompt is read when it is opened', async () => {
+    view = await openStream(new FakeLog(conversation()));
+    await view.page.getByRole('article', { name: /^Prompt/ }).press('Enter');
+    await view.page.getByText('print.ts').first().waitFor();
+    assert.equal(view.host.of('log.prompt').length, 1);
+    await view.close();
+  });
+
+  test('hostile content is text: nothing runs, nothing is hidden, the policy refuses nothing', async () => {
+    const html = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    const link = '[click](command:workbench.action.terminal.new)';
+    const tricks =
+      '\u001b]8;;command:evil\u0007link\u001b]8;;\u0007\u001b[2J\u001b[31mred\u0000\u202egnp.exe';
+    const line = { at: at(1) };
+    view = await openStream(
+      new FakeLog([
+        { ...line, type: 'text', text: `${html} ${link} \`${html}\`` },
+        { ...line, type: 'output', stream: 'stdout', text: tricks },
+        { ...line, type: 'tool_call', id: 'x', name: html, title: html, input: { [html]: html } },
+        { ...line, type: 'tool_result', id: 'x', isError: false, text: html },
+        { ...line, type: 'hint', id: 'h', text: html, state: 'sent' },
+        { ...line, type: 'output', stream: 'stdout', text: 'x'.repeat(1_000_000) },
+        { ...line, type: 'output', stream: 'stdout', text: 'safe\rrm -rf /\rls' },
+      ]),
+      { state: { board: boardWith({ title: `${html}\u202e` }) } },
+    );
+    await view.page.getByRole('article', { name: /^Tool/ }).press('Enter');
+    await view.page.getByText('link', { exact: false }).first().waitFor();
+    assert.equal(await view.page.locator('img, script[src*="x"], a').count(), 0);
+    const text = await view.page.evaluate(() => {
+      const root = document.querySelector('drover-stream')?.shadowRoot;
+      return root?.querySelector('drover-transcript')?.shadowRoot?.textContent ?? '';
+    });
+    for (const shown of [html, link, 'U+202E', '␀', '2ls', 'more characters']) {
+      assert.ok(text.includes(shown), shown);
+    }
+    assert.ok(!text.includes('\u202e') && !text.includes('\u001b'));
+    await screenshot(view.page, 'stream-hostile');
+    await checkAxe(view.page);
+    await view.close();
+  });
+});
