@@ -45,7 +45,11 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const upkeep = throwAwayOld(project, host).catch((error: unknown) =>
     host.engine.report(error, 'throwing away what is old'),
   );
+  const healing = setInterval(() => {
+    served.heal().catch((error: unknown) => host.engine.report(error, 'listening again'));
+  }, idleLookMs);
   await life.over();
+  clearInterval(healing);
   await upkeep;
   stopFollowing();
   if (served.address !== null) rmSync(project.places.address, { force: true });
@@ -117,6 +121,7 @@ class BackendLife {
 
 interface Served {
   readonly address: BackendAddress | null;
+  heal(): Promise<void>;
   close(reason: string): Promise<void>;
 }
 
@@ -142,7 +147,7 @@ async function serve(
       output: process.stdout,
       onEnd: () => life.leave('the client is gone'),
     });
-    return { address: null, close: (reason) => streams.close(reason) };
+    return { address: null, heal: async () => {}, close: (reason) => streams.close(reason) };
   }
   const address = newAddress(project, options.socket);
   const socket = await serveSocket({
@@ -151,7 +156,7 @@ async function serve(
     token: address.token,
   });
   writeAddress(project.places.address, address);
-  return { address, close: (reason) => socket.close(reason) };
+  return { address, heal: () => socket.heal(), close: (reason) => socket.close(reason) };
 }
 
 function newAddress(project: Project, socket: string | undefined): BackendAddress {

@@ -29,6 +29,11 @@ export interface ServeSocketOptions {
 
 export interface ServedSocket {
   readonly path: string;
+  /**
+   * Listens anew when the socket's file is gone: folders for run-time files are emptied behind our back, as when a person
+   * logs out. Clients that are connected stay so.
+   */
+  heal(): Promise<void>;
   /** Tells every client, ends their connections and removes the socket file. */
   close(reason: string): Promise<void>;
 }
@@ -41,7 +46,7 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
     clients += change;
     options.onClientCount(clients);
   };
-  const server = createServer((socket) => {
+  const accept = (socket: Socket): void => {
     if (open.size >= connectionsMax) {
       socket.destroy();
       return;
@@ -61,10 +66,18 @@ export async function serveSocket(options: ServeSocketOptions): Promise<ServedSo
       },
     );
     open.add(served);
-  });
+  };
+  let server = createServer(accept);
   await listen(server, options.path);
   return {
     path: options.path,
+    async heal() {
+      if (!server.listening || isThere(options.path)) return;
+      server.close(); // before the next one: it removes the file of its name
+      server = createServer(accept);
+      await preparePath(options.path);
+      await listen(server, options.path);
+    },
     async close(reason) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.all([...open].map((served) => served.leave(reason)));
@@ -121,6 +134,10 @@ async function listen(server: Server, path: string): Promise<void> {
 /** In a folder of another user the socket could be exchanged for his. */
 function isOursOrRoots(uid: number): boolean {
   return uid === 0 || uid === process.getuid?.();
+}
+
+function isThere(path: string): boolean {
+  return isPipe(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function isPipe(path: string): boolean {

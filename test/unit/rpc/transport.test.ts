@@ -80,6 +80,20 @@ suite('socket transport', () => {
     assert.equal(statSync(join(folder, 'private')).mode & 0o777, 0o700);
   });
 
+  test('a socket whose folder was emptied listens anew, and keeps who is connected', async () => {
+    await serve();
+    const before = await client();
+    await served?.heal();
+    rmSync(join(folder, 'private'), { recursive: true });
+    await assert.rejects(client());
+    await served?.heal();
+    const after = await client();
+    for (const each of [before, after]) {
+      assert.equal((await each.call('task.add', { title: 'Still here' })).title, 'Still here');
+    }
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+
   test('a request gets its answer, and the number of clients is told', async () => {
     await serve();
     const caller = await client();
