@@ -8,17 +8,17 @@ export interface StartCandidate {
   /** Length of the longest chain of dependents that begins here, itself included. */
   readonly chain: number;
   readonly createdAt: number;
-  /** Order of creation, the last word when all else is equal. */
+  /** Place in the order that people give, which is that of creation as long as nobody has moved anything. */
   readonly position?: number;
 }
 
-/** Order of starting: priority (higher first), chain (longer first), age (older first), then position and id. */
+/** Order of starting: priority (higher first), chain (longer first), position, then age (older first) and id. */
 export function compareForStart(a: StartCandidate, b: StartCandidate): number {
   return (
     b.priority - a.priority ||
     b.chain - a.chain ||
-    a.createdAt - b.createdAt ||
     (a.position ?? 0) - (b.position ?? 0) ||
+    a.createdAt - b.createdAt ||
     (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
   );
 }

@@ -53,7 +53,7 @@ async function readMoment(
   if (after > seq || seq - after > eventsMax) return null;
   const near = new NearTasks(at);
   const touched = await findTouched(near, await readNotes(at, after));
-  if (touched.tasks.size > tasksMax) return null;
+  if (touched.renumbered || touched.tasks.size > tasksMax) return null;
   const tasks = await readViews(at, near, [...touched.tasks]);
   const shown = new Set(tasks.map((task) => task.id));
   const counts = await countStatuses(at);
@@ -91,6 +91,11 @@ async function readNotes(at: Db, after: number): Promise<readonly FeedNote[]> {
     epicId: row.epic_id,
     data: JSON.parse(row.data) as FeedNote['data'],
   }));
+}
+
+/** The views of these tasks at one moment, in the order of the board. */
+export async function readTaskViews(db: Db, ids: readonly string[]): Promise<readonly TaskView[]> {
+  return readAtOneMoment(db, (at) => readViews(at, new NearTasks(at), ids));
 }
 
 async function readViews(at: Db, near: NearTasks, ids: readonly string[]): Promise<TaskView[]> {

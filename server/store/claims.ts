@@ -15,7 +15,7 @@ export interface Candidate {
   readonly epoch: number;
 }
 
-/** Tasks that may start now, best first: those back from a limit, then by priority, chain, age. */
+/** Tasks that may start now, best first: those back from a limit, then by priority, chain, and the order people gave. */
 export async function startCandidates(
   tx: Reads,
   options: { readonly epicId: string | null; readonly nowMs: number; readonly limit: number },
@@ -40,7 +40,6 @@ export async function startCandidates(
     )
     .orderBy('priority', 'desc')
     .orderBy('chain', 'desc')
-    .orderBy('created_at')
     .orderBy('position')
     .limit(options.limit)
     .execute();

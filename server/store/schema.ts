@@ -92,9 +92,20 @@ const statements: readonly string[] = [
   `CREATE INDEX attempts_state ON attempts(state)`,
 ];
 
+/** Indexes of the second version: the order that people give decides who starts, and what is blocked from outside is found. */
+const secondStatements: readonly string[] = [
+  `DROP INDEX IF EXISTS tasks_start`,
+  `CREATE INDEX tasks_start ON tasks(status, priority DESC, chain DESC, position)`,
+  `CREATE INDEX tasks_outside ON tasks(status, position) WHERE blocked_reason IS NOT NULL`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
+}
+
+export async function improveIndexes<Tables>(db: Kysely<Tables>): Promise<void> {
+  for (const statement of secondStatements) await sql.raw(statement).execute(db);
 }

@@ -30,7 +30,7 @@ export interface TaskTable {
   test_command: Defaulted<string | null>;
   created_at: number;
   updated_at: number;
-  /** Order of creation: the last word when priority, chain and second of creation are equal. */
+  /** The order that people give, of creation at first: the last word when priority and chain are equal. */
   position: Defaulted<number>;
   labels: Defaulted<string>;
   acceptance_criteria: Defaulted<string>;

@@ -19,6 +19,8 @@ export interface Touched {
   readonly shape: boolean;
   /** Settings may have been read anew. */
   readonly settings: boolean;
+  /** Every task has got another number. */
+  readonly renumbered: boolean;
   /** Statuses that were left. */
   readonly left: ReadonlySet<TaskStatus>;
 }
@@ -40,9 +42,11 @@ export async function findTouched(near: NearTasks, notes: readonly FeedNote[]): 
   let epics = false;
   let shape = false;
   let settings = false;
+  let renumbered = false;
   for (const { type, taskId, epicId, data } of notes) {
     for (const id of idsIn(data['tasks'])) tasks.add(id);
     if (type.startsWith('epic.')) epics = true;
+    if (type === 'tasks.renumbered') renumbered = true;
     if (type === 'run.started' || type === 'run.resumed') {
       settings = true;
       if (epicId !== null) epics = true;
@@ -68,7 +72,7 @@ export async function findTouched(near: NearTasks, notes: readonly FeedNote[]): 
   await near.readLines(tasks);
   // A parent that is added on the way is looked at, too: its own line is part of this one.
   for (const id of tasks) for (const above of near.lineOf(id)) tasks.add(above);
-  return { tasks, epics, shape, settings, left };
+  return { tasks, epics, shape, settings, renumbered, left };
 }
 
 function idsIn(value: unknown): readonly string[] {

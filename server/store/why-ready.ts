@@ -132,7 +132,7 @@ async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
   const place =
     before.n === 0
       ? 'it is the next one'
-      : `${formatCount(before.n, 'ready task comes', 'ready tasks come')} before it (priority, chain, age)`;
+      : `${formatCount(before.n, 'ready task comes', 'ready tasks come')} before it (priority, chain, order)`;
   return [
     `All workers are busy (${busy.length} of ${run.workers}: ${shortList(busy)}); ${row.id} starts when one is free, ${place}.`,
   ];

@@ -6,6 +6,7 @@ import { readAttempts } from '../../store/attempts.ts';
 import { readChanges } from '../../store/board-changes.ts';
 import { snapshotExtras } from './data-look.ts';
 import type { DataHandlerDeps } from './data.ts';
+import { placeHandlers } from './panel-place.ts';
 import { idOf, integerOf, recordOf } from './params.ts';
 
 type PanelDataRequests =
@@ -30,10 +31,7 @@ export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDa
       return readChanges(store.db, after, snapshotExtras(deps));
     },
     attempts: async (params) => readAttempts(store.db, idOf(recordOf(params)['id'])),
-    'task.move': later,
-    'epic.move': later,
-    'task.remove': later,
-    'epic.remove': later,
+    ...placeHandlers(deps),
     change: later,
     'file.read': later,
   };

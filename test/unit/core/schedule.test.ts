@@ -13,7 +13,7 @@ suite('schedule', () => {
     position: fc.nat(2),
   });
 
-  test('priority, then chain, then age, then position', () => {
+  test('priority, then chain, then position, then age', () => {
     const make = (text: string) => {
       const [id = '', priority, chain, createdAt, position] = text.split(' ');
       return {
@@ -27,8 +27,8 @@ suite('schedule', () => {
     const wanted = [
       'a 9 1 9 9',
       'b 5 4 9 9',
-      'c 5 1 1 9',
-      'd 5 1 2 1',
+      'c 5 1 9 1',
+      'd 5 1 1 2',
       'e 5 1 2 2',
       'f 5 1 2 2',
       'g -1 9 0 0',

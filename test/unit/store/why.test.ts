@@ -221,7 +221,7 @@ suite('why', () => {
     await moveTask(project, B, ['claimed', 'in_progress'], { phase: 'agent' });
     await addTasks(project, [{ title: 'Z' }]);
     assert.deepEqual(await ask(C), [
-      'All workers are busy (2 of 2: A, B); C starts when one is free, 1 ready task comes before it (priority, chain, age).',
+      'All workers are busy (2 of 2: A, B); C starts when one is free, 1 ready task comes before it (priority, chain, order).',
     ]);
     await project.store.db
       .updateTable('tasks')

@@ -1,0 +1,52 @@
+// Where tasks and epics stand in the plan, as people drag them, and taking them out of it.
+
+import type { Handlers } from '../../protocol/api.ts';
+import { readTaskViews } from '../../store/board-changes.ts';
+import { moveEpic, removeEpic } from '../../store/epic-place.ts';
+import { moveTasks } from '../../store/task-move.ts';
+import { removeTasks } from '../../store/task-remove.ts';
+import type { DataHandlerDeps } from './data.ts';
+import { given, idOf, nullableText, optionalTexts, recordOf } from './params.ts';
+
+type PlaceRequests = 'task.move' | 'epic.move' | 'task.remove' | 'epic.remove';
+
+export function placeHandlers(deps: DataHandlerDeps): Pick<Handlers, PlaceRequests> {
+  const { store } = deps;
+  const { db, sources } = store;
+  return {
+    'task.move': async (params) => {
+      const record = recordOf(params);
+      const move = {
+        ids: optionalTexts(record['ids'], 'ids') ?? [],
+        before: trimmed(record['before'], 'before') ?? null,
+        ...given({
+          epic: trimmed(record['epic'], 'epic'),
+          parent: trimmed(record['parent'], 'parent'),
+        }),
+      };
+      const ids = await store.transaction((tx) => moveTasks(tx, sources, move));
+      return readTaskViews(db, ids);
+    },
+    'epic.move': async (params) => {
+      const record = recordOf(params);
+      const id = idOf(record['id']);
+      const before = trimmed(record['before'], 'before') ?? null;
+      await store.transaction((tx) => moveEpic(tx, sources, id, before));
+      return { id };
+    },
+    'task.remove': async (params) => {
+      const ids = optionalTexts(recordOf(params)['ids'], 'ids') ?? [];
+      return { removed: await store.transaction((tx) => removeTasks(tx, sources, ids)) };
+    },
+    'epic.remove': async (params) => {
+      const id = idOf(recordOf(params)['id']);
+      await store.transaction((tx) => removeEpic(tx, sources, id));
+      return { removed: id };
+    },
+  };
+}
+
+function trimmed(value: unknown, name: string): string | null | undefined {
+  const text = nullableText(value, name);
+  return typeof text === 'string' ? text.trim() : text;
+}

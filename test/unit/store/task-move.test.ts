@@ -1,0 +1,288 @@
+// Moving and removing: where things stand afterwards, what is refused, and that a refusal changes nothing.
+
+import assert from 'node:assert/strict';
+import { startCandidates } from '../../../server/store/claims.ts';
+import { moveEpic, removeEpic } from '../../../server/store/epic-place.ts';
+import { addEpic } from '../../../server/store/epics.ts';
+import { readEpics } from '../../../server/store/snapshot.ts';
+import { moveTasks, type TaskMove } from '../../../server/store/task-move.ts';
+import { removeTasks } from '../../../server/store/task-remove.ts';
+import {
+  addTasks,
+  everything,
+  memoryStore,
+  moveTask,
+  refusalOf,
+  type TestStore,
+} from './memory-store.ts';
+
+suite('moving tasks', () => {
+  let project: TestStore;
+  let ids: Readonly<Record<string, string>>;
+  setup(async () => {
+    project = await memoryStore();
+    ids = await addTasks(project, [
+      { title: 'A' },
+      { title: 'B' },
+      { title: 'C' },
+      { title: 'D' },
+      { title: 'D1', parent: 'D' },
+      { title: 'D2', parent: 'D' },
+      { title: 'D3', parent: 'D', blocked_by: ['A'] },
+    ]);
+  });
+  teardown(() => project.close());
+
+  const idOf = (title: string): string => ids[title] ?? title;
+  const idsOf = (titles: string): string[] => titles.split(' ').map(idOf);
+
+  async function move(titles: string, where: Partial<TaskMove> = {}): Promise<void> {
+    const before = where.before === undefined || where.before === null ? null : idOf(where.before);
+    const parent = typeof where.parent === 'string' ? { parent: idOf(where.parent) } : {};
+    const given = { ...where, ...parent, ids: idsOf(titles), before };
+    await project.store.transaction((tx) => moveTasks(tx, project.sources, given));
+  }
+
+  /** Titles in the order of the board, sub-tasks left out unless their parent is named. */
+  async function order(parent: string | null = null): Promise<string> {
+    const rows = await project.store.db
+      .selectFrom('tasks')
+      .select('title')
+      .where('parent_id', parent === null ? 'is' : '=', parent === null ? null : idOf(parent))
+      .orderBy('position')
+      .execute();
+    return rows.map((row) => row.title).join(' ');
+  }
+
+  const moves: readonly [string, string | null, string][] = [
+    ['C', 'A', 'C A B D'],
+    ['C', 'B', 'A C B D'],
+    ['A', null, 'B C D A'],
+    ['D B', 'A', 'D B A C'],
+    ['B D', 'C', 'A B D C'],
+    ['A', 'A', 'A B C D'],
+    ['A B', 'A', 'A B C D'],
+    ['B A', 'A', 'B A C D'],
+    ['C D', 'D', 'A B C D'],
+    ['D C B A', null, 'D C B A'],
+  ];
+  for (const [titles, before, expected] of moves) {
+    test(`${titles} in front of ${before ?? 'nothing'}: ${expected}`, async () => {
+      await move(titles, { before });
+      assert.equal(await order(), expected);
+    });
+  }
+
+  test('the order that people give is the order of starting', async () => {
+    project.sources.nowMs += 60_000;
+    await addTasks(project, [{ title: 'E' }]);
+    await project.store.db.updateTable('tasks').set({ chain: 1 }).execute();
+    const starts = async (): Promise<string> => {
+      const look = { epicId: null, nowMs: project.sources.nowMs, limit: 10 };
+      const found = await startCandidates(project.store.db, look);
+      const titles = await project.store.db.selectFrom('tasks').select(['id', 'title']).execute();
+      return found.map(({ id }) => titles.find((row) => row.id === id)?.title).join(' ');
+    };
+    assert.equal(await starts(), 'A B C E');
+    const e = await project.store.db
+      .selectFrom('tasks')
+      .select('id')
+      .where('title', '=', 'E')
+      .executeTakeFirstOrThrow();
+    await move(e.id, { before: 'B' });
+    assert.equal(await starts(), 'A E B C');
+  });
+
+  test('the same place again and again leaves the order right', async () => {
+    for (let round = 0; round < 60; round += 1) {
+      await move(round % 2 === 0 ? 'C' : 'D', { before: 'B' });
+      assert.equal(
+        await order(),
+        round % 2 === 0 && round > 0 ? 'A D C B' : round === 0 ? 'A C B D' : 'A C D B',
+      );
+    }
+    const rows = await project.store.db.selectFrom('tasks').select('position').execute();
+    assert.equal(new Set(rows.map((row) => row.position)).size, rows.length);
+    const events = await project.store.feed.read({ type: 'tasks.renumbered' });
+    assert.ok(events.length > 0, 'there was no room any more, and room was made');
+  });
+
+  test('into an epic and out of it, with what is below', async () => {
+    const { store, sources } = project;
+    const epic = await store.transaction((tx) => addEpic(tx, sources, { title: 'E' }));
+    await move('D A', { epic: epic.id, before: 'B' });
+    const inside = await store.db
+      .selectFrom('tasks')
+      .select('title')
+      .where('epic_id', '=', epic.id)
+      .orderBy('title')
+      .execute();
+    assert.deepEqual(
+      inside.map((row) => row.title),
+      ['A', 'D', 'D1', 'D2', 'D3'],
+    );
+    assert.equal(await order(), 'D A B C');
+    await move('D', { epic: null });
+    assert.equal(await order(), 'A B C D');
+    const [left] = await readEpics(store.db);
+    assert.equal(left?.counts.total, 1);
+    const moved = await store.feed.read({ type: 'task.moved' });
+    assert.deepEqual(
+      moved.map((event) => [event.task_id, event.epic_id]),
+      [
+        [idOf('D'), epic.id],
+        [idOf('A'), epic.id],
+        [idOf('D'), null],
+      ],
+    );
+  });
+
+  test('below another task and out again', async () => {
+    await move('B C', { parent: 'D', before: 'D2' });
+    assert.deepEqual([await order(), await order('D')], ['A D', 'D1 B C D2 D3']);
+    await move('B', { parent: null });
+    assert.deepEqual([await order(), await order('D')], ['A D B', 'D1 C D2 D3']);
+  });
+
+  test('sub-tasks are done in the order in which they stand', async () => {
+    await move('D3', { before: 'D1' });
+    const rows = await project.store.db
+      .selectFrom('tasks')
+      .select(['title', 'sequence_number'])
+      .where('parent_id', '=', idOf('D'))
+      .orderBy('sequence_number')
+      .execute();
+    assert.deepEqual(
+      rows.map((row) => [row.title, row.sequence_number]),
+      [
+        ['D3', 1],
+        ['D1', 2],
+        ['D2', 3],
+      ],
+    );
+  });
+
+  const refused: readonly [string, string, Partial<TaskMove>, RegExp][] = [
+    ['nothing', ' ', {}, /no task|Nothing/],
+    ['an unknown task', 'A none', { before: 'B' }, /no task "none"/],
+    ['in front of an unknown task', 'A', { before: 'none' }, /no task "none"/],
+    ['into an unknown epic', 'A B', { epic: 'none' }, /no epic "none"/],
+    ['below itself', 'A D', { parent: 'D1' }, /levels|itself/],
+    ['a sub-task into an epic of its own', 'A D1', { epic: 'e' }, /no epic|parent/],
+  ];
+  for (const [name, titles, where, message] of refused) {
+    test(`refused, and nothing is changed: ${name}`, async () => {
+      const before = await everything(project);
+      const refusal = await refusalOf(move(titles, where));
+      assert.match(refusal.message, message);
+      assert.equal(await everything(project), before);
+    });
+  }
+});
+
+suite('removing', () => {
+  let project: TestStore;
+  let ids: Readonly<Record<string, string>>;
+  setup(async () => {
+    project = await memoryStore();
+    ids = await addTasks(project, [
+      { title: 'A' },
+      { title: 'B', blocked_by: ['A'] },
+      { title: 'D' },
+      { title: 'D1', parent: 'D', blocked_by: ['B'] },
+      { title: 'E' },
+    ]);
+  });
+  teardown(() => project.close());
+
+  const remove = (titles: string): Promise<readonly string[]> =>
+    project.store.transaction((tx) =>
+      removeTasks(
+        tx,
+        project.sources,
+        titles.split(' ').map((title) => ids[title] ?? title),
+      ),
+    );
+
+  async function left(): Promise<string> {
+    const rows = await project.store.db
+      .selectFrom('tasks')
+      .select(['title', 'status', 'chain'])
+      .orderBy('position')
+      .execute();
+    return rows.map((row) => `${row.title} ${row.status} ${row.chain}`).join(', ');
+  }
+
+  test('a sub-task that held its parent is gone, and the parent is free', async () => {
+    assert.equal(await left(), 'A ready 3, B blocked 2, D blocked 1, D1 blocked 1, E ready 1');
+    assert.deepEqual(await remove('D1'), [ids['D1']]);
+    assert.equal(await left(), 'A ready 2, B blocked 1, D ready 1, E ready 1');
+  });
+
+  test('sub-tasks go with their parent, and what waits may go together', async () => {
+    assert.deepEqual(await remove('D'), [ids['D'], ids['D1']]);
+    await remove('A B');
+    assert.equal(await left(), 'E ready 1');
+    const events = await project.store.feed.read({ type: 'task.removed' });
+    assert.equal(events.length, 4);
+  });
+
+  const refused: readonly [string, string, RegExp][] = [
+    ['something waits for it', 'E A', /waits for/],
+    ['one of them is unknown', 'E none', /no task "none"/],
+    ['it has a history', 'E B', /completed and has a history/],
+    ['its sub-task has one', 'E D', /has a history/],
+  ];
+  for (const [name, titles, message] of refused) {
+    test(`refused, all of it: ${name}`, async () => {
+      if (message.source.includes('history')) {
+        for (const title of ['A', 'B']) {
+          await moveTask(project, ids[title] ?? '', ['claimed', 'in_progress', 'completed']);
+        }
+        await moveTask(project, ids['D1'] ?? '', ['claimed', 'in_progress', 'completed']);
+      }
+      const before = await everything(project);
+      assert.match((await refusalOf(remove(titles))).message, message);
+      assert.equal(await everything(project), before);
+    });
+  }
+
+  test('a part of a task at work is refused', async () => {
+    for (const title of ['A', 'B']) {
+      await moveTask(project, ids[title] ?? '', ['claimed', 'in_progress', 'completed']);
+    }
+    await moveTask(project, ids['D'] ?? '', ['claimed', 'in_progress']);
+    assert.match((await refusalOf(remove('D1'))).message, /is a part of .*, which is at work/);
+  });
+});
+
+suite('epics', () => {
+  test('are moved, and removed when they hold nothing', async () => {
+    const project = await memoryStore();
+    const { store, sources } = project;
+    const ids: string[] = [];
+    for (const title of ['A', 'B', 'C']) {
+      ids.push((await store.transaction((tx) => addEpic(tx, sources, { title }))).id);
+    }
+    const [a = '', b = '', c = ''] = ids;
+    const order = async (): Promise<string> =>
+      (await readEpics(store.db)).map((epic) => epic.title).join(' ');
+    const move = (id: string, before: string | null): Promise<void> =>
+      store.transaction((tx) => moveEpic(tx, sources, id, before));
+    await move(c, a);
+    assert.equal(await order(), 'C A B');
+    await move(c, null);
+    await move(b, b);
+    assert.equal(await order(), 'A B C');
+    assert.equal((await refusalOf(move('none', null))).kind, 'unknown_id');
+    assert.equal((await refusalOf(move(a, 'none'))).kind, 'unknown_id');
+    await addTasks(project, [{ title: 'T', epic: b }]);
+    const remove = (id: string): Promise<void> =>
+      store.transaction((tx) => removeEpic(tx, sources, id));
+    assert.match((await refusalOf(remove(b))).message, /holds 1 task;/);
+    await remove(a);
+    assert.equal(await order(), 'B C');
+    assert.equal((await refusalOf(remove(a))).kind, 'unknown_id');
+    await project.close();
+  });
+});
