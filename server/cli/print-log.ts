@@ -70,6 +70,8 @@ class LogPrinter {
   private readonly client: Client;
   private attempt: number;
   private isNamed = false;
+  /** How far each log was printed. */
+  private readonly ends = new Map<string, number>();
 
   constructor(context: CommandContext, client: Client, attempt: number) {
     this.context = context;
@@ -89,8 +91,9 @@ class LogPrinter {
     return first?.part ?? null;
   }
 
+  /** Said at the end of a log alone. */
   async isOver(id: string): Promise<boolean> {
-    return (await this.read(id, 0, 1)).ended;
+    return (await this.read(id, this.ends.get(id) ?? 0, 1)).ended;
   }
 
   name(part: TaskView): void {
@@ -107,6 +110,7 @@ class LogPrinter {
       this.print(part.id, page);
       const moved = page.next_offset > offset;
       offset = page.next_offset;
+      this.ends.set(part.id, offset);
       if (moved) continue;
       if (isLeft || page.ended || !watch.goesOn()) return;
       // Once more after the next one has begun: what was written in between belongs to this one.

@@ -112,6 +112,30 @@ suite('demo driver', function () {
     assert.equal(file('f'), '1\n2\n');
   });
 
+  test('the next part of an attempt does its own work in the same session', async () => {
+    await start('demo: write one.txt 1');
+    await start('demo: write two.txt 2', { taskId: 'task-aaaaaaaa.2', resume: true });
+    assert.deepEqual([file('one.txt'), file('two.txt')], ['1\n', '2\n']);
+  });
+
+  test('stopped in its first step it still knows what to do', async () => {
+    let asked = 0;
+    host = createRecordingHost((_question, withdrawn) => {
+      asked += 1;
+      if (asked > 1) return 'yes';
+      return new Promise((resolve) => {
+        withdrawn.addEventListener('abort', () => resolve(null));
+      });
+    });
+    const stop = new AbortController();
+    const first = start('demo: ask Go on? | yes\ndemo: write a.txt 1', {}, stop.signal);
+    await host.waitFor('question', () => true);
+    stop.abort();
+    assert.equal((await first).kind, 'stopped');
+    assert.equal((await start('Go on.', { resume: true })).kind, 'done');
+    assert.equal(file('a.txt'), '1\n');
+  });
+
   test('stop ends it and what it left running', async () => {
     const abort = new AbortController();
     const running = start('demo: leave-running\ndemo: sleep 60000', {}, abort.signal);

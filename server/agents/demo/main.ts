@@ -26,6 +26,8 @@ import {
 /** What a session remembers: so that an agent killed in its middle goes on where it was. */
 interface SessionState {
   attempt: number;
+  /** The task or sub-task; the parts of an attempt share a session. */
+  part: string;
   directives: Directive[];
   next: number;
   answer: string;
@@ -38,7 +40,7 @@ const statePath = process.env[demoStateVariable] ?? null;
 const leftRunningMs = 3_600_000;
 
 const openQuestions = new Map<string, (choice: string | null) => void>();
-let state: SessionState = { attempt, directives: [], next: 0, answer: '' };
+let state: SessionState = { attempt, part: taskId, directives: [], next: 0, answer: '' };
 
 function say(message: FromDemo): void {
   process.stdout.write(encodeLine(message));
@@ -105,9 +107,10 @@ async function followDirectives(prompt: string): Promise<DemoResult> {
 
 /** The same attempt goes on behind its last step; a new attempt begins at the first one. */
 function restoreState(found: Directive[]): SessionState {
-  const fresh: SessionState = { attempt, directives: found, next: 0, answer: '' };
+  const fresh: SessionState = { attempt, part: taskId, directives: found, next: 0, answer: '' };
   if (statePath === null || !existsSync(statePath)) return fresh;
   const stored = JSON.parse(readFileSync(statePath, 'utf8')) as SessionState;
+  if (stored.part !== taskId) return fresh;
   if (stored.attempt === attempt) return stored;
   return found.length > 0 ? fresh : { ...stored, attempt, next: 0 };
 }
