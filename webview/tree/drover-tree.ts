@@ -116,9 +116,11 @@ export class DroverTree extends LitElement {
     if (unavailable !== null) return unavailable;
     const { board, rows, draft } = this.#state;
     const isEmpty = board?.tasks.length === 0 && board.epics.length === 0 && draft === null;
-    return html`${this.#state.hasBar ? this.#bar() : nothing}
+    return html`<div class="page">
+      ${this.#state.hasBar ? this.#bar() : nothing}
       ${isEmpty ? emptyTemplate(welcome) : this.#tree(rows)} ${this.#note()}
-      <div class="unseen" role="status" aria-live="polite">${this.#said}</div>`;
+      <div class="unseen" role="status" aria-live="polite">${this.#said}</div>
+    </div>`;
   }
 
   #bar(): TemplateResult {

@@ -1,7 +1,6 @@
 // One row of the tree as a template: light markup, because hundreds come and go while one scrolls.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { styleMap } from 'lit/directives/style-map.js';
 import { formatCost, formatDuration, progressPercent } from '../../server/core/format.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { statusLooks, statusWords } from '../shared/status-words.ts';
@@ -55,15 +54,12 @@ export function rowTemplate(row: Row, look: RowLook, actions: RowActions): Templ
     aria-setsize=${row.setSize}
     aria-selected=${look.isSelected ? 'true' : 'false'}
     aria-expanded=${row.kind === 'draft' || row.expanded === null ? nothing : String(row.expanded)}
-    aria-label=${labelOf(row)}
+    aria-label=${labelOf(row, look.nowMs)}
     data-index=${look.index}
     data-id=${id ?? nothing}
     data-vscode-context=${JSON.stringify(contextOf(row))}
     draggable=${row.kind === 'task' && look.renaming === null ? 'true' : 'false'}
-    style=${styleMap({
-      transform: `translateY(${look.startPx}px)`,
-      paddingLeft: `${row.level * indentPx}px`,
-    })}
+    .style=${`transform: translateY(${look.startPx}px); padding-left: ${row.level * indentPx}px`}
   >
     ${row.kind === 'draft' ? nothing : twisty(row.expanded)}
     ${look.renaming === null ? content(row, look, actions) : textField(look.renaming, actions, 'New title')}
@@ -82,8 +78,8 @@ function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
     case 'epic':
       return epicContent(row.epic, look, actions);
     case 'loose':
-      return html`<span class="title">Without an epic</span
-        ><span class="facts">${row.count === 0 ? '' : row.count}</span>`;
+      return html`<span class="title">Without an epic</span>
+        <span class="facts">${row.count === 0 ? '' : row.count}</span>`;
     case 'task':
       return taskContent(row.task, look.nowMs);
     case 'draft':
@@ -92,13 +88,10 @@ function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
 }
 
 function epicContent(epic: EpicView, look: RowLook, actions: RowActions): TemplateResult {
-  const { completed, total } = epic.counts;
   const percent = progressPercent(epic.counts);
   return html`<span class="title"><bdi>${shown(epic.title)}</bdi></span>
-    <span class="facts">${total === 0 ? 'empty' : `${completed}/${total}`}</span>
-    <span class="progress" aria-hidden="true"
-      ><span style=${styleMap({ width: `${percent}%` })}></span
-    ></span>
+    <span class="facts">${countText(epic)}</span>
+    <span class="progress" aria-hidden="true"><span .style=${`width: ${percent}%`}></span></span>
     ${
       look.canRun
         ? html`<button
@@ -164,19 +157,26 @@ function draftLabel(draft: Draft): string {
   return draft.parent === null ? 'Title of the new task' : 'Title of the new sub-task';
 }
 
-function labelOf(row: Row): string {
+/** Begins with what is seen in the row; what only its icon says comes behind. */
+function labelOf(row: Row, nowMs: number): string {
   switch (row.kind) {
-    case 'epic': {
-      const { completed, total } = row.epic.counts;
-      return `Epic ${shown(row.epic.title)}, ${completed} of ${total} completed`;
-    }
+    case 'epic':
+      return `${shown(row.epic.title)} ${countText(row.epic)} completed, epic`;
     case 'loose':
-      return `Without an epic, ${row.count} ${row.count === 1 ? 'task' : 'tasks'}`;
-    case 'task':
-      return [shown(row.task.title), statusWords(row.task)].join(', ');
+      return `Without an epic ${row.count === 0 ? '' : row.count} tasks`;
+    case 'task': {
+      const facts = factsOf(row.task, nowMs);
+      const seen = [shown(row.task.title), facts.join(' · ')].join(' ').trim();
+      const words = statusWords(row.task);
+      return facts.includes(words) ? seen : `${seen}, ${words}`;
+    }
     case 'draft':
       return draftLabel(row.draft);
   }
+}
+
+function countText({ counts }: EpicView): string {
+  return counts.total === 0 ? 'empty' : `${counts.completed}/${counts.total}`;
 }
 
 function contextOf(row: Row): object {

@@ -53,7 +53,10 @@ export class TreeDrag {
   };
 
   readonly onLeave = (event: DragEvent): void => {
-    if (event.relatedTarget !== null) return;
+    // It is also heard for every row that the mouse leaves for the next one.
+    const { left, right, top, bottom } = (event.currentTarget as Element).getBoundingClientRect();
+    const { clientX: x, clientY: y } = event;
+    if (x > left && x < right && y > top && y < bottom) return;
     this.hovered = null;
     this.#parts.changed();
   };

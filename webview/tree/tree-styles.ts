@@ -6,6 +6,10 @@ export const rowHeightPx = 22;
 
 export const treeStyles = css`
   :host {
+    display: block;
+    height: 100%;
+  }
+  .page {
     display: flex;
     flex-direction: column;
     height: 100%;
@@ -110,7 +114,7 @@ export const treeStyles = css`
     padding-left: 4px;
     overflow: hidden;
     text-overflow: ellipsis;
-    flex: 0 1 auto;
+    flex: 0 1000 auto;
     color: var(--vscode-descriptionForeground);
     font-variant-numeric: tabular-nums;
   }

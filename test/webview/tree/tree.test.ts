@@ -1,0 +1,252 @@
+// The task tree alone in Chromium: what a mouse and a keyboard do to the plan, and that ten thousand tasks are no burden.
+
+import assert from 'node:assert/strict';
+import type { EpicView, TaskView } from '../../../server/protocol/views.ts';
+import { largeBoard, smallBoard } from '../support/boards.ts';
+import { checkAxe } from '../support/axe.ts';
+import { themeNames } from '../support/themes.ts';
+import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
+
+suite('webview: tree', () => {
+  let view: OpenWebview;
+
+  const row = (name: string | RegExp): ReturnType<typeof view.page.getByRole> =>
+    view.page.getByRole('treeitem', { name });
+  const press = (key: string): Promise<void> => view.page.keyboard.press(key);
+  const active = (): Promise<string | null> =>
+    view.page.evaluate(() => {
+      const root = document.querySelector('drover-tree')?.shadowRoot;
+      const id = root?.querySelector('[role=tree]')?.getAttribute('aria-activedescendant') ?? '';
+      return root?.getElementById(id)?.getAttribute('aria-label') ?? null;
+    });
+  const open = async (): Promise<void> => {
+    view = await openWebview('tree', { state: { board: smallBoard() } });
+    view.host.backend('task.move', () => []);
+    view.host.backend('task.edit', ({ id }) => taskOf(id));
+    view.host.backend('task.remove', ({ ids }) => ({ removed: ids }));
+    view.host.backend('task.add', () => ({ ...taskOf('readme'), id: 'fresh' }));
+    view.host.backend('epic.add', () => ({ ...(smallBoard().epics[0] as EpicView), id: 'epic-x' }));
+    await row(/^Write the parser/).waitFor();
+  };
+  const taskOf = (id: string): TaskView =>
+    smallBoard().tasks.find((task) => task.id === id) as TaskView;
+
+  for (const theme of themeNames) {
+    test(`shows epics, tasks and sub-tasks: ${theme}`, async () => {
+      view = await openWebview('tree', { theme, state: { board: smallBoard() } });
+      await row(/^Print the tree agent/).waitFor();
+      assert.equal(await row(/^Break wide lines/).getAttribute('aria-level'), '3');
+      assert.equal(await row(/^A language/).getAttribute('aria-setsize'), '3');
+      await row(/^Print the tree/).click();
+      await screenshot(view.page, `tree-${theme.toLowerCase().replaceAll(' ', '-')}`);
+      await checkAxe(view.page);
+      await view.close();
+    });
+  }
+
+  test('the keyboard goes everywhere and says where it is', async () => {
+    await open();
+    await view.page.getByRole('tree').focus();
+    const steps: readonly (readonly [string, string])[] = [
+      ['ArrowDown', 'Write the parser, completed'],
+      ['ArrowDown', 'Print the tree agent'],
+      ['ArrowLeft', 'Print the tree agent'],
+      ['ArrowDown', 'Check types blocked'],
+      ['ArrowUp', 'Print the tree agent'],
+      ['ArrowRight', 'Print the tree agent'],
+      ['ArrowRight', 'Break wide lines, ready'],
+      ['ArrowLeft', 'Print the tree agent'],
+      ['End', 'Draw icons paused'],
+      ['Home', 'A language 1/5 completed, epic'],
+      ['w', 'Write the parser, completed'],
+    ];
+    for (const [key, label] of steps) {
+      await press(key);
+      assert.ok((await active())?.startsWith(label) === true, `${key}: ${await active()}`);
+    }
+    await press('Enter');
+    assert.deepEqual(await view.host.waitFor('openStream'), { task: 'parse' });
+    await press('Control+Enter');
+    assert.deepEqual(await view.host.waitFor('runEpic'), { epic: 'syntax' });
+    await view.close();
+  });
+
+  test('adds, renames and removes by keyboard, and undoes it', async () => {
+    await open();
+    await row(/^Serve over HTTP/).click();
+    await press('Alt+n');
+    await view.page.keyboard.type('A new one');
+    await press('Enter');
+    assert.deepEqual(await view.host.waitFor('task.add'), { title: 'A new one', epic: 'server' });
+    await press('Control+z');
+    assert.deepEqual(await view.host.waitFor('task.remove'), { ids: ['fresh'] });
+    await row(/^Write a README/).click();
+    await press('F2');
+    await view.page.keyboard.type('Write the README');
+    await press('Enter');
+    assert.deepEqual(await view.host.waitFor('task.edit'), {
+      id: 'readme',
+      title: 'Write the README',
+    });
+    await view.host.do('newEpic');
+    await view.page.keyboard.type('Another');
+    await press('Enter');
+    assert.deepEqual(await view.host.waitFor('epic.add'), { title: 'Another' });
+    await view.close();
+  });
+
+  test('every drag has its key: up, down, into and out of an epic, wait for another', async () => {
+    await open();
+    await row(/^Check types/).click();
+    await press('Alt+ArrowUp');
+    assert.deepEqual(await view.host.waitFor('task.move'), {
+      ids: ['check'],
+      epic: 'syntax',
+      parent: null,
+      before: 'print',
+    });
+    await press('Alt+ArrowLeft');
+    assert.deepEqual(await view.host.waitFor('task.move', 1), {
+      ids: ['check'],
+      epic: null,
+      parent: null,
+      before: null,
+    });
+    view.host.action('pick', ({ items }) => ({
+      id: items.find((item) => item.label === 'A server')?.id ?? null,
+    }));
+    await press('Alt+m');
+    assert.deepEqual(await view.host.waitFor('task.move', 2), {
+      ids: ['check'],
+      epic: 'server',
+      parent: null,
+      before: null,
+    });
+    view.host.action('pick', () => ({ id: 'readme' }));
+    await press('Alt+b');
+    assert.deepEqual(await view.host.waitFor('task.edit'), {
+      id: 'check',
+      add_blockers: ['readme'],
+    });
+    await view.close();
+  });
+
+  test('the mouse drags tasks into an epic, between others, and onto one to wait for it', async () => {
+    await open();
+    await row(/^Write a README/).click();
+    await row(/^Draw icons/).click({ modifiers: ['Control'] });
+    await row(/^Write a README/).dragTo(row(/^A server/));
+    assert.deepEqual(await view.host.waitFor('task.move'), {
+      ids: ['readme', 'icons'],
+      epic: 'server',
+      parent: null,
+      before: null,
+    });
+    await row(/^Write a README/).click();
+    await row(/^Write a README/).dragTo(row(/^Store on disk/), {
+      targetPosition: { x: 60, y: 3 },
+    });
+    assert.deepEqual(await view.host.waitFor('task.move', 1), {
+      ids: ['readme'],
+      epic: 'server',
+      parent: null,
+      before: 'store',
+    });
+    await view.page.keyboard.down('Alt');
+    await row(/^Write a README/).dragTo(row(/^Check types/));
+    await view.page.keyboard.up('Alt');
+    assert.deepEqual(await view.host.waitFor('task.edit'), {
+      id: 'readme',
+      add_blockers: ['check'],
+    });
+    await view.close();
+  });
+
+  test('a loop is refused while the mouse is still over it, by name', async () => {
+    await open();
+    const from = await row(/^Write the parser/).boundingBox();
+    const to = await row(/^Check types/).boundingBox();
+    assert.ok(from !== null && to !== null);
+    await view.page.keyboard.down('Alt');
+    await view.page.mouse.move(from.x + 60, from.y + 11);
+    await view.page.mouse.down();
+    await view.page.mouse.move(from.x + 60, from.y + 20, { steps: 3 });
+    await view.page.mouse.move(to.x + 60, to.y + 11, { steps: 5 });
+    await view.page.mouse.move(to.x + 61, to.y + 12);
+    await view.page.getByText(/wait for each other: .*Check types/).waitFor();
+    await screenshot(view.page, 'tree-cycle');
+    await view.page.mouse.up();
+    await view.page.keyboard.up('Alt');
+    assert.equal(view.host.of('task.edit').length, 0);
+    await view.close();
+  });
+
+  test('a refusal of the backend is shown, and nothing is changed', async () => {
+    await open();
+    view.host.backend('task.remove', () => {
+      throw new Error('parse has been worked on; cancel it instead');
+    });
+    await row(/^Write the parser/).click();
+    await press('Delete');
+    await view.page.getByRole('alert').filter({ hasText: 'cancel it instead' }).waitFor();
+    await view.close();
+  });
+
+  test('finds by words and by state, and forgets neither over a reload', async () => {
+    await open();
+    await row(/^Check types/).click();
+    await press('Control+f');
+    await view.page.getByLabel('Filter tasks').fill('wide');
+    await row(/^Break wide lines/).waitFor();
+    assert.equal(await view.page.getByRole('treeitem').count(), 3);
+    await view.reload();
+    await row(/^Break wide lines/).waitFor();
+    assert.equal(await view.page.getByRole('treeitem').count(), 3);
+    await view.close();
+  });
+
+  test('ten thousand tasks: only those in sight are on the page', async () => {
+    view = await openWebview('tree', { state: { board: largeBoard(10_000) } });
+    await view.page.getByRole('treeitem').first().waitFor();
+    const count = await view.page.getByRole('treeitem').count();
+    assert.ok(count < 100, `${count} rows are on the page`);
+    await view.page.getByRole('tree').focus();
+    await press('End');
+    await view.page.locator('.row.active').waitFor();
+    const told = await view.host.until(
+      'the first paint is measured',
+      () =>
+        view.host
+          .of('measured')
+          .map(({ params }) => params as { name: string; ms: number })
+          .find(({ name }) => name === 'tree.firstPaint') ?? null,
+    );
+    assert.ok(told.ms > 0);
+    await view.close();
+  });
+
+  for (const [reason, command] of [
+    ['no_git', 'drover.installGit'],
+    ['untrusted', 'drover.trustWorkspace'],
+    ['not_initialised', 'drover.initialise'],
+  ] as const) {
+    test(`says what is missing and the way on: ${reason}`, async () => {
+      view = await openWebview('tree', {
+        state: {
+          board: null,
+          connection: {
+            kind: 'unavailable',
+            reason,
+            message: `This is ${reason}.`,
+            action: { command, title: 'Help' },
+          },
+        },
+      });
+      await view.page.getByText(`This is ${reason}.`).waitFor();
+      await view.page.getByRole('button', { name: 'Help' }).click();
+      assert.deepEqual(await view.host.waitFor('command'), { id: command });
+      await checkAxe(view.page);
+      await view.close();
+    });
+  }
+});
