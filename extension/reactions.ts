@@ -9,7 +9,7 @@ import type { Project } from './project.ts';
 import type { Projects, ProjectsChange } from './projects.ts';
 import { readSettings } from './settings.ts';
 import type { StatusBar } from './status-bar.ts';
-import { addUp, nothing, reattachedText, summarise } from './summary.ts';
+import { addUp, nothing, reattachedText, summarise, type Summary } from './summary.ts';
 import type { Panels } from './webviews/panels.ts';
 import type { SideViews } from './webviews/side-views.ts';
 
@@ -98,7 +98,8 @@ export class Reactions implements vscode.Disposable {
   #tellContext(): void {
     const { projects } = this.#parts;
     const { connection, current, all } = projects;
-    const board = current?.board ?? null;
+    // A board that nobody keeps up to date any more says nothing about now.
+    const board = connection.kind === 'unavailable' ? null : (current?.board ?? null);
     const run = board?.run ?? null;
     setContext('drover.connected', connection.kind === 'connected');
     setContext('drover.reason', connection.kind === 'unavailable' ? connection.reason : '');
@@ -112,6 +113,10 @@ export class Reactions implements vscode.Disposable {
     this.#subscription.dispose();
     if (this.#recount !== null) clearTimeout(this.#recount);
   }
+}
+
+function summaryOf({ board, connection }: Project): Summary {
+  return board === null || connection.kind === 'unavailable' ? nothing : summarise(board);
 }
 
 function hasOpenWork(board: StatusSnapshot | null): boolean {

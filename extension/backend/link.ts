@@ -17,6 +17,9 @@ import { BackendFailure, toFailure } from './failure.ts';
 import { connectClient, type BackendClient } from './language-client.ts';
 import { Reconnecting } from './reconnecting.ts';
 
+/** The backend's own words when a person has ended it: nobody but a person starts it again. */
+const askedToLeave = 'asked to leave';
+
 export interface LinkListener {
   readonly onConnection: (connection: Connection) => void;
   readonly onBoard: (board: StatusSnapshot) => void;
@@ -81,7 +84,7 @@ export class BackendLink {
   /** Lets the backend go until `connect` is said again. */
   pause(): void {
     this.#letGo();
-    this.#say(unavailable('backend_failed', 'The backend was stopped. Connect again to go on.'));
+    this.#say(unavailable('backend_failed', 'The backend was stopped.'));
   }
 
   close(): void {
@@ -136,7 +139,10 @@ export class BackendLink {
         () => access.open(root, environment()),
         {
           onEvents: (events) => this.#store.reach(events.at(-1)?.seq ?? 0),
-          onLeaving: (reason) => log.info(`${root}: the backend leaves: ${reason}`),
+          onLeaving: (reason) => {
+            log.info(`${root}: the backend leaves: ${reason}`);
+            if (reason === askedToLeave && attempt === this.#attempt) this.pause();
+          },
           onClosed: () => this.#lost(attempt),
         },
         log,

@@ -61,6 +61,29 @@ const shared = {
 globalThis.acquireVsCodeApi = () => shared;
 `;
 
+/**
+ * VS Code looks for `data-vscode-context` from the target of a right click upwards, and does not see into components'
+ * shadow trees: what it would find there is put on the body before it looks. Inner parts win over outer ones.
+ */
+const carryContext = `
+const baseContext = document.body.dataset.vscodeContext;
+window.addEventListener('contextmenu', (event) => {
+  let context = JSON.parse(baseContext);
+  for (const part of event.composedPath().reverse()) {
+    const own = part instanceof HTMLElement && part !== document.body
+      ? part.dataset.vscodeContext
+      : undefined;
+    if (own === undefined) continue;
+    try {
+      context = { ...context, ...JSON.parse(own) };
+    } catch {
+      // Not JSON: of no meaning to VS Code either.
+    }
+  }
+  document.body.dataset.vscodeContext = JSON.stringify(context);
+}, true);
+`;
+
 export function page(options: PageOptions): string {
   const { nonce, cspSource } = options;
   return `<!DOCTYPE html>
@@ -77,7 +100,7 @@ body > :not(script) { display: block; height: 100%; }
 </style>
 </head>
 <body data-vscode-context="{&quot;preventDefaultContextMenuItems&quot;:true}">
-<script nonce="${escaped(nonce)}">const subject = ${scriptJson(options.subject)};${keepSubject}</script>
+<script nonce="${escaped(nonce)}">const subject = ${scriptJson(options.subject)};${keepSubject}${carryContext}</script>
 <script type="module" nonce="${escaped(nonce)}" src="${escaped(options.script)}"></script>
 </body>
 </html>
