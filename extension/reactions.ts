@@ -80,10 +80,7 @@ export class Reactions implements vscode.Disposable {
   #count(): void {
     this.#recount = null;
     const { projects, statusBar, panels, views } = this.#parts;
-    const summaries = projects.all.map(({ board }) =>
-      board === null ? nothing : summarise(board),
-    );
-    const all = addUp(summaries);
+    const all = addUp(projects.all.map(summaryOf));
     statusBar.show(all, projects.all.length > 0 && readSettings(null).statusBar);
     views.badge('inbox', all.needYou, `${all.needYou} waiting for you`);
     for (const project of projects.all) {
