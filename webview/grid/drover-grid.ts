@@ -8,7 +8,7 @@ import { controlStyles } from '../stream/control-styles.ts';
 import { FramePace } from '../stream/frame-pace.ts';
 import { icon, iconStyles } from '../stream/icon.ts';
 import { readLog, sleep } from '../stream/read-log.ts';
-import { visibleLine } from '../stream/visible-text.ts';
+import { connectionTemplate } from '../stream/stream-templates.ts';
 import './drover-tile.ts';
 import type { DroverTile } from './drover-tile.ts';
 import { liveAgents, tileBeside, type LiveAgent } from './live-agents.ts';
@@ -101,9 +101,8 @@ export class DroverGrid extends LitElement {
   override render(): TemplateResult {
     const state = this.#board?.state ?? null;
     if (state === null) return html`${nothing}`;
-    if (state.connection.kind === 'unavailable') {
-      return html`<div class="empty" role="alert">${visibleLine(state.connection.message)}</div>`;
-    }
+    const instead = connectionTemplate(state, this.host);
+    if (instead !== null) return instead;
     if (this.#agents.length === 0) return this.#empty();
     const nowMs = Date.now();
     const active = this.#activeIndex();

@@ -60,6 +60,7 @@ export class DroverTile extends LitElement {
         display: flex;
         flex: none;
         gap: 8px;
+        align-items: center;
         padding: 0 8px 4px 30px;
         color: var(--vscode-descriptionForeground);
         border-bottom: 1px solid var(--vscode-editorGroup-border, var(--vscode-contrastBorder));
@@ -67,6 +68,9 @@ export class DroverTile extends LitElement {
         overflow: hidden;
       }
       .waits {
+        display: inline-flex;
+        gap: 4px;
+        align-items: center;
         color: var(--vscode-editorWarning-foreground);
       }
       .tail {

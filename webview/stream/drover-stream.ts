@@ -23,10 +23,9 @@ import { StreamFind } from './stream-find.ts';
 import { boundedFolds, readMemory } from './stream-memory.ts';
 import { StreamSession } from './stream-session.ts';
 import { streamStyles } from './stream-styles.ts';
-import { emptyNote, endButton, waitingTemplate } from './stream-templates.ts';
+import { connectionTemplate, emptyNote, endButton, waitingTemplate } from './stream-templates.ts';
 import type { TaskAction } from './task-actions.ts';
 import type { Entry } from './transcript.ts';
-import { visibleLine } from './visible-text.ts';
 
 const rememberMs = 300;
 const announceMs = 2_000;
@@ -111,9 +110,8 @@ export class DroverStream extends LitElement {
     const session = this.#session;
     const state = this.#board?.state ?? null;
     if (session === null || state === null) return html`${nothing}`;
-    if (state.connection.kind === 'unavailable') {
-      return html`<div class="empty" role="alert">${visibleLine(state.connection.message)}</div>`;
-    }
+    const instead = connectionTemplate(state, this.host);
+    if (instead !== null) return instead;
     const { feed, task } = session;
     const bound = bindQuestions(
       this.#entries,
@@ -130,7 +128,7 @@ export class DroverStream extends LitElement {
         .usage=${feed?.usage ?? null}
         .subTasks=${session.subTasks}
         @attempt=${(event: CustomEvent<number>) => this.#choose(event.detail)}
-        @part=${(event: CustomEvent<string>) => void this.host?.action('openStream', { task: event.detail })}
+        @part=${(event: CustomEvent<string>) => void session.openPart(event.detail)}
       ></drover-stream-header>
       ${this.#body(session, bound)} ${waitingTemplate(session, bound)}
       <drover-composer
@@ -217,6 +215,7 @@ export class DroverStream extends LitElement {
     this.#entries = hasBegin ? [this.#promptEntry(), ...transcript.entries] : transcript.entries;
     this.#follow = follow(this.#follow, { type: 'arrived', count });
     if (!feed.isAtEnd) this.#follow = follow(this.#follow, { type: 'left_end' });
+    this.#session?.forgetTold(this.#entries);
     this.#announce();
     this.#goToPlace();
     if (this.#entries.length > 0) this.#pace?.opened();

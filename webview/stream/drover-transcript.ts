@@ -126,9 +126,6 @@ export class DroverTranscript extends LitElement {
   }
 
   override updated(changed: PropertyValues<this>): void {
-    const space = this.renderRoot.querySelector<HTMLElement>('.space');
-    const height = `${this.list.totalSize()}px`;
-    if (space !== null && space.style.height !== height) space.style.height = height;
     if (this.followState.isFollowing && this.list.fromEnd() > 0) this.list.toEnd();
     if (this.query !== null || changed.has('query')) {
       highlightFound(this.renderRoot, this.query, this.currentHit);

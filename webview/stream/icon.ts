@@ -85,6 +85,9 @@ export const iconStyles = css`
       transform: rotate(360deg);
     }
   }
+  :host-context(.vscode-reduce-motion) .icon.spins {
+    animation: none;
+  }
   @media (prefers-reduced-motion: reduce) {
     .icon.spins {
       animation: none;

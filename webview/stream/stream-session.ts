@@ -10,6 +10,7 @@ import type { WindowSide } from './log-window.ts';
 import { readLog, sleep } from './read-log.ts';
 import type { StreamPlace } from './stream-memory.ts';
 import type { TaskAction } from './task-actions.ts';
+import type { Entry } from './transcript.ts';
 import { visibleLine } from './visible-text.ts';
 
 export interface SessionParts {
@@ -23,6 +24,7 @@ export interface SessionParts {
 const cancelButton = 'Cancel Task';
 /** Far more than events of a log. */
 const keysOfFeed = 1e9;
+const queuedHintsMax = 5;
 
 export class StreamSession implements ReactiveController {
   readonly #component: ReactiveControllerHost;
@@ -32,6 +34,8 @@ export class StreamSession implements ReactiveController {
   /** The log can't be read just now. */
   failure: string | null = null;
   prompt: string | null = null;
+  /** Hints of this panel that no agent has been told yet. */
+  queuedHints: readonly string[] = [];
   /** Ids of questions whose answer is on its way. */
   answering: ReadonlySet<string> = new Set();
   busyAction: TaskAction | null = null;
@@ -72,6 +76,7 @@ export class StreamSession implements ReactiveController {
     if (this.#subject !== state.subject.id) {
       this.#subject = state.subject.id;
       this.#chosen ??= state.subject.attempt;
+      this.#parts.host.select([state.subject.id]);
       this.#open(this.#chosen ?? 0);
     }
     const { task } = this;
@@ -108,6 +113,13 @@ export class StreamSession implements ReactiveController {
     return this.attempt === null || this.attempt.number === this.attempts.at(-1)?.number;
   }
 
+  /** Open questions of sub-tasks: their rows are in streams of their own. */
+  get questionsOfParts(): readonly QuestionView[] {
+    const ids = new Set(this.subTasks.map((part) => part.id));
+    const all = this.#parts.board.board?.questions ?? [];
+    return all.filter((question) => ids.has(question.task_id) && question.state === 'open');
+  }
+
   get questions(): readonly QuestionView[] {
     const all = this.#parts.board.board?.questions ?? [];
     return all.filter((question) => question.task_id === this.#subject);
@@ -133,15 +145,28 @@ export class StreamSession implements ReactiveController {
   async hint(text: string): Promise<boolean> {
     const id = this.#subject;
     if (id === null) return false;
-    return this.#try('The hint was not sent', () =>
+    const isTaken = await this.#try('The hint was not sent', () =>
       this.#parts.host.backend('task.hint', { id, text }),
     );
+    if (isTaken) this.queuedHints = [...this.queuedHints, text].slice(-queuedHintsMax);
+    return isTaken;
+  }
+
+  /** The log tells of hints that were sent: they are no longer queued. */
+  forgetTold(entries: readonly Entry[]): void {
+    if (this.queuedHints.length === 0) return;
+    const told = entries.slice(-500).flatMap(({ body }) => (body.kind === 'hint' ? [body.text] : []));
+    this.queuedHints = this.queuedHints.filter((text) => !told.includes(text));
   }
 
   async approve(): Promise<void> {
     const id = this.#subject;
     if (id === null) return;
     await this.#try('Not approved', () => this.#parts.host.backend('approve', { id }));
+  }
+
+  async openPart(id: string): Promise<void> {
+    await this.#try('Not opened', () => this.#parts.host.action('openStream', { task: id }));
   }
 
   /** Agents name files of their worktree. */

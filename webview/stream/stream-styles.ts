@@ -63,6 +63,21 @@ export const streamStyles = css`
     color: var(--vscode-editorWidget-foreground);
     background: var(--vscode-editorWidget-background);
   }
+  .queued {
+    display: flex;
+    flex: none;
+    gap: 6px;
+    align-items: center;
+    padding: 2px 16px;
+    color: var(--vscode-descriptionForeground);
+    overflow-wrap: anywhere;
+  }
+  .empty {
+    display: flex;
+    flex-direction: column;
+    align-items: center;
+    gap: 8px;
+  }
   .words {
     display: flex;
     align-items: center;

@@ -2,6 +2,9 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import './drover-answer.ts';
+import type { QuestionView } from '../../server/protocol/views.ts';
+import type { HostState } from '../messages/messages.ts';
+import type { Host } from '../shared/host.ts';
 import type { FollowState } from './follow.ts';
 import { icon } from './icon.ts';
 import type { LogFeed } from './log-feed.ts';
@@ -41,7 +44,8 @@ export function endButton(
 /** What waits for a person and is not a row of the transcript. */
 export function waitingTemplate(session: StreamSession, bound: BoundQuestions): TemplateResult {
   const { task } = session;
-  return html`${bound.unbound.map(
+  return html`${session.questionsOfParts.map((question) => partTemplate(session, question))}
+  ${bound.unbound.map(
     (question) =>
       html`<section class="waiting" aria-label="Waiting for you">
         <div class="words">${icon('question')}<span>${visibleLine(question.text)}</span></div>
@@ -52,7 +56,51 @@ export function waitingTemplate(session: StreamSession, bound: BoundQuestions): 
         ></drover-answer>
       </section>`,
   )}
-  ${task?.status === 'needs_review' ? reviewTemplate(session) : nothing}`;
+  ${task?.status === 'needs_review' ? reviewTemplate(session) : nothing}
+  ${session.queuedHints.map(
+    (text) =>
+      html`<div class="queued">
+        ${icon('watch')}<span>The agent will be told: ${visibleLine(text)}</span>
+      </div>`,
+  )}`;
+}
+
+function partTemplate(session: StreamSession, question: QuestionView): TemplateResult {
+  const part = session.subTasks.find(({ id }) => id === question.task_id);
+  return html`<section class="waiting" aria-label="Waiting for you">
+    <div class="words">
+      ${icon('question')}<span
+        >${visibleLine(part?.title ?? '')}: ${visibleLine(question.text)}</span
+      >
+      <button class="primary" type="button" @click=${() => void session.openPart(question.task_id)}>
+        Open
+      </button>
+    </div>
+  </section>`;
+}
+
+/** Instead of everything else while nothing can be shown. */
+export function connectionTemplate(state: HostState, host: Host | null): TemplateResult | null {
+  const { connection } = state;
+  if (connection.kind === 'unavailable') {
+    const { action } = connection;
+    return html`<div class="empty" role="alert">
+      <p>${visibleLine(connection.message)}</p>
+      ${
+        action === null
+          ? nothing
+          : html`<button
+              class="primary"
+              type="button"
+              @click=${() => void host?.action('command', { id: action.command })}
+            >
+              ${visibleLine(action.title)}
+            </button>`
+      }
+    </div>`;
+  }
+  if (state.board !== null) return null;
+  return html`<div class="empty" role="status">${icon('loading', 'spins')} Connecting…</div>`;
 }
 
 function reviewTemplate(session: StreamSession): TemplateResult {

@@ -53,17 +53,21 @@ export class VirtualLog implements ReactiveController {
     this.#list.setOptions(this.#options());
   }
 
-  /** After the rows are on the page: positions, then sizes. */
+  /** After the rows are on the page: height and positions, then sizes. All writes come before what is read. */
   hostUpdated(): void {
-    this.#list._willUpdate();
-    const rows = this.#parts.scroller()?.querySelectorAll<HTMLElement>('.row') ?? [];
+    const scroller = this.#parts.scroller();
+    const space = scroller?.querySelector<HTMLElement>('.space');
+    const height = `${this.totalSize()}px`;
+    if (space && space.style.height !== height) space.style.height = height;
+    const rows = scroller?.querySelectorAll<HTMLElement>('.row') ?? [];
     const starts = new Map(this.items().map((item) => [item.index, item.start]));
     for (const row of rows) {
       const start = starts.get(Number(row.dataset['index']));
       const transform = `translateY(${start ?? 0}px)`;
       if (row.style.transform !== transform) row.style.transform = transform;
-      this.#list.measureElement(row);
     }
+    this.#list._willUpdate();
+    for (const row of rows) this.#list.measureElement(row);
     this.#forgetSizes();
   }
 

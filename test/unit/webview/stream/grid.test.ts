@@ -79,7 +79,10 @@ suite('grid: lines of a tile', () => {
 });
 
 suite('grid: feed of a tile', () => {
-  function feedOf(log: FakeLog): { feed: TileFeed; until(look: () => boolean): Promise<void> } {
+  function feedOf(log: FakeLog): {
+    feed: TileFeed;
+    readonly until: (look: () => boolean) => Promise<void>;
+  } {
     const listeners = new Set<() => void>();
     const feed = new TileFeed({
       id: 't',
