@@ -63,6 +63,10 @@ export interface EpicView {
   readonly progress: number;
   readonly branch: string | null;
   readonly landed_sha: string | null;
+  /** How far its landing as a whole has come: needs_review, conflict, gate_failed, landed; null before. */
+  readonly landing_state: string | null;
+  /** What stands in its way, in words. */
+  readonly landing_note: string | null;
   readonly created_at: number;
 }
 

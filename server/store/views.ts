@@ -43,6 +43,8 @@ export function epicView(row: EpicRow, counts: Counts): EpicView {
     progress: progressOf(counts),
     branch: row.branch,
     landed_sha: row.landed_sha,
+    landing_state: row.landing_state,
+    landing_note: row.landing_note,
     created_at: row.created_at,
   };
 }

@@ -81,6 +81,8 @@ export function epicView(
     progress: progressOf(counts),
     branch: null,
     landed_sha: null,
+    landing_state: null,
+    landing_note: null,
     created_at: 1_700_000_000,
     ...epic,
   };

@@ -10,7 +10,7 @@ import { controlStyles } from '../stream/control-styles.ts';
 import { icon, iconStyles } from '../stream/icon.ts';
 import { treeKey, TypeAhead } from './keys.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
-import { idOf, type Row } from './rows.ts';
+import { idOf, titleOf, type Row } from './rows.ts';
 import { goTo, selectClicked, selectOnly } from './selection.ts';
 import { isStatusFilter, statusFilters } from './status-filter.ts';
 import { rowAt, TreeDrag } from './tree-drag.ts';
@@ -383,19 +383,6 @@ export class DroverTree extends LitElement {
     const { left, bottom } = row.getBoundingClientRect();
     const place = { clientX: left + 24, clientY: bottom, bubbles: true, composed: true };
     row.dispatchEvent(new MouseEvent('contextmenu', { ...place, cancelable: true }));
-  }
-}
-
-function titleOf(row: Row): string {
-  switch (row.kind) {
-    case 'epic':
-      return row.epic.title;
-    case 'task':
-      return row.task.title;
-    case 'loose':
-      return 'Without an epic';
-    case 'draft':
-      return '';
   }
 }
 

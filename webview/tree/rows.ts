@@ -209,3 +209,16 @@ export function idOf(row: Row): string | null {
       return null;
   }
 }
+
+export function titleOf(row: Row): string {
+  switch (row.kind) {
+    case 'epic':
+      return row.epic.title;
+    case 'task':
+      return row.task.title;
+    case 'loose':
+      return 'Without an epic';
+    case 'draft':
+      return '';
+  }
+}

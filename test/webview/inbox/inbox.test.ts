@@ -1,0 +1,86 @@
+// The inbox alone in Chromium: what waits for a person, and how it is answered.
+
+import assert from 'node:assert/strict';
+import type { TaskView } from '../../../server/protocol/views.ts';
+import { checkAxe } from '../support/axe.ts';
+import { smallBoard } from '../support/boards.ts';
+import { themeNames } from '../support/themes.ts';
+import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
+
+suite('webview: inbox', () => {
+  let view: OpenWebview;
+  const item = (name: RegExp): ReturnType<typeof view.page.getByRole> =>
+    view.page.getByRole('listitem', { name });
+  const anyTask = (): TaskView => smallBoard().tasks[0] as TaskView;
+  const open = async (): Promise<void> => {
+    view = await openWebview('inbox', { state: { board: smallBoard() } });
+    view.host.backend('answer', anyTask);
+    view.host.backend('task.send_back', anyTask);
+    view.host.backend('task.retry', anyTask);
+    view.host.backend('task.hint', anyTask);
+    await item(/^Permission: Print the tree/).waitFor();
+  };
+
+  for (const theme of themeNames) {
+    test(`shows what waits, oldest first: ${theme}`, async () => {
+      view = await openWebview('inbox', { theme, state: { board: smallBoard() } });
+      await item(/^Permission/).waitFor();
+      const labels = await view.page
+        .getByRole('listitem')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+      assert.deepEqual(labels, [
+        'Permission: Print the tree',
+        'Review: Serve over HTTP',
+        'Failed: Store on disk',
+        'Question: Print the tree',
+      ]);
+      await screenshot(view.page, `inbox-${theme.toLowerCase().replaceAll(' ', '-')}`);
+      await checkAxe(view.page);
+      await view.close();
+    });
+  }
+
+  test('a number answers the question that has the focus, bound to its id', async () => {
+    await open();
+    await item(/^Permission/).focus();
+    await view.page.keyboard.press('2');
+    assert.deepEqual(await view.host.waitFor('answer'), { id: 'q-run', choice: 'Deny' });
+    await view.close();
+  });
+
+  test('words are asked for where they are needed', async () => {
+    await open();
+    await item(/^Failed: Store on disk/).focus();
+    await view.page.keyboard.press('2');
+    await view.page.getByLabel('What should the agent know?').fill('Use a temporary file.');
+    await view.page.keyboard.press('Enter');
+    assert.deepEqual(await view.host.waitFor('task.hint'), {
+      id: 'store',
+      text: 'Use a temporary file.',
+    });
+    assert.deepEqual(await view.host.waitFor('task.retry'), { id: 'store' });
+    await view.close();
+  });
+
+  test('arrows go through the list, Enter opens', async () => {
+    await open();
+    await item(/^Permission/).focus();
+    await view.page.keyboard.press('ArrowDown');
+    await view.page.keyboard.press('ArrowUp');
+    await view.page.keyboard.press('Enter');
+    assert.deepEqual(await view.host.waitFor('openStream'), { task: 'print' });
+    await view.close();
+  });
+
+  test('a refusal is shown, and the item stays', async () => {
+    await open();
+    view.host.backend('answer', () => {
+      throw new Error('the question was withdrawn');
+    });
+    await item(/^Permission/).focus();
+    await view.page.keyboard.press('1');
+    await view.page.getByRole('alert').filter({ hasText: 'withdrawn' }).waitFor();
+    assert.equal(await item(/^Permission/).count(), 1);
+    await view.close();
+  });
+});

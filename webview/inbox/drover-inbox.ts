@@ -1,0 +1,307 @@
+// The inbox: everything that waits for a person, answered by mouse or by keyboard.
+
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import { BoardController } from '../shared/board-controller.ts';
+import { AskFailure, type Host } from '../shared/host.ts';
+import { controlStyles } from '../stream/control-styles.ts';
+import { icon, iconStyles } from '../stream/icon.ts';
+import { visibleLine, visibleText } from '../stream/visible-text.ts';
+import { actionTitle, carryOut, wordsAsked } from './item-actions.ts';
+import { inboxItems, type InboxItem, type ItemAction } from './items.ts';
+
+/** Items on the page at once; the rest is said as a number. */
+const shownMax = 100;
+const titleCharsMax = 300;
+const textCharsMax = 4_000;
+
+const icons: { readonly [K in InboxItem['kind']]: string } = {
+  question: 'question',
+  permission: 'shield',
+  review: 'eye',
+  conflict: 'git-merge',
+  blocked: 'lock',
+  failed: 'error',
+  landed: 'info',
+};
+
+const names: { readonly [K in InboxItem['kind']]: string } = {
+  question: 'Question',
+  permission: 'Permission',
+  review: 'Review',
+  conflict: 'Conflict',
+  blocked: 'Blocked',
+  failed: 'Failed',
+  landed: 'Landed',
+};
+
+export class DroverInbox extends LitElement {
+  static override properties = { host: { attribute: false } };
+  static override styles = [
+    controlStyles,
+    iconStyles,
+    css`
+      :host {
+        display: block;
+        height: 100%;
+        overflow: auto;
+      }
+      ul {
+        margin: 0;
+        padding: 4px 0;
+        list-style: none;
+      }
+      li {
+        padding: 6px 12px;
+        outline-offset: -1px;
+        overflow-wrap: anywhere;
+        border-bottom: 1px solid
+          var(--vscode-sideBarSectionHeader-border, var(--vscode-contrastBorder, transparent));
+      }
+      li:focus {
+        outline: 1px solid var(--vscode-focusBorder);
+        background: var(--vscode-list-inactiveSelectionBackground);
+        color: var(--vscode-list-inactiveSelectionForeground, inherit);
+      }
+      .head {
+        display: flex;
+        gap: 6px;
+        align-items: center;
+        font-weight: 600;
+      }
+      .text {
+        margin: 4px 0;
+        white-space: pre-wrap;
+        max-height: 9em;
+        overflow-y: auto;
+      }
+      .actions {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 6px;
+      }
+      form {
+        display: flex;
+        gap: 6px;
+        margin-top: 6px;
+      }
+      input {
+        flex: 1;
+        min-width: 0;
+        padding: 2px 4px;
+        font: inherit;
+        color: var(--vscode-input-foreground);
+        background: var(--vscode-input-background);
+        border: 1px solid var(--vscode-input-border, var(--vscode-contrastBorder, transparent));
+      }
+      .empty,
+      .error {
+        padding: 12px 20px;
+      }
+      .error {
+        color: var(--vscode-errorForeground);
+      }
+      kbd {
+        font: inherit;
+        opacity: 0.8;
+      }
+    `,
+  ];
+  declare host: Host | null;
+  #board: BoardController | null = null;
+  #items: readonly InboxItem[] = [];
+  #active = 0;
+  /** The item and action that words are being written for. */
+  #asking: { readonly key: string; readonly action: ItemAction } | null = null;
+  readonly #busy = new Set<string>();
+  #failed = '';
+
+  constructor() {
+    super();
+    this.host = null;
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('host') && this.host !== null && this.#board === null) {
+      this.#board = new BoardController(this, this.host);
+      this.#board.onAction = (action) => {
+        if (action === 'focus') this.#focus(this.#active);
+      };
+    }
+    const board = this.#board?.board ?? null;
+    this.#items = board === null ? [] : inboxItems(board);
+    this.#active = Math.min(this.#active, Math.max(0, this.#items.length - 1));
+  }
+
+  override render(): TemplateResult {
+    const state = this.#board?.state ?? null;
+    if (state === null) return html`${nothing}`;
+    if (state.board === null)
+      return html`<div class="empty">
+        ${state.connection.kind === 'unavailable' ? visibleText(state.connection.message) : ''}
+      </div>`;
+    if (this.#items.length === 0)
+      return html`<div class="empty" role="status">Nothing waits for you.</div>`;
+    const more = this.#items.length - shownMax;
+    return html`${
+        this.#failed === '' ? nothing : html`<div class="error" role="alert">${this.#failed}</div>`
+      }
+      <ul aria-label=${`${this.#items.length} waiting for you`} @keydown=${this.#onKey}>
+        ${repeat(
+          this.#items.slice(0, shownMax),
+          (item) => item.key,
+          (item, index) => this.#item(item, index),
+        )}
+      </ul>
+      ${more > 0 ? html`<div class="empty">… and ${more} more</div>` : nothing}`;
+  }
+
+  #item(item: InboxItem, index: number): TemplateResult {
+    const title = visibleLine(item.title.slice(0, titleCharsMax));
+    const isBusy = this.#busy.has(item.key);
+    return html`<li
+      tabindex=${index === this.#active ? '0' : '-1'}
+      data-index=${index}
+      aria-label=${`${names[item.kind]}: ${title}`}
+      data-vscode-context=${JSON.stringify(contextOf(item))}
+      @focusin=${() => this.#onFocus(index)}
+    >
+      <div class="head">${icon(icons[item.kind])}<bdi>${title}</bdi></div>
+      <div class="text">${visibleText(item.text.slice(0, textCharsMax))}</div>
+      <div class="actions">
+        ${item.actions.map(
+          (action, at) =>
+            html`<button
+              type="button"
+              class=${at === 0 ? 'primary' : 'secondary'}
+              ?disabled=${isBusy}
+              data-action=${at}
+              @click=${() => this.#act(item, action)}
+            >
+              ${visibleLine(actionTitle(action).slice(0, titleCharsMax))}
+            </button>`,
+        )}
+      </div>
+      ${this.#asking?.key === item.key ? this.#words(item, this.#asking.action) : nothing}
+    </li>`;
+  }
+
+  #words(item: InboxItem, action: ItemAction): TemplateResult {
+    const label = wordsAsked(action) ?? '';
+    return html`<form
+      @submit=${(event: SubmitEvent) => {
+        event.preventDefault();
+        const text = this.renderRoot.querySelector('input')?.value.trim() ?? '';
+        if (text === '') return;
+        this.#asking = null;
+        this.#carryOut(item, action, text);
+      }}
+    >
+      <input type="text" aria-label=${label} placeholder=${label} maxlength="4000" />
+      <button type="submit" class="primary">Send</button>
+    </form>`;
+  }
+
+  #act(item: InboxItem, action: ItemAction): void {
+    if (wordsAsked(action) === null) {
+      this.#carryOut(item, action, '');
+      return;
+    }
+    this.#asking = { key: item.key, action };
+    this.requestUpdate();
+    void this.updateComplete.then(() => this.renderRoot.querySelector('input')?.focus());
+  }
+
+  #carryOut(item: InboxItem, action: ItemAction, words: string): void {
+    if (this.host === null || this.#busy.has(item.key)) return;
+    this.#busy.add(item.key);
+    this.#failed = '';
+    this.requestUpdate();
+    carryOut(this.host, item, action, words)
+      .catch((error: unknown) => {
+        this.#failed = error instanceof AskFailure ? error.message : String(error);
+      })
+      .finally(() => {
+        this.#busy.delete(item.key);
+        this.requestUpdate();
+        this.#focus(this.#active);
+      });
+  }
+
+  #onFocus(index: number): void {
+    const about = this.#items[index]?.about ?? null;
+    this.host?.select(about === null ? [] : [about]);
+    if (this.#active === index) return;
+    this.#active = index;
+    this.requestUpdate();
+  }
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (event.target instanceof HTMLInputElement) {
+      if (event.key !== 'Escape') return;
+      this.#asking = null;
+      this.requestUpdate();
+      this.#focus(this.#active);
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const item = this.#items[this.#active];
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: this.#active + 1,
+      ArrowUp: this.#active - 1,
+      Home: 0,
+      End: this.#items.length - 1,
+    };
+    const to = steps[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      this.#focus(Math.max(0, Math.min(to, Math.min(this.#items.length, shownMax) - 1)));
+      return;
+    }
+    if (item === undefined) return;
+    const isOnItem = event.target instanceof HTMLLIElement;
+    const action = /^[1-9]$/.test(event.key)
+      ? item.actions[Number(event.key) - 1]
+      : event.key === 'Enter' && isOnItem
+        ? item.actions.find(
+            ({ kind }) => kind === 'open' || kind === 'review' || kind === 'worktree',
+          )
+        : undefined;
+    if (action === undefined) return;
+    event.preventDefault();
+    this.#act(item, action);
+  };
+
+  #focus(index: number): void {
+    this.#active = index;
+    this.requestUpdate();
+    void this.updateComplete.then(() =>
+      this.renderRoot.querySelector<HTMLElement>(`li[data-index="${index}"]`)?.focus(),
+    );
+  }
+}
+
+function contextOf(item: InboxItem): object {
+  const base = { preventDefaultContextMenuItems: true };
+  if (item.about === null) return { ...base, webviewSection: 'empty' };
+  if (item.isEpic) return { ...base, webviewSection: 'epic', epicId: item.about };
+  return { ...base, webviewSection: 'task', taskId: item.about, status: statusOf(item) };
+}
+
+function statusOf(item: InboxItem): string {
+  switch (item.kind) {
+    case 'review':
+      return 'needs_review';
+    case 'question':
+    case 'permission':
+      return 'in_progress';
+    case 'conflict':
+    case 'blocked':
+    case 'failed':
+      return item.kind;
+    case 'landed':
+      return '';
+  }
+}
+
+customElements.define('drover-inbox', DroverInbox);

@@ -1,0 +1,86 @@
+// What each button of the inbox says and does.
+
+import type { Host } from '../shared/host.ts';
+import type { InboxItem, ItemAction } from './items.ts';
+
+export function actionTitle(action: ItemAction): string {
+  switch (action.kind) {
+    case 'answer':
+      return action.choice;
+    case 'open':
+      return 'Open';
+    case 'review':
+      return 'Review';
+    case 'approve':
+      return 'Approve';
+    case 'retry':
+      return 'Retry';
+    case 'worktree':
+      return 'Open Worktree';
+    case 'sendBack':
+      return 'Send Back …';
+    case 'resolve':
+      return 'Resolve …';
+    case 'hintAndRetry':
+      return 'Hint and Retry …';
+  }
+}
+
+/** What the field for words asks for; null: the action needs none. */
+export function wordsAsked(action: ItemAction): string | null {
+  switch (action.kind) {
+    case 'sendBack':
+      return 'What should be different?';
+    case 'resolve':
+      return 'What did you do about it?';
+    case 'hintAndRetry':
+      return 'What should the agent know?';
+    case 'answer':
+    case 'open':
+    case 'review':
+    case 'approve':
+    case 'retry':
+    case 'worktree':
+      return null;
+  }
+}
+
+export async function carryOut(
+  host: Host,
+  item: InboxItem,
+  action: ItemAction,
+  words: string,
+): Promise<void> {
+  const id = item.about ?? '';
+  switch (action.kind) {
+    case 'answer':
+      if (item.questionId === null) return;
+      await host.backend('answer', { id: item.questionId, choice: action.choice });
+      return;
+    case 'open':
+      await host.action('openStream', { task: id });
+      return;
+    case 'review':
+      await host.action('review', { id });
+      return;
+    case 'approve':
+      await host.backend('approve', { id });
+      return;
+    case 'retry':
+      await host.backend('task.retry', { id });
+      return;
+    case 'worktree':
+      await host.action('openWorktree', { task: id });
+      return;
+    case 'sendBack':
+      await host.backend('task.send_back', { id, text: words });
+      return;
+    case 'resolve':
+      await host.backend('task.resolve', { id, note: words });
+      return;
+    case 'hintAndRetry':
+      await host.backend('task.hint', { id, text: words });
+      await host.backend('task.retry', { id });
+      return;
+  }
+}
