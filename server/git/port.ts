@@ -177,12 +177,35 @@ export interface GitRepository {
   diff(from: Sha, to: Sha): Promise<GitResult<string>>;
   /** Paths that differ between two commits. */
   changedPaths(from: Sha, to: Sha): Promise<GitResult<readonly string[]>>;
+  /** Files that differ between two commits, renames found. */
+  changedFiles(from: Sha, to: Sha): Promise<GitResult<readonly ChangedFile[]>>;
+  /** A file as it is in a commit (a path from the root, with slashes); null when there is none. */
+  fileAt(commit: Sha, path: string, bytesMax: number): Promise<GitResult<FileAtCommit | null>>;
+  /** A commit on top of the given one that takes it back: what its first parent held. Nothing names it yet. */
+  revertOf(request: {
+    readonly commit: Sha;
+    readonly subject: string;
+    readonly trailers: readonly string[];
+  }): Promise<GitResult<Sha>>;
   /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */
   subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>>;
   /** Flushes git's objects and refs to the disk: called before something is said to have landed. */
   sync(): Promise<void>;
   /** Number of git processes started so far (bench and tests). */
   readonly processCount: number;
+}
+
+export interface ChangedFile {
+  readonly path: string;
+  /** The former path of a renamed or copied file. */
+  readonly oldPath: string | null;
+  readonly status: 'added' | 'modified' | 'removed' | 'renamed' | 'copied' | 'type_changed';
+}
+
+export interface FileAtCommit {
+  readonly size: number;
+  /** Null when it is larger than was asked for. */
+  readonly bytes: Uint8Array | null;
 }
 
 export interface GitAdapter {

@@ -9,6 +9,7 @@ import { noDurability, openDurability } from './durability.ts';
 import { failureOf } from './failures.ts';
 import { findRepository, readFacts, type RepositoryPlace } from './facts.ts';
 import { follow } from './follow.ts';
+import { changedFiles, fileAt, revertOf } from './contents.ts';
 import { changedPaths, diff, subjects } from './history.ts';
 import { identityVariables, missingIdentity, type Identity } from './identity.ts';
 import { IgnoreRules } from './ignore-rules.ts';
@@ -125,6 +126,9 @@ function operations(
     follow: (target, tip, mode) => follow(context, target, tip, mode),
     diff: (from, to) => diff(context, from, to),
     changedPaths: (from, to) => changedPaths(context, from, to),
+    changedFiles: (from, to) => changedFiles(context, from, to),
+    fileAt: (commit, path, bytesMax) => fileAt(context, commit, path, bytesMax),
+    revertOf: (request) => revertOf(context, request),
     subjects: (from, to, limit) => subjects(context, from, to, limit),
     sync: () => context.durability.settle(),
   };

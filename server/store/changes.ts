@@ -1,6 +1,7 @@
 // The change of a task or an epic against its base: which two commits to compare.
 
 import { Refusal } from '../core/failure.ts';
+import { ownedStatuses } from '../core/state.ts';
 import { shown } from './field-checks.ts';
 import { type Db, readAtOneMoment } from './read.ts';
 import type { EpicRow, TaskRow } from './tables.ts';
@@ -8,10 +9,16 @@ import { rootOf } from './transition.ts';
 
 export interface Change {
   readonly id: string;
+  readonly kind: 'task' | 'epic';
+  readonly title: string;
+  /** Where the work stands. */
+  readonly stage: 'working' | 'committed' | 'review' | 'landed';
   /** State of the task or the epic, for a message. */
   readonly state: string;
   /** Best first; a commit may be gone meanwhile. */
   readonly candidates: readonly { readonly base: string; readonly head: string }[];
+  /** An epic that has not landed: what it would bring is its merge with the target. */
+  readonly wouldLand: { readonly line: string; readonly target: string } | null;
 }
 
 export async function changeOf(db: Db, id: string): Promise<Change> {
@@ -40,7 +47,23 @@ async function taskChange(db: Db, task: TaskRow): Promise<Change> {
   if (base !== null && commit !== null) candidates.push({ base, head: commit });
   if (landed !== null) candidates.push({ base: `${landed}^1`, head: landed });
   if (base !== null && branch !== null) candidates.push({ base, head: `refs/heads/${branch}` });
-  return { id: task.id, state: task.status, candidates };
+  return {
+    id: task.id,
+    kind: 'task',
+    title: task.title,
+    stage: stageOf(row),
+    state: task.status,
+    candidates,
+    wouldLand: null,
+  };
+}
+
+function stageOf(row: TaskRow): Change['stage'] {
+  if (row.landed_sha !== null) return 'landed';
+  if (row.status === 'needs_review') return 'review';
+  // A commit of an earlier attempt is not what this one works on.
+  const isAtWork = ownedStatuses.has(row.status) && row.phase !== 'gate' && row.phase !== 'land';
+  return row.commit_sha === null || isAtWork ? 'working' : 'committed';
 }
 
 /** What the epic brought to its target, or what its line holds until then. */
@@ -51,7 +74,7 @@ async function epicChange(db: Db, epic: EpicRow): Promise<Change> {
   const branch = epic.branch ?? `drover/epic/${epic.id}`;
   const first = await db
     .selectFrom('runs')
-    .select('base_sha')
+    .select(['base_sha', 'target_branch'])
     .where('epic_id', '=', epic.id)
     .where('line', '=', branch)
     .where('land', '!=', 'task')
@@ -68,5 +91,21 @@ async function epicChange(db: Db, epic: EpicRow): Promise<Change> {
       if (head !== undefined) candidates.push({ base: first.base_sha, head });
     }
   }
-  return { id: epic.id, state: epic.landing_state ?? 'nothing has landed on it', candidates };
+  const isLanded = epic.landing_state === 'landed' && landed !== null;
+  return {
+    id: epic.id,
+    kind: 'epic',
+    title: epic.title,
+    stage: isLanded
+      ? 'landed'
+      : epic.landing_state === 'needs_review'
+        ? 'review'
+        : first === undefined
+          ? 'working'
+          : 'committed',
+    state: epic.landing_state ?? 'nothing has landed on it',
+    candidates,
+    wouldLand:
+      isLanded || first === undefined ? null : { line: branch, target: first.target_branch },
+  };
 }

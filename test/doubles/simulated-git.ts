@@ -350,6 +350,35 @@ export class SimulatedGit implements GitRepository {
     return this.#calls.run('git.changedPaths', () => ok(this.#changed(from, to)));
   }
 
+  changedFiles(from: Sha, to: Sha): ReturnType<GitRepository['changedFiles']> {
+    return this.#calls.run('git.changedFiles', () =>
+      ok(
+        this.#changed(from, to).map((path) => ({
+          path,
+          oldPath: null,
+          status: 'modified' as const,
+        })),
+      ),
+    );
+  }
+
+  fileAt(commit: Sha, path: string): ReturnType<GitRepository['fileAt']> {
+    return this.#calls.run('git.fileAt', () => {
+      const text = this.#repository.objects.filesOf(commit).get(path);
+      if (text === undefined) return ok(null);
+      return ok({ size: text.length, bytes: Buffer.from(text) });
+    });
+  }
+
+  revertOf(request: Parameters<GitRepository['revertOf']>[0]): Promise<GitResult<Sha>> {
+    return this.#do('revertOf', () => {
+      const { commit, subject, trailers } = request;
+      const before = this.#repository.objects.commit(commit).parents[0] ?? commit;
+      const files = this.#repository.objects.filesOf(before);
+      return ok(this.#repository.commit(files, [commit], subject, 'drover', trailers));
+    });
+  }
+
   #changed(from: Sha, to: Sha): string[] {
     const { objects } = this.#repository;
     return changedBetween(objects.filesOf(from), objects.filesOf(to));

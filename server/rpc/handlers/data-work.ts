@@ -59,7 +59,10 @@ async function readStart(path: string): Promise<string | null> {
   }
 }
 
-async function endsOf(git: DataGit, change: Change): Promise<{ base: string; head: string }> {
+export async function endsOf(
+  git: DataGit,
+  change: Change,
+): Promise<{ base: string; head: string }> {
   for (const { base, head } of change.candidates) {
     const from = await git.resolve(base);
     const to = await git.resolve(head);

@@ -8,6 +8,7 @@ import type {
   LogLineView,
   WorktreeView,
 } from '../../protocol/api.ts';
+import type { ChangedFileView } from '../../protocol/panel-views.ts';
 import type { Store } from '../../store/port.ts';
 import { fileHandlers } from './data-files.ts';
 import { logHandlers } from './data-log.ts';
@@ -66,6 +67,37 @@ export interface DataGit {
   readRef(ref: string): Promise<string | null>;
   resolve(revision: string): Promise<Result<string, { readonly message: string }>>;
   diff(from: string, to: string): Promise<Result<string, { readonly message: string }>>;
+  changedFiles(
+    from: string,
+    to: string,
+  ): Promise<Result<readonly DataChangedFile[], { readonly message: string }>>;
+  fileAt(
+    commit: string,
+    path: string,
+    bytesMax: number,
+  ): Promise<
+    Result<
+      { readonly size: number; readonly bytes: Uint8Array | null } | null,
+      { readonly message: string }
+    >
+  >;
+  /** Makes a commit that nothing names: what a landing would make. */
+  merge(request: {
+    readonly tip: string;
+    readonly commit: string;
+    readonly subject: string;
+    readonly trailers: readonly string[];
+  }): Promise<Result<DataMerge, { readonly message: string }>>;
+}
+
+export type DataMerge =
+  | { readonly kind: 'merged'; readonly commit: string }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] };
+
+export interface DataChangedFile {
+  readonly path: string;
+  readonly oldPath: string | null;
+  readonly status: ChangedFileView['status'];
 }
 
 export function createDataHandlers(deps: DataHandlerDeps): Pick<Handlers, DataRequestName> {

@@ -1,11 +1,11 @@
 // The requests of panels that are answered from the database and git alone.
 
-import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { readAttempts } from '../../store/attempts.ts';
 import { readChanges } from '../../store/board-changes.ts';
 import { snapshotExtras } from './data-look.ts';
 import type { DataHandlerDeps } from './data.ts';
+import { reviewHandlers } from './panel-review.ts';
 import { placeHandlers } from './panel-place.ts';
 import { idOf, integerOf, recordOf } from './params.ts';
 
@@ -21,9 +21,6 @@ type PanelDataRequests =
 
 export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDataRequests> {
   const { store } = deps;
-  const later = async (): Promise<never> => {
-    throw new Refusal('not_yet', 'This backend can not do that yet.');
-  };
   return {
     'board.changes': async (params) => {
       const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
@@ -32,7 +29,6 @@ export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDa
     },
     attempts: async (params) => readAttempts(store.db, idOf(recordOf(params)['id'])),
     ...placeHandlers(deps),
-    change: later,
-    'file.read': later,
+    ...reviewHandlers(deps),
   };
 }

@@ -27,6 +27,9 @@ suite('data requests', () => {
           ? { ok: true, value: revision }
           : { ok: false, error: { message: `no commit ${revision}` } },
       diff: async (from, to) => ({ ok: true, value: `${from}..${to}` }),
+      changedFiles: () => assert.fail('not asked'),
+      fileAt: () => assert.fail('not asked'),
+      merge: () => assert.fail('not asked'),
     };
     handlers = createDataHandlers({
       store: project.store,

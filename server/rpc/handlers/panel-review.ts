@@ -1,0 +1,115 @@
+// What a review shows: the files of a change and their contents at a commit, straight from git.
+
+import { Refusal } from '../../core/failure.ts';
+import type { Handlers } from '../../protocol/api.ts';
+import { changeOf, type Change } from '../../store/changes.ts';
+import type { DataGit, DataHandlerDeps } from './data.ts';
+import { endsOf } from './data-work.ts';
+import { idOf, recordOf, textOf } from './params.ts';
+
+type ReviewRequests = 'change' | 'file.read';
+
+const filesMax = 2_000;
+const fileBytesMax = 8 * 1024 * 1024;
+const pathCharactersMax = 4_096;
+/** As far as git itself looks for what makes a file no text. */
+const binaryLookBytes = 8_000;
+
+export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequests> {
+  const { git, store } = deps;
+  return {
+    change: async (params) => {
+      const change = await changeOf(store.db, idOf(recordOf(params)['id']));
+      const { base, head } = (await mergedEnds(git, change)) ?? (await endsOf(git, best(change)));
+      const files = await git.changedFiles(base, head);
+      if (!files.ok) throw new Refusal('git', files.error.message);
+      const { id, kind, title, stage } = change;
+      return {
+        id,
+        kind,
+        title,
+        base,
+        head,
+        state: stage,
+        files: files.value
+          .slice(0, filesMax)
+          .map(({ path, oldPath, status }) => ({ path, old_path: oldPath, status })),
+        truncated: files.value.length > filesMax,
+      };
+    },
+    'file.read': async (params) => {
+      const record = recordOf(params);
+      const sha = textOf(record['sha'], 'sha', 64);
+      const path = textOf(record['path'], 'path', pathCharactersMax);
+      refuseOddPath(path);
+      if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(sha)) {
+        throw new Refusal('bad_request', '"sha" has to be a full commit id.');
+      }
+      const commit = await git.resolve(sha);
+      if (!commit.ok) throw new Refusal('unknown_ref', commit.error.message);
+      const file = await git.fileAt(commit.value, path, fileBytesMax);
+      if (!file.ok) throw new Refusal('git', file.error.message);
+      if (file.value === null) return { text: null, binary: false, size: 0 };
+      const { size, bytes } = file.value;
+      if (bytes === null) return { text: null, binary: false, size };
+      const text = textIn(bytes);
+      return { text, binary: text === null, size };
+    },
+  };
+}
+
+/** What has landed is shown as it landed, what is at work as its branch stands; else what the attempt has made. */
+function best(change: Change): Change {
+  const fits = ({ base, head }: Change['candidates'][number]): boolean => {
+    if (change.stage === 'landed') return base.endsWith('^1');
+    return change.stage === 'working' && head.startsWith('refs/');
+  };
+  const first = change.candidates.filter(fits);
+  const rest = change.candidates.filter((candidate) => !fits(candidate));
+  return { ...change, candidates: [...first, ...rest] };
+}
+
+/** An epic's line as the target would get it; null where that can't be told (a conflict, a branch that is gone). */
+async function mergedEnds(
+  git: DataGit,
+  change: Change,
+): Promise<{ readonly base: string; readonly head: string } | null> {
+  if (change.wouldLand === null) return null;
+  const { line, target } = change.wouldLand;
+  const tip = await lineTip(git, target);
+  const head = await lineTip(git, line);
+  if (tip === null || head === null) return null;
+  const merged = await git.merge({
+    tip,
+    commit: head,
+    subject: `drover: ${change.id} ${change.title}`,
+    trailers: [`Drover-Epic: ${change.id}`],
+  });
+  if (!merged.ok || merged.value.kind === 'conflict') return null;
+  return { base: tip, head: merged.value.commit };
+}
+
+async function lineTip(git: DataGit, branch: string): Promise<string | null> {
+  return (await git.readRef(`refs/drover/land/${branch}`)) ?? git.readRef(`refs/heads/${branch}`);
+}
+
+/** Only names of files in the tree: nothing absolute, nothing that climbs, nothing that git could take for an option. */
+function refuseOddPath(path: string): void {
+  const parts = path.split('/');
+  const isOdd =
+    path === '' ||
+    path.includes('\0') ||
+    parts.some((part) => part === '' || part === '.' || part === '..');
+  if (isOdd) {
+    throw new Refusal('bad_request', '"path" has to be a path inside of the repository.');
+  }
+}
+
+function textIn(bytes: Uint8Array): string | null {
+  if (bytes.subarray(0, binaryLookBytes).includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
