@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
   type BrowserContext,
@@ -46,7 +46,7 @@ suiteTeardown(async () => {
 
 let extensionsFolder: string | null = null;
 
-/** The package, installed once for a run: made first when there is none. */
+/** The package, installed once for a run: made first when a source is younger than it is. */
 function installedExtension(): string {
   if (extensionsFolder === null) {
     extensionsFolder = join(temporaryFolder(), 'ext');
@@ -59,11 +59,23 @@ export function vsixFile(): string {
   const text = readFileSync(join(root, 'package.json'), 'utf8');
   const { version } = JSON.parse(text) as { version: string };
   const file = join(root, 'out/vsix', `drover-${process.platform}-${process.arch}-${version}.vsix`);
-  if (!existsSync(file)) {
+  if (isStale(file)) {
     execFileSync(process.execPath, [join(root, 'extension/package.mjs')], { stdio: 'inherit' });
   }
   assert.ok(statSync(file).size > 0);
   return file;
+}
+
+function isStale(file: string): boolean {
+  if (!existsSync(file)) return true;
+  const madeMs = statSync(file).mtimeMs;
+  return ['server', 'extension', 'webview', 'package.json'].some((name) => {
+    const path = join(root, name);
+    if (statSync(path).isFile()) return statSync(path).mtimeMs > madeMs;
+    return readdirSync(path, { recursive: true, withFileTypes: true }).some((entry) => {
+      return entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > madeMs;
+    });
+  });
 }
 
 export async function openWorkbench(options: WorkbenchOptions): Promise<Workbench> {

@@ -1,0 +1,216 @@
+// From nothing to landed commits without a mouse; and every webview as it stands in VS Code has nothing that axe-core finds
+// fault with, in four themes.
+
+import assert from 'node:assert/strict';
+import type { WebviewName } from '../../../webview/messages/messages.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+import type { Project } from '../../e2e/support/project.ts';
+import { axeViolations } from '../../webview/support/axe.ts';
+import { themeNames } from '../../webview/support/themes.ts';
+import type { Frame, Page } from '../host/browser.ts';
+import { demoProject } from './support/demo-project.ts';
+import { quickPickRow, runCommand, webview } from './support/parts.ts';
+import { row, treeOf } from './support/tree.ts';
+import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
+
+const epics = ['Take payments', 'Send receipts'] as const;
+const tasks = ['Ask for the amount', 'Call the bank', 'Show it', 'Write it', 'Post it'] as const;
+const showTasks = 'Control+Alt+Shift+T';
+
+suite('the first run, without a mouse', () => {
+  let project: Project;
+  let bench: Workbench;
+  let page: Page;
+  let tree: Frame;
+
+  suiteSetup(async function () {
+    this.timeout(120_000);
+    project = demoProject({ stepMs: 900 });
+    bench = await openWorkbench({ env: project.env, folder: project.root });
+    ({ page } = bench);
+  });
+
+  suiteTeardown(async function () {
+    this.timeout(60_000);
+    await bench?.close();
+    await project?.end(false);
+  });
+
+  test('a key shows the tasks, and Tab reaches the way on', async () => {
+    tree = await eventually('the tree shows', async () => {
+      await page.keyboard.press(showTasks);
+      return await treeOf(page).catch(() => null);
+    });
+    await tree.getByRole('button', { name: 'Set Up Drover' }).waitFor();
+    await tabTo(page, tree, 'Set Up Drover');
+    await page.keyboard.press('Enter');
+    await tree.getByRole('button', { name: 'New Task' }).waitFor();
+  });
+
+  test('five tasks and two epics are written', async () => {
+    await tabTo(page, tree, 'New Task');
+    await page.keyboard.press('Enter');
+    for (const title of tasks) {
+      await fieldFocused(tree);
+      await page.keyboard.type(title);
+      await page.keyboard.press(title === tasks.at(-1) ? 'Enter' : 'Shift+Enter');
+      await row(tree, title).waitFor();
+    }
+    for (const title of epics) {
+      await page.keyboard.press('Alt+e');
+      await fieldFocused(tree);
+      await page.keyboard.type(title);
+      await page.keyboard.press('Enter');
+      await row(tree, title).waitFor();
+    }
+    const board = await project.status();
+    assert.deepEqual(board.tasks.map(({ title }) => title).sort(), [...tasks].sort());
+    assert.deepEqual(board.epics.map(({ title }) => title).sort(), [...epics].sort());
+  });
+
+  test('one task is moved into an epic, then two at once', async () => {
+    await goTo(page, tree, tasks[0]);
+    await moveToEpic(page, epics[0]);
+    await inEpic(project, epics[0], 1);
+    await goTo(page, tree, tasks[1]);
+    await page.keyboard.press('Shift+ArrowDown');
+    await moveToEpic(page, epics[0]);
+    await inEpic(project, epics[0], 3);
+  });
+
+  test('the epic runs once its checks were read', async () => {
+    await goTo(page, tree, epics[0]);
+    await page.keyboard.press('Control+Enter');
+    await quickPickRow(page, '3 tasks, up to 3 at once').waitFor();
+    await page.keyboard.press('Enter');
+    await eventually('an agent is at work', async () => {
+      return (await project.status()).counts.in_progress > 0;
+    });
+  });
+
+  test('Enter opens the stream of a task, which has the focus and can be searched', async () => {
+    await page.keyboard.press(showTasks);
+    await goTo(page, tree, tasks[0]);
+    await page.keyboard.press('Enter');
+    const stream = await webview(page, 'stream');
+    await stream.getByText('Looking around.').waitFor();
+    await page.keyboard.press('Control+f');
+    await eventually('the search has the focus', () => stream.evaluate(focusedTag, 'input'));
+    await page.keyboard.press('Escape');
+    await stream.getByText('Ended', { exact: true }).waitFor();
+  });
+
+  test('the tasks are completed, and their commits have landed', async () => {
+    await row(tree, `${epics[0]} 3/3`).waitFor();
+    const board = await project.status();
+    const completed = board.tasks.filter(({ status }) => status === 'completed');
+    assert.equal(completed.length, 3);
+    for (const { id, title } of completed) {
+      assert.match(project.git('show', `main:demo/${id}.md`), new RegExp(title));
+    }
+  });
+
+  test('every webview in four themes: no violation', async function () {
+    this.timeout(180_000);
+    await runCommand(page, 'Drover: Open Board and Graph');
+    await webview(page, 'board');
+    await runCommand(page, 'Drover: Open All Agents');
+    await webview(page, 'grid');
+    const names: readonly WebviewName[] = ['tree', 'inbox', 'grid', 'board', 'stream'];
+    const found: string[] = [];
+    for (const theme of themeNames) {
+      await chooseTheme(page, theme);
+      for (const name of names) {
+        if (name === 'board') await runCommand(page, 'Drover: Open Board and Graph');
+        if (name === 'stream') await openStream(page, tasks[0]);
+        const frame = await webview(page, name);
+        await dressedIn(frame, theme);
+        for (const violation of await axeViolations(frame)) {
+          found.push(`${name} in ${theme}: ${violation}`);
+        }
+        await picture(page, `${name}-${theme}`.replaceAll(' ', '-').toLowerCase());
+      }
+      await runCommand(page, 'Drover: Open All Agents');
+    }
+    assert.deepEqual(found, []);
+    assert.deepEqual(bench.violations, []);
+  });
+});
+
+/** Goes to a row by typing the beginning of its title, as one does in VS Code's own trees. */
+async function goTo(page: Page, tree: Frame, title: string): Promise<void> {
+  await eventually(`the row ${title} is reached`, async () => {
+    await tree.evaluate(() => new Promise((done) => setTimeout(done, 1_100))); // a new word begins
+    await page.keyboard.type(title.slice(0, 6));
+    return await tree.evaluate((wanted) => {
+      const root = document.querySelector('drover-tree')?.shadowRoot;
+      return root?.querySelector('.row.active .title')?.textContent.trim() === wanted;
+    }, title);
+  });
+}
+
+async function moveToEpic(page: Page, title: string): Promise<void> {
+  await page.keyboard.press('Alt+m');
+  await quickPickRow(page, title).waitFor();
+  await page.keyboard.type(title);
+  await page.keyboard.press('Enter');
+}
+
+async function inEpic(project: Project, title: string, count: number): Promise<void> {
+  await eventually(`${count} tasks are in ${title}`, async () => {
+    const board = await project.status();
+    return board.epics.find((epic) => epic.title === title)?.counts.total === count;
+  });
+}
+
+async function openStream(page: Page, title: string): Promise<void> {
+  await runCommand(page, 'Drover: Open Stream');
+  await quickPickRow(page, title).waitFor();
+  await page.keyboard.type(title);
+  await page.keyboard.press('Enter');
+}
+
+/** Presses Tab until a button has the focus. */
+async function tabTo(page: Page, frame: Frame, name: string): Promise<void> {
+  await eventually(`Tab reaches ${name}`, async () => {
+    const isThere = await frame.evaluate((wanted) => {
+      let focused: Element | null = document.activeElement;
+      while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+      return focused?.textContent.trim() === wanted;
+    }, name);
+    if (!isThere) await page.keyboard.press('Tab');
+    return isThere;
+  });
+}
+
+async function fieldFocused(frame: Frame): Promise<void> {
+  await eventually('the field has the focus', () => frame.evaluate(focusedTag, 'input'));
+}
+
+function focusedTag(tag: string): boolean {
+  let focused: Element | null = document.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  return document.hasFocus() && focused?.localName === tag;
+}
+
+async function chooseTheme(page: Page, theme: string): Promise<void> {
+  await runCommand(page, 'Preferences: Color Theme');
+  const input = page.locator('.quick-input-widget input.input');
+  await page
+    .locator('.quick-input-widget', { hasText: 'Select Color Theme' })
+    .or(input)
+    .first()
+    .waitFor();
+  await input.fill(theme);
+  await quickPickRow(page, theme).waitFor();
+  await page.keyboard.press('Enter');
+}
+
+async function dressedIn(frame: Frame, theme: string): Promise<void> {
+  await eventually(`the webview is dressed in ${theme}`, () => {
+    return frame.evaluate((name) => {
+      const { vscodeThemeId, vscodeThemeName } = document.body.dataset;
+      return vscodeThemeId === name || vscodeThemeName === name;
+    }, theme);
+  });
+}
