@@ -1,10 +1,11 @@
 // One agent in the grid: its task, its step, how long, and the last lines of its stream.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
+import { statusStyles } from '../shared/status-styles.ts';
+import { statusLooks, statusWords } from '../shared/status-words.ts';
 import { durationText } from '../stream/attempt-facts.ts';
 import { controlStyles } from '../stream/control-styles.ts';
 import { icon, iconStyles } from '../stream/icon.ts';
-import { statusIcons, statusTexts } from '../stream/task-actions.ts';
 import { visibleLine } from '../stream/visible-text.ts';
 import type { LiveAgent } from './live-agents.ts';
 
@@ -20,6 +21,7 @@ export class DroverTile extends LitElement {
   static override styles = [
     controlStyles,
     iconStyles,
+    statusStyles,
     css`
       :host {
         display: flex;
@@ -120,20 +122,20 @@ export class DroverTile extends LitElement {
     if (this.agent === null) return html`${nothing}`;
     const { task, part } = this.agent;
     const elapsed = task.started_at === null ? null : this.nowMs - task.started_at * 1000;
-    const status = statusTexts[task.status];
+    const look = statusLooks[task.status];
     return html`<button
         type="button"
         class="head"
         tabindex=${this.isActive ? 0 : -1}
         title="Open the stream"
       >
-        ${icon(statusIcons[task.status], 'spins')}
+        ${icon(look.icon, `spins tone-${look.tone}`)}
         <span class="title"
           >${visibleLine(task.title)}${part === null ? nothing : html`: ${visibleLine(part.title)}`}</span
         >
       </button>
       <div class="facts">
-        <span>${task.phase ?? status}</span>
+        <span>${task.phase ?? statusWords(task)}</span>
         ${task.agent === null ? nothing : html`<span>${visibleLine(task.agent)}</span>`}
         ${elapsed === null ? nothing : html`<span>${durationText(Math.max(0, elapsed))}</span>`}
         ${

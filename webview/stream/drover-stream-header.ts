@@ -3,6 +3,8 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { AttemptView } from '../../server/protocol/panel-views.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
+import { statusLooks } from '../shared/status-words.ts';
+import { statusStyles } from '../shared/status-styles.ts';
 import {
   costText,
   durationText,
@@ -16,7 +18,6 @@ import { controlStyles } from './control-styles.ts';
 import { headerStyles } from './header-styles.ts';
 import { icon, iconStyles } from './icon.ts';
 import type { TokenUsage } from './log-event.ts';
-import { statusIcons, statusTexts } from './task-actions.ts';
 import { visibleLine } from './visible-text.ts';
 
 const tickMs = 1_000;
@@ -44,7 +45,7 @@ export class DroverStreamHeader extends LitElement {
     usage: { attribute: false },
     subTasks: { attribute: false },
   };
-  static override styles = [controlStyles, iconStyles, headerStyles];
+  static override styles = [controlStyles, iconStyles, statusStyles, headerStyles];
   declare task: TaskView | null;
   declare taskId: string;
   declare attempts: readonly AttemptView[];
@@ -71,19 +72,19 @@ export class DroverStreamHeader extends LitElement {
   override render(): TemplateResult {
     const now = Date.now();
     const { task, attempt } = this;
-    const status = task?.status ?? 'ready';
+    const look = statusLooks[task?.status ?? 'ready'];
     const { tokens, costUsd } = usageFacts(attempt, this.usage);
     const elapsed = elapsedMs(attempt, now);
     return html`<header>
       <div class="title">
-        <span class="status ${status}" title=${statusTexts[status]}>
-          ${icon(statusIcons[status], status === 'in_progress' || status === 'claimed' ? 'spins' : '')}
+        <span class="status tone-${look.tone}" title=${look.words}>
+          ${icon(look.icon, look.tone === 'busy' ? 'spins' : '')}
         </span>
         <h1>${visibleLine(task?.title ?? this.taskId)}</h1>
         <span class="id">${visibleLine(this.taskId)}</span>
       </div>
       <div class="facts">
-        <span>${statusTexts[status]}</span>
+        <span class="words">${look.words}</span>
         ${fact(attempt?.agent ?? task?.agent ?? '', 'Agent')} ${this.#attemptChoice()}
         ${elapsed === null ? nothing : html`<span title="Time">${durationText(elapsed)}</span>`}
         ${tokens === 0 ? nothing : fact(tokensText(tokens), 'Tokens read and written')}
@@ -127,12 +128,12 @@ export class DroverStreamHeader extends LitElement {
           html`<button
             type="button"
             class="link"
-            title=${statusTexts[part.status]}
+            title=${statusLooks[part.status].words}
             @click=${() => {
               this.dispatchEvent(new CustomEvent<string>('part', { detail: part.id }));
             }}
           >
-            ${icon(statusIcons[part.status])} ${visibleLine(part.title)}
+            ${icon(statusLooks[part.status].icon)} ${visibleLine(part.title)}
           </button>`,
       )}
     </div>`;

@@ -55,24 +55,21 @@ export const headerStyles = css`
   .step.waiting {
     color: var(--vscode-descriptionForeground);
   }
-  .step.running .icon,
-  .status.in_progress,
-  .status.claimed {
-    color: var(--vscode-charts-blue, var(--vscode-foreground));
+  .words::first-letter {
+    text-transform: uppercase;
   }
-  .step.done .icon,
-  .status.completed {
+  .words {
+    display: inline-block;
+  }
+  .step.running .icon {
+    color: var(--vscode-progressBar-background, var(--vscode-focusBorder));
+  }
+  .step.done .icon {
     color: var(--vscode-testing-iconPassed, var(--vscode-foreground));
   }
   .step.failed .icon,
-  .status.failed,
   .trouble .icon {
     color: var(--vscode-testing-iconFailed, var(--vscode-errorForeground));
-  }
-  .status.conflict,
-  .status.needs_review,
-  .status.waiting {
-    color: var(--vscode-editorWarning-foreground);
   }
   .trouble {
     flex-wrap: nowrap;

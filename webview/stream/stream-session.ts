@@ -155,7 +155,9 @@ export class StreamSession implements ReactiveController {
   /** The log tells of hints that were sent: they are no longer queued. */
   forgetTold(entries: readonly Entry[]): void {
     if (this.queuedHints.length === 0) return;
-    const told = entries.slice(-500).flatMap(({ body }) => (body.kind === 'hint' ? [body.text] : []));
+    const told = entries
+      .slice(-500)
+      .flatMap(({ body }) => (body.kind === 'hint' ? [body.text] : []));
     this.queuedHints = this.queuedHints.filter((text) => !told.includes(text));
   }
 

@@ -85,31 +85,3 @@ export function hintPrompt(task: TaskView | null): string {
   if (task?.status === 'in_progress' && task.phase === 'agent') return 'Tell the agent something…';
   return 'Tell the agent something for when it goes on…';
 }
-
-export const statusTexts: { readonly [S in TaskStatus]: string } = {
-  ready: 'Ready',
-  claimed: 'Starting',
-  in_progress: 'In progress',
-  blocked: 'Blocked',
-  paused: 'Paused',
-  waiting: 'Waiting for quota',
-  needs_review: 'Needs review',
-  conflict: 'Conflict',
-  completed: 'Completed',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-};
-
-export const statusIcons: { readonly [S in TaskStatus]: string } = {
-  ready: 'circle',
-  claimed: 'sync',
-  in_progress: 'sync',
-  blocked: 'lock',
-  paused: 'debug-pause',
-  waiting: 'watch',
-  needs_review: 'eye',
-  conflict: 'git-merge',
-  completed: 'pass-filled',
-  failed: 'error',
-  cancelled: 'circle-slash',
-};

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { questionView, taskView } from '../../../doubles/views.ts';
+import { statusLooks } from '../../../../webview/shared/status-words.ts';
 import { announcement } from '../../../../webview/stream/announce.ts';
 import {
   costText,
@@ -23,7 +24,7 @@ import { diffLines } from '../../../../webview/stream/line-diff.ts';
 import { proseBlocks, proseSpans } from '../../../../webview/stream/prose.ts';
 import { bindQuestions } from '../../../../webview/stream/question-binding.ts';
 import { emptyMemory, readMemory } from '../../../../webview/stream/stream-memory.ts';
-import { actionsFor, hintRefusal, statusIcons } from '../../../../webview/stream/task-actions.ts';
+import { actionsFor, hintRefusal } from '../../../../webview/stream/task-actions.ts';
 import { cutText } from '../../../../webview/stream/text-template.ts';
 import { editsOf, inputText, toolIcon, toolTitle } from '../../../../webview/stream/tool-view.ts';
 import { Transcript, type Entry } from '../../../../webview/stream/transcript.ts';
@@ -201,7 +202,9 @@ suite('head of a stream', () => {
     for (const [name, character] of Object.entries(iconCharacters)) {
       assert.equal(character.charCodeAt(0).toString(16), known.get(name)?.toLowerCase(), name);
     }
-    for (const name of Object.values(statusIcons)) assert.ok(Object.hasOwn(iconCharacters, name));
+    for (const { icon } of Object.values(statusLooks)) {
+      assert.ok(Object.hasOwn(iconCharacters, icon), icon);
+    }
   });
 });
 
