@@ -34,6 +34,8 @@ export interface WindowParts {
   readonly access: BackendAccess;
   readonly log: vscode.LogOutputChannel;
   readonly showChange: CommandHandler;
+  /** When the activation began, on the clock of `performance`. */
+  readonly startedMs: number;
 }
 
 const measurementsMax = 500;
@@ -170,11 +172,7 @@ export class DroverWindow implements vscode.Disposable {
           this.#projectOf(webview),
         );
       },
-      measured: (webview, name, ms) => {
-        this.#measurements.unshift({ name, ms });
-        this.#measurements.length = Math.min(this.#measurements.length, measurementsMax);
-        log.debug(`${webview.name}: ${name} ${ms.toFixed(1)} ms`);
-      },
+      measured: (webview, name, ms) => this.#measured(`${webview.name} ${name}`, ms),
     });
     return {
       extensionUri: extension.extensionUri,
@@ -188,6 +186,12 @@ export class DroverWindow implements vscode.Disposable {
       action: (webview, name: HostActionName, params) => actions[name](webview, params as never),
       selected: (webview, ids) => this.#selected(webview, ids),
     };
+  }
+
+  #measured(name: string, ms: number): void {
+    this.#measurements.unshift({ name, ms });
+    this.#measurements.length = Math.min(this.#measurements.length, measurementsMax);
+    this.#parts.log.debug(`${name}: ${ms.toFixed(1)} ms`);
   }
 
   #stateOf(webview: WebviewHost): HostState {
@@ -234,6 +238,7 @@ export class DroverWindow implements vscode.Disposable {
         }
         return;
       case 'attached':
+        if (!change.isAgain) this.#measured('attached', performance.now() - this.#parts.startedMs);
         return;
       // A board that was read anew replaces the one that a webview has.
       case 'board':

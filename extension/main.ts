@@ -12,7 +12,7 @@ export function activate(context: vscode.ExtensionContext): DroverExports {
   const startedMs = performance.now();
   let loading: Promise<DroverWindow> | null = null;
   const load = (): Promise<DroverWindow> => {
-    loading ??= import('./work/main.ts').then(({ openWindow }) => openWindow(context));
+    loading ??= import('./work/main.ts').then(({ openWindow }) => openWindow(context, startedMs));
     return loading;
   };
   for (const id of commandIds) {

@@ -95,9 +95,6 @@ export class Projects implements vscode.Disposable {
   ): Promise<Connection> {
     if (folders.length === 0) return unavailable('no_folder');
     if (!vscode.workspace.isTrusted) return unavailable('untrusted');
-    const git = await this.#access.git();
-    if (git.kind === 'missing') return unavailable('no_git');
-    if (git.kind === 'too_old') return unavailable('git_too_old', git.message);
     let firstMiss: Exclude<RootState, { kind: 'project' }> | null = null;
     for (const folder of folders) {
       const state = await this.#access.rootOf(folder.uri.fsPath);
@@ -105,9 +102,21 @@ export class Projects implements vscode.Disposable {
         if (!found.has(state.root)) found.set(state.root, folder);
       } else if (firstMiss?.kind !== 'not_initialised') firstMiss = state;
     }
-    return firstMiss?.kind === 'not_initialised'
-      ? unavailable('not_initialised')
-      : unavailable('no_repository');
+    if (firstMiss?.kind === 'not_initialised') return unavailable('not_initialised');
+    return found.size > 0 ? { kind: 'connecting' } : await this.#whyNoRepository();
+  }
+
+  /** Only asked where nothing was found: each question to git costs a process. */
+  async #whyNoRepository(): Promise<Connection> {
+    const git = await this.#access.git();
+    switch (git.kind) {
+      case 'missing':
+        return unavailable('no_git');
+      case 'too_old':
+        return unavailable('git_too_old', git.message);
+      case 'ok':
+        return unavailable('no_repository');
+    }
   }
 
   #add(root: string, folder: vscode.WorkspaceFolder): void {

@@ -9,6 +9,8 @@ suite('a window that comes later', () => {
     const found = await untilBoard(exports, (board) => board.run?.active === true);
     assert.equal(found.board?.counts.in_progress, 3);
     assert.deepEqual(exports.shown, ['Re-attached: 3 agents at work, 3 wait for you']);
+    const attached = exports.measurements.find(({ name }) => name === 'attached');
+    console.log(`[test]      (attached ${attached?.ms.toFixed(0)} ms after the activation began)`);
     for (const { id } of found.board.questions)
       await found.request('answer', { id, choice: 'yes' });
     const done = await untilBoard(exports, (board) => board.counts.completed === 3);
