@@ -1,0 +1,205 @@
+// What drags and keys do to a plan, and that undo takes it back: on a board whose backend is a list.
+
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { StatusSnapshot, TaskView } from '../../../../server/protocol/views.ts';
+import { dropAt, moveByOne, zoneOf } from '../../../../webview/tree/drops.ts';
+import { dropEdit, EditHistory } from '../../../../webview/tree/edits.ts';
+import { blockOn, moveTo, type Drop } from '../../../../webview/tree/places.ts';
+import { buildRows, emptyLook, type Row } from '../../../../webview/tree/rows.ts';
+import type { Host } from '../../../../webview/shared/host.ts';
+import { epicView, snapshotOf, taskView } from '../../../doubles/views.ts';
+
+/** `a b | c` in epic one: each word a task with its epic; `x>y`: x waits for y; `p/q`: q is a part of p. */
+function boardOf(plan: Readonly<Record<string, string>>): StatusSnapshot {
+  const tasks: TaskView[] = [];
+  for (const [epic, words] of Object.entries(plan)) {
+    for (const word of words.split(' ').filter((one) => one !== '')) {
+      const [path = '', blocker] = word.split('>');
+      const [first = '', second] = path.split('/');
+      tasks.push(
+        taskView({
+          id: second ?? first,
+          title: second ?? first,
+          parent_id: second === undefined ? null : first,
+          epic_id: epic === '-' ? null : epic,
+          blocked_by: blocker === undefined ? [] : [blocker],
+          position: tasks.length,
+        }),
+      );
+    }
+  }
+  const epics = Object.keys(plan).filter((id) => id !== '-');
+  return { ...snapshotOf(tasks), epics: epics.map((id) => epicView({ id, title: id }, tasks)) };
+}
+
+/** Siblings in their order: those of each epic, and parts of each task under its name where it has any. */
+function shape(board: StatusSnapshot): Readonly<Record<string, string>> {
+  const lists: Record<string, string[]> = Object.fromEntries(
+    [...board.epics.map((epic) => epic.id), '-'].map((id) => [id, []]),
+  );
+  for (const task of board.tasks.toSorted((a, b) => a.position - b.position)) {
+    const list = task.parent_id ?? task.epic_id ?? '-';
+    (lists[list] ??= []).push([task.id, ...task.blocked_by].join('>'));
+  }
+  return Object.fromEntries(Object.entries(lists).map(([id, list]) => [id, list.join(' ')]));
+}
+
+/** A backend that holds the plan in a list and does what the requests say. */
+class ListBackend {
+  board: StatusSnapshot;
+  constructor(board: StatusSnapshot) {
+    this.board = board;
+  }
+
+  get host(): Host {
+    return {
+      backend: async (name: string, params: unknown) => this.#answer(name, params),
+    } as unknown as Host;
+  }
+
+  #answer(name: string, params: unknown): unknown {
+    const wish = params as {
+      ids?: string[];
+      id?: string;
+      epic?: string | null;
+      parent?: string | null;
+      before?: string | null;
+      add_blockers?: string[];
+      remove_blockers?: string[];
+    };
+    const tasks = [...this.board.tasks];
+    if (name === 'task.edit') {
+      const next = tasks.map((task) =>
+        task.id === wish.id
+          ? {
+              ...task,
+              blocked_by: [...task.blocked_by, ...(wish.add_blockers ?? [])].filter(
+                (id) => !(wish.remove_blockers ?? []).includes(id),
+              ),
+            }
+          : task,
+      );
+      this.board = { ...this.board, tasks: next };
+      return {};
+    }
+    const ids = wish.ids ?? [];
+    const moved = ids.map((id) => {
+      const task = tasks.find((one) => one.id === id) as TaskView;
+      return { ...task, epic_id: wish.epic ?? null, parent_id: wish.parent ?? null };
+    });
+    const rest = tasks.filter((task) => !ids.includes(task.id));
+    const at = rest.findIndex((task) => task.id === wish.before);
+    rest.splice(at < 0 ? rest.length : at, 0, ...moved);
+    this.board = { ...this.board, tasks: rest.map((task, position) => ({ ...task, position })) };
+    return [];
+  }
+}
+
+async function applied(board: StatusSnapshot, drop: Drop | null): Promise<StatusSnapshot> {
+  const backend = new ListBackend(board);
+  const edit = drop === null ? null : dropEdit(board, drop);
+  if (edit !== null) await edit.run(backend.host);
+  return backend.board;
+}
+
+function rowNamed(board: StatusSnapshot, name: string): Row {
+  const row = buildRows(board, { ...emptyLook, showLoose: true }).find((one) => {
+    if (one.kind === 'task') return one.task.id === name;
+    if (one.kind === 'epic') return one.epic.id === name;
+    return one.kind === 'loose' && name === '-';
+  });
+  assert.ok(row !== undefined, name);
+  return row;
+}
+
+suite('tree: plan', () => {
+  const plan = { one: 'a b c', two: 'd e', '-': 'f' };
+  const drags: readonly [string[], string, number, Readonly<Record<string, string>>][] = [
+    [['f'], 'two', 0.5, { one: 'a b c', two: 'd e f', '-': '' }],
+    [['a', 'f'], 'two', 0.5, { one: 'b c', two: 'd e a f', '-': '' }],
+    [['a'], '-', 0.5, { one: 'b c', two: 'd e', '-': 'f a' }],
+    [['c'], 'a', 0.1, { one: 'c a b', two: 'd e', '-': 'f' }],
+    [['a'], 'c', 0.9, { one: 'b c a', two: 'd e', '-': 'f' }],
+    [['a', 'b'], 'b', 0.9, { one: 'a b c', two: 'd e', '-': 'f' }],
+    [['f'], 'd', 0.9, { one: 'a b c', two: 'd f e', '-': '' }],
+  ];
+  for (const [ids, onto, part, expected] of drags) {
+    test(`drags ${ids.join(', ')} onto ${onto} at ${part}`, async () => {
+      const board = boardOf(plan);
+      const drop = dropAt(board, ids, { row: rowNamed(board, onto), part, isLink: false });
+      assert.deepEqual(shape(await applied(board, drop)), expected);
+    });
+  }
+
+  test('a drop with the key held makes tasks wait, and a loop is named', () => {
+    const board = boardOf({ one: 'a b>a c>b' });
+    const row = rowNamed(board, 'c');
+    const hover = { row, part: 0.1, isLink: true };
+    assert.equal(zoneOf(hover), 'into');
+    assert.deepEqual(dropAt(board, ['a'], hover), {
+      kind: 'refused',
+      words: 'They would wait for each other: a → c → b → a',
+    });
+    assert.equal(blockOn(board, ['c'], 'a').kind, 'block');
+    assert.equal(blockOn(board, ['b'], 'a').kind, 'refused');
+    assert.equal(blockOn(board, ['b'], 'b').kind, 'refused');
+  });
+
+  test('nothing goes below itself', () => {
+    const board = boardOf({ one: 'a a/b b/c' });
+    const to = { epic: 'one', parent: 'c', before: null };
+    assert.equal(moveTo(board, ['a'], to).kind, 'refused');
+    assert.equal(moveTo(board, ['epic'], to).kind, 'refused');
+  });
+
+  const steps: readonly [string[], -1 | 1, string | null][] = [
+    [['b'], -1, 'b a c d'],
+    [['b'], 1, 'a c b d'],
+    [['a'], -1, null],
+    [['d'], 1, null],
+    [['b', 'c'], 1, 'a d b c'],
+    [['b', 'd'], -1, 'b d a c'],
+  ];
+  for (const [ids, step, expected] of steps) {
+    test(`moves ${ids.join(', ')} by ${step}`, async () => {
+      const board = boardOf({ one: 'a b c d' });
+      const drop = moveByOne(board, ids, step);
+      if (expected === null) assert.equal(drop, null);
+      else assert.equal(shape(await applied(board, drop))['one'], expected);
+    });
+  }
+
+  test('whatever is dragged wherever, undo takes all of it back and redo does it again', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    const targets = [...names, 'one', 'two', '-'];
+    const drag = fc.record({
+      ids: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 3 }),
+      onto: fc.constantFrom(...targets),
+      part: fc.constantFrom(0.1, 0.9),
+      isLink: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(drag, { minLength: 1, maxLength: 8 }), async (all) => {
+        const backend = new ListBackend(boardOf({ one: 'a b>a c', two: 'd d/e f', '-': 'g' }));
+        const before = shape(backend.board);
+        const history = new EditHistory();
+        let done = 0;
+        for (const { ids, onto, part, isLink } of all) {
+          const row = rowNamed(backend.board, onto);
+          const drop = dropAt(backend.board, ids, { row, part, isLink });
+          const edit = drop === null ? null : dropEdit(backend.board, drop);
+          if (edit === null) continue;
+          await history.run(backend.host, edit);
+          done += 1;
+        }
+        const after = shape(backend.board);
+        for (let count = 0; count < done; count += 1) await history.undo(backend.host);
+        assert.deepEqual(shape(backend.board), before);
+        for (let count = 0; count < done; count += 1) await history.redo(backend.host);
+        assert.deepEqual(shape(backend.board), after);
+        assert.equal(await history.redo(backend.host), null);
+      }),
+    );
+  });
+});
