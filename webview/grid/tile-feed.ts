@@ -82,6 +82,12 @@ export class TileFeed {
     const page = await this.#ask({ offset, limit: batchEvents, wait_ms: waitMs });
     if (this.#over.signal.aborted) return;
     if (this.#attempt === 0) this.#attempt = page.attempt;
+    if (page.size < offset) {
+      // A crash has cut off what was not yet stored for good.
+      this.#tail.clear();
+      this.#offset = null;
+      return;
+    }
     if (page.events.length === 0 && page.next_offset === offset) {
       this.hasEnded = page.ended;
       const waited = performance.now() - askedAt;

@@ -10,6 +10,7 @@ import {
   actionTexts,
   hintPrompt,
   hintRefusal,
+  sendsBack,
   type TaskAction,
 } from './task-actions.ts';
 
@@ -97,7 +98,7 @@ export class DroverComposer extends LitElement {
         ?disabled=${this.isSending || this.draft.trim() === ''}
         @click=${() => this.#send()}
       >
-        ${icon('send')} Send
+        ${icon('send')} ${sendsBack(this.task) ? 'Send Back' : 'Send'}
       </button>
     </div>`;
   }

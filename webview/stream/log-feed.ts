@@ -225,6 +225,12 @@ export class LogFeed {
     if (signal.aborted) return;
     this.#parts.onFailure(null);
     if (this.#attempt === 0) this.#attempt = result.attempt;
+    if (result.size < this.#liveOffset) {
+      // A crash has cut off what was not yet stored for good: places behind the cut mean something else now.
+      this.#showEnd(await this.#read({ before: endOfLog, limit: openEvents }));
+      this.#parts.onChange();
+      return;
+    }
     if (result.events.length === 0 && result.next_offset === this.#liveOffset) {
       this.#hasEnded = result.ended;
       const waited = performance.now() - askedAt;

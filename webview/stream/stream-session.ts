@@ -9,7 +9,7 @@ import { LogFeed } from './log-feed.ts';
 import type { WindowSide } from './log-window.ts';
 import { readLog, sleep } from './read-log.ts';
 import type { StreamPlace } from './stream-memory.ts';
-import type { TaskAction } from './task-actions.ts';
+import { sendsBack, type TaskAction } from './task-actions.ts';
 import type { Entry } from './transcript.ts';
 import { visibleLine } from './visible-text.ts';
 
@@ -44,6 +44,7 @@ export class StreamSession implements ReactiveController {
   #subject: string | null = null;
   #seen = '';
   #nextFirstKey = 0;
+  #wasConnected = false;
   #isReadingAttempts = false;
 
   constructor(component: ReactiveControllerHost, parts: SessionParts) {
@@ -71,8 +72,11 @@ export class StreamSession implements ReactiveController {
 
   hostUpdate(): void {
     const { state } = this.#parts.board;
-    if (state === null || state.connection.kind !== 'connected' || state.subject.id === null)
-      return;
+    const isConnected = state?.connection.kind === 'connected';
+    // What was asked of a backend that is gone is asked of the one that is there now.
+    if (isConnected && !this.#wasConnected) this.feed?.wake();
+    this.#wasConnected = isConnected;
+    if (state === null || !isConnected || state.subject.id === null) return;
     if (this.#subject !== state.subject.id) {
       this.#subject = state.subject.id;
       this.#chosen ??= state.subject.attempt;
@@ -145,8 +149,12 @@ export class StreamSession implements ReactiveController {
   async hint(text: string): Promise<boolean> {
     const id = this.#subject;
     if (id === null) return false;
+    const { host } = this.#parts;
+    if (sendsBack(this.task)) {
+      return this.#try('Not sent back', () => host.backend('task.send_back', { id, text }));
+    }
     const isTaken = await this.#try('The hint was not sent', () =>
-      this.#parts.host.backend('task.hint', { id, text }),
+      host.backend('task.hint', { id, text }),
     );
     if (isTaken) this.queuedHints = [...this.queuedHints, text].slice(-queuedHintsMax);
     return isTaken;
@@ -260,9 +268,13 @@ export class StreamSession implements ReactiveController {
     this.feed?.stop();
     this.prompt = null;
     this.#nextFirstKey += keysOfFeed;
+    // A place belongs to its attempt; the newest one is shown as soon as it is known to be another.
+    const left = this.#place;
+    this.#place = null;
+    const place = left !== null && (attempt === 0 || left.attempt === attempt) ? left : null;
     const feed = new LogFeed({
       id,
-      attempt,
+      attempt: place?.attempt ?? attempt,
       firstKey: this.#nextFirstKey,
       read: (params) => readLog(this.#parts.host, params),
       onChange: () => this.#parts.onLog(),
@@ -271,13 +283,8 @@ export class StreamSession implements ReactiveController {
       farSide: this.#parts.farSide,
     });
     this.feed = feed;
-    const place = this.#place !== null && this.#isPlaceOf(attempt) ? this.#place : null;
     void feed.run(place);
     this.#parts.onLog();
-  }
-
-  #isPlaceOf(attempt: number): boolean {
-    return attempt === 0 || this.#place?.attempt === attempt;
   }
 
   #fail(feed: LogFeed, error: Error | null): void {
@@ -309,7 +316,6 @@ export class StreamSession implements ReactiveController {
     const newest = this.attempts.at(-1)?.number ?? 0;
     const shown = this.feed?.attempt ?? 0;
     if (this.#chosen !== null || shown === 0 || newest <= shown) return;
-    this.#place = null;
     this.#open(newest);
   }
 

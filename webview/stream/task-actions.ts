@@ -80,8 +80,14 @@ export function hintRefusal(task: TaskView | null): string | null {
   }
 }
 
+/** In a review, words for the agent send its work back to it. */
+export function sendsBack(task: TaskView | null): boolean {
+  return task?.status === 'needs_review' && task.parent_id === null;
+}
+
 /** What the composer's field says while it is empty. */
 export function hintPrompt(task: TaskView | null): string {
+  if (sendsBack(task)) return 'Send it back to the agent: what should be different…';
   if (task?.status === 'in_progress' && task.phase === 'agent') return 'Tell the agent something…';
   return 'Tell the agent something for when it goes on…';
 }

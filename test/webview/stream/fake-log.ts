@@ -32,6 +32,13 @@ export class FakeLog {
     this.#wakeAll();
   }
 
+  /** As after a crash: the last lines were not stored for good. */
+  cut(lines: number): void {
+    this.#lines.length -= lines;
+    this.#offsets.length -= lines;
+    this.#wakeAll();
+  }
+
   end(): void {
     this.hasEnded = true;
     this.#wakeAll();

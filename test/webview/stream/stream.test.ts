@@ -1,7 +1,7 @@
 // The stream panel alone in Chromium.
 
 import assert from 'node:assert/strict';
-import { questionView } from '../../doubles/views.ts';
+import { questionView, taskView } from '../../doubles/views.ts';
 import { checkAxe } from '../support/axe.ts';
 import { themeNames } from '../support/themes.ts';
 import { screenshot } from '../support/webview-page.ts';
@@ -246,6 +246,77 @@ suite('webview: stream', () => {
     assert.ok(Math.abs(after - before) <= 1, `${before} became ${after}`);
     const field = view.page.getByRole('textbox', { name: /Tell the agent/ });
     assert.equal(await field.inputValue(), 'half a thought');
+    await view.close();
+  });
+
+  test('a review: the change, the approval, and words that send it back', async () => {
+    view = await openStream(new FakeLog(conversation()), {
+      state: { board: boardWith({ status: 'needs_review', phase: null }) },
+      prepare: (host) => {
+        host.backend('approve', () => ({}) as never);
+        host.backend('task.send_back', () => ({}) as never);
+        host.action('review', () => ({}));
+      },
+    });
+    const waiting = view.page.getByRole('region', { name: 'Waiting for you' });
+    await waiting.getByRole('button', { name: 'Review Changes' }).click();
+    assert.deepEqual(await view.host.waitFor('review'), { id: taskId });
+    await waiting.getByRole('button', { name: 'Approve' }).click();
+    assert.deepEqual(await view.host.waitFor('approve'), { id: taskId });
+    const field = view.page.getByRole('textbox', { name: /Send it back/ });
+    await field.fill('Use tabs.');
+    await field.press('Enter');
+    assert.deepEqual(await view.host.waitFor('task.send_back'), { id: taskId, text: 'Use tabs.' });
+    await checkAxe(view.page);
+    await view.close();
+  });
+
+  test('says which hint is still to be told, and which sub-task asks something', async () => {
+    const board = boardWith({ status: 'paused', phase: null });
+    const part = taskView({
+      id: 'part',
+      parent_id: taskId,
+      title: 'Break lines',
+      status: 'paused',
+    });
+    const asked = questionView({ id: 'q-3', task_id: 'part', text: 'Which width?' });
+    view = await openStream(new FakeLog(conversation()), {
+      state: { board: { ...board, tasks: [...board.tasks, part], questions: [asked] } },
+      prepare: (host) => {
+        host.backend('task.hint', () => ({}) as never);
+        host.action('openStream', () => ({}));
+      },
+    });
+    const field = view.page.getByRole('textbox', { name: /Tell the agent/ });
+    await field.fill('Use tabs.');
+    await field.press('Enter');
+    await view.page.getByText('The agent will be told: Use tabs.').waitFor();
+    view.log.write({ type: 'hint', id: 'h9', text: 'Use tabs.', state: 'sent', at: at(40) });
+    await view.page.getByText('The agent will be told').waitFor({ state: 'detached' });
+    await view.page.getByText('Break lines: Which width?').waitFor();
+    await view.page.getByRole('button', { name: 'Open', exact: true }).click();
+    assert.deepEqual(await view.host.waitFor('openStream'), { task: 'part' });
+    await checkAxe(view.page);
+    await view.close();
+  });
+
+  test('without a connection it says so, with a way on', async () => {
+    view = await openStream(new FakeLog(), {
+      state: {
+        connection: {
+          kind: 'unavailable',
+          reason: 'no_git',
+          message: 'Git was not found.',
+          action: { command: 'drover.openSettings', title: 'Open Settings' },
+        },
+        board: null,
+      },
+      prepare: (host) => host.action('command', () => ({})),
+    });
+    await view.page.getByText('Git was not found.').waitFor();
+    await checkAxe(view.page);
+    await view.page.getByRole('button', { name: 'Open Settings' }).click();
+    assert.deepEqual(await view.host.waitFor('command'), { id: 'drover.openSettings' });
     await view.close();
   });
 

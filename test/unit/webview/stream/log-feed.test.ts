@@ -197,6 +197,16 @@ suite('log feed', () => {
     await opened.until('the line', () => lastText(opened) === 'line 10');
   });
 
+  test('begins again at the end when a crash has cut the log', async () => {
+    const log = new FakeLog(outputLines(1_000));
+    const opened = await open(log);
+    log.cut(10);
+    await opened.until('the cut is seen', () => lastText(opened) === 'line 989');
+    log.write(outputLine(990, 'another line'));
+    await opened.until('what comes then', () => lastText(opened) === 'another line');
+    assert.ok(opened.feed.hasOlder);
+  });
+
   test('an empty log is open and waits for its first line', async () => {
     const log = new FakeLog();
     const opened = await open(log);
