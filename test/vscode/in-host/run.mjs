@@ -44,6 +44,7 @@ const plans = {
     isSetUp: true,
     host: { hasWorkspaceTrust: true, settings: withTrust },
   },
+  trouble: { suites: ['trouble'], isSetUp: true },
   several: { suites: ['several'], isSetUp: true, second: true },
   'no-git': { suites: ['no-git'], isSetUp: true, git: null },
   'old-git': { suites: ['old-git'], isSetUp: true, git: 'echo "git version 2.30.2"' },
