@@ -49,6 +49,9 @@ export const treeStyles = css`
     min-height: 0;
     overflow-y: auto;
     overflow-x: hidden;
+  }
+  .rows:focus,
+  .rows:focus-visible {
     outline: none;
   }
   .space {
