@@ -120,7 +120,7 @@ const tasks: readonly DemoTask[] = [
   },
 ];
 
-/** The demo agent needs no model and no account; the gate is the shop's own test. */
+/** The demo agent needs no model and no account; the gate is the shop's own test, where there is a Node for it. */
 const sampleSettings = `# The demo agent does what the descriptions of the tasks say, without a model.
 max_workers = 4
 
@@ -128,7 +128,7 @@ max_workers = 4
 kind = "demo"
 
 [gate]
-command = 'for f in test/*.js; do [ ! -e "$f" ] || node "$f" || exit 1; done'
+command = 'command -v node > /dev/null || exit 0; for f in test/*.js; do [ ! -e "$f" ] || node "$f" || exit 1; done'
 `;
 
 /** A sample in an empty folder: its repository, and a file with its plan beside it. */
