@@ -7,16 +7,21 @@ import type { TokenUsage } from './log-event.ts';
 
 export interface StepFacts {
   readonly name: StepName;
-  readonly state: 'waiting' | 'running' | 'done' | 'failed';
+  readonly state: 'waiting' | 'skipped' | 'running' | 'done' | 'failed';
   readonly durationMs: number | null;
 }
 
 /** All six steps in their order; a step that was done several times (a second gate) counts its times together. */
 export function stepFacts(attempt: AttemptView | null, nowMs: number): StepFacts[] {
-  return stepNames.map((name) => {
+  const lastBegun = stepNames.findLastIndex((name) =>
+    attempt?.steps.some((step) => step.name === name),
+  );
+  return stepNames.map((name, index) => {
     const times = attempt?.steps.filter((step) => step.name === name) ?? [];
     const last = times.at(-1);
-    if (last === undefined) return { name, state: 'waiting', durationMs: null };
+    if (last === undefined) {
+      return { name, state: index < lastBegun ? 'skipped' : 'waiting', durationMs: null };
+    }
     // A step does not outlive its attempt, whatever died in the middle of it.
     const endMs = attempt?.ended_at_ms ?? nowMs;
     const durationMs = times.reduce(

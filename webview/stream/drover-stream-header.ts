@@ -24,6 +24,7 @@ const tickMs = 1_000;
 
 const stepIcons = {
   waiting: 'circle',
+  skipped: 'dash',
   running: 'loading',
   done: 'pass-filled',
   failed: 'error',
@@ -31,6 +32,7 @@ const stepIcons = {
 
 const stepWords = {
   waiting: 'not begun',
+  skipped: 'not needed',
   running: 'running',
   done: 'done',
   failed: 'failed',

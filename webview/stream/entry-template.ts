@@ -18,6 +18,9 @@ import { toolTemplate } from './tool-template.ts';
 import type { Entry, EntryBody } from './transcript.ts';
 import { visibleLine } from './visible-text.ts';
 
+/** Stands for a prompt that is not read yet. */
+const unread = 'what the agent was told';
+
 type Body<K extends EntryBody['kind']> = Extract<EntryBody, { kind: K }>;
 
 export function entryTemplate(
@@ -55,7 +58,7 @@ function bodyTemplate(entry: Entry, look: EntryLook, actions: EntryActions): Tem
     case 'thinking':
       return foldedTemplate(entry, 'Thinking', 'lightbulb', body.text, look, actions);
     case 'prompt':
-      return foldedTemplate(entry, 'Prompt', 'account', body.text ?? '…', look, actions);
+      return foldedTemplate(entry, 'Prompt', 'account', body.text ?? unread, look, actions);
     case 'tool':
       return toolTemplate(entry, body, look, actions);
     case 'result':

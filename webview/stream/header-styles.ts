@@ -52,7 +52,8 @@ export const headerStyles = css`
     align-items: center;
     gap: 4px;
   }
-  .step.waiting {
+  .step.waiting,
+  .step.skipped {
     color: var(--vscode-descriptionForeground);
   }
   .words::first-letter {

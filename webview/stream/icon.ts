@@ -27,6 +27,7 @@ export const iconCharacters = {
   'empty-window': '\ueae4',
   'diff-multiple': '\uec23',
   circle: '\ueabc',
+  dash: '\ueacc',
   sync: '\uea77',
   lock: '\uea75',
   watch: '\ueb7c',

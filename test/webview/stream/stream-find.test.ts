@@ -98,4 +98,30 @@ suite('webview: search in the stream', () => {
     assert.deepEqual(await view.host.waitFor('copy'), { text: 'warning' });
     await view.close();
   });
+
+  test('a selection stays while its row is scrolled out of sight', async () => {
+    view = await openStream(new FakeLog([...outputLines(2_000), ...conversation()]), {
+      prepare: (host) => host.action('copy', () => ({})),
+    });
+    await view.page.getByText('warning: deprecated').dblclick({ position: { x: 12, y: 8 } });
+    await view.page.mouse.wheel(0, -6_000);
+    await view.page.getByRole('button', { name: 'To the end' }).waitFor();
+    await view.host.do('copy');
+    assert.deepEqual(await view.host.waitFor('copy'), { text: 'warning' });
+    await view.close();
+  });
+
+  test('a long result is cut, and shown whole when one asks for it', async () => {
+    const long = Array.from({ length: 200 }, (_, index) => `result ${index}`).join('\n');
+    const call = { type: 'tool_call', id: 'x', name: 'Bash', title: 'Bash seq', input: {}, at: 1 };
+    const result = { type: 'tool_result', id: 'x', isError: false, text: long, at: 2 };
+    view = await openStream(new FakeLog([call, result]));
+    const row = view.page.getByRole('article', { name: /^Tool: Bash/ });
+    await row.press('Enter');
+    await row.getByText('result 29', { exact: false }).waitFor();
+    assert.ok(!(await row.textContent())?.includes('result 30'));
+    await row.getByRole('button', { name: 'Show all (170 more lines)' }).click();
+    await row.getByText('result 199', { exact: false }).waitFor();
+    await view.close();
+  });
 });

@@ -133,10 +133,10 @@ suite('head of a stream', () => {
         ({ name, state, durationMs }) => `${name} ${state} ${durationMs}`,
       ),
       [
-        'worktree waiting null',
-        'setup waiting null',
+        'worktree skipped null',
+        'setup skipped null',
         'agent running 2000',
-        'commit waiting null',
+        'commit skipped null',
         'gate done 250',
         'land waiting null',
       ],
