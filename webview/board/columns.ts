@@ -1,0 +1,150 @@
+// The Kanban columns: which tasks stand in which, and what a card says of its task.
+
+import { formatCost, formatCount, formatDuration } from '../../server/core/format.ts';
+import type { TaskStatus } from '../../server/core/state.ts';
+import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
+import { statusWords } from '../shared/status-words.ts';
+import { visibleLine } from '../stream/visible-text.ts';
+
+export const columnNames = ['blocked', 'ready', 'working', 'asks', 'done', 'over'] as const;
+export type ColumnName = (typeof columnNames)[number];
+
+export const columnTitles: { readonly [N in ColumnName]: string } = {
+  blocked: 'Waiting for others',
+  ready: 'Ready',
+  working: 'Working',
+  asks: 'Needs you',
+  done: 'Done',
+  over: 'Failed or cancelled',
+};
+
+const columnOfStatus: { readonly [S in TaskStatus]: ColumnName } = {
+  blocked: 'blocked',
+  ready: 'ready',
+  claimed: 'working',
+  in_progress: 'working',
+  needs_review: 'asks',
+  conflict: 'asks',
+  paused: 'asks',
+  waiting: 'asks',
+  completed: 'done',
+  failed: 'over',
+  cancelled: 'over',
+};
+
+/** What only somebody outside of Drover can unblock is a matter for a person. */
+export function columnOf({ status, blocked_reason }: TaskView): ColumnName {
+  return status === 'blocked' && blocked_reason !== null ? 'asks' : columnOfStatus[status];
+}
+
+export interface Card {
+  readonly task: TaskView;
+  readonly epic: string | null;
+  /** Sub-tasks run inside of their task, so they have no card of their own. */
+  readonly parts: { readonly done: number; readonly total: number };
+  /** Titles of what it waits for. */
+  readonly waitsFor: readonly string[];
+}
+
+export type Columns = { readonly [N in ColumnName]: readonly Card[] };
+
+/** `epic`: the one that is looked at, null for all. What ended last stands first among the ended. */
+export function columnsOf(board: StatusSnapshot, epic: string | null): Columns {
+  const epics = new Map(board.epics.map(({ id, title }) => [id, title]));
+  const titles = new Map(board.tasks.map(({ id, title }) => [id, title]));
+  const parts = partsOf(board.tasks);
+  const columns: { [N in ColumnName]: Card[] } = {
+    blocked: [],
+    ready: [],
+    working: [],
+    asks: [],
+    done: [],
+    over: [],
+  };
+  for (const task of board.tasks) {
+    if (task.parent_id !== null || (epic !== null && task.epic_id !== epic)) continue;
+    columns[columnOf(task)].push({
+      task,
+      epic: task.epic_id === null ? null : (epics.get(task.epic_id) ?? null),
+      parts: parts.get(task.id) ?? { done: 0, total: 0 },
+      waitsFor: task.waits_for.map((id) => titles.get(id) ?? id),
+    });
+  }
+  columns.done.sort(latestFirst);
+  columns.over.sort(latestFirst);
+  return columns;
+}
+
+function latestFirst(a: Card, b: Card): number {
+  return b.task.updated_at - a.task.updated_at;
+}
+
+/** Sub-tasks of every level count for the task at the top. */
+function partsOf(tasks: readonly TaskView[]): Map<string, { done: number; total: number }> {
+  const parents = new Map(tasks.map(({ id, parent_id }) => [id, parent_id]));
+  const found = new Map<string, { done: number; total: number }>();
+  for (const task of tasks) {
+    if (task.parent_id === null) continue;
+    const top = topOf(task.parent_id, parents);
+    const count = found.get(top) ?? { done: 0, total: 0 };
+    count.total += 1;
+    if (task.status === 'completed') count.done += 1;
+    found.set(top, count);
+  }
+  return found;
+}
+
+const levelsMax = 100;
+
+function topOf(id: string, parents: ReadonlyMap<string, string | null>): string {
+  let at = id;
+  for (let level = 0; level < levelsMax; level++) {
+    const above = parents.get(at) ?? null;
+    if (above === null) return at;
+    at = above;
+  }
+  return at;
+}
+
+const shownCharsMax = 300;
+
+/** Titles and reasons are anybody's words: cut, and harmless to look at. */
+export function shown(text: string): string {
+  return visibleLine(text.slice(0, shownCharsMax));
+}
+
+/** The quiet line of a card: agent, attempt, elapsed time, cost. What is usual is not said. */
+export function factsOf({ task, parts }: Card, nowMs: number): readonly string[] {
+  const facts: string[] = [];
+  const isBusy = task.status === 'in_progress' || task.status === 'claimed';
+  if (task.status !== 'ready' && task.status !== 'completed') facts.push(statusWords(task));
+  if (task.agent !== null) facts.push(shown(task.agent));
+  if (task.attempts > 0 && task.status !== 'completed') {
+    facts.push(formatCount(task.attempts, 'attempt'));
+  }
+  if (isBusy && task.started_at !== null) {
+    facts.push(formatDuration(Math.floor(Math.max(0, nowMs / 1000 - task.started_at)) * 1000));
+  }
+  if (parts.total > 0) facts.push(`${parts.done}/${parts.total} parts`);
+  if (task.cost > 0) facts.push(formatCost(task.cost));
+  return facts;
+}
+
+const namedMax = 3;
+
+/** Why a card stands still; null when it doesn't, or its column says it already. */
+export function reasonOf({ task, waitsFor }: Card): string | null {
+  if (task.status === 'blocked' && task.blocked_reason !== null) return shown(task.blocked_reason);
+  if (task.status === 'blocked' && waitsFor.length > 0) {
+    const named = waitsFor.slice(0, namedMax).map(shown).join(', ');
+    const left = waitsFor.length - namedMax;
+    return `after ${named}${left > 0 ? ` and ${left} more` : ''}`;
+  }
+  if (task.status === 'conflict') {
+    const files = task.conflict_files.slice(0, namedMax).map(shown).join(', ');
+    return files === '' ? null : files;
+  }
+  const isOver = task.status === 'failed' || task.status === 'cancelled';
+  if (isOver && task.last_error !== null) return shown(task.last_error);
+  return null;
+}

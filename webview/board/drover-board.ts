@@ -1,0 +1,200 @@
+// The board: the same tasks as Kanban columns or as the graph of what waits for what, of one epic or of all.
+
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import { BoardController } from '../shared/board-controller.ts';
+import type { Host } from '../shared/host.ts';
+import { controlStyles } from '../stream/control-styles.ts';
+import { icon, iconStyles } from '../stream/icon.ts';
+import {
+  emptyTemplate,
+  unavailableTemplate,
+  type WelcomeActions,
+} from '../tree/welcome-template.ts';
+import { freshMemory, readMemory, type BoardMemory, type BoardMode } from './board-memory.ts';
+import { BoardPlan } from './board-plan.ts';
+import { boardStyles } from './board-styles.ts';
+import { shown } from './columns.ts';
+import './drover-graph.ts';
+import './drover-kanban.ts';
+
+const modes: Readonly<Record<BoardMode, string>> = { kanban: 'Board', graph: 'Graph' };
+
+export class DroverBoard extends LitElement {
+  static override properties = { host: { attribute: false } };
+  static override styles = [controlStyles, iconStyles, boardStyles];
+  declare host: Host | null;
+  #board: BoardController | null = null;
+  #plan: BoardPlan | null = null;
+  #memory: BoardMemory = freshMemory;
+  #said = '';
+  #failed = '';
+  #hasPainted = false;
+
+  constructor() {
+    super();
+    this.host = null;
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has('host') || this.host === null || this.#board !== null) return;
+    this.#memory = readMemory(this.host.memory.get());
+    this.#plan = new BoardPlan(this.host, {
+      say: (words) => this.#tell(words, ''),
+      fail: (words) => this.#tell('', words),
+    });
+    this.#board = new BoardController(this, this.host);
+    this.#board.onAction = (action) => {
+      if (action === 'undo') this.#plan?.undo();
+      else if (action === 'redo') this.#plan?.redo();
+      else if (action === 'focus') this.#focusContent();
+    };
+  }
+
+  override render(): TemplateResult | typeof nothing {
+    const state = this.#board?.state ?? null;
+    if (state === null) return nothing;
+    const welcome = this.#welcome();
+    const unavailable = unavailableTemplate(state.connection, welcome);
+    if (unavailable !== null) return unavailable;
+    const { board } = state;
+    if (board === null) return nothing;
+    if (board.tasks.length === 0 && board.epics.length === 0) return emptyTemplate(welcome);
+    return html`<div class="page" @keydown=${this.#onKey}>
+      ${this.#bar(board)} ${this.#content(board)} ${this.#note()}
+      <div class="hidden" role="status" aria-live="polite">${this.#said}</div>
+    </div>`;
+  }
+
+  /** The epic that is looked at; one that is gone is as good as none. */
+  #epic(board: StatusSnapshot): string | null {
+    const { epic } = this.#memory;
+    const wanted = epic === undefined ? (this.#board?.state?.subject.id ?? null) : epic;
+    return board.epics.some(({ id }) => id === wanted) ? wanted : null;
+  }
+
+  #bar(board: StatusSnapshot): TemplateResult {
+    const { mode, hidesCompleted } = this.#memory;
+    const epic = this.#epic(board);
+    return html`<div class="bar" role="toolbar" aria-label="Board">
+      ${Object.entries(modes).map(
+        ([name, title]) =>
+          html`<button
+            type="button"
+            class="plain"
+            aria-pressed=${name === mode ? 'true' : 'false'}
+            @click=${() => this.#remember({ mode: name as BoardMode })}
+          >
+            ${icon(name === 'graph' ? 'git-merge' : 'layout')}<span>${title}</span>
+          </button>`,
+      )}
+      <select aria-label="Epic" @change=${this.#onEpic}>
+        <option value="" ?selected=${epic === null}>All epics</option>
+        ${board.epics.map(
+          ({ id, title }) =>
+            html`<option value=${id} ?selected=${id === epic}>${shown(title)}</option>`,
+        )}
+      </select>
+      ${
+        mode === 'graph'
+          ? html`<label>
+              <input type="checkbox" .checked=${hidesCompleted} @change=${this.#onHide} />
+              Hide completed
+            </label>`
+          : nothing
+      }
+      <button
+        type="button"
+        class="plain end"
+        aria-label=${epic === null ? 'Run all open tasks' : 'Run epic'}
+        title=${epic === null ? 'Run All Open Tasks' : 'Run Epic'}
+        @click=${() => this.#plan?.ask(async () => this.host?.action('runEpic', { epic }))}
+      >
+        ${icon('play')}<span>Run</span>
+      </button>
+    </div>`;
+  }
+
+  #content(board: StatusSnapshot): TemplateResult {
+    const epic = this.#epic(board);
+    if (this.#memory.mode === 'graph') {
+      return html`<drover-graph
+        .host=${this.host}
+        .plan=${this.#plan}
+        .board=${board}
+        .epic=${epic}
+        .hidesCompleted=${this.#memory.hidesCompleted}
+      ></drover-graph>`;
+    }
+    return html`<drover-kanban
+      .host=${this.host}
+      .plan=${this.#plan}
+      .board=${board}
+      .epic=${epic}
+    ></drover-kanban>`;
+  }
+
+  #note(): TemplateResult | typeof nothing {
+    if (this.#failed === '') return nothing;
+    return html`<div class="note error" role="alert">
+      ${icon('error')}<bdi>${shown(this.#failed)}</bdi>
+    </div>`;
+  }
+
+  #welcome(): WelcomeActions {
+    const command = (id: string): void => {
+      this.#plan?.ask(async () => this.host?.action('command', { id }));
+    };
+    return {
+      onCommand: command,
+      onNewEpic: () => command('drover.newEpic'),
+      onNewTask: () => command('drover.newTask'),
+    };
+  }
+
+  override updated(): void {
+    if (this.#hasPainted || (this.#board?.board ?? null) === null) return;
+    this.#hasPainted = true;
+    requestAnimationFrame(() => {
+      const measured = { name: 'board.firstPaint', ms: performance.now() };
+      this.host?.action('measured', measured).catch(() => {});
+    });
+  }
+
+  #tell(said: string, failed: string): void {
+    this.#said = shown(said);
+    this.#failed = failed;
+    this.requestUpdate();
+  }
+
+  #remember(change: Partial<BoardMemory>): void {
+    this.#memory = { ...this.#memory, ...change };
+    this.#failed = '';
+    this.host?.memory.set(this.#memory);
+    this.requestUpdate();
+  }
+
+  #focusContent(): void {
+    this.renderRoot.querySelector<HTMLElement>('drover-graph, drover-kanban')?.focus();
+  }
+
+  readonly #onEpic = (event: Event): void => {
+    const { value } = event.target as HTMLSelectElement;
+    this.#remember({ epic: value === '' ? null : value });
+  };
+
+  readonly #onHide = (event: Event): void => {
+    this.#remember({ hidesCompleted: (event.target as HTMLInputElement).checked });
+  };
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+    const key = event.key.toLowerCase();
+    if (key === 'z' && !event.shiftKey) this.#plan?.undo();
+    else if (key === 'y' || (key === 'z' && event.shiftKey)) this.#plan?.redo();
+    else return;
+    event.preventDefault();
+  };
+}
+
+customElements.define('drover-board', DroverBoard);

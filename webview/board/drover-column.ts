@@ -1,0 +1,178 @@
+// One column of the Kanban board: a list of cards, of which only those in sight are on the page.
+
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import { FixedRows } from '../shared/fixed-rows.ts';
+import { statusLooks } from '../shared/status-words.ts';
+import { statusStyles } from '../shared/status-styles.ts';
+import { icon, iconStyles } from '../stream/icon.ts';
+import { cardHeightPx, columnStyles } from './column-styles.ts';
+import { factsOf, reasonOf, shown, type Card } from './columns.ts';
+import { contextOf, openMenu } from './menu-context.ts';
+
+export interface ColumnParts {
+  readonly open: (id: string) => void;
+  readonly chosen: (id: string) => void;
+  /** To the column beside it, at about the same height; false: there is none with a card. */
+  readonly beside: (step: -1 | 1, index: number) => void;
+}
+
+export class DroverColumn extends LitElement {
+  static override properties = {
+    heading: { attribute: false },
+    cards: { attribute: false },
+    nowMs: { attribute: false },
+    parts: { attribute: false },
+    showsEpic: { attribute: false },
+  };
+  static override styles = [iconStyles, statusStyles, columnStyles];
+  declare heading: string;
+  declare cards: readonly Card[];
+  declare nowMs: number;
+  declare showsEpic: boolean;
+  declare parts: ColumnParts | null;
+  readonly #list: FixedRows;
+  #active: string | null = null;
+
+  constructor() {
+    super();
+    this.heading = '';
+    this.cards = [];
+    this.nowMs = 0;
+    this.showsEpic = true;
+    this.parts = null;
+    this.#list = new FixedRows(this, {
+      scroller: () => this.#scroller(),
+      count: () => this.cards.length,
+      heightPx: cardHeightPx,
+      kept: () => this.activeIndex,
+    });
+  }
+
+  get activeIndex(): number {
+    return this.cards.findIndex(({ task }) => task.id === this.#active);
+  }
+
+  /** Gives the focus to the card at an index, or to the last one. */
+  focusCard(index: number): void {
+    this.#goTo(Math.min(index, this.cards.length - 1));
+    this.#scroller()?.focus();
+  }
+
+  override render(): TemplateResult {
+    const { activeIndex } = this;
+    return html`<section>
+      <h2><span>${this.heading}</span><span class="count">${this.cards.length}</span></h2>
+      <div
+        class="cards"
+        role="listbox"
+        tabindex="0"
+        aria-label=${`${this.heading}, ${this.cards.length}`}
+        aria-activedescendant=${activeIndex < 0 ? nothing : `card-${activeIndex}`}
+        @keydown=${this.#onKey}
+        @focus=${this.#onFocus}
+        @click=${this.#onClick}
+        @dblclick=${this.#onDoubleClick}
+        @contextmenu=${this.#onClick}
+      >
+        <div class="space" role="presentation" .style=${`height: ${this.#list.totalPx()}px`}>
+          ${repeat(
+            this.#list.items(),
+            (item) => this.cards[item.index]?.task.id ?? item.index,
+            (item) => this.#card(this.cards[item.index], item.index, item.start),
+          )}
+        </div>
+      </div>
+    </section>`;
+  }
+
+  #card(card: Card | undefined, index: number, startPx: number): TemplateResult | typeof nothing {
+    if (card === undefined) return nothing;
+    const { task } = card;
+    const look = statusLooks[task.status];
+    const isActive = task.id === this.#active;
+    const facts = factsOf(card, this.nowMs).join(' · ');
+    const reason = reasonOf(card);
+    const epic = this.showsEpic && card.epic !== null ? shown(card.epic) : '';
+    return html`<div
+      id=${`card-${index}`}
+      class=${isActive ? 'card active' : 'card'}
+      role="option"
+      aria-selected=${isActive ? 'true' : 'false'}
+      aria-posinset=${index + 1}
+      aria-setsize=${this.cards.length}
+      data-id=${task.id}
+      data-index=${index}
+      data-vscode-context=${contextOf(task)}
+      .style=${`transform: translateY(${startPx}px)`}
+    >
+      <div class="line">
+        ${icon(look.icon, `tone-${look.tone} ${look.tone === 'busy' ? 'spins' : ''}`)}
+        <span class="title"><bdi>${shown(task.title)}</bdi></span>
+      </div>
+      <div class="quiet"><bdi>${epic}</bdi></div>
+      <div class="quiet">${facts}</div>
+      <div class="quiet reason"><bdi>${reason ?? ''}</bdi></div>
+    </div>`;
+  }
+
+  #scroller(): HTMLElement | null {
+    return this.renderRoot.querySelector<HTMLElement>('.cards');
+  }
+
+  #goTo(index: number): void {
+    const card = this.cards[Math.max(index, 0)];
+    if (card === undefined) return;
+    this.#active = card.task.id;
+    this.#list.show(Math.max(index, 0));
+    this.parts?.chosen(card.task.id);
+    this.requestUpdate();
+  }
+
+  readonly #onFocus = (): void => {
+    this.#goTo(Math.max(this.activeIndex, 0));
+  };
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = this.activeIndex;
+    const pageCards = Math.max(
+      Math.floor((this.#scroller()?.clientHeight ?? 0) / cardHeightPx) - 1,
+      1,
+    );
+    const last = this.cards.length - 1;
+    const steps: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => this.#goTo(Math.min(at + 1, last)),
+      ArrowUp: () => this.#goTo(at - 1),
+      PageDown: () => this.#goTo(Math.min(at + pageCards, last)),
+      PageUp: () => this.#goTo(at - pageCards),
+      Home: () => this.#goTo(0),
+      End: () => this.#goTo(last),
+      ArrowLeft: () => this.parts?.beside(-1, at),
+      ArrowRight: () => this.parts?.beside(1, at),
+      Enter: () => this.#open(this.#active),
+      ContextMenu: () => openMenu(this.renderRoot.querySelector('.card.active')),
+      F10: () => openMenu(event.shiftKey ? this.renderRoot.querySelector('.card.active') : null),
+    };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    step();
+  };
+
+  readonly #onClick = (event: MouseEvent): void => {
+    const card = (event.target as Element).closest<HTMLElement>('.card');
+    if (card !== null) this.#goTo(Number(card.dataset['index']));
+  };
+
+  readonly #onDoubleClick = (event: MouseEvent): void => {
+    const card = (event.target as Element).closest<HTMLElement>('.card');
+    this.#open(card?.dataset['id'] ?? null);
+  };
+
+  #open(id: string | null): void {
+    if (id !== null) this.parts?.open(id);
+  }
+}
+
+customElements.define('drover-column', DroverColumn);

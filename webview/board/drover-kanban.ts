@@ -1,0 +1,92 @@
+// The Kanban board: columns by what is with a task, gone through by the arrow keys.
+
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import type { Host } from '../shared/host.ts';
+import { columnNames, columnsOf, columnTitles, type Columns } from './columns.ts';
+import './drover-column.ts';
+import type { ColumnParts, DroverColumn } from './drover-column.ts';
+import type { BoardPlan } from './board-plan.ts';
+import { kanbanStyles } from './board-styles.ts';
+
+const tickMs = 1_000;
+
+export class DroverKanban extends LitElement {
+  static override properties = {
+    host: { attribute: false },
+    plan: { attribute: false },
+    board: { attribute: false },
+    epic: { attribute: false },
+  };
+  static override styles = [kanbanStyles];
+  declare host: Host | null;
+  declare plan: BoardPlan | null;
+  declare board: StatusSnapshot | null;
+  declare epic: string | null;
+  #columns: Columns | null = null;
+  #parts: readonly ColumnParts[] = [];
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor() {
+    super();
+    this.host = null;
+    this.plan = null;
+    this.board = null;
+    this.epic = null;
+    this.#parts = columnNames.map((_name, index) => this.#partsOf(index));
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#timer = setInterval(() => {
+      if ((this.#columns?.working.length ?? 0) > 0) this.requestUpdate();
+    }, tickMs);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has('board') && !changed.has('epic')) return;
+    this.#columns = this.board === null ? null : columnsOf(this.board, this.epic);
+  }
+
+  override render(): TemplateResult | typeof nothing {
+    const columns = this.#columns;
+    if (columns === null) return nothing;
+    const nowMs = Date.now();
+    return html`<div class="columns">
+      ${columnNames.map(
+        (name, index) =>
+          html`<drover-column
+            .heading=${columnTitles[name]}
+            .cards=${columns[name]}
+            .nowMs=${name === 'working' ? nowMs : 0}
+            .showsEpic=${this.epic === null}
+            .parts=${this.#parts[index]}
+          ></drover-column>`,
+      )}
+    </div>`;
+  }
+
+  #partsOf(column: number): ColumnParts {
+    return {
+      open: (id) => this.plan?.ask(async () => this.host?.action('openStream', { task: id })),
+      chosen: (id) => this.host?.select([id]),
+      beside: (step, index) => {
+        const all = [...this.renderRoot.querySelectorAll<DroverColumn>('drover-column')];
+        const rest = step === 1 ? all.slice(column + 1) : all.slice(0, column).toReversed();
+        rest.find(({ cards }) => cards.length > 0)?.focusCard(Math.max(index, 0));
+      },
+    };
+  }
+
+  override focus(): void {
+    const all = [...this.renderRoot.querySelectorAll<DroverColumn>('drover-column')];
+    all.find(({ cards }) => cards.length > 0)?.focusCard(0);
+  }
+}
+
+customElements.define('drover-kanban', DroverKanban);

@@ -1,0 +1,20 @@
+// What VS Code's own menus are told about a task of the board, and how a key opens them.
+
+import type { TaskView } from '../../server/protocol/views.ts';
+
+export function contextOf({ id, status }: TaskView): string {
+  return JSON.stringify({
+    webviewSection: 'task',
+    taskId: id,
+    status,
+    preventDefaultContextMenuItems: true,
+  });
+}
+
+/** VS Code opens its menu on the event that a right click makes. */
+export function openMenu(element: HTMLElement | null): void {
+  if (element === null) return;
+  const { left, top, height } = element.getBoundingClientRect();
+  const place = { clientX: left + 16, clientY: top + height / 2, bubbles: true, composed: true };
+  element.dispatchEvent(new MouseEvent('contextmenu', { ...place, cancelable: true }));
+}
