@@ -18,6 +18,7 @@ import type { FindQuery } from './find-entries.ts';
 import { follow, following, type FollowState } from './follow.ts';
 import { FramePace } from './frame-pace.ts';
 import { iconStyles } from './icon.ts';
+import type { LogFeed } from './log-feed.ts';
 import { bindQuestions, type BoundQuestions } from './question-binding.ts';
 import { StreamFind } from './stream-find.ts';
 import { boundedFolds, readMemory } from './stream-memory.ts';
@@ -40,8 +41,8 @@ export class DroverStream extends LitElement {
   #pace: FramePace | null = null;
   #find: StreamFind | null = null;
   #entries: readonly Entry[] = [];
-  #epoch = -1;
-  #nextKey = 0;
+  #feed: LogFeed | null = null;
+  #arrived = 0;
   #revision = 0;
   #follow: FollowState = following;
   #folds = new Set<string>();
@@ -205,11 +206,11 @@ export class DroverStream extends LitElement {
   #takeLog(): void {
     const feed = this.#session?.feed ?? null;
     if (feed === null) return this.requestUpdate();
-    const { transcript, epoch } = feed.window;
+    const { transcript } = feed.window;
     // Events, not entries: a block of output grows without becoming more.
-    const count = this.#epoch === epoch ? transcript.nextKey - this.#nextKey : 0;
-    this.#epoch = epoch;
-    this.#nextKey = transcript.nextKey;
+    const count = this.#feed === feed ? feed.arrivedEvents - this.#arrived : 0;
+    this.#feed = feed;
+    this.#arrived = feed.arrivedEvents;
     this.#revision += 1;
     const hasBegin = feed.isOpen && !feed.hasOlder && transcript.entries.length > 0;
     this.#entries = hasBegin ? [this.#promptEntry(), ...transcript.entries] : transcript.entries;

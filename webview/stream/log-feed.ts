@@ -60,6 +60,8 @@ export class LogFeed {
   #isReadingOlder = false;
   #isReadingNewer = false;
   #isPolling = false;
+  /** Events that arrived at the end of the window, ever. */
+  arrivedEvents = 0;
   /** Events that arrived while the end is not in the window. */
   unseenEvents = 0;
   usage: TokenUsage | null = null;
@@ -255,6 +257,7 @@ export class LogFeed {
       }
     } else if (wasAtEnd) {
       this.window.append(page);
+      this.arrivedEvents += page.events.length;
       this.#trimForEnd(page.events.length);
     } else {
       this.unseenEvents += page.events.length;

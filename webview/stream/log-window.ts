@@ -106,7 +106,11 @@ export class LogWindow {
       if (side === 'front') this.#firstKey += page.events.length;
       dropped = true;
     }
-    if (dropped) this.#rebuild();
+    if (dropped && side === 'front') {
+      // Nothing is read anew: this happens again and again while a stream is followed.
+      this.#transcript.dropBefore(this.#firstKey);
+      this.epoch += 1;
+    } else if (dropped) this.#rebuild();
     return dropped;
   }
 

@@ -97,6 +97,15 @@ export class Transcript {
     }
   }
 
+  /** Forgets the entries before a key. A result that stays without its call is shown again once its page is read anew. */
+  dropBefore(key: number): void {
+    const first = this.entries.findIndex((entry) => entry.key >= key);
+    this.entries.splice(0, first === -1 ? this.entries.length : first);
+    for (const known of [this.#calls, this.#questions, this.#hints]) {
+      for (const [id, entry] of known) if (entry.key < key) known.delete(id);
+    }
+  }
+
   get nextKey(): number {
     return this.#next;
   }
