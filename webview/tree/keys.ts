@@ -36,6 +36,8 @@ export type TreeKey =
 
 export interface Pressed {
   readonly key: string;
+  /** The place on the keyboard: with Alt the letter itself may be another one. */
+  readonly code: string;
   readonly ctrlKey: boolean;
   readonly metaKey: boolean;
   readonly altKey: boolean;
@@ -67,12 +69,16 @@ const withCommand: Readonly<Record<string, TreeKey>> = {
 const withAlt: Readonly<Record<string, TreeKey>> = {
   ArrowUp: { kind: 'moveUp' },
   ArrowDown: { kind: 'moveDown' },
+};
+
+/** Alt with a letter alone opens a menu of the window, and with left and right it goes back in its history. */
+const withAltAndShift: Readonly<Record<string, TreeKey>> = {
   ArrowLeft: { kind: 'moveOut' },
   ArrowRight: { kind: 'moveIn' },
-  n: { kind: 'newTask' },
-  e: { kind: 'newEpic' },
-  m: { kind: 'moveToEpic' },
-  b: { kind: 'addBlocker' },
+  KeyN: { kind: 'newTask' },
+  KeyE: { kind: 'newEpic' },
+  KeyM: { kind: 'moveToEpic' },
+  KeyB: { kind: 'addBlocker' },
 };
 
 const moves = {
@@ -90,7 +96,7 @@ export function treeKey(pressed: Pressed): TreeKey | null {
   const hasCommand = pressed.ctrlKey || pressed.metaKey;
   if (hasCommand && shiftKey && key.toLowerCase() === 'z') return { kind: 'redo' };
   if (hasCommand) return own(withCommand, key.length === 1 ? key.toLowerCase() : key);
-  if (altKey) return own(withAlt, key.length === 1 ? key.toLowerCase() : key);
+  if (altKey) return own(shiftKey ? withAltAndShift : withAlt, pressed.code);
   if (Object.hasOwn(moves, key))
     return { kind: 'move', to: moves[key as keyof typeof moves], extend: shiftKey };
   if (shiftKey && key === 'F10') return { kind: 'menu' };

@@ -74,7 +74,7 @@ suite('webview: tree', () => {
   test('adds, renames and removes by keyboard, and undoes it', async () => {
     await open();
     await row(/^Serve over HTTP/).click();
-    await press('Alt+n');
+    await press('Alt+Shift+N');
     await view.page.keyboard.type('A new one');
     await press('Enter');
     assert.deepEqual(await view.host.waitFor('task.add'), { title: 'A new one', epic: 'server' });
@@ -105,7 +105,7 @@ suite('webview: tree', () => {
       parent: null,
       before: 'print',
     });
-    await press('Alt+ArrowLeft');
+    await press('Alt+Shift+ArrowLeft');
     assert.deepEqual(await view.host.waitFor('task.move', 1), {
       ids: ['check'],
       epic: null,
@@ -115,7 +115,7 @@ suite('webview: tree', () => {
     view.host.action('pick', ({ items }) => ({
       id: items.find((item) => item.label === 'A server')?.id ?? null,
     }));
-    await press('Alt+m');
+    await press('Alt+Shift+M');
     assert.deepEqual(await view.host.waitFor('task.move', 2), {
       ids: ['check'],
       epic: 'server',
@@ -123,7 +123,7 @@ suite('webview: tree', () => {
       before: null,
     });
     view.host.action('pick', () => ({ id: 'readme' }));
-    await press('Alt+b');
+    await press('Alt+Shift+B');
     assert.deepEqual(await view.host.waitFor('task.edit'), {
       id: 'check',
       add_blockers: ['readme'],
