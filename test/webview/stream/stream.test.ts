@@ -88,16 +88,16 @@ suite('webview: stream', () => {
   });
 
   test('reads older lines when one scrolls up, without a jump', async () => {
-    view = await openStream(new FakeLog(outputLines(5_000)));
-    await lineShown(4_999);
+    view = await openStream(new FakeLog(outputLines(2_000)));
+    await lineShown(1_999);
     await view.page.mouse.move(400, 400);
     for (let step = 0; step < 200; step += 1) {
-      if (await view.page.getByText('line 0', { exact: true }).isVisible()) break;
-      await view.page.mouse.wheel(0, -5_000);
+      await view.page.mouse.wheel(0, -3_000);
       await view.page.evaluate(() => new Promise(requestAnimationFrame));
       const { lines } = await scrollFacts(view.page);
       // What is in sight is without a gap.
       assert.ok(lines.every((line, index) => index === 0 || line === (lines[index - 1] ?? 0) + 1));
+      if (lines[0] === 0) break;
     }
     await view.page.getByRole('article', { name: /^Prompt/ }).waitFor();
     assert.ok((await scrollFacts(view.page)).rowCount < 120);
