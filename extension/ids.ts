@@ -116,6 +116,7 @@ export const walkthroughId = 'drover.start';
 /** Context keys that the extension sets, for the manifest's conditions. */
 export const contextKeys = [
   'drover.connected',
+  'drover.hasProject',
   'drover.reason',
   'drover.running',
   'drover.resumable',

@@ -98,6 +98,7 @@ export class Reactions implements vscode.Disposable {
     // A board that nobody keeps up to date any more says nothing about now.
     const board = connection.kind === 'unavailable' ? null : (current?.board ?? null);
     const run = board?.run ?? null;
+    setContext('drover.hasProject', current !== null);
     setContext('drover.connected', connection.kind === 'connected');
     setContext('drover.reason', connection.kind === 'unavailable' ? connection.reason : '');
     setContext('drover.running', run?.active === true);

@@ -40,11 +40,12 @@ function forward(id: ForwardedCommandId): CommandHandler {
     const action = forwardedCommands[id];
     const isOfFocused = action === 'find' || action === 'copy';
     const host = isOfFocused ? context.focused() : await shownTree(context);
+    await host?.whenReady();
     host?.push({ type: 'do', action, ids });
   };
 }
 
 async function shownTree({ views }: CommandContext): Promise<WebviewHost | null> {
   await vscode.commands.executeCommand(`${webviewIds.tree}.focus`);
-  return views.host('tree');
+  return await views.shown('tree');
 }

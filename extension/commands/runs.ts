@@ -1,6 +1,5 @@
 // Runs: the checks before one, its start, its end, and going on.
 
-import type { RunStarted } from '../../server/protocol/api.ts';
 import type { EpicView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { personEnvironment, type Project } from '../project.ts';
@@ -22,7 +21,7 @@ export const runHandlers: Handlers<
   'drover.preflight': withProject(async (context, project, target) => {
     const epic = await pickEpic(project, target, 'Check before a Run');
     if (epic === undefined) return;
-    if (await askPreflight(context, project, epic)) await start(context, project, epic);
+    if (await askPreflight(context, project, epic)) await start(context, project, epic, true);
   }),
   'drover.resumeRun': withProject(async ({ extension, messages }, project) => {
     await resume(extension, messages, project);
@@ -62,14 +61,17 @@ async function run(
   project: Project,
   epic: EpicView | null,
 ): Promise<void> {
-  const isWanted = !project.settings.showPreflight || (await askPreflight(context, project, epic));
-  if (isWanted) await start(context, project, epic);
+  const { showPreflight } = project.settings;
+  if (showPreflight && !(await askPreflight(context, project, epic))) return;
+  await start(context, project, epic, showPreflight);
 }
 
+/** Whoever has seen the checks has read the warnings. */
 async function start(
   { extension, messages }: CommandContext,
   project: Project,
   epic: EpicView | null,
+  hasSeenChecks: boolean,
 ): Promise<void> {
   const { land } = project.settings;
   try {
@@ -78,15 +80,11 @@ async function start(
       ...(land === '' ? {} : { land }),
       env: await runEnvironment(extension.secrets, project),
     });
-    tell(messages, started);
+    if (started.joined) messages.tell('info', started.message);
+    if (!hasSeenChecks) for (const warning of started.warnings) messages.tell('warning', warning);
   } catch (error) {
     throw new Error(`The run could not start: ${toFailure(error).message}`, { cause: error });
   }
-}
-
-function tell(messages: CommandContext['messages'], started: RunStarted): void {
-  if (started.joined) messages.tell('info', started.message);
-  for (const warning of started.warnings) messages.tell('warning', warning);
 }
 
 /** What a run is given: the person's environment, what the settings say, and the stored key. */

@@ -10,6 +10,8 @@ export class SideViews {
   readonly #onVisible: () => void;
   readonly #shown = new Map<SideViewName, { view: vscode.WebviewView; host: WebviewHost }>();
 
+  readonly #waiting = new Map<SideViewName, readonly ((host: WebviewHost) => void)[]>();
+
   constructor(around: WebviewSurroundings, onVisible: () => void) {
     this.#around = around;
     this.#onVisible = onVisible;
@@ -23,9 +25,21 @@ export class SideViews {
     return this.#shown.get(name)?.host ?? null;
   }
 
+  /** The host of a view that VS Code was asked to show, which it may do a moment later. */
+  async shown(name: SideViewName): Promise<WebviewHost> {
+    const present = this.#shown.get(name)?.host;
+    if (present !== undefined) return present;
+    const { promise, resolve } = Promise.withResolvers<WebviewHost>();
+    const waiting = this.#waiting.get(name) ?? [];
+    this.#waiting.set(name, [...waiting, resolve]);
+    return await promise;
+  }
+
   resolve(name: SideViewName, view: vscode.WebviewView): void {
     const host = new WebviewHost(name, noSubject, view.webview, () => view.visible, this.#around);
     this.#shown.set(name, { view, host });
+    for (const tell of this.#waiting.get(name) ?? []) tell(host);
+    this.#waiting.delete(name);
     view.onDidChangeVisibility(() => {
       if (!view.visible) return;
       host.pushState();

@@ -45,6 +45,7 @@ export class WebviewHost implements vscode.Disposable {
   readonly #around: WebviewSurroundings;
   readonly #isVisible: () => boolean;
   readonly #subscription: vscode.Disposable;
+  readonly #hasGreeted = Promise.withResolvers<void>();
   #isGone = false;
 
   constructor(
@@ -87,8 +88,14 @@ export class WebviewHost implements vscode.Disposable {
     }
   }
 
+  /** Resolves once the webview has asked for its state for the first time, and so can be told what to do. */
+  whenReady(): Promise<void> {
+    return this.#hasGreeted.promise;
+  }
+
   dispose(): void {
     this.#isGone = true;
+    this.#hasGreeted.resolve();
     this.#subscription.dispose();
   }
 
@@ -120,6 +127,7 @@ export class WebviewHost implements vscode.Disposable {
           ? await this.#around.backend(this, message.name, params)
           : await this.#around.action(this, message.name, params);
       this.#post({ type: 'reply', ask, ok: true, result });
+      if (message.name === 'hello') this.#hasGreeted.resolve();
     } catch (error) {
       const { kind, message: text } = toFailure(error);
       this.#post({ type: 'reply', ask, ok: false, error: { kind, message: text } });
