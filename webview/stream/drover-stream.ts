@@ -310,8 +310,7 @@ export class DroverStream extends LitElement {
   }
 
   #search(query: FindQuery): void {
-    this.#find?.open(query);
-    if (query.text !== '') void this.#find?.step('older');
+    this.#find?.typed(query);
     this.requestUpdate();
   }
 

@@ -11,6 +11,9 @@ import {
 import type { LogFeed } from './log-feed.ts';
 import type { Entry } from './transcript.ts';
 
+/** The rest of the log is searched when one has not typed for this long. */
+const typingMs = 300;
+
 export interface FindParts {
   readonly feed: () => LogFeed | null;
   readonly entries: () => readonly Entry[];
@@ -31,6 +34,7 @@ export class StreamFind {
   } | null = null;
   #isSearching = false;
   #edge: 'older' | 'newer' | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(parts: FindParts) {
     this.#parts = parts;
@@ -44,7 +48,22 @@ export class StreamFind {
     this.#parts.onChange();
   }
 
+  /** While one types: at once in what is loaded, in the rest of the log when one stops to type. */
+  typed(query: FindQuery): void {
+    this.open(query);
+    this.#look();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const rest = (): void => {
+      this.#timer = null;
+      if (this.query === query && this.current === null) void this.step('older');
+    };
+    this.#timer = this.#hits.length > 0 ? null : setTimeout(rest, typingMs);
+    if (this.#hits.length > 0) void this.step('older');
+  }
+
   close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
     this.query = null;
     this.current = null;
     this.#hits = [];
@@ -81,6 +100,8 @@ export class StreamFind {
       this.#isSearching = false;
       this.#parts.onChange();
     }
+    // Another query was given meanwhile: the search of the old one has ended at its next page.
+    if (this.query !== null && this.query !== query) this.typed(this.query);
   }
 
   #show(key: number): void {

@@ -55,7 +55,9 @@ suite('webview: search in the stream', () => {
     lines[1_234] = outputLine(1_234, 'the needle');
     view = await openStream(new FakeLog(lines));
     await view.page.getByText('line 29999').first().waitFor();
-    await search('needle');
+    await search('');
+    await field().pressSequentially('xyz', { delay: 20 });
+    await field().fill('needle');
     await view.page.getByText('the needle').waitFor();
     await result(/^1 of 1/);
     await view.page.getByRole('button', { name: /To the end/ }).click();
