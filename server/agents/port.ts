@@ -155,6 +155,11 @@ export interface AgentDriver {
     readonly version: string | null;
     readonly message: string;
   }>;
+  /**
+   * The agent's own program for a person, as a list of arguments, going on with a session (null: there is none yet).
+   * Absent where an agent has no such program.
+   */
+  interactive?(sessionId: string | null): readonly string[] | null;
   /** Runs the agent to the end of its work. Never rejects for what the agent does. */
   run(request: AgentRequest, host: AgentHost, signal: AbortSignal): Promise<AgentOutcome>;
   /**

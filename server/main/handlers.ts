@@ -1,7 +1,8 @@
 // All requests of one project: those answered from the database, and those that need the engine.
 
+import { statfsSync } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readLog, readLogBefore } from '../agents/event-log-reader.ts';
 import { onLogGrowth } from '../agents/log-growth.ts';
 import { Refusal } from '../core/failure.ts';
@@ -105,6 +106,7 @@ export function allHandlers(
       const wish = { dryRun: options.dry_run === true, force: options.force === true };
       return (await pruneWorktrees(worktreeParts(project), wish)).map(worktreeView);
     },
+    freeBytes: () => freeBytesAt(project.places.root),
     shutdown: (force) => control.onShutdown(force),
   });
   const fresh = freshly(data, async () => {
@@ -127,6 +129,16 @@ function freshly(
     'task.add': async (params) => refresh().then(() => data['task.add'](params)),
     import: async (params) => refresh().then(() => data.import(params)),
   };
+}
+
+/** Worktrees lie beside the repository, if not told otherwise. */
+function freeBytesAt(root: string): number | null {
+  try {
+    const stats = statfsSync(dirname(root));
+    return stats.bavail * stats.bsize;
+  } catch {
+    return null;
+  }
 }
 
 function worktreeParts(project: Project): Parameters<typeof listWorktrees>[0] {

@@ -19,6 +19,7 @@ const words: { readonly [N in RequestName]?: readonly (keyof Params<N>)[] } = {
   'task.hint': ['text'],
   'task.resolve': ['note'],
   'task.send_back': ['text'],
+  'task.give_back': ['note'],
 };
 
 export function maskWords<N extends RequestName>(

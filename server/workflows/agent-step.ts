@@ -111,7 +111,7 @@ async function startOver(engine: Engine, claim: Claim, place: Place, part: strin
   if (!rescued.ok) engine.report(rescued.error, `rescuing ${place.path}`);
   else if (rescued.value !== null) {
     const ref = rescued.value;
-    await engine.store.transaction((tx) => nameRescueRefs(tx, [ref], claim.taskId));
+    await engine.store.transaction((tx) => nameRescueRefs(tx, engine.store, [ref], claim.taskId));
   }
   if (part !== claim.parts[0]) return; // earlier parts are committed on the branch: the worktree stays on it
   await engine.git.prepareSlot({

@@ -167,7 +167,10 @@ async function freshStart(engine: Engine, tx: Tx, row: TaskRow, event: string): 
   // Blocked it stays when its blockers say so, but not from outside any more.
   const stays = !outcome.ok && outcome.status === 'blocked' && row.status === 'blocked';
   if (!outcome.ok && !stays) return false;
-  if (stays) await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
+  if (stays) {
+    await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
+    await engine.store.append(tx, { type: event, taskId: row.id, data: { title: row.title } });
+  }
   const last = await lastAttempt(tx, row.id);
   if (last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
     await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
@@ -297,7 +300,7 @@ export async function requireTask(engine: Engine, id: string): Promise<TaskRow> 
   return row;
 }
 
-async function requireRoot(engine: Engine, id: string, verb: string): Promise<TaskRow> {
+export async function requireRoot(engine: Engine, id: string, verb: string): Promise<TaskRow> {
   const row = await requireTask(engine, id);
   if (row.parent_id === null) return row;
   const root = await engine.store.transaction((tx) => rootOf(tx, id));
@@ -335,7 +338,7 @@ function cannotBecome(
   return `${id} is ${status}, ${only}; ${nextStep(id, status)}`;
 }
 
-async function waitFor(engine: Engine, done: () => Promise<boolean>): Promise<boolean> {
+export async function waitFor(engine: Engine, done: () => Promise<boolean>): Promise<boolean> {
   const endMs = engine.clock.now() + waitMaxMs;
   for (;;) {
     if (await done()) return true;

@@ -10,6 +10,7 @@ import { landQueue, landWorkflow } from './submission.ts';
 import type { Claim } from '../store/port.ts';
 import { requestStop } from './controls.ts';
 import { activeRuns } from './start-run.ts';
+import { runUndo, undoWorkflow, type UndoInput } from './undo-landing.ts';
 
 export type {
   Engine,
@@ -40,6 +41,9 @@ export function createEngine(parts: Parts): Engine {
   parts.durable.workflow<LandEpicInput, string>(landEpicWorkflow, (run, input) =>
     // No task is at work meanwhile that would keep the backend here.
     engine.switchboard.whileWorking(() => landEpic(engine, run, input)),
+  );
+  parts.durable.workflow<UndoInput, string>(undoWorkflow, (run, input) =>
+    engine.switchboard.whileWorking(() => runUndo(engine, run, input)),
   );
   parts.durable.workflow<{ runId: string }, unknown>(runWorkflow, (run, input) =>
     runEpic(engine, run, input),

@@ -128,7 +128,7 @@ async function recordPlace(
   });
   if (outcome.kind === 'failed') return;
   const { place } = outcome;
-  await nameRescueRefs(tx, place.rescueRefs, claim.taskId);
+  await nameRescueRefs(tx, store, place.rescueRefs, claim.taskId);
   await tx
     .updateTable('tasks')
     .set({ phase: 'agent', base_sha: place.base, worktree_path: place.path })

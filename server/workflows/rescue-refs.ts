@@ -1,13 +1,14 @@
 // Rescue refs are written down at the task whose work they hold, so that a person finds them there: also when that work
 // was still in a slot that another task has taken, or that was pruned.
 
-import type { Tx } from '../store/port.ts';
+import type { Store, Tx } from '../store/port.ts';
 
 const rescueRoot = 'refs/drover/rescue/';
 
 /** `otherwise`: the task that gets a ref whose name holds no task. */
 export async function nameRescueRefs(
   tx: Tx,
+  store: Store,
   refs: readonly string[],
   otherwise: string | null,
 ): Promise<void> {
@@ -23,6 +24,7 @@ export async function nameRescueRefs(
       .set({ rescue_refs: JSON.stringify([...known, ref]) })
       .where('id', '=', row.id)
       .execute();
+    await store.append(tx, { type: 'work.kept', taskId: row.id, data: { ref } });
   }
 }
 

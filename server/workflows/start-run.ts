@@ -139,7 +139,7 @@ export async function lastStoppedRun(engine: Engine): Promise<RunRow | null> {
   return row?.state === 'stopped' ? row : null;
 }
 
-async function checkEpic(engine: Engine, epicId: string | null): Promise<void> {
+export async function checkEpic(engine: Engine, epicId: string | null): Promise<void> {
   if (epicId === null) return;
   const epic = await engine.store.db
     .selectFrom('epics')
@@ -155,6 +155,16 @@ async function checkEpic(engine: Engine, epicId: string | null): Promise<void> {
 
 /** Every agent that the scope needs has to be there before the first task starts. */
 async function checkAgents(engine: Engine, epicId: string | null): Promise<void> {
+  for (const kind of await agentsNeeded(engine, epicId)) {
+    const probe = await engine.driverFor(kind).probe();
+    if (!probe.ok) throw new Refusal('agent_missing', probe.message);
+  }
+}
+
+export async function agentsNeeded(
+  engine: Engine,
+  epicId: string | null,
+): Promise<ReadonlySet<string>> {
   const rows = await engine.store.db
     .selectFrom('tasks')
     .select('agent')
@@ -162,15 +172,11 @@ async function checkAgents(engine: Engine, epicId: string | null): Promise<void>
     .where('status', 'not in', ['completed', 'cancelled'])
     .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
     .execute();
-  const kinds = new Set(rows.map((row) => row.agent ?? engine.settings().agentKind));
-  for (const kind of kinds) {
-    const probe = await engine.driverFor(kind).probe();
-    if (!probe.ok) throw new Refusal('agent_missing', probe.message);
-  }
+  return new Set(rows.map((row) => row.agent ?? engine.settings().agentKind));
 }
 
 /** Without an epic there is nothing that could land as a whole: landing at once would be what nobody asked for. */
-function refuseLandWithoutEpic({ land, epicId }: RunWish): void {
+export function refuseLandWithoutEpic({ land, epicId }: Pick<RunWish, 'land' | 'epicId'>): void {
   if (land === null || land === 'task' || epicId !== null) return;
   throw new Refusal(
     'bad_land',
@@ -178,7 +184,7 @@ function refuseLandWithoutEpic({ land, epicId }: RunWish): void {
   );
 }
 
-async function chooseTarget(engine: Engine, wanted: string | null): Promise<string> {
+export async function chooseTarget(engine: Engine, wanted: string | null): Promise<string> {
   const refreshed = await engine.git.refresh();
   if (!refreshed.ok) throw new Refusal(refreshed.error.kind, refreshed.error.message);
   const facts = refreshed.value;

@@ -51,7 +51,7 @@ async function keepWork(engine: Engine, claim: Claim): Promise<void> {
   }
   if (rescued.value === null) return;
   const ref = rescued.value;
-  await engine.store.transaction((tx) => nameRescueRefs(tx, [ref], claim.taskId));
+  await engine.store.transaction((tx) => nameRescueRefs(tx, engine.store, [ref], claim.taskId));
 }
 
 export async function settleStopIn(

@@ -72,18 +72,22 @@ async function endedAttempts(engine: Engine): Promise<readonly SweptAttempt[]> {
 /** A task names no branch that is not there. */
 async function forgetBranches(engine: Engine, branches: readonly string[]): Promise<void> {
   for (const part of inParts(branches)) {
-    await engine.store.transaction((tx) =>
-      tx
+    await engine.store.transaction(async (tx) => {
+      const rows = await tx
         .updateTable('tasks')
         .set({ branch: null })
         .where('branch', 'in', [...part])
-        .execute(),
-    );
+        .returning('id')
+        .execute();
+      if (rows.length === 0) return;
+      const tasks = rows.map((row) => row.id);
+      await engine.store.append(tx, { type: 'branches.removed', data: { tasks } });
+    });
   }
 }
 
 async function nameRef(engine: Engine, ref: string, { task_id: id }: SweptAttempt): Promise<void> {
-  await engine.store.transaction((tx) => nameRescueRefs(tx, [ref], id));
+  await engine.store.transaction((tx) => nameRescueRefs(tx, engine.store, [ref], id));
 }
 
 /** Only free slots are taken off their branch; a slot that somebody holds keeps it. */

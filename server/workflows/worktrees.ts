@@ -165,7 +165,7 @@ export async function pruneWorktrees(
     const rescue = removed.value.kind === 'removed' ? removed.value.rescueRef : null;
     await parts.store.transaction(async (tx) => {
       await forgetSlot(tx, facts.path);
-      if (rescue !== null) await nameRescueRefs(tx, [rescue], facts.taskId);
+      if (rescue !== null) await nameRescueRefs(tx, parts.store, [rescue], facts.taskId);
       await parts.store.append(tx, {
         type: 'worktree.removed',
         taskId: facts.taskId,

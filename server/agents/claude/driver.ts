@@ -71,6 +71,10 @@ export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): A
       if (program === null) return { ok: false, version: null, message: missingMessage };
       return await probeVersion(program);
     },
+    interactive: (sessionId) => {
+      const program = findProgram(name, process.env, deps.baseDir) ?? name;
+      return sessionId === null ? [program] : [program, '--resume', sessionId];
+    },
     run: async (request, host, signal) => {
       if (signal.aborted) return { kind: 'stopped' };
       const program = findProgram(name, request.env, deps.baseDir);

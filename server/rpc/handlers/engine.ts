@@ -31,6 +31,8 @@ export interface EngineHandlerDeps {
     flags: Readonly<Record<string, unknown>>,
   ) => Promise<readonly string[]>;
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
+  /** Bytes that are free where worktrees are made; null where that can't be told. */
+  readonly freeBytes: () => number | null;
   readonly shutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
 }
 

@@ -1,8 +1,10 @@
 // The requests of panels that need the engine.
 
-import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
+import { giveBack, takeOver } from '../../workflows/take-over.ts';
+import { undoLanding } from '../../workflows/undo-landing.ts';
 import type { EngineHandlerDeps } from './engine.ts';
+import { preflight } from './preflight.ts';
 
 export type PanelEngineRequests =
   | 'preflight'
@@ -12,14 +14,28 @@ export type PanelEngineRequests =
   | 'backend.leave';
 
 export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, PanelEngineRequests> {
-  const later = async (): Promise<never> => {
-    throw new Refusal('not_yet', 'This backend can not do that yet.');
-  };
+  const { engine, taskView } = deps;
   return {
-    preflight: later,
-    'task.take_over': later,
-    'task.give_back': later,
-    'landing.undo': later,
+    preflight: (wish) => preflight(deps, wish),
+    'task.take_over': async ({ id }) => {
+      const taken = await takeOver(engine, id);
+      return {
+        task_id: taken.taskId,
+        attempt: taken.attempt,
+        worktree_path: taken.worktreePath,
+        session_id: taken.sessionId,
+        command: taken.command,
+        branch: taken.branch,
+      };
+    },
+    'task.give_back': async ({ id, note }) => {
+      await giveBack(engine, id, note ?? null);
+      return taskView(id);
+    },
+    'landing.undo': async ({ id }) => {
+      await undoLanding(engine, id);
+      return taskView(id);
+    },
     'backend.leave': ({ force }) => deps.shutdown(force === true),
   };
 }

@@ -135,6 +135,8 @@ suite('data requests', () => {
       'progress',
       'branch',
       'landed_sha',
+      'landing_state',
+      'landing_note',
       'created_at',
     ]);
     await handlers['task.add']({ title: 'A', epic: epic.id });

@@ -33,6 +33,7 @@ async function host(): Promise<Host> {
       return [];
     },
     pruneWorktrees: async () => [],
+    freeBytes: () => null,
     shutdown: async () => ({ leaving: false, reason: '' }),
   });
   return { project, engine, handlers, configured };

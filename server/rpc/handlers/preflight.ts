@@ -1,0 +1,274 @@
+// What can be known before a run: would it be refused, and what would a person want to know first. Starts nothing.
+
+import { cycleText, findCycle } from '../../core/graph.ts';
+import { Refusal } from '../../core/failure.ts';
+import { formatCount } from '../../core/format.ts';
+import type { Params } from '../../protocol/api.ts';
+import type { PreflightCheck, PreflightView } from '../../protocol/panel-views.ts';
+import { type Board, readBoard } from '../../store/board.ts';
+import { readGraph } from '../../store/graph-rows.ts';
+import { readLine } from '../../store/port.ts';
+import { stuckCauses, stuckReason } from '../../store/stuck.ts';
+import type { Engine } from '../../workflows/engine.ts';
+import { branchRef, landingRef } from '../../workflows/lines.ts';
+import {
+  agentsNeeded,
+  checkEpic,
+  chooseTarget,
+  coveringRun,
+  refuseLandWithoutEpic,
+} from '../../workflows/start-run.ts';
+import type { EngineHandlerDeps } from './engine.ts';
+
+const freeBytesMin = 1024 ** 3;
+const namedMax = 3;
+
+type Check = PreflightCheck;
+type Wish = Params<'preflight'>;
+
+export async function preflight(deps: EngineHandlerDeps, wish: Wish): Promise<PreflightView> {
+  const { engine } = deps;
+  const epicId = wish.epic ?? null;
+  await checkEpic(engine, epicId);
+  const isJoining = (await coveringRun(engine, epicId)) !== null;
+  const configuration = isJoining ? null : await configurationCheck(deps, wish);
+  const board = await readBoard(engine.store.db);
+  const work = workIn(board, epicId);
+  const target = await targetCheck(engine, wish);
+  const workers = wish.workers ?? engine.settings().workers;
+  const width = Math.min(workers, work.width);
+  const checks: Check[] = [
+    ...(configuration === null ? [] : [configuration]),
+    await graphCheck(engine, board, work),
+    gitCheck(engine),
+    target.check,
+    ...(await agentChecks(engine, epicId)),
+    await gateCheck(engine, target.branch),
+    setupCheck(engine, board),
+    diskCheck(deps),
+    await checkoutCheck(engine, target.branch),
+    widthCheck(work, workers, isJoining),
+  ];
+  return {
+    can_run: checks.every((check) => check.outcome !== 'error'),
+    checks,
+    tasks: work.tasks,
+    width,
+  };
+}
+
+function check(
+  name: Check['name'],
+  outcome: Check['outcome'],
+  message: string,
+  remedy: string | null = null,
+): Check {
+  return { name, outcome, message, remedy };
+}
+
+/** Reads the settings again, as the run itself would: what is wrong in them refuses it. */
+async function configurationCheck(deps: EngineHandlerDeps, wish: Wish): Promise<Check | null> {
+  const flags = {
+    ...(wish.workers === undefined ? {} : { max_workers: wish.workers }),
+    ...(wish.land === undefined ? {} : { 'land.mode': wish.land }),
+    ...(wish.target === undefined ? {} : { 'land.target': wish.target }),
+  };
+  try {
+    const [warning] = await deps.configure(undefined, flags);
+    return warning === undefined ? null : check('setup', 'warning', warning);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return check('setup', 'error', error.message, 'Correct it in .drover.toml.');
+  }
+}
+
+interface Work {
+  readonly tasks: number;
+  /** How many of them could be at work at once if there were workers enough. */
+  readonly width: number;
+  readonly stuck: readonly number[];
+}
+
+/** Top-level tasks that a run would take up, and how wide they lie beside each other: by levels of what they wait for. */
+function workIn(board: Board, epicId: string | null): Work {
+  const causes = stuckCauses(board);
+  const inScope = (number: number): boolean => {
+    const task = board.tasks[number];
+    return task !== undefined && (epicId === null || task.epic_id === epicId);
+  };
+  const moving = new Set(['ready', 'blocked', 'claimed', 'in_progress', 'waiting']);
+  const open: number[] = [];
+  for (const [number, task] of board.tasks.entries()) {
+    if (task.parent_id !== null || !moving.has(task.status) || !inScope(number)) continue;
+    if (!causes.has(number)) open.push(number);
+  }
+  const levels = levelsOf(board, open);
+  const sizes = new Map<number, number>();
+  for (const level of levels.values()) sizes.set(level, (sizes.get(level) ?? 0) + 1);
+  const stuck = [...causes.keys()].filter(inScope).sort((a, b) => a - b);
+  return { tasks: open.length, width: Math.max(0, ...sizes.values()), stuck };
+}
+
+/** For each task the longest way back to one that waits for none of them. Loops are not among them: those are stuck. */
+function levelsOf(board: Board, open: readonly number[]): ReadonlyMap<number, number> {
+  const among = new Set(open);
+  const levels = new Map<number, number>();
+  const stack = [...open];
+  while (stack.length > 0) {
+    const number = stack.at(-1) as number;
+    if (levels.has(number)) {
+      stack.pop();
+      continue;
+    }
+    const tops = (board.waits[number] ?? []).map((blocker) => board.tops[blocker] ?? blocker);
+    const before = tops.filter((top) => among.has(top) && top !== number);
+    const missing = before.filter((top) => !levels.has(top));
+    if (missing.length > 0) {
+      stack.push(...missing);
+      continue;
+    }
+    levels.set(number, 1 + Math.max(0, ...before.map((top) => levels.get(top) ?? 0)));
+    stack.pop();
+  }
+  return levels;
+}
+
+async function graphCheck(engine: Engine, board: Board, work: Work): Promise<Check> {
+  const loop = findCycle(await readGraph(engine.store.db));
+  if (loop !== null) {
+    const remedy = 'Take one of these dependencies away.';
+    return check('graph', 'warning', `Tasks wait for each other: ${cycleText(loop)}.`, remedy);
+  }
+  const [first] = work.stuck;
+  if (first !== undefined) {
+    const count = formatCount(work.stuck.length, 'task can not start', 'tasks can not start');
+    const cause = stuckCauses(board).get(first) ?? -1;
+    return check('graph', 'warning', `${count}: ${stuckReason(board, first, cause)}`);
+  }
+  if (work.tasks === 0) {
+    return check('graph', 'warning', 'There is nothing to do.', 'Add tasks first.');
+  }
+  return check('graph', 'ok', 'No task waits for itself, and none is stuck.');
+}
+
+function gitCheck(engine: Engine): Check {
+  const { hasSubmodules, usesLfs, root } = engine.git.facts;
+  if (hasSubmodules) {
+    const remedy = 'Add "git submodule update --init" to [setup] command.';
+    return check('git', 'note', 'Submodules are not checked out in worktrees.', remedy);
+  }
+  if (usesLfs) return check('git', 'note', 'Files in Git LFS are fetched into each worktree.');
+  return check('git', 'ok', `The repository is ${root}.`);
+}
+
+async function targetCheck(
+  engine: Engine,
+  wish: Wish,
+): Promise<{ readonly check: Check; readonly branch: string | null }> {
+  const { target, land } = engine.settings();
+  try {
+    refuseLandWithoutEpic({ land: wish.land ?? land, epicId: wish.epic ?? null });
+    const branch = await chooseTarget(engine, wish.target ?? target);
+    const line = await readLine(engine.store.db, branch);
+    const pending = line?.pending ?? 0;
+    if (pending > 0) {
+      const waits = formatCount(pending, 'landed commit waits', 'landed commits wait');
+      const message = `${waits} for ${branch}: ${line?.pending_reason ?? 'it could not follow'}`;
+      return { branch, check: check('target', 'warning', message) };
+    }
+    return { branch, check: check('target', 'ok', `Work lands on ${branch}.`) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { branch: null, check: check('target', 'error', error.message) };
+  }
+}
+
+/** The same look as the run itself takes. */
+async function agentChecks(engine: Engine, epicId: string | null): Promise<readonly Check[]> {
+  const kinds = await agentsNeeded(engine, epicId);
+  const checks: Check[] = [];
+  for (const kind of kinds.size === 0 ? [engine.settings().agentKind] : kinds) {
+    try {
+      const probe = await engine.driverFor(kind).probe();
+      const version = probe.version === null ? '' : ` ${probe.version}`;
+      checks.push(
+        probe.ok
+          ? check('agent', 'ok', `The agent ${kind}${version} is there.`)
+          : check('agent', 'error', probe.message),
+      );
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      checks.push(check('agent', 'error', error.message));
+    }
+  }
+  return checks;
+}
+
+async function gateCheck(engine: Engine, branch: string | null): Promise<Check> {
+  const command = engine.settings().gateCommand;
+  if (command === null) {
+    const remedy = 'Set [gate] command in .drover.toml.';
+    return check('gate', 'warning', 'No gate: nothing is tested before it lands.', remedy);
+  }
+  const shown = engine.mask(command);
+  const tip =
+    branch === null
+      ? null
+      : ((await engine.git.readRef(landingRef(branch))) ??
+        (await engine.git.readRef(branchRef(branch))));
+  const tree = tip === null ? null : await engine.git.treeOf(tip);
+  const known =
+    tree === null || !tree.ok
+      ? undefined
+      : await engine.store.db
+          .selectFrom('gate_verdicts')
+          .select('ok')
+          .where('tree_sha', '=', tree.value)
+          .where('command', '=', command)
+          .executeTakeFirst();
+  if (known === undefined) return check('gate', 'note', `${shown} has not run on ${branch} yet.`);
+  if (known.ok === 1) return check('gate', 'ok', `${shown} is green on ${branch}.`);
+  const remedy = 'Make it green first: no work can land on a red base.';
+  return check('gate', 'warning', `${shown} was red on ${branch}.`, remedy);
+}
+
+function setupCheck(engine: Engine, board: Board): Check {
+  const command = engine.settings().setupCommand;
+  const failed = board.tasks.find((task) => task.blocked_reason?.startsWith('setup: ') ?? false);
+  if (failed !== undefined) {
+    const remedy = `Mend it, then resolve ${failed.id}.`;
+    return check('setup', 'warning', `The setup failed for ${failed.id}.`, remedy);
+  }
+  if (command === null) return check('setup', 'ok', 'Worktrees need no setup.');
+  return check('setup', 'ok', `${engine.mask(command)} sets up each worktree.`);
+}
+
+function diskCheck(deps: EngineHandlerDeps): Check {
+  const freeBytes = deps.freeBytes();
+  if (freeBytes === null) return check('disk', 'note', 'The free space could not be told.');
+  const free = `${(freeBytes / 1024 ** 3).toFixed(1)} GB are free for worktrees.`;
+  if (freeBytes >= freeBytesMin) return check('disk', 'ok', free);
+  return check('disk', 'warning', free, 'Free some space first.');
+}
+
+async function checkoutCheck(engine: Engine, branch: string | null): Promise<Check> {
+  const { root, headBranch } = engine.git.facts;
+  const status = await engine.git.status(root);
+  if (!status.ok) return check('checkout', 'note', status.error.message);
+  const { changed } = status.value;
+  if (changed.length === 0) return check('checkout', 'ok', 'The checkout is clean.');
+  const named = changed.slice(0, namedMax).join(', ');
+  const more = changed.length > namedMax ? ` and ${changed.length - namedMax} more` : '';
+  const what = `Your checkout has changes that are not committed (${named}${more}).`;
+  if (headBranch !== branch) return check('checkout', 'note', `${what} Agents do not see them.`);
+  const effect = `Agents do not see them, and ${branch} waits where they are in the way.`;
+  return check('checkout', 'note', `${what} ${effect}`, 'Commit them first if agents need them.');
+}
+
+function widthCheck(work: Work, workers: number, isJoining: boolean): Check {
+  const width = Math.min(workers, work.width);
+  const tasks = formatCount(work.tasks, 'task', 'tasks');
+  const joins = isJoining ? ' A run is at work already: this joins it.' : '';
+  const message = `${tasks}, at most ${width} at once with ${formatCount(workers, 'worker', 'workers')}.${joins}`;
+  return check('width', work.width < workers && work.tasks > 1 ? 'note' : 'ok', message);
+}

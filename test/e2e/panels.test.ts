@@ -1,0 +1,258 @@
+// What only panels ask for, on a real backend, a real repository and real processes.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '../../server/protocol/api.ts';
+import { Refusal } from '../../server/core/failure.ts';
+import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
+import { firstParents } from './support/history.ts';
+import { FollowedBoard, panelClient } from './support/panel-client.ts';
+import { beginPlan } from './support/plan.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+suite('panels', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+  const clients: Client[] = [];
+  teardown(() => {
+    for (const client of clients.splice(0)) client.close();
+  });
+
+  async function open(here: Project): Promise<Client> {
+    const client = await panelClient(here);
+    clients.push(client);
+    return client;
+  }
+
+  async function refusal(promise: Promise<unknown>): Promise<string> {
+    try {
+      await promise;
+    } catch (error) {
+      if (error instanceof Refusal) return error.message;
+      throw error;
+    }
+    assert.fail('nothing was refused');
+  }
+
+  async function run(client: Client, epic?: string): Promise<void> {
+    const started = await client.call('run.start', epic === undefined ? {} : { epic });
+    const ended = Promise.withResolvers<void>();
+    const stop = await client.follow(
+      started.after,
+      (events) => {
+        if (events.some((event) => event.type === 'run.finished')) ended.resolve();
+      },
+      (reason) => ended.reject(new Error(reason)),
+    );
+    await ended.promise;
+    stop();
+  }
+
+  test('the board follows a run by changes, and every attempt tells its steps', async () => {
+    const settings = '[gate]\ncommand = "test -e README.md"\n[setup]\ncommand = "sleep 0.2"\n';
+    const here = project({ settings });
+    await beginPlan(here, [
+      { id: 'e', type: 'epic' },
+      { id: 'a', epic_id: 'e' },
+      { id: 'b', epic_id: 'e', blocked_by: ['a'] },
+      { id: 'c', epic_id: 'e', blocked_by: ['b'] },
+    ]);
+    const client = await open(here);
+    const followed = await FollowedBoard.begin(client);
+    const running = run(client, 'e');
+    let isOver = false;
+    let checks = 0;
+    running.finally(() => (isOver = true)).catch(() => undefined);
+    while (!isOver) if (await followed.check()) checks += 1;
+    await running;
+    await eventually('a last look', () => followed.check());
+    assert.ok(checks > 0);
+    assert.deepEqual(followed.board.counts.completed, 3);
+    for (const id of ['a', 'b', 'c']) {
+      const [attempt, ...more] = await client.call('attempts', { id });
+      assert.deepEqual(more, []);
+      assert.equal(attempt?.state, 'succeeded');
+      const steps = attempt.steps.map((step) => step.name);
+      const wanted = id === 'a' ? ['worktree', 'setup'] : ['worktree'];
+      const rest = ['agent', 'commit', 'gate', 'land'];
+      assert.deepEqual(
+        steps.filter((name) => name !== 'setup' || id === 'a'),
+        [...wanted, ...rest],
+      );
+      assert.ok(attempt.steps.every((step) => step.outcome === 'done'));
+      const setup = attempt.steps.find((step) => step.name === 'setup');
+      if (setup !== undefined) assert.ok((setup.ended_at_ms ?? 0) - setup.started_at_ms >= 200);
+      const starts = attempt.steps.map((step) => step.started_at_ms);
+      assert.deepEqual(
+        starts,
+        starts.toSorted((x, y) => x - y),
+      );
+    }
+  });
+
+  test('a review sees what landed, file by file', async () => {
+    const here = project({ files: { 'kept.txt': 'kept\n', 'binary.dat': 'a\0b' } });
+    await beginPlan(here, [{ id: 'e', type: 'epic' }, { id: 'a', epic_id: 'e' }, 'b']);
+    const client = await open(here);
+    await run(client, 'e');
+    const change = await client.call('change', { id: 'a' });
+    assert.deepEqual(
+      [change.kind, change.state, change.files],
+      ['task', 'landed', [{ path: 'a.txt', old_path: null, status: 'added' }]],
+    );
+    const epic = await client.call('change', { id: 'e' });
+    assert.deepEqual([epic.kind, epic.state, epic.files], ['epic', 'landed', change.files]);
+    const read = (sha: string, path: string) => client.call('file.read', { sha, path });
+    const after = await read(change.head, 'a.txt');
+    assert.deepEqual(after, { text: 'work of a\n', binary: false, size: 10 });
+    assert.deepEqual((await read(change.base, 'a.txt')).text, null);
+    assert.deepEqual(await read(change.head, 'binary.dat'), { text: null, binary: true, size: 3 });
+    for (const [sha, path, message] of [
+      ['main', 'a.txt', /full commit id/],
+      [change.head.slice(0, 12), 'a.txt', /full commit id/],
+      ['0'.repeat(40), 'a.txt', /no commit named/],
+      [change.head, '../a.txt', /inside of the repository/],
+      [change.head, '/etc/passwd', /inside of the repository/],
+      [change.head, 'x/./a', /inside of the repository/],
+      [change.head, '', /inside of the repository/],
+    ] as const) {
+      assert.match(await refusal(read(sha, path)), message);
+    }
+    assert.match(await refusal(client.call('change', { id: 'b' })), /no commit to show/);
+  });
+
+  test('what a person does by hand in a task is kept, and the agent goes on from there', async () => {
+    const agent = `
+cat > "../../prompt-$id-$attempt-$$"
+touch "../../began-$id"
+read -r line < "../../go-$id"
+[ -e by-hand.txt ] && cp by-hand.txt seen.txt
+echo "work of $id" > "$id.txt"
+`;
+    const here = project({ agent });
+    const barrier = makeBarrier(here.folder, 'go-a');
+    await beginPlan(here, ['a', 'b']);
+    const client = await open(here);
+    assert.match(await refusal(client.call('task.take_over', { id: 'b' })), /only a task at work/);
+    assert.match(await refusal(client.call('task.give_back', { id: 'b' })), /only a paused/);
+    await client.call('task.pause', { id: 'b' });
+    const running = run(client);
+    await eventually('a has begun', () => existsSync(join(here.folder, 'began-a')));
+    const taken = await client.call('task.take_over', { id: 'a' });
+    assert.deepEqual([taken.task_id, taken.attempt, taken.command], ['a', 1, null]);
+    assert.equal(here.gitIn(taken.worktree_path, 'branch', '--show-current'), taken.branch);
+    await running;
+    assert.equal((await client.call('task.show', { id: 'a' })).status, 'paused');
+    writeFileSync(join(taken.worktree_path, 'by-hand.txt'), 'committed by hand\n');
+    here.gitIn(taken.worktree_path, 'add', '-A');
+    here.gitIn(taken.worktree_path, 'commit', '-qm', 'by hand');
+    writeFileSync(join(taken.worktree_path, 'left.txt'), 'left by hand\n');
+    const back = await client.call('task.give_back', { id: 'a', note: 'Mind the gap.' });
+    assert.equal(back.status, 'ready');
+    barrier.open();
+    await run(client);
+    barrier.close();
+    for (const [name, text] of [
+      ['by-hand.txt', 'committed by hand\n'],
+      ['left.txt', 'left by hand\n'],
+      ['seen.txt', 'committed by hand\n'],
+      ['a.txt', 'work of a\n'],
+    ] as const) {
+      assert.equal(readFileSync(join(here.root, name), 'utf8'), text, name);
+    }
+    const { prompt } = await client.call('log.prompt', { id: 'a' });
+    assert.match(prompt, /worked in this directory by hand/);
+    assert.match(prompt, /Mind the gap\./);
+  });
+
+  test('a landing is undone by a commit that lands like any other', async () => {
+    const here = project({ settings: '[gate]\ncommand = "test ! -e forbidden"\n' });
+    await beginPlan(here, ['a', { id: 'b', blocked_by: ['a'] }, 'c']);
+    const client = await open(here);
+    const undo = (id: string) => client.call('landing.undo', { id });
+    assert.match(await refusal(undo('c')), /is ready; only landed work/);
+    await run(client);
+    assert.match(await refusal(undo('a')), /b depends on a and has landed/);
+    const undone = await undo('b');
+    assert.deepEqual(
+      [undone.status, undone.landed_sha, undone.last_error],
+      ['paused', null, 'its landing was undone'],
+    );
+    await eventually('main follows', () => !existsSync(join(here.root, 'b.txt')));
+    assert.ok(existsSync(join(here.root, 'a.txt')) && existsSync(join(here.root, 'c.txt')));
+    const last = firstParents(here).at(-1);
+    assert.equal(last?.subject, 'drover: undo b Task b');
+    assert.equal(last?.trailers['Drover-Undo'], 'b');
+    await undo('a');
+    await eventually('main follows', () => !existsSync(join(here.root, 'a.txt')));
+    // Going on with it makes the work again, from the line as it is.
+    await client.call('task.unpause', { id: 'a' });
+    await client.call('task.unpause', { id: 'b' });
+    await run(client);
+    assert.ok(existsSync(join(here.root, 'a.txt')) && existsSync(join(here.root, 'b.txt')));
+    const attempts = await client.call('attempts', { id: 'b' });
+    assert.deepEqual(
+      attempts.map((attempt) => [attempt.number, attempt.state]),
+      [
+        [1, 'succeeded'],
+        [2, 'succeeded'],
+      ],
+    );
+  });
+
+  test('an undo that the gate does not let through leaves everything as it is', async () => {
+    const here = project({ agent: `cat > /dev/null; echo x > "$id.txt"` });
+    await beginPlan(here, ['a']);
+    const client = await open(here);
+    await run(client);
+    const before = here.git('rev-parse', 'main');
+    here.write('repo/.drover.toml', '[gate]\ncommand = "test -e a.txt"\n');
+    await client.call('preflight', {});
+    assert.match(
+      await refusal(client.call('landing.undo', { id: 'a' })),
+      /without a, the gate is red/,
+    );
+    assert.equal(here.git('rev-parse', 'main'), before);
+    assert.equal((await client.call('task.show', { id: 'a' })).status, 'completed');
+  });
+
+  test('the look before a run says what a run would say, and starts nothing', async () => {
+    const here = project({ agent: writesOneFile, settings: '[gate]\ncommand = "true"\n' });
+    await beginPlan(here, ['a', 'b', { id: 'c', blocked_by: ['a', 'b'] }]);
+    const client = await open(here);
+    const look = async (params: object = {}) => {
+      const view = await client.call('preflight', params);
+      const of = (name: string) => view.checks.filter((check) => check.name === name);
+      return {
+        ...view,
+        of: (name: string) =>
+          of(name)
+            .map(({ outcome }) => outcome)
+            .join(' '),
+      };
+    };
+    const clean = await look();
+    assert.deepEqual([clean.can_run, clean.tasks, clean.width], [true, 3, 2]);
+    for (const name of ['graph', 'git', 'target', 'agent', 'setup', 'disk', 'checkout']) {
+      assert.equal(clean.of(name), 'ok', name);
+    }
+    assert.equal(clean.of('gate'), 'note');
+    here.write('repo/README.md', 'changed\n');
+    here.write('repo/.drover.toml', '[agent]\nkind = "command"\npath = "/none/there"\n');
+    await client.call('task.add', { title: 'd', agent: 'claude' });
+    const dirty = await look({ target: 'nowhere', workers: 1 });
+    assert.deepEqual([dirty.can_run, dirty.width], [false, 1]);
+    assert.deepEqual(
+      [dirty.of('target'), dirty.of('gate'), dirty.of('checkout')],
+      ['error', 'warning', 'note'],
+    );
+    assert.equal((await look({ land: 'epic' })).of('target'), 'error');
+    assert.match(await refusal(client.call('preflight', { epic: 'none' })), /no epic none/);
+    assert.equal((await client.call('status', {})).run, null);
+    await client.call('task.pause', { id: 'a' });
+    assert.equal((await look()).of('graph'), 'warning');
+  });
+});

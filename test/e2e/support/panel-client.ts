@@ -1,0 +1,48 @@
+// What a panel has of the backend: a connection of its own, and the board kept by changes.
+
+import assert from 'node:assert/strict';
+import type { Client, StatusSnapshot } from '../../../server/protocol/api.ts';
+import { applyChanges } from '../../../server/protocol/board.ts';
+import { connectRunning } from '../../../server/main/connect.ts';
+import { startBackend } from '../../../server/main/start-backend.ts';
+import type { Project } from './project.ts';
+
+/** Connects to the project's backend; starts one when there is none. */
+export async function panelClient(project: Project): Promise<Client> {
+  const { root, env } = project;
+  const running = await connectRunning(root);
+  return running ?? (await startBackend({ root, env }, () => connectRunning(root)));
+}
+
+/** A board that follows by changes alone. */
+export class FollowedBoard {
+  readonly #client: Client;
+  board: StatusSnapshot;
+
+  private constructor(client: Client, board: StatusSnapshot) {
+    this.#client = client;
+    this.board = board;
+  }
+
+  static async begin(client: Client): Promise<FollowedBoard> {
+    return new FollowedBoard(client, await client.call('status', {}));
+  }
+
+  async follow(): Promise<void> {
+    const changes = await this.#client.call('board.changes', { after: this.board.seq });
+    assert.equal(changes.snapshot, null);
+    const next = applyChanges(this.board, changes);
+    assert.ok(next !== null);
+    this.board = next;
+  }
+
+  /** The same as the board that is read, if nothing happens in between. */
+  async check(): Promise<boolean> {
+    await this.follow();
+    const read = await this.#client.call('status', {});
+    if (read.seq !== this.board.seq) return false;
+    // The branch is git's: it moves a moment after the event that tells of a landing.
+    assert.deepEqual({ ...this.board, target: null }, { ...read, target: null });
+    return true;
+  }
+}
