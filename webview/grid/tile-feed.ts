@@ -3,13 +3,14 @@
 
 import type { LogLineView } from '../../server/protocol/views.ts';
 import type { LogReadParams, LogReadResult } from '../stream/log-feed.ts';
+import { inTime, type Sleep } from '../stream/read-log.ts';
 import { TileLines, tileLinesMax } from './tile-lines.ts';
 
 export interface TileFeedParts {
   readonly id: string;
   readonly read: (params: LogReadParams) => Promise<LogReadResult>;
   readonly onChange: () => void;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep: Sleep;
 }
 
 const endOfLog = Number.MAX_SAFE_INTEGER;
@@ -121,11 +122,7 @@ export class TileFeed {
   #ask(where: Omit<LogReadParams, 'id' | 'attempt'>): Promise<LogReadResult> {
     const { id, read, sleep } = this.#parts;
     const attempt = this.#attempt > 0 ? { attempt: this.#attempt } : {};
-    const done = new AbortController();
-    const given = AbortSignal.any([done.signal, this.#over.signal, this.#awake.signal]);
-    const late = sleep(waitMs + answerMs, given).then((): never => {
-      throw new Error('The backend does not answer.');
-    });
-    return Promise.race([read({ id, ...attempt, ...where }), late]).finally(() => done.abort());
+    const answer = read({ id, ...attempt, ...where });
+    return inTime(answer, waitMs + answerMs, sleep, this.#over.signal, this.#awake.signal);
   }
 }

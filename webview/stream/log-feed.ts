@@ -4,6 +4,7 @@
 import type { Requests } from '../../server/protocol/api.ts';
 import type { LogLineView, LogPageView } from '../../server/protocol/views.ts';
 import { readLogLine, type TokenUsage } from './log-event.ts';
+import { inTime, type Sleep } from './read-log.ts';
 import { LogWindow, type LogPage, type WindowSide } from './log-window.ts';
 
 export type LogReadParams = Requests['log.read']['params'];
@@ -26,7 +27,7 @@ export interface LogFeedParts {
   readonly onChange: () => void;
   readonly onFailure: (error: Error | null) => void;
   /** Resolves after a time, or at once when the signal ends. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep: Sleep;
   /** Where the view is, so that pages are dropped at the other side. */
   readonly farSide: () => WindowSide;
 }
@@ -289,16 +290,11 @@ export class LogFeed {
     return pageOf(await this.#ask(where));
   }
 
-  /** An answer that never comes (VS Code drops messages to a hidden webview) must not end the stream. */
   #ask(where: Omit<LogReadParams, 'id' | 'attempt'>): Promise<LogReadResult> {
     const { id, read, sleep } = this.#parts;
     const attempt = this.#attempt > 0 ? { attempt: this.#attempt } : {};
-    const done = new AbortController();
-    const given = AbortSignal.any([done.signal, this.#over.signal, this.#awake.signal]);
-    const late = sleep(waitMs + answerMs, given).then((): never => {
-      throw new Error('The backend does not answer.');
-    });
-    return Promise.race([read({ id, ...attempt, ...where }), late]).finally(() => done.abort());
+    const answer = read({ id, ...attempt, ...where });
+    return inTime(answer, waitMs + answerMs, sleep, this.#over.signal, this.#awake.signal);
   }
 
   async #afterFailure(error: unknown, failures: number): Promise<void> {
