@@ -1,0 +1,219 @@
+// The board alone in Chromium: columns, the graph by mouse and by keyboard, and that ten thousand tasks are no burden.
+
+import assert from 'node:assert/strict';
+import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import { checkAxe } from '../support/axe.ts';
+import { largeBoard, smallBoard } from '../support/boards.ts';
+import { themeNames } from '../support/themes.ts';
+import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
+
+/** Of the page: the picture of the graph is moved or scaled otherwise. */
+function layerTransform(): string {
+  const board = document.querySelector('drover-board')?.shadowRoot;
+  const graph = board?.querySelector('drover-graph')?.shadowRoot;
+  return graph?.querySelector<HTMLElement>('.layer')?.style.transform ?? '';
+}
+
+function nextFrame(): Promise<void> {
+  return new Promise((done) => requestAnimationFrame(() => done()));
+}
+
+suite('webview: board', () => {
+  let view: OpenWebview;
+
+  const option = (name: string | RegExp): ReturnType<typeof view.page.getByRole> =>
+    view.page.getByRole('option', { name });
+  const press = (key: string): Promise<void> => view.page.keyboard.press(key);
+  const open = async (
+    mode: 'kanban' | 'graph',
+    board: StatusSnapshot = smallBoard(),
+    epic: string | null = null,
+  ): Promise<void> => {
+    view = await openWebview('board', {
+      state: { board, subject: { id: epic, attempt: null } },
+      memory: { mode },
+    });
+    view.host.backend('task.edit', ({ id }) => taskOf(board, id));
+    await view.page.locator('.card, .node').first().waitFor();
+  };
+  const taskOf = (board: StatusSnapshot, id: string): TaskView =>
+    board.tasks.find((task) => task.id === id) as TaskView;
+  const middleOf = async (selector: string): Promise<readonly [number, number]> => {
+    const box = await view.page.locator(selector).boundingBox();
+    assert.ok(box !== null, selector);
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  const drag = async (from: string, to: string): Promise<void> => {
+    await view.page.mouse.move(...(await middleOf(`.node[data-id=${from}] .handle`)));
+    await view.page.mouse.down();
+    await view.page.mouse.move(...(await middleOf(`.node[data-id=${to}]`)), { steps: 5 });
+  };
+
+  for (const theme of themeNames) {
+    test(`the graph has no violation: ${theme}`, async () => {
+      view = await openWebview('board', { theme, memory: { mode: 'graph' } });
+      await option(/^Print the tree/).click();
+      await screenshot(view.page, `board-graph-${theme.toLowerCase().replaceAll(' ', '-')}`);
+      await checkAxe(view.page);
+      await view.close();
+    });
+  }
+
+  test('each task stands in the column of what is with it', async () => {
+    await open('kanban');
+    const columns: readonly (readonly [string, readonly string[]])[] = [
+      ['Waiting for others, 1', ['Check types']],
+      ['Ready, 1', ['Write a README']],
+      ['Working, 1', ['Print the tree']],
+      ['Needs you, 2', ['Serve over HTTP', 'Draw icons']],
+      ['Done, 1', ['Write the parser']],
+      ['Failed or cancelled, 1', ['Store on disk']],
+    ];
+    for (const [name, titles] of columns) {
+      const list = view.page.getByRole('listbox', { name, exact: true });
+      assert.deepEqual(await list.locator('.title').allInnerTexts(), titles);
+    }
+    await view.close();
+  });
+
+  test('arrow keys go through cards and columns, Enter opens the stream', async () => {
+    await open('kanban');
+    await view.page.getByRole('listbox', { name: /^Ready/ }).focus();
+    await press('ArrowRight');
+    await view.host.until('the card at work is chosen', () => view.host.selection[0] === 'print');
+    await press('ArrowRight');
+    await press('ArrowDown');
+    await view.host.until('the second card is chosen', () => view.host.selection[0] === 'icons');
+    await press('Enter');
+    assert.deepEqual(await view.host.waitFor('openStream'), { task: 'icons' });
+    await view.close();
+  });
+
+  test('a card goes to another column as its task changes', async () => {
+    await open('kanban');
+    const board = smallBoard();
+    const task = { ...taskOf(board, 'print'), status: 'completed' as const };
+    await view.host.pushChanges({
+      after: board.seq,
+      seq: board.seq + 1,
+      tasks: [task],
+      removed_tasks: [],
+      epics: null,
+      counts: board.counts,
+      progress: board.progress,
+      run: board.run,
+      target: board.target,
+      stuck: null,
+      questions: [],
+      snapshot: null,
+    });
+    await view.page.getByRole('listbox', { name: 'Done, 2', exact: true }).waitFor();
+    await view.page.getByRole('listbox', { name: 'Working, 0', exact: true }).waitFor();
+    await view.close();
+  });
+
+  test('the graph says what blocks what, and arrow keys go along', async () => {
+    await open('graph');
+    await view.page.getByRole('listbox', { name: 'Dependencies' }).focus();
+    await view.host.until('the first is chosen', () => view.host.selection[0] === 'parse');
+    await press('ArrowRight');
+    await press('ArrowRight');
+    await view.host.until('the last is chosen', () => view.host.selection[0] === 'check');
+    const label = await option(/^Check types/).getAttribute('aria-label');
+    assert.equal(
+      label,
+      'Check types blocked. Blocked by Print the tree. Blocks nothing. On the critical path.',
+    );
+    await press('ArrowLeft');
+    await view.host.until('back at its blocker', () => view.host.selection[0] === 'print');
+    await view.close();
+  });
+
+  test('an edge is drawn from a handle to the task that has to wait, and undone', async () => {
+    await open('graph');
+    await option(/^Write a README/).hover();
+    await drag('readme', 'check');
+    const hover = view.page.locator('[data-hover]');
+    await hover.filter({ hasText: 'Check types waits for Write a README' }).waitFor();
+    await screenshot(view.page, 'board-graph-drawing');
+    await view.page.mouse.up();
+    const added = { id: 'check', add_blockers: ['readme'] };
+    assert.deepEqual(await view.host.waitFor('task.edit'), added);
+    await view.page
+      .getByText('Check types waits for Write a README')
+      .waitFor({ state: 'attached' });
+    await view.page.getByRole('listbox', { name: 'Dependencies' }).focus();
+    await press('Control+z');
+    const removed = { id: 'check', remove_blockers: ['readme'] };
+    assert.deepEqual(await view.host.waitFor('task.edit', 1), removed);
+    await view.close();
+  });
+
+  test('a loop is refused while it hovers, by name', async () => {
+    await open('graph');
+    await drag('check', 'parse');
+    const hover = view.page.locator('[data-hover].error');
+    await hover.waitFor();
+    assert.match(
+      await hover.innerText(),
+      /Write the parser → Check types → Print the tree → Write/,
+    );
+    await view.page.mouse.up();
+    await view.page.getByRole('alert').waitFor();
+    assert.deepEqual(view.host.of('task.edit'), []);
+    await view.close();
+  });
+
+  test('the keyboard makes dependencies and takes them away', async () => {
+    await open('graph');
+    const answers = ['readme', 'print'];
+    view.host.action('pick', () => ({ id: answers.shift() ?? null }));
+    await option(/^Check types/).click();
+    await press('b');
+    const asked = (await view.host.waitFor('pick')) as { items: readonly { id: string }[] };
+    const offered = asked.items.map(({ id }) => id);
+    assert.deepEqual(offered, ['parse', 'serve', 'store', 'readme', 'icons']);
+    const added = { id: 'check', add_blockers: ['readme'] };
+    assert.deepEqual(await view.host.waitFor('task.edit'), added);
+    await press('Delete');
+    const removed = { id: 'check', remove_blockers: ['print'] };
+    assert.deepEqual(await view.host.waitFor('task.edit', 1), removed);
+    await view.close();
+  });
+
+  test('ten thousand tasks show at once in both modes', async () => {
+    await open('kanban', largeBoard());
+    assert.ok((await view.page.locator('.card').count()) < 400);
+    await view.page.getByRole('button', { name: 'Graph' }).click();
+    await view.page.getByText(/more than a graph can show/).waitFor();
+    await screenshot(view.page, 'board-graph-large');
+    await view.page.getByLabel('Epic', { exact: true }).selectOption('epic-7');
+    await view.page.getByRole('option', { name: /^Task number 700 / }).waitFor();
+    const measured = (await view.host.waitFor('measured')) as { name: string };
+    assert.equal(measured.name, 'board.firstPaint');
+    await view.close();
+  });
+
+  test('the graph is zoomed and moved by keys and by wheel, and shown as a whole again', async () => {
+    await open('graph');
+    const transform = (): Promise<string> => view.page.evaluate(layerTransform);
+    const settled = async (isRight: (now: string) => boolean): Promise<void> => {
+      for (let now = await transform(); !isRight(now); now = await transform()) {
+        await view.page.evaluate(nextFrame);
+      }
+    };
+    await view.page.getByRole('listbox', { name: 'Dependencies' }).focus();
+    const whole = await transform();
+    await press('+');
+    await settled((now) => now !== whole);
+    const near = await transform();
+    await press('Shift+ArrowRight');
+    await settled((now) => now !== near);
+    await press('f');
+    await settled((now) => now === whole);
+    await view.page.mouse.move(600, 400);
+    await view.page.mouse.wheel(0, 60);
+    await settled((now) => now !== whole);
+    await view.close();
+  });
+});
