@@ -121,6 +121,21 @@ export class DroverInbox extends LitElement {
     this.host = null;
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    window.addEventListener('focus', this.#onWindowFocus);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    window.removeEventListener('focus', this.#onWindowFocus);
+  }
+
+  /** VS Code gives the focus to the view as a whole: the item that keys are for is in it. */
+  readonly #onWindowFocus = (): void => {
+    if (document.activeElement === document.body) this.#focus(this.#active);
+  };
+
   override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('host') && this.host !== null && this.#board === null) {
       this.#board = new BoardController(this, this.host);

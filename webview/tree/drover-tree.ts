@@ -46,6 +46,7 @@ export class DroverTree extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
+    window.addEventListener('focus', this.#onWindowFocus);
     this.#timer = setInterval(() => {
       if (this.#state.board?.counts.in_progress !== 0) this.requestUpdate();
     }, tickMs);
@@ -53,6 +54,7 @@ export class DroverTree extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    window.removeEventListener('focus', this.#onWindowFocus);
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
@@ -313,6 +315,11 @@ export class DroverTree extends LitElement {
     const at = this.#typed.find(letter, titles, this.#state.activeIndex, performance.now());
     if (at >= 0) this.#state.selection = goTo(this.#state.selection, this.#state.keys, at, false);
   }
+
+  /** VS Code gives the focus to the view as a whole: the rows are what keys are for. */
+  readonly #onWindowFocus = (): void => {
+    if (document.activeElement === document.body) this.#scroller()?.focus();
+  };
 
   readonly #onFocus = (): void => {
     const [first] = this.#state.keys;
