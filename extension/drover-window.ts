@@ -68,7 +68,7 @@ export class DroverWindow implements vscode.Disposable {
         if (this.#focused === host) this.#focused = null;
       },
     );
-    const takeOvers = new TakeOvers(this.#projects, this.#messages, memory);
+    const takeOvers = new TakeOvers(this.#projects, this.#messages, extension);
     this.#handlers = allHandlers({ takeOvers, showChange });
     const statusBar = new StatusBar();
     const reactions = new Reactions({

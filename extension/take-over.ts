@@ -4,6 +4,7 @@
 import * as vscode from 'vscode';
 import { withProject, type CommandContext, type Handlers } from './commands/context.ts';
 import { pickTask } from './commands/pick.ts';
+import { goOn } from './commands/runs.ts';
 import type { Messages } from './messages.ts';
 import { plainText } from './plain-text.ts';
 import type { Project } from './project.ts';
@@ -22,14 +23,14 @@ const takenOverMax = 100;
 export class TakeOvers implements vscode.Disposable {
   readonly #projects: Projects;
   readonly #messages: Messages;
-  readonly #memory: vscode.Memento;
+  readonly #extension: vscode.ExtensionContext;
   readonly #byTerminal = new Map<vscode.Terminal, TakenOver>();
   readonly #subscription: vscode.Disposable;
 
-  constructor(projects: Projects, messages: Messages, memory: vscode.Memento) {
+  constructor(projects: Projects, messages: Messages, extension: vscode.ExtensionContext) {
     this.#projects = projects;
     this.#messages = messages;
-    this.#memory = memory;
+    this.#extension = extension;
     this.#subscription = vscode.window.onDidCloseTerminal((terminal) => {
       const taken = this.#byTerminal.get(terminal);
       if (taken === undefined) return;
@@ -65,17 +66,24 @@ export class TakeOvers implements vscode.Disposable {
   }
 
   async #giveBack({ root, task, title }: TakenOver): Promise<void> {
+    const project = this.#projects.byRoot(root);
+    if (project === null) return;
     try {
-      await this.#projects.byRoot(root)?.request('task.give_back', { id: task });
+      await this.giveBack(project, task, '');
       this.#messages.tell('info', `“${title}” was given back to its agent.`);
     } catch (error) {
       this.#messages.fail(`“${title}” could not be given back`, error);
     }
   }
 
+  async giveBack(project: Project, id: string, note: string): Promise<void> {
+    await project.request('task.give_back', { id, ...(note === '' ? {} : { note }) });
+    await goOn(this.#extension.secrets, project);
+  }
+
   /** After a reload the terminals are there again, as other objects with the same processes. */
   async #findAgain(): Promise<void> {
-    const kept = this.#memory.get<readonly TakenOver[]>(memoryKey, []);
+    const kept = this.#extension.workspaceState.get<readonly TakenOver[]>(memoryKey, []);
     if (kept.length === 0) return;
     for (const terminal of vscode.window.terminals) {
       const pid = await terminal.processId;
@@ -91,7 +99,10 @@ export class TakeOvers implements vscode.Disposable {
   }
 
   async #remember(): Promise<void> {
-    await this.#memory.update(memoryKey, [...this.#byTerminal.values()].slice(-takenOverMax));
+    await this.#extension.workspaceState.update(
+      memoryKey,
+      [...this.#byTerminal.values()].slice(-takenOverMax),
+    );
   }
 
   dispose(): void {
@@ -119,7 +130,7 @@ export function takeOverHandlers(
         prompt: 'What the agent should know (may be left empty).',
       });
       if (note === undefined) return;
-      await project.request('task.give_back', { id: task.id, ...(note === '' ? {} : { note }) });
+      await takeOvers(context).giveBack(project, task.id, note);
     }),
   };
 }

@@ -87,6 +87,25 @@ async function start(
   }
 }
 
+/**
+ * What was given back goes on: a run that had nothing else to do has ended meanwhile, so one like it begins. Where it is
+ * still active it is joined.
+ */
+export async function goOn(
+  secrets: CommandContext['extension']['secrets'],
+  project: Project,
+): Promise<void> {
+  const last = project.board?.run ?? null;
+  if (last === null) return;
+  await project.request('run.start', {
+    ...(last.epic_id === null ? {} : { epic: last.epic_id }),
+    land: last.land,
+    target: last.target_branch,
+    workers: last.workers,
+    env: await runEnvironment(secrets, project),
+  });
+}
+
 /** What a run is given: the person's environment, what the settings say, and the stored key. */
 export async function runEnvironment(
   secrets: CommandContext['extension']['secrets'],

@@ -44,6 +44,7 @@ const plans = {
     isSetUp: true,
     host: { hasWorkspaceTrust: true, settings: withTrust },
   },
+  'take-over': { suites: ['take-over'], isSetUp: true },
   trouble: { suites: ['trouble'], isSetUp: true },
   several: { suites: ['several'], isSetUp: true, second: true },
   'no-git': { suites: ['no-git'], isSetUp: true, git: null },
