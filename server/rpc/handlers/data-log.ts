@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Handlers, LogPageView } from '../../protocol/api.ts';
-import { attemptLog } from '../../store/attempt-log.ts';
+import { type AttemptLog, attemptLog } from '../../store/attempt-log.ts';
 import type { StoreSources } from '../../store/port.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';
@@ -31,9 +31,8 @@ export function logHandlers(deps: DataHandlerDeps): Pick<Handlers, 'log.read'> {
   return {
     'log.read': async (params) => {
       const wish = wishOf(params);
-      const first = await readPage(deps, wish);
-      if (wish.waitMs === 0 || hasNews(first.view)) return first.view;
-      return waitForNews(deps, wish);
+      if (wish.waitMs > 0) return waitForNews(deps, wish);
+      return readPage(deps, wish, await attemptLog(deps.store.db, wish.id, wish.attempt));
     },
   };
 }
@@ -58,26 +57,23 @@ function hasNews(page: LogPageView): boolean {
   return page.events.length > 0 || page.ended;
 }
 
-interface ReadPage {
-  readonly view: LogPageView;
-  /** Null while there is no attempt. */
-  readonly path: string | null;
+function pathOf(deps: DataHandlerDeps, log: AttemptLog): string | null {
+  return log.file === null ? null : join(deps.logs, log.file);
 }
 
-async function readPage(deps: DataHandlerDeps, wish: Wish): Promise<ReadPage> {
+function readPage(deps: DataHandlerDeps, wish: Wish, log: AttemptLog): LogPageView {
   const { before, limit, offset } = wish;
-  const log = await attemptLog(deps.store.db, wish.id, wish.attempt);
-  if (log.file === null) {
+  const path = pathOf(deps, log);
+  if (path === null) {
     const nothing = { events: [], offset: 0, next_offset: 0, size: 0, ended: log.isOver };
-    return { view: { task_id: log.taskId, attempt: 0, ...nothing }, path: null };
+    return { task_id: log.taskId, attempt: 0, ...nothing };
   }
-  const path = join(deps.logs, log.file);
   const bounds = { limit, bytesMax: pageBytesMax };
   const page =
     before === undefined
       ? deps.log.read(path, { fromOffset: offset, ...bounds })
       : deps.log.readBefore(path, { before, ...bounds });
-  const view = {
+  return {
     task_id: log.taskId,
     attempt: log.attempt,
     events: page.events,
@@ -86,29 +82,31 @@ async function readPage(deps: DataHandlerDeps, wish: Wish): Promise<ReadPage> {
     size: page.size,
     ended: log.isOver && page.atEnd,
   };
-  return { view, path };
 }
 
 async function waitForNews(deps: DataHandlerDeps, wish: Wish): Promise<LogPageView> {
-  const { clock } = deps.store.sources;
-  const endMs = clock.now() + wish.waitMs;
-  const bell = new Bell(clock);
-  const offFeed = deps.store.feed.onAppend(() => bell.ringSoon(feedLookMs));
+  const { db, feed, sources } = deps.store;
+  const endMs = sources.clock.now() + wish.waitMs;
+  const bell = new Bell(sources.clock);
+  const offFeed = feed.onAppend(() => bell.ringSoon(feedLookMs));
+  let log: AttemptLog | null = null;
   let heardPath: string | null = null;
   let offGrowth: () => void = () => {};
   try {
     for (;;) {
+      log ??= await attemptLog(db, wish.id, wish.attempt);
+      const path = pathOf(deps, log);
       // Heard of before it is read: what is written in between is not missed.
-      const { view, path } = await readPage(deps, wish);
-      const leftMs = endMs - clock.now();
-      if (hasNews(view) || leftMs <= 0) return view;
       if (path !== null && heardPath !== path) {
         offGrowth();
-        offGrowth = deps.log.onGrowth(path, () => bell.ring());
+        offGrowth = deps.log.onGrowth(path, () => bell.ring('growth'));
         heardPath = path;
-        continue;
       }
-      await bell.wait(Math.min(leftMs, lookAgainMs));
+      const page = readPage(deps, wish, log);
+      const leftMs = endMs - sources.clock.now();
+      if (hasNews(page) || leftMs <= 0) return page;
+      const why = await bell.wait(Math.min(leftMs, lookAgainMs));
+      if (why !== 'growth') log = null;
     }
   } finally {
     offFeed();
@@ -117,10 +115,12 @@ async function waitForNews(deps: DataHandlerDeps, wish: Wish): Promise<LogPageVi
   }
 }
 
-/** A ring between two waits is not lost. */
+type Ring = 'growth' | 'look';
+
+/** A ring between two waits is not lost; of several the one counts that asks for more. */
 class Bell {
   readonly #clock: Clock;
-  #rung = false;
+  #rung: Ring | null = null;
   #answer: (() => void) | null = null;
   #offSoon: (() => void) | null = null;
 
@@ -128,20 +128,20 @@ class Bell {
     this.#clock = clock;
   }
 
-  ring(): void {
-    this.#rung = true;
+  ring(why: Ring): void {
+    if (this.#rung !== 'look') this.#rung = why;
     this.#answer?.();
   }
 
   ringSoon(ms: number): void {
     this.#offSoon ??= this.#clock.timer(ms, () => {
       this.#offSoon = null;
-      this.ring();
+      this.ring('look');
     });
   }
 
-  async wait(ms: number): Promise<void> {
-    if (!this.#rung) {
+  async wait(ms: number): Promise<Ring> {
+    if (this.#rung === null) {
       await new Promise<void>((resolve) => {
         const off = this.#clock.timer(ms, resolve);
         this.#answer = () => {
@@ -150,8 +150,10 @@ class Bell {
         };
       });
     }
+    const why = this.#rung ?? 'look';
     this.#answer = null;
-    this.#rung = false;
+    this.#rung = null;
+    return why;
   }
 
   close(): void {

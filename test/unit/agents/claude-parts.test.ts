@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compareVersions } from '../../../server/agents/claude/driver.ts';
+import { compareVersions, createClaudeDriver } from '../../../server/agents/claude/driver.ts';
 import { claudeArguments, claudeEnvironment } from '../../../server/agents/claude/invocation.ts';
 import { claudeOutcome } from '../../../server/agents/claude/outcome.ts';
 import {
@@ -258,5 +258,16 @@ suite('Claude parts', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+});
+
+suite('the interactive program of Claude Code', () => {
+  const processTable = { isAlive: async () => false, endTree: async () => {} };
+
+  test('is the same program, and goes on with the session', () => {
+    const own = { ...settings, path: process.execPath };
+    const driver = createClaudeDriver(own, { processTable, baseDir: '/', trusted: false });
+    assert.deepEqual(driver.interactive?.('s1'), [process.execPath, '--resume', 's1']);
+    assert.deepEqual(driver.interactive?.(null), [process.execPath]);
   });
 });
