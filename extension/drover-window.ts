@@ -21,6 +21,9 @@ import type { NoticeAction } from './notices.ts';
 import type { Project } from './project.ts';
 import { Projects, type ProjectsChange } from './projects.ts';
 import { Reactions } from './reactions.ts';
+import { registerGitDocuments } from './review/git-documents.ts';
+import { ReviewComments } from './review/review-comments.ts';
+import { ShownReviews } from './review/shown-reviews.ts';
 import { readSettings, settingsSection, wantsLessMotion } from './settings.ts';
 import { StatusBar } from './status-bar.ts';
 import { TakeOvers } from './take-over.ts';
@@ -33,7 +36,6 @@ export interface WindowParts {
   readonly extension: vscode.ExtensionContext;
   readonly access: BackendAccess;
   readonly log: vscode.LogOutputChannel;
-  readonly showChange: CommandHandler;
   /** When the activation began, on the clock of `performance`. */
   readonly startedMs: number;
 }
@@ -55,7 +57,7 @@ export class DroverWindow implements vscode.Disposable {
 
   constructor(parts: WindowParts) {
     this.#parts = parts;
-    const { extension, access, log, showChange } = parts;
+    const { extension, access, log } = parts;
     const memory = extension.workspaceState;
     this.#messages = new Messages(log);
     this.#projects = new Projects(access, log, memory);
@@ -69,7 +71,8 @@ export class DroverWindow implements vscode.Disposable {
       },
     );
     const takeOvers = new TakeOvers(this.#projects, this.#messages, extension);
-    this.#handlers = allHandlers({ takeOvers, showChange });
+    const review = { comments: new ReviewComments(memory), shown: new ShownReviews(memory) };
+    this.#handlers = allHandlers({ takeOvers, review });
     const statusBar = new StatusBar();
     const reactions = new Reactions({
       projects: this.#projects,
@@ -85,6 +88,9 @@ export class DroverWindow implements vscode.Disposable {
       this.#views,
       this.#panels,
       takeOvers,
+      review.comments,
+      review.shown,
+      registerGitDocuments(this.#projects),
       statusBar,
       reactions,
       this.#projects.onChange(({ project, change }) => this.#tellWebviews(project, change)),
@@ -137,13 +143,13 @@ export class DroverWindow implements vscode.Disposable {
     project: Project | null,
   ): Promise<void> {
     try {
-      await this.#handlers[id](this.#context(), readTarget(args, selection), project);
+      await this.#handlers[id](this.#context(args), readTarget(args, selection), project);
     } catch (error) {
       this.#messages.fail(null, error);
     }
   }
 
-  #context(): CommandContext {
+  #context(args: readonly unknown[]): CommandContext {
     const { extension, access, log } = this.#parts;
     return {
       extension,
@@ -152,6 +158,7 @@ export class DroverWindow implements vscode.Disposable {
       projects: this.#projects,
       messages: this.#messages,
       views: this.#views,
+      args,
       showPanel: (name, subject) => this.#panels.show(name, subject),
       focused: () => this.#focused,
     };
@@ -167,7 +174,7 @@ export class DroverWindow implements vscode.Disposable {
         const selection = this.#selectionOf(webview);
         const args = argument === undefined ? [] : [argument];
         await this.#handlers[id](
-          this.#context(),
+          this.#context(args),
           readTarget(args, selection),
           this.#projectOf(webview),
         );

@@ -66,6 +66,10 @@ export const commandIds = [
   'drover.approve',
   'drover.sendBack',
   'drover.undoLanding',
+  'drover.approveShown',
+  'drover.sendBackShown',
+  'drover.addComment',
+  'drover.removeComment',
 ] as const;
 export type CommandId = (typeof commandIds)[number];
 
@@ -124,5 +128,6 @@ export const contextKeys = [
   'drover.selection',
   'drover.selectionStatus',
   'drover.waiting',
+  'drover.reviewing',
 ] as const;
 export type ContextKey = (typeof contextKeys)[number];

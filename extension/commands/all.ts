@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import { forwardedCommands, webviewIds, type CommandId, type ForwardedCommandId } from '../ids.ts';
+import { shownReviewHandlers, type ReviewParts } from '../review/review-commands.ts';
 import { takeOverHandlers, type TakeOvers } from '../take-over.ts';
 import type { WebviewHost } from '../webviews/webview-host.ts';
 import type { CommandContext, CommandHandler, Handlers } from './context.ts';
@@ -13,17 +14,18 @@ import { taskHandlers } from './tasks.ts';
 
 export interface CommandParts {
   readonly takeOvers: TakeOvers;
-  readonly showChange: CommandHandler;
+  readonly review: ReviewParts;
 }
 
-export function allHandlers({ takeOvers, showChange }: CommandParts): Handlers<CommandId> {
+export function allHandlers({ takeOvers, review }: CommandParts): Handlers<CommandId> {
   return {
     ...gettingStartedHandlers,
     ...panelHandlers,
     ...runHandlers,
     ...taskHandlers,
     ...takeOverHandlers(() => takeOvers),
-    ...reviewHandlers(showChange),
+    ...reviewHandlers(() => review.comments),
+    ...shownReviewHandlers(() => review),
     ...forwardedHandlers(),
   };
 }

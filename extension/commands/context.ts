@@ -18,6 +18,8 @@ export interface CommandContext {
   readonly messages: Messages;
   readonly log: vscode.LogOutputChannel;
   readonly views: SideViews;
+  /** As the command was called: VS Code hands over what it was called on. */
+  readonly args: readonly unknown[];
   readonly showPanel: (name: PanelName, subject: Subject) => void;
   /** The webview that has or last had the focus, for commands that it carries out itself. */
   readonly focused: () => WebviewHost | null;

@@ -1,36 +1,28 @@
 // Review by command: approve, send back, undo a landing. How a change is shown is the review part's own matter.
 
-import * as vscode from 'vscode';
 import type { TaskView } from '../../server/protocol/views.ts';
-import { withProject, type CommandHandler, type Handlers } from './context.ts';
+import { withProject, type Handlers } from './context.ts';
 import { pickTask } from './pick.ts';
 import type { Project } from '../project.ts';
+import { sendBack } from '../review/review-commands.ts';
+import type { ReviewComments } from '../review/review-comments.ts';
 import type { Target } from './target.ts';
 
 const wantsReview = ({ status }: TaskView): boolean => status === 'needs_review';
-const textMax = 20_000;
 
 export function reviewHandlers(
-  showChange: CommandHandler,
-): Handlers<'drover.review' | 'drover.approve' | 'drover.sendBack' | 'drover.undoLanding'> {
+  comments: () => ReviewComments,
+): Handlers<'drover.approve' | 'drover.sendBack' | 'drover.undoLanding'> {
   return {
-    'drover.review': showChange,
     'drover.approve': withProject(async ({ messages }, project, target) => {
       const meant = await pickReviewed(project, target, 'Approve');
       if (meant === null) return;
       await project.request('approve', { id: meant.id });
       messages.tell('info', `“${meant.title}” is approved and lands now.`);
     }),
-    'drover.sendBack': withProject(async (_context, project, target) => {
+    'drover.sendBack': withProject(async (context, project, target) => {
       const meant = await pickReviewed(project, target, 'Send Back');
-      if (meant === null) return;
-      const text = await vscode.window.showInputBox({
-        title: 'Send Back to the Agent',
-        prompt: 'What has to be different.',
-        validateInput: (input) => (input.length > textMax ? 'This is too long.' : null),
-      });
-      if (text === undefined || text.trim() === '') return;
-      await project.request('task.send_back', { id: meant.id, text });
+      if (meant !== null) await sendBack(context, project, comments(), meant.id);
     }),
     'drover.undoLanding': withProject(async ({ messages }, project, target) => {
       const fits = ({ landed_sha }: TaskView): boolean => landed_sha !== null;

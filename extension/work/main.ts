@@ -11,7 +11,6 @@ import {
   runCommand,
 } from '../../server/main/editor.ts';
 import type { BackendAccess } from '../backend/access.ts';
-import type { CommandHandler } from '../commands/context.ts';
 import { DroverWindow } from '../drover-window.ts';
 
 const access: BackendAccess = {
@@ -24,17 +23,13 @@ const access: BackendAccess = {
   makeSample,
 };
 
-const showChange: CommandHandler = async ({ messages }) => {
-  messages.tell('info', 'This Drover can not show changes yet; open the worktree instead.');
-};
-
 /** `startedMs`: when the activation began, on this process's clock. */
 export async function openWindow(
   extension: vscode.ExtensionContext,
   startedMs: number,
 ): Promise<DroverWindow> {
   const log = vscode.window.createOutputChannel('Drover', { log: true });
-  const window = new DroverWindow({ extension, log, access, startedMs, showChange });
+  const window = new DroverWindow({ extension, log, access, startedMs });
   extension.subscriptions.push(log, window);
   await window.start();
   return window;

@@ -1,0 +1,18 @@
+// A merge conflict: the files that both sides have changed, what the task made of them beside what has landed.
+
+import type { TaskView } from '../../server/protocol/views.ts';
+import { plainText } from '../plain-text.ts';
+import type { Project } from '../project.ts';
+import { conflictPairs } from './changed-files.ts';
+import { openPairs } from './open-pairs.ts';
+
+const titleMax = 120;
+
+/** False: git does not tell both sides (any more), so there is only the change itself to be shown. */
+export async function openConflict(project: Project, task: TaskView): Promise<boolean> {
+  const landed = project.board?.target?.sha ?? null;
+  const pairs = conflictPairs(project.root, task, landed);
+  if (pairs.length === 0) return false;
+  await openPairs(plainText(`${task.title}: landed ↔ this task`, titleMax), pairs);
+  return true;
+}

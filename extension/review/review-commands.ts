@@ -1,0 +1,103 @@
+// What a person says to a change while looking at it: comment, send back, approve.
+
+import * as vscode from 'vscode';
+import type { CommandContext, CommandHandler, Handlers } from '../commands/context.ts';
+import type { Project } from '../project.ts';
+import { sentMax } from './comment-text.ts';
+import { showChange } from './open-review.ts';
+import type { ReviewComments } from './review-comments.ts';
+import type { ShownReviews } from './shown-reviews.ts';
+
+export interface ReviewParts {
+  readonly comments: ReviewComments;
+  readonly shown: ShownReviews;
+}
+
+type ReviewCommand =
+  | 'drover.review'
+  | 'drover.approveShown'
+  | 'drover.sendBackShown'
+  | 'drover.addComment'
+  | 'drover.removeComment';
+
+export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCommand> {
+  return {
+    'drover.review': showChange(() => parts().shown),
+    'drover.approveShown': onShown(parts, async ({ messages }, project, id) => {
+      const { length } = parts().comments.of(id, project.root);
+      const detail = `${length} comments were not sent back. They stay as drafts.`;
+      const isSure = length === 0 || (await messages.confirm('Approve anyway?', detail, 'Approve'));
+      if (!isSure) return;
+      await project.request('approve', { id });
+      messages.tell('info', 'Approved: it lands now.');
+    }),
+    'drover.sendBackShown': onShown(parts, async (context, project, id) => {
+      await sendBack(context, project, parts().comments, id);
+    }),
+    'drover.addComment': async ({ args }) => {
+      const [reply] = args;
+      if (isReply(reply)) await parts().comments.add(reply);
+    },
+    'drover.removeComment': async ({ args }) => {
+      const [thread] = args;
+      if (isThread(thread)) await parts().comments.remove(thread);
+    },
+  };
+}
+
+/** Sends what was written in the diff, with a word to all of it; without either there is nothing to be sent. */
+export async function sendBack(
+  { messages }: CommandContext,
+  project: Project,
+  comments: ReviewComments,
+  id: string,
+): Promise<void> {
+  const drafts = comments.of(id, project.root);
+  const count = drafts.length === 1 ? 'one comment' : `${drafts.length} comments`;
+  const general = await vscode.window.showInputBox({
+    title: 'Send Back to the Agent',
+    prompt:
+      drafts.length === 0
+        ? 'What has to be different.'
+        : `Sent with ${count} on the change. Leave this empty to send only those.`,
+    validateInput: (input) =>
+      comments.compose(id, project.root, input).length > sentMax ? 'This is too long.' : null,
+  });
+  if (general === undefined) return;
+  const text = comments.compose(id, project.root, general);
+  if (text === '') return;
+  if (text.length > sentMax) throw new Error('These are too many comments for one message.');
+  await project.request('task.send_back', { id, text });
+  await comments.clear(drafts);
+  messages.tell('info', 'Sent back to the agent.');
+}
+
+function onShown(
+  parts: () => ReviewParts,
+  handler: (context: CommandContext, project: Project, id: string) => Promise<void>,
+): CommandHandler {
+  return async (context) => {
+    const { messages, projects, args } = context;
+    const shown = parts().shown.find(args);
+    const project = shown === null ? null : projects.byRoot(shown.root);
+    if (shown === null || project === null) {
+      messages.tell('warning', 'Open a review first: “Drover: Review Change”.');
+      return;
+    }
+    const connection = await project.settled();
+    if (connection.kind === 'connected') return handler(context, project, shown.id);
+    messages.tell(
+      'warning',
+      connection.kind === 'unavailable' ? connection.message : 'Drover is still connecting.',
+    );
+  };
+}
+
+function isReply(value: unknown): value is vscode.CommentReply {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'thread' in value && isThread(value.thread) && 'text' in value;
+}
+
+function isThread(value: unknown): value is vscode.CommentThread {
+  return typeof value === 'object' && value !== null && 'uri' in value && 'comments' in value;
+}

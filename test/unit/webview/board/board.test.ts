@@ -1,0 +1,218 @@
+// The pure parts of the board: columns, the graph that is shown, its layout, the part in sight, keys, what is remembered.
+
+import assert from 'node:assert/strict';
+import { readMemory } from '../../../../webview/board/board-memory.ts';
+import { columnNames, columnsOf, factsOf, reasonOf } from '../../../../webview/board/columns.ts';
+import { graphKey } from '../../../../webview/board/graph-keys.ts';
+import {
+  layoutGraph,
+  nodeHeightPx,
+  nodeWidthPx,
+  type GraphLayout,
+} from '../../../../webview/board/graph-layout.ts';
+import { graphOf, reachable, shownTasksMax } from '../../../../webview/board/graph-model.ts';
+import { fit, panBy, reveal, sightOf, zoomAt } from '../../../../webview/board/viewport.ts';
+import { boardOf, largeBoard, numbered, smallBoard } from '../../../webview/support/boards.ts';
+
+suite('board: columns', () => {
+  test('hold every task at the top once', () => {
+    const columns = columnsOf(smallBoard(), null);
+    const ids = columnNames.flatMap((name) => columns[name].map(({ task }) => task.id));
+    assert.deepEqual(ids, ['check', 'readme', 'print', 'serve', 'icons', 'parse', 'store']);
+    const ofServer = columnsOf(smallBoard(), 'server');
+    assert.deepEqual(
+      columnNames.map((name) => ofServer[name].length),
+      [0, 0, 0, 1, 0, 1],
+    );
+  });
+
+  test('say on a card what is with its task', () => {
+    const { working, blocked, over } = columnsOf(smallBoard(), null);
+    const nowMs = (1_700_000_000 + 75) * 1000;
+    assert.deepEqual(
+      working.map((card) => factsOf(card, nowMs).join(' · ')),
+      ['agent · claude · 1 attempt · 1 min 15 s · 0/2 parts · $0.42'],
+    );
+    assert.deepEqual(blocked.map(reasonOf), ['after Print the tree']);
+    assert.deepEqual(over.map(reasonOf), ['The gate ended with exit code 1.']);
+  });
+
+  test('bring to a person what is blocked from outside', () => {
+    const tasks = numbered([{ id: 'a', status: 'blocked', blocked_reason: 'the licence' }]);
+    const { asks } = columnsOf(boardOf(tasks), null);
+    assert.deepEqual(asks.map(reasonOf), ['the licence']);
+  });
+});
+
+suite('board: graph', () => {
+  const all = { epic: null, hidesCompleted: false };
+
+  test('has tasks at the top, their dependencies and the critical path', () => {
+    const graph = graphOf(smallBoard(), all);
+    assert.deepEqual(
+      graph.edges.map(({ blocker, dependent, isCritical }) => [blocker, dependent, isCritical]),
+      [
+        ['parse', 'print', false],
+        ['print', 'check', true],
+      ],
+    );
+    assert.deepEqual(graph.critical, ['print', 'check']);
+    assert.deepEqual([...reachable('parse', graph.dependents)], ['print', 'check']);
+    assert.deepEqual([...reachable('check', graph.blockers)], ['print', 'parse']);
+  });
+
+  test('hides what is completed and says how much', () => {
+    const graph = graphOf(smallBoard(), { epic: 'syntax', hidesCompleted: true });
+    assert.deepEqual([...graph.tasks.keys()], ['print', 'check']);
+    assert.equal(graph.completedHidden, 1);
+  });
+
+  test('shows what holds up an epic from outside of it', () => {
+    const tasks = numbered([
+      { id: 'a', epic_id: 'one' },
+      { id: 'b', epic_id: 'two', status: 'blocked', blocked_by: ['a'] },
+      { id: 'c', epic_id: 'one', blocked_by: ['b'] },
+    ]);
+    const board = boardOf(tasks, [
+      ['one', 'One'],
+      ['two', 'Two'],
+    ]);
+    const graph = graphOf(board, { epic: 'two', hidesCompleted: false });
+    assert.deepEqual([...graph.tasks.keys()].sort(), ['a', 'b']);
+    assert.deepEqual([...graph.outside], ['a']);
+  });
+
+  test('counts dependencies of parts for their task, and lets them not be taken away there', () => {
+    const tasks = numbered([
+      { id: 'a' },
+      { id: 'b' },
+      { id: 'b.1', parent_id: 'b', blocked_by: ['a'] },
+    ]);
+    const { edges } = graphOf(boardOf(tasks), all);
+    assert.deepEqual(
+      edges.map(({ blocker, dependent, isDirect }) => [blocker, dependent, isDirect]),
+      [['a', 'b', false]],
+    );
+  });
+
+  test('of ten thousand tasks is limited', () => {
+    const graph = graphOf(largeBoard(), all);
+    assert.equal(graph.tasks.size, shownTasksMax);
+    assert.equal(graph.leftOut, 10_000 - shownTasksMax);
+  });
+});
+
+suite('board: layout', () => {
+  const chain = (
+    count: number,
+  ): { ids: string[]; edges: { blocker: string; dependent: string }[] } => {
+    const ids = Array.from({ length: count }, (_, index) => `t${index}`);
+    const edges = ids
+      .slice(1)
+      .map((id, index) => ({ blocker: `t${Math.floor(index / 3)}`, dependent: id }));
+    return { ids, edges };
+  };
+  const overlaps = ({ places }: GraphLayout): number => {
+    const all = [...places.values()];
+    return all.filter((a, index) =>
+      all.some((b, other) => {
+        const isBeside = Math.abs(a.x - b.x) >= nodeWidthPx || Math.abs(a.y - b.y) >= nodeHeightPx;
+        return other > index && !isBeside;
+      }),
+    ).length;
+  };
+
+  for (const count of [1, 40, 200, 1_000]) {
+    test(`puts ${count} tasks apart, inside its bounds, blockers left`, () => {
+      const { ids, edges } = chain(count);
+      const layout = layoutGraph([...ids, 'loose-1', 'loose-2'], edges);
+      assert.equal(layout.places.size, count + 2);
+      assert.equal(layout.lines.length, edges.length);
+      assert.equal(overlaps(layout), 0);
+      for (const { x, y } of layout.places.values()) {
+        assert.ok(x >= 0 && x + nodeWidthPx <= layout.width);
+        assert.ok(y >= 0 && y + nodeHeightPx <= layout.height);
+      }
+      for (const { blocker, dependent } of edges) {
+        const [a, b] = [layout.places.get(blocker), layout.places.get(dependent)];
+        assert.ok(a !== undefined && b !== undefined && a.x + nodeWidthPx <= b.x);
+      }
+    });
+  }
+
+  test('stands a loop that there should not be', () => {
+    const edges = [
+      { blocker: 'a', dependent: 'b' },
+      { blocker: 'b', dependent: 'a' },
+    ];
+    assert.equal(layoutGraph(['a', 'b'], edges).places.size, 2);
+    const { ids, edges: more } = chain(400);
+    const layout = layoutGraph(ids, [...more, { blocker: 't399', dependent: 't0' }]);
+    assert.equal(layout.places.size, 400);
+  });
+});
+
+suite('board: viewport', () => {
+  const screen = { width: 800, height: 600 };
+  const graph = { width: 2_000, height: 1_000 };
+
+  test('zooms about a point, which stays where it is', () => {
+    const at = { x: 300, y: 200 };
+    const view = zoomAt({ scale: 1, x: 10, y: 20 }, 2, at);
+    assert.deepEqual(view, { scale: 2, x: -280, y: -160 });
+    assert.equal(zoomAt(view, 1_000, at).scale, 2.5);
+    assert.equal(zoomAt(view, 1e-6, at).scale, 0.1);
+  });
+
+  test('shows all, never larger than it is', () => {
+    const view = fit(graph, screen);
+    assert.ok(view.scale < 1 && graph.width * view.scale <= screen.width);
+    assert.equal(fit({ width: 100, height: 100 }, screen).scale, 1);
+  });
+
+  test('never loses the graph out of sight', () => {
+    const far = panBy({ scale: 1, x: 0, y: 0 }, -1e9, 1e9, graph, screen);
+    assert.deepEqual(far, { scale: 1, x: 80 - graph.width, y: screen.height - 80 });
+  });
+
+  test('moves as little as needed to show a task', () => {
+    const still = { scale: 1, x: 0, y: 0 };
+    assert.deepEqual(reveal(still, { x: 100, y: 100 }, screen), still);
+    const moved = reveal(still, { x: 1_000, y: 100 }, screen);
+    assert.ok(moved.x < 0 && moved.y === 0);
+    assert.ok(sightOf(moved, screen).right > 1_000 + nodeWidthPx);
+  });
+});
+
+suite('board: keys and memory', () => {
+  const plain = { shiftKey: false, ctrlKey: false, metaKey: false, altKey: false };
+  const cases: readonly (readonly [object, unknown])[] = [
+    [{ key: 'ArrowLeft' }, { kind: 'go', way: 'left' }],
+    [
+      { key: 'ArrowLeft', shiftKey: true },
+      { kind: 'pan', dx: 80, dy: 0 },
+    ],
+    [{ key: 'B' }, { kind: 'add' }],
+    [{ key: 'F10', shiftKey: true }, { kind: 'menu' }],
+    [{ key: 'b', ctrlKey: true }, null],
+    [{ key: 'toString' }, null],
+  ];
+  for (const [press, wanted] of cases) {
+    test(`understands ${JSON.stringify(press)}`, () => {
+      assert.deepEqual(graphKey({ ...plain, key: '', ...press }), wanted);
+    });
+  }
+
+  test('forgets what is damaged', () => {
+    assert.deepEqual(readMemory('x'), { mode: 'kanban', hidesCompleted: false });
+    assert.deepEqual(readMemory({ mode: 'graph', epic: 7, hidesCompleted: 1 }), {
+      mode: 'graph',
+      hidesCompleted: false,
+    });
+    assert.deepEqual(readMemory({ mode: 'graph', epic: null }), {
+      mode: 'graph',
+      epic: null,
+      hidesCompleted: false,
+    });
+  });
+});
