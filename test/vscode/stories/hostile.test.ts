@@ -14,7 +14,6 @@ const markup = '<img src=x onerror="document.title=`ran`"><script>document.title
 const link = '[click](command:workbench.action.closeWindow) <a href="command:x">x</a>';
 const icon = '$(trash) $(sync~spin)';
 const turned = 'abc\u202Egnp.exe\u2066';
-const colours = '\\u001b]0;ran\\u0007\u001b[31mred\u001b[0m\u001b[2J';
 const question = `May I ${markup} ${link}?`;
 
 suite('hostile words in VS Code', () => {
@@ -26,7 +25,7 @@ suite('hostile words in VS Code', () => {
     this.timeout(120_000);
     project = demoProject({ stepMs: 50 });
     await project.expect(0, ['init']);
-    const said = [markup, link, icon, turned, colours, 'long '.repeat(20_000)];
+    const said = [markup, link, icon, turned, 'long '.repeat(1_000)];
     const lines = [...said.map((text) => `say ${text}`), `ask ${question} | ${markup} | no`];
     const title = `Hostile ${markup} ${link} ${icon} ${turned}`;
     await project.add(title, '--description', directives(...lines, 'write a.txt a'));

@@ -69,7 +69,8 @@ suite('when something is missing', () => {
 
   test('no git', async () => {
     await project.expect(0, ['init']);
-    const tree = await open({ env: { ...project.env, PATH: programs(project, ['sh']) } });
+    onlyPath(project, programs(project, ['sh']));
+    const tree = await open();
     await says(tree, /Git was not found/, 'Get Git');
   });
 
@@ -78,7 +79,8 @@ suite('when something is missing', () => {
     const folder = programs(project, ['sh', 'cat']);
     writeFileSync(join(folder, 'git'), '#!/bin/sh\necho "git version 2.20.1"\n');
     chmodSync(join(folder, 'git'), 0o755);
-    const tree = await open({ env: { ...project.env, PATH: folder } });
+    onlyPath(project, folder);
+    const tree = await open();
     await says(tree, /git.*2\.38/i, 'Get a Newer Git');
   });
 
@@ -127,7 +129,8 @@ suite('when something is missing', () => {
 
   test('a socket that somebody else has taken', async () => {
     await project.expect(0, ['init']);
-    await project.add('A task'); // the command leaves a backend's address behind
+    await project.expect(0, ['run']); // which leaves a backend's address behind
+    await eventually('a backend is at work', () => project.backendPid());
     const address = JSON.parse(project.read('repo/.drover/backend.json')) as { socket: string };
     await project.killBackend();
     rmSync(address.socket, { force: true });
@@ -145,6 +148,11 @@ suite('when something is missing', () => {
     }
   });
 });
+
+/** VS Code asks the person's login shell for PATH. */
+function onlyPath(project: Project, folder: string): void {
+  writeFileSync(join(project.folder, 'home', '.bash_profile'), `export PATH=${folder}\n`);
+}
 
 /** A PATH with nothing but these programs and node. */
 function programs(project: Project, names: readonly string[]): string {

@@ -25,6 +25,8 @@ export interface WorkbenchOptions {
   readonly folder?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly hasWorkspaceTrust?: boolean;
+  /** Called before the first page is opened. */
+  readonly prepare?: (context: BrowserContext) => Promise<void>;
 }
 
 export interface Workbench {
@@ -90,6 +92,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     hasWorkspaceTrust: options.hasWorkspaceTrust ?? false,
   });
   const context = await newContext(await sharedBrowser());
+  await options.prepare?.(context);
   const violations: string[] = [];
   const url = workbenchUrl(host, options.folder === undefined ? {} : { folder: options.folder });
   const open = async (): Promise<Page> => {

@@ -1,0 +1,52 @@
+// Hears what the extension's webviews measure of themselves, in the page, as they tell it to the extension.
+
+import type { BrowserContext, Frame } from '../host/browser.ts';
+
+export interface Measured {
+  readonly name: string;
+  readonly ms: number;
+  /** When it was told, Unix milliseconds. */
+  readonly atMs: number;
+}
+
+export async function hearMeasurements(context: BrowserContext): Promise<void> {
+  await context.addInitScript(listenInPage);
+}
+
+export async function measurementsOf(frame: Frame): Promise<readonly Measured[]> {
+  return await frame.evaluate(() => {
+    return (globalThis as unknown as { droverMeasured?: Measured[] }).droverMeasured ?? [];
+  });
+}
+
+/** VS Code puts its API into the page as a global: what is posted through it is looked at on its way. */
+function listenInPage(): void {
+  const heard: Measured[] = [];
+  interface Api {
+    postMessage(message: unknown): void;
+  }
+  let acquire: (() => Api) | undefined;
+  const listening = (): Api => {
+    const api = acquire?.();
+    if (api === undefined) throw new Error('VS Code has given no API to this page');
+    return Object.freeze({
+      ...api,
+      postMessage(message: { name?: string; params?: { name: string; ms: number } }) {
+        if (message.name === 'measured' && message.params !== undefined) {
+          heard.push({ ...message.params, atMs: Date.now() });
+        }
+        api.postMessage(message);
+      },
+    });
+  };
+  Object.assign(globalThis, { droverMeasured: heard });
+  Object.defineProperty(globalThis, 'acquireVsCodeApi', {
+    configurable: true,
+    get: () => acquire && listening,
+    set: (given: () => Api) => {
+      // The page's own wrapper comes second: it stays as it is, around ours.
+      if (acquire === undefined) acquire = given;
+      else Object.defineProperty(globalThis, 'acquireVsCodeApi', { value: given });
+    },
+  });
+}
