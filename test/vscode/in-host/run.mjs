@@ -45,6 +45,7 @@ const plans = {
     host: { hasWorkspaceTrust: true, settings: withTrust },
   },
   'take-over': { suites: ['take-over'], isSetUp: true },
+  review: { suites: ['review'], isSetUp: true },
   trouble: { suites: ['trouble'], isSetUp: true },
   several: { suites: ['several'], isSetUp: true, second: true },
   'no-git': { suites: ['no-git'], isSetUp: true, git: null },
