@@ -27,15 +27,15 @@ function pairOf(root: string, change: ChangeView, file: ChangedFileView): FilePa
   return { label: modified ?? toUriParts(before, path), original, modified };
 }
 
-export function reviewTitle({ title, state, files, truncated }: ChangeView): string {
+/** VS Code adds how many files there are. */
+export function reviewTitle({ title, state }: ChangeView): string {
   const words: { readonly [S in ChangeView['state']]: string } = {
     working: 'at work',
     committed: 'committed',
     review: 'to review',
     landed: 'landed',
   };
-  const count = `${files.length}${truncated ? '+' : ''} ${files.length === 1 ? 'file' : 'files'}`;
-  return `${title} (${words[state]}, ${count})`;
+  return `${title} (${words[state]})`;
 }
 
 const conflictFilesMax = 200;

@@ -45,9 +45,8 @@ export class ShownReviews implements vscode.Disposable {
       if (file !== null) return { root: file.root, id: file.review };
     }
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
-    // A tab with an input that extensions know of is an ordinary editor that only has the same name.
-    if (tab === undefined || tab.input !== undefined) return null;
-    return this.#titles()[tab.label] ?? null;
+    if (tab === undefined || !isMultiDiff(tab.input)) return null;
+    return titled(this.#titles(), tab.label);
   }
 
   #titles(): Titles {
@@ -58,4 +57,20 @@ export class ShownReviews implements vscode.Disposable {
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
+}
+
+/** The class is not public (yet): of an input that extensions may not know there is nothing, or only this. */
+function isMultiDiff(input: unknown): boolean {
+  return (
+    input === undefined || (typeof input === 'object' && input !== null && 'textDiffs' in input)
+  );
+}
+
+/** VS Code puts the number of files behind the title, in the person's language. */
+function titled(titles: Titles, label: string): ShownReview | null {
+  const known = Object.entries(titles).filter(([title]) => {
+    return label === title || label.startsWith(`${title} (`);
+  });
+  const [longest] = known.toSorted(([a], [b]) => b.length - a.length);
+  return longest?.[1] ?? null;
 }

@@ -32,13 +32,15 @@ suite('a review in its host', () => {
     assert.equal(vscode.workspace.fs.isWritableFileSystem('drover-git'), undefined);
   });
 
-  test('keeps comments that are written in it', async () => {
+  test('takes comments that are written in it without a complaint', async () => {
     const shown = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'drover-git');
     assert.ok(shown !== undefined);
     const controller = vscode.comments.createCommentController('test', 'Test');
     const thread = controller.createCommentThread(shown.uri, new vscode.Range(0, 0, 0, 0), []);
     await vscode.commands.executeCommand('drover.addComment', { thread, text: 'Say it louder.' });
     controller.dispose();
+    const { shown: told } = await ready();
+    assert.ok(!told.some((text) => text.includes('omment')), told.join('\n'));
   });
 
   test('refuses addresses that name no file of a review', async () => {

@@ -103,7 +103,7 @@ suite('review: changes', () => {
       [at('base', 'from.ts'), at('head', 'to.ts')],
       [at('base', 'same.ts'), at('head', 'same.ts')],
     ]);
-    assert.equal(reviewTitle(change), 'Print (to review, 4 files)');
+    assert.equal(reviewTitle(change), 'Print (to review)');
   });
 
   test('in conflict stand beside what has landed', () => {
