@@ -70,11 +70,11 @@ suite('the first run, without a mouse', () => {
 
   test('one task is moved into an epic, then two at once', async () => {
     await goTo(page, tree, tasks[0]);
-    await moveToEpic(page, epics[0]);
+    await moveToEpic(page, tree, epics[0]);
     await inEpic(project, epics[0], 1);
     await goTo(page, tree, tasks[1]);
     await page.keyboard.press('Shift+ArrowDown');
-    await moveToEpic(page, epics[0]);
+    await moveToEpic(page, tree, epics[0]);
     await inEpic(project, epics[0], 3);
   });
 
@@ -170,9 +170,17 @@ function isTreeFocused(): boolean {
   return document.hasFocus() && root?.activeElement?.getAttribute('role') === 'tree';
 }
 
-async function moveToEpic(page: Page, title: string): Promise<void> {
-  await page.keyboard.press('Alt+m');
-  await quickPickRow(page, title).waitFor();
+async function moveToEpic(page: Page, tree: Frame, title: string): Promise<void> {
+  await eventually(`the picker offers ${title}`, async () => {
+    await focusTree(page, tree);
+    await page.keyboard.press('Alt+m');
+    try {
+      await quickPickRow(page, title).waitFor({ timeout: 3_000 });
+      return true;
+    } catch {
+      return false; // a view that took the focus late has closed it
+    }
+  });
   await page.keyboard.type(title);
   await page.keyboard.press('Enter');
 }
