@@ -10,9 +10,10 @@ import {
   type RunRow,
   setSlotFingerprint,
   type SlotRow,
+  type Tx,
 } from '../store/port.ts';
 import { commandEnd } from './command-ends.ts';
-import { baseContaining, branchRef, containsAll, landingRef } from './lines.ts';
+import { baseContaining, branchRef, containsAll, landingRef, resultBranch } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { enterPhase } from './phases.ts';
 
@@ -40,14 +41,7 @@ export async function prepareWorktree(
   if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
   const base = await chooseBase(engine, claim, attempt, runRow.line);
   if (typeof base !== 'string') return base;
-  const slot = await engine.store.transaction((tx) =>
-    leaseSlot(tx, engine.store.sources, {
-      kind: 'task',
-      taskId: claim.taskId,
-      attempt: claim.attempt,
-      pathOf: (_kind, number) => `${engine.places.worktrees}/slot-${number}`,
-    }),
-  );
+  const slot = await engine.store.transaction((tx) => leaseOwnSlot(engine, tx, claim));
   const rescued = await keepEarlierBranch(engine, claim, attempt, slot.path, base);
   if (rescued.keepBranch && (await holdsBranch(engine, slot.path, claim.branch))) {
     const place = {
@@ -92,6 +86,23 @@ export async function prepareWorktree(
   };
 }
 
+/** A process that stood still while another took over its work must not take a slot that nobody would give back. */
+async function leaseOwnSlot(engine: Engine, tx: Tx, claim: Claim): Promise<SlotRow> {
+  const task = await tx
+    .selectFrom('tasks')
+    .select(['status', 'epoch'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  if (task?.status !== 'claimed' || task.epoch !== claim.epoch)
+    throw new Error(`${claim.taskId} is in other hands`);
+  return leaseSlot(tx, engine.store.sources, {
+    kind: 'task',
+    taskId: claim.taskId,
+    attempt: claim.attempt,
+    pathOf: (_kind, number) => `${engine.places.worktrees}/slot-${number}`,
+  });
+}
+
 /** The conversation goes on in the worktree as it was left: nothing in it may be touched. */
 async function holdsBranch(engine: Engine, path: string, branch: string): Promise<boolean> {
   if (!(await engine.files.exists(path))) return false;
@@ -124,18 +135,32 @@ async function chooseBase(
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
   for (const { id, sha, landed_on } of landed) {
     if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
-    const where =
-      landed_on === null || landed_on === line ? 'is no longer' : `is on ${landed_on}, not`;
-    const remedy =
-      landed_on === null || landed_on === line ? `reset ${id}` : `merge ${landed_on} into ${line}`;
+    const { where, remedy } = await whereIs(engine, { id, sha, landedOn: landed_on }, line);
     return {
       kind: 'no_base',
-      reason: `the commit of its blocker ${id} ${where} in ${line}; ${remedy}, then drover resolve ${claim.taskId}`,
+      reason: `the commit of its blocker ${id} ${where}; ${remedy}, then drover resolve ${claim.taskId}`,
       landedOn: landed_on,
     };
   }
   const reason = `${line} and its parent can't be merged; merge them by hand`;
   return { kind: 'no_base', reason, landedOn: null };
+}
+
+/** Where a blocker's commit is that is not in the line, and what a person can do about it. */
+async function whereIs(
+  engine: Engine,
+  blocker: { readonly id: string; readonly sha: Sha; readonly landedOn: string | null },
+  line: string,
+): Promise<{ readonly where: string; readonly remedy: string }> {
+  const { id, sha, landedOn } = blocker;
+  const gone = { where: `is no longer in ${landedOn ?? line}`, remedy: `reset ${id}` };
+  if (landedOn === null || landedOn === line) return gone;
+  for (const branch of [landedOn, resultBranch(landedOn)]) {
+    const tip = await engine.git.readRef(branchRef(branch));
+    if (tip !== null && (tip === sha || (await engine.git.isAncestor(sha, tip))))
+      return { where: `is on ${branch}, not in ${line}`, remedy: `merge ${branch} into ${line}` };
+  }
+  return gone;
 }
 
 interface Start {
