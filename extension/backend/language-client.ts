@@ -1,6 +1,5 @@
 // One connection to the backend through vscode-languageclient: greets in `initialize`, then requests and notifications.
 
-import type { Socket } from 'node:net';
 import type { LogOutputChannel } from 'vscode';
 import {
   CloseAction,
@@ -82,7 +81,12 @@ export async function connectClient(
   client.onNotification('leaving', (params: Notifications['leaving']) => {
     events.onLeaving(params.reason);
   });
-  const hello = await greet(client, socket);
+  const hello = await greet(client).catch((error: unknown) => {
+    // A greeting that fails is told by its error; it is not the loss of a connection.
+    isOpen = false;
+    socket.destroy();
+    throw toFailure(error);
+  });
   return {
     hello,
     async request(name, params) {
@@ -103,25 +107,18 @@ export async function connectClient(
   };
 }
 
-async function greet(client: LanguageClient, socket: Socket): Promise<Answer<'hello'>> {
-  try {
-    await client.start();
-    const answer = client.initializeResult?.capabilities.experimental as
-      | Answer<'hello'>
-      | undefined;
-    if (answer === undefined || typeof answer.protocol !== 'number') {
-      throw new BackendFailure(
-        'protocol',
-        'The backend that is at work is older than this Drover.',
-      );
-    }
-    if (answer.leaving) throw new BackendFailure('leaving', 'An older backend is leaving.');
-    if (answer.protocol !== protocolVersion) throw otherProtocol(answer);
-    return answer;
-  } catch (error) {
-    socket.destroy();
-    throw toFailure(error);
+async function greet(client: LanguageClient): Promise<Answer<'hello'>> {
+  await client.start();
+  const answer = client.initializeResult?.capabilities.experimental as Answer<'hello'> | undefined;
+  if (answer === undefined || typeof answer.protocol !== 'number') {
+    throw new BackendFailure(
+      'protocol',
+      'The backend that is at work is of an older version than this extension.',
+    );
   }
+  if (answer.leaving) throw new BackendFailure('leaving', 'An older backend is leaving.');
+  if (answer.protocol !== protocolVersion) throw otherProtocol(answer);
+  return answer;
 }
 
 function otherProtocol(answer: Answer<'hello'>): BackendFailure {
@@ -129,7 +126,7 @@ function otherProtocol(answer: Answer<'hello'>): BackendFailure {
   return new BackendFailure(
     'protocol',
     isOlder
-      ? `The backend at work (${answer.version}) is older than this Drover. Wait until it is done, or stop it.`
-      : `The backend at work (${answer.version}) is newer than this Drover. Update the extension.`,
+      ? `The backend at work is of version ${answer.version}, older than this extension. Wait until it is done, or stop it.`
+      : `The backend at work is of version ${answer.version}, newer than this extension. Update the extension.`,
   );
 }
