@@ -1,6 +1,7 @@
 // Step "worktree": a slot of the pool at the right base, the branch of the attempt in it, and the project's setup done.
 
 import { failure, type Failure } from '../core/failure.ts';
+import { ownedStatuses } from '../core/state.ts';
 import type { Sha } from '../git/port.ts';
 import {
   type AttemptRow,
@@ -90,10 +91,11 @@ export async function prepareWorktree(
 async function leaseOwnSlot(engine: Engine, tx: Tx, claim: Claim): Promise<SlotRow> {
   const task = await tx
     .selectFrom('tasks')
-    .select(['status', 'epoch'])
+    .select(['status', 'epoch', 'phase'])
     .where('id', '=', claim.taskId)
     .executeTakeFirst();
-  if (task?.status !== 'claimed' || task.epoch !== claim.epoch)
+  const isOwned = task?.epoch === claim.epoch && ownedStatuses.has(task.status);
+  if (!isOwned || task.phase === 'gate' || task.phase === 'land')
     throw new Error(`${claim.taskId} is in other hands`);
   return leaseSlot(tx, engine.store.sources, {
     kind: 'task',
