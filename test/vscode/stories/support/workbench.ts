@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
   type BrowserContext,
@@ -38,6 +46,8 @@ export interface Workbench {
   anotherWindow(): Promise<Page>;
   /** Reload Window: a new extension host. */
   reload(): Promise<void>;
+  /** Changes settings of the person; VS Code takes them over at once. */
+  change(settings: Readonly<Record<string, unknown>>): void;
   close(): Promise<void>;
 }
 
@@ -116,6 +126,11 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
       await runCommand(page, 'Developer: Reload Window');
       await isLoaded;
       await untilUp(page);
+    },
+    change(settings) {
+      const file = join(host.folder, 'ud', 'User', 'settings.json');
+      const before = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+      writeFileSync(file, JSON.stringify({ ...before, ...settings }, null, 1));
     },
     close: () => end(context, host),
   };
