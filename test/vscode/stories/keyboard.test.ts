@@ -6,7 +6,7 @@ import type { WebviewName } from '../../../webview/messages/messages.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import { axeViolations } from '../../webview/support/axe.ts';
-import { themeNames } from '../../webview/support/themes.ts';
+import { readTheme, type ThemeName, themeNames } from '../../webview/support/themes.ts';
 import type { Frame, Page } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
 import { quickPickRow, runCommand, webview, webviews } from './support/parts.ts';
@@ -121,7 +121,9 @@ suite('the first run, without a mouse', () => {
     const found: string[] = [];
     for (const theme of themeNames) {
       bench.change({ 'workbench.colorTheme': theme });
+      await bench.reload();
       for (const name of names) {
+        if (name === 'grid') await runCommand(page, 'Drover: Open All Agents');
         if (name === 'board') await runCommand(page, 'Drover: Open Board and Graph');
         if (name === 'stream') await openStream(page, tasks[0]);
         const frame = await webview(page, name);
@@ -131,7 +133,6 @@ suite('the first run, without a mouse', () => {
         }
         await picture(page, `${name}-${theme}`.replaceAll(' ', '-').toLowerCase());
       }
-      await runCommand(page, 'Drover: Open All Agents');
     }
     assert.deepEqual(found, []);
     assert.deepEqual(bench.violations, []);
@@ -239,11 +240,16 @@ function focusedTag(tag: string): boolean {
   return document.hasFocus() && focused?.localName === tag;
 }
 
-async function dressedIn(frame: Frame, theme: string): Promise<void> {
-  await eventually(`the webview is dressed in ${theme}`, () => {
-    return frame.evaluate((name) => {
-      const { vscodeThemeId, vscodeThemeName } = document.body.dataset;
-      return vscodeThemeId === name || vscodeThemeName === name;
-    }, theme);
+/** The theme is there once the webview's text has the colour that this theme gives to one. */
+async function dressedIn(frame: Frame, theme: ThemeName): Promise<void> {
+  const { variables, bodyData } = readTheme(theme);
+  const wanted = [bodyData['vscodeThemeKind'], variables['--vscode-foreground']].join(' ');
+  await eventually(`the webview is dressed in ${theme}`, async () => {
+    const worn = await frame.evaluate(() => {
+      const { style } = document.documentElement;
+      const kind = document.body.dataset['vscodeThemeKind'];
+      return [kind, style.getPropertyValue('--vscode-foreground')].join(' ');
+    });
+    return worn === wanted;
   });
 }

@@ -46,7 +46,7 @@ export interface Workbench {
   anotherWindow(): Promise<Page>;
   /** Reload Window: a new extension host. */
   reload(): Promise<void>;
-  /** Changes settings of the person; VS Code takes them over at once. */
+  /** Changes settings of the person; VS Code takes them over when the window is loaded anew. */
   change(settings: Readonly<Record<string, unknown>>): void;
   close(): Promise<void>;
 }
