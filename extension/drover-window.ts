@@ -28,6 +28,7 @@ import { readSettings, settingsSection, wantsLessMotion } from './settings.ts';
 import { StatusBar } from './status-bar.ts';
 import { TakeOvers } from './take-over.ts';
 import { hostActions } from './webviews/host-actions.ts';
+import { PanelMemory } from './webviews/panel-memory.ts';
 import { Panels } from './webviews/panels.ts';
 import { SideViews } from './webviews/side-views.ts';
 import type { WebviewHost, WebviewSurroundings } from './webviews/webview-host.ts';
@@ -65,6 +66,7 @@ export class DroverWindow implements vscode.Disposable {
     this.#views = new SideViews(around, () => this.#shown());
     this.#panels = new Panels(
       around,
+      new PanelMemory(memory),
       (host) => (this.#focused = host),
       (host) => {
         if (this.#focused === host) this.#focused = null;

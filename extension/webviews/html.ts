@@ -45,13 +45,29 @@ export function policy(cspSource: string, nonce: string): string {
 
 /**
  * The page gives the component's state and the subject one common place in VS Code's state of the webview: VS Code hands
- * it to the serializer after a reload, which then knows what the panel was for.
+ * it to the serializer after a reload, which then knows what the panel was for. The window's own memory has it too, for a
+ * panel that is opened again: after it was closed, or lost with its extension host.
  */
 const keepSubject = `
 const api = acquireVsCodeApi();
+const place = document.title + ' ' + JSON.stringify(subject);
+const read = () => {
+  try {
+    return JSON.parse(sessionStorage.getItem(place)) ?? undefined;
+  } catch {
+    return undefined; // no storage here, or none of ours in it
+  }
+};
 const kept = api.getState();
-let mine = kept === null || typeof kept !== 'object' ? undefined : kept.component;
-const keep = () => api.setState({ subject, component: mine });
+let mine = kept === null || typeof kept !== 'object' ? read() : kept.component;
+const keep = () => {
+  api.setState({ subject, component: mine });
+  try {
+    sessionStorage.setItem(place, JSON.stringify(mine));
+  } catch {
+    // No storage here, or it is full.
+  }
+};
 keep();
 const shared = {
   postMessage: (message) => api.postMessage(message),

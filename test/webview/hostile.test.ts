@@ -74,6 +74,7 @@ suite('hostile content', () => {
         const view = await openAny(name, { state: { board: hostileBoard(text) } }, texts);
         await view.page
           .getByText(parts[0] ?? '')
+          .filter({ visible: true })
           .first()
           .waitFor();
         await screenshot(view.page, `${name}-hostile-${what.replaceAll(' ', '-')}`);

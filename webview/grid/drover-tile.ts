@@ -73,6 +73,9 @@ export class DroverTile extends LitElement {
         display: inline-flex;
         gap: 4px;
         align-items: center;
+        color: var(--vscode-foreground);
+      }
+      .waits .icon {
         color: var(--vscode-editorWarning-foreground);
       }
       .tail {

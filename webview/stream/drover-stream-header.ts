@@ -82,7 +82,7 @@ export class DroverStreamHeader extends LitElement {
         <span class="status tone-${look.tone}" title=${look.words}>
           ${icon(look.icon, look.tone === 'busy' ? 'spins' : '')}
         </span>
-        <h1>${visibleLine(task?.title ?? this.taskId)}</h1>
+        <h1>${visibleLine(task?.title ?? (this.taskId || 'No task'))}</h1>
         <span class="id">${visibleLine(this.taskId)}</span>
       </div>
       <div class="facts">

@@ -111,9 +111,9 @@ export class DroverTranscript extends LitElement {
     return html`<div class="scroller" @scroll=${this.#onScroll} @keydown=${this.#onKey}>
       <div
         class="space"
-        role="feed"
-        aria-label="Transcript"
-        aria-busy="false"
+        role=${items.length > 0 ? 'feed' : nothing}
+        aria-label=${items.length > 0 ? 'Transcript' : nothing}
+        aria-busy=${items.length > 0 ? 'false' : nothing}
         data-vscode-context=${this.context}
       >
         ${repeat(

@@ -47,7 +47,7 @@ export function waitingTemplate(session: StreamSession, bound: BoundQuestions): 
   return html`${session.questionsOfParts.map((question) => partTemplate(session, question))}
   ${bound.unbound.map(
     (question) =>
-      html`<section class="waiting" aria-label="Waiting for you">
+      html`<section class="waiting" aria-label="Waiting for you: ${visibleLine(question.text)}">
         <div class="words">${icon('question')}<span>${visibleLine(question.text)}</span></div>
         <drover-answer
           .question=${question}
@@ -67,11 +67,10 @@ export function waitingTemplate(session: StreamSession, bound: BoundQuestions): 
 
 function partTemplate(session: StreamSession, question: QuestionView): TemplateResult {
   const part = session.subTasks.find(({ id }) => id === question.task_id);
-  return html`<section class="waiting" aria-label="Waiting for you">
+  const words = `${visibleLine(part?.title ?? '')}: ${visibleLine(question.text)}`;
+  return html`<section class="waiting" aria-label="Waiting for you: ${words}">
     <div class="words">
-      ${icon('question')}<span
-        >${visibleLine(part?.title ?? '')}: ${visibleLine(question.text)}</span
-      >
+      ${icon('question')}<span>${words}</span>
       <button class="primary" type="button" @click=${() => void session.openPart(question.task_id)}>
         Open
       </button>
@@ -105,7 +104,7 @@ export function connectionTemplate(state: HostState, host: Host | null): Templat
 
 function reviewTemplate(session: StreamSession): TemplateResult {
   const why = session.task?.verdict_reason ?? 'This waits for your review.';
-  return html`<section class="waiting" aria-label="Waiting for you">
+  return html`<section class="waiting" aria-label="Waiting for your review">
     <div class="words">
       ${icon('eye')}<span>${visibleLine(why)}</span>
       <button class="secondary" type="button" @click=${() => void session.act('review')}>

@@ -11,7 +11,7 @@ import { openDrover, quickPickRow, runCommand, toast, webview, webviews } from '
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
 const names = ['Alpha', 'Beta', 'Gamma'] as const;
-const linesEach = 320;
+const linesEach = 480;
 const stepMs = 250;
 const atWorkMaxMs = 60_000;
 const ids = new Map<string, string>();

@@ -1,0 +1,67 @@
+// When the extension host dies alone, VS Code starts a new one and leaves the old one's panels in the window, connected
+// to nothing: neither the serializer nor anything else is told of them (microsoft/vscode#225410, pull request 226069,
+// open). A panel of ours that shows and that nobody has given to us is such a one: its tab is replaced.
+
+import * as vscode from 'vscode';
+import { panelNames, webviewIds, type PanelName } from '../ids.ts';
+
+export interface LostPanelsParts {
+  /** Titles of the panels that are held, of one kind and in one column. */
+  readonly held: (name: PanelName, column: vscode.ViewColumn) => readonly string[];
+  /** Opens the panel of a lost tab again in its place; false when nothing is known of it. */
+  readonly reopen: (name: PanelName, tab: vscode.Tab) => boolean;
+}
+
+/** After a reload the serializer has been given what shows well within this time. */
+const graceMs = 2_000;
+
+export class LostPanels implements vscode.Disposable {
+  readonly #parts: LostPanelsParts;
+  readonly #subscription: vscode.Disposable;
+  readonly #seen = new WeakSet<vscode.Tab>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: LostPanelsParts) {
+    this.#parts = parts;
+    this.#subscription = vscode.window.tabGroups.onDidChangeTabs(() => this.#lookLater());
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    if (this.#timer !== null || this.#lost().length === 0) return;
+    const suspects = this.#lost();
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      for (const { name, tab } of this.#lost()) {
+        if (suspects.some((suspect) => suspect.tab === tab)) this.#replace(name, tab);
+      }
+      this.#lookLater();
+    }, graceMs);
+  }
+
+  #lost(): readonly { readonly name: PanelName; readonly tab: vscode.Tab }[] {
+    return vscode.window.tabGroups.all.flatMap((group) => {
+      const tab = group.activeTab;
+      const name = tab === undefined ? null : panelNameOf(tab);
+      if (tab === undefined || name === null || this.#seen.has(tab)) return [];
+      return this.#parts.held(name, group.viewColumn).includes(tab.label) ? [] : [{ name, tab }];
+    });
+  }
+
+  #replace(name: PanelName, tab: vscode.Tab): void {
+    this.#seen.add(tab);
+    if (this.#parts.reopen(name, tab)) void vscode.window.tabGroups.close(tab, true);
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+}
+
+/** VS Code puts words of its own before the view type. */
+function panelNameOf(tab: vscode.Tab): PanelName | null {
+  const { input } = tab;
+  if (!(input instanceof vscode.TabInputWebview)) return null;
+  return panelNames.find((name) => input.viewType.endsWith(`-${webviewIds[name]}`)) ?? null;
+}
