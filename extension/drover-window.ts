@@ -64,14 +64,18 @@ export class DroverWindow implements vscode.Disposable {
     this.#projects = new Projects(access, log, memory);
     const around = this.#surroundings();
     this.#views = new SideViews(around, () => this.#shown());
-    this.#panels = new Panels(
+    this.#panels = new Panels({
       around,
-      new PanelMemory(memory),
-      (host) => (this.#focused = host),
-      (host) => {
+      memory: new PanelMemory(memory),
+      task: (root, id) => {
+        const board = this.#projects.byRoot(root)?.board;
+        return board?.tasks.find((task) => task.id === id) ?? null;
+      },
+      onActive: (host) => (this.#focused = host),
+      onClosed: (host) => {
         if (this.#focused === host) this.#focused = null;
       },
-    );
+    });
     const takeOvers = new TakeOvers(this.#projects, this.#messages, extension);
     const review = { comments: new ReviewComments(memory), shown: new ShownReviews(memory) };
     this.#handlers = allHandlers({ takeOvers, review });

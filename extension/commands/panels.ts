@@ -6,6 +6,7 @@ import { webviewIds } from '../ids.ts';
 import type { Project } from '../project.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pickTask } from './pick.ts';
+import { noTarget } from './target.ts';
 
 export const panelHandlers: Handlers<
   | 'drover.showTree'
@@ -21,10 +22,13 @@ export const panelHandlers: Handlers<
     await vscode.commands.executeCommand(`${webviewIds.inbox}.focus`);
   },
   'drover.openStream': withProject(async (context, project, target) => {
-    const task = await pickTask(project, target, 'Open Stream', hasBegun);
+    // From within a stream one wants another one.
+    const isInStream = !target.isExplicit && context.focused()?.name === 'stream';
+    const meant = isInStream ? noTarget : target;
+    const task = await pickTask(project, meant, 'Open Stream', hasBegun);
     if (task === null) return;
     // A panel belongs to one attempt; without a number it is the latest one of now.
-    const attempt = target.attempt ?? (await latestAttempt(project, task.id));
+    const attempt = meant.attempt ?? (await latestAttempt(project, task.id));
     context.showPanel('stream', { root: project.root, id: task.id, attempt });
   }),
   'drover.openGrid': withProject(async (context, project) => {
@@ -37,9 +41,9 @@ export const panelHandlers: Handlers<
   }),
 };
 
-/** `attempts` counts those that were used up; the first one leaves a branch before it does. */
-function hasBegun({ attempts, branch, started_at }: TaskView): boolean {
-  return attempts > 0 || branch !== null || started_at !== null;
+/** `attempts` counts those that were used up: a first one that works, or has succeeded, is known by the status. */
+function hasBegun({ attempts, branch, status }: TaskView): boolean {
+  return attempts > 0 || branch !== null || (status !== 'ready' && status !== 'blocked');
 }
 
 /** Null when there is none that is known: the panel then shows whichever is the latest. */

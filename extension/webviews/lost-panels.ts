@@ -53,6 +53,14 @@ export class LostPanels implements vscode.Disposable {
     if (this.#parts.reopen(name, tab)) void vscode.window.tabGroups.close(tab, true);
   }
 
+  /** Tabs of a title that are not held; after a reload those that were not shown yet are such ones. */
+  unheld(name: PanelName, title: string): readonly vscode.Tab[] {
+    return vscode.window.tabGroups.all.flatMap(({ tabs, viewColumn }) => {
+      const isHeld = this.#parts.held(name, viewColumn).includes(title);
+      return tabs.filter((tab) => !isHeld && panelNameOf(tab) === name && tab.label === title);
+    });
+  }
+
   dispose(): void {
     this.#subscription.dispose();
     if (this.#timer !== null) clearTimeout(this.#timer);

@@ -35,6 +35,11 @@ export class PanelMemory {
       .map(({ subject }) => subject);
   }
 
+  titleOf(name: PanelName, subject: Subject): string | null {
+    const key = subjectKey(name, subject);
+    return this.#all().find((each) => subjectKey(each.name, each.subject) === key)?.title ?? null;
+  }
+
   #all(): readonly Remembered[] {
     const raw: unknown = this.#memory.get(memoryKey);
     return Array.isArray(raw) ? raw.flatMap(readRemembered) : [];

@@ -31,24 +31,21 @@ const icons: { readonly [N in PanelName]: string } = {
   board: 'project',
 };
 
+export interface PanelsParts {
+  readonly around: WebviewSurroundings;
+  readonly memory: PanelMemory;
+  readonly task: (root: string, id: string) => TaskView | null;
+  readonly onActive: (host: WebviewHost) => void;
+  readonly onClosed: (host: WebviewHost) => void;
+}
+
 export class Panels implements vscode.Disposable {
-  readonly #around: WebviewSurroundings;
-  readonly #memory: PanelMemory;
+  readonly #parts: PanelsParts;
   readonly #lost: LostPanels;
   readonly #open = new Map<string, OpenPanel>();
-  readonly #onActive: (host: WebviewHost) => void;
-  readonly #onClosed: (host: WebviewHost) => void;
 
-  constructor(
-    around: WebviewSurroundings,
-    memory: PanelMemory,
-    onActive: (host: WebviewHost) => void,
-    onClosed: (host: WebviewHost) => void,
-  ) {
-    this.#around = around;
-    this.#onActive = onActive;
-    this.#onClosed = onClosed;
-    this.#memory = memory;
+  constructor(parts: PanelsParts) {
+    this.#parts = parts;
     this.#lost = new LostPanels({
       held: (name, column) => this.#titles(name, column),
       reopen: (name, tab) => this.#reopen(name, tab),
@@ -62,8 +59,10 @@ export class Panels implements vscode.Disposable {
   show(name: PanelName, subject: Subject): void {
     const present = this.#open.get(subjectKey(name, subject));
     if (present !== undefined) return present.panel.reveal();
+    const unshown = this.#unshown(name, subject);
     const place = { viewColumn: vscode.ViewColumn.Active, preserveFocus: false };
     this.#adopt(name, subject, newPanel(name, titles[name], place));
+    if (unshown !== null) void vscode.window.tabGroups.close(unshown, true);
   }
 
   restore(name: PanelName, panel: vscode.WebviewPanel, state: unknown): void {
@@ -75,22 +74,24 @@ export class Panels implements vscode.Disposable {
 
   /** Titles and icons follow the board. */
   refreshTitles(root: string, taskOf: (id: string) => TaskView | null): void {
-    for (const { panel, host } of this.#open.values()) {
-      const { id, attempt } = host.subject;
-      if (host.name !== 'stream' || id === null || host.subject.root !== root) continue;
-      const task = taskOf(id);
-      if (task === null) continue;
-      const title = streamTitle(task.title, attempt);
-      if (panel.title !== title) {
-        panel.title = title;
-        this.#memory.remember('stream', title, host.subject);
-      }
-      const { icon, color } = statusIcons[task.status];
-      const theme = color === null ? undefined : new vscode.ThemeColor(color);
-      const present = panel.iconPath;
-      const isSame = present instanceof vscode.ThemeIcon && present.id === icon;
-      if (!isSame) panel.iconPath = new vscode.ThemeIcon(icon, theme);
+    for (const open of this.#open.values()) {
+      const { subject } = open.host;
+      if (subject.root === root && subject.id !== null) this.#dress(open, taskOf(subject.id));
     }
+  }
+
+  #dress({ panel, host }: OpenPanel, task: TaskView | null): void {
+    if (host.name !== 'stream' || task === null) return;
+    const title = streamTitle(task.title, host.subject.attempt);
+    if (panel.title !== title) {
+      panel.title = title;
+      this.#parts.memory.remember('stream', title, host.subject);
+    }
+    const { icon, color } = statusIcons[task.status];
+    const theme = color === null ? undefined : new vscode.ThemeColor(color);
+    const present = panel.iconPath;
+    const isSame = present instanceof vscode.ThemeIcon && present.id === icon;
+    if (!isSame) panel.iconPath = new vscode.ThemeIcon(icon, theme);
   }
 
   #titles(name: PanelName, column: vscode.ViewColumn): readonly string[] {
@@ -99,8 +100,14 @@ export class Panels implements vscode.Disposable {
       .map(({ panel }) => panel.title);
   }
 
+  /** The tab of before a reload that VS Code has not given back yet, as nobody has looked at it since. */
+  #unshown(name: PanelName, subject: Subject): vscode.Tab | null {
+    const title = this.#parts.memory.titleOf(name, subject);
+    return title === null ? null : (this.#lost.unheld(name, title)[0] ?? null);
+  }
+
   #reopen(name: PanelName, tab: vscode.Tab): boolean {
-    const subjects = this.#memory.subjectsOf(name, tab.label);
+    const subjects = this.#parts.memory.subjectsOf(name, tab.label);
     const subject = subjects.find((each) => !this.#open.has(subjectKey(name, each)));
     if (subject === undefined) return subjects.length > 0;
     const place = { viewColumn: tab.group.viewColumn, preserveFocus: !tab.group.isActive };
@@ -112,19 +119,24 @@ export class Panels implements vscode.Disposable {
     this.#makeRoom();
     const key = subjectKey(name, subject);
     panel.iconPath = new vscode.ThemeIcon(icons[name]);
-    const host = new WebviewHost(name, subject, panel.webview, () => panel.visible, this.#around);
-    this.#open.set(key, { panel, host, key });
-    this.#memory.remember(name, panel.title, subject);
+    const { around, memory, task, onActive, onClosed } = this.#parts;
+    const host = new WebviewHost(name, subject, panel.webview, () => panel.visible, around);
+    const open = { panel, host, key };
+    this.#open.set(key, open);
+    memory.remember(name, panel.title, subject);
+    if (subject.root !== null && subject.id !== null) {
+      this.#dress(open, task(subject.root, subject.id));
+    }
     panel.onDidDispose(() => {
       host.dispose();
       this.#open.delete(key);
-      this.#onClosed(host);
+      onClosed(host);
     });
     panel.onDidChangeViewState(() => {
-      if (panel.active) this.#onActive(host);
+      if (panel.active) onActive(host);
       if (panel.visible) host.pushState();
     });
-    if (panel.active) this.#onActive(host);
+    if (panel.active) onActive(host);
   }
 
   #makeRoom(): void {

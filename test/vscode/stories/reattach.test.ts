@@ -7,7 +7,7 @@ import { processesOf } from '../../e2e/support/processes.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Page } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
-import { openDrover, quickPickRow, runCommand, toast, webview, webviews } from './support/parts.ts';
+import { openDrover, openStream, runCommand, toast, webview, webviews } from './support/parts.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
 const names = ['Alpha', 'Beta', 'Gamma'] as const;
@@ -38,8 +38,7 @@ suite('a run outlives its windows', () => {
     await openDrover(bench.page);
     await runCommand(bench.page, 'Drover: Run All Open Tasks');
     firstPids = await agents(project);
-    await runCommand(bench.page, 'Drover: Open Stream');
-    await quickPickRow(bench.page, 'Alpha').click();
+    await openStream(bench.page, 'Alpha');
     await growing(bench.page);
   });
 
@@ -82,8 +81,7 @@ suite('a run outlives its windows', () => {
     const before = await agents(project);
     const other = await bench.anotherWindow();
     await toast(other, 'Re-attached: 3 agents at work').waitFor({ timeout: atWorkMaxMs });
-    await runCommand(other, 'Drover: Open Stream');
-    await quickPickRow(other, 'Beta').click();
+    await openStream(other, 'Beta');
     await growing(other, 0, 'Beta');
     await growing(bench.page);
     assert.deepEqual(await agents(project), before);

@@ -31,6 +31,25 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
+/** Opens a task's panel by the palette and the list of tasks; no list appears for the task that is selected. */
+export async function openStream(page: Page, title: string): Promise<void> {
+  const tab = page.locator('.tabs-container .tab.active', { hasText: title }).first();
+  await eventually(`the stream of ${title} opens`, async () => {
+    await runCommand(page, 'Drover: Open Stream');
+    try {
+      await quickPickRow(page, title).waitFor({ timeout: 3_000 });
+      await page.keyboard.type(title);
+      await page.keyboard.press('Enter');
+      await tab.waitFor({ timeout: 3_000 });
+      return true;
+    } catch {
+      // A panel that loads at this very moment takes the focus, and with it the list away.
+      await page.keyboard.press('Escape');
+      return await tab.isVisible();
+    }
+  });
+}
+
 export function quickPickRow(page: Page, text: string | RegExp): Locator {
   return page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
 }

@@ -51,6 +51,18 @@ export interface Workbench {
   close(): Promise<void>;
 }
 
+const contexts = new Set<BrowserContext>();
+
+/** How each window looked when a story failed. */
+teardown(async function () {
+  if (this.currentTest?.state !== 'failed') return;
+  const name = this.currentTest.fullTitle().replace(/\W+/g, '-').slice(0, 100);
+  const pages = [...contexts].flatMap((context) => context.pages());
+  for (const [at, page] of pages.entries()) {
+    await picture(page, `failed-${name}-${at + 1}`).catch(() => {});
+  }
+});
+
 suiteTeardown(async () => {
   await closeSharedBrowser();
   if (extensionsFolder !== null) rmSync(dirname(extensionsFolder), { recursive: true });
@@ -102,6 +114,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     hasWorkspaceTrust: options.hasWorkspaceTrust ?? false,
   });
   const context = await newContext(await sharedBrowser());
+  contexts.add(context);
   await options.prepare?.(context);
   const violations: string[] = [];
   const url = workbenchUrl(host, options.folder === undefined ? {} : { folder: options.folder });
@@ -144,6 +157,7 @@ async function end(context: BrowserContext, host: VsCodeHost): Promise<void> {
     ended += 1;
     await picture(page, `last-look-${ended}`).catch(() => {});
   }
+  contexts.delete(context);
   await context.close();
   await host.stop();
 }
