@@ -99,7 +99,7 @@ const shapes: Shapes = {
   'task.hint': { id: 'text', text: 'text' },
   'task.resolve': { id: 'text', note: 'text' },
   'task.send_back': { id: 'text', text: 'text' },
-  approve: oneId,
+  approve: { id: 'text', seen: 'text?' },
   answer: { id: 'text', choice: 'text' },
   reset: {
     ids: 'texts?',
