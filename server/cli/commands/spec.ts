@@ -1,0 +1,178 @@
+// spec: a design becomes a plan, is shown, and is written when a person says so.
+
+import { writeFile, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Refusal, type Failure } from '../../core/failure.ts';
+import type { ImportResultView } from '../../protocol/api.ts';
+import type { SpecPlanView } from '../../protocol/spec-plan.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { plainLine } from '../plain-text.ts';
+import { readDesign } from '../read-design.ts';
+import { planCounts, planText } from '../render/plan-text.ts';
+import { paintOf } from '../render/style.ts';
+
+export interface SpecOptions {
+  readonly epic?: boolean;
+  readonly model?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly out?: string;
+}
+
+export async function spec(
+  context: CommandContext,
+  names: readonly string[],
+  options: SpecOptions,
+): Promise<number> {
+  const root = await context.root();
+  checkCanEnd(context, options);
+  const documents = await readDesign(context, names);
+  // A database that cannot be used is told before a model is paid.
+  (await context.client('data')).close();
+  if (options.out === undefined) return await planAndWrite(context, { root, documents, options });
+  const path = resolve(context.directory, options.out);
+  await reserve(path, options.out);
+  let isWritten = false;
+  try {
+    const planned = await plan(context, { root, documents, options });
+    if (typeof planned === 'number') return planned;
+    await writeFile(path, planned.jsonl);
+    isWritten = true;
+    const text = `Wrote ${options.out}: ${planCounts(planned)}. Edit it, then: drover import ${options.out}`;
+    answer(context, planned, { file: path, imported: null }, text);
+    return exitCodes.done;
+  } finally {
+    if (!isWritten) await rm(path, { force: true });
+  }
+}
+
+interface Wanted {
+  readonly root: string;
+  readonly documents: Awaited<ReturnType<typeof readDesign>>;
+  readonly options: SpecOptions;
+}
+
+/** Said before a model is asked: the answer costs time and money, and nobody could say yes to it. */
+function checkCanEnd({ surroundings }: CommandContext, options: SpecOptions): void {
+  const isDecided = options.yes === true || options.dryRun === true || options.out !== undefined;
+  if (isDecided || surroundings.askLine !== null) return;
+  throw new Refusal(
+    'needs_answer',
+    'There is no terminal to ask on whether the plan is right; add --yes to write it, --out <file> to keep it for editing, or --dry-run to look at it.',
+  );
+}
+
+/** The plan, or the exit code where there is none. */
+async function plan(
+  context: CommandContext,
+  { root, documents, options }: Wanted,
+): Promise<SpecPlanView | number> {
+  const { planFromSpec } = await context.surroundings.loadBackends();
+  const interrupt = new AbortController();
+  const off = context.surroundings.onInterrupt(() => interrupt.abort());
+  try {
+    const planned = await planFromSpec({
+      root,
+      documents,
+      model: options.model ?? null,
+      one_epic: options.epic === true,
+      env: context.surroundings.env,
+      signal: interrupt.signal,
+      onNote: (text) => context.tell(plainLine(text)),
+    });
+    if (planned.ok) return planned.value;
+    if (interrupt.signal.aborted) return exitCodes.interrupted;
+    return tellFailure(context, planned.error);
+  } finally {
+    off();
+  }
+}
+
+function tellFailure(context: CommandContext, { kind, message }: Failure): number {
+  const text = `${plainLine(message)} Nothing was written.`;
+  context.tell(`drover: ${text}`);
+  if (context.json) context.printJson({ error: { kind, message: text } });
+  return exitCodes.failed;
+}
+
+async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<number> {
+  const { options } = wanted;
+  const planned = await plan(context, wanted);
+  if (typeof planned === 'number') return planned;
+  // The project's own checks first: what a person agrees to is what can be written.
+  const checked = await bring(context, planned, true);
+  if (typeof checked === 'number') return checked;
+  const { surroundings } = context;
+  const paint = paintOf(context.color);
+  const preview = planText(planned, { width: Math.min(surroundings.stdout.columns, 100), paint });
+  if (options.dryRun === true) {
+    const text = `${preview}\n\nWould add ${planCounts(planned)}; nothing was written.`;
+    answer(context, planned, { file: null, imported: null }, text);
+    return exitCodes.done;
+  }
+  const show = context.json ? context.tell.bind(context) : context.say.bind(context);
+  show(preview);
+  show('');
+  if (options.yes !== true && !(await isWanted(context, planned))) {
+    throw new Refusal(
+      'declined',
+      'Nothing was written; with --out <file> you can edit the plan first.',
+    );
+  }
+  const imported = await bring(context, planned, false);
+  if (typeof imported === 'number') return imported;
+  const text = `Added ${planCounts(planned)}. Next: drover status --tree, then drover run.`;
+  answer(context, planned, { file: null, imported: imported.imported }, text);
+  return exitCodes.done;
+}
+
+async function isWanted({ surroundings }: CommandContext, planned: SpecPlanView): Promise<boolean> {
+  const said = await surroundings.askLine?.(`Add ${planCounts(planned)} to the project? [y/N] `);
+  return /^y(?:es)?$/iu.test(said?.trim() ?? '');
+}
+
+/** The same way as `drover import`: one transaction, with its checks. An exit code where it is refused. */
+async function bring(
+  context: CommandContext,
+  planned: SpecPlanView,
+  dryRun: boolean,
+): Promise<ImportResultView | number> {
+  const client = await context.client('data');
+  try {
+    const result = await client.call('import', {
+      text: planned.jsonl,
+      bad_utf8_lines: [],
+      file: 'the plan',
+      format: 'jsonl',
+      dry_run: dryRun,
+    });
+    const [first] = result.errors;
+    if (first === undefined) return result;
+    const message = `The plan cannot be written: ${plainLine(`${first.id ?? ''} ${first.message}`)}; run the command again.`;
+    throw new Refusal('bad_plan', message);
+  } finally {
+    client.close();
+  }
+}
+
+function answer(
+  context: CommandContext,
+  { source, model, usage, epics, tasks }: SpecPlanView,
+  more: { readonly file: string | null; readonly imported: ImportResultView['imported'] | null },
+  text: string,
+): void {
+  context.answer({ source, model, usage, epics, tasks, ...more }, text);
+}
+
+/** Made before a model is asked, so that a plan is not lost for want of a place; what is there is never written over. */
+async function reserve(path: string, name: string): Promise<void> {
+  try {
+    await writeFile(path, '', { flag: 'wx' });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason =
+      code === 'EEXIST' ? 'it is there already; name another file or remove it' : message;
+    throw new Refusal('file', `The plan cannot be written to ${name}: ${reason}.`);
+  }
+}
