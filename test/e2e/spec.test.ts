@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureAgents } from '../agents-under-test/install.mjs';
 import {
   type Conversation,
   type FakeModelApi,
@@ -256,6 +257,93 @@ suite('a design becomes a plan', function () {
     assert.equal(done.code, 3);
     assert.match(done.stderr, /Set the key .* or install Claude Code/);
     await assertEmpty(here);
+  });
+
+  suite('with the real Claude Code and no key of our own', () => {
+    let claude: string;
+    suiteSetup(async function () {
+      this.timeout(600_000);
+      claude = (await ensureAgents()).claude;
+    });
+
+    /** The login is Claude Code's: here a key that only the agent is given. */
+    async function beginWithAgent(steps: Step[]): Promise<Project> {
+      fake.setScript({
+        conversations: [{ name: 'plan', match: { prompt: 'You plan work' }, steps }],
+      });
+      const login = `ANTHROPIC_BASE_URL = "${fake.url}"\nANTHROPIC_API_KEY = "${dummyKey}"\n`;
+      const here = project({
+        files: { 'docs/design.md': design },
+        settings: `[agent]\nkind = "claude"\npath = "${claude}"\n[agent.env]\n${login}`,
+        env: { DROVER_AGENT_TYPE: 'claude', DROVER_AGENT_PATH: claude },
+      });
+      await here.expect(0, ['init']);
+      return here;
+    }
+
+    function structured(input: unknown): Step {
+      return { tools: [{ name: 'StructuredOutput', input }] };
+    }
+
+    test('the installed agent plans, and may read only', async () => {
+      const here = await beginWithAgent([structured(goodPlan), { say: 'Done.' }]);
+      const said = await here.json<SpecAnswer>(['spec', 'docs/design.md', '--yes']);
+      assert.equal(said.source, 'agent');
+      assert.deepEqual(said.imported, { epics: 2, tasks: 6 });
+      const offered = fake.requests.flatMap(({ body }) =>
+        ((body?.tools ?? []) as { name: string }[]).map(({ name }) => name),
+      );
+      // The placeholder is a name that the program reserves; it does nothing.
+      const harmless = ['Read', 'Glob', 'Grep', 'DeferredToolPlaceholder', 'StructuredOutput'];
+      assert.ok(offered.includes('StructuredOutput'));
+      assert.deepEqual(
+        offered.filter((name) => !harmless.includes(name)),
+        [],
+      );
+      assert.equal(here.git('status', '--porcelain'), '');
+    });
+
+    test('a loop that its schema cannot see is corrected once', async () => {
+      const here = await beginWithAgent([structured(loop), { say: 'Done.' }]);
+      fake.setScript({
+        conversations: [
+          {
+            name: 'corrected',
+            match: { prompt: 'waits for itself in the end' },
+            steps: [structured(goodPlan), { say: 'Done.' }],
+          },
+          {
+            name: 'plan',
+            match: { prompt: 'You plan work' },
+            steps: [structured(loop), { say: 'Done.' }],
+          },
+        ],
+      });
+      const done = await here.drover(['spec', 'docs/design.md', '--yes']);
+      assert.equal(done.code, 0, done.stderr);
+      assert.match(done.stderr, /a → c → b → a/);
+      assert.equal((await here.status()).tasks.length, 6);
+    });
+
+    test('words in place of a plan, twice: a clear error, nothing written', async () => {
+      const here = await beginWithAgent([{ say: 'I would rather talk about sheep.' }]);
+      const done = await here.drover(['spec', 'docs/design.md', '--yes']);
+      assert.equal(done.code, 3, done.stderr);
+      assert.match(done.stderr, /no plan that can be used: the answer is a text/);
+      await assertEmpty(here);
+    });
+
+    test('Ctrl-C ends the agent with everything it has started', async () => {
+      const here = await beginWithAgent([{ say: 'too late', delayMs: 120_000 }]);
+      const running = here.start(['spec', 'docs/design.md', '--yes']);
+      await fake.waitFor(
+        ({ body }) => JSON.stringify(body ?? null).includes('You plan work'),
+        60_000,
+      );
+      running.signal('SIGINT');
+      assert.equal((await running.ended).code, 130);
+      await assertEmpty(here);
+    });
   });
 
   test('no terminal and no decision: refused before a model is asked', async () => {

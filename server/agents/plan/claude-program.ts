@@ -26,17 +26,8 @@ const endGraceMs = 2_000;
 const outputBytesMax = 8 * 1024 * 1024;
 const reasonCharactersMax = 500;
 
-/** Planning reads at most: nothing is written, started or fetched. */
-const toolsDenied = [
-  'Bash',
-  'Edit',
-  'Write',
-  'NotebookEdit',
-  'WebFetch',
-  'WebSearch',
-  'Agent',
-  'Task',
-];
+/** Planning reads at most: nothing is written, started or fetched. Named one by one, for new versions bring new tools. */
+const toolsAllowed = 'Read,Glob,Grep';
 
 /** The prompt is not among them: arguments are visible to everybody on the machine. */
 function programArguments(model: string | null): string[] {
@@ -51,8 +42,8 @@ function programArguments(model: string | null): string[] {
     '--strict-mcp-config',
     '--permission-mode',
     'default',
-    '--disallowedTools',
-    toolsDenied.join(','),
+    '--tools',
+    toolsAllowed,
     '--no-session-persistence',
     ...(model === null ? [] : ['--model', model]),
   ];
