@@ -23,7 +23,7 @@ export interface ClaudeProgram {
 
 const timeoutMs = 10 * 60_000;
 const endGraceMs = 2_000;
-const outputBytesMax = 8 * 1024 * 1024;
+const outputCharactersMax = 8 * 1024 * 1024;
 const reasonCharactersMax = 500;
 
 /** Planning reads at most: nothing is written, started or fetched. Named one by one, for new versions bring new tools. */
@@ -97,15 +97,18 @@ async function runToEnd(
   const end = (reason: ProgramEnd['why']): void => {
     if (why !== 'ended') return;
     why = reason;
-    void processes.endTree(runId, agent, endGraceMs).then(() => {
+    // What could not be ended is told by the second try below.
+    const ended = processes.endTree(runId, agent, endGraceMs).catch(() => undefined);
+    void ended.then(() => {
       child.stdout.destroy();
       child.stderr.destroy();
     });
   };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      if (why !== 'ended') return;
       output[name] += chunk;
-      if (output[name].length > outputBytesMax) end('too_long');
+      if (output[name].length > outputCharactersMax) end('too_long');
     });
   }
   // A program that ends without reading closes its pipe; its exit tells more.

@@ -19,6 +19,7 @@ export interface ModelApiAccess {
 
 const toolName = 'submit_plan';
 const outputTokensMax = 32_000;
+/** For one question with all its retries. */
 const timeoutMs = 10 * 60_000;
 const retriesMax = 3;
 const reasonCharactersMax = 500;
@@ -60,18 +61,20 @@ export function createModelApi(access: ModelApiAccess): PlanModel {
   };
   return {
     name: model,
-    ask: async (question, signal) => {
-      try {
-        return answerOf(await send(question, { type: 'tool', name: toolName }, signal));
-      } catch (error) {
-        // A model that always thinks first takes no forced tool: it is asked in words to use it.
-        if (!(error instanceof Anthropic.BadRequestError)) return failed(access, error);
+    ask: async (question, given) => {
+      const deadline = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.any([given, deadline]);
+      const choices: readonly Choice[] = [{ type: 'tool', name: toolName }, { type: 'auto' }];
+      for (const choice of choices) {
+        try {
+          return answerOf(await send(question, choice, signal));
+        } catch (error) {
+          // A model that always thinks first takes no forced tool: it is asked in words to use it.
+          const mayBeChoice = choice.type === 'tool' && error instanceof Anthropic.BadRequestError;
+          if (!mayBeChoice) return failed(access, error, deadline.aborted);
+        }
       }
-      try {
-        return answerOf(await send(question, { type: 'auto' }, signal));
-      } catch (error) {
-        return failed(access, error);
-      }
+      throw new Error('the last choice returns in any case');
     },
   };
 }
@@ -103,18 +106,24 @@ function answerOf(message: Anthropic.Messages.Message): Result<PlanAnswer> {
   });
 }
 
-function failed(access: ModelApiAccess, error: unknown): Result<never> {
-  const told = failureOf(access, error);
+function failed(access: ModelApiAccess, error: unknown, isLate: boolean): Result<never> {
+  const told = isLate ? late(access) : failureOf(access, error);
   return err({ ...told, message: access.mask(told.message) });
 }
 
+function late({ baseUrl }: ModelApiAccess): Failure {
+  const text = `${placeOf(baseUrl)} had no plan after ${timeoutMs / 60_000} minutes; try again.`;
+  return failure('timeout', text);
+}
+
+function placeOf(baseUrl: string | null): string {
+  return baseUrl ?? 'The Anthropic API';
+}
+
 function failureOf({ baseUrl, model }: ModelApiAccess, error: unknown): Failure {
-  const where = baseUrl ?? 'the Anthropic API';
+  const where = placeOf(baseUrl);
   if (error instanceof Anthropic.APIUserAbortError) {
     return failure('interrupted', 'The planning was interrupted.');
-  }
-  if (error instanceof Anthropic.APIConnectionTimeoutError) {
-    return failure('timeout', `${where} did not answer in time; try again.`);
   }
   const reason = reasonOf(error);
   if (error instanceof Anthropic.APIConnectionError) {

@@ -12,6 +12,9 @@ import { readDesign } from '../read-design.ts';
 import { planCounts, planText } from '../render/plan-text.ts';
 import { paintOf } from '../render/style.ts';
 
+/** Of the files a plan is from, as the feed tells it. */
+const nameCharactersMax = 200;
+
 export interface SpecOptions {
   readonly epic?: boolean;
   readonly model?: string;
@@ -97,11 +100,14 @@ function tellFailure(context: CommandContext, { kind, message }: Failure): numbe
 }
 
 async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<number> {
-  const { options } = wanted;
+  const { options, documents } = wanted;
+  const names = documents.map(({ name }) => name);
   const planned = await plan(context, wanted);
   if (typeof planned === 'number') return planned;
   // The project's own checks first: what a person agrees to is what can be written.
-  const checked = await bring(context, planned, true);
+  const source = `plan of ${names.join(', ')}`.slice(0, nameCharactersMax);
+  const bringPlan = { planned, source };
+  const checked = await bring(context, bringPlan, true);
   if (typeof checked === 'number') return checked;
   const { surroundings } = context;
   const paint = paintOf(context.color);
@@ -120,7 +126,7 @@ async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<nu
       'Nothing was written; with --out <file> you can edit the plan first.',
     );
   }
-  const imported = await bring(context, planned, false);
+  const imported = await bring(context, bringPlan, false);
   if (typeof imported === 'number') return imported;
   const text = `Added ${planCounts(planned)}. Next: drover status --tree, then drover run.`;
   answer(context, planned, { file: null, imported: imported.imported }, text);
@@ -135,7 +141,7 @@ async function isWanted({ surroundings }: CommandContext, planned: SpecPlanView)
 /** The same way as `drover import`: one transaction, with its checks. An exit code where it is refused. */
 async function bring(
   context: CommandContext,
-  planned: SpecPlanView,
+  { planned, source }: { readonly planned: SpecPlanView; readonly source: string },
   dryRun: boolean,
 ): Promise<ImportResultView | number> {
   const client = await context.client('data');
@@ -143,7 +149,7 @@ async function bring(
     const result = await client.call('import', {
       text: planned.jsonl,
       bad_utf8_lines: [],
-      file: 'the plan',
+      file: source,
       format: 'jsonl',
       dry_run: dryRun,
     });
