@@ -240,6 +240,21 @@ suite('a design becomes a plan', function () {
     });
   }
 
+  const addresses: readonly (readonly [string, RegExp])[] = [
+    ['http://somebody:pass-word-1@127.0.0.1:9', /http:\/\/127\.0\.0\.1:9/],
+    ['no address: pass-word-1', /The address in ANTHROPIC_BASE_URL/],
+  ];
+  for (const [address, sentence] of addresses) {
+    test(`an address that leads nowhere is told without its password: ${address}`, async () => {
+      const here = await begin([submits(goodPlan)], { ANTHROPIC_BASE_URL: address });
+      const done = await here.drover(['spec', 'docs/design.md', '--yes']);
+      assert.equal(done.code, 1, done.stderr);
+      assert.match(done.stderr, sentence);
+      assert.ok(!done.stderr.includes('pass-word-1'), done.stderr);
+      await assertEmpty(here);
+    });
+  }
+
   test('a model that takes no forced tool is asked without', async () => {
     const here = await begin([{ ...submits(goodPlan), faults: [{ http: 400, times: 1 }] }]);
     await here.expect(0, ['spec', 'docs/design.md', '--yes']);

@@ -108,7 +108,10 @@ function answerOf(message: Anthropic.Messages.Message): Result<PlanAnswer> {
 
 function failed(access: ModelApiAccess, error: unknown, isLate: boolean): Result<never> {
   const told = isLate ? late(access) : failureOf(access, error);
-  return err({ ...told, message: access.mask(told.message) });
+  const { baseUrl, mask } = access;
+  const plain =
+    baseUrl === null ? told.message : told.message.replaceAll(baseUrl, placeOf(baseUrl));
+  return err({ ...told, message: mask(plain) });
 }
 
 function late({ baseUrl }: ModelApiAccess): Failure {
@@ -116,8 +119,10 @@ function late({ baseUrl }: ModelApiAccess): Failure {
   return failure('timeout', text);
 }
 
+/** An address as it may be told: a proxy's own may hold a password. */
 function placeOf(baseUrl: string | null): string {
-  return baseUrl ?? 'The Anthropic API';
+  if (baseUrl === null) return 'The Anthropic API';
+  return URL.canParse(baseUrl) ? new URL(baseUrl).origin : 'The address in ANTHROPIC_BASE_URL';
 }
 
 function failureOf({ baseUrl, model }: ModelApiAccess, error: unknown): Failure {
