@@ -156,7 +156,8 @@ suite('a design becomes a plan', function () {
 
   test('a plan kept for editing is what import takes', async () => {
     const here = await begin([submits(goodPlan)]);
-    await here.expect(0, ['spec', 'docs/design.md', '--out', 'plan.jsonl']);
+    const shown = await here.expect(0, ['spec', 'docs/design.md', '--out', 'plan.jsonl']);
+    assert.match(shown, /Build counts[\s\S]*drover import plan\.jsonl/);
     await assertEmpty(here);
     const text = here.read('repo/plan.jsonl').replace('Build counts', 'Count visits');
     here.write('repo/plan.jsonl', text);

@@ -12,6 +12,8 @@ import { readDesign } from '../read-design.ts';
 import { planCounts, planText } from '../render/plan-text.ts';
 import { paintOf } from '../render/style.ts';
 
+const savedMax = 99;
+const columnsMax = 100;
 /** Of the files a plan is from, as the feed tells it. */
 const nameCharactersMax = 200;
 
@@ -42,7 +44,7 @@ export async function spec(
     if (typeof planned === 'number') return planned;
     await writeFile(path, planned.jsonl);
     isWritten = true;
-    const text = `Wrote ${options.out}: ${planCounts(planned)}. Edit it, then: drover import ${options.out}`;
+    const text = `${previewOf(context, planned)}\n\n${savedText(options.out, planned)}`;
     answer(context, planned, { file: path, imported: null }, text);
     return exitCodes.done;
   } finally {
@@ -109,9 +111,7 @@ async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<nu
   const bringPlan = { planned, source };
   const checked = await bring(context, bringPlan, true);
   if (typeof checked === 'number') return checked;
-  const { surroundings } = context;
-  const paint = paintOf(context.color);
-  const preview = planText(planned, { width: Math.min(surroundings.stdout.columns, 100), paint });
+  const preview = previewOf(context, planned);
   if (options.dryRun === true) {
     const text = `${preview}\n\nWould add ${planCounts(planned)}; nothing was written.`;
     answer(context, planned, { file: null, imported: null }, text);
@@ -120,11 +120,10 @@ async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<nu
   const show = context.json ? context.tell.bind(context) : context.say.bind(context);
   show(preview);
   show('');
-  if (options.yes !== true && !(await isWanted(context, planned))) {
-    throw new Refusal(
-      'declined',
-      'Nothing was written; with --out <file> you can edit the plan first.',
-    );
+  const choice = options.yes === true ? 'write' : await choose(context, planned);
+  if (choice === 'save') return await save(context, planned);
+  if (choice === 'drop') {
+    throw new Refusal('declined', 'Nothing was written; say s to keep a plan and edit it.');
   }
   const imported = await bring(context, bringPlan, false);
   if (typeof imported === 'number') return imported;
@@ -133,9 +132,40 @@ async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<nu
   return exitCodes.done;
 }
 
-async function isWanted({ surroundings }: CommandContext, planned: SpecPlanView): Promise<boolean> {
-  const said = await surroundings.askLine?.(`Add ${planCounts(planned)} to the project? [y/N] `);
-  return /^y(?:es)?$/iu.test(said?.trim() ?? '');
+function previewOf({ surroundings, color }: CommandContext, planned: SpecPlanView): string {
+  const width = Math.min(surroundings.stdout.columns, columnsMax);
+  return planText(planned, { width, paint: paintOf(color) });
+}
+
+type Choice = 'write' | 'save' | 'drop';
+
+async function choose({ surroundings }: CommandContext, planned: SpecPlanView): Promise<Choice> {
+  const question = `Add ${planCounts(planned)} to the project? [y = yes, s = save to edit, N = no] `;
+  const said = (await surroundings.askLine?.(question))?.trim() ?? '';
+  if (/^y(?:es)?$/iu.test(said)) return 'write';
+  return /^s(?:ave)?$/iu.test(said) ? 'save' : 'drop';
+}
+
+/** Into the first name that is free: a plan that somebody has edited is not written over. */
+async function save(context: CommandContext, planned: SpecPlanView): Promise<number> {
+  for (let number = 1; number <= savedMax; number += 1) {
+    const name = number === 1 ? 'plan.jsonl' : `plan-${number}.jsonl`;
+    const path = resolve(context.directory, name);
+    try {
+      await writeFile(path, planned.jsonl, { flag: 'wx' });
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') continue;
+      throw new Refusal('file', `The plan cannot be written to ${name}: ${message}.`);
+    }
+    answer(context, planned, { file: path, imported: null }, savedText(name, planned));
+    return exitCodes.done;
+  }
+  throw new Refusal('file', `There are ${savedMax} saved plans here already; remove some.`);
+}
+
+function savedText(name: string, planned: SpecPlanView): string {
+  return `Wrote ${name}: ${planCounts(planned)}. Edit it, then: drover import ${name}`;
 }
 
 /** The same way as `drover import`: one transaction, with its checks. An exit code where it is refused. */

@@ -98,7 +98,7 @@ suite('spec', () => {
     const { code, terminal } = await run(world, ['design.md'], ['y']);
     assert.equal(code, 0);
     assert.deepEqual(dryRuns(world), [true, false]);
-    assert.match(terminal.stderr.text, /Add 1 epic and 3 tasks to the project\? \[y\/N\]/);
+    assert.match(terminal.stderr.text, /Add 1 epic and 3 tasks to the project\?/);
     assert.match(terminal.stdout.text, /Short links[\s\S]*Store links[\s\S]*Added 1 epic and 3/);
     assert.deepEqual(asked[0]?.documents, [{ name: 'design.md', text: 'A design.\n' }]);
     assert.equal(asked[0]?.one_epic, false);
@@ -114,6 +114,17 @@ suite('spec', () => {
       assert.match(terminal.stderr.text, /Nothing was written/);
     });
   }
+
+  test('a plan can be kept for editing instead, and never over another one', async () => {
+    for (const name of ['plan.jsonl', 'plan-2.jsonl']) {
+      const world = backend();
+      const { code, terminal } = await run(world, ['design.md'], ['s']);
+      assert.equal(code, 0);
+      assert.deepEqual(dryRuns(world), [true]);
+      assert.ok(terminal.stdout.text.includes(`drover import ${name}`));
+      assert.equal(readFileSync(join(folder, name), 'utf8'), plan.jsonl);
+    }
+  });
 
   test('with --json only JSON is on standard output, also when a person is asked', async () => {
     const world = backend();
