@@ -212,6 +212,7 @@ function settingsOf(values: Values): Settings {
       permissionMode: get('agent.permission_mode'),
       env: get('agent.env'),
     },
+    specModel: get('spec.model'),
     guidelines: get('guidelines'),
     maxDescriptionBytes: get('max_description_size'),
     maxWorkers: get('max_workers'),
