@@ -11,7 +11,9 @@ import {
   startFakeModelApi,
   type Step,
 } from '../doubles/fake-model-api/fake-model-api.mjs';
+import { Refusal } from '../../server/core/failure.ts';
 import { dummyKey } from './support/claude-project.ts';
+import { panelClient } from './support/panel-client.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
@@ -104,6 +106,32 @@ suite('a design becomes a plan', function () {
       [],
     );
   }
+
+  test('a panel is given a plan to read, and adds it as one; what it cancels is refused', async () => {
+    const here = await begin([submits(goodPlan)]);
+    const client = await panelClient(here);
+    try {
+      const documents = { 'docs/design.md': design };
+      const planned = await client.call('spec.plan', { documents });
+      assert.deepEqual([planned.source, planned.epics.length, planned.tasks.length], ['api', 2, 6]);
+      await assertEmpty(here);
+      const file = { text: planned.jsonl, bad_utf8_lines: [], file: 'plan.jsonl' };
+      const { imported } = await client.call('import', { ...file, format: 'jsonl' });
+      assert.deepEqual([imported.epics, imported.tasks], [2, 6]);
+      assert.deepEqual(
+        (await here.status()).tasks.map(({ title }) => title).sort(),
+        goodPlan.tasks.map(({ title }) => title).sort(),
+      );
+      fake.setScript({ conversations: [answers([{ say: 'late', delayMs: 50_000 }])] });
+      const late = client.call('spec.plan', { documents });
+      const refused = assert.rejects(late, Refusal);
+      await assert.rejects(client.call('spec.plan', { documents }), /planned already/);
+      assert.deepEqual(await client.call('spec.cancel', {}), { cancelled: true });
+      await refused;
+    } finally {
+      client.close();
+    }
+  });
 
   test('two pages become epics, tasks and dependencies, written at once', async () => {
     const here = await begin([submits(goodPlan)]);

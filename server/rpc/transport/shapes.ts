@@ -128,6 +128,8 @@ const shapes: Shapes = {
   change: oneId,
   'file.read': { sha: 'text', path: 'text' },
   'landing.undo': oneId,
+  'spec.plan': { documents: 'texts by name', model: 'text?' },
+  'spec.cancel': {},
   'backend.leave': { force: 'flag?' },
 };
 
