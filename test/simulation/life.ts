@@ -83,6 +83,7 @@ export class Life {
       clock: this.clock,
       processes: new SimulatedProcessTable(world.agents, world.commands, this.calls),
       commands: world.commands.portFor(this.calls),
+      agentTools: null,
       files: {
         setupFingerprint: (worktree, command) =>
           this.calls.run('files.fingerprint', () => `${worktree} ${command}`),

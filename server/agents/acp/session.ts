@@ -9,6 +9,7 @@ import {
   type AnyMessage,
   type ClientConnection,
   type InitializeResponse,
+  type McpServerStdio,
   type PermissionOption,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
@@ -220,7 +221,7 @@ export class AcpSession {
     }
     const { sessionId, modes } = await agent.request(methods.agent.session.new, {
       cwd: request.cwd,
-      mcpServers: [],
+      mcpServers: serversOf(request),
     });
     if (request.resume) {
       const text = 'The conversation could not be loaded again: a new one is told all of it.';
@@ -237,12 +238,12 @@ export class AcpSession {
     greeting: InitializeResponse,
     sessionId: string,
   ): Promise<boolean> {
-    const { cwd } = this.#options.request;
+    const { request } = this.#options;
     const { loadSession, sessionCapabilities } = greeting.agentCapabilities ?? {};
     const canResume =
       sessionCapabilities?.resume !== undefined && sessionCapabilities.resume !== null;
     if (!canResume && loadSession !== true) return false;
-    const place = { sessionId, cwd, mcpServers: [] };
+    const place = { sessionId, cwd: request.cwd, mcpServers: serversOf(request) };
     this.#isReplaying = true;
     try {
       await (canResume
@@ -307,6 +308,13 @@ export class AcpSession {
   #emit(events: ReturnType<UpdateTranslator['take']>): void {
     for (const event of events) this.#options.record.emit(event);
   }
+}
+
+/** Drover's own tools, as the protocol hands them over: the agent starts the server itself. */
+function serversOf({ tools }: AgentRequest): McpServerStdio[] {
+  if (tools === undefined) return [];
+  const env = Object.entries(tools.env).map(([name, value]) => ({ name, value }));
+  return [{ name: 'drover', command: tools.command, args: [...tools.args], env }];
 }
 
 function questionText({ toolCall }: RequestPermissionRequest): string {
