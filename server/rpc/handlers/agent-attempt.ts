@@ -34,22 +34,31 @@ export async function attemptAtWork(db: Db, scope: AgentScope): Promise<AttemptA
   );
 }
 
-/** How often this has happened in the attempt, or in its whole run. */
-export async function countEvents(
+type AgentEventType = 'agent.added' | 'agent.blocked';
+
+export async function countInAttempt(
   db: Db,
-  type: 'agent.added' | 'agent.blocked',
-  of: { readonly taskId: string; readonly attempt: number } | { readonly runId: string },
+  type: AgentEventType,
+  { taskId, attempt }: AgentScope,
 ): Promise<number> {
-  const base = db.selectFrom('events').select('data').where('type', '=', type);
-  const rows =
-    'runId' in of
-      ? await base.where('run_id', '=', of.runId).execute()
-      : await base.where('task_id', '=', of.taskId).execute();
-  if ('runId' in of) return rows.length;
-  return rows.filter(({ data }) => {
-    const { attempt } = JSON.parse(data) as { attempt?: unknown };
-    return attempt === of.attempt;
-  }).length;
+  const rows = await db
+    .selectFrom('events')
+    .select('data')
+    .where('type', '=', type)
+    .where('task_id', '=', taskId)
+    .execute();
+  return rows.filter(({ data }) => (JSON.parse(data) as { attempt?: unknown }).attempt === attempt)
+    .length;
+}
+
+export async function countInRun(db: Db, type: AgentEventType, runId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('events')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('type', '=', type)
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** A text that an agent has sent, not longer than it may be. */

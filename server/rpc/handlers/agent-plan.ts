@@ -4,11 +4,18 @@
 import { Refusal } from '../../core/failure.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
 import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
-import { addTask, familyOf, type Tx } from '../../store/port.ts';
 import { taskOrRefuse } from '../../store/find-rows.ts';
+import { addTask, familyOf, type Tx } from '../../store/port.ts';
 import { editTask } from '../../store/task-edit.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
-import { attemptAtWork, boundedText, countEvents, notLonger, notMore } from './agent-attempt.ts';
+import {
+  attemptAtWork,
+  boundedText,
+  countInAttempt,
+  countInRun,
+  notLonger,
+  notMore,
+} from './agent-attempt.ts';
 import type { AgentHandlerDeps } from './agent-tools.ts';
 
 export const agentLimits = {
@@ -36,6 +43,11 @@ export async function addForAgent(
   const { defaultLabels, maxAttempts } = deps.settings();
   return store.transaction(async (tx) => {
     await attemptAtWork(tx, scope);
+    const present = await alreadyAdded(tx, scope, wish);
+    if (present !== undefined) {
+      const message = `${present.id} has this title and is there already; nothing is added twice.`;
+      return { ...present, left: await leftToAdd(tx, scope), message };
+    }
     const left = await refuseTooMany(tx, scope);
     const row = await addTask(tx, store.sources, {
       ...wish,
@@ -46,7 +58,13 @@ export async function addForAgent(
       type: 'agent.added',
       taskId: scope.taskId,
       runId: scope.runId,
-      data: { attempt: scope.attempt, part: scope.part, task: row.id, kind: given.kind },
+      data: {
+        attempt: scope.attempt,
+        part: scope.part,
+        task: row.id,
+        kind: given.kind,
+        title: row.title,
+      },
     });
     const message =
       given.kind === 'sub_task'
@@ -91,17 +109,47 @@ function checkedWish(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams
   }
 }
 
+/** An agent that begins again, or has not heard the answer, asks the same again: it is the same task. */
+async function alreadyAdded(
+  tx: Tx,
+  scope: AgentScope,
+  wish: Wish,
+): Promise<{ readonly id: string; readonly status: string } | undefined> {
+  const sameTitle = tx
+    .selectFrom('tasks')
+    .select(['id', 'status'])
+    .where('title', '=', wish.title.trim())
+    .where('status', '!=', 'cancelled');
+  if (wish.parent !== undefined) {
+    return sameTitle.where('parent_id', '=', scope.taskId).executeTakeFirst();
+  }
+  return sameTitle
+    .where('parent_id', 'is', null)
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('task_dependencies')
+        .select('task_id')
+        .where('blocked_by', '=', scope.taskId),
+    )
+    .executeTakeFirst();
+}
+
+async function leftToAdd(tx: Tx, scope: AgentScope): Promise<number> {
+  const count = await countInAttempt(tx, 'agent.added', scope);
+  return Math.max(0, agentLimits.addsPerAttempt - count);
+}
+
 /** How many more may be added, this one included. */
 async function refuseTooMany(tx: Tx, scope: AgentScope): Promise<number> {
   const { addsPerAttempt, addsPerRun } = agentLimits;
-  const inAttempt = await countEvents(tx, 'agent.added', scope);
+  const inAttempt = await countInAttempt(tx, 'agent.added', scope);
   if (inAttempt >= addsPerAttempt) {
     throw new Refusal(
       'too_many',
       `This attempt of ${scope.taskId} has added ${inAttempt} tasks, and no more are taken; put the rest into your summary.`,
     );
   }
-  const inRun = await countEvents(tx, 'agent.added', { runId: scope.runId });
+  const inRun = await countInRun(tx, 'agent.added', scope.runId);
   if (inRun >= addsPerRun) {
     throw new Refusal(
       'too_many',
@@ -121,7 +169,7 @@ export async function blockForAgent(
   const reason = mask(notLonger(given.reason ?? '', 'The reason', agentLimits.reasonCharacters));
   await store.transaction(async (tx) => {
     const { task } = await attemptAtWork(tx, scope);
-    const count = await countEvents(tx, 'agent.blocked', scope);
+    const count = await countInAttempt(tx, 'agent.blocked', scope);
     if (count >= agentLimits.blocksPerAttempt) {
       throw new Refusal('too_many', `${scope.taskId} has named ${count} blockers; end your turn.`);
     }
