@@ -80,9 +80,8 @@ function defineServer(program: Command, host: ProgramHost): void {
 function defineAgentTools(program: Command, host: ProgramHost): void {
   const mcp = program
     .command('mcp', { hidden: true })
-    .description(
-      "Drover's tools for an agent that it has started (MCP over standard input and output)",
-    );
+    .description('tools for an agent: MCP over standard input and output')
+    .addHelpText('after', '\nExamples:\n  $ drover mcp');
   mcp.action(async () => {
     await host.run(mcp, async (context) => (await import('../mcp/serve.ts')).serveAgent(context));
   });
