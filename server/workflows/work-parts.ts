@@ -39,11 +39,11 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
     const ended = await workSubTask(attempt, part);
     if (ended !== null) return ended;
   }
-  const endedBefore = await workAdded(attempt, known, 'before');
+  const endedBefore = await workAddedBefore(attempt, known);
   if (endedBefore !== null) return endedBefore;
   const done = await runAgent(attempt, own);
   if (done.ended !== null) return done.ended;
-  const endedAfter = await workAdded(attempt, known, 'after');
+  const endedAfter = await workAddedAfter(attempt, known);
   if (endedAfter !== null) return endedAfter;
   const isSubmitted = await commitWork(attempt, own, 'committed', async (tx, commit, task) =>
     submit(attempt.engine, tx, claim, attempt.runRow, attempt.place, commit, {
@@ -54,38 +54,70 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
   return isSubmitted ? null : 'failed';
 }
 
-/** Sub-tasks that agents of this attempt have added have their turns in it, until none of them adds any more. */
-async function workAdded(
+/** Sub-tasks that the agents of the sub-tasks have added have their turns before the task itself. */
+async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
+  // Without an agent that could have added any, what is there now has been added by a turn that this one is the replay of.
+  if (attempt.claim.parts.length === 1) return null;
+  for (let round = 1; ; round += 1) {
+    // Also an empty list is remembered: the task's own turn, which comes next, may add some.
+    const added = await attempt.run.step(`added:before:${round}`, () =>
+      unknownParts(attempt, known),
+    );
+    if (added.length === 0) return null;
+    const ended = await workEach(attempt, known, added);
+    if (ended !== null) return ended;
+  }
+}
+
+/** What the task's own turn has added, and what is added by that: until no agent of the attempt is left that could add any. */
+async function workAddedAfter(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
+  const { run, claim } = attempt;
+  for (let round = 1; ; round += 1) {
+    // Nobody can add any more once the agent has ended: where nothing was added, there is nothing to remember.
+    if ((await unknownParts(attempt, known)).length === 0) return null;
+    // What the task's own turn has left uncommitted is its own.
+    if (round === 1 && !(await commitWork(attempt, claim.taskId, 'kept', async () => {}))) {
+      return 'failed';
+    }
+    const added = await run.step(
+      `added:after:${round}`,
+      () => unknownParts(attempt, known),
+      (tx) => backToAgents(tx, claim),
+    );
+    const ended = await workEach(attempt, known, added);
+    if (ended !== null) return ended;
+  }
+}
+
+async function unknownParts(
+  { engine, claim }: AttemptAtWork,
+  known: ReadonlySet<string>,
+): Promise<string[]> {
+  const parts = await partsOf(engine.store.db, claim.taskId);
+  return parts.filter((id) => !known.has(id));
+}
+
+async function backToAgents(tx: Tx, claim: Claim): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ phase: 'agent' })
+    .where('id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .where('status', '=', 'in_progress')
+    .execute();
+}
+
+async function workEach(
   attempt: AttemptAtWork,
   known: Set<string>,
-  when: 'before' | 'after',
+  parts: readonly string[],
 ): Promise<string | null> {
-  const { engine, run, claim } = attempt;
-  for (let round = 1; ; round += 1) {
-    const look = async (): Promise<string[]> =>
-      (await partsOf(engine.store.db, claim.taskId)).filter((id) => !known.has(id));
-    // Nobody can add any more once the agent has ended: where nothing was added, there is nothing to remember.
-    if ((await look()).length === 0) return null;
-    // What the task's own turn has left uncommitted is its own.
-    if (when === 'after' && round === 1) {
-      const isKept = await commitWork(attempt, claim.taskId, 'kept', async () => {});
-      if (!isKept) return 'failed';
-    }
-    const added = await run.step(`added:${when}:${round}`, look, async (tx) => {
-      await tx
-        .updateTable('tasks')
-        .set({ phase: 'agent' })
-        .where('id', '=', claim.taskId)
-        .where('epoch', '=', claim.epoch)
-        .where('status', '=', 'in_progress')
-        .execute();
-    });
-    for (const part of added) {
-      known.add(part);
-      const ended = await workSubTask(attempt, part);
-      if (ended !== null) return ended;
-    }
+  for (const part of parts) {
+    known.add(part);
+    const ended = await workSubTask(attempt, part);
+    if (ended !== null) return ended;
   }
+  return null;
 }
 
 async function workSubTask(attempt: AttemptAtWork, part: string): Promise<string | null> {

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Refusal } from '../../server/core/failure.ts';
 import type { AgentClient } from '../../server/protocol/agent-requests.ts';
-import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
+import type { QuestionView, StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
 import { connectAgentSocket, connectSocket } from '../../server/rpc/transport/client.ts';
 import { ConnectFailure } from '../../server/rpc/transport/errors.ts';
 import { eventually } from './support/eventually.ts';
@@ -168,6 +168,68 @@ suite('tools for agents', function () {
     assert.match(last?.text ?? '', /"answer": "green"/);
     assert.deepEqual((await here.status()).questions, []);
   });
+
+  test('an agent that outlives its backend goes on with the next one, also with what it adds', async () => {
+    const here = await begin(project, {
+      'Survive it': [
+        { tool: 'add_subtask', args: { title: 'Before' } },
+        { tool: 'ask_person', args: { question: 'Go on?' }, until: '"answered"' },
+        { tool: 'add_subtask', args: { title: 'Before' } },
+        { tool: 'add_subtask', args: { title: 'After' } },
+      ],
+    });
+    const id = await here.add('Survive it');
+    const run = here.start(['run']);
+    const asked = async (): Promise<QuestionView | null> =>
+      (await here.status()).questions[0] ?? null;
+    const first = await eventually('the question', asked);
+    assert.equal(await here.killBackend(), true);
+    const second = await eventually('the question again', async () => {
+      const question = await asked();
+      return question === null || question.id === first.id ? null : question;
+    });
+    await here.expect(0, ['answer', second.id, 'yes']);
+    assert.equal((await run.ended).code, 0);
+    const tokens = here.read('tokens').trim().split('\n');
+    assert.deepEqual(
+      tokens.map((line) => line.split(' ')[0]),
+      [id, `${id}.1`, `${id}.2`],
+    );
+    assert.deepEqual(here.read('order').trim().split('\n'), [id, `${id}.1`, `${id}.2`]);
+    assert.deepEqual(landedTasks(here), [id]);
+    const { tasks } = await here.status();
+    assert.deepEqual(
+      tasks.map((task) => [task.title, task.status]),
+      [
+        ['Survive it', 'completed'],
+        ['Before', 'completed'],
+        ['After', 'completed'],
+      ],
+    );
+  });
+
+  for (const step of ['kept', 'added', 'begin', 'agent_done', 'committed']) {
+    test(`a backend that dies after "${step}" loses and repeats nothing of added sub-tasks`, async () => {
+      const here = await begin(project, {
+        'Crash it': [
+          { tool: 'add_subtask', args: { title: 'First' } },
+          { tool: 'add_subtask', args: { title: 'Second' } },
+        ],
+      });
+      const id = await here.add('Crash it');
+      const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
+      const run = await here.drover(['run'], { env });
+      assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`);
+      assert.match(run.stderr, /The backend is gone/);
+      const parts = [id, `${id}.1`, `${id}.2`];
+      assert.deepEqual(here.read('order').trim().split('\n'), parts);
+      assert.deepEqual(landedTasks(here), [id]);
+      for (const part of parts) {
+        assert.equal((await here.task(part)).status, 'completed');
+        assert.equal(here.read(`repo/${part}.txt`), `work of ${part}\n`);
+      }
+    });
+  }
 
   test('what the rules refuse is refused with a sentence, and nothing has changed', async () => {
     const here = await begin(project, {});

@@ -3,6 +3,7 @@
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { setTimeout as delay } from 'node:timers/promises';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 export interface ToolCall {
@@ -23,7 +24,8 @@ export interface AgentScript {
   readonly [title: string]: readonly ToolCall[];
 }
 
-const callsMax = 50;
+const callsMax = 200;
+const againMs = 100;
 
 async function main(): Promise<void> {
   const { env } = process;
@@ -62,6 +64,8 @@ async function main(): Promise<void> {
       const text = (result.content as { text: string }[])[0]?.text ?? '';
       record({ task, tool: call.tool, isError: result.isError === true, text });
       if (call.until === undefined || text.includes(call.until)) break;
+      // The backend may be away for a while: it is asked again when there is something to hear.
+      if (result.isError === true) await delay(againMs);
     }
   }
   await client.close();
