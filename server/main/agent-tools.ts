@@ -100,7 +100,8 @@ function toolsFor(root: string, scope: AgentScope, token: string, configPath: st
 
 async function writeConfig({ command, args, env, configPath }: AgentTools): Promise<void> {
   await mkdir(dirname(configPath), { recursive: true });
-  const servers = { mcpServers: { drover: { type: 'stdio', command, args, env } } };
+  // Some agents offer nothing of a server that names no tools.
+  const servers = { mcpServers: { drover: { type: 'stdio', command, args, env, tools: ['*'] } } };
   await writeFile(configPath, JSON.stringify(servers), { mode: 0o600 });
 }
 

@@ -221,7 +221,7 @@ export class AcpSession {
     }
     const { sessionId, modes } = await agent.request(methods.agent.session.new, {
       cwd: request.cwd,
-      mcpServers: serversOf(request),
+      mcpServers: this.#servers(),
     });
     if (request.resume) {
       const text = 'The conversation could not be loaded again: a new one is told all of it.';
@@ -243,7 +243,7 @@ export class AcpSession {
     const canResume =
       sessionCapabilities?.resume !== undefined && sessionCapabilities.resume !== null;
     if (!canResume && loadSession !== true) return false;
-    const place = { sessionId, cwd: request.cwd, mcpServers: serversOf(request) };
+    const place = { sessionId, cwd: request.cwd, mcpServers: this.#servers() };
     this.#isReplaying = true;
     try {
       await (canResume
@@ -256,6 +256,14 @@ export class AcpSession {
     } finally {
       this.#isReplaying = false;
     }
+  }
+
+  /** Drover's own tools, as the protocol hands them over: the agent starts the server itself. */
+  #servers(): McpServerStdio[] {
+    const { tools } = this.#options.request;
+    if (tools === undefined || acpPrograms[this.#options.kind].toolArguments !== null) return [];
+    const env = Object.entries(tools.env).map(([name, value]) => ({ name, value }));
+    return [{ name: 'drover', command: tools.command, args: [...tools.args], env }];
   }
 
   async #answer(
@@ -308,13 +316,6 @@ export class AcpSession {
   #emit(events: ReturnType<UpdateTranslator['take']>): void {
     for (const event of events) this.#options.record.emit(event);
   }
-}
-
-/** Drover's own tools, as the protocol hands them over: the agent starts the server itself. */
-function serversOf({ tools }: AgentRequest): McpServerStdio[] {
-  if (tools === undefined) return [];
-  const env = Object.entries(tools.env).map(([name, value]) => ({ name, value }));
-  return [{ name: 'drover', command: tools.command, args: [...tools.args], env }];
 }
 
 function questionText({ toolCall }: RequestPermissionRequest): string {

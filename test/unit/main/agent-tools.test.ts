@@ -24,7 +24,13 @@ suite('tokens of agents', () => {
     assert.equal(statSync(tools.configPath).mode & 0o777, 0o600);
     assert.deepEqual(JSON.parse(readFileSync(tools.configPath, 'utf8')), {
       mcpServers: {
-        drover: { type: 'stdio', command: tools.command, args: tools.args, env: tools.env },
+        drover: {
+          type: 'stdio',
+          command: tools.command,
+          args: tools.args,
+          env: tools.env,
+          tools: ['*'],
+        },
       },
     });
     assert.deepEqual(tools.env, {
