@@ -23,18 +23,22 @@ interface OpenPart {
 
 export class AgentToolTokens implements AgentToolsDoor {
   readonly #root: string;
+  /** Whether the settings give agents tools, as they are now. */
+  readonly #isWanted: () => boolean;
   /** By the digest of the token: how long a look takes says nothing about it. */
   readonly #parts = new Map<string, OpenPart>();
   readonly #byLog = new Map<string, string>();
 
-  constructor(root: string) {
+  constructor(root: string, isWanted: () => boolean) {
     this.#root = root;
+    this.#isWanted = isWanted;
   }
 
   async open(
     scope: AgentScope,
     logPath: string,
-  ): Promise<{ readonly tools: AgentTools; readonly token: string }> {
+  ): Promise<{ readonly tools: AgentTools; readonly token: string } | null> {
+    if (!this.#isWanted()) return null;
     const configPath = configPathOf(logPath);
     const known = await readToken(configPath);
     const token = known ?? randomBytes(32).toString('hex');

@@ -173,7 +173,7 @@ export function composeEngine(
     trusted: true,
     elsewhere: project.helper.spawnAgent,
   };
-  const agentTokens = new AgentToolTokens(places.root);
+  const agentTokens = new AgentToolTokens(places.root, () => live.settings.agent.tools);
   const secrets = (): string[] => secretsOf(live);
   const mask = (text: string): string => maskOf(live)(text);
   const engine = createEngine({

@@ -144,7 +144,7 @@ async function requestFor(
   const prompt = await buildPartPrompt(engine, claim, attempt, part, resume);
   const { taskId, epoch, runId } = claim;
   const scope = { taskId, part, attempt: claim.attempt, epoch, runId };
-  const opened = (await engine.agentTools?.open(scope, logPath)) ?? null;
+  const opened = await engine.agentTools.open(scope, logPath);
   const request = {
     runId: `${claim.taskId}/${claim.attempt}/${part}`,
     taskId: part,
@@ -198,7 +198,7 @@ class PartSession implements AgentHost {
   }
 
   async end(outcome: AgentOutcome, logPath: string): Promise<PartOutcome> {
-    await this.#engine.agentTools?.close(logPath);
+    await this.#engine.agentTools.close(logPath);
     await this.withdrawOld();
     return { outcome, usage: this.#usage, logPath };
   }

@@ -51,8 +51,11 @@ export interface AgentScope {
 
 /** Tools of Drover's own for agents: each part of an attempt gets a token that is good for itself alone. */
 export interface AgentToolsDoor {
-  /** The same answer while the part is at work, also in the next life of the backend. */
-  open(scope: AgentScope, logPath: string): Promise<{ tools: AgentTools; token: string }>;
+  /** The same answer while the part is at work, also in the next life of the backend. Null: the settings give it none. */
+  open(
+    scope: AgentScope,
+    logPath: string,
+  ): Promise<{ readonly tools: AgentTools; readonly token: string } | null>;
   /** The part's agent has ended: its token is good for nothing any more. */
   close(logPath: string): Promise<void>;
 }
@@ -100,8 +103,7 @@ export interface Parts {
   readonly clock: Clock;
   readonly processes: ProcessTable;
   readonly commands: Commands;
-  /** Null: agents get no tools of Drover's own. */
-  readonly agentTools: AgentToolsDoor | null;
+  readonly agentTools: AgentToolsDoor;
   readonly files: WorkFiles;
   readonly places: WorkPlaces;
   readonly settings: () => WorkSettings;
