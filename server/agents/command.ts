@@ -111,7 +111,7 @@ async function startAndFollow(
     processTable: run.deps.processTable,
     program,
     args,
-    env: request.env,
+    env: { ...request.env, ...toolVariables(request.tools) },
     stdin: 'file',
     elsewhere: run.deps.elsewhere,
     onLeftoverLine: (stream, text) => record.emit({ type: 'output', stream, text }),
@@ -121,6 +121,17 @@ async function startAndFollow(
   await record.log.flush();
   started.value.release();
   return await follow({ ...started.value, startedAt: Date.now() }, run);
+}
+
+/** A program of its own kind starts Drover's MCP server by these, if it wants to. */
+function toolVariables(tools: AgentRequest['tools']): Readonly<Record<string, string>> {
+  if (tools === undefined) return {};
+  return {
+    ...tools.env,
+    DROVER_MCP_COMMAND: tools.command,
+    DROVER_MCP_ARGS: JSON.stringify(tools.args),
+    DROVER_MCP_CONFIG: tools.configPath,
+  };
 }
 
 async function adoptAndFollow(agent: AgentProcess, run: CommandRun): Promise<AgentOutcome | null> {

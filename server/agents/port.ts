@@ -96,6 +96,16 @@ export interface AgentProcess {
   readonly startTime: string;
 }
 
+/** Drover's own MCP server for one part of an attempt: how the agent starts it. */
+export interface AgentTools {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Holds the token: never put into arguments. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The same as a file that most agents read (`mcpServers`), for this user's eyes alone. */
+  readonly configPath: string;
+}
+
 export interface AgentRequest {
   /** `<task id>/<attempt>/<part>`: names the process for the tree killer (env marker DROVER_RUN). */
   readonly runId: string;
@@ -113,6 +123,7 @@ export interface AgentRequest {
   readonly logPath: string;
   /** Complete environment; the driver adds only what its agent needs. */
   readonly env: Readonly<Record<string, string>>;
+  readonly tools?: AgentTools;
   /** Texts (secret values) replaced by `[hidden]` in everything stored. */
   readonly secrets: readonly string[];
   readonly maxOutputBytes: number;
@@ -135,6 +146,8 @@ export interface AgentHost {
   /** Hints for the running turn: calls back for each hint that was not delivered yet; returns unsubscribe. */
   onHint(listener: (hint: { readonly id: string; readonly text: string }) => void): () => void;
   hintDelivered(id: string): Promise<void>;
+  /** What is to be noted in the log of the running part; returns unsubscribe. */
+  onNote?(listener: (text: string) => void): () => void;
 }
 
 export interface AgentCapabilities {

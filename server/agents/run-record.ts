@@ -17,15 +17,20 @@ export interface RunRecord {
 export async function openRunRecord(request: AgentRequest, host: AgentHost): Promise<RunRecord> {
   const log = await openEventLog(request.logPath, { maxBytes: request.maxOutputBytes });
   const mask = createMask(request.secrets);
+  const emit = (event: AgentEvent): void => {
+    const masked = maskDeep(event, mask);
+    log.append(masked);
+    host.onEvent(masked);
+  };
+  const offNote = host.onNote?.((text) => emit({ type: 'note', level: 'info', text }));
   return {
     log,
     files: runFiles(request.logPath),
     mask,
-    emit: (event) => {
-      const masked = maskDeep(event, mask);
-      log.append(masked);
-      host.onEvent(masked);
+    emit,
+    close: () => {
+      offNote?.();
+      return log.close();
     },
-    close: () => log.close(),
   };
 }

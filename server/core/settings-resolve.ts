@@ -210,6 +210,7 @@ function settingsOf(values: Values): Settings {
       args: get('agent.args'),
       model: get('agent.model'),
       permissionMode: get('agent.permission_mode'),
+      tools: get('agent.tools'),
       env: get('agent.env'),
     },
     specModel: get('spec.model'),

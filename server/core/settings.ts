@@ -48,6 +48,13 @@ export const settingTable = {
     doc: "Model to ask the agent for; without it, the agent's own choice.",
     readBy: 'agents (start)',
   },
+  'agent.tools': {
+    value: { type: 'boolean' },
+    fallback: true,
+    inFile: true,
+    doc: "Give agents Drover's own tools (MCP), with which they add tasks, name blockers and ask.",
+    readBy: 'workflows (start of an agent)',
+  },
   'agent.permission_mode': {
     value: { type: 'text' },
     fallback: null,
@@ -310,6 +317,7 @@ export interface Settings {
     readonly args: readonly string[];
     readonly model: string | null;
     readonly permissionMode: string | null;
+    readonly tools: boolean;
     readonly env: Readonly<Record<string, string>>;
   };
   readonly specModel: string | null;

@@ -12,6 +12,7 @@ import { serveSocket, serveStreams } from '../rpc/transport/server.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/keep-following.ts';
+import { agentDoor } from './agent-tools.ts';
 import { composeEngine, type EngineHost, openProject, type Project } from './compose.ts';
 import { allHandlers, feedOf } from './handlers.ts';
 import { throwAwayOld } from './upkeep.ts';
@@ -133,6 +134,7 @@ async function serve(
 ): Promise<Served> {
   const shared = {
     handlers: allHandlers(project, host, { onShutdown: (force) => life.shutdown(force) }),
+    agents: agentDoor(project, host.engine, host.agentTokens),
     feed: feedOf(project.store),
     version: droverVersion,
     root: options.root,

@@ -24,6 +24,7 @@ import { droverVersion } from '../protocol/version.ts';
 import { openStore } from '../store/open.ts';
 import type { Store, Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
+import { AgentToolTokens } from './agent-tools.ts';
 import { createHelperProcess, type HelperProcess } from './helper-process.ts';
 import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
 import { workFiles } from './work-files.ts';
@@ -142,6 +143,7 @@ export function maskOf(live: LiveSettings): Mask {
 export interface EngineHost {
   readonly engine: Engine;
   readonly durable: EmbeddedDurable<Tx>;
+  readonly agentTokens: AgentToolTokens;
 }
 
 export function composeEngine(
@@ -171,6 +173,7 @@ export function composeEngine(
     trusted: true,
     elsewhere: project.helper.spawnAgent,
   };
+  const agentTokens = new AgentToolTokens(places.root, () => live.settings.agent.tools);
   const secrets = (): string[] => secretsOf(live);
   const mask = (text: string): string => maskOf(live)(text);
   const engine = createEngine({
@@ -183,6 +186,7 @@ export function composeEngine(
       run: (request, signal) =>
         runShellCommand({ ...request, secrets: secrets() }, processes, signal),
     },
+    agentTools: agentTokens,
     files: workFiles,
     places: {
       root: places.root,
@@ -206,7 +210,7 @@ export function composeEngine(
     chance: Math.random,
     report,
   });
-  return { engine, durable };
+  return { engine, durable, agentTokens };
 }
 
 function driverFor(

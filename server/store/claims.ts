@@ -117,7 +117,7 @@ export async function claimTask(
 }
 
 /** Sub-tasks that are left to do, in their order, then the task itself. */
-async function partsOf(tx: Tx, taskId: string): Promise<string[]> {
+export async function partsOf(tx: Reads, taskId: string): Promise<string[]> {
   const nodes: GraphNode[] = [];
   const done = new Set<string>();
   let level = [taskId];

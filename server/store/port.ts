@@ -38,6 +38,7 @@ export {
   claimTask,
   failAttempt,
   lastAttempt,
+  partsOf,
   setAttempt,
   startCandidates,
   type Candidate,

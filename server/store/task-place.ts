@@ -25,6 +25,8 @@ export interface WantedPlace {
   readonly epic?: string | null;
   /** Levels of sub-tasks below the task itself. */
   readonly levelsBelow?: number;
+  /** The parent's own agent asks: what it adds is done before its attempt ends. */
+  readonly byAgent?: boolean;
 }
 
 /** Checks that a task may stand there. */
@@ -35,7 +37,7 @@ export async function placeFor(tx: Tx, sources: StoreSources, wanted: WantedPlac
     return { parent_id: null, sequence_number: 0, epic_id: epic };
   }
   const parent = await taskOrRefuse(tx, wanted.parent);
-  refuseByStatus(parent);
+  if (wanted.byAgent !== true || parent.status !== 'in_progress') refuseByStatus(parent);
   const level = await levelOf(tx, parent);
   if (level + 1 + (wanted.levelsBelow ?? 0) > subTaskLevelsMax) {
     throw new Refusal(

@@ -18,6 +18,8 @@ export interface NewTaskFields extends TaskFields {
   readonly title: string;
   /** Number among the sub-tasks of the parent; the next one when not given. */
   readonly sequence?: number;
+  /** The agent of the parent asks, in the middle of its attempt. */
+  readonly byAgent?: boolean;
 }
 
 export const blockersMax = 1_000;
@@ -34,6 +36,7 @@ export async function addTask(
     parent: fields.parent ?? null,
     ...(fields.sequence === undefined ? {} : { sequence: fields.sequence }),
     ...(fields.epic === undefined ? {} : { epic: fields.epic }),
+    ...(fields.byAgent === undefined ? {} : { byAgent: fields.byAgent }),
   });
   const blockers = distinctBlockers([...(fields.blocked_by ?? []), ...(fields.add_blockers ?? [])]);
   await refuseUnknownTasks(tx, blockers);

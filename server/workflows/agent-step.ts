@@ -56,7 +56,7 @@ export async function runPart(
     const adopted = driver.capabilities.adopt
       ? await driver.adopt(request, left, session, signal)
       : null;
-    if (adopted !== null) return session.end(adopted, request.logPath);
+    if (adopted !== null) return await session.end(adopted, request.logPath);
     await engine.processes.endTree(request.runId, left, endGraceMs);
     if (!request.resume) await startOver(engine, claim, place, part);
   } else if (isFromEarlierLife(engine, attempt)) {
@@ -142,6 +142,9 @@ async function requestFor(
   const suffix = part === claim.taskId ? '' : `.${part.replace(/[^A-Za-z0-9._-]/g, '_')}`;
   const logPath = `${engine.places.logs}/${claim.taskId}/${claim.attempt}${suffix}.ndjson`;
   const prompt = await buildPartPrompt(engine, claim, attempt, part, resume);
+  const { taskId, epoch, runId } = claim;
+  const scope = { taskId, part, attempt: claim.attempt, epoch, runId };
+  const opened = await engine.agentTools.open(scope, logPath);
   const request = {
     runId: `${claim.taskId}/${claim.attempt}/${part}`,
     taskId: part,
@@ -156,7 +159,8 @@ async function requestFor(
       ...engine.agentEnvironment(claim.agent),
       ...taskVariables(engine, part, claim.attempt, place.slotNumber),
     },
-    secrets: engine.secrets(),
+    ...(opened === null ? {} : { tools: opened.tools }),
+    secrets: [...engine.secrets(), ...(opened === null ? [] : [opened.token])],
     maxOutputBytes: settings.maxOutputBytes,
     timeoutMs: settings.taskTimeoutMs,
     stallWarnMs,
@@ -193,7 +197,9 @@ class PartSession implements AgentHost {
     await store.transaction((tx) => withdrawQuestions(tx, store.sources, this.#part));
   }
 
-  end(outcome: AgentOutcome, logPath: string): PartOutcome {
+  async end(outcome: AgentOutcome, logPath: string): Promise<PartOutcome> {
+    await this.#engine.agentTools.close(logPath);
+    await this.withdrawOld();
     return { outcome, usage: this.#usage, logPath };
   }
 
@@ -296,6 +302,10 @@ class PartSession implements AgentHost {
     return () => {
       for (const off of offs) off();
     };
+  }
+
+  onNote(listener: (text: string) => void): () => void {
+    return this.#engine.switchboard.onNote(this.#claim.taskId, listener);
   }
 
   async hintDelivered(id: string): Promise<void> {

@@ -21,6 +21,8 @@ export type {
   CommandRequest,
   CommandOutcome,
   WorkFiles,
+  AgentScope,
+  AgentToolsDoor,
 } from './parts.ts';
 
 /** Agents at work in one process at the most, whatever a run asks for. */

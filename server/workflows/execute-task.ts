@@ -1,25 +1,15 @@
 // The workflow of one attempt: worktree, setup, agent (part by part), commit, then into the landing queue.
 
-import type { AgentOutcome } from '../agents/port.ts';
-import { failure, type Failure } from '../core/failure.ts';
+import type { Failure } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
-import type { CommitLeftoversOutcome } from '../git/port.ts';
-import {
-  beginSubTask,
-  type Claim,
-  releaseSlot,
-  type RunRow,
-  setAttempt,
-  type Tx,
-} from '../store/port.ts';
-import { type PartOutcome, runPart } from './agent-step.ts';
-import { blockFromOutside, recordFailure, waitForAccount, waitForBase } from './attempt-ends.ts';
+import { type Claim, releaseSlot, type RunRow, setAttempt, type Tx } from '../store/port.ts';
+import { recordFailure, waitForBase } from './attempt-ends.ts';
 import type { Engine } from './parts.ts';
-import { recordPart } from './part-record.ts';
 import { nameRescueRefs } from './rescue-refs.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
-import { gateOf, submit, submitLanding } from './submission.ts';
-import { type Place, type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
+import { gateOf, submitLanding } from './submission.ts';
+import { workParts } from './work-parts.ts';
+import { type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
 
 export const executeWorkflow = 'execute-task';
 export const agentQueue = 'agents';
@@ -48,24 +38,9 @@ export async function executeTask(
   );
   if (placed.kind === 'no_base') return 'no_base';
   if (placed.kind === 'failed') return failedPlace(engine, run, claim, placed.failure);
-  let summary = '';
-  for (const part of claim.parts) {
-    const own = part === claim.taskId;
-    if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
-    if (!own)
-      await run.commit(`begin:${part}`, (tx) => beginSubTask(tx, engine.store.sources, part));
-    const done = await run.step(
-      own ? 'agent_done' : `agent_done:${part}`,
-      async () => leaveIfClosing(run, await runPart(engine, claim, placed.place, part, signal)),
-      (tx, outcome) => recordPart(engine, tx, claim, part, outcome),
-    );
-    const ended = await endIfNotDone(engine, run, claim, done);
-    if (ended !== null) return ended;
-    if (done.outcome.kind === 'done') summary = done.outcome.summary;
-    if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
-    const committed = await commitPart(engine, run, claim, runRow, placed.place, part, summary);
-    if (committed === null) return 'failed';
-  }
+  const attempt = { engine, run, claim, runRow, place: placed.place, signal };
+  const ended = await workParts(attempt);
+  if (ended !== null) return ended;
   engine.durable.wake();
   return 'submitted';
 }
@@ -101,12 +76,6 @@ async function landAgain(
   });
   engine.durable.wake();
   return 'submitted';
-}
-
-/** An agent that ended because the process closes has not ended its step: the step is run again at the next start. */
-function leaveIfClosing(run: DurableRun<Tx>, outcome: PartOutcome): PartOutcome {
-  if (outcome.outcome.kind === 'stopped' && run.signal.aborted) throw run.signal.reason;
-  return outcome;
 }
 
 async function recordPlace(
@@ -198,84 +167,4 @@ async function failedPlace(
     await releaseSlot(tx, 'task', claim.taskId);
   });
   return 'failed';
-}
-
-async function endIfNotDone(
-  engine: Engine,
-  run: DurableRun<Tx>,
-  claim: Claim,
-  done: PartOutcome,
-): Promise<string | null> {
-  const outcome: AgentOutcome = done.outcome;
-  switch (outcome.kind) {
-    case 'done':
-      if (outcome.blockedReason === undefined) return null;
-      await blockFromOutside(engine, run, claim, outcome.blockedReason);
-      return 'blocked';
-    case 'stopped':
-      return settleStop(engine, run, claim);
-    case 'limited':
-      await waitForAccount(engine, run, claim, outcome.untilMs, outcome.message);
-      return 'waiting';
-    case 'failed':
-      if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
-      await run.commit('attempt_failed', (tx) => recordFailure(engine, tx, claim, outcome.failure));
-      return 'failed';
-  }
-}
-
-async function commitPart(
-  engine: Engine,
-  run: DurableRun<Tx>,
-  claim: Claim,
-  runRow: RunRow,
-  place: Place,
-  part: string,
-  summary: string,
-): Promise<CommitLeftoversOutcome | null> {
-  const own = part === claim.taskId;
-  const task = await engine.store.db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', part)
-    .executeTakeFirstOrThrow();
-  const settings = engine.settings();
-  const committed = await run.step(
-    own ? 'committed' : `committed:${part}`,
-    async () =>
-      engine.git.commitLeftovers({
-        path: place.path,
-        branch: claim.branch,
-        base: place.base,
-        subject: `${part}: ${task.title}`.split(/[\r\n]/, 1)[0] ?? part,
-        trailers: [`Drover-Task: ${part}`, `Drover-Attempt: ${claim.attempt}`],
-        maxFileSize: settings.maxCommitFileSize,
-        runHooks: settings.runHooks,
-        signature: null,
-      }),
-    async (tx, outcome) => {
-      if (!outcome.ok) return;
-      if (!own) {
-        await tx
-          .updateTable('tasks')
-          .set({ commit_sha: outcome.value.commit, phase: 'committed' })
-          .where('id', '=', part)
-          .execute();
-        await engine.store.append(tx, {
-          type: 'task.phase',
-          taskId: part,
-          runId: claim.runId,
-          data: { attempt: claim.attempt, phase: 'committed' },
-        });
-        return;
-      }
-      await submit(engine, tx, claim, runRow, place, outcome.value, { task, summary });
-    },
-  );
-  if (committed.ok) return committed.value;
-  const { message } = committed.error;
-  await run.commit('commit_failed', (tx) =>
-    recordFailure(engine, tx, claim, failure('git_failed', message)),
-  );
-  return null;
 }

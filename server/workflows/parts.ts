@@ -1,6 +1,6 @@
 // What the workflows are made of: the ports they use and the settings they obey. Composed by hand in server/main.
 
-import type { AgentDriver, ProcessTable } from '../agents/port.ts';
+import type { AgentDriver, AgentTools, ProcessTable } from '../agents/port.ts';
 import type { Clock, Durable } from '../durable/port.ts';
 import type { GitRepository } from '../git/port.ts';
 import type { Store, Tx } from '../store/port.ts';
@@ -37,6 +37,27 @@ export interface WorkFiles {
   copyIgnored(root: string, worktree: string, paths: readonly string[]): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;
   writeText(path: string, text: string): Promise<void>;
+}
+
+/** Whose agent it is: one part of one attempt. */
+export interface AgentScope {
+  /** The task that is scheduled; the part may be one of its sub-tasks. */
+  readonly taskId: string;
+  readonly part: string;
+  readonly attempt: number;
+  readonly epoch: number;
+  readonly runId: string;
+}
+
+/** Tools of Drover's own for agents: each part of an attempt gets a token that is good for itself alone. */
+export interface AgentToolsDoor {
+  /** The same answer while the part is at work, also in the next life of the backend. Null: the settings give it none. */
+  open(
+    scope: AgentScope,
+    logPath: string,
+  ): Promise<{ readonly tools: AgentTools; readonly token: string } | null>;
+  /** The part's agent has ended: its token is good for nothing any more. */
+  close(logPath: string): Promise<void>;
 }
 
 /** Settings of one run, resolved (flag > environment > project > user > default). */
@@ -82,6 +103,7 @@ export interface Parts {
   readonly clock: Clock;
   readonly processes: ProcessTable;
   readonly commands: Commands;
+  readonly agentTools: AgentToolsDoor;
   readonly files: WorkFiles;
   readonly places: WorkPlaces;
   readonly settings: () => WorkSettings;
@@ -108,6 +130,7 @@ export class Switchboard {
   readonly #stops = new Map<string, AbortController>();
   readonly #hintListeners = new Map<string, Set<() => void>>();
   readonly #answerListeners = new Map<string, (answer: string | null) => void>();
+  readonly #noteListeners = new Map<string, Set<(text: string) => void>>();
   readonly #wakes = new Set<() => void>();
   #works = 0;
 
@@ -169,6 +192,22 @@ export class Switchboard {
 
   answered(questionId: string, answer: string | null): void {
     this.#answerListeners.get(questionId)?.(answer);
+  }
+
+  onNote(taskId: string, listener: (text: string) => void): () => void {
+    const listeners = this.#noteListeners.get(taskId) ?? new Set();
+    this.#noteListeners.set(taskId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#noteListeners.delete(taskId);
+    };
+  }
+
+  /** False: no agent of the task is being followed, so nobody writes it down. */
+  note(taskId: string, text: string): boolean {
+    const listeners = this.#noteListeners.get(taskId) ?? new Set();
+    for (const listener of listeners) listener(text);
+    return listeners.size > 0;
   }
 
   onWake(listener: () => void): () => void {

@@ -129,6 +129,29 @@ suite('ACP driver', () => {
     assert.deepEqual(outcome, { kind: 'limited', untilMs: null, message: 'Quota exceeded' });
   });
 
+  test('our own tools are handed over with a new session and with one that is loaded', async () => {
+    const token = 'f'.repeat(64);
+    const env = { DROVER_MCP_TOKEN: token };
+    const tools = { command: '/bin/node', args: ['cli.js', 'mcp'], env, configPath: '/x' };
+    const secrets = [secret, token];
+    for (const resume of [false, true]) {
+      const host = createRecordingHost();
+      await start('TOOLS', host, { tools, secrets, resume });
+      const said = host
+        .ofType('text')
+        .map((event) => event.text)
+        .join('');
+      assert.deepEqual(JSON.parse(/servers (.*)/.exec(said)?.[1] ?? ''), [
+        {
+          name: 'drover',
+          command: '/bin/node',
+          args: ['cli.js', 'mcp'],
+          env: [{ name: 'DROVER_MCP_TOKEN', value: '[hidden]' }],
+        },
+      ]);
+    }
+  });
+
   test('a program that does not speak the protocol says so', async () => {
     const settings = settingsOf('acp', { path: '/bin/false' });
     const deps = { processTable: createProcessTable(), baseDir: '/', version: '1' };

@@ -19,6 +19,7 @@ mkdirSync(home, { recursive: true });
 const canLoad = process.env['ACP_FORGETS'] === undefined;
 const cancelled = new Map<string, AbortController>();
 let cwd = process.cwd();
+let servers = '[]';
 
 const sessionFile = (id: string): string => join(home, `${id}.txt`);
 
@@ -71,12 +72,14 @@ agent({ name: 'double' })
   }))
   .onRequest(methods.agent.session.new, ({ params }) => {
     cwd = params.cwd;
+    servers = JSON.stringify(params.mcpServers);
     const sessionId = randomUUID();
     writeFileSync(sessionFile(sessionId), '');
     return { sessionId };
   })
   .onRequest(methods.agent.session.load, async ({ params, client }) => {
     cwd = params.cwd;
+    servers = JSON.stringify(params.mcpServers);
     if (!existsSync(sessionFile(params.sessionId))) throw new RequestError(-32_002, 'no session');
     await say(client, params.sessionId, 'replayed words\n\n');
     return {};
@@ -106,6 +109,7 @@ agent({ name: 'double' })
     if (prompt.includes('WRITE') && !(await writeFileAsked(client, sessionId))) {
       return { stopReason: 'cancelled' };
     }
+    if (prompt.includes('TOOLS')) await say(client, sessionId, `servers ${servers}\n`);
     await say(
       client,
       sessionId,

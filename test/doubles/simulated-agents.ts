@@ -20,6 +20,8 @@ export type AgentAct =
   | { readonly kind: 'commit' }
   | { readonly kind: 'detach' }
   | { readonly kind: 'ask'; readonly requestId: string }
+  /** Asks something of the backend with Drover's tools; goes on when there is an answer, whatever it says. */
+  | { readonly kind: 'tool'; readonly call: (request: AgentRequest, done: () => void) => void }
   | { readonly kind: 'say'; readonly event: AgentEvent };
 
 export interface AgentPlan {
@@ -155,6 +157,10 @@ export class AgentWorld {
           worktree.branch = null;
         }
         return done();
+      case 'tool':
+        return act.call(agent.request, () => {
+          if (agent.state === 'working') done();
+        });
       case 'say':
         agent.listener?.onEvent(act.event);
         return done();

@@ -6,6 +6,7 @@ import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { AgentAct, AgentPlan } from '../doubles/simulated-agents.ts';
 import { capabilitiesOf } from '../doubles/simulated-driver.ts';
 import { heldName } from '../doubles/simulated-git.ts';
+import { toolCalls } from './agent-tool-calls.ts';
 import { flaws } from './scenario.ts';
 import type { World } from './world.ts';
 
@@ -54,6 +55,7 @@ export function planAgent(
   }
   if (capabilitiesOf[kind]?.questions === true && chance.percent(world.calm ? 5 : 15))
     acts.push(act({ kind: 'ask', requestId: `q${chance.below(1000)}` }));
+  for (const call of toolCalls(world)) acts.push(act({ kind: 'tool', call }));
   const afterMs = mood === 'stalled' ? 20_000 : chance.between(5, slow);
   return { acts, end: { afterMs, outcome: (nowMs) => outcomeOf(mood, nowMs, chance) } };
 }

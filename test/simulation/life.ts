@@ -11,6 +11,7 @@ import { sqliteDialect } from '../../server/store/sqlite/driver.ts';
 import { createStore } from '../../server/store/store.ts';
 import type { Store, StoreTables, Tx } from '../../server/store/port.ts';
 import {
+  type AgentScope,
   createEngine,
   type Engine,
   launchEngine,
@@ -40,6 +41,8 @@ export class Life {
   /** Answers that came while it stood still. */
   readonly #late: (() => void)[] = [];
   launched = false;
+  /** Whose agents may ask for something, by the log of their part. */
+  readonly scopes = new Map<string, AgentScope>();
   readonly onDeath: (() => void)[] = [];
   #stopFollowing: () => void = () => undefined;
 
@@ -83,6 +86,18 @@ export class Life {
       clock: this.clock,
       processes: new SimulatedProcessTable(world.agents, world.commands, this.calls),
       commands: world.commands.portFor(this.calls),
+      agentTools: {
+        open: (scope, logPath) =>
+          this.calls.run('tools.open', () => {
+            this.scopes.set(logPath, scope);
+            const tools = { command: 'node', args: [], env: {}, configPath: '/tools' };
+            return { tools, token: logPath };
+          }),
+        close: (logPath) =>
+          this.calls.run('tools.close', () => {
+            this.scopes.delete(logPath);
+          }),
+      },
       files: {
         setupFingerprint: (worktree, command) =>
           this.calls.run('files.fingerprint', () => `${worktree} ${command}`),

@@ -39,6 +39,8 @@ export interface Scenario {
   readonly moodShare: number;
   /** Longest time that an agent needs for one thing. */
   readonly paceMs: number;
+  /** Percent of agents that add tasks or name a blocker. */
+  readonly toolShare: number;
 }
 
 const agentKinds = ['claude', 'command', 'drover-code'] as const;
@@ -66,6 +68,7 @@ export function drawScenario(chance: SeededChance): Scenario {
     latencyMaxMs: chance.pick([2, 30, 30, 400]),
     moodShare: chance.pick([0, 40, 70, 100]),
     paceMs: chance.pick([300, 2_000, 5_000]),
+    toolShare: chance.percent(40) ? chance.pick([40, 100]) : 0,
   };
 }
 

@@ -52,6 +52,7 @@ export class World {
   readonly commands: CommandWorld;
   readonly productChance: SeededChance;
   readonly personChance: SeededChance;
+  readonly toolChance: SeededChance;
   readonly #opened: OpenedStore;
   readonly #latency: SeededChance;
   readonly #trouble: SeededChance;
@@ -85,6 +86,7 @@ export class World {
     this.settings = this.scenario.settings;
     this.productChance = chance.fork('product');
     this.personChance = chance.fork('person');
+    this.toolChance = chance.fork('tools');
     this.#latency = chance.fork('latency');
     this.#trouble = chance.fork('trouble');
     this.#crashes = chance.fork('crashes');

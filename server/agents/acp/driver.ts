@@ -97,7 +97,7 @@ async function runProcess(run: AcpRun): Promise<AgentOutcome> {
     record,
     processTable: deps.processTable,
     program: run.program,
-    args: acpArguments(kind, settings),
+    args: acpArguments(kind, settings, request.tools),
     env: { ...acpPrograms[kind].env, ...request.env },
     stdin: 'pipe',
     // What was said to a dead backend will be in the session that is loaded.

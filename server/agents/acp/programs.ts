@@ -1,6 +1,6 @@
 // Which program speaks the Agent Client Protocol for each kind of agent, and how it is started.
 
-import type { AgentKind, AgentSettings } from '../port.ts';
+import type { AgentKind, AgentSettings, AgentTools } from '../port.ts';
 
 export type AcpKind = Extract<AgentKind, 'codex' | 'opencode' | 'gemini' | 'copilot' | 'acp'>;
 
@@ -13,6 +13,8 @@ export interface AcpProgram {
   readonly install: string;
   /** Its mode in which edits inside the worktree, which are the task, need no person; null: its usual one. */
   readonly mode: string | null;
+  /** Arguments that name a file of MCP servers, for one that takes none of ours from the protocol; null: it does. */
+  readonly toolArguments: ((configPath: string) => readonly string[]) | null;
   /** What it needs to behave as one process that a signal reaches. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -23,6 +25,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: 'codex-acp',
     args: [],
     mode: null,
+    toolArguments: null,
     install: 'npm install -g @agentclientprotocol/codex-acp',
     env: {},
   },
@@ -31,6 +34,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: 'opencode',
     args: ['acp'],
     mode: null,
+    toolArguments: null,
     install: 'npm install -g opencode-ai',
     env: {},
   },
@@ -39,6 +43,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: 'gemini',
     args: ['--acp'],
     mode: 'autoEdit',
+    toolArguments: null,
     install: 'npm install -g @google/gemini-cli',
     // It starts itself again as a child otherwise, which a signal to the parent leaves at work.
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
@@ -48,6 +53,8 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: 'copilot',
     args: ['--acp'],
     mode: null,
+    // From a client it takes servers over the network alone.
+    toolArguments: (configPath) => ['--additional-mcp-config', `@${configPath}`],
     install: 'npm install -g @github/copilot',
     env: {},
   },
@@ -56,6 +63,7 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
     program: null,
     args: [],
     mode: null,
+    toolArguments: null,
     install:
       'set [agent] path (DROVER_AGENT_PATH) to a program that speaks ACP on its standard input and output',
     env: {},
@@ -63,6 +71,12 @@ export const acpPrograms: { readonly [K in AcpKind]: AcpProgram } = {
 };
 
 /** Arguments of a person come last: an agent's own model or mode is chosen there where it has no other way. */
-export function acpArguments(kind: AcpKind, settings: AgentSettings): readonly string[] {
-  return [...acpPrograms[kind].args, ...settings.args];
+export function acpArguments(
+  kind: AcpKind,
+  settings: AgentSettings,
+  tools: AgentTools | undefined,
+): readonly string[] {
+  const { args, toolArguments } = acpPrograms[kind];
+  const own = tools === undefined ? [] : (toolArguments?.(tools.configPath) ?? []);
+  return [...args, ...own, ...settings.args];
 }

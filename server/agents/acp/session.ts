@@ -9,6 +9,7 @@ import {
   type AnyMessage,
   type ClientConnection,
   type InitializeResponse,
+  type McpServerStdio,
   type PermissionOption,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
@@ -221,7 +222,7 @@ export class AcpSession {
     }
     const { sessionId, modes } = await agent.request(methods.agent.session.new, {
       cwd: request.cwd,
-      mcpServers: [],
+      mcpServers: this.#servers(),
     });
     if (request.resume) {
       const text = 'The conversation could not be loaded again: a new one is told all of it.';
@@ -238,12 +239,12 @@ export class AcpSession {
     greeting: InitializeResponse,
     sessionId: string,
   ): Promise<boolean> {
-    const { cwd } = this.#options.request;
+    const { request } = this.#options;
     const { loadSession, sessionCapabilities } = greeting.agentCapabilities ?? {};
     const canResume =
       sessionCapabilities?.resume !== undefined && sessionCapabilities.resume !== null;
     if (!canResume && loadSession !== true) return false;
-    const place = { sessionId, cwd, mcpServers: [] };
+    const place = { sessionId, cwd: request.cwd, mcpServers: this.#servers() };
     this.#isReplaying = true;
     try {
       await (canResume
@@ -263,6 +264,14 @@ export class AcpSession {
     const times = (this.#asked.get(toolCallId) ?? 0) + 1;
     this.#asked.set(toolCallId, times);
     return times === 1 ? toolCallId : `${toolCallId} (${times})`;
+  }
+
+  /** Drover's own tools, as the protocol hands them over: the agent starts the server itself. */
+  #servers(): McpServerStdio[] {
+    const { tools } = this.#options.request;
+    if (tools === undefined || acpPrograms[this.#options.kind].toolArguments !== null) return [];
+    const env = Object.entries(tools.env).map(([name, value]) => ({ name, value }));
+    return [{ name: 'drover', command: tools.command, args: [...tools.args], env }];
   }
 
   async #answer(

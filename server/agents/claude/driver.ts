@@ -160,6 +160,7 @@ async function runProcess(claude: ClaudeRun, resume: boolean): Promise<ProcessRe
       sessionId: request.sessionId,
       resume,
       trusted: deps.trusted,
+      ...(request.tools === undefined ? {} : { toolsConfig: request.tools.configPath }),
     }),
     env: claudeEnvironment(request.env, settings),
     stdin: 'pipe',

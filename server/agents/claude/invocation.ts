@@ -9,6 +9,8 @@ export interface InvocationOptions {
   readonly resume: boolean;
   /** Settings of the repository run code before the first prompt: only where a person trusts it. */
   readonly trusted: boolean;
+  /** File that names Drover's own MCP server. */
+  readonly toolsConfig?: string;
 }
 
 /** Edits inside the worktree are the task; everything else is asked for. */
@@ -38,9 +40,15 @@ export function claudeArguments(settings: AgentSettings, options: InvocationOpti
     ...sources,
     '--permission-mode',
     settings.permissionMode ?? permissionModeDefault,
+    ...toolArguments(options.toolsConfig),
     ...(settings.model === null ? [] : ['--model', settings.model]),
     ...settings.args,
   ];
+}
+
+/** What our own server is asked, the engine accepts or refuses by its rules: no person has to allow the asking. */
+function toolArguments(config: string | undefined): string[] {
+  return config === undefined ? [] : [`--mcp-config=${config}`, '--allowedTools=mcp__drover'];
 }
 
 /** Of the many variables with this prefix only these are a user's; others belong to an outer session. */

@@ -11,6 +11,7 @@ import {
 } from 'vscode-jsonrpc/node';
 import type { MessageConnection } from 'vscode-jsonrpc/node';
 import { Refusal } from '../../core/failure.ts';
+import type { AgentClient } from '../../protocol/agent-requests.ts';
 import { protocolVersion } from '../../protocol/api.ts';
 import type {
   Answer,
@@ -45,6 +46,17 @@ export async function connectSocket(
 ): Promise<Client> {
   const socket = await openBackendSocket(address);
   return await greet(socket, socket, () => socket.destroy(), address.token, options);
+}
+
+/** The same for an agent, whose token opens another list of requests. */
+export async function connectAgentSocket(
+  address: Pick<BackendAddress, 'socket'>,
+  token: string,
+): Promise<AgentClient> {
+  checkOwner(address.socket);
+  const socket = await openSocket(address.socket);
+  const client = await greet(socket, socket, () => socket.destroy(), token, { client: 'agent' });
+  return client as unknown as AgentClient;
 }
 
 /** The bare connection, for a client that greets and speaks by itself. Throws ConnectFailure. */

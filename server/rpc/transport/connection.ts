@@ -14,6 +14,7 @@ import {
 } from 'vscode-jsonrpc/node';
 import type { MessageConnection } from 'vscode-jsonrpc/node';
 import { Refusal } from '../../core/failure.ts';
+import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import { protocolVersion } from '../../protocol/api.ts';
 import type { Answer, EventView, Params, RequestName } from '../../protocol/api.ts';
 import { compareVersions } from '../../protocol/version.ts';
@@ -27,7 +28,7 @@ import {
   initialized,
 } from './language-client.ts';
 import type { RequestHandlers } from './local.ts';
-import { isRequestName, shapeParams } from './shapes.ts';
+import { isAgentRequestName, isRequestName, shapeAgentParams, shapeParams } from './shapes.ts';
 import { MessageSizeGuard } from './size-guard.ts';
 import { answerSubscribe } from './subscribe.ts';
 
@@ -40,10 +41,17 @@ const lastWordsMs = 25;
 /** A client that reads nothing cannot hold the backend that wants to leave. */
 const leaveWaitMs = 500;
 
+/** The way in for agents: each has a token of its attempt, and is served with that attempt's requests alone. */
+export interface AgentDoor {
+  /** The handlers of the attempt with this token; null: no attempt that is at work has it. */
+  open(token: string): AgentHandlers | null;
+}
+
 export interface ConnectionOptions {
   /** Null: whoever holds the pipes is the owner (standard input and output), no token is asked for. */
   readonly token: string | null;
   readonly handlers: RequestHandlers;
+  readonly agents?: AgentDoor;
   readonly feed: Feed;
   readonly version: string;
   readonly root: string;
@@ -79,6 +87,8 @@ class GreetedConnection implements ServedConnection {
   private readonly greeting: NodeJS.Timeout;
   private state: 'waiting' | 'open' | 'rejected' | 'closed' = 'waiting';
   private isLanguageClient = false;
+  /** Set: an agent is at the other end, and nothing but these is served. */
+  private agentHandlers: AgentHandlers | null = null;
   private stopPump: () => void = () => {};
   private requestsAtOnce = 0;
 
@@ -157,6 +167,9 @@ class GreetedConnection implements ServedConnection {
     if (this.state !== 'open' && name !== 'hello') {
       throw new Refusal('greeting', 'The first request must be hello.');
     }
+    if (this.agentHandlers !== null && name !== 'hello') {
+      return await callAgentHandler(this.agentHandlers, name, raw);
+    }
     if (this.isLanguageClient && name === farewellName) {
       this.stopPump();
       return null;
@@ -173,13 +186,16 @@ class GreetedConnection implements ServedConnection {
     const { token, version, root, isIdle, onOpen, onLeave } = this.options;
     if (this.state !== 'waiting') throw new Refusal('greeted', 'hello was said already.');
     if (token !== null && !sameToken(params.token, token)) {
-      throw new Refusal('token', 'The token is not the one of this backend.');
+      this.agentHandlers = this.options.agents?.open(params.token) ?? null;
+      if (this.agentHandlers === null) {
+        throw new Refusal('token', 'The token is not the one of this backend.');
+      }
     }
     this.state = 'open';
     clearTimeout(this.greeting);
     this.guard.allow(messageBytesMax);
     onOpen();
-    const leaving = isNewer(params, version) && (await isIdle());
+    const leaving = this.agentHandlers === null && isNewer(params, version) && (await isIdle());
     if (leaving) setTimeout(onLeave, lastWordsMs);
     return { version, protocol: protocolVersion, pid: process.pid, root, leaving };
   }
@@ -203,6 +219,23 @@ function shaped<N extends RequestName>(name: N, raw: unknown): Params<N> {
   const result = shapeParams(name, raw);
   if (result.ok) return result.params;
   throw new ResponseError(ErrorCodes.InvalidParams, result.message);
+}
+
+async function callAgentHandler(
+  handlers: AgentHandlers,
+  name: string,
+  raw: unknown,
+): Promise<unknown> {
+  if (!isAgentRequestName(name)) {
+    throw new Refusal(
+      'not_for_agents',
+      `An agent may not ask for ${printable(name)}: its token is good for its own attempt's requests alone.`,
+    );
+  }
+  const result = shapeAgentParams(name, raw);
+  if (!result.ok) throw new ResponseError(ErrorCodes.InvalidParams, result.message);
+  const handler = handlers[name] as (params: unknown) => Promise<unknown>;
+  return await handler.call(handlers, result.params);
 }
 
 function waitMs(ms: number): Promise<void> {

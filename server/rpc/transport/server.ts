@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { Refusal } from '../../core/failure.ts';
-import { serveConnection, type ServedConnection } from './connection.ts';
+import { type AgentDoor, serveConnection, type ServedConnection } from './connection.ts';
 import type { Feed } from './feed.ts';
 import type { RequestHandlers } from './local.ts';
 
@@ -17,6 +17,8 @@ export interface ServeSocketOptions {
   readonly path: string;
   readonly token: string;
   readonly handlers: RequestHandlers;
+  /** Who else is let in, for less. */
+  readonly agents?: AgentDoor;
   readonly feed: Feed;
   readonly version: string;
   readonly root: string;

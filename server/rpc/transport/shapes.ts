@@ -1,5 +1,6 @@
 // The basic shape of every request's parameters: junk is refused before a handler sees it, unknown keys are dropped.
 
+import type { AgentParams, AgentRequestName } from '../../protocol/agent-requests.ts';
 import type { Params, RequestName } from '../../protocol/api.ts';
 
 type FieldShape =
@@ -133,36 +134,75 @@ const shapes: Shapes = {
   'backend.leave': { force: 'flag?' },
 };
 
+/** What an agent may ask about its own attempt, after a greeting with that attempt's token. */
+const agentShapes: {
+  readonly [N in AgentRequestName]: string extends keyof AgentParams<N>
+    ? Readonly<Record<string, never>>
+    : ShapeOf<AgentParams<N>>;
+} = {
+  'agent.task': { id: 'text?' },
+  'agent.board': {},
+  'agent.add': {
+    kind: 'text',
+    title: 'text',
+    description: 'text?',
+    accept: 'texts?',
+    blocked_by: 'texts?',
+  },
+  'agent.block': { by: 'text', reason: 'text?' },
+  'agent.ask': { text: 'text', choices: 'texts?', wait_ms: 'number?' },
+  'agent.progress': { text: 'text' },
+};
+
 export function isRequestName(name: string): name is RequestName {
   return Object.hasOwn(shapes, name);
 }
 
-export type Shaped<N extends RequestName> =
-  | { readonly ok: true; readonly params: Params<N> }
+export function isAgentRequestName(name: string): name is AgentRequestName {
+  return Object.hasOwn(agentShapes, name);
+}
+
+export type Shaped<Value> =
+  | { readonly ok: true; readonly params: Value }
   | { readonly ok: false; readonly message: string };
 
-export function shapeParams<N extends RequestName>(name: N, raw: unknown): Shaped<N> {
+export function shapeParams<N extends RequestName>(name: N, raw: unknown): Shaped<Params<N>> {
+  return shapeBy<Params<N>>(name, shapes[name], raw);
+}
+
+export function shapeAgentParams<N extends AgentRequestName>(
+  name: N,
+  raw: unknown,
+): Shaped<AgentParams<N>> {
+  return shapeBy<AgentParams<N>>(name, agentShapes[name], raw);
+}
+
+function shapeBy<Value>(
+  name: string,
+  shape: Readonly<Record<string, string>>,
+  raw: unknown,
+): Shaped<Value> {
   const input = raw ?? {};
   if (typeof input !== 'object' || Array.isArray(input)) {
     return { ok: false, message: `The parameters of ${name} must be an object.` };
   }
   const params: Record<string, unknown> = {};
-  for (const [key, shape] of Object.entries<string>(shapes[name])) {
+  for (const [key, field] of Object.entries(shape)) {
     const value: unknown = Object.hasOwn(input, key)
       ? (input as Record<string, unknown>)[key]
       : undefined;
-    const optional = shape.endsWith('?');
+    const optional = field.endsWith('?');
     if (value === undefined) {
       if (optional) continue;
       return { ok: false, message: `${name} needs the parameter ${key}.` };
     }
-    const wanted = (optional ? shape.slice(0, -1) : shape) as FieldShape;
+    const wanted = (optional ? field.slice(0, -1) : field) as FieldShape;
     if (!fits(wanted, value)) {
       return { ok: false, message: `The parameter ${key} of ${name} must be: ${wanted}.` };
     }
     params[key] = value;
   }
-  return { ok: true, params: params as Params<N> };
+  return { ok: true, params: params as Value };
 }
 
 function fits(shape: FieldShape, value: unknown): boolean {

@@ -186,6 +186,13 @@ suite('Claude invocation', () => {
     assert.equal(after(trusted, '--resume'), 'id');
     assert.ok(!trusted.includes('--session-id'));
   });
+  test('our own tools are named by a file, also where no others are wanted', () => {
+    const args = claudeArguments(settings, { ...options, toolsConfig: '/logs/1.mcp.json' });
+    assert.ok(args.includes('--strict-mcp-config'));
+    assert.ok(args.includes('--mcp-config=/logs/1.mcp.json'));
+    assert.ok(args.includes('--allowedTools=mcp__drover'));
+    assert.ok(!claudeArguments(settings, options).join(' ').includes('mcp__drover'));
+  });
   test('model, mode and further arguments come from the settings', () => {
     const args = claudeArguments(
       { ...settings, model: 'm', permissionMode: 'plan', args: ['--max-turns', '3'] },

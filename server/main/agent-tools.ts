@@ -1,0 +1,129 @@
+// Hands each part of an attempt a token of its own, and how to start Drover's MCP server with it. The token lies in a run file
+// that only this user can read, so that an agent that outlives the backend is known to the next one.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AgentTools } from '../agents/port.ts';
+import type { AgentHandlers } from '../protocol/agent-requests.ts';
+import { AgentNotes, createAgentHandlers } from '../rpc/handlers/agent-tools.ts';
+import type { AgentDoor } from '../rpc/transport/connection.ts';
+import type { AgentScope, AgentToolsDoor, Engine } from '../workflows/engine.ts';
+import type { Project } from './compose.ts';
+
+/** Where the server finds its backend, and what it says there. */
+export const agentToolVariables = { root: 'DROVER_MCP_ROOT', token: 'DROVER_MCP_TOKEN' } as const;
+
+interface OpenPart {
+  readonly scope: AgentScope;
+  readonly notes: AgentNotes;
+}
+
+export class AgentToolTokens implements AgentToolsDoor {
+  readonly #root: string;
+  /** Whether the settings give agents tools, as they are now. */
+  readonly #isWanted: () => boolean;
+  /** By the digest of the token: how long a look takes says nothing about it. */
+  readonly #parts = new Map<string, OpenPart>();
+  readonly #byLog = new Map<string, string>();
+
+  constructor(root: string, isWanted: () => boolean) {
+    this.#root = root;
+    this.#isWanted = isWanted;
+  }
+
+  async open(
+    scope: AgentScope,
+    logPath: string,
+  ): Promise<{ readonly tools: AgentTools; readonly token: string } | null> {
+    if (!this.#isWanted()) return null;
+    const configPath = configPathOf(logPath);
+    const known = await readToken(configPath);
+    const token = known ?? randomBytes(32).toString('hex');
+    const tools = toolsFor(this.#root, scope, token, configPath);
+    if (known === null) await writeConfig(tools);
+    const digest = digestOf(token);
+    const notes = this.#parts.get(digest)?.notes ?? new AgentNotes();
+    this.#parts.set(digest, { scope, notes });
+    this.#byLog.set(logPath, digest);
+    return { tools, token };
+  }
+
+  async close(logPath: string): Promise<void> {
+    const digest = this.#byLog.get(logPath);
+    if (digest !== undefined) this.#parts.delete(digest);
+    this.#byLog.delete(logPath);
+    await rm(configPathOf(logPath), { force: true });
+  }
+
+  partOf(token: string): OpenPart | null {
+    return this.#parts.get(digestOf(token)) ?? null;
+  }
+}
+
+export function agentDoor(
+  project: Project,
+  engine: Engine,
+  tokens: Pick<AgentToolTokens, 'partOf'>,
+): AgentDoor {
+  const deps = { engine, settings: () => project.live.settings };
+  return {
+    open: (token): AgentHandlers | null => {
+      const part = tokens.partOf(token);
+      return part === null ? null : createAgentHandlers(deps, part.scope, part.notes);
+    },
+  };
+}
+
+function configPathOf(logPath: string): string {
+  return `${logPath}.mcp.json`;
+}
+
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+function toolsFor(root: string, scope: AgentScope, token: string, configPath: string): AgentTools {
+  const marker = `${scope.taskId}/${scope.attempt}/${scope.part}`;
+  return {
+    command: process.execPath,
+    args: ['--no-warnings', commandProgram(), 'mcp'],
+    env: {
+      [agentToolVariables.root]: root,
+      [agentToolVariables.token]: token,
+      // Whoever ends the agent's processes finds this one by it.
+      DROVER_RUN: marker,
+      // The backend may be run by an editor's own program, which is Node only with this.
+      ...(process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' }),
+    },
+    configPath,
+  };
+}
+
+async function writeConfig({ command, args, env, configPath }: AgentTools): Promise<void> {
+  await mkdir(dirname(configPath), { recursive: true });
+  // Some agents offer nothing of a server that names no tools.
+  const servers = { mcpServers: { drover: { type: 'stdio', command, args, env, tools: ['*'] } } };
+  await writeFile(configPath, JSON.stringify(servers), { mode: 0o600 });
+}
+
+/** The token of this part from an earlier life of the backend, or null. */
+async function readToken(configPath: string): Promise<string | null> {
+  try {
+    const { mcpServers } = JSON.parse(await readFile(configPath, 'utf8')) as {
+      mcpServers?: { drover?: { env?: Record<string, unknown> } };
+    };
+    const token = mcpServers?.drover?.env?.[agentToolVariables.token];
+    return typeof token === 'string' && /^[0-9a-f]{64}$/.test(token) ? token : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build. */
+function commandProgram(): string {
+  const bundled = fileURLToPath(new URL('./cli.js', import.meta.url));
+  return existsSync(bundled) ? bundled : fileURLToPath(new URL('../cli/main.ts', import.meta.url));
+}

@@ -1,0 +1,91 @@
+// Whose request it is: the attempt that a token stands for must be at work in this very moment, and has asked for no more
+// than it may.
+
+import { Refusal } from '../../core/failure.ts';
+import { type AttemptRow, lastAttempt, type TaskRow } from '../../store/port.ts';
+import type { Db } from '../../store/read.ts';
+import type { AgentScope } from '../../workflows/engine.ts';
+
+export interface AttemptAtWork {
+  readonly task: TaskRow;
+  readonly attempt: AttemptRow;
+}
+
+/** Refuses what comes from an agent whose attempt is over, or has been taken up anew. */
+export async function attemptAtWork(db: Db, scope: AgentScope): Promise<AttemptAtWork> {
+  const task = await db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', scope.taskId)
+    .executeTakeFirst();
+  const attempt = await lastAttempt(db, scope.taskId);
+  const isAtWork =
+    task !== undefined &&
+    attempt !== null &&
+    task.status === 'in_progress' &&
+    task.epoch === scope.epoch &&
+    attempt.number === scope.attempt &&
+    attempt.state === 'running' &&
+    attempt.pid_part === scope.part;
+  if (isAtWork) return { task, attempt };
+  throw new Refusal(
+    'attempt_over',
+    `Attempt ${scope.attempt} of ${scope.taskId} is not at work any more: nothing is taken from its agent.`,
+  );
+}
+
+type AgentEventType = 'agent.added' | 'agent.blocked';
+
+export async function countInAttempt(
+  db: Db,
+  type: AgentEventType,
+  { taskId, attempt }: AgentScope,
+): Promise<number> {
+  const rows = await db
+    .selectFrom('events')
+    .select('data')
+    .where('type', '=', type)
+    .where('task_id', '=', taskId)
+    .execute();
+  return rows.filter(({ data }) => (JSON.parse(data) as { attempt?: unknown }).attempt === attempt)
+    .length;
+}
+
+export async function countInRun(db: Db, type: AgentEventType, runId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('events')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('type', '=', type)
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** A text that an agent has sent, not longer than it may be. */
+export function boundedText(text: string, name: string, charactersMax: number): string {
+  if (text.trim() === '') throw new Refusal('bad_value', `${name} is blank; say something.`);
+  return notLonger(text, name, charactersMax);
+}
+
+export function notLonger(text: string, name: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  throw new Refusal(
+    'too_long',
+    `${name} has ${text.length} characters, ${charactersMax} are allowed; say it shorter.`,
+  );
+}
+
+export function notMore(
+  list: readonly string[],
+  name: string,
+  bounds: { readonly items: number; readonly characters: number },
+): readonly string[] {
+  if (list.length > bounds.items) {
+    throw new Refusal(
+      'too_many',
+      `${name} has ${list.length} entries, ${bounds.items} are allowed; leave some out.`,
+    );
+  }
+  for (const item of list) notLonger(item, `An entry of ${name}`, bounds.characters);
+  return list;
+}

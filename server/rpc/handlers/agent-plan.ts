@@ -1,0 +1,215 @@
+// What an agent asks of the plan: a sub-task, a follow-up, a wait for another task. The same rules as for people decide, and
+// bounds on top of them; whatever is refused has changed nothing.
+
+import { Refusal } from '../../core/failure.ts';
+import { subTaskIdInTitle } from '../../core/ids.ts';
+import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
+import { taskOrRefuse } from '../../store/find-rows.ts';
+import { addTask, familyOf, type Tx } from '../../store/port.ts';
+import { editTask } from '../../store/task-edit.ts';
+import type { AgentScope } from '../../workflows/engine.ts';
+import {
+  attemptAtWork,
+  boundedText,
+  countInAttempt,
+  countInRun,
+  notLonger,
+  notMore,
+} from './agent-attempt.ts';
+import type { AgentHandlerDeps } from './agent-tools.ts';
+
+export const agentLimits = {
+  addsPerAttempt: 20,
+  /** So that follow-ups of follow-ups come to an end. */
+  addsPerRun: 100,
+  blocksPerAttempt: 10,
+  titleCharacters: 200,
+  descriptionCharacters: 20_000,
+  criteria: { items: 20, characters: 500 },
+  blockers: { items: 20, characters: 200 },
+  reasonCharacters: 1_000,
+} as const;
+
+type AddParams = AgentParams<'agent.add'>;
+
+export async function addForAgent(
+  deps: AgentHandlerDeps,
+  scope: AgentScope,
+  given: AddParams,
+): Promise<AgentResult<'agent.add'>> {
+  const { engine } = deps;
+  const { store } = engine;
+  const wish = checkedWish(deps, scope, given);
+  const { defaultLabels, maxAttempts } = deps.settings();
+  return store.transaction(async (tx) => {
+    await attemptAtWork(tx, scope);
+    const present = await alreadyAdded(tx, scope, wish);
+    if (present !== undefined) {
+      const message = `${present.id} has this title and is there already; nothing is added twice.`;
+      return { ...present, left: await leftToAdd(tx, scope), message };
+    }
+    const left = await refuseTooMany(tx, scope);
+    const row = await addTask(tx, store.sources, {
+      ...wish,
+      labels: defaultLabels,
+      max_attempts: maxAttempts,
+    });
+    await store.append(tx, {
+      type: 'agent.added',
+      taskId: scope.taskId,
+      runId: scope.runId,
+      data: {
+        attempt: scope.attempt,
+        part: scope.part,
+        task: row.id,
+        kind: given.kind,
+        title: row.title,
+      },
+    });
+    const message =
+      given.kind === 'sub_task'
+        ? `${row.id} is added: another agent works on it in this worktree as soon as you have ended your turn. Do not do its work yourself.`
+        : `${row.id} is added: it starts when ${scope.taskId} has landed.`;
+    return { id: row.id, status: row.status, left: left - 1, message };
+  });
+}
+
+type Wish = Parameters<typeof addTask>[2];
+
+function checkedWish(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams): Wish {
+  const { mask } = deps.engine;
+  const { blockers, criteria, titleCharacters, descriptionCharacters } = agentLimits;
+  const title = mask(boundedText(given.title, 'The title', titleCharacters));
+  const description = mask(
+    notLonger(given.description ?? '', 'The description', descriptionCharacters),
+  );
+  const accept = notMore(given.accept ?? [], 'accept', criteria).map(mask);
+  const blockedBy = notMore(given.blocked_by ?? [], 'blocked_by', blockers);
+  const prefix = subTaskIdInTitle(title);
+  if (prefix !== null) {
+    throw new Refusal(
+      'bad_title',
+      `The title begins with the id of a sub-task of ${prefix.parent}; begin it with another word.`,
+    );
+  }
+  const words = { title, description, accept };
+  switch (given.kind) {
+    case 'sub_task':
+      if (blockedBy.length > 0) {
+        throw new Refusal(
+          'bad_value',
+          'Sub-tasks run one after the other in the order in which they are added; leave blocked_by out.',
+        );
+      }
+      return { ...words, parent: scope.taskId, byAgent: true };
+    case 'follow_up':
+      return { ...words, blocked_by: [scope.taskId, ...blockedBy] };
+    default:
+      throw new Refusal('bad_value', 'kind has to be sub_task or follow_up.');
+  }
+}
+
+/** An agent that begins again, or has not heard the answer, asks the same again: it is the same task. */
+async function alreadyAdded(
+  tx: Tx,
+  scope: AgentScope,
+  wish: Wish,
+): Promise<{ readonly id: string; readonly status: string } | undefined> {
+  const sameTitle = tx
+    .selectFrom('tasks')
+    .select(['id', 'status'])
+    .where('title', '=', wish.title.trim())
+    .where('status', '!=', 'cancelled');
+  if (wish.parent !== undefined) {
+    return sameTitle.where('parent_id', '=', scope.taskId).executeTakeFirst();
+  }
+  return sameTitle
+    .where('parent_id', 'is', null)
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('task_dependencies')
+        .select('task_id')
+        .where('blocked_by', '=', scope.taskId),
+    )
+    .executeTakeFirst();
+}
+
+async function leftToAdd(tx: Tx, scope: AgentScope): Promise<number> {
+  const count = await countInAttempt(tx, 'agent.added', scope);
+  return Math.max(0, agentLimits.addsPerAttempt - count);
+}
+
+/** How many more may be added, this one included. */
+async function refuseTooMany(tx: Tx, scope: AgentScope): Promise<number> {
+  const { addsPerAttempt, addsPerRun } = agentLimits;
+  const inAttempt = await countInAttempt(tx, 'agent.added', scope);
+  if (inAttempt >= addsPerAttempt) {
+    throw new Refusal(
+      'too_many',
+      `This attempt of ${scope.taskId} has added ${inAttempt} tasks, and no more are taken; put the rest into your summary.`,
+    );
+  }
+  const inRun = await countInRun(tx, 'agent.added', scope.runId);
+  if (inRun >= addsPerRun) {
+    throw new Refusal(
+      'too_many',
+      `Agents have added ${inRun} tasks to this run, and no more are taken; ask the person, or put the rest into your summary.`,
+    );
+  }
+  return addsPerAttempt - inAttempt;
+}
+
+export async function blockForAgent(
+  deps: AgentHandlerDeps,
+  scope: AgentScope,
+  given: AgentParams<'agent.block'>,
+): Promise<AgentResult<'agent.block'>> {
+  const { store, mask } = deps.engine;
+  const by = given.by.trim();
+  const reason = mask(notLonger(given.reason ?? '', 'The reason', agentLimits.reasonCharacters));
+  await store.transaction(async (tx) => {
+    const { task } = await attemptAtWork(tx, scope);
+    const count = await countInAttempt(tx, 'agent.blocked', scope);
+    if (count >= agentLimits.blocksPerAttempt) {
+      throw new Refusal('too_many', `${scope.taskId} has named ${count} blockers; end your turn.`);
+    }
+    await refusePointless(tx, scope, by);
+    await editTask(tx, store.sources, scope.taskId, { add_blockers: [by] });
+    if (task.stop_requested === null) {
+      const words = `waits for ${by}${reason === '' ? '' : `: ${reason}`}`;
+      // The agent is not ended: it says its last words, and then the attempt is given back.
+      await tx
+        .updateTable('tasks')
+        .set({ stop_requested: 'stop', stop_reason: words })
+        .where('id', '=', scope.taskId)
+        .where('epoch', '=', scope.epoch)
+        .execute();
+    }
+    await store.append(tx, {
+      type: 'agent.blocked',
+      taskId: scope.taskId,
+      runId: scope.runId,
+      data: { attempt: scope.attempt, part: scope.part, by, reason },
+    });
+  });
+  return {
+    message: `${scope.taskId} waits for ${by} now. End your turn: what you have done is kept, and you go on when ${by} is done.`,
+  };
+}
+
+async function refusePointless(tx: Tx, scope: AgentScope, by: string): Promise<void> {
+  const row = await taskOrRefuse(tx, by);
+  const own = scope.taskId;
+  if (row.id !== own && (await familyOf(tx, own)).includes(row.id)) {
+    throw new Refusal(
+      'bad_value',
+      `${by} is a sub-task of ${own} itself and has its turn in the same attempt; there is nothing to wait for.`,
+    );
+  }
+  if (row.status === 'completed') {
+    throw new Refusal('bad_value', `${by} is completed already; there is nothing to wait for.`);
+  }
+  if (row.status === 'cancelled') {
+    throw new Refusal('bad_value', `${by} is cancelled and will not be done; ask the person.`);
+  }
+}

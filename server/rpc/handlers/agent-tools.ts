@@ -1,0 +1,33 @@
+// The requests that an agent may make, for one part of one attempt. Nothing else can be reached with its token.
+
+import type { AgentHandlers } from '../../protocol/agent-requests.ts';
+import type { AgentScope, Engine } from '../../workflows/engine.ts';
+import { boardForAgent, taskForAgent } from './agent-look.ts';
+import { addForAgent, blockForAgent } from './agent-plan.ts';
+import { type AgentNotes, askForAgent } from './agent-words.ts';
+
+export interface AgentHandlerDeps {
+  readonly engine: Engine;
+  readonly settings: () => {
+    readonly maxAttempts: number;
+    readonly defaultLabels: readonly string[];
+  };
+}
+
+export function createAgentHandlers(
+  deps: AgentHandlerDeps,
+  scope: AgentScope,
+  notes: AgentNotes,
+): AgentHandlers {
+  const { db } = deps.engine.store;
+  return {
+    'agent.task': ({ id }) => taskForAgent(db, scope, id),
+    'agent.board': () => boardForAgent(db, scope),
+    'agent.add': (given) => addForAgent(deps, scope, given),
+    'agent.block': (given) => blockForAgent(deps, scope, given),
+    'agent.ask': (given) => askForAgent(deps, scope, given),
+    'agent.progress': (given) => notes.add(deps, scope, given),
+  };
+}
+
+export { AgentNotes } from './agent-words.ts';

@@ -1,0 +1,125 @@
+// What an agent says to people: a question that waits in the inbox, and notes on how it gets on.
+
+import { createHash } from 'node:crypto';
+import { Refusal } from '../../core/failure.ts';
+import type { AgentAnswer, AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
+import { askQuestion, type QuestionRow } from '../../store/port.ts';
+import type { Db } from '../../store/read.ts';
+import type { AgentScope } from '../../workflows/engine.ts';
+import { attemptAtWork, boundedText, notMore } from './agent-attempt.ts';
+import type { AgentHandlerDeps } from './agent-tools.ts';
+
+const questionsPerPartMax = 20;
+const questionCharactersMax = 4_000;
+const choicesMax = { items: 10, characters: 200 };
+/** Tools of most agents may take a minute: the answer "nobody has answered yet" comes before. */
+const waitMaxMs = 45_000;
+const lookAgainMs = 1_000;
+const noteCharactersMax = 1_000;
+const notesPerPartMax = 200;
+
+/** Names the questions of this tool among those of the agent's own protocol. */
+const requestPrefix = 'tool:';
+
+/** The same words again are the same question: so an agent goes on waiting, and a second life does not ask twice. */
+export async function askForAgent(
+  deps: AgentHandlerDeps,
+  scope: AgentScope,
+  given: AgentParams<'agent.ask'>,
+): Promise<AgentAnswer> {
+  const { store, mask, switchboard } = deps.engine;
+  const text = mask(boundedText(given.text, 'The question', questionCharactersMax));
+  const choices = notMore(given.choices ?? [], 'choices', choicesMax).map(mask);
+  const requestId = requestPrefix + digestOf([text, ...choices]);
+  const { row, isNew } = await store.transaction(async (tx) => {
+    await attemptAtWork(tx, scope);
+    const asked = await tx
+      .selectFrom('questions')
+      .select('request_id')
+      .where('task_id', '=', scope.part)
+      .where('attempt', '=', scope.attempt)
+      .where('request_id', 'like', `${requestPrefix}%`)
+      .execute();
+    const known = asked.some((question) => question.request_id === requestId);
+    if (!known && asked.length >= questionsPerPartMax) {
+      throw new Refusal(
+        'too_many',
+        `${scope.part} has asked ${asked.length} questions, and no more are taken; decide by yourself and say so in your summary.`,
+      );
+    }
+    const { taskId: _root, part: taskId, attempt } = scope;
+    const question = { taskId, attempt, requestId, kind: 'question', text, choices };
+    return { row: await askQuestion(tx, store.sources, question), isNew: !known };
+  });
+  if (isNew) switchboard.note(scope.taskId, `The agent asks: ${text}`);
+  return waitForAnswer(deps, scope, row, Math.min(given.wait_ms ?? waitMaxMs, waitMaxMs));
+}
+
+function digestOf(texts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 32);
+}
+
+async function waitForAnswer(
+  deps: AgentHandlerDeps,
+  scope: AgentScope,
+  asked: QuestionRow,
+  waitMs: number,
+): Promise<AgentAnswer> {
+  const { store, clock } = deps.engine;
+  const endMs = clock.now() + waitMs;
+  for (;;) {
+    const change = nextChange(deps, Math.min(lookAgainMs, Math.max(1, endMs - clock.now())));
+    const row = await questionRow(store.db, asked.id);
+    if (row.state !== 'open' || clock.now() >= endMs) {
+      change.off();
+      return { question: row.id, state: row.state as AgentAnswer['state'], answer: row.answer };
+    }
+    await change.happened;
+    await attemptAtWork(store.db, scope);
+  }
+}
+
+/** Listened for before the row is read: what happens in between is not missed. */
+function nextChange(
+  { engine }: AgentHandlerDeps,
+  maxMs: number,
+): { readonly happened: Promise<void>; readonly off: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const offFeed = engine.store.feed.onAppend(resolve);
+  const offTimer = engine.clock.timer(maxMs, resolve);
+  const off = (): void => {
+    offFeed();
+    offTimer();
+  };
+  return { happened: promise.finally(off), off };
+}
+
+async function questionRow(db: Db, id: string): Promise<QuestionRow> {
+  return db.selectFrom('questions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+}
+
+/** Notes go into the attempt's log; what is said too often is refused, not kept. */
+export class AgentNotes {
+  #count = 0;
+
+  async add(
+    deps: AgentHandlerDeps,
+    scope: AgentScope,
+    given: AgentParams<'agent.progress'>,
+  ): Promise<AgentResult<'agent.progress'>> {
+    const { store, switchboard, mask } = deps.engine;
+    const text = mask(boundedText(given.text, 'The note', noteCharactersMax));
+    await attemptAtWork(store.db, scope);
+    if (this.#count >= notesPerPartMax) {
+      throw new Refusal(
+        'too_many',
+        `${this.#count} notes are enough; put the rest into your summary.`,
+      );
+    }
+    this.#count += 1;
+    if (!switchboard.note(scope.taskId, text)) {
+      throw new Refusal('attempt_over', `Nobody follows ${scope.part} any more; the note is lost.`);
+    }
+    return { message: 'Noted.' };
+  }
+}
