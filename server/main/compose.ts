@@ -25,6 +25,7 @@ import { openStore } from '../store/open.ts';
 import type { Store, Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
 import { createHelperProcess, type HelperProcess } from './helper-process.ts';
+import { machineFacts } from './machine-facts.ts';
 import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
 import { workFiles } from './work-files.ts';
 
@@ -201,6 +202,7 @@ export function composeEngine(
     commandEnvironment: () => plainEnvironment(live.environment),
     secrets,
     mask,
+    machine: machineFacts(worktreesOf(places.root, live.settings.worktreeRoot)),
     owner: `${process.pid}`,
     crashPoint: crash,
     chance: Math.random,
@@ -270,6 +272,8 @@ function workSettings(settings: Settings): WorkSettings {
     taskContextCount: settings.taskContextCount,
     taskContextMaxAgeMs: settings.taskContextMaxAgeMs,
     maxDescriptionBytes: settings.maxDescriptionBytes,
+    budget: settings.budget,
+    machine: settings.machine,
   };
 }
 
