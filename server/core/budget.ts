@@ -165,6 +165,6 @@ function remedy(found: BudgetFinding, name: string): string {
     case 'epic':
       return `nothing of it starts before a change: ${raise}, then "drover run"`;
     case 'day':
-      return `nothing starts before tomorrow, unless you ${raise}`;
+      return `nothing starts before tomorrow, unless you ${raise} and say "drover run" again`;
   }
 }

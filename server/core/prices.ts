@@ -16,7 +16,7 @@ interface Price {
 const prices: readonly (readonly [string, Price])[] = [
   ['haiku', { input: 1, output: 5, cacheRead: 0.1 }],
   ['sonnet', { input: 3, output: 15, cacheRead: 0.3 }],
-  ['opus', { input: 15, output: 75, cacheRead: 1.5 }],
+  ['opus', { input: 5, output: 25, cacheRead: 0.5 }],
   ['mini', { input: 0.5, output: 2, cacheRead: 0.05 }],
   ['flash', { input: 0.5, output: 3, cacheRead: 0.05 }],
   ['gpt', { input: 2, output: 14, cacheRead: 0.2 }],

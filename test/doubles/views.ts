@@ -136,6 +136,7 @@ export function snapshotOf(
     tasks,
     stuck: [],
     questions: [],
+    holds: [],
     ...rest,
   };
 }

@@ -131,7 +131,7 @@ suite('counting what an agent uses', () => {
     counter.usage(totals(1_000_000, 0));
     assert.deepEqual(counter.takeUnstored(), {
       tokens: 1_000_000,
-      usd: 15,
+      usd: 5,
       turns: 1,
       workedMs: 1_500,
     });
