@@ -133,6 +133,8 @@ export const boundSettingTable = {
 
 export type BoundSettingKey = keyof typeof boundSettingTable;
 
+export const boundSettingKeys = Object.keys(boundSettingTable) as readonly BoundSettingKey[];
+
 type Get = <T>(key: BoundSettingKey) => T;
 
 function limitsOf(get: Get, scope: BudgetScope): BudgetLimits {

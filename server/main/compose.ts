@@ -13,6 +13,7 @@ import type { AgentDriver, AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { runShellCommand } from '../agents/shell-command.ts';
 import { loadSettings, type LoadedSettings, type SettingsRequest } from '../config/load.ts';
+import { boundSettingKeys } from '../core/bound-settings.ts';
 import { Refusal } from '../core/failure.ts';
 import type { Settings } from '../core/settings.ts';
 import { createEmbeddedDurable, type EmbeddedDurable } from '../durable/embedded/embedded.ts';
@@ -79,6 +80,17 @@ export class LiveSettings {
   async refresh(): Promise<void> {
     const loaded = await load(this.#root, this.environment, this.#flags);
     if (loaded.problems.length === 0) this.#loaded = loaded;
+  }
+
+  /** Budgets and what the machine must have left can be changed under a run that is at work; nothing else can. */
+  async refreshBounds(): Promise<void> {
+    const loaded = await load(this.#root, this.environment, this.#flags);
+    if (loaded.problems.length > 0) return;
+    const { budget, machine } = loaded.settings;
+    const values = { ...this.#loaded.values };
+    for (const key of boundSettingKeys) values[key] = loaded.values[key];
+    const settings = { ...this.#loaded.settings, budget, machine };
+    this.#loaded = { ...this.#loaded, values, settings };
   }
 
   get loaded(): LoadedSettings {
