@@ -84,7 +84,7 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
     for (const candidate of candidates) {
       if (taken.length >= free) break;
       const agent = candidate.agent ?? engine.settings().agentKind;
-      if (candidate.status === 'ready' && limited.has(agent)) continue;
+      if (limited.has(agent)) continue;
       const leftOfKind = left.get(agent);
       if (leftOfKind === 0) continue;
       const claim = await claimTask(tx, engine.store.sources, {
