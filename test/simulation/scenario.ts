@@ -1,5 +1,7 @@
 // What a seed is about: the plan of tasks, the settings, and how much goes wrong.
 
+import { noBudgets } from '../../server/core/budget.ts';
+import { anyMachine } from '../../server/core/machine.ts';
 import type { WorkSettings } from '../../server/workflows/engine.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Files } from '../doubles/simulated-git-objects.ts';
@@ -124,6 +126,8 @@ function drawSettings(chance: SeededChance): WorkSettings {
     taskContextCount: chance.percent(50) ? 3 : 0,
     taskContextMaxAgeMs: 3_600_000,
     maxDescriptionBytes: 10_000,
+    budget: noBudgets,
+    machine: anyMachine,
   };
 }
 
