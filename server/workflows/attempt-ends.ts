@@ -144,7 +144,7 @@ export async function waitForAccount(
           .doUpdateSet({ limited_until_ms: until, message: engine.mask(message) }),
       )
       .execute();
-    await beginSlowly(engine, tx, claim, until);
+    await beginSlowly(tx, claim, until);
     await setAttempt(tx, claim.taskId, claim.attempt, { state: 'waiting' });
     await engine.store.transition(tx, {
       taskId: claim.taskId,

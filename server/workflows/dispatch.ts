@@ -53,7 +53,7 @@ export interface Dispatched {
 /** Starts what can start now. */
 export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
   const { db } = engine.store;
-  const rules = await startRules(engine, run);
+  const rules = await startRules(engine);
   if ((await freeWorkers(db, run)) === 0) return { started: 0, full: true };
   if (rules.isHeld) return { started: 0, full: false };
   const look = {

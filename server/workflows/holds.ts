@@ -10,7 +10,6 @@ import {
   type Hold,
   paceOf,
   type Reads,
-  type RunRow,
   setHolds,
   setPace,
   type Tx,
@@ -28,12 +27,12 @@ export interface StartRules {
 }
 
 /** What may start now; what may not is written down with its reason when that has changed. */
-export async function startRules(engine: Engine, run: RunRow): Promise<StartRules> {
+export async function startRules(engine: Engine): Promise<StartRules> {
   const { db } = engine.store;
   const busy = await busyAgents(db);
   const general = [...(await dayHold(engine, db)), ...machineHolds(engine, busy)];
   const epics = await epicHolds(engine, db);
-  const paces = await paceHolds(engine, db, run, busy);
+  const paces = await paceHolds(engine, db, busy);
   await tellHolds(engine, [...general, ...epics, ...paces.holds]);
   return {
     isHeld: general.length > 0,
@@ -99,12 +98,12 @@ async function epicHolds(engine: Engine, db: Reads): Promise<Hold[]> {
 async function paceHolds(
   engine: Engine,
   db: Reads,
-  run: RunRow,
   busy: ReadonlyMap<string, number>,
 ): Promise<{ holds: Hold[]; free: Map<string, number> }> {
   const nowMs = engine.clock.now();
   const holds: Hold[] = [];
   const free = new Map<string, number>();
+  const workers = await workersOfAll(db);
   const accounts = await db
     .selectFrom('accounts')
     .select('name')
@@ -112,13 +111,13 @@ async function paceHolds(
     .execute();
   for (const { name } of accounts) {
     const pace = await paceOf(db, name);
-    const allowed = agentsAllowed(pace, nowMs, run.workers);
-    if (allowed >= run.workers) continue;
+    const allowed = agentsAllowed(pace, nowMs, workers);
+    if (allowed >= workers) continue;
     const left = Math.max(0, allowed - (busy.get(name) ?? 0));
     free.set(name, left);
     if (left > 0) continue;
-    const reason = `The provider of ${name} is overloaded or just back from its limit: ${allowed} of ${run.workers} agents work at once for now, and one more after each quiet while.`;
-    holds.push({ scope: `agent/${name}`, reason, untilMs: nextPaceMs(pace, nowMs, run.workers) });
+    const reason = `The provider of ${name} is overloaded or just back from its limit: ${allowed} of ${workers} agents work at once for now, and one more after each quiet while.`;
+    holds.push({ scope: `agent/${name}`, reason, untilMs: nextPaceMs(pace, nowMs, workers) });
   }
   return { holds, free };
 }
@@ -133,27 +132,23 @@ export async function slowDown(
   if (!isOverload(retry)) return;
   const busy = (await busyAgents(tx)).get(claim.agent) ?? 1;
   const before = await paceOf(tx, claim.agent);
-  const workers = await workersOf(engine, tx, claim);
+  const workers = await workersOfAll(tx);
   const pace = slowerPace(before, engine.clock.now(), { workers, busy });
   if (pace !== null) await setPace(tx, claim.agent, pace);
 }
 
 /** After a limit not all come back at once: should it not be over, few find that out. */
-export async function beginSlowly(
-  engine: Engine,
-  tx: Tx,
-  claim: Claim,
-  untilMs: number,
-): Promise<void> {
-  const workers = await workersOf(engine, tx, claim);
+export async function beginSlowly(tx: Tx, claim: Claim, untilMs: number): Promise<void> {
+  const workers = await workersOfAll(tx);
   await setPace(tx, claim.agent, { agents: Math.max(1, Math.ceil(workers / 4)), atMs: untilMs });
 }
 
-async function workersOf(engine: Engine, tx: Tx, claim: Claim): Promise<number> {
-  const run = await tx
+/** Of the largest run: what is told must not depend on which of several runs looks. */
+async function workersOfAll(db: Reads): Promise<number> {
+  const row = await db
     .selectFrom('runs')
-    .select('workers')
-    .where('id', '=', claim.runId)
+    .select((eb) => eb.fn.max('workers').as('workers'))
+    .where('state', '=', 'active')
     .executeTakeFirst();
-  return run?.workers ?? engine.settings().workers;
+  return row?.workers ?? 1;
 }
