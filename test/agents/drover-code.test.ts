@@ -3,7 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createDroverCodeDriver } from '../../server/agents/drover-code/driver.ts';
 import type { DroverCodeDeps } from '../../server/agents/drover-code/headless-run.ts';
@@ -84,13 +91,15 @@ suite('Drover Code driver', function () {
     do: 'print',
     text: `${JSON.stringify({ ...fields, ts: '2026-01-02T03:04:05.123456789Z', type })}\n`,
   });
+  function git(...args: string[]): string {
+    return execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+      cwd: run.cwd,
+      env: { ...minimalEnvironment, HOME: join(run.folder, 'home') },
+      stdio: 'pipe',
+      encoding: 'utf8',
+    });
+  }
   function repository(): void {
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
-        cwd: run.cwd,
-        env: { ...minimalEnvironment, HOME: join(run.folder, 'home') },
-        stdio: 'pipe',
-      });
     git('init', '-q');
     git('commit', '-q', '--allow-empty', '-m', 'base');
   }
@@ -313,25 +322,49 @@ suite('Drover Code driver', function () {
   });
 
   test('a run that a dead backend left is followed to its end by the next', async () => {
-    const more = join(run.folder, 'more');
+    const goOn = join(run.folder, 'go on');
     play({
       steps: [
         event('usage', { total_input_tokens: 3 }),
+        event('tool_done', {
+          id: 'x',
+          name: 'bash',
+          is_error: true,
+          output_summary: 'denied by user',
+        }),
+        { do: 'await', path: goOn },
         event('text_delta', { text: 'the end' }),
-        { do: 'write', path: more, text: 'x' },
       ],
     });
     const { backend, agent } = await startUnderBackend(settings(), requestOf());
+    const logged = () =>
+      existsSync(run.request.logPath) ? readFileSync(run.request.logPath, 'utf8') : '';
+    while (!logged().includes('tool_result')) await new Promise((next) => setTimeout(next, 20));
     await killAndWait(backend);
-    const driver = createDroverCodeDriver(settings(), {
-      processTable: createProcessTable(),
-      baseDir: '/',
-    });
-    const never = new AbortController().signal;
-    // Killed before it was released, nothing ran; killed afterwards, the result is there.
-    const outcome = await driver.adopt(requestOf(), agent, host, never);
-    assert.equal(outcome === null, !existsSync(more));
+    const own = { processTable: createProcessTable(), baseDir: '/' };
+    const driver = createDroverCodeDriver(settings(), own);
+    const following = driver.adopt(requestOf(), agent, host, new AbortController().signal);
+    writeFileSync(goOn, '');
+    const expected = { kind: 'done', summary: 'the end', deniedTools: ['bash'] };
+    assert.deepEqual(await following, expected);
+    // Once more, as after a backend that died before it had stored the outcome.
+    const again = createRecordingHost();
+    const signal = new AbortController().signal;
+    assert.deepEqual(await driver.adopt(requestOf(), agent, again, signal), expected);
+    assert.deepEqual(again.ofType('exit'), []);
     await assertNothingLeft(run.request.runId);
+  });
+
+  test('H12 a run in a worktree leaves the checkout as it was', async () => {
+    repository();
+    const worktree = join(run.folder, 'slot');
+    git('worktree', 'add', '-q', worktree, 'HEAD');
+    const before = [git('status', '--porcelain'), git('rev-parse', 'HEAD'), readdirSync(run.cwd)];
+    play({ steps: [{ do: 'write', path: 'made.txt', text: 'x' }] });
+    assert.equal((await start({ cwd: worktree })).kind, 'done');
+    assert.deepEqual(readdirSync(worktree).toSorted(), ['.git', 'made.txt']);
+    const after = [git('status', '--porcelain'), git('rev-parse', 'HEAD'), readdirSync(run.cwd)];
+    assert.deepEqual(after, before);
   });
 
   suite('over the bridge', () => {
@@ -356,6 +389,16 @@ suite('Drover Code driver', function () {
       assert.equal(retryable, false);
       assert.match(message, /does not offer to execute/);
       await assertNothingLeft(run.request.runId);
+    });
+
+    test('B09 what was streamed is completed by the answer, and shown once', async () => {
+      play({ bridge: 'deltas' });
+      const outcome = await start();
+      assert.equal(outcome.kind === 'done' && outcome.summary, 'first second');
+      assert.deepEqual(
+        host.ofType('text').map((one) => one.text),
+        ['first ', 'second'],
+      );
     });
 
     test('B13 an error of the loop is told in its words', async () => {

@@ -21,6 +21,8 @@ export type DoubleStep =
   | { readonly do: 'write'; readonly path: string; readonly text: string }
   | { readonly do: 'ignore-term' }
   | { readonly do: 'child' }
+  /** Goes on as soon as the file is there. */
+  | { readonly do: 'await'; readonly path: string }
   | { readonly do: 'sleep' };
 
 export interface DoubleScript {
@@ -112,6 +114,9 @@ async function playStep(step: DoubleStep): Promise<void> {
       break;
     case 'child':
       spawn('/bin/sh', ['-c', 'trap "" TERM; sleep 600; sleep 600'], { stdio: 'ignore' });
+      break;
+    case 'await':
+      while (!existsSync(step.path)) await new Promise((resolve) => setTimeout(resolve, 20));
       break;
     case 'sleep':
       await new Promise((resolve) => setTimeout(resolve, 600_000));

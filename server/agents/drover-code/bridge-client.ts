@@ -127,7 +127,7 @@ export class BridgeClient {
     if (this.#closed !== null) return;
     this.#closed = error;
     if (this.#pingTimer !== null) clearTimeout(this.#pingTimer);
-    for (const settle of [...this.#outstanding.values()]) settle(err(error));
+    for (const settle of this.#outstanding.values()) settle(err(error));
   }
 
   #request(method: string, params: Json, timeoutMs: number | null): Promise<Answer> {

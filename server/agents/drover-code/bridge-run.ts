@@ -21,6 +21,7 @@ type Answer = Result<string, BridgeError>;
 
 const stderrCharsMax = 4_096;
 const closeMs = 5_000;
+const streamedCharsMax = 32 * 1024 * 1024;
 
 interface Bridge {
   readonly child: ChildProcessWithoutNullStreams;
@@ -111,7 +112,7 @@ function connect(
       await Promise.race([once(child.stdin, 'drain'), gone]).catch(() => undefined);
     },
     onText: (text) => {
-      bridge.streamed = `${bridge.streamed}${text}`;
+      bridge.streamed = `${bridge.streamed}${text}`.slice(0, streamedCharsMax);
       record.emit({ type: 'text', text });
     },
     onLog: (text) => record.emit({ type: 'output', stream: 'stdout', text }),
@@ -154,11 +155,15 @@ function bridgeOutcome(
     return { kind: 'failed', failure: failure('timeout', message) };
   }
   if (!answer.ok) return { kind: 'failed', failure: bridgeFailure(answer.error, end, bridge) };
-  // What was streamed may have gaps; the answer is whole.
-  if (answer.value !== bridge.streamed && answer.value !== '') {
-    run.record.emit({ type: 'text', text: answer.value });
-  }
+  const text = notYetShown(answer.value, bridge.streamed);
+  if (text !== '') run.record.emit({ type: 'text', text });
   return { kind: 'done', summary: answer.value.trim().slice(0, 2_000), deniedTools: [] };
+}
+
+/** What was streamed may have gaps; the answer is whole, so it is told again where they differ. */
+function notYetShown(answer: string, streamed: string): string {
+  if (streamed === '') return answer;
+  return answer.startsWith(streamed) ? answer.slice(streamed.length) : `\n${answer}`;
 }
 
 function bridgeFailure(error: BridgeError, end: ProgramEnd<OwnEnd>, bridge: Bridge): Failure {

@@ -72,6 +72,7 @@ export class FrameReader {
           this.#fail(events, 'frame-too-large', tooLargeMessage(header.length));
           return null;
         }
+        if (header.unknown !== '') events.push({ kind: 'stray', text: header.unknown });
         this.#bodyBytes = header.length;
         return bytes.subarray(header.end);
     }
@@ -93,11 +94,18 @@ function tooLargeMessage(length: number): string {
 type Header =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'stray'; readonly bytes: number }
-  | { readonly kind: 'header'; readonly length: number; readonly end: number };
+  | {
+      readonly kind: 'header';
+      readonly length: number;
+      readonly end: number;
+      /** Lines that look like headers and may as well be words of the program. */
+      readonly unknown: string;
+    };
 
 /** Lines up to an empty one, ended by CR LF or LF. Headers that we do not know may stand before and behind the length. */
 function findHeader(bytes: Buffer): Header {
   let length: number | null = null;
+  let unknown = '';
   for (let start = 0; ;) {
     const lineEnd = bytes.indexOf(0x0a, start);
     const end = lineEnd < 0 ? bytes.length : lineEnd;
@@ -107,7 +115,7 @@ function findHeader(bytes: Buffer): Header {
     if (inside > 0) return { kind: 'stray', bytes: start + inside };
     if (lineEnd < 0) return { kind: 'incomplete' };
     if (line === '') {
-      if (length !== null) return { kind: 'header', length, end: lineEnd + 1 };
+      if (length !== null) return { kind: 'header', length, end: lineEnd + 1, unknown };
       return { kind: 'stray', bytes: lineEnd + 1 };
     }
     if (inside === 0) {
@@ -116,6 +124,8 @@ function findHeader(bytes: Buffer): Header {
       length = Number(digits);
     } else if (!/^[A-Za-z-]+:/.test(line)) {
       return { kind: 'stray', bytes: lineEnd + 1 };
+    } else if (!line.startsWith('Content-')) {
+      unknown += `${line}\n`;
     }
     start = lineEnd + 1;
   }
