@@ -5,6 +5,7 @@ import { createAcpDriver } from './acp/driver.ts';
 import { createClaudeDriver } from './claude/driver.ts';
 import { createCommandDriver } from './command.ts';
 import { createDemoDriver } from './demo/driver.ts';
+import { createDroverCodeDriver } from './drover-code/driver.ts';
 import type { AgentDriver, AgentKind, AgentSettings, ProcessTable } from './port.ts';
 import type { SpawnElsewhere } from './spawn.ts';
 
@@ -36,6 +37,7 @@ export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDr
     case 'acp':
       return createAcpDriver(settings.kind, settings, deps);
     case 'drover-code':
+      return createDroverCodeDriver(settings, deps);
     case 'amp':
       throw notDriven(settings.kind);
   }

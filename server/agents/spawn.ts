@@ -17,8 +17,11 @@ export interface SpawnRequest {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** `file`: reads files.input, needs nobody to write, so it can be adopted. `pipe`: we write while it runs. */
-  readonly stdin: 'file' | 'pipe';
+  /**
+   * `file`: reads files.input, needs nobody to write, so it can be adopted. `pipe`: we write while it runs. `none`: the
+   * null device, for a program that takes its prompt in another way; it can be adopted too.
+   */
+  readonly stdin: 'file' | 'pipe' | 'none';
 }
 
 export interface AgentExit {
@@ -74,7 +77,7 @@ export async function spawnAgentElsewhere(
   elsewhere: SpawnElsewhere | undefined,
 ): Promise<AgentChild> {
   // What we write while it runs would take a way round.
-  const started = request.stdin === 'file' ? await elsewhere?.(request) : null;
+  const started = request.stdin !== 'pipe' ? await elsewhere?.(request) : null;
   if (started === null || started === undefined) return spawnAgent(request);
   return {
     process: started.process,
@@ -95,7 +98,12 @@ export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
     return descriptor;
   };
   try {
-    const stdin = request.stdin === 'pipe' ? 'pipe' : open(files.input, constants.O_RDONLY);
+    const stdin =
+      request.stdin === 'file'
+        ? open(files.input, constants.O_RDONLY)
+        : request.stdin === 'none'
+          ? 'ignore'
+          : 'pipe';
     const output = [open(files.stdout, appendFlags), open(files.stderr, appendFlags)];
     const isWindows = process.platform === 'win32';
     const stdio: StdioOptions = isWindows ? [stdin, ...output] : [stdin, ...output, 'pipe'];

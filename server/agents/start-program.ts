@@ -16,7 +16,7 @@ export interface StartOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  readonly stdin: 'file' | 'pipe';
+  readonly stdin: 'file' | 'pipe' | 'none';
   /** Takes lines that an earlier process of the same part had printed and nobody had read. */
   readonly onLeftoverLine: (stream: OutputStream, line: string) => void;
   readonly elsewhere?: SpawnElsewhere | undefined;

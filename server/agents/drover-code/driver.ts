@@ -1,0 +1,95 @@
+// Drives Drover Code: headless as a rule, over its IDE bridge where the safe probe shows that pipes reach it.
+
+import { failure } from '../../core/failure.ts';
+import { findProgram } from '../find-program.ts';
+import type { AgentDriver, AgentHost, AgentOutcome, AgentRequest, AgentSettings } from '../port.ts';
+import { openRunRecord, type RunRecord } from '../run-record.ts';
+import { runBridge } from './bridge-run.ts';
+import {
+  adoptHeadless,
+  emptyPrompt,
+  runHeadless,
+  type DroverCodeDeps,
+  type DroverCodeRun,
+} from './headless-run.ts';
+import { promptText } from './invocation.ts';
+import { binaryKind } from './safe-probe.ts';
+import { sqlforgeGuidance } from './sqlforge.ts';
+
+const programName = 'drover-code';
+
+export function createDroverCodeDriver(settings: AgentSettings, deps: DroverCodeDeps): AgentDriver {
+  const name = settings.path ?? programName;
+  const missing = `Drover Code ("${name}") was not found or cannot be executed: install it, or set [agent] path (DROVER_AGENT_PATH).`;
+  const runOf = (
+    request: AgentRequest,
+    host: AgentHost,
+    signal: AbortSignal,
+    record: RunRecord,
+  ): DroverCodeRun => ({
+    request,
+    host,
+    signal,
+    record,
+    settings,
+    deps,
+    prompt: record.mask(wholePrompt(request)),
+  });
+  return {
+    kind: 'drover-code',
+    capabilities: { resume: false, questions: false, hints: false, cost: false, adopt: true },
+    probe: async () => {
+      const program = findProgram(name, process.env, deps.baseDir);
+      if (program === null) return { ok: false, version: null, message: missing };
+      const kind = await binaryKind(program, process.env['PATH'] ?? '', deps.processTable);
+      const way = kind === 'bridge' ? 'driven over its bridge' : 'driven headless';
+      return { ok: true, version: null, message: `${program} (${way})` };
+    },
+    run: async (request, host, signal) => {
+      if (signal.aborted) return { kind: 'stopped' };
+      const program = findProgram(name, request.env, deps.baseDir);
+      if (program === null) return { kind: 'failed', failure: failure('agent_missing', missing) };
+      if (wholeTask(request).trim() === '') return emptyPrompt();
+      const record = await openRunRecord(request, host);
+      try {
+        const run = runOf(request, host, signal, record);
+        if (request.resume) noteForgotten(record);
+        return await runEitherWay(run, program);
+      } finally {
+        await record.close();
+      }
+    },
+    adopt: async (request, agent, host, signal) => {
+      const record = await openRunRecord(request, host);
+      try {
+        return await adoptHeadless(agent, runOf(request, host, signal, record));
+      } finally {
+        await record.close();
+      }
+    },
+  };
+}
+
+async function runEitherWay(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
+  const { env } = run.request;
+  const kind = await binaryKind(program, env['PATH'] ?? '', run.deps.processTable);
+  if (run.signal.aborted) return { kind: 'stopped' };
+  return kind === 'bridge' ? await runBridge(run, program) : await runHeadless(run, program);
+}
+
+/** A process remembers nothing of the one before it. */
+function wholeTask(request: AgentRequest): string {
+  return request.resume ? (request.promptIfForgotten ?? request.prompt) : request.prompt;
+}
+
+function wholePrompt(request: AgentRequest): string {
+  const guidance = sqlforgeGuidance(request.cwd);
+  const task = promptText(wholeTask(request));
+  return guidance === null ? task : `${task}\n\n${guidance}\n`;
+}
+
+function noteForgotten(record: RunRecord): void {
+  const text =
+    'Drover Code keeps no conversation over its processes: the earlier one is lost, and a new one is told the whole task.';
+  record.emit({ type: 'note', level: 'warning', text });
+}

@@ -1,0 +1,96 @@
+// The result file of a headless run: together with the exit code it says how the run ended.
+
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import type { Mask } from '../masking.ts';
+
+export interface HeadlessResult {
+  readonly ok: boolean;
+  readonly error: string;
+  readonly commitSha: string | null;
+  readonly turnsUsed: number | null;
+  readonly tokensInput: number | null;
+  readonly tokensOutput: number | null;
+}
+
+export type ReadResult =
+  | { readonly kind: 'result'; readonly result: HeadlessResult }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+const schemaVersion = 1;
+const bytesMax = 1024 * 1024;
+
+/** Unknown fields are ignored; missing ones are as the program leaves out what is empty. */
+export function parseResult(text: string): ReadResult {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: 'unreadable', reason: 'it is no JSON' };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { kind: 'unreadable', reason: 'it is no object' };
+  }
+  const fields = value as Readonly<Record<string, unknown>>;
+  if (fields['schema_version'] !== schemaVersion) {
+    const found = JSON.stringify(fields['schema_version'])?.slice(0, 40) ?? 'missing';
+    return { kind: 'unreadable', reason: `its schema_version is ${found}, not ${schemaVersion}` };
+  }
+  if (typeof fields['ok'] !== 'boolean') {
+    return { kind: 'unreadable', reason: 'it does not say whether the run was ok' };
+  }
+  const number = (name: string): number | null => {
+    const found = fields[name];
+    return typeof found === 'number' ? found : null;
+  };
+  const words = (name: string): string | null => {
+    const found = fields[name];
+    return typeof found === 'string' ? found : null;
+  };
+  return {
+    kind: 'result',
+    result: {
+      ok: fields['ok'],
+      error: words('error') ?? '',
+      commitSha: words('commit_sha'),
+      turnsUsed: number('turns_used'),
+      tokensInput: number('tokens_input'),
+      tokensOutput: number('tokens_output'),
+    },
+  };
+}
+
+/** The file stays for a backend that asks again after a crash, but with its secrets masked. */
+export function takeResult(path: string, mask: Mask): ReadResult {
+  let text: string;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      if (fstatSync(file).size > bytesMax) return { kind: 'unreadable', reason: 'it is too large' };
+      text = readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return { kind: 'missing' };
+  }
+  const masked = mask(text);
+  if (masked !== text) {
+    writeFileSync(`${path}.new`, masked, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  }
+  return parseResult(masked);
+}
+
+/** An earlier run's result must not be taken for that of the next. */
+export function removeResult(path: string): void {
+  rmSync(path, { force: true });
+}
