@@ -1,6 +1,5 @@
 // What the command asks of the composition: one object, so that tests bring a second implementation.
 
-import type { AgentClient } from '../protocol/agent-requests.ts';
 import type { Client } from '../protocol/api.ts';
 
 /** `data`: a running backend, else the same handlers here. `engine`: started when there is none. `existing`: or null. */
@@ -29,8 +28,6 @@ export interface DoctorReport {
 
 export interface Backends {
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
-  /** For the tools of the agent that was started with these variables. */
-  readonly connectAgent: (env: NodeJS.ProcessEnv) => Promise<AgentClient>;
   readonly initProject: (
     root: string,
   ) => Promise<{ root: string; database: string; already: boolean }>;
