@@ -34,6 +34,7 @@ export const commandIds = [
   'drover.resumeRun',
   'drover.stopRun',
   'drover.preflight',
+  'drover.planFromSpec',
   // What the task tree carries out itself.
   'drover.newTask',
   'drover.newEpic',

@@ -8,6 +8,7 @@ import type { WebviewHost } from '../webviews/webview-host.ts';
 import type { CommandContext, CommandHandler, Handlers } from './context.ts';
 import { gettingStartedHandlers } from './getting-started.ts';
 import { panelHandlers } from './panels.ts';
+import { planFromSpecHandlers } from './plan-from-spec.ts';
 import { reviewHandlers } from './review.ts';
 import { runHandlers } from './runs.ts';
 import { taskHandlers } from './tasks.ts';
@@ -22,6 +23,7 @@ export function allHandlers({ takeOvers, review }: CommandParts): Handlers<Comma
     ...gettingStartedHandlers,
     ...panelHandlers,
     ...runHandlers,
+    ...planFromSpecHandlers,
     ...taskHandlers,
     ...takeOverHandlers(() => takeOvers),
     ...reviewHandlers(() => review.comments),

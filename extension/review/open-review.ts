@@ -32,7 +32,7 @@ export function showChange(shown: () => ShownReviews): CommandHandler {
       messages.tell('warning', `Only the first ${change.files.length} files are shown.`);
     }
     const title = plainText(reviewTitle(change), titleMax);
-    await shown().note(title, { root: project.root, id: change.id });
-    await openPairs(title, filePairs(project.root, change));
+    const review = { root: project.root, id: change.id, head: change.head };
+    await openPairs(await shown().note(title, review), filePairs(project.root, change));
   });
 }

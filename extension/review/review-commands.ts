@@ -6,6 +6,7 @@ import type { Project } from '../project.ts';
 import { sentMax } from './comment-text.ts';
 import { showChange } from './open-review.ts';
 import type { ReviewComments } from './review-comments.ts';
+import type { ShownReview } from './review-titles.ts';
 import type { ShownReviews } from './shown-reviews.ts';
 
 export interface ReviewParts {
@@ -23,15 +24,15 @@ type ReviewCommand =
 export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCommand> {
   return {
     'drover.review': showChange(() => parts().shown),
-    'drover.approveShown': onShown(parts, async ({ messages }, project, id) => {
+    'drover.approveShown': onShown(parts, async ({ messages }, project, { id, head }) => {
       const { length } = parts().comments.of(id, project.root);
       const detail = `${length} comments were not sent back. They stay as drafts.`;
       const isSure = length === 0 || (await messages.confirm('Approve anyway?', detail, 'Approve'));
       if (!isSure) return;
-      await project.request('approve', { id });
+      await project.request('approve', { id, seen: head });
       messages.tell('info', 'Approved: it lands now.');
     }),
-    'drover.sendBackShown': onShown(parts, async (context, project, id) => {
+    'drover.sendBackShown': onShown(parts, async (context, project, { id }) => {
       await sendBack(context, project, parts().comments, id);
     }),
     'drover.addComment': async ({ args }) => {
@@ -74,7 +75,7 @@ export async function sendBack(
 
 function onShown(
   parts: () => ReviewParts,
-  handler: (context: CommandContext, project: Project, id: string) => Promise<void>,
+  handler: (context: CommandContext, project: Project, review: ShownReview) => Promise<void>,
 ): CommandHandler {
   return async (context) => {
     const { messages, projects, args } = context;
@@ -85,7 +86,7 @@ function onShown(
       return;
     }
     const connection = await project.settled();
-    if (connection.kind === 'connected') return handler(context, project, shown.id);
+    if (connection.kind === 'connected') return handler(context, project, shown);
     messages.tell(
       'warning',
       connection.kind === 'unavailable' ? connection.message : 'Drover is still connecting.',

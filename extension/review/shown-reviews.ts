@@ -3,17 +3,17 @@
 import * as vscode from 'vscode';
 import { setContext } from '../context-keys.ts';
 import { readUri } from './git-uri.ts';
-
-export interface ShownReview {
-  readonly root: string;
-  /** The task or epic. */
-  readonly id: string;
-}
+import {
+  freeTitle,
+  isLabelOf,
+  readTitles,
+  type ShownReview,
+  titled,
+  type Titles,
+} from './review-titles.ts';
 
 const titlesKey = 'reviewTitles';
 const titlesMax = 50;
-
-type Titles = Readonly<Record<string, ShownReview>>;
 
 export class ShownReviews implements vscode.Disposable {
   readonly #memory: vscode.Memento;
@@ -30,10 +30,14 @@ export class ShownReviews implements vscode.Disposable {
     tell();
   }
 
-  async note(title: string, review: ShownReview): Promise<void> {
-    const others = Object.entries(this.#titles()).filter(([known]) => known !== title);
-    const kept = [...others, [title, review] as const].slice(-titlesMax);
+  /** The title to open the review under: that of another review, or of an older state of this one, gets an addition. */
+  async note(title: string, review: ShownReview): Promise<string> {
+    const titles = this.#titles();
+    const own = freeTitle(openOnes(titles), title, review);
+    const others = Object.entries(titles).filter(([known]) => known !== own);
+    const kept = [...others, [own, review] as const].slice(-titlesMax);
     await this.#memory.update(titlesKey, Object.fromEntries(kept));
+    return own;
   }
 
   /** By what a command was called on, else by the editor that has the focus; null: that is no review. */
@@ -42,7 +46,9 @@ export class ShownReviews implements vscode.Disposable {
     const active = vscode.window.activeTextEditor?.document.uri;
     for (const uri of [called, active]) {
       const file = uri instanceof vscode.Uri ? readUri(uri) : null;
-      if (file !== null) return { root: file.root, id: file.review };
+      if (file === null) continue;
+      const { root, review, sha, side } = file;
+      if (side === 'head') return { root, id: review, head: sha };
     }
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
     if (tab === undefined || !isMultiDiff(tab.input)) return null;
@@ -50,8 +56,7 @@ export class ShownReviews implements vscode.Disposable {
   }
 
   #titles(): Titles {
-    const kept: unknown = this.#memory.get(titlesKey);
-    return typeof kept === 'object' && kept !== null ? (kept as Titles) : {};
+    return readTitles(this.#memory.get(titlesKey));
   }
 
   dispose(): void {
@@ -59,18 +64,15 @@ export class ShownReviews implements vscode.Disposable {
   }
 }
 
+function openOnes(titles: Titles): Titles {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  const isOpen = (title: string): boolean => tabs.some(({ label }) => isLabelOf(label, title));
+  return Object.fromEntries(Object.entries(titles).filter(([title]) => isOpen(title)));
+}
+
 /** The class is not public (yet): of an input that extensions may not know there is nothing, or only this. */
 function isMultiDiff(input: unknown): boolean {
   return (
     input === undefined || (typeof input === 'object' && input !== null && 'textDiffs' in input)
   );
-}
-
-/** VS Code puts the number of files behind the title, in the person's language. */
-function titled(titles: Titles, label: string): ShownReview | null {
-  const known = Object.entries(titles).filter(([title]) => {
-    return label === title || label.startsWith(`${title} (`);
-  });
-  const [longest] = known.toSorted(([a], [b]) => b.length - a.length);
-  return longest?.[1] ?? null;
 }

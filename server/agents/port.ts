@@ -159,6 +159,12 @@ export interface AgentCapabilities {
   readonly adopt: boolean;
 }
 
+export interface AgentAccount {
+  readonly isSignedIn: boolean;
+  /** What to do where nobody is. */
+  readonly message: string;
+}
+
 export interface AgentDriver {
   readonly kind: AgentKind;
   readonly capabilities: AgentCapabilities;
@@ -168,6 +174,8 @@ export interface AgentDriver {
     readonly version: string | null;
     readonly message: string;
   }>;
+  /** Is somebody signed in, with this environment? Costs nothing. Null: it does not say. Absent: it cannot be asked. */
+  account?(env: Readonly<Record<string, string>>): Promise<AgentAccount | null>;
   /**
    * The agent's own program for a person, as a list of arguments, going on with a session (null: there is none yet).
    * Absent where an agent has no such program.

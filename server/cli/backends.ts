@@ -1,6 +1,8 @@
 // What the command asks of the composition: one object, so that tests bring a second implementation.
 
+import type { Result } from '../core/failure.ts';
 import type { Client } from '../protocol/api.ts';
+import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
 
 /** `data`: a running backend, else the same handlers here. `engine`: started when there is none. `existing`: or null. */
 export type BackendNeed = 'data' | 'engine' | 'existing';
@@ -26,6 +28,13 @@ export interface DoctorReport {
   }[];
 }
 
+export interface PlanFromSpecOptions extends SpecPlanRequest {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  readonly onNote: (text: string) => void;
+}
+
 export interface Backends {
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
   readonly initProject: (
@@ -33,6 +42,8 @@ export interface Backends {
   ) => Promise<{ root: string; database: string; already: boolean }>;
   readonly findProject: (from: string) => string | null;
   readonly doctor: (root: string | null) => Promise<DoctorReport>;
+  /** A design to a plan that `import` takes; writes nothing. */
+  readonly planFromSpec: (options: PlanFromSpecOptions) => Promise<Result<SpecPlanView>>;
   readonly runBackend: (options: {
     root: string;
     socket?: string;

@@ -1,5 +1,6 @@
 // The real process as the command's surroundings.
 
+import { createInterface } from 'node:readline';
 import { Refusal } from '../core/failure.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Output, Surroundings } from './surroundings.ts';
@@ -13,6 +14,7 @@ export function processSurroundings(): Surroundings {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     readStdin,
+    askLine: process.stdin.isTTY === true && process.stderr.isTTY === true ? askLine : null,
     loadBackends: async () => await import('../main/connect.ts'),
     nowMs: () => Date.now(),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
@@ -83,6 +85,21 @@ async function readStdin(): Promise<Buffer> {
     chunks.push(part);
   }
   return Buffer.concat(chunks);
+}
+
+/** The terminal's own line editing, so that Ctrl-C stays the signal that it is elsewhere. */
+async function askLine(question: string): Promise<string | null> {
+  const reader = createInterface({ input: process.stdin, terminal: false });
+  process.stderr.write(question);
+  try {
+    return await new Promise((resolve) => {
+      reader.once('line', resolve);
+      reader.once('close', () => resolve(null));
+    });
+  } finally {
+    reader.close();
+    process.stdin.pause();
+  }
 }
 
 function onInterrupt(listener: () => void): () => void {

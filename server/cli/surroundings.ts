@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly readStdin: () => Promise<Buffer>;
+  /** Asks a person for one line, on standard error; null for the end of input. Null where there is no terminal. */
+  readonly askLine: ((question: string) => Promise<string | null>) | null;
   /** Loaded only by commands that need it: the store and the engine are heavy. */
   readonly loadBackends: () => Promise<Backends>;
   readonly nowMs: () => number;

@@ -13,6 +13,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'agent.args': '["--verbose"]',
   'agent.model': '"sonnet"',
   'agent.permission_mode': '"acceptEdits"',
+  'spec.model': '"claude-sonnet-5-5"',
   guidelines: '"Run the linter before you finish."',
   default_labels: '["drover"]',
   worktree_root: '"../my-worktrees"',

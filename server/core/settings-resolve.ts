@@ -213,6 +213,7 @@ function settingsOf(values: Values): Settings {
       tools: get('agent.tools'),
       env: get('agent.env'),
     },
+    specModel: get('spec.model'),
     guidelines: get('guidelines'),
     maxDescriptionBytes: get('max_description_size'),
     maxWorkers: get('max_workers'),

@@ -69,6 +69,15 @@ export const settingTable = {
     doc: 'Variables that only the agent gets.',
     readBy: 'agents (environment)',
   },
+  'spec.model': {
+    value: { type: 'text' },
+    fallback: null,
+    env: 'DROVER_SPEC_MODEL',
+    flag: '--model',
+    inFile: true,
+    doc: 'Model that plans a design (`drover spec`).',
+    readBy: 'main (plan from spec)',
+  },
   guidelines: {
     value: { type: 'text' },
     fallback: '',
@@ -311,6 +320,7 @@ export interface Settings {
     readonly tools: boolean;
     readonly env: Readonly<Record<string, string>>;
   };
+  readonly specModel: string | null;
   readonly guidelines: string;
   readonly maxDescriptionBytes: number;
   readonly maxWorkers: number;

@@ -2,9 +2,10 @@
 
 import { secretValues } from '../agents/environment.ts';
 import { createMask } from '../agents/masking.ts';
-import { Refusal } from '../core/failure.ts';
+import { Refusal, type Result } from '../core/failure.ts';
 import { shownSettings } from '../core/settings-resolve.ts';
 import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts';
+import type { SpecPlanView } from '../protocol/spec-plan.ts';
 import { connectSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
 import { localClient } from '../rpc/transport/local.ts';
@@ -12,6 +13,7 @@ import { LiveSettings, openProject, type Environment, type SettingFlags } from '
 import { dataOnlyHandlers, feedOf } from './handlers.ts';
 import { maskWords } from './mask-words.ts';
 import { isAlive, placesOf, readAddress } from './places.ts';
+import type { PlanFromSpecOptions } from './plan-from-spec.ts';
 import { startBackend } from './start-backend.ts';
 
 export { doctor } from './doctor.ts';
@@ -24,6 +26,11 @@ export interface OpenClientOptions {
   readonly need: 'data' | 'engine' | 'existing';
   readonly env: NodeJS.ProcessEnv;
   readonly settingsFlags: Record<string, unknown>;
+}
+
+/** Loaded only here: a provider's library is heavy. */
+export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
+  return await (await import('./plan-from-spec.ts')).planFromSpec(options);
 }
 
 export async function openClient(options: OpenClientOptions): Promise<Client | null> {

@@ -17,6 +17,7 @@ import { activeRuns } from '../workflows/start-run.ts';
 import { listWorktrees, pruneWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
 import { type EngineHost, maskOf, type Project, type SettingFlags } from './compose.ts';
 import { maskingHandlers } from './mask-words.ts';
+import { specHandlers } from './spec-handlers.ts';
 
 export function feedOf(store: Store): Feed {
   return {
@@ -68,6 +69,8 @@ export function dataOnlyHandlers(project: Project): RequestHandlers {
     'task.give_back': refuse,
     'landing.undo': refuse,
     'backend.leave': refuse,
+    'spec.plan': refuse,
+    'spec.cancel': refuse,
     ...dataHandlers(project, false),
   };
   return maskingHandlers(handlers, () => maskOf(project.live));
@@ -113,7 +116,9 @@ export function allHandlers(
     // The settings of a run that is at work stay what they were at its beginning.
     if ((await activeRuns(host.engine)).length === 0) await project.live.refresh();
   });
-  return maskingHandlers({ ...data, ...engine, ...fresh }, () => maskOf(project.live));
+  return maskingHandlers({ ...data, ...engine, ...fresh, ...specHandlers(project) }, () =>
+    maskOf(project.live),
+  );
 }
 
 type Data = ReturnType<typeof createDataHandlers>;

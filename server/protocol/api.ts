@@ -168,7 +168,8 @@ export interface Requests extends PanelRequests {
   readonly 'task.hint': { params: { id: string; text: string }; result: TaskView };
   readonly 'task.resolve': { params: { id: string; note: string }; result: TaskView };
   readonly 'task.send_back': { params: { id: string; text: string }; result: TaskView | EpicView };
-  readonly approve: { params: { id: string }; result: TaskView | EpicView };
+  /** `seen`: the commit that was looked at. Of a task: refused when it is another one by now; of an epic: its tree is approved. */
+  readonly approve: { params: { id: string; seen?: string }; result: TaskView | EpicView };
   readonly answer: { params: { id: string; choice: string }; result: TaskView };
   readonly reset: {
     params: {

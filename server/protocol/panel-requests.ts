@@ -7,6 +7,7 @@ import type {
   PreflightView,
   TakeOverView,
 } from './panel-views.ts';
+import type { SpecPlanView } from './spec-plan.ts';
 import type { TaskView } from './views.ts';
 
 export interface PanelRequests {
@@ -51,6 +52,13 @@ export interface PanelRequests {
   };
   /** Takes landed work back by a commit that reverts it, while nothing that landed later depends on it. */
   readonly 'landing.undo': { params: { id: string }; result: TaskView };
+  /** Makes a plan of design texts (by name) and writes nothing; `import` takes its `jsonl`. One at a time. */
+  readonly 'spec.plan': {
+    params: { documents: Readonly<Record<string, string>>; model?: string };
+    result: SpecPlanView;
+  };
+  /** Ends the planning that is at work; it is then refused. */
+  readonly 'spec.cancel': { params: Record<string, never>; result: { cancelled: boolean } };
   /** `shutdown` under another name: a language client keeps that word for the end of its own connection. */
   readonly 'backend.leave': {
     params: { force?: boolean };

@@ -87,6 +87,8 @@ export interface QuestionView {
   readonly id: string;
   readonly task_id: string;
   readonly attempt: number;
+  /** The agent's own number of its request, as the attempt's log has it. */
+  readonly request_id: string;
   readonly kind: 'permission' | 'question' | 'review';
   readonly text: string;
   readonly choices: readonly string[];

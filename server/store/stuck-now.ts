@@ -6,6 +6,7 @@ import type { StuckView } from '../protocol/api.ts';
 import { findCycle } from '../core/graph.ts';
 import { readBoard } from './board.ts';
 import { readGraph } from './graph-rows.ts';
+import { readShape, shapeEvents } from './graph-shape.ts';
 import { NearTasks } from './near-tasks.ts';
 import type { Db } from './read.ts';
 import { type Held, reasonOf, stuckViews } from './stuck.ts';
@@ -25,11 +26,18 @@ export async function readStuck(db: Db, at: Db, seq: number): Promise<readonly S
   if (await hasLoops(db, at, seq)) return stuckViews(await readBoard(at));
   const holders = await readHolders(at);
   if (holders.length === 0) return [];
-  return (await viewsFrom(at, holders)) ?? stuckViews(await readBoard(at));
+  const near = new NearTasks(at);
+  const found = await viewsFrom(near, holders, near, levelsAsked);
+  if (found !== null) return found;
+  const shape = await readShape(db, at, seq);
+  await near.readLines(shape.reach(holders.map(({ id }) => id)));
+  return (await viewsFrom(near, holders, shape, Infinity)) ?? [];
 }
 
-/** A longer chain of waiting tasks is followed faster on the whole board. */
-const levelsMax = 60;
+/** A longer chain of waiting tasks is followed faster in memory. */
+const levelsAsked = 8;
+
+type Relations = Pick<NearTasks, 'families' | 'edgesTo'>;
 
 async function hasLoops(db: Db, at: Db, seq: number): Promise<boolean> {
   const known = memories.get(db);
@@ -49,7 +57,7 @@ async function mayHaveTurned(at: Db, { seq, hasLoops: had }: LoopMemory): Promis
     .selectFrom('events')
     .select('seq')
     .where('seq', '>', seq)
-    .where('type', 'in', ['task.created', 'task.edited', 'task.moved', 'task.removed'])
+    .where('type', 'in', shapeEvents)
     .$if(!had, (query) =>
       query.where((eb) =>
         eb.or([
@@ -97,8 +105,13 @@ function byPlace(
   return a.position - b.position || a.rowid - b.rowid;
 }
 
-async function viewsFrom(at: Db, holders: readonly Holder[]): Promise<readonly StuckView[] | null> {
-  const near = new NearTasks(at);
+/** Null: the chains are longer than this. */
+async function viewsFrom(
+  near: NearTasks,
+  holders: readonly Holder[],
+  relations: Relations,
+  levelsMax: number,
+): Promise<readonly StuckView[] | null> {
   await near.readLines(holders.map((holder) => holder.id));
   /** Stuck task → what is at the root of it. */
   const causes = new Map<string, Holder>();
@@ -106,10 +119,8 @@ async function viewsFrom(at: Db, holders: readonly Holder[]): Promise<readonly S
   let level = holders.map((holder) => ({ id: holder.id, cause: holder }));
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > levelsMax) return null;
-    const held = await heldBy(
-      near,
-      level.map((item) => item.id),
-    );
+    const ids = level.map((item) => item.id);
+    const held = await heldBy(near, ids, relations);
     const next: typeof level = [];
     for (const { id, cause } of level) {
       for (const waiting of held.get(id) ?? []) {
@@ -140,9 +151,10 @@ function placeOf(near: NearTasks, id: string): { position: number; rowid: number
 async function heldBy(
   near: NearTasks,
   ids: readonly string[],
+  relations: Relations,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const tops = ids.filter((id) => near.get(id)?.parent_id === null);
-  const families = await near.families(tops);
+  const families = await relations.families(tops);
   const heads = new Map<string, string[]>();
   for (const id of ids) {
     for (const member of families.get(id) ?? [id]) {
@@ -151,7 +163,7 @@ async function heldBy(
       else list.push(id);
     }
   }
-  const edges = await near.edgesTo(heads.keys());
+  const edges = await relations.edgesTo(heads.keys());
   await near.readLines(edges.flatMap((edge) => [edge.task_id, edge.blocked_by]));
   const held = new Map<string, Set<string>>();
   for (const { task_id: id, blocked_by: blocker } of edges) {

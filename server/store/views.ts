@@ -71,6 +71,7 @@ export function questionView(row: QuestionRow): QuestionView {
     id: row.id,
     task_id: row.task_id,
     attempt: row.attempt,
+    request_id: row.request_id,
     kind: row.kind === 'permission' || row.kind === 'review' ? row.kind : 'question',
     text: row.text,
     choices: textList(row.choices),

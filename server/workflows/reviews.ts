@@ -8,14 +8,20 @@ import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
 import { gateOf, submitLanding } from './submission.ts';
 
-export async function approve(engine: Engine, id: string): Promise<'task' | 'epic'> {
+/** `seen` is the commit that was looked at: a task's work that has changed since, or another tree, is not approved by it. */
+export async function approve(
+  engine: Engine,
+  id: string,
+  seen: string | null = null,
+): Promise<'task' | 'epic'> {
   const epic = await engine.store.db
     .selectFrom('epics')
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirst();
   if (epic !== undefined) {
-    await approveEpic(engine, id, epic.landing_state, epic.review_tree);
+    const tree = seen === null ? epic.review_tree : await treeSeen(engine, seen);
+    await approveEpic(engine, id, epic.landing_state, tree);
     return 'epic';
   }
   const row = await requireTask(engine, id);
@@ -24,9 +30,23 @@ export async function approve(engine: Engine, id: string): Promise<'task' | 'epi
       'illegal',
       `${id} is ${row.status}; only what needs a review can be approved (${nextStep(id, row.status)})`,
     );
+  if (seen !== null && row.commit_sha !== null && row.commit_sha !== seen) throw changedSince(id);
   // Said once already: it is on its way.
   if (!isHeld(row)) await approveTask(engine, row);
   return 'task';
+}
+
+async function treeSeen(engine: Engine, seen: string): Promise<string> {
+  const tree = await engine.git.treeOf(seen);
+  if (!tree.ok) throw new Refusal('git', tree.error.message);
+  return tree.value;
+}
+
+function changedSince(id: string): Refusal {
+  return new Refusal(
+    'illegal',
+    `${id} has changed since it was looked at; look at the change again, then approve it`,
+  );
 }
 
 async function approveEpic(

@@ -37,6 +37,15 @@ suite('Claude driver with the real Claude Code', function () {
     });
   });
 
+  test('says whether somebody is signed in, and asks no model', async () => {
+    const { ANTHROPIC_API_KEY: _, ...without } = bench.environment();
+    const account = async (env: Record<string, string>): Promise<boolean | undefined> =>
+      (await bench.driver().account?.(env))?.isSignedIn;
+    assert.equal(await account(bench.environment()), true);
+    assert.equal(await account(without), false);
+    assert.deepEqual(bench.fake.requests, []);
+  });
+
   test('three turns to the end, nothing secret kept', async () => {
     bench.fake.setScript(script('happy'));
     const outcome = await bench.start('HAPPY please', host);

@@ -2,7 +2,7 @@
 // handlers it is about and looks at the calls.
 
 import type { Backends, OpenClientOptions } from '../../server/cli/backends.ts';
-import { Refusal } from '../../server/core/failure.ts';
+import { err, failure, Refusal } from '../../server/core/failure.ts';
 import type {
   Answer,
   Client,
@@ -148,6 +148,7 @@ export function memoryBackend(
       findProject: (from) => from,
       doctor: async () => ({ backend: { running: false, pid: null, version: null }, checks: [] }),
       runBackend: async () => {},
+      planFromSpec: async () => err(failure('agent_failed', 'There is no model here.')),
       ...backendOverrides,
     },
   };

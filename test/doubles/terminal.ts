@@ -39,6 +39,8 @@ export interface MemoryTerminal {
   readonly exits: number[];
   nowMs: number;
   stdin: Buffer;
+  /** What the person types, line by line, when asked. */
+  readonly lines: string[];
   readonly env: NodeJS.ProcessEnv;
   interrupt(): void;
   run(...args: readonly string[]): Promise<number>;
@@ -54,6 +56,7 @@ export function memoryTerminal(backends: Backends, isTTY = false): MemoryTermina
     exits: [],
     nowMs: 1_700_000_000_000,
     stdin: Buffer.alloc(0),
+    lines: [],
     env: { PATH: '/bin' },
     interrupt() {
       for (const listener of listeners) listener();
@@ -65,6 +68,12 @@ export function memoryTerminal(backends: Backends, isTTY = false): MemoryTermina
     env: terminal.env,
     stdout,
     stderr,
+    askLine: isTTY
+      ? async (question) => {
+          stderr.write(question);
+          return terminal.lines.shift() ?? null;
+        }
+      : null,
     readStdin: async () => terminal.stdin,
     loadBackends: async () => backends,
     nowMs: () => terminal.nowMs,

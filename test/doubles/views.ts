@@ -110,6 +110,7 @@ export function questionView(
   return {
     task_id: 'task-a',
     attempt: 1,
+    request_id: `request of ${question.id}`,
     kind: 'permission',
     text: 'May I?',
     choices: ['allow', 'deny'],

@@ -13,6 +13,9 @@ import { beginPlan } from './support/plan.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
+/** Its change waits for a review: a file that looks like a secret is held back. */
+const holdsBack = 'cat > /dev/null\necho KEY=1 > .env\necho "work of $id" > "$id.txt"\n';
+
 suite('panels', function () {
   this.timeout(180_000);
   const project = useProjects();
@@ -37,8 +40,11 @@ suite('panels', function () {
     assert.fail('nothing was refused');
   }
 
-  async function run(client: Client, epic?: string): Promise<void> {
-    const started = await client.call('run.start', epic === undefined ? {} : { epic });
+  async function run(client: Client, epic?: string, land?: 'review'): Promise<void> {
+    const started = await client.call('run.start', {
+      ...(epic === undefined ? {} : { epic }),
+      ...(land === undefined ? {} : { land }),
+    });
     const ended = Promise.withResolvers<void>();
     const stop = await client.follow(
       started.after,
@@ -122,6 +128,47 @@ suite('panels', function () {
       assert.match(await refusal(read(sha, path)), message);
     }
     assert.match(await refusal(client.call('change', { id: 'b' })), /no commit to show/);
+  });
+
+  test('an approval is of what was looked at', async () => {
+    const here = project();
+    await beginPlan(here, [
+      { id: 'e', type: 'epic' },
+      { id: 'a', epic_id: 'e' },
+    ]);
+    const client = await open(here);
+    await run(client, 'e', 'review');
+    const before = await client.call('change', { id: 'e' });
+    here.write('repo/later.txt', 'by the user\n');
+    here.git('add', 'later.txt');
+    here.git('commit', '-qm', 'by the user');
+    const stale = await client.call('approve', { id: 'e', seen: before.head });
+    assert.equal(stale.id, 'e');
+    await run(client, 'e', 'review');
+    assert.equal(here.git('log', '-1', '--format=%s', 'main'), 'by the user');
+    const now = await client.call('change', { id: 'e' });
+    await client.call('approve', { id: 'e', seen: now.head });
+    await run(client, 'e', 'review');
+    assert.equal(here.git('rev-parse', 'main^{tree}'), here.git('rev-parse', `${now.head}^{tree}`));
+    assert.match(
+      await refusal(client.call('approve', { id: 'e', seen: '0'.repeat(40) })),
+      /0000000/,
+    );
+  });
+
+  test('a task that has changed since is not approved', async () => {
+    const here = project({ settings: '[gate]\ncommand = "true"\n', agent: holdsBack });
+    await beginPlan(here, ['a']);
+    const client = await open(here);
+    await run(client);
+    const { head } = await client.call('change', { id: 'a' });
+    assert.match(
+      await refusal(client.call('approve', { id: 'a', seen: here.git('rev-parse', 'main') })),
+      /a has changed since it was looked at/,
+    );
+    assert.equal((await client.call('task.show', { id: 'a' })).status, 'needs_review');
+    await client.call('approve', { id: 'a', seen: head });
+    await eventually('a has landed', () => existsSync(join(here.root, 'a.txt')));
   });
 
   test('what a person does by hand in a task is kept, and the agent goes on from there', async () => {

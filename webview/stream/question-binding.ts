@@ -1,5 +1,5 @@
-// Which open question of the board a question in the log is: buttons answer the board's question by its id. The board has
-// no number of the agent's request, so they are matched by what was asked, in the order they were asked in.
+// Which open question of the board a question in the log is, by the number of the agent's own request: buttons answer the
+// board's question by its id.
 
 import type { QuestionView } from '../../server/protocol/views.ts';
 import type { Entry } from './transcript.ts';
@@ -26,28 +26,13 @@ export function bindQuestions(
   );
   const byKey = new Map<number, QuestionView>();
   const bound = new Set<QuestionView>();
-  if (open.length === 0) return { byKey, unbound: open };
-  // The newest first: an older one that the agent asked in the same words was withdrawn without a word when it died.
-  const left = [...open];
-  for (const entry of [...entries].reverse()) {
-    if (left.length === 0) break;
-    const { body } = entry;
+  for (const { key, body } of entries) {
+    if (open.length === 0) break;
     if (body.kind !== 'question' || body.state !== 'open') continue;
-    const index = left.findLastIndex(
-      (question) =>
-        question.kind === body.asks &&
-        question.text === body.text &&
-        sameTexts(question.choices, body.choices),
-    );
-    const question = left[index];
+    const question = open.find(({ request_id }) => request_id === body.requestId);
     if (question === undefined) continue;
-    byKey.set(entry.key, question);
+    byKey.set(key, question);
     bound.add(question);
-    left.splice(index, 1);
   }
   return { byKey, unbound: open.filter((question) => !bound.has(question)) };
-}
-
-function sameTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, index) => text === b[index]);
 }

@@ -67,6 +67,7 @@ export class AcpSession {
   #stopReason: string | null = null;
   #error: AcpError | null = null;
   #costUsd: number | null = null;
+  readonly #asked = new Map<string, number>();
   #isReplaying = false;
   #openQuestions = 0;
   #waitedMs = 0;
@@ -261,6 +262,13 @@ export class AcpSession {
     }
   }
 
+  /** A call that is asked for twice is two questions: the answer to the first one is none to the second. */
+  #requestIdOf(toolCallId: string): string {
+    const times = (this.#asked.get(toolCallId) ?? 0) + 1;
+    this.#asked.set(toolCallId, times);
+    return times === 1 ? toolCallId : `${toolCallId} (${times})`;
+  }
+
   /** Drover's own tools, as the protocol hands them over: the agent starts the server itself. */
   #servers(): McpServerStdio[] {
     const { tools } = this.#options.request;
@@ -275,7 +283,7 @@ export class AcpSession {
   ): Promise<RequestPermissionResponse> {
     const { record, host, stopSignal } = this.#options;
     this.#emit([...this.#updates.flush(), ...this.#updates.takeTool(asked.toolCall)]);
-    const requestId = `${asked.toolCall.toolCallId}`;
+    const requestId = this.#requestIdOf(asked.toolCall.toolCallId);
     const question = maskDeep(
       {
         type: 'question' as const,

@@ -22,6 +22,7 @@ import type { AgentChild } from '../spawn.ts';
 import { followSpool } from '../spool.ts';
 import { startProgram } from '../start-program.ts';
 import { superviseProgram, type ProgramEnd } from '../supervise.ts';
+import { claudeAccount } from './account.ts';
 import { claudeArguments, claudeEnvironment, hasConversation } from './invocation.ts';
 import { takeLeftoverLines } from './leftovers.ts';
 import { claudeOutcome, type ClaudeEnd } from './outcome.ts';
@@ -70,6 +71,10 @@ export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): A
       const program = findProgram(name, process.env, deps.baseDir);
       if (program === null) return { ok: false, version: null, message: missingMessage };
       return await probeVersion(program);
+    },
+    account: async (env) => {
+      const program = findProgram(name, env, deps.baseDir);
+      return program === null ? null : await claudeAccount(program, env, settings);
     },
     interactive: (sessionId) => {
       const program = findProgram(name, process.env, deps.baseDir) ?? name;

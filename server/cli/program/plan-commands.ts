@@ -2,6 +2,7 @@
 
 import { Option, type Command } from 'commander';
 import type { AddOptions, EditOptions } from '../commands/plan.ts';
+import type { SpecOptions } from '../commands/spec.ts';
 import { collect, collectIds, define, priorityValue, wholeNumber } from './options.ts';
 import type { ProgramHost } from './options.ts';
 
@@ -38,6 +39,40 @@ export function definePlanCommands(program: Command, host: ProgramHost): void {
     .option('--no-epic', 'take the task out of its epic')
     .action(async (id: string, options: EditOptions) => {
       await host.run(edit, async (context) => (await load()).edit(context, id, options));
+    });
+  defineSpecCommand(program, host);
+}
+
+function defineSpecCommand(program: Command, host: ProgramHost): void {
+  const spec = define(program, 'spec <files...>', 'plan a design: epics, tasks, dependencies', [
+    'spec design.md',
+    'spec docs/design --epic --dry-run',
+    'spec design.md --out plan.jsonl',
+    'spec - --yes --model claude-sonnet-5-5 < design.md',
+  ]);
+  spec
+    .addHelpText(
+      'after',
+      `
+A file, a folder (its .md and .txt files) or - for standard input. The model is
+asked at ANTHROPIC_BASE_URL with ANTHROPIC_API_KEY; without a key, the installed
+Claude Code is. The plan is shown, and written whole or not at all. A plan from
+--out can be edited and goes in with "drover import".`,
+    )
+    .option('--epic', 'put all tasks into one epic')
+    .option('--model <name>', 'the model that plans (default: spec.model)')
+    .addOption(new Option('-y, --yes', 'write the plan without asking').conflicts('dryRun'))
+    .option('--dry-run', 'show the plan, write nothing')
+    .addOption(
+      new Option('-o, --out <file>', 'write the plan to a new file for import instead').conflicts([
+        'yes',
+        'dryRun',
+      ]),
+    )
+    .action(async (files: string[], options: SpecOptions) => {
+      await host.run(spec, async (context) =>
+        (await import('../commands/spec.ts')).spec(context, files, options),
+      );
     });
 }
 

@@ -189,19 +189,24 @@ async function agentChecks(engine: Engine, epicId: string | null): Promise<reado
   const checks: Check[] = [];
   for (const kind of kinds.size === 0 ? [engine.settings().agentKind] : kinds) {
     try {
-      const probe = await engine.driverFor(kind).probe();
-      const version = probe.version === null ? '' : ` ${probe.version}`;
-      checks.push(
-        probe.ok
-          ? check('agent', 'ok', `The agent ${kind}${version} is there.`)
-          : check('agent', 'error', probe.message),
-      );
+      checks.push(await agentCheck(engine, kind));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       checks.push(check('agent', 'error', error.message));
     }
   }
   return checks;
+}
+
+async function agentCheck(engine: Engine, kind: string): Promise<Check> {
+  const driver = engine.driverFor(kind);
+  const probe = await driver.probe();
+  if (!probe.ok) return check('agent', 'error', probe.message);
+  const account = (await driver.account?.(engine.agentEnvironment(kind))) ?? null;
+  if (account?.isSignedIn === false) return check('agent', 'error', account.message);
+  const version = probe.version === null ? '' : ` ${probe.version}`;
+  const login = account === null ? '' : ', and somebody is signed in';
+  return check('agent', 'ok', `The agent ${kind}${version} is there${login}.`);
 }
 
 async function gateCheck(engine: Engine, branch: string | null): Promise<Check> {

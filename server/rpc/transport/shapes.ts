@@ -100,7 +100,7 @@ const shapes: Shapes = {
   'task.hint': { id: 'text', text: 'text' },
   'task.resolve': { id: 'text', note: 'text' },
   'task.send_back': { id: 'text', text: 'text' },
-  approve: oneId,
+  approve: { id: 'text', seen: 'text?' },
   answer: { id: 'text', choice: 'text' },
   reset: {
     ids: 'texts?',
@@ -129,6 +129,8 @@ const shapes: Shapes = {
   change: oneId,
   'file.read': { sha: 'text', path: 'text' },
   'landing.undo': oneId,
+  'spec.plan': { documents: 'texts by name', model: 'text?' },
+  'spec.cancel': {},
   'backend.leave': { force: 'flag?' },
 };
 

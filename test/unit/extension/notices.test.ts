@@ -18,6 +18,7 @@ function question(id: string, task: string, choices: readonly string[]): Questio
     id,
     task_id: task,
     attempt: 1,
+    request_id: id,
     kind: 'permission',
     text: 'May I run npm test?',
     choices,

@@ -251,6 +251,42 @@ suite('changes of the board', () => {
     );
   });
 
+  test('a long chain is followed, also when it is lengthened, cut and given parts', async () => {
+    const project = await memoryStore();
+    const links = Array.from({ length: 30 }, (_, at) => ({
+      title: `L${at}`,
+      ...(at === 0 ? {} : { blocked_by: [`L${at - 1}`] }),
+    }));
+    const ids = await addTasks(project, [
+      ...links,
+      { title: 'P' },
+      { title: 'P1', parent: 'P', blocked_by: ['L29'] },
+      { title: 'Q', blocked_by: ['P'] },
+    ]);
+    const id = (title: string): string => ids[title] ?? '';
+    let board = await snapshot(project);
+    const follow = async (stuck: number): Promise<void> => {
+      const next = applyChanges(board, await readChanges(project.store.db, board.seq, extras));
+      assert.ok(next !== null);
+      board = next;
+      assert.deepEqual(board, await snapshot(project));
+      assert.equal(board.stuck.length, stuck);
+    };
+    const cut = (how: 'add_blockers' | 'remove_blockers'): Promise<unknown> =>
+      project.store.transaction((tx) =>
+        editTask(tx, project.sources, id('L15'), { [how]: [id('L14')] }),
+      );
+    await moveTask(project, id('L0'), ['paused']);
+    await follow(32);
+    await cut('remove_blockers');
+    await follow(14);
+    await cut('add_blockers');
+    await follow(32);
+    await moveTask(project, id('L0'), ['ready']);
+    await follow(0);
+    await project.close();
+  });
+
   test('a board that is far behind, or of another feed, is replaced', async () => {
     const project = await memoryStore();
     const { A: id = '' } = await addTasks(project, [{ title: 'A' }]);

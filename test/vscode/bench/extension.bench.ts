@@ -15,10 +15,11 @@ const logLines = 100_000;
 suite('the extension in VS Code, in numbers', () => {
   test('task tree', measureTree);
   test('stream', measureStream);
+  test('sixteen streams', measureGrid);
 });
 
-function print(what: string, ms: number, goal: string): void {
-  console.log(`${what.padEnd(58)} ${ms.toFixed(1).padStart(9)} ms   goal ${goal}`);
+function print(what: string, value: number, goal: string, unit = 'ms'): void {
+  console.log(`${what.padEnd(64)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(6)} goal ${goal}`);
 }
 
 async function open(project: Project): Promise<Workbench> {
@@ -108,6 +109,55 @@ async function measureStream(): Promise<void> {
   } finally {
     await bench.close();
     await project.expect(0, ['server', 'stop', '--force']);
+    await project.end(false);
+  }
+}
+
+const streams = 16;
+const linesPerSecond = 1_000;
+const streamSeconds = 20;
+
+/** Prints in portions of a twentieth of a second, catching up when the machine was slow. */
+const talker = `
+const total = ${linesPerSecond * streamSeconds}, startedAt = Date.now();
+let printed = 0;
+const timer = setInterval(() => {
+  const due = Math.min(total, Math.floor((Date.now() - startedAt) * ${linesPerSecond / 1_000}));
+  let text = '';
+  for (; printed < due; printed += 1) text += 'line ' + printed + ' of an agent that tells all it does\\n';
+  process.stdout.write(text);
+  if (printed >= total) clearInterval(timer);
+}, 50);
+`;
+
+/** All agents side by side, each as talkative as it gets; the panel reports its own frames, once a second. */
+async function measureGrid(): Promise<void> {
+  const project = makeProject({
+    agent: `echo x > "$DROVER_TASK_ID.txt"\nexec '${process.execPath}' -e "$(cat <<'END'${talker}END\n)"\n`,
+    settings: `max_workers = ${streams}\n`,
+  });
+  await project.expect(0, ['init']);
+  for (let index = 0; index < streams; index += 1) await project.add(`Stream ${index}`);
+  const bench = await open(project);
+  try {
+    await runCommand(bench.page, 'Drover: Open All Agents');
+    const grid = await webview(bench.page, 'grid');
+    await runCommand(bench.page, 'Drover: Run All Open Tasks');
+    await eventually(
+      'all agents have told everything',
+      async () => (await project.status()).counts.completed === streams,
+      180_000,
+    );
+    const heard = await measurementsOf(grid);
+    for (const name of ['grid.frame.median', 'grid.frame.worst', 'grid.frame.dropped']) {
+      const values = heard.filter((each) => each.name === name).map(({ ms }) => ms);
+      values.sort((a, b) => a - b);
+      const what = `${streams} streams of ${linesPerSecond} lines/s: ${name}, median`;
+      const isCount = name.endsWith('dropped');
+      print(what, at(values, 0.5), isCount ? '0' : '<= 16.7', isCount ? 'of 60' : 'ms');
+    }
+  } finally {
+    await bench.close();
     await project.end(false);
   }
 }

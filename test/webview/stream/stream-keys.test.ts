@@ -35,6 +35,7 @@ suite('webview: stream by keyboard', () => {
       id: 'q-1',
       task_id: taskId,
       attempt: 1,
+      request_id: 'r1',
       kind: 'permission',
       text: 'Claude Code wants to use Bash:\nnpm install',
       choices: ['Allow', 'Deny'],

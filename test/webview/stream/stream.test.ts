@@ -19,6 +19,7 @@ const permission = questionView({
   id: 'q-1',
   task_id: taskId,
   attempt: 1,
+  request_id: 'r1',
   kind: 'permission',
   text: 'Claude Code wants to use Bash:\nnpm install',
   choices: ['Allow', 'Deny'],

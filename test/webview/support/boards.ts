@@ -54,6 +54,7 @@ export function smallBoard(): StatusSnapshot {
       questionView({
         id: 'q-run',
         task_id: 'print',
+        request_id: 'q-run',
         text: 'May I run `npm install`?',
         choices: ['Allow', 'Deny'],
       }),

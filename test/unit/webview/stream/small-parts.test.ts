@@ -216,15 +216,8 @@ suite('questions and their rows', () => {
     text,
     choices: ['Allow', 'Deny'],
   });
-  const question = (id: string, text = 'May I?'): ReturnType<typeof questionView> =>
-    questionView({
-      id,
-      task_id: 't',
-      attempt: 1,
-      kind: 'permission',
-      text,
-      choices: ['Allow', 'Deny'],
-    });
+  const question = (id: string, requestId: string): ReturnType<typeof questionView> =>
+    questionView({ id, task_id: 't', attempt: 1, request_id: requestId, text: 'May I?' });
 
   const bound = (
     entries: readonly Entry[],
@@ -234,23 +227,12 @@ suite('questions and their rows', () => {
     return [[...byKey].map(([key, { id }]) => [key, id]), unbound.map(({ id }) => id)];
   };
 
-  test('by what was asked', () => {
-    const entries = entriesOf(asks('1', 'A?'), asks('2', 'B?'));
-    assert.deepEqual(bound(entries, question('qb', 'B?'), question('qa', 'A?')), [
+  test('by the number of the request, also when the words are the same', () => {
+    const entries = entriesOf(asks('1'), asks('2'), asks('3', 'Else?'));
+    assert.deepEqual(bound(entries, question('q2', '2'), question('q1', '1')), [
       [
-        [1, 'qb'],
-        [0, 'qa'],
-      ],
-      [],
-    ]);
-  });
-
-  test('the same words twice: in the order they were asked', () => {
-    const entries = entriesOf(asks('1'), asks('2'));
-    assert.deepEqual(bound(entries, question('first'), question('second')), [
-      [
-        [1, 'second'],
-        [0, 'first'],
+        [0, 'q1'],
+        [1, 'q2'],
       ],
       [],
     ]);
@@ -262,13 +244,13 @@ suite('questions and their rows', () => {
       requestId: '2',
       choice: 'Allow',
     });
-    assert.deepEqual(bound(entries, question('q')), [[[1, 'q']], []]);
+    assert.deepEqual(bound(entries, question('q', '1')), [[[1, 'q']], []]);
   });
 
   test('one whose row is not loaded stands alone; others are not ours', () => {
     const review = questionView({ id: 'r', task_id: 't', kind: 'review', text: 'Review' });
     const other = questionView({ id: 'o', task_id: 'x', text: 'May I?' });
-    assert.deepEqual(bound([], question('q'), review, other), [[], ['q']]);
+    assert.deepEqual(bound([], question('q', '1'), review, other), [[], ['q']]);
   });
 });
 

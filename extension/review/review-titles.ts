@@ -1,0 +1,52 @@
+// The titles of open reviews, and which review each stands for. Pure.
+
+export interface ShownReview {
+  readonly root: string;
+  /** The task or epic. */
+  readonly id: string;
+  /** The commit that is shown. */
+  readonly head: string;
+}
+
+export type Titles = Readonly<Record<string, ShownReview>>;
+
+/** A title stands for one state of one review only: another one of the same name is told apart by its id and commit. */
+export function freeTitle(titles: Titles, title: string, review: ShownReview): string {
+  const candidates = [title, `${title} · ${review.id}`];
+  const free = candidates.find((each) => isFree(titles[each], review));
+  return free ?? `${title} · ${review.id} · ${review.head.slice(0, 8)}`;
+}
+
+function isFree(present: ShownReview | undefined, { root, id, head }: ShownReview): boolean {
+  if (present === undefined) return true;
+  return present.root === root && present.id === id && present.head === head;
+}
+
+/** VS Code puts the number of files behind the title, in the person's language. */
+export function isLabelOf(label: string, title: string): boolean {
+  return label === title || label.startsWith(`${title} (`);
+}
+
+export function titled(titles: Titles, label: string): ShownReview | null {
+  const known = Object.entries(titles).filter(([title]) => isLabelOf(label, title));
+  const [longest] = known.toSorted(([a], [b]) => b.length - a.length);
+  return longest?.[1] ?? null;
+}
+
+/** What was kept by another version is left out. */
+export function readTitles(kept: unknown): Titles {
+  if (typeof kept !== 'object' || kept === null) return {};
+  return Object.fromEntries(
+    Object.entries(kept as Readonly<Record<string, unknown>>).flatMap(([title, raw]) => {
+      const review = readReview(raw);
+      return review === null ? [] : [[title, review] as const];
+    }),
+  );
+}
+
+function readReview(raw: unknown): ShownReview | null {
+  if (typeof raw !== 'object' || raw === null) return null;
+  const { root, id, head } = raw as Readonly<Record<string, unknown>>;
+  if (typeof root !== 'string' || typeof id !== 'string' || typeof head !== 'string') return null;
+  return { root, id, head };
+}

@@ -1,0 +1,91 @@
+// Is somebody signed in? Claude Code says so when it is greeted, before any model is called and anything is paid.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { AgentAccount, AgentSettings } from '../port.ts';
+import { claudeEnvironment } from './invocation.ts';
+
+const answerTimeoutMs = 10_000;
+const greeting = {
+  type: 'control_request',
+  request_id: 'account',
+  request: { subtype: 'initialize' },
+};
+
+/** Null: it did not say. Runs in an empty folder, with no settings but the user's. */
+export async function claudeAccount(
+  program: string,
+  env: Readonly<Record<string, string>>,
+  settings: AgentSettings,
+): Promise<AgentAccount | null> {
+  const cwd = mkdtempSync(join(tmpdir(), 'drover-account-'));
+  const formats = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
+  const child = spawn(
+    program,
+    [
+      '-p',
+      ...formats,
+      '--setting-sources',
+      'user',
+      '--strict-mcp-config',
+      '--no-session-persistence',
+    ],
+    { cwd, env: claudeEnvironment(env, settings), stdio: ['pipe', 'pipe', 'ignore'] },
+  );
+  const ended = new Promise<void>((done) => child.once('close', () => done()));
+  const timer = setTimeout(() => child.kill('SIGKILL'), answerTimeoutMs);
+  child.on('error', () => {});
+  child.stdin.on('error', () => {});
+  child.stdin.write(`${JSON.stringify(greeting)}\n`);
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      const account = accountIn(line);
+      if (account !== null) return account;
+    }
+    return null;
+  } finally {
+    clearTimeout(timer);
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}
+
+/** `tokenSource` is "none" and `apiKeySource` is absent where nobody is signed in; clouds have logins of their own. */
+export function accountIn(line: string): AgentAccount | null {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  const account = at(at(at(raw, 'response'), 'response'), 'account');
+  if (typeof account !== 'object' || account === null) return null;
+  const source = text(at(account, 'tokenSource'));
+  const key = text(at(account, 'apiKeySource'));
+  const provider = text(at(account, 'apiProvider'));
+  const isSignedIn =
+    (source !== '' && source !== 'none') ||
+    (key !== '' && key !== 'none') ||
+    (provider !== '' && provider !== 'firstParty');
+  return isSignedIn
+    ? { isSignedIn, message: '' }
+    : {
+        isSignedIn,
+        message:
+          'Nobody is signed in to Claude Code: run `claude` once and sign in, or set ANTHROPIC_API_KEY.',
+      };
+}
+
+function at(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && key in value
+    ? (value as Readonly<Record<string, unknown>>)[key]
+    : undefined;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

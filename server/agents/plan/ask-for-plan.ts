@@ -1,0 +1,54 @@
+// Asks a model for the plan of a design, checks it, and lets the model correct it once.
+
+import { err, failure, ok, type Result } from '../../core/failure.ts';
+import { checkPlan, type PlanWishes } from '../../core/spec-check.ts';
+import { complaintPrompt, shownAnswer } from '../../core/spec-prompt.ts';
+import type { SpecPlan } from '../../core/spec-schema.ts';
+import type { PlanModel, PlanUsage, RefusedAnswer } from './port.ts';
+
+const triesMax = 2;
+
+export interface AskedPlan {
+  readonly plan: SpecPlan;
+  readonly usage: PlanUsage;
+}
+
+export interface PlanTalk {
+  readonly prompt: string;
+  readonly wishes: PlanWishes;
+  readonly signal: AbortSignal;
+  /** Called before the model is asked again, with what was wrong. */
+  readonly onCorrection: (fault: string) => void;
+}
+
+/** `unusable`: the model has answered, and no answer was a plan. */
+export type PlanTalkEnd =
+  | { readonly kind: 'planned'; readonly asked: AskedPlan }
+  | { readonly kind: 'unusable'; readonly fault: string };
+
+export async function askForPlan(model: PlanModel, talk: PlanTalk): Promise<Result<PlanTalkEnd>> {
+  let refused: RefusedAnswer | null = null;
+  let usage: PlanUsage = { inputTokens: 0, outputTokens: 0, costUsd: null };
+  for (let tries = 1; ; tries += 1) {
+    const answered = await model.ask({ prompt: talk.prompt, refused }, talk.signal);
+    if (talk.signal.aborted) return err(failure('interrupted', 'The planning was interrupted.'));
+    if (!answered.ok) return answered;
+    const { answer } = answered.value;
+    usage = added(usage, answered.value.usage);
+    const checked = checkPlan(answer, talk.wishes);
+    if (checked.ok) return ok({ kind: 'planned', asked: { plan: checked.value, usage } });
+    if (tries === triesMax) return ok({ kind: 'unusable', fault: checked.error });
+    talk.onCorrection(checked.error);
+    refused = { answer: shownAnswer(answer), complaint: complaintPrompt(checked.error) };
+  }
+}
+
+function added(a: PlanUsage, b: PlanUsage): PlanUsage {
+  const costUsd =
+    a.costUsd === null && b.costUsd === null ? null : (a.costUsd ?? 0) + (b.costUsd ?? 0);
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    costUsd,
+  };
+}

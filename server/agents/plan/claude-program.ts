@@ -1,0 +1,189 @@
+// A plan from the installed Claude Code, without a screen: for people who have a login there and no key.
+
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { err, failure, ok, type Result } from '../../core/failure.ts';
+import { jsonInText } from '../../core/spec-prompt.ts';
+import { planSchema } from '../../core/spec-schema.ts';
+import { runMarker, startTimeOfNewChild } from '../process-list.ts';
+import type { ProcessTable } from '../port.ts';
+import type { PlanAnswer, PlanModel, PlanQuestion } from './port.ts';
+
+export interface ClaudeProgram {
+  /** Full path. */
+  readonly program: string;
+  /** The project: what is there may be read, and not written. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Null: the program's own choice. */
+  readonly model: string | null;
+  readonly processes: ProcessTable;
+  readonly mask: (text: string) => string;
+}
+
+const timeoutMs = 10 * 60_000;
+const endGraceMs = 2_000;
+const outputCharactersMax = 8 * 1024 * 1024;
+const reasonCharactersMax = 500;
+
+/** Planning reads at most: nothing is written, started or fetched. Named one by one, for new versions bring new tools. */
+const toolsAllowed = 'Read,Glob,Grep';
+
+/** The prompt is not among them: arguments are visible to everybody on the machine. */
+function programArguments(model: string | null): string[] {
+  return [
+    '-p',
+    '--output-format',
+    'json',
+    '--json-schema',
+    JSON.stringify(planSchema),
+    '--setting-sources',
+    'user',
+    '--strict-mcp-config',
+    '--permission-mode',
+    'default',
+    '--tools',
+    toolsAllowed,
+    '--no-session-persistence',
+    ...(model === null ? [] : ['--model', model]),
+  ];
+}
+
+export function createClaudeProgram(options: ClaudeProgram): PlanModel {
+  return {
+    name: options.model ?? 'Claude Code',
+    ask: async (question, signal) => {
+      const ended = await runToEnd(options, promptOf(question), signal);
+      const result = answerOf(ended);
+      return result.ok
+        ? result
+        : err({ ...result.error, message: options.mask(result.error.message) });
+    },
+  };
+}
+
+function promptOf({ prompt, refused }: PlanQuestion): string {
+  if (refused === null) return prompt;
+  return `${prompt}\n\nYour first answer was:\n${refused.answer}\n\n${refused.complaint}`;
+}
+
+interface ProgramEnd {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+  readonly why: 'ended' | 'timed_out' | 'aborted' | 'not_started' | 'too_long';
+}
+
+async function runToEnd(
+  { program, cwd, env, model, processes }: ClaudeProgram,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<ProgramEnd> {
+  if (signal.aborted) return { stdout: '', stderr: '', code: null, why: 'aborted' };
+  const runId = `spec/${randomUUID()}`;
+  const child = spawn(program, programArguments(model), {
+    cwd,
+    env: { ...env, [runMarker]: runId },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  });
+  const agent =
+    child.pid === undefined
+      ? null
+      : { pid: child.pid, startTime: startTimeOfNewChild(child.pid) ?? '' };
+  const output = { stdout: '', stderr: '' };
+  let why: ProgramEnd['why'] = 'ended';
+  const end = (reason: ProgramEnd['why']): void => {
+    if (why !== 'ended') return;
+    why = reason;
+    // What could not be ended is told by the second try below.
+    const ended = processes.endTree(runId, agent, endGraceMs).catch(() => undefined);
+    void ended.then(() => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    });
+  };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      if (why !== 'ended') return;
+      output[name] += chunk;
+      if (output[name].length > outputCharactersMax) end('too_long');
+    });
+  }
+  // A program that ends without reading closes its pipe; its exit tells more.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(prompt);
+  const timer = setTimeout(() => end('timed_out'), timeoutMs);
+  const onAbort = (): void => end('aborted');
+  signal.addEventListener('abort', onAbort, { once: true });
+  const code = await new Promise<number | null>((resolve) => {
+    child.on('error', (error) => {
+      why = 'not_started';
+      output.stderr = error.message;
+      resolve(null);
+    });
+    child.on('close', resolve);
+  });
+  clearTimeout(timer);
+  signal.removeEventListener('abort', onAbort);
+  await processes.endTree(runId, agent, 0);
+  return { ...output, code, why };
+}
+
+function answerOf(ended: ProgramEnd): Result<PlanAnswer> {
+  switch (ended.why) {
+    case 'aborted':
+      return err(failure('interrupted', 'The planning was interrupted.'));
+    case 'timed_out': {
+      const minutes = timeoutMs / 60_000;
+      return err(
+        failure('timeout', `Claude Code had no plan after ${minutes} minutes; try again.`),
+      );
+    }
+    case 'too_long':
+      return err(failure('agent_failed', 'Claude Code wrote more than a plan can be.'));
+    case 'not_started':
+      return err(failure('agent_missing', `Claude Code cannot be started: ${ended.stderr}.`));
+    case 'ended':
+      return readResult(ended);
+  }
+}
+
+interface ResultLine {
+  readonly is_error?: unknown;
+  readonly result?: unknown;
+  readonly structured_output?: unknown;
+  readonly total_cost_usd?: unknown;
+  readonly usage?: { readonly input_tokens?: unknown; readonly output_tokens?: unknown };
+}
+
+function readResult({ stdout, stderr, code }: ProgramEnd): Result<PlanAnswer> {
+  const parsed = jsonInText(stdout);
+  if (typeof parsed !== 'object' || parsed === null) {
+    const reason = short(stderr) || `exit code ${code}`;
+    return err(failure('agent_failed', `Claude Code gave no plan: ${reason}.`));
+  }
+  const line = parsed as ResultLine;
+  const text = typeof line.result === 'string' ? line.result : '';
+  if (line.is_error === true) {
+    const message = `Claude Code gave no plan: ${short(text) || `exit code ${code}`}.`;
+    return err(failure('agent_failed', message));
+  }
+  return ok({
+    answer: line.structured_output ?? jsonInText(text),
+    usage: {
+      inputTokens: numberOf(line.usage?.input_tokens) ?? 0,
+      outputTokens: numberOf(line.usage?.output_tokens) ?? 0,
+      costUsd: numberOf(line.total_cost_usd),
+    },
+  });
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+function short(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim().replace(/\.$/, '').slice(0, reasonCharactersMax);
+}

@@ -1,0 +1,34 @@
+// What asking for a plan needs of a model: one question and its answer, whoever answers.
+
+import type { Result } from '../../core/failure.ts';
+
+/** An answer that could not be used, and what was said about it. */
+export interface RefusedAnswer {
+  readonly answer: string;
+  readonly complaint: string;
+}
+
+export interface PlanQuestion {
+  readonly prompt: string;
+  readonly refused: RefusedAnswer | null;
+}
+
+export interface PlanUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Null: who answered does not say. */
+  readonly costUsd: number | null;
+}
+
+export interface PlanAnswer {
+  /** What was answered: an object when all is well, else the text. */
+  readonly answer: unknown;
+  readonly usage: PlanUsage;
+}
+
+export interface PlanModel {
+  /** Who answers, for people: `claude-opus-5-5`, or the program. */
+  readonly name: string;
+  /** Never rejects for what the model, the network or the program does. */
+  ask(question: PlanQuestion, signal: AbortSignal): Promise<Result<PlanAnswer>>;
+}

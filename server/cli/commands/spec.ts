@@ -1,0 +1,214 @@
+// spec: a design becomes a plan, is shown, and is written when a person says so.
+
+import { writeFile, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Refusal, type Failure } from '../../core/failure.ts';
+import type { ImportResultView } from '../../protocol/api.ts';
+import type { SpecPlanView } from '../../protocol/spec-plan.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { plainLine } from '../plain-text.ts';
+import { readDesign } from '../read-design.ts';
+import { planCounts, planText } from '../render/plan-text.ts';
+import { paintOf } from '../render/style.ts';
+
+const savedMax = 99;
+const columnsMax = 100;
+/** Of the files a plan is from, as the feed tells it. */
+const nameCharactersMax = 200;
+
+export interface SpecOptions {
+  readonly epic?: boolean;
+  readonly model?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly out?: string;
+}
+
+export async function spec(
+  context: CommandContext,
+  names: readonly string[],
+  options: SpecOptions,
+): Promise<number> {
+  const root = await context.root();
+  checkCanEnd(context, options);
+  const documents = await readDesign(context, names);
+  // A database that cannot be used is told before a model is paid.
+  (await context.client('data')).close();
+  if (options.out === undefined) return await planAndWrite(context, { root, documents, options });
+  const path = resolve(context.directory, options.out);
+  await reserve(path, options.out);
+  let isWritten = false;
+  try {
+    const planned = await plan(context, { root, documents, options });
+    if (typeof planned === 'number') return planned;
+    await writeFile(path, planned.jsonl);
+    isWritten = true;
+    const text = `${previewOf(context, planned)}\n\n${savedText(options.out, planned)}`;
+    answer(context, planned, { file: path, imported: null }, text);
+    return exitCodes.done;
+  } finally {
+    if (!isWritten) await rm(path, { force: true });
+  }
+}
+
+interface Wanted {
+  readonly root: string;
+  readonly documents: Awaited<ReturnType<typeof readDesign>>;
+  readonly options: SpecOptions;
+}
+
+/** Said before a model is asked: the answer costs time and money, and nobody could say yes to it. */
+function checkCanEnd({ surroundings }: CommandContext, options: SpecOptions): void {
+  const isDecided = options.yes === true || options.dryRun === true || options.out !== undefined;
+  if (isDecided || surroundings.askLine !== null) return;
+  throw new Refusal(
+    'needs_answer',
+    'There is no terminal to ask on whether the plan is right; add --yes to write it, --out <file> to keep it for editing, or --dry-run to look at it.',
+  );
+}
+
+/** The plan, or the exit code where there is none. */
+async function plan(
+  context: CommandContext,
+  { root, documents, options }: Wanted,
+): Promise<SpecPlanView | number> {
+  const { planFromSpec } = await context.surroundings.loadBackends();
+  const interrupt = new AbortController();
+  const off = context.surroundings.onInterrupt(() => interrupt.abort());
+  try {
+    const planned = await planFromSpec({
+      root,
+      documents,
+      model: options.model ?? null,
+      one_epic: options.epic === true,
+      env: context.surroundings.env,
+      signal: interrupt.signal,
+      onNote: (text) => context.tell(plainLine(text)),
+    });
+    if (planned.ok) return planned.value;
+    if (interrupt.signal.aborted) return exitCodes.interrupted;
+    return tellFailure(context, planned.error);
+  } finally {
+    off();
+  }
+}
+
+function tellFailure(context: CommandContext, { kind, message }: Failure): number {
+  const text = `${plainLine(message)} Nothing was written.`;
+  context.tell(`drover: ${text}`);
+  if (context.json) context.printJson({ error: { kind, message: text } });
+  return exitCodes.failed;
+}
+
+async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<number> {
+  const { options, documents } = wanted;
+  const names = documents.map(({ name }) => name);
+  const planned = await plan(context, wanted);
+  if (typeof planned === 'number') return planned;
+  // The project's own checks first: what a person agrees to is what can be written.
+  const source = `plan of ${names.join(', ')}`.slice(0, nameCharactersMax);
+  const bringPlan = { planned, source };
+  const checked = await bring(context, bringPlan, true);
+  if (typeof checked === 'number') return checked;
+  const preview = previewOf(context, planned);
+  if (options.dryRun === true) {
+    const text = `${preview}\n\nWould add ${planCounts(planned)}; nothing was written.`;
+    answer(context, planned, { file: null, imported: null }, text);
+    return exitCodes.done;
+  }
+  const show = context.json ? context.tell.bind(context) : context.say.bind(context);
+  show(preview);
+  show('');
+  const choice = options.yes === true ? 'write' : await choose(context, planned);
+  if (choice === 'save') return await save(context, planned);
+  if (choice === 'drop') {
+    throw new Refusal('declined', 'Nothing was written; say s to keep a plan and edit it.');
+  }
+  const imported = await bring(context, bringPlan, false);
+  if (typeof imported === 'number') return imported;
+  const text = `Added ${planCounts(planned)}. Next: drover status --tree, then drover run.`;
+  answer(context, planned, { file: null, imported: imported.imported }, text);
+  return exitCodes.done;
+}
+
+function previewOf({ surroundings, color }: CommandContext, planned: SpecPlanView): string {
+  const width = Math.min(surroundings.stdout.columns, columnsMax);
+  return planText(planned, { width, paint: paintOf(color) });
+}
+
+type Choice = 'write' | 'save' | 'drop';
+
+async function choose({ surroundings }: CommandContext, planned: SpecPlanView): Promise<Choice> {
+  const question = `Add ${planCounts(planned)} to the project? [y = yes, s = save to edit, N = no] `;
+  const said = (await surroundings.askLine?.(question))?.trim() ?? '';
+  if (/^y(?:es)?$/iu.test(said)) return 'write';
+  return /^s(?:ave)?$/iu.test(said) ? 'save' : 'drop';
+}
+
+/** Into the first name that is free: a plan that somebody has edited is not written over. */
+async function save(context: CommandContext, planned: SpecPlanView): Promise<number> {
+  for (let number = 1; number <= savedMax; number += 1) {
+    const name = number === 1 ? 'plan.jsonl' : `plan-${number}.jsonl`;
+    const path = resolve(context.directory, name);
+    try {
+      await writeFile(path, planned.jsonl, { flag: 'wx' });
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') continue;
+      throw new Refusal('file', `The plan cannot be written to ${name}: ${message}.`);
+    }
+    answer(context, planned, { file: path, imported: null }, savedText(name, planned));
+    return exitCodes.done;
+  }
+  throw new Refusal('file', `There are ${savedMax} saved plans here already; remove some.`);
+}
+
+function savedText(name: string, planned: SpecPlanView): string {
+  return `Wrote ${name}: ${planCounts(planned)}. Edit it, then: drover import ${name}`;
+}
+
+/** The same way as `drover import`: one transaction, with its checks. An exit code where it is refused. */
+async function bring(
+  context: CommandContext,
+  { planned, source }: { readonly planned: SpecPlanView; readonly source: string },
+  dryRun: boolean,
+): Promise<ImportResultView | number> {
+  const client = await context.client('data');
+  try {
+    const result = await client.call('import', {
+      text: planned.jsonl,
+      bad_utf8_lines: [],
+      file: source,
+      format: 'jsonl',
+      dry_run: dryRun,
+    });
+    const [first] = result.errors;
+    if (first === undefined) return result;
+    const message = `The plan cannot be written: ${plainLine(`${first.id ?? ''} ${first.message}`)}; run the command again.`;
+    throw new Refusal('bad_plan', message);
+  } finally {
+    client.close();
+  }
+}
+
+function answer(
+  context: CommandContext,
+  { source, model, usage, epics, tasks }: SpecPlanView,
+  more: { readonly file: string | null; readonly imported: ImportResultView['imported'] | null },
+  text: string,
+): void {
+  context.answer({ source, model, usage, epics, tasks, ...more }, text);
+}
+
+/** Made before a model is asked, so that a plan is not lost for want of a place; what is there is never written over. */
+async function reserve(path: string, name: string): Promise<void> {
+  try {
+    await writeFile(path, '', { flag: 'wx' });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason =
+      code === 'EEXIST' ? 'it is there already; name another file or remove it' : message;
+    throw new Refusal('file', `The plan cannot be written to ${name}: ${reason}.`);
+  }
+}

@@ -1,0 +1,50 @@
+// A plan as a person reads it before it is written: epics, tasks in the order of the work, what each waits for.
+
+import type { SpecPlanView } from '../../protocol/spec-plan.ts';
+import { plainLine } from '../plain-text.ts';
+import { wrap } from './fit.ts';
+import type { Paint } from './style.ts';
+
+export interface PlanTextOptions {
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+type PlanView = Pick<SpecPlanView, 'epics' | 'tasks'>;
+
+export function planText(plan: PlanView, { width, paint }: PlanTextOptions): string {
+  const lines: string[] = [];
+  const numbers = new Map(plan.tasks.map((task, index) => [task.id, index + 1]));
+  const titles = new Map(plan.epics.map((epic) => [epic.id, epic.title]));
+  const digits = String(plan.tasks.length).length;
+  const indent = ' '.repeat(digits + 4);
+  let epicId: string | null | undefined;
+  for (const [index, task] of plan.tasks.entries()) {
+    if (task.epic_id !== epicId) {
+      epicId = task.epic_id;
+      if (index > 0) lines.push('');
+      const heading = epicId === null ? 'No epic' : `Epic: ${plainLine(titles.get(epicId) ?? '')}`;
+      lines.push(paint('bold', wrap(heading, width, '  ')));
+    }
+    const number = String(index + 1).padStart(digits + 2);
+    const priority = task.priority === 'normal' ? '' : `, ${task.priority}`;
+    const title = `${number}  ${plainLine(task.title)} (${task.type}${priority})`;
+    lines.push(wrap(title, width, indent));
+    const blockers = task.blocked_by.map((id) => numbers.get(id) ?? 0).toSorted((a, b) => a - b);
+    if (blockers.length > 0) {
+      lines.push(paint('dim', wrap(`${indent}after ${blockers.join(', ')}`, width, indent)));
+    }
+    for (const criterion of task.acceptance_criteria) {
+      lines.push(paint('dim', wrap(`${indent}- ${plainLine(criterion)}`, width, `${indent}  `)));
+    }
+  }
+  return lines.join('\n');
+}
+
+/** `2 epics and 6 tasks`. */
+export function planCounts({ epics, tasks }: PlanView): string {
+  const count = (number: number, word: string): string =>
+    `${number} ${word}${number === 1 ? '' : 's'}`;
+  const counted = count(tasks.length, 'task');
+  return epics.length === 0 ? counted : `${count(epics.length, 'epic')} and ${counted}`;
+}

@@ -1,0 +1,19 @@
+// The order in which a plan is shown and written: a task stands after those it waits for, beside those of its epic.
+
+import type { PlannedTask } from './spec-schema.ts';
+
+/** Tasks in a loop come last, in the order given: whoever checks names them. */
+export function inWorkOrder(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
+  const left = new Map(tasks.map((task) => [task.key, task]));
+  const ordered: PlannedTask[] = [];
+  let epic: string | null = tasks[0]?.epic ?? null;
+  while (left.size > 0) {
+    const free = [...left.values()].filter((task) => !task.blockedBy.some((key) => left.has(key)));
+    const next = free.find((task) => task.epic === epic) ?? free[0];
+    if (next === undefined) return [...ordered, ...left.values()];
+    ordered.push(next);
+    left.delete(next.key);
+    epic = next.epic;
+  }
+  return ordered;
+}

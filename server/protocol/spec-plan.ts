@@ -1,0 +1,37 @@
+// Planning a design: what is asked, and the plan as it comes back. It is JSON both ways, so a request can carry it.
+
+export interface SpecPlanRequest {
+  readonly documents: readonly { readonly name: string; readonly text: string }[];
+  /** Null: the setting, else the default. */
+  readonly model: string | null;
+  readonly one_epic: boolean;
+}
+
+export interface SpecPlanView {
+  /** A model provider's API, or the installed agent. */
+  readonly source: 'api' | 'agent';
+  readonly model: string;
+  readonly usage: {
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly cost_usd: number | null;
+  };
+  readonly epics: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly description: string;
+  }[];
+  /** In an order in which they can be done. */
+  readonly tasks: readonly {
+    readonly id: string;
+    readonly epic_id: string | null;
+    readonly title: string;
+    readonly description: string;
+    readonly type: string;
+    readonly priority: string;
+    readonly blocked_by: readonly string[];
+    readonly acceptance_criteria: readonly string[];
+  }[];
+  /** The same plan as `import` takes it: nothing else is needed to write it. */
+  readonly jsonl: string;
+}

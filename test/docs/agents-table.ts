@@ -1,0 +1,58 @@
+// The table of docs/agents.md, from what the drivers declare of themselves.
+
+import { createDriver } from '../../server/agents/drivers.ts';
+import { agentKinds, type AgentCapabilities, type AgentKind } from '../../server/agents/port.ts';
+import { createProcessTable } from '../../server/agents/process-table.ts';
+import { Refusal } from '../../server/core/failure.ts';
+
+const columns: readonly (readonly [string, (driver: Driver) => boolean])[] = [
+  ['goes on after a death', ({ capabilities }) => capabilities.resume],
+  ['asks a person', ({ capabilities }) => capabilities.questions],
+  ['hears hints in mid-turn', ({ capabilities }) => capabilities.hints],
+  ['tells its cost', ({ capabilities }) => capabilities.cost],
+  ['outlives the backend', ({ capabilities }) => capabilities.adopt],
+  ['can be taken over', (driver) => driver.interactive !== undefined],
+  ['says who is signed in', (driver) => driver.account !== undefined],
+];
+
+interface Driver {
+  readonly capabilities: AgentCapabilities;
+  readonly interactive?: unknown;
+  readonly account?: unknown;
+}
+
+export const tableMarks = ['<!-- table: begin -->', '<!-- table: end -->'] as const;
+
+export function agentsTable(): string {
+  const header = ['kind', ...columns.map(([title]) => title)];
+  const rows = agentKinds.map((kind) => {
+    const driver = driverOf(kind);
+    const cells = columns.map(([, has]) => (driver === null ? '' : has(driver) ? 'yes' : '–'));
+    return [`\`${kind}\``, ...(driver === null ? ['not driven yet', ...cells.slice(1)] : cells)];
+  });
+  const lines = [header, header.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** The text with its table made anew. */
+export function withTable(text: string): string {
+  const [begin, end] = tableMarks;
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from === -1 || to < from)
+    throw new Error(`there is no place for the table: ${begin} … ${end}`);
+  return `${text.slice(0, from + begin.length)}\n\n${agentsTable()}\n\n${text.slice(to)}`;
+}
+
+function driverOf(kind: AgentKind): Driver | null {
+  const settings = { path: null, args: [], env: {}, model: null, permissionMode: null };
+  try {
+    return createDriver(
+      { kind, ...settings },
+      { processTable: createProcessTable(), version: '0', baseDir: '/' },
+    );
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
