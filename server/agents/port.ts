@@ -138,6 +138,11 @@ export interface AgentHost {
   /** Called as soon as the process exists, before any prompt is sent: the engine stores it (kill -9 recovery). */
   onProcess(process: AgentProcess): Promise<void>;
   onEvent(event: AgentEvent): void;
+  /**
+   * The running totals between two `usage` events, where the agent tells them: for budgets, not for the log. `isBase`:
+   * the totals that this run begins from, told once and first by an agent that goes on.
+   */
+  onUsageSoFar?(usage: Usage, isBase: boolean): void;
   /** Stores a question and resolves with the chosen answer; rejects never: a withdrawn question resolves null. */
   ask(
     question: Extract<AgentEvent, { type: 'question' }>,

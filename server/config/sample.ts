@@ -25,6 +25,18 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'worktree.sparse': '["packages/app"]',
   'land.mode': '"task"',
   'land.target': '"main"',
+  'budget.task_tokens': '2_000_000',
+  'budget.task_usd': '5.0',
+  'budget.task_turns': '400',
+  'budget.task_time': '"2h"',
+  'budget.epic_tokens': '20_000_000',
+  'budget.epic_usd': '50.0',
+  'budget.epic_turns': '4_000',
+  'budget.epic_time': '"24h"',
+  'budget.day_tokens': '50_000_000',
+  'budget.day_usd': '100.0',
+  'budget.day_turns': '10_000',
+  'budget.day_time': '"72h"',
 };
 
 export function sampleToml(): string {

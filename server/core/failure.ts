@@ -6,6 +6,7 @@ export const failureKinds = [
   'agent_auth', // not signed in, wrong key
   'agent_billing', // no credit
   'agent_limit', // turns or money given to this attempt are used up
+  'budget_used', // the task's own budget is used up, or a person stopped it there: only a person can go on
   'agent_overloaded', // the provider is overloaded or unreachable; a later try may work
   'agent_stalled', // no sign of life for too long
   'timeout', // the wall time of the attempt is over

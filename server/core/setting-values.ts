@@ -7,6 +7,7 @@ export type ValueKind =
   | { readonly type: 'text' }
   | { readonly type: 'choice'; readonly choices: readonly string[] }
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
+  | { readonly type: 'number'; readonly min: number; readonly max: number }
   | { readonly type: 'boolean' }
   | { readonly type: 'duration'; readonly min: string; readonly max: string }
   | { readonly type: 'size'; readonly min: string; readonly max: string }
@@ -75,6 +76,8 @@ export function expectedText(kind: ValueKind): string {
       return `one of ${kind.choices.join(', ')}`;
     case 'integer':
       return `a whole number from ${kind.min} to ${kind.max}`;
+    case 'number':
+      return `a number from ${kind.min} to ${kind.max}`;
     case 'boolean':
       return 'true or false';
     case 'duration':
@@ -117,6 +120,11 @@ function valueOf(kind: ValueKind, raw: unknown, form: 'typed' | 'text'): unknown
       if (typeof value !== 'number' || !Number.isSafeInteger(value)) return undefined;
       return value >= kind.min && value <= kind.max ? value : undefined;
     }
+    case 'number': {
+      const value = form === 'text' && typeof raw === 'string' ? numberOf(raw) : raw;
+      if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
+      return value >= kind.min && value <= kind.max ? value : undefined;
+    }
     case 'boolean':
       // Any other text than true and 1 is off, as it has always been for these variables.
       if (form === 'text' && typeof raw === 'string') return raw === 'true' || raw === '1';
@@ -146,6 +154,10 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 function integerOf(text: string): number | undefined {
   return /^[+-]?[0-9]{1,15}$/.test(text.trim()) ? Number(text.trim()) : undefined;
+}
+
+function numberOf(text: string): number | undefined {
+  return /^[0-9]{1,12}(\.[0-9]{1,9})?$/.test(text.trim()) ? Number(text.trim()) : undefined;
 }
 
 function within(

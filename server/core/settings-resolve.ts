@@ -1,6 +1,7 @@
 // Puts the layers of settings together: the highest that says a key wins, wrong values are problems wherever they
 // stand, unknown keys are warnings.
 
+import { budgetsOf, machineLimitsOf } from './bound-settings.ts';
 import { readValue, type ValueKind } from './setting-values.ts';
 import {
   settingKeys,
@@ -241,6 +242,8 @@ function settingsOf(values: Values): Settings {
     commit: { runHooks: get('commit.run_hooks') },
     checkout: { follow: get('checkout.follow') },
     land: { mode: get('land.mode'), target: get('land.target') },
+    budget: budgetsOf(get),
+    machine: machineLimitsOf(get),
     backend: { idleTimeoutMs: get('backend.idle_timeout') },
     databasePath: get('database'),
     fleetDatabaseUrl: get('fleet_database'),

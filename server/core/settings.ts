@@ -1,6 +1,9 @@
 // Every setting of Drover as data: where it may be said, what it may be, what it is by default, and who reads it.
 // A key that does nothing must not exist: `readBy` names the part of the engine that acts on it.
 
+import { boundSettingTable } from './bound-settings.ts';
+import type { Budgets } from './budget.ts';
+import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
 import { agentKindNames, landModes, type AgentKindName, type LandMode } from './task.ts';
 
@@ -260,6 +263,7 @@ export const settingTable = {
     doc: 'Target branch; without it, the branch that is checked out when the run starts.',
     readBy: 'workflows (run)',
   },
+  ...boundSettingTable,
   'backend.idle_timeout': {
     value: { type: 'duration', min: '1s', max: '168h' },
     fallback: '1m',
@@ -349,6 +353,8 @@ export interface Settings {
   readonly commit: { readonly runHooks: boolean };
   readonly checkout: { readonly follow: 'fast-forward' | 'never' };
   readonly land: { readonly mode: LandMode | null; readonly target: string | null };
+  readonly budget: Budgets;
+  readonly machine: MachineLimits;
   readonly backend: { readonly idleTimeoutMs: number };
   /** File of the database when it is not the project's own. */
   readonly databasePath: string | null;

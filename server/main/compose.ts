@@ -13,6 +13,7 @@ import type { AgentDriver, AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { runShellCommand } from '../agents/shell-command.ts';
 import { loadSettings, type LoadedSettings, type SettingsRequest } from '../config/load.ts';
+import { boundSettingKeys } from '../core/bound-settings.ts';
 import { Refusal } from '../core/failure.ts';
 import type { Settings } from '../core/settings.ts';
 import { createEmbeddedDurable, type EmbeddedDurable } from '../durable/embedded/embedded.ts';
@@ -26,6 +27,7 @@ import type { Store, Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
 import { AgentToolTokens } from './agent-tools.ts';
 import { createHelperProcess, type HelperProcess } from './helper-process.ts';
+import { machineFacts } from './machine-facts.ts';
 import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
 import { workFiles } from './work-files.ts';
 
@@ -79,6 +81,17 @@ export class LiveSettings {
   async refresh(): Promise<void> {
     const loaded = await load(this.#root, this.environment, this.#flags);
     if (loaded.problems.length === 0) this.#loaded = loaded;
+  }
+
+  /** Budgets and what the machine must have left can be changed under a run that is at work; nothing else can. */
+  async refreshBounds(): Promise<void> {
+    const loaded = await load(this.#root, this.environment, this.#flags);
+    if (loaded.problems.length > 0) return;
+    const { budget, machine } = loaded.settings;
+    const values = { ...this.#loaded.values };
+    for (const key of boundSettingKeys) values[key] = loaded.values[key];
+    const settings = { ...this.#loaded.settings, budget, machine };
+    this.#loaded = { ...this.#loaded, values, settings };
   }
 
   get loaded(): LoadedSettings {
@@ -205,6 +218,7 @@ export function composeEngine(
     commandEnvironment: () => plainEnvironment(live.environment),
     secrets,
     mask,
+    machine: machineFacts(worktreesOf(places.root, live.settings.worktreeRoot)),
     owner: `${process.pid}`,
     crashPoint: crash,
     chance: Math.random,
@@ -274,6 +288,8 @@ function workSettings(settings: Settings): WorkSettings {
     taskContextCount: settings.taskContextCount,
     taskContextMaxAgeMs: settings.taskContextMaxAgeMs,
     maxDescriptionBytes: settings.maxDescriptionBytes,
+    budget: settings.budget,
+    machine: settings.machine,
   };
 }
 

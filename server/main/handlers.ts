@@ -112,27 +112,31 @@ export function allHandlers(
     freeBytes: () => freeBytesAt(project.places.root),
     shutdown: (force) => control.onShutdown(force),
   });
-  const fresh = freshly(data, async () => {
-    // The settings of a run that is at work stay what they were at its beginning.
-    if ((await activeRuns(host.engine)).length === 0) await project.live.refresh();
+  const fresh = freshly({ ...data, ...engine }, async () => {
+    // The settings of a run that is at work stay what they were at its beginning, but for its bounds.
+    if ((await activeRuns(host.engine)).length === 0) return project.live.refresh();
+    await project.live.refreshBounds();
+    host.engine.switchboard.wake();
   });
   return maskingHandlers({ ...data, ...engine, ...fresh, ...specHandlers(project) }, () =>
     maskOf(project.live),
   );
 }
 
-type Data = ReturnType<typeof createDataHandlers>;
+type Data = ReturnType<typeof createDataHandlers> & ReturnType<typeof createEngineHandlers>;
 
 /** Requests whose answer depends on settings: the files are looked at before. */
 function freshly(
   data: Data,
   refresh: () => Promise<void>,
-): Pick<Data, 'status' | 'why' | 'task.add' | 'import'> {
+): Pick<Data, 'status' | 'why' | 'task.add' | 'import' | 'task.retry' | 'run.start'> {
   return {
     status: async (params) => refresh().then(() => data.status(params)),
     why: async (params) => refresh().then(() => data.why(params)),
     'task.add': async (params) => refresh().then(() => data['task.add'](params)),
     import: async (params) => refresh().then(() => data.import(params)),
+    'task.retry': async (params) => refresh().then(() => data['task.retry'](params)),
+    'run.start': async (params) => refresh().then(() => data['run.start'](params)),
   };
 }
 

@@ -108,6 +108,17 @@ export interface StuckView {
   readonly reason: string;
 }
 
+/** Why nothing (or less than could be) is started now. */
+export interface HoldView {
+  /** `day`, `machine`, `epic/<id>` or `agent/<kind>`. */
+  readonly scope: string;
+  /** A sentence with the remedy. */
+  readonly reason: string;
+  readonly since: number;
+  /** When it ends by itself; null = when something has changed. */
+  readonly until: number | null;
+}
+
 /** `status --json`. `seq` is the number of the last event that is part of it. */
 export interface StatusSnapshot {
   readonly seq: number;
@@ -124,6 +135,7 @@ export interface StatusSnapshot {
   readonly tasks: readonly TaskView[];
   readonly stuck: readonly StuckView[];
   readonly questions: readonly QuestionView[];
+  readonly holds: readonly HoldView[];
 }
 
 /** One record of the numbered feed: `events --json`. */

@@ -18,13 +18,24 @@ export interface Candidate {
 /** Tasks that may start now, best first: those back from a limit, then by priority, chain, and the order people gave. */
 export async function startCandidates(
   tx: Reads,
-  options: { readonly epicId: string | null; readonly nowMs: number; readonly limit: number },
+  options: {
+    readonly epicId: string | null;
+    readonly exceptEpics?: readonly string[];
+    readonly nowMs: number;
+    readonly limit: number;
+  },
 ): Promise<Candidate[]> {
+  const { exceptEpics = [] } = options;
   const base = tx
     .selectFrom('tasks')
     .select(['id', 'status', 'agent', 'labels', 'epoch'])
     .where('parent_id', 'is', null)
-    .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId));
+    .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId))
+    .$if(exceptEpics.length > 0, (query) =>
+      query.where((eb) =>
+        eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),
+      ),
+    );
   const waiting = await base
     .where('status', '=', 'waiting')
     .where('waiting_until_ms', '<=', options.nowMs)

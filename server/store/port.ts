@@ -52,8 +52,19 @@ export {
   takeLandings,
   writeLine,
 } from './landings.ts';
+export { heldScopes, setHolds, type Hold } from './holds.ts';
 export { inParts } from './read.ts';
 export { addTask } from './tasks.ts';
+export {
+  addSpending,
+  answersTo,
+  busyAgents,
+  paceOf,
+  setPace,
+  spentByPart,
+  spentByScope,
+  type SpendingKey,
+} from './spending.ts';
 export {
   endAllUpkeep,
   endUpkeep,

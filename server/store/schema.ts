@@ -99,8 +99,21 @@ const secondStatements: readonly string[] = [
   `CREATE INDEX tasks_outside ON tasks(status, position) WHERE blocked_reason IS NOT NULL`,
 ];
 
+/** Tables of the third version: what is used up, why nothing starts, how many agents an overloaded provider takes. */
+const budgetStatements: readonly string[] = [
+  `CREATE TABLE spending (
+    task_id TEXT NOT NULL, attempt INTEGER NOT NULL, part TEXT NOT NULL, day TEXT NOT NULL,
+    tokens INTEGER NOT NULL DEFAULT 0, usd REAL NOT NULL DEFAULT 0, turns INTEGER NOT NULL DEFAULT 0,
+    worked_ms INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (task_id, attempt, part, day)) WITHOUT ROWID`,
+  `CREATE INDEX spending_day ON spending(day)`,
+  `CREATE TABLE holds (
+    scope TEXT PRIMARY KEY, reason TEXT NOT NULL, since_ms INTEGER NOT NULL, until_ms INTEGER) WITHOUT ROWID`,
+  `ALTER TABLE accounts ADD COLUMN pace_agents INTEGER`,
+  `ALTER TABLE accounts ADD COLUMN pace_at_ms INTEGER`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
@@ -108,4 +121,8 @@ export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<voi
 
 export async function improveIndexes<Tables>(db: Kysely<Tables>): Promise<void> {
   for (const statement of secondStatements) await sql.raw(statement).execute(db);
+}
+
+export async function addBudgetTables<Tables>(db: Kysely<Tables>): Promise<void> {
+  for (const statement of budgetStatements) await sql.raw(statement).execute(db);
 }

@@ -4,15 +4,17 @@ import { sql } from 'kysely';
 import type { ConfigValueView, EpicView, QuestionView, StatusSnapshot } from '../protocol/api.ts';
 import { type Board, readBoard } from './board.ts';
 import { epicOrRefuse } from './find-rows.ts';
+import { readHolds } from './holds.ts';
 import { type Db, readAtOneMoment } from './read.ts';
 import { stuckViews } from './stuck.ts';
-import type { EpicRow, LineRow, RunRow } from './tables.ts';
+import type { EpicRow, HoldRow, LineRow, RunRow } from './tables.ts';
 import {
   addCount,
   countOne,
   countTasks,
   emptyCounts,
   epicView,
+  holdView,
   type MutableCounts,
   progressOf,
   questionView,
@@ -36,6 +38,7 @@ interface Moment {
   readonly line: LineRow | null;
   readonly branch: string | null;
   readonly questions: readonly QuestionView[];
+  readonly holds: readonly HoldRow[];
 }
 
 export async function readSnapshot(
@@ -63,6 +66,7 @@ export async function readSnapshot(
     tasks,
     stuck: stuckViews(board).filter((view) => isShown(view.id)),
     questions: moment.questions.filter((question) => isShown(question.task_id)),
+    holds: moment.run?.state === 'active' ? moment.holds.map(holdView) : [],
   };
 }
 
@@ -90,6 +94,7 @@ async function readMoment(
     line: branch === null ? null : await lineOf(db, branch),
     branch,
     questions: await openQuestions(db),
+    holds: await readHolds(db),
   };
 }
 

@@ -242,6 +242,32 @@ export interface AccountTable {
   name: string;
   limited_until_ms: Defaulted<number | null>;
   message: Defaulted<string | null>;
+  /** Agents that may work at once since the last sign of overload, and when that was; null = there was none. */
+  pace_agents: Defaulted<number | null>;
+  pace_at_ms: Defaulted<number | null>;
+}
+
+/** What each part of an attempt has used, by the day on which it was used: budgets are counted from here. */
+export interface SpendingTable {
+  task_id: string;
+  attempt: number;
+  part: string;
+  /** `YYYY-MM-DD` where the backend runs. */
+  day: string;
+  tokens: number;
+  usd: number;
+  turns: number;
+  worked_ms: number;
+}
+
+/** Why nothing new starts now, one row per reason; the dispatcher of the active run writes them. */
+export interface HoldTable {
+  /** `day`, `machine`, `epic/<id>` or `agent/<kind>`. */
+  scope: string;
+  reason: string;
+  since_ms: number;
+  /** When time alone ends it; null = something has to change. */
+  until_ms: Defaulted<number | null>;
 }
 
 export interface StoreTables {
@@ -259,6 +285,8 @@ export interface StoreTables {
   landings: LandingTable;
   gate_verdicts: GateVerdictTable;
   accounts: AccountTable;
+  spending: SpendingTable;
+  holds: HoldTable;
 }
 
 export type Tx = Transaction<StoreTables>;
@@ -273,4 +301,5 @@ export type HintRow = Selectable<HintTable>;
 export type RunRow = Selectable<RunTable>;
 export type LineRow = Selectable<LineTable>;
 export type LandingRow = Selectable<LandingTable>;
+export type HoldRow = Selectable<HoldTable>;
 export type SlotRow = Selectable<SlotTable>;

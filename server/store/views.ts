@@ -1,9 +1,9 @@
 // Epics, runs and questions in the shape that clients see, and how tasks are counted.
 
 import { type TaskStatus, taskStatuses } from '../core/state.ts';
-import type { Counts, EpicView, QuestionView, RunView } from '../protocol/api.ts';
+import type { Counts, EpicView, HoldView, QuestionView, RunView } from '../protocol/api.ts';
 import { textList } from './read.ts';
-import type { EpicRow, LineRow, QuestionRow, RunRow } from './tables.ts';
+import type { EpicRow, HoldRow, LineRow, QuestionRow, RunRow } from './tables.ts';
 
 export type MutableCounts = { total: number } & { [S in TaskStatus]: number };
 
@@ -78,5 +78,14 @@ export function questionView(row: QuestionRow): QuestionView {
     state: row.state === 'answered' || row.state === 'withdrawn' ? row.state : 'open',
     answer: row.answer,
     asked_at: Math.floor(row.asked_at_ms / 1000),
+  };
+}
+
+export function holdView(row: HoldRow): HoldView {
+  return {
+    scope: row.scope,
+    reason: row.reason,
+    since: Math.floor(row.since_ms / 1000),
+    until: row.until_ms === null ? null : Math.ceil(row.until_ms / 1000),
   };
 }

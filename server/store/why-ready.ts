@@ -2,6 +2,7 @@
 
 import { formatCount } from '../core/format.ts';
 import { landingsWaitingMax } from '../core/schedule.ts';
+import { readHolds } from './holds.ts';
 import type { Db } from './read.ts';
 import { shortList } from './stuck.ts';
 import type { RunRow, TaskRow } from './tables.ts';
@@ -18,6 +19,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
     );
   }
   const runs = facts.hasBackend ? await activeRuns(db) : [];
+  sentences.push(...(await holdsOf(db, row, facts, runs.length > 0)));
   if (runs.length === 0) return [...sentences, await noRun(db, row, facts)];
   const run = runs.find((one) => one.epic_id === null || one.epic_id === row.epic_id);
   if (run === undefined) {
@@ -34,6 +36,18 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   sentences.push(...(await busyWorkers(db, row, run)));
   if (sentences.length > 0) return sentences;
   return [`${row.id} is ready and a worker is free: it starts in a moment.`];
+}
+
+/** `isRun`: what is short for the moment is told of a run that goes on alone; a used up budget waits for the next one. */
+async function holdsOf(db: Db, row: TaskRow, facts: WhyFacts, isRun: boolean): Promise<string[]> {
+  const agent = row.agent ?? facts.agentKind;
+  const scopes = isRun ? ['machine', `agent/${agent}`] : [];
+  if (row.epic_id !== null) scopes.push(`epic/${row.epic_id}`);
+  const holds = (await readHolds(db)).filter(
+    ({ scope, until_ms: untilMs }) =>
+      (scopes.includes(scope) || scope === 'day') && (untilMs === null || untilMs > facts.nowMs),
+  );
+  return holds.map(({ reason }) => reason);
 }
 
 async function activeRuns(db: Db): Promise<RunRow[]> {

@@ -19,15 +19,20 @@ import {
   setAttempt,
   withdrawQuestions,
 } from '../store/port.ts';
+import { BudgetWatch, type WatchStop } from './budget-watch.ts';
+import { slowDown } from './holds.ts';
 import type { Engine } from './parts.ts';
 import { buildPartPrompt, hintsTold } from './prompt-step.ts';
 import { nameRescueRefs } from './rescue-refs.ts';
+import { rescueWork } from './stops.ts';
 import { type Place, taskVariables } from './worktree-step.ts';
 
 export interface PartOutcome {
   readonly outcome: AgentOutcome;
   readonly usage: Usage | null;
   readonly logPath: string;
+  /** The engine itself has stopped the agent: a budget is used up, or it went round in a circle. */
+  readonly held?: WatchStop;
 }
 
 /** Silence before the watchdog says so, and before it ends the agent. */
@@ -46,27 +51,49 @@ export async function runPart(
 ): Promise<PartOutcome> {
   const attempt = await lastAttempt(engine.store.db, claim.taskId);
   if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
-  const driver = engine.driverFor(claim.agent);
   const session = new PartSession(engine, claim, part, signal);
   const given = await requestFor(engine, claim, place, part, attempt);
-  const { request } = given;
   await session.withdrawOld();
+  await session.watch.begin();
+  const outcome = await adoptOrRun(engine, claim, place, part, { attempt, session, given, signal });
+  const stop = await session.watch.end();
+  const ended = await session.end(outcome, given.request.logPath);
+  if (stop === null || outcome.kind !== 'stopped' || signal.aborted) return ended;
+  if (stop.scope === 'task' || stop.scope === 'loop') await rescueWork(engine, claim, place.path);
+  return { ...ended, held: stop };
+}
+
+interface PartRun {
+  readonly attempt: AttemptRow;
+  readonly session: PartSession;
+  readonly given: GivenRequest;
+  /** A person's stop, or the end of this process. */
+  readonly signal: AbortSignal;
+}
+
+async function adoptOrRun(
+  engine: Engine,
+  claim: Claim,
+  place: Place,
+  part: string,
+  run: PartRun,
+): Promise<AgentOutcome> {
+  const { attempt, session, given, signal } = run;
+  const { request } = given;
+  const driver = engine.driverFor(claim.agent);
   const left = leftoverProcess(attempt, part);
   if (left !== null) {
     const adopted = driver.capabilities.adopt
-      ? await driver.adopt(request, left, session, signal)
+      ? await session.whileAtWork(signal, (either) => driver.adopt(request, left, session, either))
       : null;
-    if (adopted !== null) return await session.end(adopted, request.logPath);
+    if (adopted !== null && !(await session.goesOn(adopted))) return adopted;
     await engine.processes.endTree(request.runId, left, endGraceMs);
     if (!request.resume) await startOver(engine, claim, place, part);
   } else if (isFromEarlierLife(engine, attempt)) {
     await engine.processes.endTree(request.runId, null, endGraceMs);
   }
-  if (signal.aborted) return session.end({ kind: 'stopped' }, request.logPath);
-  return session.end(
-    await runToItsEnd(engine, claim, place, session, given, signal),
-    request.logPath,
-  );
+  if (signal.aborted || session.watch.stop !== null) return { kind: 'stopped' };
+  return runToItsEnd(engine, claim, place, run);
 }
 
 /** Kills from outside that one attempt survives: its agent goes on in its session, as after the death of a backend. */
@@ -76,17 +103,19 @@ async function runToItsEnd(
   engine: Engine,
   claim: Claim,
   place: Place,
-  session: PartSession,
-  first: GivenRequest,
-  signal: AbortSignal,
+  { session, given, signal }: PartRun,
 ): Promise<AgentOutcome> {
   const driver = engine.driverFor(claim.agent);
-  let { request, hints } = first;
-  for (let kills = 0; ; kills += 1) {
+  let { request, hints } = given;
+  for (let kills = 0; ;) {
     await hintsTold(engine, hints);
     await engine.files.writeText(`${request.logPath}.prompt`, engine.mask(request.prompt));
-    const outcome = await driver.run(request, session, signal);
-    const goesOn = session.takeKill(outcome) && driver.capabilities.resume && kills < killsMax;
+    const outcome = await session.whileAtWork(signal, (either) =>
+      driver.run(request, session, either),
+    );
+    const wasKilled = session.takeKill(outcome) && driver.capabilities.resume && kills < killsMax;
+    if (wasKilled) kills += 1;
+    const goesOn = wasKilled || (await session.goesOn(outcome));
     if (!goesOn || signal.aborted) return outcome;
     const attempt = await lastAttempt(engine.store.db, claim.taskId);
     if (attempt === null || attempt.number !== claim.attempt) return outcome;
@@ -175,6 +204,7 @@ class PartSession implements AgentHost {
   readonly #claim: Claim;
   readonly #part: string;
   readonly #signal: AbortSignal;
+  readonly watch: BudgetWatch;
   #usage: Usage | null = null;
   #wasKilled = false;
 
@@ -183,6 +213,24 @@ class PartSession implements AgentHost {
     this.#claim = claim;
     this.#part = part;
     this.#signal = signal;
+    this.watch = new BudgetWatch(engine, claim, part, (question, withdrawn) =>
+      this.#askPerson(question, withdrawn),
+    );
+  }
+
+  /** One run of the agent: it ends when a person, or what watches over its budget, wants it to. */
+  async whileAtWork<T>(signal: AbortSignal, body: (either: AbortSignal) => Promise<T>): Promise<T> {
+    this.watch.setAtWork(true);
+    try {
+      return await body(AbortSignal.any([signal, this.watch.signal]));
+    } finally {
+      this.watch.setAtWork(false);
+    }
+  }
+
+  /** Whether a person wants an agent to go on that was stopped because it went round in a circle. */
+  async goesOn(outcome: AgentOutcome): Promise<boolean> {
+    return outcome.kind === 'stopped' && !this.#signal.aborted && (await this.watch.mayGoOn());
   }
 
   async withdrawOld(): Promise<void> {
@@ -222,7 +270,12 @@ class PartSession implements AgentHost {
     return wasKilled && outcome.kind === 'failed' && outcome.failure.kind === 'agent_failed';
   }
 
+  onUsageSoFar(usage: Usage, isBase: boolean): void {
+    this.watch.onUsage(usage, isBase);
+  }
+
   onEvent(event: AgentEvent): void {
+    this.watch.onEvent(event);
     if (event.type === 'usage') this.#usage = event.usage;
     // Shells report a death by signal n as 128 + n.
     if (event.type === 'exit') this.#wasKilled = event.signal !== null || (event.code ?? 0) > 128;
@@ -235,11 +288,26 @@ class PartSession implements AgentHost {
       error: this.#engine.mask(event.error),
     };
     store
-      .transaction((tx) => store.append(tx, { type: 'agent.retry', taskId: this.#part, data }))
+      .transaction(async (tx) => {
+        await store.append(tx, { type: 'agent.retry', taskId: this.#part, data });
+        await slowDown(this.#engine, tx, this.#claim, event);
+      })
       .catch((error: unknown) => this.#engine.report(error, 'storing an API retry'));
   }
 
   async ask(
+    question: Extract<AgentEvent, { type: 'question' }>,
+    withdrawn: AbortSignal,
+  ): Promise<string | null> {
+    this.watch.setAsking(true);
+    try {
+      return await this.#askPerson(question, withdrawn);
+    } finally {
+      this.watch.setAsking(false);
+    }
+  }
+
+  async #askPerson(
     question: Extract<AgentEvent, { type: 'question' }>,
     withdrawn: AbortSignal,
   ): Promise<string | null> {

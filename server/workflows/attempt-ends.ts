@@ -5,6 +5,7 @@ import { retryDelayMs } from '../core/retry.ts';
 import type { DurableRun } from '../durable/port.ts';
 import { type Claim, failAttempt, releaseSlot, setAttempt, type Tx } from '../store/port.ts';
 import type { Engine } from './parts.ts';
+import { beginSlowly } from './holds.ts';
 import { stoppedInstead } from './stops.ts';
 
 export async function recordFailure(
@@ -143,6 +144,7 @@ export async function waitForAccount(
           .doUpdateSet({ limited_until_ms: until, message: engine.mask(message) }),
       )
       .execute();
+    await beginSlowly(tx, claim, until);
     await setAttempt(tx, claim.taskId, claim.attempt, { state: 'waiting' });
     await engine.store.transition(tx, {
       taskId: claim.taskId,

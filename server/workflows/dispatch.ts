@@ -5,12 +5,14 @@ import { landingsWaitingMax } from '../core/schedule.ts';
 import {
   type Claim,
   claimTask,
+  heldScopes,
   type Reads,
   type RunRow,
   startCandidates,
   type Tx,
 } from '../store/port.ts';
 import { agentQueue, executeWorkflow, executeWorkflowId } from './execute-task.ts';
+import { startRules, type StartRules } from './holds.ts';
 import type { Engine } from './parts.ts';
 
 /** Phases in which a task has handed its work over and needs no worker. */
@@ -51,13 +53,20 @@ export interface Dispatched {
 /** Starts what can start now. */
 export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
   const { db } = engine.store;
+  const rules = await startRules(engine);
   if ((await freeWorkers(db, run)) === 0) return { started: 0, full: true };
-  const look = { epicId: run.epic_id, nowMs: engine.clock.now(), limit: 1 };
+  if (rules.isHeld) return { started: 0, full: false };
+  const look = {
+    epicId: run.epic_id,
+    exceptEpics: rules.heldEpics,
+    nowMs: engine.clock.now(),
+    limit: 1,
+  };
   if ((await startCandidates(db, look)).length === 0) return { started: 0, full: false };
-  return { started: await claimAndStart(engine, run), full: false };
+  return { started: await claimAndStart(engine, run, rules), full: false };
 }
 
-async function claimAndStart(engine: Engine, run: RunRow): Promise<number> {
+async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Promise<number> {
   const claims = await engine.store.transaction(async (tx) => {
     if (!(await isActive(tx, run.id))) return [];
     const free = await freeWorkers(tx, run);
@@ -66,14 +75,18 @@ async function claimAndStart(engine: Engine, run: RunRow): Promise<number> {
     const limited = await limitedAccounts(tx, nowMs);
     const candidates = await startCandidates(tx, {
       epicId: run.epic_id,
+      exceptEpics: rules.heldEpics,
       nowMs,
-      limit: free + limited.size * candidatesSpare,
+      limit: free + (limited.size + rules.free.size) * candidatesSpare,
     });
+    const left = new Map(rules.free);
     const taken: Claim[] = [];
     for (const candidate of candidates) {
       if (taken.length >= free) break;
       const agent = candidate.agent ?? engine.settings().agentKind;
-      if (candidate.status === 'ready' && limited.has(agent)) continue;
+      if (limited.has(agent)) continue;
+      const leftOfKind = left.get(agent);
+      if (leftOfKind === 0) continue;
       const claim = await claimTask(tx, engine.store.sources, {
         taskId: candidate.id,
         runId: run.id,
@@ -83,6 +96,7 @@ async function claimAndStart(engine: Engine, run: RunRow): Promise<number> {
         sessionId: engine.store.sources.uuid(),
       });
       if (claim === null) continue;
+      if (leftOfKind !== undefined) left.set(agent, leftOfKind - 1);
       await engine.durable.startIn(tx, executeWorkflow, executeWorkflowId(claim), claim, {
         queue: agentQueue,
       });
@@ -169,13 +183,22 @@ export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
     .execute();
   const of = (status: string): number => rows.find((row) => row.status === status)?.n ?? 0;
   const total = rows.reduce((sum, row) => sum + row.n, 0);
+  // Held for its epic's budget, a task moves only after a person has changed something.
+  const held = await heldScopes(db);
+  const heldEpics = [...held].flatMap((scope) =>
+    scope.startsWith('epic/') ? [scope.slice('epic/'.length)] : [],
+  );
   const moving = await db
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .where('parent_id', 'is', null)
     .where((eb) =>
       eb.or([
-        eb('status', 'in', ['claimed', 'in_progress', 'waiting', 'ready']),
+        eb('status', 'in', ['claimed', 'in_progress']),
+        eb.and([
+          eb('status', 'in', ['ready', 'waiting']),
+          eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', heldEpics)]),
+        ]),
         // Approved: it lands, and frees what waits for it.
         eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
       ]),

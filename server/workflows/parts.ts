@@ -1,6 +1,8 @@
 // What the workflows are made of: the ports they use and the settings they obey. Composed by hand in server/main.
 
 import type { AgentDriver, AgentTools, ProcessTable } from '../agents/port.ts';
+import type { Budgets } from '../core/budget.ts';
+import type { MachineFacts, MachineLimits } from '../core/machine.ts';
 import type { Clock, Durable } from '../durable/port.ts';
 import type { GitRepository } from '../git/port.ts';
 import type { Store, Tx } from '../store/port.ts';
@@ -85,6 +87,8 @@ export interface WorkSettings {
   readonly taskContextCount: number;
   readonly taskContextMaxAgeMs: number;
   readonly maxDescriptionBytes: number;
+  readonly budget: Budgets;
+  readonly machine: MachineLimits;
 }
 
 export interface WorkPlaces {
@@ -115,6 +119,8 @@ export interface Parts {
   /** Values never to be stored; replaced by `[hidden]`. */
   readonly secrets: () => readonly string[];
   readonly mask: (text: string) => string;
+  /** What the machine has left; null = nobody knows, and nothing is held for it. */
+  readonly machine: () => MachineFacts | null;
   /** `pid:start` of this process, for people. */
   readonly owner: string;
   /** Called right after the named step is stored (crash tests). */

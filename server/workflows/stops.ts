@@ -43,8 +43,13 @@ async function keepWork(engine: Engine, claim: Claim): Promise<void> {
     .where('id', '=', claim.taskId)
     .executeTakeFirst();
   if (row?.stop_requested !== 'cancel' || row.worktree_path === null) return;
-  if (!(await engine.files.exists(row.worktree_path))) return;
-  const rescued = await engine.git.rescue(row.worktree_path, `${claim.taskId}/${claim.attempt}`);
+  await rescueWork(engine, claim, row.worktree_path);
+}
+
+/** What an attempt has not committed goes under a rescue ref that its task names. */
+export async function rescueWork(engine: Engine, claim: Claim, path: string): Promise<void> {
+  if (!(await engine.files.exists(path))) return;
+  const rescued = await engine.git.rescue(path, `${claim.taskId}/${claim.attempt}`);
   if (!rescued.ok) {
     engine.report(rescued.error, `keeping the work of ${claim.taskId}`);
     return;

@@ -14,6 +14,7 @@ import {
 } from '../store/port.ts';
 import { type PartOutcome, runPart } from './agent-step.ts';
 import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
+import { endAtBudget } from './budget-ends.ts';
 import type { Engine } from './parts.ts';
 import { recordPart } from './part-record.ts';
 import { isStopRequested, settleStop } from './stops.ts';
@@ -184,6 +185,7 @@ async function endIfNotDone(
       await blockFromOutside(engine, run, claim, outcome.blockedReason);
       return 'blocked';
     case 'stopped':
+      if (done.held !== undefined) return endAtBudget(engine, run, claim, done.held);
       return settleStop(engine, run, claim);
     case 'limited':
       await waitForAccount(engine, run, claim, outcome.untilMs, outcome.message);

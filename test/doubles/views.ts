@@ -137,6 +137,7 @@ export function snapshotOf(
     tasks,
     stuck: [],
     questions: [],
+    holds: [],
     ...rest,
   };
 }

@@ -56,8 +56,37 @@ export function planAgent(
   if (capabilitiesOf[kind]?.questions === true && chance.percent(world.calm ? 5 : 15))
     acts.push(act({ kind: 'ask', requestId: `q${chance.below(1000)}` }));
   for (const call of toolCalls(world)) acts.push(act({ kind: 'tool', call }));
+  if (world.scenario.spends)
+    acts.splice(chance.below(acts.length + 1), 0, ...spending(chance, act));
   const afterMs = mood === 'stalled' ? 20_000 : chance.between(5, slow);
   return { acts, end: { afterMs, outcome: (nowMs) => outcomeOf(mood, nowMs, chance) } };
+}
+
+/** Turns with their usage, some of them the same again and again, and now and then a provider that is overloaded. */
+function spending(
+  chance: SeededChance,
+  act: (item: AgentAct) => AgentPlan['acts'][number],
+): AgentPlan['acts'][number][] {
+  const acts = [];
+  const isLoop = chance.percent(20);
+  for (let turn = 0; turn < chance.below(8); turn += 1) {
+    const id = `call-${turn}`;
+    const input = { line: isLoop ? 0 : turn };
+    const usage = {
+      inputTokens: 100 * (turn + 1),
+      outputTokens: 10 * (turn + 1),
+      cacheReadTokens: 0,
+      costUsd: chance.percent(50) ? turn + 1 : null,
+    };
+    const overload = { attempt: 1, delayMs: 500, status: 529, error: 'overloaded' };
+    if (chance.percent(5)) acts.push(act({ kind: 'say', event: { type: 'retry', ...overload } }));
+    acts.push(
+      act({ kind: 'say', event: { type: 'tool_call', id, name: 'Read', title: 'Read', input } }),
+      act({ kind: 'say', event: { type: 'tool_result', id, isError: false, text: '' } }),
+      act({ kind: 'say', event: { type: 'usage', usage } }),
+    );
+  }
+  return acts;
 }
 
 function flagOf(mood: Mood, chance: SeededChance): string {

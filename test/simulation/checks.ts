@@ -48,7 +48,8 @@ export class Checks {
   #event(event: FeedEvent): void {
     const id = event.task_id;
     if (id === null) return;
-    const status = event.data['status'];
+    // That of a retry is the provider's answer.
+    const status = event.type === 'agent.retry' ? undefined : event.data['status'];
     if (status === 'completed') this.#completed.set(id, this.#landedSha(id));
     else if (status !== undefined) this.#uncomplete(id, event);
     if (event.type === 'agent.ended') {

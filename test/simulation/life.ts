@@ -119,6 +119,7 @@ export class Life {
       commandEnvironment: () => ({}),
       secrets: () => [],
       mask: (text) => text,
+      machine: () => null,
       owner: this.id,
       crashPoint: (step) => void world.mayCrash(this, `point ${step}`),
       chance: () => world.productChance.next(),

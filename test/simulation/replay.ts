@@ -50,6 +50,7 @@ export class Replay {
   }
 
   #change(event: FeedEvent): void {
+    if (event.type === 'agent.retry') return; // its status is the provider's answer
     const status = event.data['status'] as TaskStatus | undefined;
     if (event.task_id === null || status === undefined) return;
     const before = this.statuses.get(event.task_id);

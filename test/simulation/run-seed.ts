@@ -1,6 +1,7 @@
 // One seed from beginning to end: a wild phase, a calm one in which everything under way has to end by itself, and one
 // in which a helpful person brings everything to its end.
 
+import { noBudgets } from '../../server/core/budget.ts';
 import { createHash } from 'node:crypto';
 import { addEpic } from '../../server/store/epics.ts';
 import { addTask } from '../../server/store/tasks.ts';
@@ -206,7 +207,7 @@ class Simulation {
     world.calm = true;
     world.tell('from now on nothing goes wrong');
     world.commands.rules = { ...world.commands.rules, flakyShare: 0, setupFailShare: 0 };
-    world.settings = { ...world.settings, gateTimeoutMs: 60_000 };
+    world.settings = { ...world.settings, gateTimeoutMs: 60_000, budget: noBudgets };
     const stop = this.#repeat(() => this.#helpful.actKindly());
     const quiet = await this.#until(settleMs, () => this.#isQuiet());
     stop();

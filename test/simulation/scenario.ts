@@ -1,5 +1,7 @@
 // What a seed is about: the plan of tasks, the settings, and how much goes wrong.
 
+import { type Budgets, noBudgets, noLimits } from '../../server/core/budget.ts';
+import { anyMachine } from '../../server/core/machine.ts';
 import type { WorkSettings } from '../../server/workflows/engine.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Files } from '../doubles/simulated-git-objects.ts';
@@ -41,6 +43,8 @@ export interface Scenario {
   readonly paceMs: number;
   /** Percent of agents that add tasks or name a blocker. */
   readonly toolShare: number;
+  /** Agents tell of turns, usage and overload, and there are budgets until calm comes. */
+  readonly spends: boolean;
 }
 
 const agentKinds = ['claude', 'command', 'drover-code'] as const;
@@ -50,6 +54,34 @@ export function drawScenario(chance: SeededChance): Scenario {
   const epics = chance.percent(60) ? chance.between(1, 2) : 0;
   const tasks: PlannedTask[] = [];
   for (let at = 0; at < count; at += 1) tasks.push(drawTask(chance, at, tasks, epics));
+  const scenario = drawRest(chance, tasks, epics);
+  if (!chance.percent(40)) return scenario;
+  return {
+    ...scenario,
+    spends: true,
+    settings: { ...scenario.settings, budget: drawBudgets(chance) },
+  };
+}
+
+/** An agent of the simulation uses some hundred tokens in some turns. */
+function drawBudgets(chance: SeededChance): Budgets {
+  const some = (min: number, max: number): number | null =>
+    chance.percent(40) ? chance.between(min, max) : null;
+  return {
+    task: {
+      tokens: some(200, 3_000),
+      usd: some(1, 10),
+      turns: some(2, 20),
+      workedMs: some(1_000, 20_000),
+    },
+    epic: { ...noLimits, tokens: some(1_000, 10_000) },
+    day: { ...noLimits, turns: some(10, 100) },
+    askAt: chance.pick([0.5, 0.8, 1]),
+    loopRepeats: chance.pick([0, 2, 3]),
+  };
+}
+
+function drawRest(chance: SeededChance, tasks: readonly PlannedTask[], epics: number): Scenario {
   return {
     tasks,
     epics,
@@ -69,6 +101,7 @@ export function drawScenario(chance: SeededChance): Scenario {
     moodShare: chance.pick([0, 40, 70, 100]),
     paceMs: chance.pick([300, 2_000, 5_000]),
     toolShare: chance.percent(40) ? chance.pick([40, 100]) : 0,
+    spends: false,
   };
 }
 
@@ -124,6 +157,8 @@ function drawSettings(chance: SeededChance): WorkSettings {
     taskContextCount: chance.percent(50) ? 3 : 0,
     taskContextMaxAgeMs: 3_600_000,
     maxDescriptionBytes: 10_000,
+    budget: noBudgets,
+    machine: anyMachine,
   };
 }
 

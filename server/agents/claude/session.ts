@@ -85,7 +85,8 @@ export class ClaudeSession {
   /** Sends the prompt and starts to listen for hints. */
   begin(): void {
     this.facts.isTurnOpen = true;
-    const { request, resumed } = this.#options;
+    const { request, resumed, host } = this.#options;
+    host.onUsageSoFar?.(this.facts.usage, true);
     const prompt = resumed ? request.prompt : (request.promptIfForgotten ?? request.prompt);
     this.#options.write(userMessage(randomUUID(), prompt));
     this.#hints.listen();
@@ -121,6 +122,12 @@ export class ClaudeSession {
     return why === 'stalled' ? exitMs.stalled : exitMs.others;
   }
 
+  /** A turn can take hours: what it has used so far is known from its messages, without their cost. */
+  #tellUsage(): void {
+    const usage = [...this.facts.unaccounted.values()].reduce(addUsage, this.facts.usage);
+    this.#options.host.onUsageSoFar?.(usage, false);
+  }
+
   /** The process has ended: open questions are withdrawn, and what was used without a result is counted. */
   async finish(): Promise<void> {
     this.#hints.stop();
@@ -136,6 +143,7 @@ export class ClaudeSession {
     switch (notice.kind) {
       case 'event':
         this.#options.record.emit(notice.event);
+        if (notice.event.type === 'tool_result') this.#tellUsage();
         return;
       case 'permission':
         this.#answers.push(this.#answer(notice.request, notice.plan));

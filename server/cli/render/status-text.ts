@@ -31,6 +31,7 @@ export function statusText(snapshot: StatusSnapshot, options: StatusTextOptions)
   } else if (snapshot.tasks.length > 0) {
     sections.push(taskTable(snapshot.tasks, view));
   }
+  sections.push(holdLines(snapshot, paint, width));
   sections.push(stuckLines(snapshot, paint, width), needsYouLines(snapshot, paint, width));
   return sections
     .filter((lines) => lines.length > 0)
@@ -69,6 +70,12 @@ function runLine(run: RunView, nowMs: number): string {
       ? ''
       : `, result on ${plainLine(run.result_branch)}`;
   return `Run: ${state}, ${agents}${scope}, ${landTexts[run.land]}${result}`;
+}
+
+function holdLines(snapshot: StatusSnapshot, paint: Paint, width: number): string[] {
+  if (snapshot.holds.length === 0) return [];
+  const lines = snapshot.holds.map(({ reason }) => wrap(`  ${plainLine(reason)}`, width, '    '));
+  return [paint('yellow', 'Held:'), ...lines];
 }
 
 function stuckLines(snapshot: StatusSnapshot, paint: Paint, width: number): string[] {

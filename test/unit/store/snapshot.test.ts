@@ -46,6 +46,7 @@ suite('snapshot', () => {
       'tasks',
       'stuck',
       'questions',
+      'holds',
     ]);
     assert.deepEqual([snapshot.seq, snapshot.counts.total, snapshot.progress], [0, 0, 0]);
     assert.equal(snapshot.run, null);

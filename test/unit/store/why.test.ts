@@ -1,6 +1,7 @@
 // Why a task is not running: sentences from facts, for every state.
 
 import assert from 'node:assert/strict';
+import { type Hold, setHolds } from '../../../server/store/holds.ts';
 import { askQuestion } from '../../../server/store/questions.ts';
 import type { RunTable, TaskRow } from '../../../server/store/tables.ts';
 import { why } from '../../../server/store/why.ts';
@@ -236,6 +237,43 @@ suite('why', () => {
     assert.match(
       (await ask(C))[0] ?? '',
       /account of claude is out of quota until .* \(in 1 min\)/,
+    );
+  });
+
+  test('tells what holds new starts, as far as it concerns the task', async () => {
+    const { A = '', B = '' } = await addTasks(project, [
+      { title: 'A', agent: 'codex' },
+      { title: 'B' },
+    ]);
+    const hold = (scope: string, untilMs: number | null = null) => ({
+      scope,
+      reason: `Held: ${scope}.`,
+      untilMs,
+    });
+    const { store, sources } = project;
+    const set = (...holds: Hold[]) => store.transaction((tx) => setHolds(tx, sources, holds));
+    await set(hold('day', testStartMs + 1), hold('machine'), hold('agent/claude'), hold('epic/e'));
+    assert.deepEqual((await ask(A)).slice(0, 1), ['Held: day.']);
+    await run();
+    assert.deepEqual(await ask(A), ['Held: day.', 'Held: machine.']);
+    assert.deepEqual(await ask(B), ['Held: agent/claude.', 'Held: day.', 'Held: machine.']);
+    await set(hold('machine'), hold('day', testStartMs));
+    assert.deepEqual(await ask(B), ['Held: machine.']);
+    await set();
+    assert.match((await ask(B))[0] ?? '', /starts in a moment/);
+    const told = (await store.feed.read({})).filter(({ type }) => type.startsWith('run.'));
+    assert.deepEqual(
+      told.map(({ type, data }) => `${type} ${String(data['scope'])}`),
+      [
+        'run.held day',
+        'run.held machine',
+        'run.held agent/claude',
+        'run.held epic/e',
+        'run.released agent/claude',
+        'run.released epic/e',
+        'run.released day',
+        'run.released machine',
+      ],
     );
   });
 

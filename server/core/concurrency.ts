@@ -1,0 +1,57 @@
+// How many agents of one account work at once: fewer when its provider is overloaded, one more after each quiet while.
+// Stored is the last change alone; the rest follows from the time.
+
+export interface Pace {
+  readonly agents: number;
+  readonly atMs: number;
+}
+
+/** Without a sign of overload for so long, one more may start. */
+export const paceStepMs = 15_000;
+/** Agents that run side by side are told of the same overload: what follows within this time is not another one. */
+export const paceCooldownMs = 5_000;
+
+/** HTTP statuses by which providers say that they want fewer requests. */
+const overloadStatuses: ReadonlySet<number> = new Set([429, 503, 529]);
+const overloadErrors: ReadonlySet<string> = new Set([
+  'overloaded',
+  'overloaded_error',
+  'rate_limit',
+  'rate_limit_error',
+]);
+
+/** Told by codes of the protocol, never by words. */
+export function isOverload(retry: {
+  readonly status: number | null;
+  readonly error: string;
+}): boolean {
+  return retry.status === null
+    ? overloadErrors.has(retry.error)
+    : overloadStatuses.has(retry.status);
+}
+
+/** Agents that may work now. Null: there has been no overload. */
+export function agentsAllowed(pace: Pace | null, nowMs: number, workers: number): number {
+  if (pace === null) return workers;
+  const steps = Math.max(0, Math.floor((nowMs - pace.atMs) / paceStepMs));
+  return Math.max(1, Math.min(workers, pace.agents + steps));
+}
+
+/** After a sign of overload: half of those at work. Null: nothing changes. */
+export function slowerPace(
+  pace: Pace | null,
+  nowMs: number,
+  counts: { readonly workers: number; readonly busy: number },
+): Pace | null {
+  if (pace !== null && nowMs >= pace.atMs && nowMs - pace.atMs < paceCooldownMs) return null;
+  const allowed = agentsAllowed(pace, nowMs, counts.workers);
+  const before = Math.max(1, Math.min(allowed, counts.busy));
+  return { agents: Math.max(1, Math.floor(before / 2)), atMs: nowMs };
+}
+
+/** When one more may start (Unix ms); null when all may. */
+export function nextPaceMs(pace: Pace | null, nowMs: number, workers: number): number | null {
+  if (pace === null || agentsAllowed(pace, nowMs, workers) >= workers) return null;
+  const steps = Math.max(0, Math.floor((nowMs - pace.atMs) / paceStepMs));
+  return pace.atMs + (steps + 1) * paceStepMs;
+}

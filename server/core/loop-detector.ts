@@ -1,0 +1,84 @@
+// Notices an agent that does the same again and again: one tool call, or a short round of them, with the same input.
+
+/** Calls in the longest round that is looked for. */
+export const loopPeriodMax = 4;
+
+export interface FoundLoop {
+  /** Names of the calls in one round. */
+  readonly names: readonly string[];
+  readonly rounds: number;
+}
+
+interface Call {
+  readonly name: string;
+  readonly mark: string;
+}
+
+export class LoopDetector {
+  #repeats: number;
+  #calls: Call[] = [];
+
+  /** `repeats`: so many equal rounds are a loop; 0 = never. */
+  constructor(repeats: number) {
+    this.#repeats = repeats;
+  }
+
+  take(name: string, input: unknown): FoundLoop | null {
+    if (this.#repeats === 0) return null;
+    this.#calls.push({ name, mark: markOf(name, input) });
+    const kept = this.#repeats * loopPeriodMax;
+    if (this.#calls.length > kept) this.#calls = this.#calls.slice(-kept);
+    for (let period = 1; period <= loopPeriodMax; period += 1) {
+      if (!this.#isPeriodic(period)) continue;
+      const names = this.#calls.slice(-period).map((call) => call.name);
+      return { names, rounds: this.#repeats };
+    }
+    return null;
+  }
+
+  /** A person wants it to go on: it takes twice as many rounds until the next question. */
+  allow(): void {
+    this.#calls = [];
+    this.#repeats = Math.min(this.#repeats * 2, repeatsMax);
+  }
+
+  #isPeriodic(period: number): boolean {
+    const wanted = period * this.#repeats;
+    const calls = this.#calls;
+    if (calls.length < wanted) return false;
+    for (let at = calls.length - wanted + period; at < calls.length; at += 1) {
+      if (calls[at]?.mark !== calls[at - period]?.mark) return false;
+    }
+    return true;
+  }
+}
+
+const repeatsMax = 10_000;
+
+/** Two numbers of the whole text stand for it: inputs can be as large as files. */
+function markOf(name: string, input: unknown): string {
+  const text = JSON.stringify(input) ?? '';
+  let first = 0x811c9dc5;
+  let second = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    first = Math.imul(first ^ code, 0x01000193);
+    second = (Math.imul(second, 31) + code) | 0;
+  }
+  return `${name}\n${text.length}\n${first}\n${second}`;
+}
+
+export function loopQuestion(found: FoundLoop, name: string): string {
+  const what =
+    found.names.length === 1
+      ? `the same call of ${found.names[0] ?? 'a tool'}`
+      : `the same round of calls (${found.names.join(', ')})`;
+  return `The agent of ${name} has made ${what} ${found.rounds} times in a row, with the same input. Go on, or stop it?`;
+}
+
+export function loopStopSentence(found: FoundLoop, name: string): string {
+  return (
+    `The agent of ${name} went round in a circle (${found.names.join(', ')}, ${found.rounds} times), and a person ` +
+    `stopped it; its work so far is kept; say more with "drover hint ${name} <text>", then "drover retry ${name}"`
+  );
+}

@@ -1,0 +1,94 @@
+// Counts what one part of an attempt uses, from what its agent tells while it works. Pure: totals in, differences out.
+
+import { addSpent, nothingSpent, type Spent } from './budget.ts';
+import { estimateUsd } from './prices.ts';
+
+export interface UsageTotals {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  /** Null, or as it was: no cost is known for the newest of the tokens. */
+  readonly costUsd: number | null;
+}
+
+const noTotals: UsageTotals = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  costUsd: null,
+};
+
+export class SpendingCounter {
+  readonly #storedTokens: number;
+  #last: UsageTotals | null = null;
+  /** Since the agent told a cost: the estimate that its next word replaces. */
+  #estimatedUsd = 0;
+  #model: string | null = null;
+  #unstored: Spent = nothingSpent;
+
+  /** `stored`: what is stored for the part already, by an earlier life or an earlier try. */
+  constructor(stored: Spent) {
+    this.#storedTokens = stored.tokens;
+  }
+
+  model(name: string): void {
+    this.#model = name;
+  }
+
+  turn(): void {
+    this.#add({ ...nothingSpent, turns: 1 });
+  }
+
+  worked(ms: number): void {
+    if (ms > 0) this.#add({ ...nothingSpent, workedMs: ms });
+  }
+
+  /** From what totals an agent that goes on will count: they are stored already, or were lost with their line. */
+  goesOnFrom(totals: UsageTotals): void {
+    this.#last = totals;
+    this.#estimatedUsd = 0;
+  }
+
+  /** The agent's running totals: never a difference. */
+  usage(totals: UsageTotals): void {
+    const last = this.#last ?? this.#firstBase(totals);
+    const tokens = Math.max(0, sumOf(totals) - sumOf(last));
+    const costUsd = totals.costUsd ?? 0;
+    const lastUsd = last.costUsd ?? 0;
+    let usd = 0;
+    if (costUsd > lastUsd) {
+      usd = costUsd - lastUsd - this.#estimatedUsd;
+      this.#estimatedUsd = 0;
+    } else {
+      usd = estimateUsd(this.#model, {
+        input: Math.max(0, totals.inputTokens - last.inputTokens),
+        output: Math.max(0, totals.outputTokens - last.outputTokens),
+        cacheRead: Math.max(0, totals.cacheReadTokens - last.cacheReadTokens),
+      });
+      this.#estimatedUsd += usd;
+    }
+    this.#last = { ...totals, costUsd: Math.max(costUsd, lastUsd) };
+    this.#add({ ...nothingSpent, tokens, usd });
+  }
+
+  /** What has been counted since the last call. */
+  takeUnstored(): Spent {
+    const taken = this.#unstored;
+    this.#unstored = nothingSpent;
+    return taken;
+  }
+
+  /** An agent that says nothing of its base: its totals include what is stored, unless they are smaller. */
+  #firstBase(totals: UsageTotals): UsageTotals {
+    if (this.#storedTokens === 0 || sumOf(totals) < this.#storedTokens) return noTotals;
+    return { ...totals, inputTokens: this.#storedTokens, outputTokens: 0 };
+  }
+
+  #add(spent: Spent): void {
+    this.#unstored = addSpent(this.#unstored, spent);
+  }
+}
+
+function sumOf(totals: UsageTotals): number {
+  return totals.inputTokens + totals.outputTokens;
+}

@@ -1,0 +1,13 @@
+// The day that a budget of the day is for: the calendar's, where the backend runs.
+
+/** `YYYY-MM-DD`. */
+export function dayOf(nowMs: number): string {
+  const now = new Date(nowMs);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+}
+
+export function nextDayMs(nowMs: number): number {
+  const now = new Date(nowMs);
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).getTime();
+}
