@@ -14,6 +14,7 @@ const programs = {
   cli: 'server/cli/main.ts',
   backend: 'server/main/backend-main.ts',
   helper: 'server/main/helper-main.ts',
+  mcp: 'server/main/mcp-main.ts',
   'demo-agent': 'server/agents/demo/main.ts',
   demo: 'server/main/demo.ts',
 };

@@ -1,7 +1,6 @@
 // What the command asks of the composition: one object, so that tests bring a second implementation.
 
 import type { Result } from '../core/failure.ts';
-import type { AgentClient } from '../protocol/agent-requests.ts';
 import type { Client } from '../protocol/api.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
 
@@ -38,8 +37,6 @@ export interface PlanFromSpecOptions extends SpecPlanRequest {
 
 export interface Backends {
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
-  /** For the tools of the agent that was started with these variables. */
-  readonly connectAgent: (env: NodeJS.ProcessEnv) => Promise<AgentClient>;
   readonly initProject: (
     root: string,
   ) => Promise<{ root: string; database: string; already: boolean }>;

@@ -12,9 +12,7 @@ import { AgentNotes, createAgentHandlers } from '../rpc/handlers/agent-tools.ts'
 import type { AgentDoor } from '../rpc/transport/connection.ts';
 import type { AgentScope, AgentToolsDoor, Engine } from '../workflows/engine.ts';
 import type { Project } from './compose.ts';
-
-/** Where the server finds its backend, and what it says there. */
-export const agentToolVariables = { root: 'DROVER_MCP_ROOT', token: 'DROVER_MCP_TOKEN' } as const;
+import { agentToolVariables } from './connect-agent.ts';
 
 interface OpenPart {
   readonly scope: AgentScope;
@@ -89,7 +87,7 @@ function toolsFor(root: string, scope: AgentScope, token: string, configPath: st
   const marker = `${scope.taskId}/${scope.attempt}/${scope.part}`;
   return {
     command: process.execPath,
-    args: ['--no-warnings', commandProgram(), 'mcp'],
+    args: ['--no-warnings', serverProgram()],
     env: {
       [agentToolVariables.root]: root,
       [agentToolVariables.token]: token,
@@ -123,7 +121,7 @@ async function readToken(configPath: string): Promise<string | null> {
 }
 
 /** Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build. */
-function commandProgram(): string {
-  const bundled = fileURLToPath(new URL('./cli.js', import.meta.url));
+function serverProgram(): string {
+  const bundled = fileURLToPath(new URL('./mcp.js', import.meta.url));
   return existsSync(bundled) ? bundled : fileURLToPath(new URL('../cli/main.ts', import.meta.url));
 }

@@ -6,11 +6,9 @@ import { Refusal, type Result } from '../core/failure.ts';
 import { shownSettings } from '../core/settings-resolve.ts';
 import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts';
 import type { SpecPlanView } from '../protocol/spec-plan.ts';
-import type { AgentClient } from '../protocol/agent-requests.ts';
-import { connectAgentSocket, connectSocket } from '../rpc/transport/client.ts';
+import { connectSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
 import { localClient } from '../rpc/transport/local.ts';
-import { agentToolVariables } from './agent-tools.ts';
 import { LiveSettings, openProject, type Environment, type SettingFlags } from './compose.ts';
 import { dataOnlyHandlers, feedOf } from './handlers.ts';
 import { maskWords } from './mask-words.ts';
@@ -66,28 +64,6 @@ export async function connectRunning(root: string): Promise<Client | null> {
       return null;
     throw error instanceof ConnectFailure ? new Refusal('backend', error.message) : error;
   }
-}
-
-/** One agent's way in, by the variables that its MCP server was started with. Refuses with a sentence. */
-export async function connectAgent(env: NodeJS.ProcessEnv): Promise<AgentClient> {
-  const root = env[agentToolVariables.root] ?? '';
-  const token = env[agentToolVariables.token] ?? '';
-  if (root === '' || token === '') {
-    throw new Refusal(
-      'no_attempt',
-      `${agentToolVariables.root} and ${agentToolVariables.token} are not set: this server is started by agents that Drover has started.`,
-    );
-  }
-  const address = readAddress(placesOf(root, null).address);
-  try {
-    if (address !== null && isAlive(address)) return await connectAgentSocket(address, token);
-  } catch (error) {
-    if (!(error instanceof ConnectFailure)) throw error;
-    if (error.kind === 'refused') {
-      throw new Refusal('token', 'The token is good for no attempt that is at work.');
-    }
-  }
-  throw new Refusal('backend', "Drover's backend is not at work in this moment; try again later.");
 }
 
 /**

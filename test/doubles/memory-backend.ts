@@ -140,9 +140,6 @@ export function memoryBackend(
         opened.push(options);
         return localClient(handlers, feed);
       },
-      connectAgent: async () => {
-        throw new Refusal('no_attempt', 'The double has no agents.');
-      },
       initProject: async (root) => ({
         root,
         database: `${root}/.drover/drover.db`,

@@ -47,6 +47,8 @@ interface OpenedSession {
 const stderrCharsMax = 8_000;
 /** How long the agent may take to end after its last answer, and after a cancel. */
 const exitMs = { finished: 5_000, others: 3_000 };
+/** Some do not end by themselves while the server of our tools runs: they are asked by a signal, and soon. */
+const exitWithToolsMs = 1_500;
 const answersMs = 2_000;
 
 export class AcpSession {
@@ -165,7 +167,8 @@ export class AcpSession {
     } else {
       this.#options.closeInput();
     }
-    return why === 'finished' ? exitMs.finished : exitMs.others;
+    if (why !== 'finished') return exitMs.others;
+    return this.#options.request.tools === undefined ? exitMs.finished : exitWithToolsMs;
   }
 
   /** The process has ended: nothing more will come. */

@@ -35,7 +35,6 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   });
   defineServer(program, host);
   defineLater(program, host);
-  defineAgentTools(program, host);
 
   const completion = define(program, 'completion', 'print a completion script for a shell', [
     'completion bash > ~/.local/share/bash-completion/completions/drover',
@@ -74,17 +73,6 @@ function defineServer(program: Command, host: ProgramHost): void {
     .action(async (options: { force?: boolean }) => {
       await host.run(stop, async (context) => (await load()).serverStop(context, options));
     });
-}
-
-/** Started by agents, by the configuration that Drover gives them; of no use to a person, so the help is silent about it. */
-function defineAgentTools(program: Command, host: ProgramHost): void {
-  const mcp = program
-    .command('mcp', { hidden: true })
-    .description('tools for an agent: MCP over standard input and output')
-    .addHelpText('after', '\nExamples:\n  $ drover mcp');
-  mcp.action(async () => {
-    await host.run(mcp, async (context) => (await import('../mcp/serve.ts')).serveAgent(context));
-  });
 }
 
 function defineLater(program: Command, host: ProgramHost): void {

@@ -3,7 +3,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
-import type { AgentParams, AgentRequestName, AgentResult } from '../../protocol/agent-requests.ts';
+import type { AgentParams, AgentRequestName, AgentResult } from '../protocol/agent-requests.ts';
 
 export const instructions =
   'Drover has given you your task. These tools read it and the board, add tasks, name a blocker, ask the person and report progress. Drover decides by its rules: a refusal says why, and has changed nothing.';

@@ -1,0 +1,32 @@
+// One agent's way to its backend, by the variables that its MCP server was started with. Loads little: there is one such
+// process for each agent at work.
+
+import { Refusal } from '../core/failure.ts';
+import type { AgentClient } from '../protocol/agent-requests.ts';
+import { connectAgentSocket } from '../rpc/transport/client.ts';
+import { ConnectFailure } from '../rpc/transport/errors.ts';
+import { isAlive, placesOf, readAddress } from './places.ts';
+
+/** Where the server finds its backend, and what it says there. */
+export const agentToolVariables = { root: 'DROVER_MCP_ROOT', token: 'DROVER_MCP_TOKEN' } as const;
+
+export async function connectAgent(env: NodeJS.ProcessEnv): Promise<AgentClient> {
+  const root = env[agentToolVariables.root] ?? '';
+  const token = env[agentToolVariables.token] ?? '';
+  if (root === '' || token === '') {
+    throw new Refusal(
+      'no_attempt',
+      `${agentToolVariables.root} and ${agentToolVariables.token} are not set: this server is started by agents that Drover has started.`,
+    );
+  }
+  const address = readAddress(placesOf(root, null).address);
+  try {
+    if (address !== null && isAlive(address)) return await connectAgentSocket(address, token);
+  } catch (error) {
+    if (!(error instanceof ConnectFailure)) throw error;
+    if (error.kind === 'refused') {
+      throw new Refusal('token', 'The token is good for no attempt that is at work.');
+    }
+  }
+  throw new Refusal('backend', "Drover's backend is not at work in this moment; try again later.");
+}

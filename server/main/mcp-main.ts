@@ -1,0 +1,22 @@
+// Drover's MCP server for one agent, over standard input and output, until the agent closes them. A program of its own, because
+// there is one for each agent at work: it loads nothing of the engine.
+
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { droverVersion } from '../protocol/version.ts';
+import { connectAgent } from './connect-agent.ts';
+import { defineTools, instructions } from './mcp-tools.ts';
+
+const server = new McpServer({ name: 'drover', version: droverVersion }, { instructions });
+
+// A connection for each request: an agent holds none while it works, and the next backend is found by itself.
+defineTools(server, async (name, params) => {
+  const client = await connectAgent(process.env);
+  try {
+    return await client.call(name, params);
+  } finally {
+    client.close();
+  }
+});
+for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => process.exit(0));
+await server.connect(new StdioServerTransport());
