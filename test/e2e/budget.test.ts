@@ -192,4 +192,19 @@ suite('budgets against an agent that never ends', function () {
     assert.equal(await keptWork(here), 'work of mad');
     assert.equal(new Set(fake.requests.map(({ session }) => session)).size, 1);
   });
+
+  test('counted over the death of the backend: what it had used before is used', async () => {
+    const here = begin('[budget]\ntask_turns = 30\nask_at = 1\nloop_repeats = 0\n');
+    await beginPlan(here, ['mad']);
+    const first = here.start(['run', '--json'], { timeoutMs: 100_000 });
+    await eventually('ten turns', () => fake.requests.length >= 10);
+    assert.equal(await here.killBackend(), true);
+    // The command that follows the run starts the next backend, which goes on with it.
+    const done = await first.ended;
+    assert.equal(done.code, 1, `${done.stdout.slice(-3000)}\n${done.stderr}`);
+    assert.match((await here.task('mad')).last_error ?? '', /is used up: 3\d turns of 30 turns/);
+    // Some requests are no turns (titles), and a turn whose line was not read before the death is not counted.
+    assert.ok(fake.requests.length < 45, `${fake.requests.length} requests`);
+    assert.equal(await keptWork(here), 'work of mad');
+  });
 });
