@@ -303,4 +303,12 @@ suite('Drover Code driver', function () {
     ];
     assert.deepEqual(after, before);
   });
+
+  test('S01 in a SQLForge project the prompt says what may be run', async () => {
+    own.repository();
+    writeFileSync(join(own.run.cwd, 'sqlforge.yml'), 'default_environment: dev\n');
+    await own.start({ prompt: 'add a metric' });
+    const prompt = Buffer.from(own.realCalls()[0]?.promptBase64 ?? '', 'base64').toString();
+    assert.match(prompt, /^add a metric\n\nThis is a SQLForge project/);
+  });
 });

@@ -69,7 +69,10 @@ export async function runHeadless(run: DroverCodeRun, program: string): Promise<
   const files = headlessFiles(request.logPath);
   removeResult(files.result);
   writeFileSync(files.prompt, run.prompt, { mode: 0o600 });
-  writeFileSync(files.base, (await headOf(request.cwd, request.env)) ?? '', { mode: 0o600 });
+  // A part that is run again after a death keeps what it had committed before.
+  if (!request.resume || !existsSync(files.base)) {
+    writeFileSync(files.base, (await headOf(request.cwd, request.env)) ?? '', { mode: 0o600 });
+  }
   const started = await startProgram({
     request,
     host: run.host,

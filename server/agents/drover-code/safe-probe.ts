@@ -31,7 +31,12 @@ export async function binaryKind(
   if (known.size >= keptMax && first !== undefined) known.delete(first);
   const probing = probe(program, path, processTable);
   known.set(key, probing);
-  return await probing;
+  try {
+    return await probing;
+  } catch (error) {
+    known.delete(key);
+    throw error;
+  }
 }
 
 async function probe(
