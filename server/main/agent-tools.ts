@@ -123,5 +123,5 @@ async function readToken(configPath: string): Promise<string | null> {
 /** Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build. */
 function serverProgram(): string {
   const bundled = fileURLToPath(new URL('./mcp.js', import.meta.url));
-  return existsSync(bundled) ? bundled : fileURLToPath(new URL('../cli/main.ts', import.meta.url));
+  return existsSync(bundled) ? bundled : fileURLToPath(new URL('./mcp-main.ts', import.meta.url));
 }

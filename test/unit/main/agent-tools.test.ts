@@ -54,7 +54,7 @@ suite('tokens of agents', () => {
       DROVER_RUN: 'T-1/2/T-1',
     });
     assert.ok(!tools.args.join(' ').includes(token));
-    assert.match(tools.args.at(-1) ?? '', /mcp/);
+    assert.match(tools.args.at(-1) ?? '', /\/mcp-main\.ts$/);
   });
 
   test('each part has its own; the same part has the same, also in another life', async () => {
