@@ -3,13 +3,21 @@
 import { eventually } from '../../e2e/support/eventually.ts';
 import { makeProject, type Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
-import { openDrover, quickPickRow, runCommand, toast, webview } from '../stories/support/parts.ts';
+import {
+  openDrover,
+  quickPickRow,
+  runCommand,
+  toast,
+  webview,
+  webviews,
+} from '../stories/support/parts.ts';
 import { openWorkbench, type Workbench } from '../stories/support/workbench.ts';
 import { directives } from '../stories/support/demo-project.ts';
 import { hearMeasurements, type Measured, measurementsOf } from './measurements.ts';
 
 const taskCount = 10_000;
 const changes = 20;
+const reopenings = 5;
 const logLines = 100_000;
 
 suite('the extension in VS Code, in numbers', () => {
@@ -40,15 +48,31 @@ async function measureTree(): Promise<void> {
   await project.expect(0, ['import', `${project.folder}/plan.jsonl`]);
   const bench = await open(project);
   try {
-    const tree = await webview(bench.page, 'tree');
-    const first = await measured(tree, 'tree.firstPaint');
-    print(`tree of ${taskCount} tasks: script to first paint`, first.ms, '<= 500');
-    await measureChanges(project, tree);
+    const first = await measured(await webview(bench.page, 'tree'), 'tree.firstPaint');
+    const what = `tree of ${taskCount} tasks: script to first paint`;
+    print(`${what}, backend started for it`, first.ms, 'none');
+    print(`${what}, median of ${reopenings}`, await measureReopening(bench), '<= 500');
+    await measureChanges(project, await webview(bench.page, 'tree'));
     await measureActivation(bench);
   } finally {
     await bench.close();
     await project.end(false);
   }
+}
+
+/** The view is hidden and shown: VS Code makes its page anew each time. */
+async function measureReopening({ page }: Workbench): Promise<number> {
+  const paintMs: number[] = [];
+  for (let round = 0; round < reopenings; round += 1) {
+    await page.locator('.activitybar a.action-label[aria-label^="Explorer"]').click();
+    await eventually('the tree is gone', async () => (await webviews(page, 'tree')).length === 0);
+    await openDrover(page);
+    paintMs.push((await measured(await webview(page, 'tree'), 'tree.firstPaint')).ms);
+  }
+  return at(
+    paintMs.toSorted((a, b) => a - b),
+    0.5,
+  );
 }
 
 async function measureChanges(project: Project, tree: Frame): Promise<void> {
