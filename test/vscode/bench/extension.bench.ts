@@ -4,6 +4,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import { makeProject, type Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
 import {
+  inTranscript,
   openDrover,
   quickPickRow,
   runCommand,
@@ -120,7 +121,7 @@ async function measureStream(): Promise<void> {
     await runCommand(bench.page, 'Drover: Open Stream');
     await quickPickRow(bench.page, 'Flood').click();
     const stream = await webview(bench.page, 'stream');
-    await stream.getByText(`line ${logLines - 1} of the flood`).waitFor();
+    await inTranscript(stream, `line ${logLines - 1} of the flood`).waitFor();
     for (const { name, ms } of await measurementsOf(stream)) {
       print(`log of ${logLines} lines: ${name}`, ms, '<= 300 (open), 16.7 (frame)');
     }

@@ -17,7 +17,7 @@ import {
 import { eventually } from '../../e2e/support/eventually.ts';
 import { makeProject, type Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
-import { openDrover, quickPickRow, webview } from './support/parts.ts';
+import { inTranscript, openDrover, quickPickRow, webview } from './support/parts.ts';
 import {
   dragThree,
   epicTitles,
@@ -77,10 +77,7 @@ suite('the first run, with Claude Code', () => {
     await buttons.first().waitFor();
     await picture(bench.page, 'claude-asks');
     await buttons.first().click();
-    await stream
-      .getByText(`Answered: ${question.choices[0] ?? ''}`)
-      .first()
-      .waitFor();
+    await inTranscript(stream, `Answered: ${question.choices[0] ?? ''}`).waitFor();
     assert.equal(await buttons.count(), 0);
   });
 
@@ -90,7 +87,7 @@ suite('the first run, with Claude Code', () => {
     await stream.getByRole('button', { name: 'Send' }).click();
     await stream.locator('drover-transcript .hint', { hasText: hint }).waitFor();
     writeFileSync(join(project.folder, 'go'), '');
-    await stream.getByText('I saw the hint.').first().waitFor();
+    await inTranscript(stream, 'I saw the hint.').waitFor();
     await picture(bench.page, 'claude-hint');
   });
 

@@ -5,7 +5,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
-import { openDrover, quickPickRow, webview } from './support/parts.ts';
+import { inTranscript, openDrover, quickPickRow, webview } from './support/parts.ts';
 import {
   dragThree,
   epicTitles,
@@ -70,9 +70,9 @@ suite('the first run, with the mouse', () => {
     });
     await row(tree, taskTitles[0]).dblclick();
     const stream = await webview(bench.page, 'stream');
-    await stream.getByText('Reading the task.').waitFor();
+    await inTranscript(stream, 'Reading the task.').waitFor();
     await picture(bench.page, 'stream', true);
-    await stream.getByText('Ended', { exact: true }).waitFor();
+    await stream.getByRole('article', { name: 'Agent: Ended' }).waitFor();
   });
 
   test('the tasks turn completed, and their commits have landed', async () => {

@@ -6,7 +6,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
-import { openDrover, webview } from './support/parts.ts';
+import { inTranscript, openDrover, webview } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -61,7 +61,7 @@ suite('hostile words in VS Code', () => {
     await picture(bench.page, 'hostile-message');
     await row(tree, 'Hostile').dblclick();
     const stream = await webview(bench.page, 'stream');
-    await stream.getByText('May I').first().waitFor();
+    await inTranscript(stream, 'May I').waitFor();
     assert.deepEqual(await foreign(stream, 'drover-stream'), []);
     const inbox = await webview(bench.page, 'inbox');
     await inbox.getByText('May I').first().waitFor();

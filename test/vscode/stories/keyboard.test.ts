@@ -9,7 +9,14 @@ import { axeViolations } from '../../webview/support/axe.ts';
 import { readTheme, type ThemeName, themeNames } from '../../webview/support/themes.ts';
 import type { Frame, Page } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
-import { openStream, quickPickRow, runCommand, webview, webviews } from './support/parts.ts';
+import {
+  inTranscript,
+  openStream,
+  quickPickRow,
+  runCommand,
+  webview,
+  webviews,
+} from './support/parts.ts';
 import { row } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -94,7 +101,7 @@ suite('the first run, without a mouse', () => {
     await goTo(page, tree, tasks[0]);
     await page.keyboard.press('Enter');
     const stream = await webview(page, 'stream');
-    await stream.getByText('Looking around.').waitFor();
+    await inTranscript(stream, 'Looking around.').waitFor();
     await page.keyboard.press('Control+f');
     await eventually('the search has the focus', () => stream.evaluate(focusedTag, 'input'));
     await page.keyboard.press('Escape');

@@ -50,6 +50,11 @@ export async function openStream(page: Page, title: string): Promise<void> {
   });
 }
 
+/** Words in the list of a stream's panel, apart from what the panel tells a screen reader beside it. */
+export function inTranscript(stream: Frame, words: string): Locator {
+  return stream.locator('drover-transcript').getByText(words).first();
+}
+
 export function quickPickRow(page: Page, text: string | RegExp): Locator {
   return page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
 }
