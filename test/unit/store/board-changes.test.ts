@@ -6,6 +6,7 @@ import { Refusal } from '../../../server/core/failure.ts';
 import { taskStatuses, type TaskStatus } from '../../../server/core/state.ts';
 import type { StatusSnapshot } from '../../../server/protocol/api.ts';
 import { applyChanges } from '../../../server/protocol/board.ts';
+import { packTasks, unpackTasks, type PackedTasks } from '../../../server/protocol/packed-tasks.ts';
 import { readChanges } from '../../../server/store/board-changes.ts';
 import { moveEpic, removeEpic } from '../../../server/store/epic-place.ts';
 import { addEpic, closeEpic, editEpic } from '../../../server/store/epics.ts';
@@ -244,6 +245,8 @@ suite('changes of the board', () => {
           board = next;
           assert.deepEqual(board, await snapshot(project));
           assert.deepEqual(applyChanges(board, changes), board, 'twice is the same as once');
+          const packed = JSON.parse(JSON.stringify(packTasks(board.tasks))) as PackedTasks;
+          assert.deepEqual(unpackTasks(packed), board.tasks, 'the way to a panel changes nothing');
         }
         await project.close();
       }),
