@@ -50,6 +50,7 @@ export interface RecordFields {
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;
   readonly maxAttempts: number | null;
+  readonly plan: boolean | null;
   readonly warnings: readonly RecordWarning[];
 }
 
@@ -68,6 +69,7 @@ const storyKeys = [
   'test_scope',
   'test_command',
   'max_attempts',
+  'plan',
 ];
 const knownKeys: { readonly [K in RecordKind]: ReadonlySet<string> } = {
   epic: new Set(commonKeys),
@@ -272,6 +274,10 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     const got = typeof maxAttempts === 'number' ? maxAttempts : describeValue(maxAttempts);
     faults.push(`\`max_attempts\` is ${got}; a whole number from 1 to 10 is needed`);
   }
+  const plan = valueOf('plan');
+  if (plan !== null && typeof plan !== 'boolean') {
+    faults.push(`\`plan\` is ${describeValue(plan)}; true or false is needed`);
+  }
   const first = faults[0];
   if (first !== undefined) return fault('field', first);
   return {
@@ -289,6 +295,7 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     testMode: testMode === 'lenient' ? 'strict' : testMode,
     testScope,
     maxAttempts: isAttempts(maxAttempts) ? maxAttempts : null,
+    plan: typeof plan === 'boolean' ? plan : null,
     warnings,
   };
 }

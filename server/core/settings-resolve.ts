@@ -220,6 +220,7 @@ function settingsOf(values: Values): Settings {
     maxWorkers: get('max_workers'),
     taskTimeoutMs: get('task_timeout'),
     maxAttempts: get('max_attempts'),
+    plansFirst: get('plan'),
     taskContextCount: get('task_context_count'),
     taskContextMaxAgeMs: get('task_context_max_age'),
     maxCommitFileBytes: get('max_commit_file_size'),

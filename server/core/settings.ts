@@ -119,6 +119,13 @@ export const settingTable = {
     doc: 'How often a task is tried before it has failed.',
     readBy: 'store (new tasks)',
   },
+  plan: {
+    value: { type: 'boolean' },
+    fallback: false,
+    inFile: true,
+    doc: 'An agent plans every task first, and a person approves the plan; `--plan` and `--no-plan` say it for one task.',
+    readBy: 'workflows (start of tasks)',
+  },
   task_context_count: {
     value: { type: 'integer', min: 0, max: 20 },
     fallback: 5,
@@ -330,6 +337,8 @@ export interface Settings {
   readonly maxWorkers: number;
   readonly taskTimeoutMs: number;
   readonly maxAttempts: number;
+  /** Tasks that say nothing of it get a plan first. */
+  readonly plansFirst: boolean;
   readonly taskContextCount: number;
   readonly taskContextMaxAgeMs: number;
   readonly maxCommitFileBytes: number;

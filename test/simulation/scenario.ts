@@ -136,6 +136,7 @@ function drawTask(
 function drawSettings(chance: SeededChance): WorkSettings {
   return {
     agentKind: chance.pick(agentKinds),
+    plansFirst: false,
     workers: chance.between(1, 4),
     target: null,
     land: null,

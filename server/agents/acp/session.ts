@@ -22,7 +22,7 @@ import { watchSilence, type SilenceWatch } from '../silence.ts';
 import type { OutputStream } from '../spool.ts';
 import { keepSession, readKeptSession } from './kept-session.ts';
 import type { AcpError, AcpFacts } from './outcome.ts';
-import { acpPrograms, type AcpKind } from './programs.ts';
+import { acpPrograms, type AcpKind, planningMode } from './programs.ts';
 import { UpdateTranslator, usageOf } from './updates.ts';
 
 export interface AcpSessionOptions {
@@ -99,7 +99,8 @@ export class AcpSession {
     return {
       stopReason: this.#stopReason,
       error: this.#error,
-      summary: this.#updates.summary,
+      summary:
+        this.#options.request.planning === true ? this.#updates.message : this.#updates.summary,
       deniedTools: [...this.#denied],
     };
   }
@@ -200,7 +201,8 @@ export class AcpSession {
       resumed: isLoaded,
     });
     const offered = modes.some((mode) => mode === acpPrograms[kind].mode);
-    const modeId = settings.permissionMode ?? (offered ? acpPrograms[kind].mode : null);
+    const usual = settings.permissionMode ?? (offered ? acpPrograms[kind].mode : null);
+    const modeId = request.planning === true ? planningMode(modes) : usual;
     if (modeId !== null)
       await agent.request(methods.agent.session.setMode, { sessionId: id, modeId });
     const response = await agent.request(methods.agent.session.prompt, {
@@ -283,6 +285,11 @@ export class AcpSession {
   ): Promise<RequestPermissionResponse> {
     const { record, host, stopSignal } = this.#options;
     this.#emit([...this.#updates.flush(), ...this.#updates.takeTool(asked.toolCall)]);
+    if (this.#options.request.planning === true && writes(asked)) {
+      const option = rejecting(asked.options);
+      if (option === undefined) return { outcome: { outcome: 'cancelled' } };
+      return { outcome: { outcome: 'selected', optionId: option.optionId } };
+    }
     const requestId = this.#requestIdOf(asked.toolCall.toolCallId);
     const question = maskDeep(
       {
@@ -327,6 +334,11 @@ export class AcpSession {
   #emit(events: ReturnType<UpdateTranslator['take']>): void {
     for (const event of events) this.#options.record.emit(event);
   }
+}
+
+/** Nobody has to be asked about these while it plans. */
+function writes({ toolCall }: RequestPermissionRequest): boolean {
+  return toolCall.kind === 'edit' || toolCall.kind === 'delete' || toolCall.kind === 'move';
 }
 
 function questionText({ toolCall }: RequestPermissionRequest): string {

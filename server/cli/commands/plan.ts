@@ -25,6 +25,7 @@ export interface TaskOptions {
   readonly testMode?: string;
   readonly testScope?: string;
   readonly maxAttempts?: number;
+  readonly plan?: boolean;
 }
 
 export interface AddOptions extends TaskOptions {
@@ -188,6 +189,7 @@ async function taskFieldsOf(context: CommandContext, options: TaskOptions): Prom
     ...(options.testMode !== undefined && { test_mode: options.testMode }),
     ...(options.testScope !== undefined && { test_scope: options.testScope }),
     ...(options.maxAttempts !== undefined && { max_attempts: options.maxAttempts }),
+    ...(options.plan !== undefined && { plan: options.plan }),
   };
 }
 
@@ -196,13 +198,22 @@ async function descriptionOf(
   { description, descriptionFile }: TaskOptions,
 ): Promise<string | undefined> {
   if (descriptionFile === undefined) return description;
-  const isInput = descriptionFile === '-';
+  return await readTextInput(context, descriptionFile, 'description');
+}
+
+/** A text from a file, or from standard input (`-`); `what` names it where it cannot be used. */
+export async function readTextInput(
+  context: CommandContext,
+  file: string,
+  what: string,
+): Promise<string> {
+  const isInput = file === '-';
   const fault = isInput
-    ? 'The description on standard input cannot be used'
-    : `The description file ${descriptionFile} cannot be used`;
+    ? `The ${what} on standard input cannot be used`
+    : `The ${what} file ${file} cannot be used`;
   const limits = { bytesMax: descriptionBytesMax, fault };
   const bytes = isInput
     ? await context.surroundings.readStdin()
-    : await readInputFile(resolve(context.directory, descriptionFile), limits);
+    : await readInputFile(resolve(context.directory, file), limits);
   return textOfBytes(bytes, limits);
 }

@@ -97,7 +97,9 @@ function taskOptions(command: Command): Command {
     .addOption(new Option('--test-command <command>', 'the same as --gate').conflicts('gate'))
     .option('--test-mode <mode>', 'strict or disabled')
     .option('--test-scope <scope>', 'diff, all or skip')
-    .option('--max-attempts <n>', 'how often an agent may try', wholeNumber);
+    .option('--max-attempts <n>', 'how often an agent may try', wholeNumber)
+    .option('--plan', 'an agent plans it first, and you approve the plan')
+    .option('--no-plan', 'no plan first, whatever the settings say');
 }
 
 function defineEpicCommands(program: Command, host: ProgramHost): void {

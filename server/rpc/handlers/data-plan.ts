@@ -9,6 +9,7 @@ import { addTask } from '../../store/tasks.ts';
 import { editTask } from '../../store/task-edit.ts';
 import type { DataHandlerDeps } from './data.ts';
 import {
+  flagOf,
   given,
   idOf,
   nullableText,
@@ -125,5 +126,6 @@ function taskFields(record: Readonly<Record<string, unknown>>): TaskFields {
     test_mode: optionalText(record['test_mode'], 'test_mode'),
     test_scope: optionalText(record['test_scope'], 'test_scope'),
     max_attempts: optionalInteger(record['max_attempts'], 'max_attempts', attemptsBounds),
+    plan: record['plan'] === undefined ? undefined : flagOf(record['plan'], 'plan'),
   });
 }
