@@ -226,6 +226,7 @@ function settingsOf(values: Values): Settings {
     maxCommitFileBytes: get('max_commit_file_size'),
     maxOutputBytes: get('max_output_size'),
     defaultLabels: get('default_labels'),
+    templates: get('templates'),
     worktreeRoot: get('worktree_root'),
     envAllow: get('env_allow'),
     gate: { command: get('gate.command'), timeoutMs: get('gate.timeout') },

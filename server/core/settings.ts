@@ -5,6 +5,7 @@ import { boundSettingTable } from './bound-settings.ts';
 import type { Budgets } from './budget.ts';
 import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
+import type { TaskTemplates } from './templates.ts';
 import { agentKindNames, landModes, type AgentKindName, type LandMode } from './task.ts';
 
 export interface SettingDefinition {
@@ -159,6 +160,13 @@ export const settingTable = {
     fallback: [],
     inFile: true,
     doc: 'Labels of every task that `add` makes, beside its own.',
+    readBy: 'rpc (add)',
+  },
+  templates: {
+    value: { type: 'templates' },
+    fallback: {},
+    inFile: true,
+    doc: 'Tables [templates.<name>]: what `add --template <name>` gives a task, with {{placeholders}} for `--set`.',
     readBy: 'rpc (add)',
   },
   worktree_root: {
@@ -344,6 +352,7 @@ export interface Settings {
   readonly maxCommitFileBytes: number;
   readonly maxOutputBytes: number;
   readonly defaultLabels: readonly string[];
+  readonly templates: TaskTemplates;
   readonly worktreeRoot: string | null;
   readonly envAllow: readonly string[];
   readonly gate: { readonly command: string | null; readonly timeoutMs: number };

@@ -97,7 +97,15 @@ export interface Requests extends PanelRequests {
     result: EpicView;
   };
   readonly 'epic.close': { params: { id: string }; result: EpicView };
-  readonly 'task.add': { params: TaskFields & { title: string }; result: TaskView };
+  /** `template`: one of the settings, its placeholders filled from `set`; what is given beside it goes before it. */
+  readonly 'task.add': {
+    params: TaskFields & {
+      title: string;
+      template?: string;
+      set?: Readonly<Record<string, string>>;
+    };
+    result: TaskView;
+  };
   readonly 'task.edit': { params: TaskFields & { id: string }; result: TaskView };
   /** With `proposal`, the newest plan as a whole, whatever has become of it. */
   readonly 'task.show': { params: { id: string }; result: TaskView };

@@ -9,7 +9,7 @@ import type { PlanRow, Reads, Tx } from './tables.ts';
 /** The newest plan of a task, whatever has become of it. */
 export async function lastPlan(db: Reads, taskId: string): Promise<PlanRow | null> {
   const row = await db
-    .selectFrom('plans')
+    .selectFrom('task_plans')
     .selectAll()
     .where('task_id', '=', taskId)
     .orderBy('number', 'desc')
@@ -21,7 +21,7 @@ export async function lastPlan(db: Reads, taskId: string): Promise<PlanRow | nul
 /** The plan that its attempts build by, or null: there is none, or it has been taken back. */
 export async function approvedPlan(db: Reads, taskId: string): Promise<PlanRow | null> {
   const row = await db
-    .selectFrom('plans')
+    .selectFrom('task_plans')
     .selectAll()
     .where('task_id', '=', taskId)
     .where('state', '=', 'approved')
@@ -49,7 +49,7 @@ export async function proposePlan(
     created_at_ms: sources.clock.now(),
     decided_at_ms: null,
   };
-  await tx.insertInto('plans').values(row).execute();
+  await tx.insertInto('task_plans').values(row).execute();
   return row;
 }
 
@@ -66,7 +66,7 @@ export async function decidePlan(
   decision: PlanDecision,
 ): Promise<PlanRow | null> {
   const row = await tx
-    .updateTable('plans')
+    .updateTable('task_plans')
     .set({ ...decision, decided_at_ms: sources.clock.now() })
     .where('task_id', '=', taskId)
     .where('state', '=', 'proposed')
@@ -83,7 +83,7 @@ export async function dropPlans(
   states: readonly ('proposed' | 'approved')[],
 ): Promise<number> {
   const done = await tx
-    .updateTable('plans')
+    .updateTable('task_plans')
     .set({ state: 'dropped', decided_at_ms: sources.clock.now() })
     .where('task_id', '=', taskId)
     .where('state', 'in', [...states])
@@ -102,7 +102,7 @@ export async function readProposals(
   const found = new Map<string, PlanView>();
   for (const part of inParts(taskIds)) {
     const rows = await db
-      .selectFrom('plans')
+      .selectFrom('task_plans')
       .selectAll()
       .where('task_id', 'in', [...part])
       .where('state', '=', 'proposed')

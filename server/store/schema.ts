@@ -114,7 +114,7 @@ const budgetStatements: readonly string[] = [
 
 /** The plans that agents have made, and who wants one; an attempt that plans writes nothing that lands. */
 const planStatements: readonly string[] = [
-  `CREATE TABLE plans (
+  `CREATE TABLE task_plans (
     task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE, number INTEGER NOT NULL,
     attempt INTEGER NOT NULL, state TEXT NOT NULL, text TEXT NOT NULL, comment TEXT,
     created_at_ms INTEGER NOT NULL, decided_at_ms INTEGER, PRIMARY KEY (task_id, number)) WITHOUT ROWID`,

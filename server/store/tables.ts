@@ -306,7 +306,7 @@ export interface StoreTables {
   accounts: AccountTable;
   spending: SpendingTable;
   holds: HoldTable;
-  plans: PlanTable;
+  task_plans: PlanTable;
 }
 
 export type Tx = Transaction<StoreTables>;

@@ -1,6 +1,7 @@
 // init, epics, tasks: what makes the plan.
 
 import { resolve } from 'node:path';
+import { placeholdersOf, type TaskTemplates } from '../../core/templates.ts';
 import type { EpicView, Params, TaskFields, TaskView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -30,6 +31,8 @@ export interface TaskOptions {
 
 export interface AddOptions extends TaskOptions {
   readonly epic?: string;
+  readonly template?: string;
+  readonly set?: Readonly<Record<string, string>>;
 }
 
 export interface EditOptions extends TaskOptions {
@@ -63,12 +66,33 @@ export async function add(
     title,
     ...(options.epic !== undefined && { epic: options.epic }),
     ...(parent !== null && fields.parent === undefined && parent),
+    ...(options.template !== undefined && { template: options.template }),
+    ...(options.set !== undefined && { set: options.set }),
   };
   const client = await context.client('data');
   const task = await client.call('task.add', params);
   tellWarnings(context, task.warnings);
   const { id, status, warnings } = task;
   context.answer({ id, status, warnings }, `${id}  ${plainLine(task.title)}  (${status})`);
+  return exitCodes.done;
+}
+
+export async function templates(context: CommandContext): Promise<number> {
+  const client = await context.client('data');
+  const { config } = await client.call('status', {});
+  // It comes from our own settings, read and checked by the same code.
+  const all = (config['templates']?.value ?? {}) as TaskTemplates;
+  const list = Object.entries(all).map(([name, template]) => ({
+    name,
+    title: template.title ?? null,
+    placeholders: placeholdersOf(template),
+  }));
+  const lines = list.map(({ name, title, placeholders }) => {
+    const needs = placeholders.length === 0 ? '' : `  (needs ${placeholders.join(', ')})`;
+    return `${name}${title === null ? '' : `  ${plainLine(title)}`}${needs}`;
+  });
+  const none = 'There is no template; write one as [templates.<name>] into .drover.toml.';
+  context.answer({ templates: list }, lines.length === 0 ? none : lines.join('\n'));
   return exitCodes.done;
 }
 

@@ -56,7 +56,7 @@ const shapes: Shapes = {
   'epic.show': oneId,
   'epic.edit': { id: 'text', title: 'text?', description: 'text?' },
   'epic.close': oneId,
-  'task.add': { ...taskFields, title: 'text' },
+  'task.add': { ...taskFields, title: 'text', template: 'text?', set: 'texts by name?' },
   'task.edit': { ...taskFields, id: 'text', title: 'text?' },
   'task.show': oneId,
   import: {

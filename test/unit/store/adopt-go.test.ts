@@ -154,7 +154,7 @@ suite('a database of the Go tool', () => {
         .map((row) => row['id']),
       ['plan-1'],
     );
-    assert.equal(after.prepare('pragma user_version').get()?.['user_version'], 3);
+    assert.equal(after.prepare('pragma user_version').get()?.['user_version'], schemaVersion);
     after.close();
   });
 
