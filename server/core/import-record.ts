@@ -50,7 +50,7 @@ export interface RecordFields {
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;
   readonly maxAttempts: number | null;
-  readonly plan: boolean | null;
+  readonly plan?: boolean | null;
   readonly warnings: readonly RecordWarning[];
 }
 
@@ -274,10 +274,7 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     const got = typeof maxAttempts === 'number' ? maxAttempts : describeValue(maxAttempts);
     faults.push(`\`max_attempts\` is ${got}; a whole number from 1 to 10 is needed`);
   }
-  const plan = valueOf('plan');
-  if (plan !== null && typeof plan !== 'boolean') {
-    faults.push(`\`plan\` is ${describeValue(plan)}; true or false is needed`);
-  }
+  const plan = readPlan(valueOf('plan'), faults);
   const first = faults[0];
   if (first !== undefined) return fault('field', first);
   return {
@@ -295,9 +292,15 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     testMode: testMode === 'lenient' ? 'strict' : testMode,
     testScope,
     maxAttempts: isAttempts(maxAttempts) ? maxAttempts : null,
-    plan: typeof plan === 'boolean' ? plan : null,
+    plan,
     warnings,
   };
+}
+
+function readPlan(value: unknown, faults: string[]): boolean | null {
+  if (value === null || typeof value === 'boolean') return value;
+  faults.push(`\`plan\` is ${describeValue(value)}; true or false is needed`);
+  return null;
 }
 
 function blankToNull(text: string | null): string | null {

@@ -99,7 +99,7 @@ function taskOf(
     testMode: fields.testMode,
     testScope: fields.testScope,
     maxAttempts: fields.maxAttempts,
-    ...(fields.plan === null ? {} : { plan: fields.plan }),
+    ...(fields.plan === undefined ? {} : { plan: fields.plan }),
   };
 }
 

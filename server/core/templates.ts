@@ -154,7 +154,8 @@ export function fillTemplate(
     text.replaceAll(placeholder, (_whole, key: string) => values.get(key) ?? ''),
   );
   // A title without a place for the given one is for tasks that are given none.
-  const hasPlace = template.title !== undefined && placeholdersIn([template.title]).includes('title');
+  const hasPlace =
+    template.title !== undefined && placeholdersIn([template.title]).includes('title');
   const own = title !== '' && !hasPlace ? title : (filled.title ?? title);
   if (own === '')
     throw new Refusal('bad_value', `The template "${name}" has no title; give one with the task.`);
@@ -187,11 +188,7 @@ function knownWords(known: readonly string[]): string {
   return known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
 }
 
-function missingWords(
-  name: string,
-  missing: readonly string[],
-  known: readonly string[],
-): string {
+function missingWords(name: string, missing: readonly string[], known: readonly string[]): string {
   const ways = missing.map((key) => (key === 'title' ? 'a title' : `--set ${key}=…`)).join(' ');
   return `The template "${name}" needs ${missing.join(', ')}: give ${ways}; ${knownWords(known)}.`;
 }

@@ -5,7 +5,13 @@ import { createDurableTables } from '../durable/embedded/tables.ts';
 import { adoptGoDatabase, kindOfUnversioned } from './adopt-go.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import type { Store } from './port.ts';
-import { addBudgetTables, addPlans, createStoreTables, improveIndexes, schemaVersion } from './schema.ts';
+import {
+  addBudgetTables,
+  addPlans,
+  createStoreTables,
+  improveIndexes,
+  schemaVersion,
+} from './schema.ts';
 import { migrate, type Migration } from './sqlite/migrate.ts';
 import { openSqlite, type OpenedDatabase, type OpenOptions } from './sqlite/open.ts';
 import { createStore } from './store.ts';

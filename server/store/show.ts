@@ -20,11 +20,14 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
       .execute();
     const plan = await lastPlan(at, id);
     const proposal = plan === null ? {} : { proposal: planView(plan) };
-    return taskView({ ...row, ...proposal }, {
-      blockedBy: edges.map((edge) => edge.blocked_by),
-      waitsFor: await unmetBlockers(at, id),
-      attempt: (await readRunningAttempts(at, id)).get(id),
-    });
+    return taskView(
+      { ...row, ...proposal },
+      {
+        blockedBy: edges.map((edge) => edge.blocked_by),
+        waitsFor: await unmetBlockers(at, id),
+        attempt: (await readRunningAttempts(at, id)).get(id),
+      },
+    );
   });
 }
 

@@ -51,12 +51,7 @@ async function setWorkAside(engine: Engine, claim: Claim, place: Place): Promise
   }
 }
 
-async function waitForDecision(
-  engine: Engine,
-  tx: Tx,
-  claim: Claim,
-  text: string,
-): Promise<void> {
+async function waitForDecision(engine: Engine, tx: Tx, claim: Claim, text: string): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const { taskId, attempt } = claim;
   const plan = await proposePlan(tx, engine.store.sources, { taskId, attempt, text });
@@ -94,9 +89,7 @@ async function attemptsWithoutPlanning(tx: Tx, claim: Claim): Promise<number> {
     .where('task_id', '=', claim.taskId)
     .where('planning', '=', 1)
     .where('state', '=', 'failed')
-    .where((eb) =>
-      eb.or([eb('failure_kind', 'is', null), eb('failure_kind', '!=', 'sent_back')]),
-    )
+    .where((eb) => eb.or([eb('failure_kind', 'is', null), eb('failure_kind', '!=', 'sent_back')]))
     .executeTakeFirstOrThrow();
   return Math.max(0, task.attempts - failed.n);
 }

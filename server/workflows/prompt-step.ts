@@ -1,5 +1,6 @@
 // Gathers the facts that a part's prompt is made of; core puts them into words.
 
+import type { PromptPlan } from '../core/plan-prompt.ts';
 import {
   buildPrompt,
   resumePrompt,
@@ -44,7 +45,9 @@ export async function buildPartPrompt(
   const isCut = resume && firstPart && cut && input.lastFailure === null;
   const text = resume
     ? (sentBackPrompt(input) ??
-      (isCut && !(await isAfterPlanning(engine, attempt)) ? resumePrompt(input) : buildPrompt(input)))
+      (isCut && !(await isAfterPlanning(engine, attempt))
+        ? resumePrompt(input)
+        : buildPrompt(input)))
     : buildPrompt(input);
   const ifForgotten = resume
     ? buildPrompt({ ...input, hints: all.map((hint) => hint.message) })
@@ -65,7 +68,7 @@ async function isAfterPlanning(engine: Engine, attempt: AttemptRow): Promise<boo
 }
 
 /** A plan that was sent back is the one to answer, also for the attempt that tries it again after a failure. */
-async function planOf(engine: Engine, claim: Claim): Promise<PromptInput['plan']> {
+async function planOf(engine: Engine, claim: Claim): Promise<PromptPlan | null> {
   const { db } = engine.store;
   if (claim.planning !== true) {
     const approved = await approvedPlan(db, claim.taskId);

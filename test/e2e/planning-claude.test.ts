@@ -33,7 +33,9 @@ suite('Claude Code plans first', function () {
   });
 
   test('nothing is written while it plans, nobody is asked, and the session goes on to build', async () => {
-    const handIn: Step = { tools: [{ name: 'ExitPlanMode', input: { plan: '# First plan\n\n1. A' } }] };
+    const handIn: Step = {
+      tools: [{ name: 'ExitPlanMode', input: { plan: '# First plan\n\n1. A' } }],
+    };
     const told = (words: string, name: string, steps: Step[]) => ({
       name,
       match: { prompt: words, hasTools: true },

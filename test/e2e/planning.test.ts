@@ -52,7 +52,10 @@ suite('planning mode', function () {
     await here.expect(0, ['approve', id]);
     await here.expect(0, ['run']);
     assert.deepEqual(landedTasks(here), [id]);
-    assert.match(here.read('built'), /## The Approved Plan[^]*1\. Write it\.[^]*Implement|Implement/);
+    assert.match(
+      here.read('built'),
+      /## The Approved Plan[^]*1\. Write it\.[^]*Implement|Implement/,
+    );
     assert.match(here.read('built'), /A person has approved this plan[^]*2\. Test it\./);
     assert.equal(here.git('ls-files', 'naughty.txt', 'more.txt'), '');
     assert.equal(here.git('log', '--format=%s', 'main').includes('naughty'), false);
@@ -70,7 +73,10 @@ suite('planning mode', function () {
     const prompt = here.read('planned');
     assert.match(prompt, /## Your Plan Was Sent Back[^]*Use the other table\.[^]*2\. Test it\./);
     const again = await here.task(id);
-    assert.deepEqual([again.status, again.proposal?.number, again.attempts], ['needs_review', 2, 0]);
+    assert.deepEqual(
+      [again.status, again.proposal?.number, again.attempts],
+      ['needs_review', 2, 0],
+    );
     here.write('plan.md', 'Just write one line.\n');
     await here.expect(0, ['approve', id, '--plan-file', `${here.folder}/plan.md`]);
     await here.expect(0, ['run']);
@@ -119,7 +125,10 @@ suite('planning mode', function () {
     const emptyFirst = `[ -e ../../order ] || { cat > /dev/null; echo x >> ../../order; exit 0; }\n`;
     const here = project({ agent: emptyFirst + agent });
     const id = await planned(here);
-    assert.deepEqual([(await here.task(id)).attempts, (await here.task(id)).proposal?.number], [0, 1]);
+    assert.deepEqual(
+      [(await here.task(id)).attempts, (await here.task(id)).proposal?.number],
+      [0, 1],
+    );
     await here.expect(0, ['cancel', id]);
     assert.equal((await here.task(id)).proposal?.state, 'dropped');
     const refused = await here.drover(['approve', id]);
@@ -137,7 +146,10 @@ suite('planning mode', function () {
     const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_DEMO_STEP_MS: '1' } });
     const description = 'demo: when-planning write secret-try.txt no\ndemo: write hello.txt hello';
     const id = await planned(here, '-d', description);
-    assert.match((await here.task(id)).proposal?.text ?? '', /# Plan: Write it\n\n1\. write hello\.txt/);
+    assert.match(
+      (await here.task(id)).proposal?.text ?? '',
+      /# Plan: Write it\n\n1\. write hello\.txt/,
+    );
     await here.expect(0, ['send-back', id, 'Say it twice.']);
     await here.expect(2, ['run']);
     assert.match((await here.task(id)).proposal?.text ?? '', /^# Plan after: Say it twice\./);

@@ -55,7 +55,11 @@ suite('task templates', function () {
   const refused: readonly (readonly [number, readonly string[], RegExp])[] = [
     [3, ['add', 'T', '--template', 'bgu'], /no template `bgu`; there are bug, chore/],
     [3, ['add', 'T', '--template', 'bug'], /needs area: give --set area=…/],
-    [3, ['add', 'T', '--template', 'bug', '--set', 'x=1'], /no placeholder `x`; it has title, area/],
+    [
+      3,
+      ['add', 'T', '--template', 'bug', '--set', 'x=1'],
+      /no placeholder `x`; it has title, area/,
+    ],
     [3, ['add', 'T', '--set', 'x=1'], /name it with --template/],
     [64, ['add'], /missing required argument 'title'/],
     [64, ['add', 'T', '--set', 'x'], /key=value/],
@@ -68,7 +72,7 @@ suite('task templates', function () {
       assert.equal(done.code, code, `${args.join(' ')}\n${done.stderr}`);
       assert.match(done.stderr, expected);
     }
-    assert.equal((await here.status()).total, 0);
+    assert.equal((await here.status()).tasks.length, 0);
   });
 
   test('a template that cannot be read stops the run with its line', async () => {
@@ -76,6 +80,9 @@ suite('task templates', function () {
     await here.expect(0, ['init']);
     const done = await here.drover(['run']);
     assert.equal(done.code, 3);
-    assert.match(done.stderr, /\.drover\.toml, line [23]: `templates` .*`titel` in \[templates\.bug\]/);
+    assert.match(
+      done.stderr,
+      /\.drover\.toml, line [23]: `templates` .*`titel` in \[templates\.bug\]/,
+    );
   });
 });

@@ -66,9 +66,7 @@ function byResult(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome
   );
   const said = textAt(result, 'result') ?? '';
   const summary =
-    end.planning === true
-      ? boundedPlan(facts.plan ?? said)
-      : said.trim().slice(0, summaryCharsMax);
+    end.planning === true ? boundedPlan(facts.plan ?? said) : said.trim().slice(0, summaryCharsMax);
   return { kind: 'done', summary, deniedTools: [...new Set(denied)] };
 }
 

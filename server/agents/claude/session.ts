@@ -8,7 +8,12 @@ import type { RunRecord } from '../run-record.ts';
 import { watchSilence, type SilenceWatch } from '../silence.ts';
 import type { OutputStream } from '../spool.ts';
 import type { ClaudeEnd } from './outcome.ts';
-import { permissionResponse, planningResponse, questionsOf, type PermissionRequest } from './permissions.ts';
+import {
+  permissionResponse,
+  planningResponse,
+  questionsOf,
+  type PermissionRequest,
+} from './permissions.ts';
 import { Translator, type ClaudeFacts, type Notice } from './translate.ts';
 import { addUsage } from './usage.ts';
 import {

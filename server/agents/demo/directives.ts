@@ -27,10 +27,7 @@ export type DirectiveReader = 'builder' | 'planner';
 /** Lists, quotes and block marks before a directive are allowed, so that it may stand anywhere in a description. */
 const directiveLine = /^[\s>*+-]*demo:[ \t]*([a-z-]+)[ \t]*(.*?)[ \t\r]*$/gm;
 
-export function findDirectives(
-  prompt: string,
-  reader: DirectiveReader = 'builder',
-): Directive[] {
+export function findDirectives(prompt: string, reader: DirectiveReader = 'builder'): Directive[] {
   return [...prompt.matchAll(directiveLine)].flatMap(([, name = '', rest = '']) => {
     const isForPlanner = name === 'when-planning';
     if (isForPlanner !== (reader === 'planner')) return [];

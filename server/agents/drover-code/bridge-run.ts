@@ -159,9 +159,7 @@ function bridgeOutcome(
   const text = notYetShown(answer.value, bridge.streamed);
   if (text !== '') run.record.emit({ type: 'text', text });
   const summary =
-    run.request.planning === true
-      ? boundedPlan(answer.value)
-      : answer.value.trim().slice(0, 2_000);
+    run.request.planning === true ? boundedPlan(answer.value) : answer.value.trim().slice(0, 2_000);
   return { kind: 'done', summary, deniedTools: [] };
 }
 

@@ -3,7 +3,14 @@
 import { Option, type Command } from 'commander';
 import type { AddOptions, EditOptions } from '../commands/plan.ts';
 import type { SpecOptions } from '../commands/spec.ts';
-import { collect, collectIds, collectValue, define, priorityValue, wholeNumber } from './options.ts';
+import {
+  collect,
+  collectIds,
+  collectValue,
+  define,
+  priorityValue,
+  wholeNumber,
+} from './options.ts';
 import type { ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/plan.ts');
@@ -28,10 +35,16 @@ export function definePlanCommands(program: Command, host: ProgramHost): void {
   ]);
   taskOptions(add)
     .option('--template <name>', 'begin with this template of the settings')
-    .option('--set <key=value>', 'fill a placeholder of the template; may be repeated', collectValue)
+    .option(
+      '--set <key=value>',
+      'fill a placeholder of the template; may be repeated',
+      collectValue,
+    )
     .action(async (title: string | undefined, options: AddOptions) => {
       if (title === undefined && options.template === undefined) {
-        add.error("error: missing required argument 'title'", { code: 'commander.missingArgument' });
+        add.error("error: missing required argument 'title'", {
+          code: 'commander.missingArgument',
+        });
       }
       await host.run(add, async (context) => (await load()).add(context, title ?? '', options));
     });

@@ -13,10 +13,12 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
   const steer = (command: Command, choose: (commands: Steer) => Handler): Promise<void> =>
     host.run(command, async (context) => await choose(await load())(context));
 
-  const approve = define(program, 'approve <id>', 'let a reviewed task or epic land, or a plan be built', [
-    'approve task-2m8x4q1z',
-    'approve task-2m8x4q1z --plan-file plan.md',
-  ]);
+  const approve = define(
+    program,
+    'approve <id>',
+    'let a reviewed task or epic land, or a plan be built',
+    ['approve task-2m8x4q1z', 'approve task-2m8x4q1z --plan-file plan.md'],
+  );
   approve
     .option('--plan-file <file>', 'approve its plan as this file says it (- = standard input)')
     .action((id: string, options: { planFile?: string }) =>

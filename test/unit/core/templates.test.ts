@@ -53,20 +53,32 @@ suite('task templates', () => {
     assert.equal(title('chore', ''), 'Update the dependencies');
     assert.equal(title('chore', 'Update one'), 'Update one');
     assert.equal(title('bare', 'Any'), 'Any');
-    assert.match(refusal(() => title('bare', '')), /"bare" has no title; give one/);
+    assert.match(
+      refusal(() => title('bare', '')),
+      /"bare" has no title; give one/,
+    );
   });
 
   const refused: readonly (readonly [string, string, string, Record<string, string>, RegExp])[] = [
     ['an unknown template', 'bgu', 'T', {}, /no template `bgu`; there are bug, chore, bare\./],
     ['a name of every object', 'constructor', 'T', {}, /no template `constructor`/],
-    ['an unknown value', 'bug', 'T', { aera: 'x' }, /no placeholder `aera`; it has title, area, who/],
+    [
+      'an unknown value',
+      'bug',
+      'T',
+      { aera: 'x' },
+      /no placeholder `aera`; it has title, area, who/,
+    ],
     ['a missing value', 'bug', 'T', { area: 'x' }, /needs who: give --set who=…; it has title/],
     ['a missing title', 'bug', '', { area: 'x', who: 'y' }, /needs title: give a title/],
     ['a value without a place', 'bare', 'T', { area: 'x' }, /no placeholder `area`; it has none/],
   ];
   for (const [what, name, title, values, expected] of refused) {
     test(`${what} is refused with what is known`, () => {
-      assert.match(refusal(() => fillTemplate(templates, name, { title, values })), expected);
+      assert.match(
+        refusal(() => fillTemplate(templates, name, { title, values })),
+        expected,
+      );
     });
   }
 
