@@ -1,6 +1,7 @@
 // A plan first: the agent writes nothing that lands, a person approves or sends back, and the builder is told the plan.
 
 import assert from 'node:assert/strict';
+import type { TaskView } from '../../server/protocol/api.ts';
 import { landedTasks } from './support/history.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -130,7 +131,8 @@ suite('planning mode', function () {
       [0, 1],
     );
     await here.expect(0, ['cancel', id]);
-    assert.equal((await here.task(id)).proposal?.state, 'dropped');
+    const { proposal } = await here.json<TaskView>(['show', id]);
+    assert.equal(proposal?.state, 'dropped');
     const refused = await here.drover(['approve', id]);
     assert.equal(refused.code, 3);
     await here.expect(0, ['retry', id]);

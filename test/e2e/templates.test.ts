@@ -76,8 +76,9 @@ suite('task templates', function () {
   });
 
   test('a template that cannot be read stops the run with its line', async () => {
-    const here = project({ settings: '\n[templates.bug]\ntitel = "x"\n' });
+    const here = project();
     await here.expect(0, ['init']);
+    here.write('repo/.drover.toml', '\n[templates.bug]\ntitel = "x"\n');
     const done = await here.drover(['run']);
     assert.equal(done.code, 3);
     assert.match(
