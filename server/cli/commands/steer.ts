@@ -80,7 +80,7 @@ export async function approve(
       ? await untilTaskLanded(context, client, item)
       : await untilEpicEnded(context, client, item, seq);
   // A plan that is approved is built by a run, which may have ended meanwhile.
-  if ('epic_id' in landed && landed.status === 'ready') {
+  if ('epic_id' in landed && landed.status === 'ready' && landed.proposal?.state === 'approved') {
     const { reasons } = await client.call('why', { id });
     for (const reason of reasons) context.tell(plainLine(reason));
   }
