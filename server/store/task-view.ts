@@ -181,6 +181,7 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     acceptance_criteria: textList(common.acceptance_criteria),
     parent_id: common.parent_id,
     test_mode: rare.test_mode,
+    plan: rare.plan === 1,
   };
   return {
     id: common.id,

@@ -66,7 +66,10 @@ async function waitForDecision(engine: Engine, tx: Tx, claim: Claim, text: strin
     set: {
       review_kind: 'plan',
       attempts: await attemptsWithoutPlanning(tx, claim),
+      // Its slot is given back, and its branch holds nothing of the task.
       commit_sha: null,
+      branch: null,
+      worktree_path: null,
       last_error: null,
       phase: null,
       claimed_by: null,

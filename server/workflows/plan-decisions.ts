@@ -23,8 +23,8 @@ export async function approvePlan(
       state: 'approved',
       ...(text === null ? {} : { text: boundedPlan(text) }),
     });
-    if (plan === null || (seen !== null && seen !== `plan-${plan.number}`))
-      throw changedSince(row.id);
+    if (plan === null) throw noPlan(row.id);
+    if (seen !== null && seen !== `plan-${plan.number}`) throw changedSince(row.id);
     const done = await engine.store.transition(tx, {
       taskId: row.id,
       to: 'ready',
@@ -45,7 +45,7 @@ export async function sendPlanBack(engine: Engine, row: TaskRow, words: string):
       state: 'sent_back',
       comment,
     });
-    if (plan === null) throw changedSince(row.id);
+    if (plan === null) throw noPlan(row.id);
     const attempt = await lastAttempt(tx, row.id);
     if (attempt !== null && attempt.number === plan.attempt) {
       await setAttempt(tx, row.id, attempt.number, {
@@ -65,6 +65,11 @@ export async function sendPlanBack(engine: Engine, row: TaskRow, words: string):
     if (!done.ok) throw changedSince(row.id);
   });
   engine.durable.wake();
+}
+
+/** It came with a file of another project: what waits there is no plan of ours. */
+function noPlan(id: string): Refusal {
+  return new Refusal('illegal', `there is no plan of ${id} here; drover retry ${id} makes one`);
 }
 
 function changedSince(id: string): Refusal {

@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../server/protocol/api.ts';
+import { makeBarrier } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
+import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
@@ -94,10 +97,54 @@ suite('planning mode', function () {
     const later = await here.add('Comes after', '--no-plan', '--blocked-by', first);
     await here.expect(2, ['run']);
     assert.deepEqual(landedTasks(here), [other]);
-    assert.equal((await here.task(first)).worktree_path === null, false);
+    const waiting = await here.task(first);
+    assert.deepEqual([waiting.worktree_path, waiting.branch], [null, null]);
+    assert.equal((await here.drover(['diff', first])).stdout.includes('naughty'), false);
     await here.expect(0, ['approve', first]);
     await here.expect(0, ['run']);
     assert.deepEqual(landedTasks(here), [other, first, later]);
+  });
+
+  test('the words of a secret are in no plan', async () => {
+    const secret = 'tell-nobody-4711';
+    const settings = 'env_allow = ["MY_TOKEN"]\n';
+    const env = { MY_TOKEN: secret };
+    const here = project({ agent: 'cat > /dev/null; echo "Plan with $MY_TOKEN."', settings, env });
+    const id = await planned(here);
+    assert.equal((await here.task(id)).proposal?.text, 'Plan with [hidden].');
+    const shown = await here.expect(0, ['show', id]);
+    assert.equal(shown.includes(secret), false);
+  });
+
+  test('paused, killed and cancelled in the middle of a plan: it is planned anew, and nothing lands', async () => {
+    const here = project({ agent: `echo x >> tried.txt; read -r line < ../../go; ${agent}` });
+    const barrier = makeBarrier(here.folder, 'go');
+    await here.expect(0, ['init']);
+    const id = await here.add('Write it', '--plan');
+    const begun = async (): Promise<void> => {
+      await eventually('an agent that plans', () =>
+        processesOf(here.folder, 'DROVER_PLANNING=1').some(({ what }) => what.includes('agent')),
+      );
+    };
+    const first = here.start(['run', '--json']);
+    await begun();
+    await here.expect(0, ['pause', id]);
+    assert.equal((await first.ended).code, 2);
+    await here.expect(0, ['resume-task', id]);
+    const run = here.start(['run', '--json']);
+    await begun();
+    const pid = here.backendPid() ?? 0;
+    process.kill(pid, 'SIGKILL');
+    await eventually('another backend', () => ![null, pid].includes(here.backendPid()));
+    barrier.open(2);
+    const done = await run.ended;
+    barrier.close();
+    assert.equal(done.code, 2, `${done.stdout}\n${done.stderr}`);
+    const task = await here.task(id);
+    assert.deepEqual([task.review_kind, task.proposal?.number, task.attempts], ['plan', 1, 0]);
+    await here.expect(0, ['cancel', id]);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), []);
   });
 
   for (const step of ['claimed', 'worktree_created', 'planned', 'plan_proposed']) {

@@ -9,10 +9,12 @@ import {
   type AnyMessage,
   type ClientConnection,
   type InitializeResponse,
+  type LoadSessionResponse,
   type McpServerStdio,
   type PermissionOption,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
+  type SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHost, AgentRequest, AgentSettings } from '../port.ts';
@@ -40,7 +42,7 @@ export interface AcpSessionOptions {
 interface OpenedSession {
   readonly id: string;
   readonly isLoaded: boolean;
-  /** Modes that it offers; a session that is loaded keeps the one it has. */
+  /** Modes that it offers. */
   readonly modes: readonly string[];
 }
 
@@ -200,7 +202,8 @@ export class AcpSession {
       sessionId: id,
       resumed: isLoaded,
     });
-    const offered = modes.some((mode) => mode === acpPrograms[kind].mode);
+    // A session that is loaded keeps the mode it has; that it only reads is made sure.
+    const offered = !isLoaded && modes.some((mode) => mode === acpPrograms[kind].mode);
     const usual = settings.permissionMode ?? (offered ? acpPrograms[kind].mode : null);
     const modeId = request.planning === true ? planningMode(modes) : usual;
     if (modeId !== null)
@@ -222,9 +225,8 @@ export class AcpSession {
   ): Promise<OpenedSession> {
     const { request, record } = this.#options;
     const kept = request.resume ? readKeptSession(request) : null;
-    if (kept !== null && (await this.#loadSession(agent, greeting, kept))) {
-      return { id: kept, isLoaded: true, modes: [] };
-    }
+    const loaded = kept === null ? null : await this.#loadSession(agent, greeting, kept);
+    if (kept !== null && loaded !== null) return { id: kept, isLoaded: true, modes: loaded };
     const { sessionId, modes } = await agent.request(methods.agent.session.new, {
       cwd: request.cwd,
       mcpServers: this.#servers(),
@@ -234,30 +236,31 @@ export class AcpSession {
       record.emit({ type: 'note', level: 'warning', text });
     }
     keepSession(request, sessionId);
-    const offered = modes?.availableModes.map((mode) => mode.id) ?? [];
-    return { id: sessionId, isLoaded: false, modes: offered };
+    return { id: sessionId, isLoaded: false, modes: idsOf(modes) };
   }
 
-  /** False: the agent has no such session any more, or has never learned to load one. */
+  /** The modes it offers. Null: the agent has no such session any more, or has never learned to load one. */
   async #loadSession(
     agent: ClientConnection['agent'],
     greeting: InitializeResponse,
     sessionId: string,
-  ): Promise<boolean> {
+  ): Promise<readonly string[] | null> {
     const { request } = this.#options;
     const { loadSession, sessionCapabilities } = greeting.agentCapabilities ?? {};
     const canResume =
       sessionCapabilities?.resume !== undefined && sessionCapabilities.resume !== null;
-    if (!canResume && loadSession !== true) return false;
+    if (!canResume && loadSession !== true) return null;
     const place = { sessionId, cwd: request.cwd, mcpServers: this.#servers() };
     this.#isReplaying = true;
     try {
-      await (canResume
-        ? agent.request(methods.agent.session.resume, place)
-        : agent.request(methods.agent.session.load, place));
-      return true;
+      const { resume, load } = methods.agent.session;
+      const loaded = await agent.request<LoadSessionResponse | null>(
+        canResume ? resume : load,
+        place,
+      );
+      return idsOf(loaded?.modes);
     } catch (error) {
-      if (error instanceof RequestError) return false;
+      if (error instanceof RequestError) return null;
       throw error;
     } finally {
       this.#isReplaying = false;
@@ -334,6 +337,10 @@ export class AcpSession {
   #emit(events: ReturnType<UpdateTranslator['take']>): void {
     for (const event of events) this.#options.record.emit(event);
   }
+}
+
+function idsOf(modes: SessionModeState | null | undefined): readonly string[] {
+  return modes?.availableModes.map((mode) => mode.id) ?? [];
 }
 
 /** Nobody has to be asked about these while it plans. */
