@@ -79,6 +79,10 @@ export class DroverWindow implements vscode.Disposable {
     const takeOvers = new TakeOvers(this.#projects, this.#messages, extension);
     const review = { comments: new ReviewComments(memory), shown: new ShownReviews(memory) };
     this.#handlers = allHandlers({ takeOvers, review });
+    // Ahead of all others that listen: what a person looks at is drawn first.
+    const telling = this.#projects.onChange(({ project, change }) => {
+      this.#tellWebviews(project, change);
+    });
     const statusBar = new StatusBar();
     const reactions = new Reactions({
       projects: this.#projects,
@@ -99,7 +103,7 @@ export class DroverWindow implements vscode.Disposable {
       registerGitDocuments(this.#projects),
       statusBar,
       reactions,
-      this.#projects.onChange(({ project, change }) => this.#tellWebviews(project, change)),
+      telling,
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused) this.#lookAgain();
       }),
@@ -173,7 +177,6 @@ export class DroverWindow implements vscode.Disposable {
   #surroundings(): WebviewSurroundings {
     const { extension, log } = this.#parts;
     const actions = hostActions({
-      state: (webview) => this.#stateOf(webview),
       project: (webview) => this.#projectOf(webview),
       messages: this.#messages,
       command: async (webview, id, argument) => {

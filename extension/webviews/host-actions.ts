@@ -1,7 +1,7 @@
 // What webviews ask of the extension itself; most of it is a command that exists anyway.
 
 import * as vscode from 'vscode';
-import type { HostActionName, HostActions, HostState } from '../../webview/messages/messages.ts';
+import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';
 import { isCommandId, type CommandId } from '../ids.ts';
 import type { Messages } from '../messages.ts';
 import { openFile } from '../open-file.ts';
@@ -10,7 +10,6 @@ import type { Project } from '../project.ts';
 import type { WebviewHost } from './webview-host.ts';
 
 export interface HostActionParts {
-  readonly state: (webview: WebviewHost) => HostState;
   readonly project: (webview: WebviewHost) => Project | null;
   /** Runs a command on the webview's own project. */
   readonly command: (webview: WebviewHost, id: CommandId, argument?: unknown) => Promise<void>;
@@ -39,7 +38,8 @@ export function hostActions(parts: HostActionParts): Actions {
       return nothing;
     };
   return {
-    hello: (webview) => Promise.resolve(parts.state(webview)),
+    // The state itself goes its own way, as a push.
+    hello: () => Promise.resolve(nothing),
     async runEpic(webview, { epic }) {
       if (epic === null) await parts.command(webview, 'drover.runAll');
       else await parts.command(webview, 'drover.runEpic', text(epic, 'epic'));

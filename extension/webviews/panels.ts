@@ -134,7 +134,6 @@ export class Panels implements vscode.Disposable {
     });
     panel.onDidChangeViewState(() => {
       if (panel.active) onActive(host);
-      if (panel.visible) host.pushState();
     });
     if (panel.active) onActive(host);
   }

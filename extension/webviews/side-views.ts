@@ -41,9 +41,7 @@ export class SideViews {
     for (const tell of this.#waiting.get(name) ?? []) tell(host);
     this.#waiting.delete(name);
     view.onDidChangeVisibility(() => {
-      if (!view.visible) return;
-      host.pushState();
-      this.#onVisible();
+      if (view.visible) this.#onVisible();
     });
     view.onDidDispose(() => {
       host.dispose();

@@ -12,6 +12,7 @@ import type {
   WebviewName,
 } from '../../webview/messages/messages.ts';
 import { toFailure } from '../backend/failure.ts';
+import { boardBytes } from './board-bytes.ts';
 import { page } from './html.ts';
 import { readMessage, refusedAsk } from './messages-in.ts';
 import type { Subject } from './subject.ts';
@@ -83,9 +84,7 @@ export class WebviewHost implements vscode.Disposable {
   }
 
   pushState(): void {
-    if (!this.#isGone && this.#isVisible()) {
-      this.#post({ type: 'state', state: this.#around.state(this) });
-    }
+    if (!this.#isGone && this.#isVisible()) this.#postState();
   }
 
   /** Resolves once the webview has asked for its state for the first time, and so can be told what to do. */
@@ -97,6 +96,11 @@ export class WebviewHost implements vscode.Disposable {
     this.#isGone = true;
     this.#hasGreeted.resolve();
     this.#subscription.dispose();
+  }
+
+  #postState(): void {
+    const { board, ...state } = this.#around.state(this);
+    this.#post({ type: 'state', state, board: board === null ? null : boardBytes(board) });
   }
 
   #post(message: ToWebview): void {
@@ -120,6 +124,7 @@ export class WebviewHost implements vscode.Disposable {
 
   async #answer(message: Extract<FromWebview, { type: 'ask' }>): Promise<void> {
     const { ask } = message;
+    if (message.name === 'hello') this.#postState();
     try {
       const params = message.params as object;
       const result =

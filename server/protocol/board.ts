@@ -19,6 +19,7 @@ export function applyChanges(board: StatusSnapshot, changes: BoardChanges): Stat
     stuck: changes.stuck ?? board.stuck,
     config: changes.config ?? board.config,
     questions: changes.questions,
+    holds: changes.holds,
     tasks: mergeTasks(board.tasks, changes),
   };
 }

@@ -3,6 +3,7 @@
 
 import type {
   EpicView,
+  HoldView,
   QuestionView,
   RunView,
   StatusSnapshot,
@@ -31,6 +32,7 @@ export interface BoardChanges {
   readonly stuck: readonly StuckView[] | null;
   /** All open questions, oldest first. */
   readonly questions: readonly QuestionView[];
+  readonly holds: readonly HoldView[];
   /** Set when too much has changed to be told row by row: it replaces the board. */
   readonly snapshot: StatusSnapshot | null;
   /** The settings, when they may have been read anew (a run began). */

@@ -9,6 +9,7 @@ import { type Db, inParts, readAtOneMoment } from './read.ts';
 import {
   countEpics,
   countStatuses,
+  heldNow,
   lastRun,
   lastSeq,
   lineOf,
@@ -73,6 +74,7 @@ async function readMoment(
     pending: line?.pending ?? 0,
     stuck: mayChangeStuck(touched, tasks) ? await readStuck(db, at, seq) : null,
     questions: await openQuestions(at),
+    holds: await heldNow(at, run),
     snapshot: null,
     ...(touched.settings ? { config: extras.config } : {}),
   };
@@ -128,7 +130,7 @@ function mayChangeStuck(touched: Touched, tasks: readonly TaskView[]): boolean {
 }
 
 function everything(after: number, snapshot: StatusSnapshot): BoardChanges {
-  const { seq, epics, counts, progress, run, target, stuck, questions } = snapshot;
+  const { seq, epics, counts, progress, run, target, stuck, questions, holds } = snapshot;
   return {
     after,
     seq,
@@ -141,6 +143,7 @@ function everything(after: number, snapshot: StatusSnapshot): BoardChanges {
     target,
     stuck,
     questions,
+    holds,
     snapshot,
   };
 }

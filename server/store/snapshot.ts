@@ -2,12 +2,13 @@
 
 import { sql } from 'kysely';
 import type { ConfigValueView, EpicView, QuestionView, StatusSnapshot } from '../protocol/api.ts';
+import type { HoldView } from '../protocol/views.ts';
 import { type Board, readBoard } from './board.ts';
 import { epicOrRefuse } from './find-rows.ts';
 import { readHolds } from './holds.ts';
 import { type Db, readAtOneMoment } from './read.ts';
 import { stuckViews } from './stuck.ts';
-import type { EpicRow, HoldRow, LineRow, RunRow } from './tables.ts';
+import type { EpicRow, LineRow, RunRow } from './tables.ts';
 import {
   addCount,
   countOne,
@@ -38,7 +39,7 @@ interface Moment {
   readonly line: LineRow | null;
   readonly branch: string | null;
   readonly questions: readonly QuestionView[];
-  readonly holds: readonly HoldRow[];
+  readonly holds: readonly HoldView[];
 }
 
 export async function readSnapshot(
@@ -66,7 +67,7 @@ export async function readSnapshot(
     tasks,
     stuck: stuckViews(board).filter((view) => isShown(view.id)),
     questions: moment.questions.filter((question) => isShown(question.task_id)),
-    holds: moment.run?.state === 'active' ? moment.holds.map(holdView) : [],
+    holds: moment.holds,
   };
 }
 
@@ -94,8 +95,13 @@ async function readMoment(
     line: branch === null ? null : await lineOf(db, branch),
     branch,
     questions: await openQuestions(db),
-    holds: await readHolds(db),
+    holds: await heldNow(db, run),
   };
+}
+
+/** Nothing is held while nothing runs. */
+export async function heldNow(db: Db, run: RunRow | null): Promise<readonly HoldView[]> {
+  return run?.state === 'active' ? (await readHolds(db)).map(holdView) : [];
 }
 
 export async function lastSeq(db: Db): Promise<number> {

@@ -29,7 +29,7 @@ suite('webview harness', () => {
     assert.deepEqual(view.host.selection, ['parse']);
     assert.deepEqual(view.memory(), { visits: 1 });
     await view.host.pushState({ board: largeBoard() });
-    await shown('pushed state');
+    await shown('10000 tasks of tree');
     await view.reload();
     await shown('remembered {"visits":1}');
     await shown('10000 tasks of tree');

@@ -2,6 +2,7 @@
 // A webview asks (`ask` → `reply` with the same number) and is told (`push`). Every push is complete in itself: VS Code
 // drops messages to a hidden webview without a word, so a webview asks again for all it needs when it is shown.
 
+import type { PackedTasks } from '../../server/protocol/packed-tasks.ts';
 import type { PanelRequests } from '../../server/protocol/panel-requests.ts';
 import type { BoardChanges } from '../../server/protocol/panel-views.ts';
 import type { Requests } from '../../server/protocol/api.ts';
@@ -45,8 +46,8 @@ export type WebviewRequestName = (typeof webviewRequests)[number];
 
 /** What only the extension can do for a webview: it has the editor. */
 export interface HostActions {
-  /** Where the extension stands: asked for first of all, and again whenever the webview is shown. */
-  readonly hello: { params: Nothing; result: HostState };
+  /** Asks to be told where the extension stands: first of all, and again when changes are missing. */
+  readonly hello: { params: Nothing; result: Nothing };
   readonly runEpic: { params: { epic: string | null }; result: Nothing };
   readonly stopRun: { params: Nothing; result: Nothing };
   readonly openStream: { params: { task: string; attempt?: number }; result: Nothing };
@@ -115,6 +116,12 @@ export interface HostState {
   readonly settings: { readonly showPreflight: boolean; readonly reduceMotion: boolean };
 }
 
+/** A board with its rows packed. */
+export type PackedBoard = Omit<StatusSnapshot, 'tasks'> & { readonly tasks: PackedTasks };
+
+/** The JSON of a `PackedBoard` in UTF-8, deflated (raw, RFC 1951); null where there is no board. */
+export type BoardBytes = Uint8Array | null;
+
 /** To a webview. */
 export type ToWebview =
   | { readonly type: 'reply'; readonly ask: number; readonly ok: true; readonly result: unknown }
@@ -124,7 +131,7 @@ export type ToWebview =
       readonly ok: false;
       readonly error: { readonly kind: string; readonly message: string };
     }
-  | { readonly type: 'state'; readonly state: HostState }
+  | { readonly type: 'state'; readonly state: Omit<HostState, 'board'>; readonly board: BoardBytes }
   | { readonly type: 'changes'; readonly changes: BoardChanges }
   /** A command of VS Code (key, palette, context menu) that this webview carries out itself. */
   | { readonly type: 'do'; readonly action: WebviewAction; readonly ids: readonly string[] };

@@ -1,5 +1,5 @@
 // Keeps a component's board the same as the backend's: begins with the extension's state, applies changes, and asks for
-// everything again when there is a gap or the webview was hidden.
+// everything again when there is a gap. VS Code makes the page of a hidden webview anew when it is shown.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { applyChanges } from '../../server/protocol/board.ts';
@@ -11,6 +11,7 @@ export class BoardController implements ReactiveController {
   readonly #component: ReactiveControllerHost;
   readonly #host: Host;
   #unsubscribe: () => void = () => {};
+  #isAsking = false;
   state: HostState | null = null;
   /** Called for commands of VS Code that the webview carries out itself. */
   onAction: (action: WebviewAction, ids: readonly string[]) => void = () => {};
@@ -39,28 +40,24 @@ export class BoardController implements ReactiveController {
           return this.onAction(push.action, push.ids);
       }
     });
-    document.addEventListener('visibilitychange', this.#onVisible);
     this.refresh();
   }
 
   hostDisconnected(): void {
     this.#unsubscribe();
-    document.removeEventListener('visibilitychange', this.#onVisible);
   }
 
-  /** Asks for everything again. */
+  /** Asks for everything again: once, until it has come. */
   refresh(): void {
-    this.#host.action('hello', {}).then(
-      (state) => this.#take(state),
-      () => {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    this.#host
+      .action('hello', {})
+      .catch(() => {
         // The extension goes away with its webviews; one that comes back pushes its state.
-      },
-    );
+      })
+      .finally(() => (this.#isAsking = false));
   }
-
-  readonly #onVisible = (): void => {
-    if (document.visibilityState === 'visible') this.refresh();
-  };
 
   #take(state: HostState): void {
     this.state = state;

@@ -1,10 +1,13 @@
 // The webview's end of the wire to the extension: asks with a number and waits for the reply, and hears pushes.
 
+import { unpackTasks } from '../../server/protocol/packed-tasks.ts';
 import type {
   BackendRequests,
   FromWebview,
   HostActionName,
   HostActions,
+  HostState,
+  PackedBoard,
   ToWebview,
   WebviewRequestName,
 } from '../messages/messages.ts';
@@ -27,7 +30,9 @@ export class AskFailure extends Error {
   }
 }
 
-type Push = Exclude<ToWebview, { readonly type: 'reply' }>;
+export type Push =
+  | Exclude<ToWebview, { readonly type: 'reply' | 'state' }>
+  | { readonly type: 'state'; readonly state: HostState };
 
 /** What components see of the extension; tests give them another one. */
 export interface Host {
@@ -55,6 +60,8 @@ export function connectHost(): Host {
   >();
   const listeners = new Set<(push: Push) => void>();
   let lastAsk = 0;
+  /** Unpacking a board takes a while: what comes behind it waits for its turn. */
+  let pushes = Promise.resolve();
 
   const post = (message: FromWebview): void => api.postMessage(message);
   const ask = (message: (ask: number) => FromWebview): Promise<unknown> => {
@@ -71,7 +78,11 @@ export function connectHost(): Host {
   window.addEventListener('message', (event: MessageEvent<ToWebview>) => {
     const message = event.data;
     if (message.type !== 'reply') {
-      for (const listener of listeners) listener(message);
+      const tell = async (): Promise<void> => {
+        const push = await pushOf(message);
+        for (const listener of listeners) listener(push);
+      };
+      pushes = pushes.then(tell).catch(reportError);
       return;
     }
     const asked = waiting.get(message.ask);
@@ -91,4 +102,20 @@ export function connectHost(): Host {
     },
     memory: { get: () => api.getState(), set: (state) => api.setState(state) },
   };
+}
+
+async function pushOf(message: Exclude<ToWebview, { readonly type: 'reply' }>): Promise<Push> {
+  if (message.type !== 'state') return message;
+  const { state, board } = message;
+  return {
+    type: 'state',
+    state: { ...state, board: board === null ? null : await inflate(board) },
+  };
+}
+
+async function inflate(bytes: Uint8Array): Promise<HostState['board']> {
+  const packed = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+  const json = packed.pipeThrough(new DecompressionStream('deflate-raw'));
+  const board = (await new Response(json).json()) as PackedBoard;
+  return { ...board, tasks: unpackTasks(board.tasks) };
 }

@@ -8,6 +8,7 @@ import { AskFailure, type Host } from '../shared/host.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { controlStyles } from '../stream/control-styles.ts';
 import { icon, iconStyles } from '../stream/icon.ts';
+import { holdsTemplate } from './holds-template.ts';
 import { treeKey, TypeAhead } from './keys.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
 import { idOf, titleOf, type Row } from './rows.ts';
@@ -120,7 +121,7 @@ export class DroverTree extends LitElement {
     const isEmpty = board?.tasks.length === 0 && board.epics.length === 0 && draft === null;
     return html`<div class="page">
       ${this.#state.hasBar ? this.#bar() : nothing}
-      ${isEmpty ? emptyTemplate(welcome) : this.#tree(rows)} ${this.#note()}
+      ${isEmpty ? emptyTemplate(welcome) : this.#tree(rows)} ${holdsTemplate(board)} ${this.#note()}
       <div class="unseen" role="status" aria-live="polite">${this.#said}</div>
     </div>`;
   }

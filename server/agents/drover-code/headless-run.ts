@@ -39,6 +39,8 @@ export interface DroverCodeDeps {
   /** Model turns of one run; the program itself has no such limit. */
   readonly turnsMax?: number;
   readonly elsewhere?: SpawnElsewhere | undefined;
+  /** Where it is remembered what a person allowed a checkout to bring; by default in the person's own state folder. */
+  readonly consentFolder?: string;
 }
 
 export interface DroverCodeRun {

@@ -34,6 +34,7 @@ export function startFeedPump(options: FeedPumpOptions): () => void {
   let outstanding = 0;
   let phase: 'idle' | 'scheduled' | 'reading' | 'stopped' = 'idle';
   let again = false;
+  let framedMs = Number.NEGATIVE_INFINITY;
 
   const stop = (): void => {
     phase = 'stopped';
@@ -49,9 +50,14 @@ export function startFeedPump(options: FeedPumpOptions): () => void {
     if (phase === 'reading') again = true;
     if (phase !== 'idle') return;
     phase = 'scheduled';
-    setTimeout(() => {
-      frame().catch(fail);
-    }, frameMs);
+    // At once after a rest: only what comes faster than frames has to wait.
+    const sinceMs = performance.now() - framedMs;
+    setTimeout(
+      () => {
+        frame().catch(fail);
+      },
+      Math.max(0, frameMs - sinceMs),
+    );
   };
   const isStopped = (): boolean => phase === 'stopped';
   const frame = async (): Promise<void> => {
@@ -62,6 +68,7 @@ export function startFeedPump(options: FeedPumpOptions): () => void {
       return;
     }
     phase = 'reading';
+    framedMs = performance.now();
     again = false;
     const events = await feed.read(sent, batch);
     if (isStopped()) return;

@@ -11,9 +11,9 @@ function board(seq: number, title = 'one'): StatusSnapshot {
 }
 
 function changes(after: number, seq: number, title: string): BoardChanges {
-  const { counts, progress, run, target, stuck, questions } = board(seq);
+  const { counts, progress, run, target, stuck, questions, holds } = board(seq);
   const tasks = [taskView({ id: 'task-1', title })];
-  const rest = { counts, progress, run, target, stuck, questions };
+  const rest = { counts, progress, run, target, stuck, questions, holds };
   return { after, seq, tasks, removed_tasks: [], epics: null, snapshot: null, ...rest };
 }
 

@@ -6,9 +6,11 @@ import { Refusal } from '../../../server/core/failure.ts';
 import { taskStatuses, type TaskStatus } from '../../../server/core/state.ts';
 import type { StatusSnapshot } from '../../../server/protocol/api.ts';
 import { applyChanges } from '../../../server/protocol/board.ts';
+import { packTasks, unpackTasks, type PackedTasks } from '../../../server/protocol/packed-tasks.ts';
 import { readChanges } from '../../../server/store/board-changes.ts';
 import { moveEpic, removeEpic } from '../../../server/store/epic-place.ts';
 import { addEpic, closeEpic, editEpic } from '../../../server/store/epics.ts';
+import { setHolds } from '../../../server/store/holds.ts';
 import { importFile } from '../../../server/store/imports.ts';
 import { askQuestion } from '../../../server/store/questions.ts';
 import { readSnapshot, type SnapshotExtras } from '../../../server/store/snapshot.ts';
@@ -244,6 +246,8 @@ suite('changes of the board', () => {
           board = next;
           assert.deepEqual(board, await snapshot(project));
           assert.deepEqual(applyChanges(board, changes), board, 'twice is the same as once');
+          const packed = JSON.parse(JSON.stringify(packTasks(board.tasks))) as PackedTasks;
+          assert.deepEqual(unpackTasks(packed), board.tasks, 'the way to a panel changes nothing');
         }
         await project.close();
       }),
@@ -284,6 +288,46 @@ suite('changes of the board', () => {
     await follow(32);
     await moveTask(project, id('L0'), ['ready']);
     await follow(0);
+    await project.close();
+  });
+
+  test('what holds new starts is told while a run is active', async () => {
+    const project = await memoryStore();
+    const { store, sources } = project;
+    const reason = 'The money of this day is used up.';
+    const hold = { scope: 'day', reason, untilMs: null };
+    let board = await snapshot(project);
+    const told: number[] = [];
+    const look = async (): Promise<void> => {
+      const next = applyChanges(board, await readChanges(store.db, board.seq, extras));
+      assert.ok(next !== null);
+      board = next;
+      assert.deepEqual(board, await snapshot(project));
+      told.push(board.holds.length);
+    };
+    await store.transaction((tx) => setHolds(tx, sources, [hold]));
+    await look();
+    await store.transaction(async (tx) => {
+      await tx
+        .insertInto('runs')
+        .values({
+          id: 'run-all',
+          state: 'active',
+          started_at_ms: sources.nowMs,
+          workers: 2,
+          land: 'task',
+          target_branch: 'main',
+          line: 'main',
+          base_sha: 'a'.repeat(40),
+          flags: '{}',
+        })
+        .execute();
+      await store.append(tx, { type: 'run.started' });
+    });
+    await look();
+    await store.transaction((tx) => setHolds(tx, sources, []));
+    await look();
+    assert.deepEqual(told, [0, 1, 0]);
     await project.close();
   });
 

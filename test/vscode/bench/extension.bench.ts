@@ -70,10 +70,7 @@ async function measureReopening({ page }: Workbench): Promise<number> {
     await openDrover(page);
     paintMs.push((await measured(await webview(page, 'tree'), 'tree.firstPaint')).ms);
   }
-  return at(
-    paintMs.toSorted((a, b) => a - b),
-    0.5,
-  );
+  return median(paintMs);
 }
 
 async function measureChanges(project: Project, tree: Frame): Promise<void> {
@@ -92,14 +89,36 @@ async function measureChanges(project: Project, tree: Frame): Promise<void> {
   print(`status change: event to pixel, 95 of 100`, at(toPixelMs, 0.95), '<= 50');
 }
 
-/** VS Code's own profile of activation, as its list of running extensions shows it. */
-async function measureActivation({ page }: Workbench): Promise<void> {
+/** VS Code's own profile of activation, as its list of running extensions shows it; its own extensions beside it. */
+async function measureActivation(bench: Workbench): Promise<void> {
+  const ours: number[] = [];
+  const others: number[] = [];
+  for (let round = 0; round < reopenings; round += 1) {
+    if (round > 0) await bench.reload();
+    for (const text of await runningExtensions(bench)) {
+      const found = /([\d.]+)\s*ms/.exec(text);
+      if (found === null) continue;
+      (text.includes('Drover') ? ours : others).push(Number(found[1]));
+    }
+  }
+  const what = 'activation, as VS Code measures it';
+  print(`${what}, median of ${ours.length}`, median(ours), '<= 50');
+  print(`${what}: its own extensions, median of ${others.length}`, median(others), 'none');
+}
+
+/** The rows of VS Code's list, which holds only those in sight. */
+async function runningExtensions({ page }: Workbench): Promise<ReadonlySet<string>> {
   await runCommand(page, 'Developer: Show Running Extensions');
-  const row = page.locator('.runtime-extensions-editor .monaco-list-row', { hasText: 'Drover' });
-  await row.first().waitFor();
-  const text = await row.first().innerText();
-  const found = /([\d.]+)\s*ms/.exec(text);
-  print('activation, as VS Code measures it', Number(found?.[1] ?? Number.NaN), '<= 50');
+  const list = page.locator('.runtime-extensions-editor .monaco-list');
+  const rows = list.locator('.monaco-list-row');
+  const texts = new Set<string>();
+  await rows.first().click();
+  await eventually('Drover is in the list', async () => {
+    for (const text of await rows.allInnerTexts()) texts.add(text);
+    await page.keyboard.press('PageDown');
+    return [...texts].some((text) => text.includes('Drover'));
+  });
+  return texts;
 }
 
 async function measureStream(): Promise<void> {
@@ -199,6 +218,13 @@ async function measured(frame: Frame, name: string): Promise<Measured> {
 
 function at(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+function median(values: readonly number[]): number {
+  return at(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
 }
 
 function demo(): Project {

@@ -105,6 +105,7 @@ suite('webview: board', () => {
       target: board.target,
       stuck: null,
       questions: [],
+      holds: [],
       snapshot: null,
     });
     await view.page.getByRole('listbox', { name: 'Done, 2', exact: true }).waitFor();

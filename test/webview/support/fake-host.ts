@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { applyChanges } from '../../../server/protocol/board.ts';
 import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
+import { boardBytes } from '../../../extension/webviews/board-bytes.ts';
 import type {
   BackendRequests,
   FromWebview,
@@ -48,7 +49,10 @@ export class FakeHost {
 
   constructor(state: HostState) {
     this.state = state;
-    this.action('hello', () => this.state);
+    this.action('hello', async () => {
+      await this.#sendState();
+      return {};
+    });
     this.action('measured', () => ({}));
   }
 
@@ -69,7 +73,12 @@ export class FakeHost {
 
   async pushState(change: Partial<HostState>): Promise<void> {
     this.state = { ...this.state, ...change };
-    await this.#send({ type: 'state', state: this.state });
+    await this.#sendState();
+  }
+
+  async #sendState(): Promise<void> {
+    const { board, ...state } = this.state;
+    await this.#send({ type: 'state', state, board: board === null ? null : boardBytes(board) });
   }
 
   /** Pushes changes of the board; the state that `hello` answers with follows. */

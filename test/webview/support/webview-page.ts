@@ -85,7 +85,11 @@ export async function openWebview(
     memory = state;
   });
   host.connect(async (message) => {
-    if (!page.isClosed()) await page.evaluate(deliver, JSON.stringify(message)).catch(() => {});
+    if (page.isClosed()) return;
+    const text = JSON.stringify(message, (_key, value: unknown) => {
+      return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+    });
+    await page.evaluate(deliver, text).catch(() => {});
   });
   const load = async (): Promise<void> => {
     await page.goto(pages.urlOf(options.entry ?? `webview/${name}/main.ts`, host.state.subject));

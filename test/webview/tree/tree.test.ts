@@ -225,6 +225,23 @@ suite('webview: tree', () => {
     await view.close();
   });
 
+  test('says why nothing new starts, for as long as that is so', async () => {
+    view = await openWebview('tree');
+    await view.page.getByRole('treeitem').first().waitFor();
+    const reason = 'Claude has reached its limit; it goes on at 17:00.';
+    const held = { scope: 'agent/claude', reason, since: 1_700_000_000, until: null };
+    const board = smallBoard();
+    const { seq, counts, progress, run, target, questions } = board;
+    const none = { tasks: [], removed_tasks: [], epics: null, stuck: null, snapshot: null };
+    const changes = { ...none, counts, progress, run, target, questions };
+    await view.host.pushChanges({ ...changes, after: seq, seq: seq + 1, holds: [held] });
+    await view.page.locator('[data-holds]', { hasText: reason }).waitFor();
+    await checkAxe(view.page);
+    await view.host.pushChanges({ ...changes, after: seq + 1, seq: seq + 2, holds: [] });
+    await view.page.locator('[data-holds]').waitFor({ state: 'detached' });
+    await view.close();
+  });
+
   for (const [reason, command] of [
     ['no_git', 'drover.installGit'],
     ['untrusted', 'drover.trustWorkspace'],

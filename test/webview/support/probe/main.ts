@@ -15,9 +15,12 @@ function line(words: string): void {
 line(`remembered ${JSON.stringify(host.memory.get() ?? null)}`);
 host.memory.set({ visits: 1 });
 host.select(['parse']);
-host.onPush((push) => line(`pushed ${push.type}`));
-const state = await host.action('hello', {});
-line(`${state.board?.tasks.length} tasks of ${state.webview}`);
+host.onPush((push) => {
+  line(`pushed ${push.type}`);
+  if (push.type !== 'state') return;
+  line(`${push.state.board?.tasks.length} tasks of ${push.state.webview}`);
+});
+await host.action('hello', {});
 try {
   const { text: why } = (await host.backend('why', { id: 'print' })) as unknown as { text: string };
   line(`because ${why}`);

@@ -1,0 +1,20 @@
+// A board on its way to a webview: its JSON, deflated. VS Code walks every value of an object on each of its hops, and in
+// a remote window sends it over a socket: with 10,000 tasks that took most of the time until a panel showed. Pure.
+
+import { deflateRawSync } from 'node:zlib';
+import { packTasks } from '../../server/protocol/packed-tasks.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import type { PackedBoard } from '../../webview/messages/messages.ts';
+
+const encoded = new WeakMap<StatusSnapshot, Uint8Array>();
+
+/** The same bytes for the same board: several panels show it. */
+export function boardBytes(board: StatusSnapshot): Uint8Array {
+  const known = encoded.get(board);
+  if (known !== undefined) return known;
+  const json = JSON.stringify({ ...board, tasks: packTasks(board.tasks) } satisfies PackedBoard);
+  // The quickest level: more saves little of so much repetition.
+  const bytes = new Uint8Array(deflateRawSync(json, { level: 1 }));
+  encoded.set(board, bytes);
+  return bytes;
+}

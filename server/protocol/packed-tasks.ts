@@ -1,0 +1,34 @@
+// Rows of tasks on a long way: most fields of most rows say the same, so it is said once. Pure.
+
+import type { TaskView } from './views.ts';
+
+export interface PackedTasks {
+  /** What a row says where it says nothing itself; null when there is no row. */
+  readonly usual: TaskView | null;
+  readonly rows: readonly Partial<TaskView>[];
+}
+
+/** Every row has every field, so what is left out of one can only be the usual. */
+export function packTasks(tasks: readonly TaskView[]): PackedTasks {
+  const usual = tasks[0] ?? null;
+  if (usual === null) return { usual, rows: [] };
+  const names = Object.keys(usual) as (keyof TaskView)[];
+  const rows = tasks.map((task) => {
+    const row: Partial<Record<keyof TaskView, unknown>> = {};
+    for (const name of names) {
+      if (!isSame(task[name], usual[name])) row[name] = task[name];
+    }
+    return row as Partial<TaskView>;
+  });
+  return { usual, rows };
+}
+
+export function unpackTasks({ usual, rows }: PackedTasks): readonly TaskView[] {
+  return usual === null ? [] : rows.map((row) => ({ ...usual, ...row }));
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+  return one.every((item, index) => item === other[index]);
+}
