@@ -50,10 +50,10 @@ export interface TaskView {
   readonly rescue_refs: readonly string[];
   /** Place in the order that people give: smaller comes first. */
   readonly position: number;
-  /** Whether an agent plans it first; absent: as the settings say. */
-  readonly plan?: boolean;
+  /** Whether an agent plans it first; null: as the settings say. */
+  readonly plan: boolean | null;
   /** The plan that waits for a person (`review_kind` is `plan`); on a board its beginning alone. */
-  readonly proposal?: PlanView;
+  readonly proposal: PlanView | null;
 }
 
 export interface PlanView {

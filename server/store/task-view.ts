@@ -224,8 +224,8 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     test_scope: rare.test_scope,
     rescue_refs: textList(rare.rescue_refs),
     position: common.position,
-    ...(rare.plan === null ? {} : { plan: rare.plan === 1 }),
-    ...(proposal === undefined ? {} : { proposal }),
+    plan: rare.plan === null ? null : rare.plan === 1,
+    proposal: proposal ?? null,
   };
 }
 

@@ -92,7 +92,7 @@ function taskItem(task: TaskView): InboxItem | null {
             ...base,
             kind: 'plan',
             text: task.proposal?.text ?? 'Its plan waits for your approval.',
-            ...(task.proposal === undefined ? {} : { seen: `plan-${task.proposal.number}` }),
+            ...(task.proposal === null ? {} : { seen: `plan-${task.proposal.number}` }),
             actions: planActions,
           }
         : { ...base, kind: 'review', text: reviewText(task), actions: reviewActions };

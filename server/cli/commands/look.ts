@@ -46,7 +46,7 @@ function shownTask(task: TaskView): readonly string[] {
 }
 
 function shownPlan({ id, status, review_kind: kind, proposal }: TaskView): readonly string[] {
-  if (proposal === undefined) return [];
+  if (proposal === null) return [];
   const { number, state, comment, text } = proposal;
   const why = comment === null ? [] : [`Sent back with: ${plainText(comment)}`];
   const waits = status === 'needs_review' && kind === 'plan';
