@@ -6,7 +6,9 @@ import { dirname, join } from 'node:path';
 import type { AgentRequest } from '../port.ts';
 
 function pathOf(request: AgentRequest): string {
-  return join(dirname(request.logPath), `${request.sessionId}.acp.json`);
+  // A conversation that planned stays in its read-only mode: who builds begins one of its own, and is told all of it.
+  const name = request.planning === true ? `${request.sessionId}.plan` : request.sessionId;
+  return join(dirname(request.logPath), `${name}.acp.json`);
 }
 
 /** Null: there is none, or what is there is none of ours. */

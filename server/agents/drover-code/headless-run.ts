@@ -141,6 +141,7 @@ async function follow(
     timeoutMs: request.timeoutMs,
     turnsMax: run.deps.turnsMax ?? turnsMaxDefault,
     hasChanges,
+    planning: request.planning === true,
   });
   if (hasDenials && outcome.kind === 'done') {
     const text = `Drover Code's policy refused: ${end.facts.deniedTools.join(', ')}.`;
