@@ -16,6 +16,7 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
       .selectFrom('task_dependencies')
       .select('blocked_by')
       .where('task_id', '=', id)
+      .orderBy('blocked_by')
       .execute();
     return taskView(row, {
       blockedBy: edges.map((edge) => edge.blocked_by),

@@ -36,9 +36,14 @@ class TurnDriver extends PostgresDriver {
   ): Promise<void> {
     if (settings.accessMode === 'read only') return super.beginTransaction(connection, settings);
     // One round trip. Each later statement sees what was committed before this turn: that is `read committed`.
-    await connection.executeQuery(
-      CompiledQuery.raw(`begin isolation level read committed; ${takeTurn}`),
-    );
+    const begin = CompiledQuery.raw(`begin isolation level read committed; ${takeTurn}`);
+    try {
+      await connection.executeQuery(begin);
+    } catch (error) {
+      // It may have begun without getting its turn; Kysely rolls back only what has begun for it.
+      await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
+      throw error;
+    }
   }
 }
 

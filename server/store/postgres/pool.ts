@@ -84,10 +84,12 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
     ...clientConfig(place, options),
     max: limits.connectionsMax,
     idleTimeoutMillis: idleConnectionMaxMs,
-    onConnect: async (client) => {
-      await client.query(sessionSettings(options));
+    verify: (client, done) => {
+      client.query(sessionSettings(options)).then(() => done(), done);
     },
   });
+  // The server may end a connection in the middle of a transaction; the next statement tells it.
+  inner.on('connect', (client) => client.on('error', () => undefined));
   // An idle connection that ends is taken out of the pool; the next query makes a new one, or tells what is wrong.
   inner.on('error', () => undefined);
   const told = async <T>(work: Promise<T>): Promise<T> => {
@@ -126,5 +128,7 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
 
 /** PostgreSQL takes no zero character in a text; agents and gates print what they like. */
 function storable(value: unknown): unknown {
-  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+  return typeof value === 'string' && value.includes('\0')
+    ? value.replaceAll('\0', '\ufffd')
+    : value;
 }

@@ -130,7 +130,6 @@ const byWords: readonly (readonly [RegExp, PostgresTroubleName])[] = [
 function troubleOf(error: Error): PostgresTroubleName | null {
   const code = codeOf(error);
   if (code === '28000' && /no encryption|SSL off/i.test(error.message)) return 'tls';
-  // A lock's wait is ended by the server like a slow statement, but in other words.
   const named = code === null ? undefined : byCode[code];
   if (named !== undefined) return named;
   if (code?.startsWith('08') === true) return 'lost';
