@@ -17,17 +17,37 @@ export interface TestDatabases {
   readonly run: (url: string, ...statements: readonly string[]) => Promise<pg.QueryResult>;
 }
 
+/** All of ours, for `truncate`. */
+export const tables = [
+  'tasks',
+  'epics',
+  'task_dependencies',
+  'worktrees',
+  'slots',
+  'attempts',
+  'events',
+  'questions',
+  'guidance_queue',
+  'runs',
+  'lines',
+  'landings',
+  'gate_verdicts',
+  'accounts',
+  'spending',
+  'holds',
+].join(', ');
+
 let started: Promise<TestDatabases> | null = null;
 
-/** The first test waits for it; the process's last hook ends it. */
+/** The first test waits for it. */
 export function testDatabases(): Promise<TestDatabases> {
   return (started ??= start());
 }
 
-export async function endDatabases(): Promise<void> {
+// Outside of all suites: after the last test of the process.
+suiteTeardown(async () => {
   await (await started)?.server.close();
-  started = null;
-}
+});
 
 async function start(): Promise<TestDatabases> {
   const server = await startPostgres();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Store } from '../../server/store/port.ts';
-import { endDatabases, testDatabases, withStore } from './databases.ts';
+import { testDatabases, withStore } from './databases.ts';
 
 /** Resolves when the feed holds events up to this number, looking only when it is told to. */
 async function reaches(store: Store, seq: number): Promise<void> {
@@ -26,7 +26,6 @@ const append = (store: Store): Promise<number> =>
 
 suite('postgres: listening', function () {
   this.timeout(60_000);
-  suiteTeardown(endDatabases);
 
   test('is told of what another process appends', async () => {
     const databases = await testDatabases();

@@ -6,12 +6,11 @@ import { schemaVersion } from '../../server/store/schema.ts';
 import { forPostgres } from '../../server/store/postgres/tables.ts';
 import { openStore } from '../../server/store/open.ts';
 import { testSources } from '../unit/store/memory-store.ts';
-import { endDatabases, testDatabases, withStore } from './databases.ts';
+import { testDatabases, withStore } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 
 suite('postgres: opening', function () {
   this.timeout(60_000);
-  suiteTeardown(endDatabases);
 
   test('makes the tables, once, however many come at the same time', async () => {
     const databases = await testDatabases();

@@ -13,8 +13,9 @@ import { unfit, type PostgresFacts } from '../../server/store/postgres/migrate.t
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
 import { placeOf } from '../../server/store/postgres/place.ts';
 import { postgresError, PostgresTrouble } from '../../server/store/postgres/trouble.ts';
+import { startPostgres } from '../postgres/server.ts';
 import { testSources } from '../unit/store/memory-store.ts';
-import { endDatabases, testDatabases, type TestDatabases, withStore } from './databases.ts';
+import { testDatabases, type TestDatabases, withStore } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 
 const secret = 'a-very-secret-word';
@@ -25,7 +26,6 @@ const append = (store: Store, data: Record<string, unknown> = {}): Promise<numbe
 
 suite('postgres: trouble', function () {
   this.timeout(60_000);
-  suiteTeardown(endDatabases);
 
   const badUrls: readonly (readonly [string, string])[] = [
     ['mysql://a@b/c', 'does not begin with postgresql://'],
@@ -201,20 +201,19 @@ suite('postgres: trouble', function () {
   });
 
   test('the server is killed in mid-transaction: all or nothing, and the same store goes on', async () => {
-    const databases = await testDatabases();
-    const url = await databases.createWithTables();
-    await withStore(url, async ({ store }) => {
+    const server = await startPostgres();
+    await withStore(await server.createDatabase('killed'), async ({ store }) => {
       await append(store);
       await assert.rejects(
         store.transaction(async (tx) => {
           await store.append(tx, { type: 'never' });
-          await databases.server.stop('SIGKILL');
+          await server.stop('SIGKILL');
           await store.append(tx, { type: 'never either' });
         }),
         isTrouble('lost'),
       );
       await rejectsUntil(() => store.feed.lastSeq(), 'unreachable');
-      await databases.server.start();
+      await server.start();
       const seq = await append(store);
       const events = await store.feed.read({});
       assert.deepEqual(
@@ -222,6 +221,7 @@ suite('postgres: trouble', function () {
         [1, seq],
       );
     });
+    await server.close();
   });
 
   test('a full disk: the transaction is undone, and it works again when there is space', async () => {

@@ -7,7 +7,7 @@ import { claimTask } from '../../server/store/claims.ts';
 import type { Store } from '../../server/store/port.ts';
 import { openPostgresStore, type OpenedPostgresStore } from '../../server/store/postgres/open.ts';
 import { addTasks, testSources } from '../unit/store/memory-store.ts';
-import { endDatabases, testDatabases } from './databases.ts';
+import { testDatabases } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 
 /** Each with connections of its own, as on a machine of its own. */
@@ -48,7 +48,6 @@ function claim(store: Store, taskId: string, owner: string): Promise<unknown> {
 
 suite('postgres: taking turns', function () {
   this.timeout(60_000);
-  suiteTeardown(endDatabases);
 
   test('of several that claim a task at once, exactly one gets it', () =>
     onMachines(3, async (machines) => {
