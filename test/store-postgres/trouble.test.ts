@@ -239,8 +239,8 @@ suite('postgres: trouble', function () {
         writeFileSync(ballast, Buffer.alloc(4 * 1024 * 1024));
         await assert.rejects(
           store.transaction(async (tx) => {
-            for (let n = 0; n < 5_000; n += 1) {
-              const data = { noise: randomBytes(6_000).toString('base64') };
+            for (let n = 0; n < 200; n += 1) {
+              const data = { noise: randomBytes(400_000).toString('base64') };
               await store.append(tx, { type: 'large', data });
             }
           }),

@@ -49,7 +49,9 @@ export async function doctor(context: CommandContext): Promise<number> {
     ({ name, ok, message }) => `${ok ? 'ok      ' : 'MISSING '} ${name}: ${plainLine(message)}`,
   );
   context.answer(report, [backend, ...checks].join('\n'));
-  return exitCodes.done;
+  // Whoever sets up a fleet asks this in a script; what else is missing is told, as before.
+  const isUnusable = report.checks.some(({ name, ok }) => name === 'fleet database' && !ok);
+  return isUnusable ? exitCodes.refused : exitCodes.done;
 }
 
 export async function serve(
