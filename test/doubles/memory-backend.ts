@@ -148,6 +148,12 @@ export function memoryBackend(
       findProject: (from) => from,
       doctor: async () => ({ backend: { running: false, pid: null, version: null }, checks: [] }),
       runBackend: async () => {},
+      migrateProject: async ({ url }) => ({
+        from: 'here',
+        to: url ?? 'there',
+        rows: 0,
+        tables: [],
+      }),
       planFromSpec: async () => err(failure('agent_failed', 'There is no model here.')),
       ...backendOverrides,
     },

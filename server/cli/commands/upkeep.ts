@@ -54,6 +54,25 @@ export async function doctor(context: CommandContext): Promise<number> {
   return isUnusable ? exitCodes.refused : exitCodes.done;
 }
 
+export async function migrate(
+  context: CommandContext,
+  options: { readonly direction: 'to' | 'from'; readonly url: string | null },
+): Promise<number> {
+  const root = await context.root();
+  const { migrateProject } = await context.surroundings.loadBackends();
+  const report = await migrateProject({ root, ...options, env: context.surroundings.env });
+  const filled = report.tables.filter(({ rows }) => rows > 0);
+  const lines = [
+    `Moved ${report.rows} rows from ${report.from} to ${report.to}; every table has the same rows and the same hash.`,
+    ...filled.map(({ table, rows, hash }) => `  ${table}: ${rows} (${hash.slice(0, 12)})`),
+    options.direction === 'to'
+      ? 'Set DBOS_SYSTEM_DATABASE_URL to it on every machine. The SQLite file stays as it was, as a backup.'
+      : 'Unset DBOS_SYSTEM_DATABASE_URL. The PostgreSQL database stays as it was, as a backup.',
+  ];
+  context.answer(report, lines.map(plainLine).join('\n'));
+  return exitCodes.done;
+}
+
 export async function serve(
   context: CommandContext,
   options: { readonly stdio?: boolean; readonly socket?: string },

@@ -33,6 +33,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   doctor.action(async () => {
     await host.run(doctor, async (context) => (await load()).doctor(context));
   });
+  defineMigrate(program, host);
   defineServer(program, host);
   defineLater(program, host);
 
@@ -45,6 +46,32 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
     .action(async (shell: string) => {
       await host.run(completion, async (context) =>
         (await import('../commands/completion.ts')).completionScript(context, program, shell),
+      );
+    });
+}
+
+function defineMigrate(program: Command, host: ProgramHost): void {
+  const migrate = define(
+    program,
+    'migrate',
+    'move the project, history included, to PostgreSQL or back',
+    [
+      'migrate --to postgresql://drover@db.example:5432/drover',
+      'migrate --from   # the database that DBOS_SYSTEM_DATABASE_URL names',
+    ],
+  );
+  migrate
+    .addOption(
+      new Option('--to [url]', 'from the SQLite file into this database').conflicts('from'),
+    )
+    .option('--from [url]', 'from this database into the SQLite file')
+    .action(async (options: { to?: string | true; from?: string | true }) => {
+      const given = options.to ?? options.from;
+      if (given === undefined) migrate.error('migrate needs --to or --from');
+      const url = typeof given === 'string' ? given : null;
+      const direction = options.to === undefined ? 'from' : 'to';
+      await host.run(migrate, async (context) =>
+        (await load()).migrate(context, { direction, url }),
       );
     });
 }
