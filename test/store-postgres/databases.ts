@@ -70,7 +70,7 @@ async function start(): Promise<TestDatabases> {
   };
 }
 
-async function run(url: string, ...statements: readonly string[]): Promise<pg.QueryResult> {
+export async function run(url: string, ...statements: readonly string[]): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
