@@ -18,26 +18,19 @@ interface Certificates {
 /** Null where there is no openssl to make any. */
 function makeCertificates(): Certificates | null {
   const folder = mkdtempSync(join(tmpdir(), 'drover-tls-'));
-  const openssl = (...words: string[]): unknown =>
-    execFileSync('openssl', words, { cwd: folder, stdio: 'ignore', env: { HOME: folder } });
+  const openssl = (words: string): unknown =>
+    execFileSync('openssl', words.split(' '), {
+      cwd: folder,
+      stdio: 'ignore',
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+    });
   try {
-    const key = ['-newkey', 'rsa:2048', '-nodes', '-days', '2'];
-    openssl(
-      'req',
-      '-x509',
-      ...key,
-      '-subj',
-      '/CN=authority',
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.pem',
-    );
-    openssl('req', ...key.slice(0, 3), '-subj', '/CN=server', '-keyout', 'key', '-out', 'request');
+    const key = '-newkey rsa:2048 -nodes';
+    openssl(`req -x509 ${key} -days 2 -subj /CN=authority -keyout ca.key -out ca.pem`);
+    openssl(`req ${key} -subj /CN=server -keyout key -out request`);
     writeFileSync(join(folder, 'names'), 'subjectAltName=DNS:localhost\n');
     openssl(
-      ...['x509', '-req', '-in', 'request', '-CA', 'ca.pem', '-CAkey', 'ca.key'],
-      ...['-CAcreateserial', '-days', '2', '-extfile', 'names', '-out', 'certificate'],
+      'x509 -req -in request -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out certificate',
     );
   } catch {
     rmSync(folder, { recursive: true });
