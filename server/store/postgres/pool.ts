@@ -3,7 +3,8 @@
 import pg from 'pg';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { PostgresPlace } from './place.ts';
-import { postgresError } from './trouble.ts';
+import { StatementNames } from './statement-names.ts';
+import { postgresError, PostgresTrouble } from './trouble.ts';
 
 export interface PoolOptions {
   /** Most connections of this process, besides the one that listens. */
@@ -99,17 +100,32 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
       throw postgresError(error, place);
     }
   };
+  const names = new StatementNames();
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   const wrapped = (client: pg.PoolClient): PostgresPoolClient => {
     const known = clients.get(client);
     if (known !== undefined) return known;
-    const query = <R>(text: string, parameters: readonly unknown[]) =>
-      told(client.query(text, parameters.map(storable)) as Promise<unknown>) as Promise<
-        PostgresQueryResult<R>
-      >;
+    let isStale = false;
+    const query = async <R>(text: string, parameters: readonly unknown[]) => {
+      const name = parameters.length === 0 ? null : names.nameOf(text);
+      const values = parameters.map(storable);
+      try {
+        const result: unknown = await client.query({
+          text,
+          values,
+          ...(name === null ? {} : { name }),
+        });
+        return result as PostgresQueryResult<R>;
+      } catch (error) {
+        const trouble = postgresError(error, place);
+        isStale ||= trouble instanceof PostgresTrouble && trouble.trouble === 'changed';
+        throw trouble;
+      }
+    };
     const made = {
       query,
-      release: (destroy?: boolean) => client.release(destroy),
+      // What was prepared before somebody changed the tables is of no use any more.
+      release: (destroy?: boolean) => client.release(destroy === true || isStale),
     } as unknown as PostgresPoolClient;
     clients.set(client, made);
     return made;

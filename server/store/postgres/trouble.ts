@@ -20,6 +20,7 @@ export const postgresTroubles = [
   'connections', // the server or the pool has no connection left
   'busy', // a lock was not free in time
   'slow', // a statement took too long
+  'changed', // another Drover has changed the tables since this one prepared a statement
   'not_set_up', // our tables are not there
 ] as const;
 
@@ -34,6 +35,7 @@ const retryable: ReadonlySet<PostgresTroubleName> = new Set([
   'connections',
   'busy',
   'slow',
+  'changed',
 ]);
 
 /** `kind` is `database`, as for a SQLite file that cannot be used. */
@@ -129,6 +131,7 @@ const byWords: readonly (readonly [RegExp, PostgresTroubleName])[] = [
 
 function troubleOf(error: Error): PostgresTroubleName | null {
   const code = codeOf(error);
+  if (code === '0A000' && /cached plan/i.test(error.message)) return 'changed';
   if (code === '28000' && /no encryption|SSL off/i.test(error.message)) return 'tls';
   const named = code === null ? undefined : byCode[code];
   if (named !== undefined) return named;
@@ -168,6 +171,8 @@ function sentence(trouble: PostgresTroubleName, place: PlaceWords, detail: strin
       return `Another Drover holds ${shown} and did not let go in time (${detail}); nothing was changed. Try again.`;
     case 'slow':
       return `${shown} did not answer in time (${detail}); nothing was changed. Look at the load of the server, then try again.`;
+    case 'changed':
+      return `Another Drover has changed the tables of ${shown} meanwhile (${detail}); nothing was changed by this one. Try again.`;
     case 'not_set_up':
       return `Drover's tables are not in ${shown} (${detail}): another search_path, or they were dropped. Check the URL, or restore a backup.`;
     case 'bad_url':
