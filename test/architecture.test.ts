@@ -47,8 +47,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const isEntry = (file: string): boolean =>
   file.startsWith('server/main/') || /(^|\/)(main|process-surroundings)\.ts$/.test(file);
 
-/** The client of PostgreSQL, with its connections and its words for errors, is one folder's affair. */
-const mayUsePg = (file: string): boolean => file.startsWith('server/store/postgres/');
+/** The client of PostgreSQL, with its connections and its words for errors, stays in these folders. */
+const mayUsePg = (file: string): boolean =>
+  file.startsWith('server/store/postgres/') || file.startsWith('server/durable/fleet/');
 
 const mayUseVscode = (file: string): boolean => file.startsWith('extension/');
 

@@ -63,7 +63,7 @@ async function refuseWorking(source: Tx): Promise<void> {
         : `the work of task ${landing?.task_id ?? ''} waits to land`;
   throw new Refusal(
     'illegal',
-    `The project cannot be moved while it works: ${what}; nothing was changed. Let it end, or stop it with "drover stop", then try again.`,
+    `The project cannot be moved while it works: ${what}; nothing was changed. Let it end, or end the backend with "drover server stop --force" (it gives tasks back first), then try again.`,
   );
 }
 
