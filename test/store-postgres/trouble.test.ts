@@ -2,11 +2,9 @@
 // password, and the same store goes on when the trouble is over.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../server/store/port.ts';
 import { unfit, type PostgresFacts } from '../../server/store/postgres/migrate.ts';
@@ -15,6 +13,7 @@ import { placeOf } from '../../server/store/postgres/place.ts';
 import { postgresError, PostgresTrouble } from '../../server/store/postgres/trouble.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { testSources } from '../unit/store/memory-store.ts';
+import { closedPort, onSmallDisk, stallingProxy } from './bad-surroundings.ts';
 import { testDatabases, type TestDatabases, withStore } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 
@@ -66,6 +65,25 @@ suite('postgres: trouble', function () {
       isTrouble('unreachable', 'timeout'),
     );
     silent.close();
+  });
+
+  test('the server vanishes without a word in mid-run: told in time, and the store goes on', async () => {
+    const { server, createWithTables } = await testDatabases();
+    const proxy = await stallingProxy(server.port);
+    const url = (await createWithTables()).replace(`:${server.port}`, `:${proxy.port}`);
+    await withStore(
+      url,
+      async ({ store }) => {
+        await append(store);
+        proxy.stall();
+        await assert.rejects(store.feed.lastSeq(), isTrouble('slow', 'did not answer in time'));
+        proxy.goOn();
+        assert.equal(await store.feed.lastSeq(), 1);
+        assert.equal(await append(store), 2);
+      },
+      { connectionsMax: 1, statementMaxMs: 300 },
+    );
+    proxy.close();
   });
 
   test('no such database', async () => {
@@ -316,15 +334,6 @@ async function rejectsUntil(body: () => Promise<unknown>, name: string): Promise
   assert.fail(`never ${name}, but ${seen.join(', ')}`);
 }
 
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
-}
-
 /** From now on the server asks one role for a password; tells how its URLs are made. */
 async function withPasswords(
   databases: TestDatabases,
@@ -344,23 +353,4 @@ async function withPasswords(
     made.password = password;
     return made.href;
   };
-}
-
-/** Runs the body on a disk of a few megabytes, where this user may mount one. */
-async function onSmallDisk(body: (disk: string) => Promise<void>): Promise<void> {
-  if (process.getuid?.() !== 0) return;
-  const disk = mkdtempSync(join(tmpdir(), 'drover-small-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', disk], { stdio: 'ignore' });
-  } catch {
-    rmSync(disk, { recursive: true });
-    return;
-  }
-  try {
-    chownSync(disk, 65_534, 65_534);
-    await body(disk);
-  } finally {
-    execFileSync('umount', [disk]);
-    rmSync(disk, { recursive: true });
-  }
 }

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { PostgresPlace } from './place.ts';
 import { StatementNames } from './statement-names.ts';
-import { postgresError, PostgresTrouble } from './trouble.ts';
+import { postgresError, PostgresTrouble, type PostgresTroubleName } from './trouble.ts';
 
 export interface PoolOptions {
   /** Most connections of this process, besides the one that listens. */
@@ -27,6 +27,7 @@ export const poolDefaults = {
   applicationName: 'drover',
 } as const;
 
+const marginMaxMs = 5_000;
 const keepAliveDelayMs = 10_000;
 const idleConnectionMaxMs = 60_000;
 const int8 = 20;
@@ -48,7 +49,7 @@ export function clientConfig(place: PostgresPlace, options: PoolOptions): pg.Cli
     application_name: limits.applicationName,
     connectionTimeoutMillis: limits.connectMaxMs,
     // The server's own limit comes first; this one is for a server that has vanished without a word.
-    query_timeout: limits.statementMaxMs + 5_000,
+    query_timeout: limits.statementMaxMs + Math.min(limits.statementMaxMs, marginMaxMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
   };
@@ -72,6 +73,12 @@ export function sessionSettings(options: PoolOptions): string {
     .map(([name, value]) => `set ${name} = '${value}'`)
     .join('; ');
 }
+
+/**
+ * After these a connection is not used again: an answer may still come to a question that was given up, and what was
+ * prepared before somebody changed the tables is of no use.
+ */
+const spoils: ReadonlySet<PostgresTroubleName> = new Set(['changed', 'lost', 'slow']);
 
 export interface OpenedPool {
   readonly pool: PostgresPool;
@@ -118,13 +125,12 @@ export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool
         return result as PostgresQueryResult<R>;
       } catch (error) {
         const trouble = postgresError(error, place);
-        isStale ||= trouble instanceof PostgresTrouble && trouble.trouble === 'changed';
+        isStale ||= trouble instanceof PostgresTrouble && spoils.has(trouble.trouble);
         throw trouble;
       }
     };
     const made = {
       query,
-      // What was prepared before somebody changed the tables is of no use any more.
       release: (destroy?: boolean) => client.release(destroy === true || isStale),
     } as unknown as PostgresPoolClient;
     clients.set(client, made);
