@@ -11,10 +11,10 @@ import { unfit, type PostgresFacts } from '../../server/store/postgres/migrate.t
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
 import { placeOf } from '../../server/store/postgres/place.ts';
 import { postgresError, PostgresTrouble } from '../../server/store/postgres/trouble.ts';
-import { startPostgres } from '../postgres/server.ts';
+import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { testSources } from '../unit/store/memory-store.ts';
 import { closedPort, onSmallDisk, stallingProxy } from './bad-surroundings.ts';
-import { testDatabases, type TestDatabases, withStore } from './databases.ts';
+import { run, testDatabases, type TestDatabases, withStore } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 
 const secret = 'a-very-secret-word';
@@ -237,58 +237,57 @@ suite('postgres: trouble', function () {
   });
 
   test('the server is killed in mid-transaction: all or nothing, and the same store goes on', async () => {
-    const server = await startPostgres();
-    await withStore(await server.createDatabase('killed'), async ({ store }) => {
-      await append(store);
-      await assert.rejects(
-        store.transaction(async (tx) => {
-          await store.append(tx, { type: 'never' });
-          await server.stop('SIGKILL');
-          await store.append(tx, { type: 'never either' });
-        }),
-        isTrouble('lost'),
-      );
-      await rejectsUntil(() => store.feed.lastSeq(), 'unreachable');
-      await server.start();
-      const seq = await append(store);
-      const events = await store.feed.read({});
-      assert.deepEqual(
-        events.map((event) => event.seq),
-        [1, seq],
-      );
-    });
-    await server.close();
+    await withOwnServer(async (server) =>
+      withStore(await server.createDatabase('killed'), async ({ store }) => {
+        await append(store);
+        await assert.rejects(
+          store.transaction(async (tx) => {
+            await store.append(tx, { type: 'never' });
+            await server.stop('SIGKILL');
+            await store.append(tx, { type: 'never either' });
+          }),
+          isTrouble('lost'),
+        );
+        await rejectsUntil(() => store.feed.lastSeq(), 'unreachable');
+        await server.start();
+        const seq = await append(store);
+        const events = await store.feed.read({});
+        assert.deepEqual(
+          events.map((event) => event.seq),
+          [1, seq],
+        );
+      }),
+    );
   });
 
   test('a full disk: the transaction is undone, and it works again when there is space', async () => {
-    const databases = await testDatabases();
-    await onSmallDisk(async (disk) => {
-      const admin = databases.server.url('postgres');
-      await databases.run(admin, `create tablespace small location '${disk}'`);
-      await databases.run(
-        admin,
-        'create database on_small template template_of_tests tablespace small',
-      );
-      await withStore(databases.server.url('on_small'), async ({ store }) => {
-        await append(store);
-        const ballast = join(disk, 'ballast');
-        writeFileSync(ballast, Buffer.alloc(4 * 1024 * 1024));
-        await assert.rejects(
-          store.transaction(async (tx) => {
-            for (let n = 0; n < 200; n += 1) {
-              const data = { noise: randomBytes(400_000).toString('base64') };
-              await store.append(tx, { type: 'large', data });
-            }
-          }),
-          isTrouble('full', 'No space is left', 'Free some'),
+    await onSmallDisk((disk) =>
+      withOwnServer(async (server) => {
+        await run(
+          server.url('postgres'),
+          `create tablespace small location '${disk}'`,
+          'create database on_small tablespace small',
         );
-        assert.equal((await store.feed.read({})).length, 1);
-        rmSync(ballast);
-        await append(store);
-        assert.equal((await store.feed.read({})).length, 2);
-      });
-      await databases.run(admin, 'drop database on_small', 'drop tablespace small');
-    });
+        await withStore(server.url('on_small'), async ({ store }) => {
+          await append(store);
+          const ballast = join(disk, 'ballast');
+          writeFileSync(ballast, Buffer.alloc(4 * 1024 * 1024));
+          await assert.rejects(
+            store.transaction(async (tx) => {
+              for (let n = 0; n < 200; n += 1) {
+                const data = { noise: randomBytes(400_000).toString('base64') };
+                await store.append(tx, { type: 'large', data });
+              }
+            }),
+            isTrouble('full', 'No space is left', 'Free some'),
+          );
+          assert.equal((await store.feed.read({})).length, 1);
+          rmSync(ballast);
+          await append(store);
+          assert.equal((await store.feed.read({})).length, 2);
+        });
+      }),
+    );
   });
 
   test('what is over by itself is told apart from what needs a person', () => {
@@ -317,6 +316,16 @@ suite('postgres: trouble', function () {
     }
   });
 });
+
+/** One that may be killed or filled without harm to other tests. */
+async function withOwnServer(body: (server: PostgresServer) => Promise<void>): Promise<void> {
+  const server = await startPostgres();
+  try {
+    await body(server);
+  } finally {
+    await server.close();
+  }
+}
 
 /** A lost connection is told once; after it, the cause. */
 async function rejectsUntil(body: () => Promise<unknown>, name: string): Promise<void> {
