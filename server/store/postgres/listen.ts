@@ -12,7 +12,7 @@ const lookEveryMs = 10_000;
 const lookMaxMs = 5_000;
 
 export interface Listening {
-  /** Resolves when the connection listens for the first time, or was closed before. */
+  /** Resolves when the connection listens, or when the first try has failed (it goes on trying by itself). */
   readonly ready: Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -36,12 +36,17 @@ export function listenForEvents(
   const lose = (lost: pg.Client): void => {
     if (client !== lost) return;
     client = null;
+    first.resolve();
     void lost.end().catch(() => undefined);
     later(pauseMs, begin);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   };
   const look = (looked: pg.Client): void => {
-    const alive = (): void => later(lookEveryMs, () => look(looked));
+    const alive = (): void => {
+      // Poolers that share a connection between clients swallow notifications: then this is the slow way to the news.
+      wake();
+      later(lookEveryMs, () => look(looked));
+    };
     looked.query('select 1').then(alive, () => lose(looked));
   };
   const begin = (): void => {
