@@ -47,6 +47,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const isEntry = (file: string): boolean =>
   file.startsWith('server/main/') || /(^|\/)(main|process-surroundings)\.ts$/.test(file);
 
+/** The client of PostgreSQL, with its connections and its words for errors, stays in these folders. */
+const mayUsePg = (file: string): boolean =>
+  file.startsWith('server/store/postgres/') || file.startsWith('server/durable/fleet/');
+
 const mayUseVscode = (file: string): boolean => file.startsWith('extension/');
 
 function sourceFiles(folder: string): string[] {
@@ -64,6 +68,7 @@ function violations(file: string, text: string): string[] {
   for (const [, target] of text.matchAll(importPattern)) {
     if (target === undefined) continue;
     if (target === 'vscode' && !mayUseVscode(file)) found.push(`${file} imports vscode`);
+    if (target === 'pg' && !mayUsePg(file)) found.push(`${file} imports pg`);
     if (layer === 'server/core' && !target.startsWith('.')) found.push(`${file} imports ${target}`);
     if (!target.startsWith('.') || layer === undefined || isEntry(file)) continue;
     const path = relative(root, resolve(root, dirname(file), target)).replace(/\.ts$/, '');
@@ -88,6 +93,9 @@ suite('architecture', () => {
     assert.deepEqual(planted, ['server/core/x.ts may not import server/git/refs']);
     assert.deepEqual(violations('server/git/x.ts', "import * as vscode from 'vscode';"), [
       'server/git/x.ts imports vscode',
+    ]);
+    assert.deepEqual(violations('server/store/x.ts', "import pg from 'pg';"), [
+      'server/store/x.ts imports pg',
     ]);
   });
 

@@ -115,6 +115,7 @@ await step('lint', bin('oxlint'), ['--type-aware', '--deny-warnings', '.']);
 await step('format', bin('oxfmt'), ['--check', '.']);
 await mocha('unit', ['test/unit', 'test/architecture.test.ts'], 30_000);
 await mocha('store', ['test/store-sqlite'], 60_000);
+await mocha('store-postgres', ['test/store-postgres'], 120_000);
 await mocha('durable', ['test/durable'], 120_000);
 await mocha('git', ['test/git'], 120_000);
 await mocha('agents', ['test/agents'], 180_000);

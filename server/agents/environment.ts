@@ -93,10 +93,22 @@ function matches(name: string, patterns: readonly string[]): boolean {
   );
 }
 
-/** Values that must never be stored: of variables whose name says that they are secret. */
+/** Values that must never be stored: of variables whose name says that they are secret, and passwords inside URLs. */
 export function secretValues(environment: Environment): string[] {
-  const values = Object.entries(environment).flatMap(([name, value]) =>
-    value !== undefined && /KEY|TOKEN|SECRET|PASSWORD/i.test(name) ? [value] : [],
-  );
+  const values = Object.entries(environment).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return /KEY|TOKEN|SECRET|PASSWORD/i.test(name) ? [value] : passwordsOf(value);
+  });
   return [...new Set(values)];
+}
+
+/** As it stands in the URL of a database, and as it is typed. */
+function passwordsOf(value: string): string[] {
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]*:[^/\s]*@/i.test(value) || !URL.canParse(value)) return [];
+  const { password } = new URL(value);
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
 }

@@ -44,6 +44,26 @@ export interface SqlforgeProject {
   readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;
 }
 
+export interface MigrateRequest {
+  readonly root: string;
+  /** From the project's file to the URL, or from the URL to the file. */
+  readonly direction: 'to' | 'from';
+  /** Null: what the environment says. */
+  readonly url: string | null;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface MigrateReport {
+  readonly from: string;
+  readonly to: string;
+  readonly rows: number;
+  readonly tables: readonly {
+    readonly table: string;
+    readonly rows: number;
+    readonly hash: string;
+  }[];
+}
+
 export interface Backends {
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
   readonly initProject: (
@@ -51,6 +71,8 @@ export interface Backends {
   ) => Promise<{ root: string; database: string; already: boolean }>;
   readonly findProject: (from: string) => string | null;
   readonly doctor: (root: string | null) => Promise<DoctorReport>;
+  /** Moves the whole project between its file and a PostgreSQL. */
+  readonly migrateProject: (request: MigrateRequest) => Promise<MigrateReport>;
   /** A design to a plan that `import` takes; writes nothing. */
   readonly planFromSpec: (options: PlanFromSpecOptions) => Promise<Result<SpecPlanView>>;
   readonly openSqlforge: (from: string, env: NodeJS.ProcessEnv) => SqlforgeProject;

@@ -12,6 +12,7 @@ import { localClient } from '../rpc/transport/local.ts';
 import { LiveSettings, openProject, type Environment, type SettingFlags } from './compose.ts';
 import { dataOnlyHandlers, feedOf } from './handlers.ts';
 import { maskWords } from './mask-words.ts';
+import type { MigrateOptions, MigrateReport } from './migrate.ts';
 import { isAlive, placesOf, readAddress } from './places.ts';
 import type { PlanFromSpecOptions } from './plan-from-spec.ts';
 import { startBackend } from './start-backend.ts';
@@ -32,6 +33,11 @@ export interface OpenClientOptions {
 /** Loaded only here: a provider's library is heavy. */
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
   return await (await import('./plan-from-spec.ts')).planFromSpec(options);
+}
+
+/** Loaded only here: most projects never see a PostgreSQL. */
+export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
+  return await (await import('./migrate.ts')).migrateProject(options);
 }
 
 export async function openClient(options: OpenClientOptions): Promise<Client | null> {

@@ -47,6 +47,8 @@ export async function doctor(root: string | null): Promise<Doctor> {
   for (const warning of live.loaded.warnings)
     checks.push({ name: 'configuration', ok: true, message: `warning: ${warning.message}` });
   checks.push(databaseCheck(placesOf(root, live.settings.databasePath).database));
+  const { fleetDatabaseUrl } = live.settings;
+  if (fleetDatabaseUrl !== null) checks.push(await fleetDatabaseCheck(fleetDatabaseUrl));
   if (live.loaded.problems.length === 0) checks.push(await agentCheck(live, root));
   checks.push(gateCheck(live));
   const address = readAddress(placesOf(root, null).address);
@@ -129,6 +131,13 @@ function databaseCheck(path: string): Check {
       message: error instanceof Refusal ? error.message : `${path}: ${String(error)}`,
     };
   }
+}
+
+/** Its client is loaded only where there is such a database. */
+async function fleetDatabaseCheck(url: string): Promise<Check> {
+  const { checkPostgres } = await import('../store/postgres/check.ts');
+  const { ok, message } = await checkPostgres(url);
+  return { name: 'fleet database', ok, message };
 }
 
 async function agentCheck(live: LiveSettings, root: string): Promise<Check> {

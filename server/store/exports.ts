@@ -20,6 +20,7 @@ import {
 } from '../core/task.ts';
 import { contentOf } from './import-existing.ts';
 import { workOf } from './import-state.ts';
+import { allEdges } from './graph-rows.ts';
 import { type Db, readAtOneMoment, textList } from './read.ts';
 import type { EpicRow, TaskRow, WorktreeTable } from './tables.ts';
 import type { Selectable } from 'kysely';
@@ -84,7 +85,7 @@ interface Plan {
 
 async function readPlan(db: Db): Promise<Plan> {
   const rows = await db.selectFrom('tasks').selectAll().orderBy('position').execute();
-  const edges = await db.selectFrom('task_dependencies').selectAll().execute();
+  const edges = await allEdges(db);
   const epics = await db.selectFrom('epics').selectAll().orderBy('position').execute();
   const worktrees = await db.selectFrom('worktrees').selectAll().orderBy('task_id').execute();
   const blockers = new Map<string, string[]>();

@@ -9,13 +9,23 @@ import {
   type GraphNode,
 } from '../core/graph.ts';
 import { inParts, type Db } from './read.ts';
-import type { Tx } from './tables.ts';
+import type { DependencyTable, Tx } from './tables.ts';
 import { rootOf } from './transition.ts';
+
+/** In the order of the primary key, which SQLite keeps anyway. */
+export async function allEdges(db: Db): Promise<readonly DependencyTable[]> {
+  return db
+    .selectFrom('task_dependencies')
+    .selectAll()
+    .orderBy('task_id')
+    .orderBy('blocked_by')
+    .execute();
+}
 
 /** Every task with its edges, in the order of creation. */
 export async function readGraph(db: Db): Promise<GraphNode[]> {
   const blockers = new Map<string, string[]>();
-  const edges = await db.selectFrom('task_dependencies').selectAll().execute();
+  const edges = await allEdges(db);
   for (const { task_id: id, blocked_by: blocker } of edges) {
     const list = blockers.get(id);
     if (list === undefined) blockers.set(id, [blocker]);

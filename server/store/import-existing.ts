@@ -9,6 +9,7 @@ import {
   type TestScope,
   testScopes,
 } from '../core/task.ts';
+import { allEdges } from './graph-rows.ts';
 import { type Db, textList } from './read.ts';
 import type { TaskRow } from './tables.ts';
 
@@ -18,7 +19,7 @@ export type StoredProject = ExistingProject & {
 
 export async function readProject(db: Db): Promise<StoredProject> {
   const blockers = new Map<string, string[]>();
-  for (const edge of await db.selectFrom('task_dependencies').selectAll().execute()) {
+  for (const edge of await allEdges(db)) {
     const list = blockers.get(edge.task_id);
     if (list === undefined) blockers.set(edge.task_id, [edge.blocked_by]);
     else list.push(edge.blocked_by);

@@ -5,13 +5,7 @@ import { createDurableTables } from '../durable/embedded/tables.ts';
 import { adoptGoDatabase, kindOfUnversioned } from './adopt-go.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import type { Store } from './port.ts';
-import {
-  addBudgetTables,
-  addPlans,
-  createStoreTables,
-  improveIndexes,
-  schemaVersion,
-} from './schema.ts';
+import { createStoreTables, schemaVersion, storeSteps } from './schema.ts';
 import { migrate, type Migration } from './sqlite/migrate.ts';
 import { openSqlite, type OpenedDatabase, type OpenOptions } from './sqlite/open.ts';
 import { createStore } from './store.ts';
@@ -34,23 +28,19 @@ export interface OpenedStore {
   readonly close: () => Promise<void>;
 }
 
-const migrations: readonly Migration[] = [
-  {
-    version: 1,
-    name: 'first tables',
-    up: async (db) => {
-      const createTables = async (): Promise<void> => {
-        await createStoreTables(db);
-        await createDurableTables(db);
-      };
-      if ((await kindOfUnversioned(db)) === 'go') await adoptGoDatabase(db, createTables);
-      else await createTables();
-    },
-  },
-  { version: 2, name: 'indexes for the order that people give', up: improveIndexes },
-  { version: 3, name: 'what is used up, and why nothing starts', up: addBudgetTables },
-  { version: 5, name: 'plans that wait for a person', up: addPlans },
-];
+const migrations: readonly Migration[] = storeSteps.map((step) =>
+  step.version === 1 ? { ...step, up: makeFirstTables } : step,
+);
+
+/** The durable engine's tables are in the same file. */
+async function makeFirstTables(db: Kysely<unknown>): Promise<void> {
+  const createTables = async (): Promise<void> => {
+    await createStoreTables(db);
+    await createDurableTables(db);
+  };
+  if ((await kindOfUnversioned(db)) === 'go') await adoptGoDatabase(db, createTables);
+  else await createTables();
+}
 
 /** Opens or creates the database; a `Refusal` names the file and the remedy, and nothing was changed then. */
 export async function openStore(

@@ -1,24 +1,18 @@
 // Reading several tables at one moment, without taking the write lock.
 
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { readingTransaction } from './dialect.ts';
 import type { StoreTables } from './tables.ts';
 
 export type Db = Kysely<StoreTables>;
 
-/** SQLite takes 32,766 parameters in one statement; lists of ids are cut into parts far below that. */
+/** SQLite takes 32,766 parameters in one statement, PostgreSQL 65,535; lists of ids are cut into parts far below that. */
 export const listPartMax = 5_000;
 
 /** Runs the body on one connection inside a read transaction: it sees one moment, whatever others write meanwhile. */
 export async function readAtOneMoment<T>(db: Db, body: (db: Db) => Promise<T>): Promise<T> {
   if (db.isTransaction) return body(db);
-  return db.connection().execute(async (connection) => {
-    await sql`begin deferred`.execute(connection);
-    try {
-      return await body(connection);
-    } finally {
-      await sql`rollback`.execute(connection);
-    }
-  });
+  return readingTransaction(db, body);
 }
 
 /** Cuts a list into parts. */

@@ -1,6 +1,8 @@
 // Makes the tables. The public design schema comes first, to the letter; what our rules need is added to it.
 
 import { type Kysely, sql } from 'kysely';
+import { isPostgres } from './dialect.ts';
+import { addToFirstTables, forPostgres } from './postgres/tables.ts';
 
 /** Statements of the first schema version; each runs inside the one migration transaction. */
 const statements: readonly string[] = [
@@ -126,17 +128,38 @@ const planStatements: readonly string[] = [
 export const schemaVersion = 5;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(db);
+  await executeAll(db, statements);
+  if (isPostgres(db)) await addToFirstTables(db);
 }
 
 export async function improveIndexes<Tables>(db: Kysely<Tables>): Promise<void> {
-  for (const statement of secondStatements) await sql.raw(statement).execute(db);
+  await executeAll(db, secondStatements);
 }
 
 export async function addBudgetTables<Tables>(db: Kysely<Tables>): Promise<void> {
-  for (const statement of budgetStatements) await sql.raw(statement).execute(db);
+  await executeAll(db, budgetStatements);
 }
 
 export async function addPlans<Tables>(db: Kysely<Tables>): Promise<void> {
-  for (const statement of planStatements) await sql.raw(statement).execute(db);
+  await executeAll(db, planStatements);
 }
+
+async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
+  const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
+  for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
+}
+
+export interface SchemaStep {
+  /** The schema version that the database has afterwards. */
+  readonly version: number;
+  readonly name: string;
+  readonly up: (db: Kysely<unknown>) => Promise<void>;
+}
+
+/** In ascending order; the last one leads to `schemaVersion`. */
+export const storeSteps: readonly SchemaStep[] = [
+  { version: 1, name: 'first tables', up: createStoreTables },
+  { version: 2, name: 'indexes for the order that people give', up: improveIndexes },
+  { version: 3, name: 'what is used up, and why nothing starts', up: addBudgetTables },
+  { version: 5, name: 'plans that wait for a person', up: addPlans },
+];

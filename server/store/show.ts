@@ -17,6 +17,7 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
       .selectFrom('task_dependencies')
       .select('blocked_by')
       .where('task_id', '=', id)
+      .orderBy('blocked_by')
       .execute();
     const plan = await lastPlan(at, id);
     const proposal = plan === null ? {} : { proposal: planView(plan) };

@@ -11,6 +11,17 @@ import { transition } from './transition.ts';
 const feedPageMax = 10_000;
 
 export function createStore(db: Kysely<StoreTables>, given: StoreSources): Store {
+  return createSharedStore(db, given).store;
+}
+
+export interface SharedStore {
+  readonly store: Store;
+  /** Says that another process may have appended events. */
+  readonly tell: () => void;
+}
+
+/** A store on a database that other processes write to as well. */
+export function createSharedStore(db: Kysely<StoreTables>, given: StoreSources): SharedStore {
   let appended = false;
   const sources = { ...given, appended: () => (appended = true) };
   const feed = createFeed(db, () => {
@@ -18,7 +29,7 @@ export function createStore(db: Kysely<StoreTables>, given: StoreSources): Store
     appended = false;
     return news;
   });
-  return {
+  const store: Store = {
     db,
     sources,
     feed,
@@ -30,6 +41,11 @@ export function createStore(db: Kysely<StoreTables>, given: StoreSources): Store
     transition: (tx, change) => transition(tx, sources, change),
     append: (tx, event) => appendEvent(tx, sources, event),
   };
+  const tell = (): void => {
+    appended = true;
+    feed.poke();
+  };
+  return { store, tell };
 }
 
 function createFeed(db: Kysely<StoreTables>, takeNews: () => boolean): Feed {

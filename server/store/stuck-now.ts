@@ -5,6 +5,7 @@ import { type Kysely, sql } from 'kysely';
 import type { StuckView } from '../protocol/api.ts';
 import { findCycle } from '../core/graph.ts';
 import { readBoard } from './board.ts';
+import { jsonText } from './dialect.ts';
 import { readGraph } from './graph-rows.ts';
 import { readShape, shapeEvents } from './graph-shape.ts';
 import { NearTasks } from './near-tasks.ts';
@@ -61,8 +62,8 @@ async function mayHaveTurned(at: Db, { seq, hasLoops: had }: LoopMemory): Promis
     .$if(!had, (query) =>
       query.where((eb) =>
         eb.or([
-          eb(sql`json_extract(data, '$.file')`, 'is not', null),
-          eb(sql`json_extract(data, '$.by')`, '=', 'import'),
+          eb(jsonText(at, 'data', 'file'), 'is not', null),
+          eb(jsonText(at, 'data', 'by'), '=', 'import'),
         ]),
       ),
     )

@@ -184,6 +184,7 @@ async function writeBlockers(tx: Tx, row: TaskRow, fields: TaskFields): Promise<
     .selectFrom('task_dependencies')
     .select('blocked_by')
     .where('task_id', '=', row.id)
+    .orderBy('blocked_by')
     .execute();
   const old = new Set(known.map((edge) => edge.blocked_by));
   const next = new Set(

@@ -100,6 +100,7 @@ async function otherLine(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
     .where('b.landed_on', 'is not', null)
     .where('b.landed_on', '!=', run.line)
     .where('b.landed_on', '!=', run.target_branch)
+    .orderBy('d.blocked_by')
     .execute();
   return rows.map(
     (blocker) =>

@@ -151,6 +151,12 @@ export function memoryBackend(
       openSqlforge: () => {
         throw new Refusal('not_found', 'There is no SQLForge here.');
       },
+      migrateProject: async ({ url }) => ({
+        from: 'here',
+        to: url ?? 'there',
+        rows: 0,
+        tables: [],
+      }),
       planFromSpec: async () => err(failure('agent_failed', 'There is no model here.')),
       ...backendOverrides,
     },

@@ -49,6 +49,27 @@ export async function doctor(context: CommandContext): Promise<number> {
     ({ name, ok, message }) => `${ok ? 'ok      ' : 'MISSING '} ${name}: ${plainLine(message)}`,
   );
   context.answer(report, [backend, ...checks].join('\n'));
+  // Whoever sets up a fleet asks this in a script; what else is missing is told, as before.
+  const isUnusable = report.checks.some(({ name, ok }) => name === 'fleet database' && !ok);
+  return isUnusable ? exitCodes.refused : exitCodes.done;
+}
+
+export async function migrate(
+  context: CommandContext,
+  options: { readonly direction: 'to' | 'from'; readonly url: string | null },
+): Promise<number> {
+  const root = await context.root();
+  const { migrateProject } = await context.surroundings.loadBackends();
+  const report = await migrateProject({ root, ...options, env: context.surroundings.env });
+  const filled = report.tables.filter(({ rows }) => rows > 0);
+  const lines = [
+    `Moved ${report.rows} rows from ${report.from} to ${report.to}; every table has the same rows and the same hash.`,
+    ...filled.map(({ table, rows, hash }) => `  ${table}: ${rows} (${hash.slice(0, 12)})`),
+    options.direction === 'to'
+      ? 'Set DBOS_SYSTEM_DATABASE_URL to it on every machine. The SQLite file stays as it was, as a backup.'
+      : 'Unset DBOS_SYSTEM_DATABASE_URL. The PostgreSQL database stays as it was, as a backup.',
+  ];
+  context.answer(report, lines.map(plainLine).join('\n'));
   return exitCodes.done;
 }
 

@@ -35,6 +35,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
     await host.run(doctor, async (context) => (await load()).doctor(context));
   });
   defineSqlforge(program, host);
+  defineMigrate(program, host);
   defineServer(program, host);
   defineLater(program, host);
 
@@ -67,6 +68,32 @@ function defineSqlforge(program: Command, host: ProgramHost): void {
     .action(async (environment: string | undefined, options: SqlforgeApplyOptions) => {
       await host.run(apply, async (context) =>
         (await import('../commands/sqlforge.ts')).sqlforgeApply(context, environment, options),
+      );
+    });
+}
+
+function defineMigrate(program: Command, host: ProgramHost): void {
+  const migrate = define(
+    program,
+    'migrate',
+    'move the project, history included, to PostgreSQL or back',
+    [
+      'migrate --to postgresql://drover@db.example:5432/drover',
+      'migrate --from   # the database that DBOS_SYSTEM_DATABASE_URL names',
+    ],
+  );
+  migrate
+    .addOption(
+      new Option('--to [url]', 'from the SQLite file into this database').conflicts('from'),
+    )
+    .option('--from [url]', 'from this database into the SQLite file')
+    .action(async (options: { to?: string | true; from?: string | true }) => {
+      const given = options.to ?? options.from;
+      if (given === undefined) migrate.error('migrate needs --to or --from');
+      const url = typeof given === 'string' ? given : null;
+      const direction = options.to === undefined ? 'from' : 'to';
+      await host.run(migrate, async (context) =>
+        (await load()).migrate(context, { direction, url }),
       );
     });
 }

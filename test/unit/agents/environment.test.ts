@@ -48,6 +48,13 @@ suite('agent environment', () => {
   });
   test('secret values by the name of their variable', () => {
     assert.deepEqual(
+      secretValues({
+        DBOS_SYSTEM_DATABASE_URL: 'postgresql://me:p%40ss@host:1/db',
+        PLAIN_URL: 'https://host/a@b',
+      }),
+      ['p%40ss', 'p@ss'],
+    );
+    assert.deepEqual(
       secretValues({ API_KEY: '1', a_token: '2', Secret: '3', PASSWORD_X: '4', PATH: '5', K: '6' }),
       ['1', '2', '3', '4'],
     );

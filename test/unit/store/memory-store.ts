@@ -32,10 +32,20 @@ export function testSources(nowMs = testStartMs): TestSources {
   return sources;
 }
 
-export type TestStore = OpenedStore & { readonly sources: TestSources };
+export type TestStore = Pick<OpenedStore, 'store' | 'close'> & { readonly sources: TestSources };
+
+type OpenEmpty = (sources: StoreSources) => Promise<Pick<OpenedStore, 'store' | 'close'>>;
+
+let openEmpty: OpenEmpty = (sources) => openStore(':memory:', sources);
+
+/** Lets the same tests run on stores of another kind. */
+export function openStoresWith(open: OpenEmpty): void {
+  openEmpty = open;
+}
 
 export async function memoryStore(sources: TestSources = testSources()): Promise<TestStore> {
-  return { ...(await openStore(':memory:', sources)), sources };
+  const { store, close } = await openEmpty(sources);
+  return { store, close, sources };
 }
 
 /** Adds tasks by their titles; `blocked_by` and `parent` name titles too. Resolves with the ids by title. */

@@ -110,7 +110,11 @@ suite('addTask', () => {
     await moveTask(project, ids['A'] ?? '', ['claimed', 'in_progress', 'completed']);
     const after = await add({ title: 'C', blocked_by: [ids['A'] ?? ''] });
     assert.equal(after.status, 'ready');
-    const rows = await project.store.db.selectFrom('tasks').select(['title', 'status']).execute();
+    const rows = await project.store.db
+      .selectFrom('tasks')
+      .select(['title', 'status'])
+      .orderBy('position')
+      .execute();
     assert.deepEqual(
       rows.map((row) => `${row.title} ${row.status}`),
       ['A completed', 'B ready', 'C ready'],
@@ -218,13 +222,21 @@ suite('addTask: sub-tasks', () => {
       { title: 'P' },
       { title: 'S', parent: 'P', blocked_by: ['A'] },
     ]);
-    const rows = await project.store.db.selectFrom('tasks').select(['title', 'status']).execute();
+    const rows = await project.store.db
+      .selectFrom('tasks')
+      .select(['title', 'status'])
+      .orderBy('position')
+      .execute();
     assert.deepEqual(
       rows.map((row) => `${row.title} ${row.status}`),
       ['A ready', 'P blocked', 'S blocked'],
     );
     await moveTask(project, ids['A'] ?? '', ['claimed', 'in_progress', 'completed']);
-    const after = await project.store.db.selectFrom('tasks').select('status').execute();
+    const after = await project.store.db
+      .selectFrom('tasks')
+      .select('status')
+      .orderBy('position')
+      .execute();
     assert.deepEqual(
       after.map((row) => row.status),
       ['completed', 'ready', 'ready'],

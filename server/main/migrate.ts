@@ -1,0 +1,66 @@
+// `drover migrate`: the whole project from its SQLite file into a PostgreSQL, or back, with proof that it is the same.
+
+import { Refusal } from '../core/failure.ts';
+import { moveStore, type MoveReport } from '../store/move.ts';
+import { openStore } from '../store/open.ts';
+import { openPostgresStore } from '../store/postgres/open.ts';
+import { acquireExclusive } from '../store/sqlite/exclusive.ts';
+import { type Environment, LiveSettings, storeSources } from './compose.ts';
+import { placesOf } from './places.ts';
+
+export interface MigrateOptions {
+  readonly root: string;
+  readonly direction: 'to' | 'from';
+  /** Null: what `DBOS_SYSTEM_DATABASE_URL` says. A password belongs there, not on a command line that others see. */
+  readonly url: string | null;
+  readonly env: Environment;
+}
+
+export interface MigrateReport extends MoveReport {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The source is left as it was. */
+export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
+  const { root, direction } = options;
+  const live = await LiveSettings.load(root, options.env, {});
+  const [problem] = live.loaded.problems;
+  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const url = options.url ?? live.settings.fleetDatabaseUrl;
+  if (url === null) {
+    throw new Refusal(
+      'bad_configuration',
+      `There is no database to move ${direction}: name it (drover migrate --${direction} postgresql://role@host/database), or set DBOS_SYSTEM_DATABASE_URL.`,
+    );
+  }
+  const places = placesOf(root, live.settings.databasePath);
+  const lock = acquireExclusive(places.lock);
+  if (lock === null) {
+    throw new Refusal(
+      'already_running',
+      `A backend is at work for ${root}; end it with "drover server stop", then try again.`,
+    );
+  }
+  try {
+    const fleet = await openPostgresStore(url, storeSources, { listen: false });
+    try {
+      const file = await openStore(places.database, storeSources);
+      try {
+        const [from, to] =
+          direction === 'to' ? [file.store.db, fleet.store.db] : [fleet.store.db, file.store.db];
+        const report = await moveStore(from, to);
+        const names = [places.database, fleet.shown] as const;
+        return direction === 'to'
+          ? { from: names[0], to: names[1], ...report }
+          : { from: names[1], to: names[0], ...report };
+      } finally {
+        await file.close();
+      }
+    } finally {
+      await fleet.close();
+    }
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,41 @@
+// The few places where SQLite and PostgreSQL say the same thing in other words. Everything else is one query for both.
+
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+
+export function isPostgres<Tables>(db: Kysely<Tables>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
+}
+
+/** One text of a JSON object that is stored as text; null when it has no such key. */
+export function jsonText<Tables>(
+  db: Kysely<Tables>,
+  column: string,
+  key: string,
+): RawBuilder<string | null> {
+  const path = `$.${key}`;
+  if (!isPostgres(db)) return sql`json_extract(${sql.ref(column)}, ${sql.lit(path)})`;
+  // PostgreSQL has no text with a zero character, not even an escaped one.
+  return sql`(replace(${sql.ref(column)}, '\\u0000', '\\ufffd')::json ->> ${sql.lit(key)})`;
+}
+
+/** A transaction that reads one moment and keeps nobody from writing. */
+export async function readingTransaction<Tables, T>(
+  db: Kysely<Tables>,
+  body: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  if (isPostgres(db)) {
+    return db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(body);
+  }
+  return db.connection().execute(async (connection) => {
+    await sql`begin deferred`.execute(connection);
+    try {
+      return await body(connection);
+    } finally {
+      await sql`rollback`.execute(connection);
+    }
+  });
+}

@@ -1,0 +1,57 @@
+// Kysely's dialect for PostgreSQL with one rule of ours: transactions that may write take turns.
+//
+// All rules of the store (what is ready, who owns a task, the order of landings, the numbers of events) are written for
+// transactions that run one after the other, as SQLite's do. `begin` there takes the write lock; here it takes an
+// advisory lock that lasts until the end of the transaction. Readers never wait.
+
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Kysely,
+  PostgresAdapter,
+  PostgresDriver,
+  PostgresIntrospector,
+  type PostgresPool,
+  PostgresQueryCompiler,
+  sql,
+  type TransactionSettings,
+} from 'kysely';
+
+/** One turn per schema. The trigger on `events` takes the same one. */
+export const turnKey = (schema: string): string =>
+  `hashtextextended('drover/writes/' || ${schema}, 0)`;
+
+const takeTurn = `select pg_advisory_xact_lock(${turnKey('current_schema()')})`;
+
+/** For a transaction that somebody else has begun (the durable engine): the first thing that it does. */
+export async function takeWriteTurn<Tables>(tx: Kysely<Tables>): Promise<void> {
+  await sql.raw(takeTurn).execute(tx);
+}
+
+class TurnDriver extends PostgresDriver {
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
+    if (settings.accessMode === 'read only') return super.beginTransaction(connection, settings);
+    // One round trip. Each later statement sees what was committed before this turn: that is `read committed`.
+    const begin = CompiledQuery.raw(`begin isolation level read committed; ${takeTurn}`);
+    try {
+      await connection.executeQuery(begin);
+    } catch (error) {
+      // It may have begun without getting its turn; Kysely rolls back only what has begun for it.
+      await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+export function postgresDialect(pool: PostgresPool): Dialect {
+  return {
+    createDriver: () => new TurnDriver({ pool }),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  };
+}

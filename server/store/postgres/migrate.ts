@@ -1,0 +1,127 @@
+// Brings a PostgreSQL database to our schema version: whole or not at all, one process after the other.
+
+import { type Kysely, sql } from 'kysely';
+import { type SchemaStep, schemaVersion, storeSteps } from '../schema.ts';
+import { type PlaceWords, PostgresTrouble } from './trouble.ts';
+
+export interface PostgresFacts {
+  /** As PostgreSQL numbers itself: 140005 is 14.5. */
+  readonly serverVersion: number;
+  readonly isStandby: boolean;
+  readonly encoding: string;
+  /** Where new tables go; null when the search path leads nowhere. */
+  readonly schema: string | null;
+  readonly mayCreate: boolean;
+  /** 0 = our tables are not there. */
+  readonly schemaVersion: number;
+  readonly hasForeignTables: boolean;
+}
+
+export const serverVersionMin = 140_000;
+
+export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
+  const { rows } = await sql<{
+    server_version: string;
+    is_standby: boolean;
+    encoding: string;
+    schema: string | null;
+    may_create: boolean | null;
+    has_version: boolean;
+    has_tasks: boolean;
+  }>`
+    select current_setting('server_version_num') as server_version,
+      pg_is_in_recovery() as is_standby, current_setting('server_encoding') as encoding,
+      current_schema() as schema,
+      has_schema_privilege(current_schema(), 'create') as may_create,
+      to_regclass(quote_ident(current_schema()) || '.drover_schema') is not null as has_version,
+      to_regclass(quote_ident(current_schema()) || '.tasks') is not null as has_tasks`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('a select without a table answered no row');
+  const version = row.has_version ? await versionOf(db) : 0;
+  return {
+    serverVersion: Number(row.server_version),
+    isStandby: row.is_standby,
+    encoding: row.encoding,
+    schema: row.schema,
+    mayCreate: row.may_create ?? false,
+    schemaVersion: version,
+    hasForeignTables: version === 0 && row.has_tasks,
+  };
+}
+
+/** What makes the database unusable for us, as a trouble; null when nothing does. */
+export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresTrouble | null {
+  const { shown, user } = place;
+  const trouble = (name: ConstructorParameters<typeof PostgresTrouble>[0], words: string) =>
+    new PostgresTrouble(name, words);
+  if (facts.serverVersion < serverVersionMin) {
+    const version = `${Math.floor(facts.serverVersion / 10_000)}.${facts.serverVersion % 10_000}`;
+    return trouble(
+      'too_old',
+      `PostgreSQL at ${place.host} is version ${version}, Drover needs ${serverVersionMin / 10_000} or newer. Upgrade the server, or name another one.`,
+    );
+  }
+  if (facts.encoding !== 'UTF8') {
+    return trouble(
+      'encoding',
+      `The database ${shown} has the encoding ${facts.encoding}, Drover needs UTF8. Create another: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0;`,
+    );
+  }
+  if (facts.isStandby) {
+    return trouble('standby', `${shown} only reads. Name the primary server in the URL.`);
+  }
+  if (facts.schemaVersion > schemaVersion) {
+    return trouble(
+      'newer_schema',
+      `The database ${shown} has schema version ${facts.schemaVersion}, this Drover knows version ${schemaVersion}; nothing was changed. Update Drover, or use the version that wrote it.`,
+    );
+  }
+  if (facts.hasForeignTables) {
+    return trouble(
+      'foreign_tables',
+      `In ${shown} there is a table "tasks" that Drover did not make; nothing was changed. Give Drover a database or a schema of its own.`,
+    );
+  }
+  if (facts.schemaVersion < schemaVersion && (facts.schema === null || !facts.mayCreate)) {
+    return trouble(
+      'forbidden',
+      `The role "${user}" may not create tables in ${shown}. Make it the owner of the database, or give it a schema of its own: CREATE SCHEMA "${user}" AUTHORIZATION "${user}";`,
+    );
+  }
+  return null;
+}
+
+/** Several processes may call this at once: the transactions take turns, and the later ones find the version right. */
+export async function migratePostgres<Tables>(
+  given: Kysely<Tables>,
+  place: PlaceWords,
+  steps: readonly SchemaStep[] = storeSteps,
+): Promise<{ readonly from: number; readonly to: number }> {
+  const db = given as unknown as Kysely<unknown>;
+  const to = steps.at(-1)?.version ?? 0;
+  const before = await readFacts(db);
+  refuseUnfit(before, place);
+  if (before.schemaVersion === to) return { from: to, to };
+  return db.transaction().execute(async (tx) => {
+    const facts = await readFacts(tx);
+    refuseUnfit(facts, place);
+    const from = facts.schemaVersion;
+    if (from === 0) {
+      await sql`create table drover_schema (version bigint not null)`.execute(tx);
+      await sql`insert into drover_schema (version) values (0)`.execute(tx);
+    }
+    for (const step of steps) if (step.version > from) await step.up(tx);
+    await sql`update drover_schema set version = ${to}`.execute(tx);
+    return { from, to };
+  });
+}
+
+function refuseUnfit(facts: PostgresFacts, place: PlaceWords): void {
+  const trouble = unfit(facts, place);
+  if (trouble !== null) throw trouble;
+}
+
+async function versionOf(db: Kysely<unknown>): Promise<number> {
+  const { rows } = await sql<{ version: number }>`select version from drover_schema`.execute(db);
+  return rows[0]?.version ?? 0;
+}

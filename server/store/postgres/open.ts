@@ -1,0 +1,51 @@
+// Opens the store on PostgreSQL: the same tables and queries as in a SQLite file, shared by several machines.
+
+import { Kysely } from 'kysely';
+import type { StoreSources } from '../feed.ts';
+import type { Store } from '../port.ts';
+import { createSharedStore } from '../store.ts';
+import type { StoreTables } from '../tables.ts';
+import { postgresDialect } from './dialect.ts';
+import { listenForEvents } from './listen.ts';
+import { migratePostgres } from './migrate.ts';
+import { placeOf } from './place.ts';
+import { openPool, type PoolOptions } from './pool.ts';
+
+export interface OpenPostgresOptions extends PoolOptions {
+  /** False: nobody is told of events that other processes append (a command that only asks). */
+  readonly listen?: boolean;
+}
+
+export interface OpenedPostgresStore {
+  readonly store: Store;
+  /** The URL without the password. */
+  readonly shown: string;
+  /** Waits for what runs, then closes. A second call does nothing. */
+  readonly close: () => Promise<void>;
+}
+
+/** A `PostgresTrouble` names the database and the remedy, and nothing was changed then. */
+export async function openPostgresStore(
+  url: string,
+  sources: StoreSources,
+  options: OpenPostgresOptions = {},
+): Promise<OpenedPostgresStore> {
+  const place = placeOf(url);
+  const { pool } = openPool(place, options);
+  const db = new Kysely<StoreTables>({ dialect: postgresDialect(pool) });
+  try {
+    await migratePostgres(db, place);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  const { store, tell } = createSharedStore(db, sources);
+  const listening = (options.listen ?? true) ? listenForEvents(place, options, tell) : null;
+  await listening?.ready;
+  const close = async (): Promise<void> => {
+    await listening?.close();
+    await db.destroy();
+  };
+  let closed: Promise<void> | null = null;
+  return { store, shown: place.shown, close: () => (closed ??= close()) };
+}

@@ -1,0 +1,47 @@
+// Where a database is, read from its URL, in words that may be shown: the password is in none of them.
+
+import pg from 'pg';
+import { PostgresTrouble, type PlaceWords } from './trouble.ts';
+
+export interface PostgresPlace extends PlaceWords {
+  /** The URL itself, with the password: for the connection only. */
+  readonly url: string;
+}
+
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(text);
+}
+
+/** What the URL leaves out comes from PostgreSQL's own defaults (`PGUSER`, `PGPASSWORD` and so on). */
+export function placeOf(url: string): PostgresPlace {
+  if (!isPostgresUrl(url)) throw notAUrl('it does not begin with postgresql://');
+  const { host, port, user, database } = parsed(url);
+  if (user === undefined || user === '') throw notAUrl('it names no role');
+  if (database === undefined || database === '') throw notAUrl('it names no database');
+  const address = host.startsWith('/') ? host : `${host}:${port}`;
+  return {
+    url,
+    host: address,
+    database,
+    user,
+    shown: `postgresql://${user}@${address}/${database}`,
+  };
+}
+
+/** The client reads the URL when it is made, long before it connects. */
+function parsed(url: string): pg.Client {
+  try {
+    return new pg.Client({ connectionString: url });
+  } catch (error) {
+    // The parser's own words may hold the URL; a certificate that can't be read is told by its path.
+    const path = error instanceof Error && 'path' in error ? String(error.path) : null;
+    throw notAUrl(path === null ? 'it cannot be read as a URL' : `${path} cannot be read`);
+  }
+}
+
+function notAUrl(reason: string): PostgresTrouble {
+  return new PostgresTrouble(
+    'bad_url',
+    `The URL of the database is not usable: ${reason}. Write it as postgresql://role:password@host:5432/database.`,
+  );
+}

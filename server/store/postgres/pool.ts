@@ -1,0 +1,156 @@
+// The connections to one database: bounded in number and in every wait, each set up the same way.
+
+import pg from 'pg';
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import type { PostgresPlace } from './place.ts';
+import { StatementNames } from './statement-names.ts';
+import { postgresError, PostgresTrouble, type PostgresTroubleName } from './trouble.ts';
+
+export interface PoolOptions {
+  /** Most connections of this process, besides the one that listens. */
+  readonly connectionsMax?: number;
+  /** How long to wait for the server, or for a connection of the pool to become free. */
+  readonly connectMaxMs?: number;
+  /** How long one statement may take, its wait for a lock included. */
+  readonly statementMaxMs?: number;
+  /** How long the server waits for a client in the middle of a transaction: a machine that is gone lets go after it. */
+  readonly idleInTransactionMaxMs?: number;
+  /** Shown in the server's list of connections. */
+  readonly applicationName?: string;
+}
+
+export const poolDefaults = {
+  connectionsMax: 10,
+  connectMaxMs: 10_000,
+  statementMaxMs: 60_000,
+  idleInTransactionMaxMs: 10_000,
+  applicationName: 'drover',
+} as const;
+
+const marginMaxMs = 5_000;
+const keepAliveDelayMs = 10_000;
+const idleConnectionMaxMs = 60_000;
+const int8 = 20;
+const numeric = 1700;
+
+/** Whole numbers and sums come as numbers, as SQLite gives them: all of ours are below 2^53. */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary'): unknown =>
+    oid === int8 || oid === numeric
+      ? Number
+      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
+export function clientConfig(place: PostgresPlace, options: PoolOptions): pg.ClientConfig {
+  const limits = { ...poolDefaults, ...options };
+  return {
+    connectionString: place.url,
+    types,
+    application_name: limits.applicationName,
+    connectionTimeoutMillis: limits.connectMaxMs,
+    // The server's own limit comes first; this one is for a server that has vanished without a word.
+    query_timeout: limits.statementMaxMs + Math.min(limits.statementMaxMs, marginMaxMs),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelayMs,
+  };
+}
+
+/** For each new connection. Statements, not start-up parameters: poolers in between refuse those. */
+export function sessionSettings(options: PoolOptions): string {
+  const limits = { ...poolDefaults, ...options };
+  const values: Readonly<Record<string, string>> = {
+    statement_timeout: `${limits.statementMaxMs}`,
+    lock_timeout: `${Math.max(1, Math.floor(limits.statementMaxMs / 2))}`,
+    idle_in_transaction_session_timeout: `${limits.idleInTransactionMaxMs}`,
+    client_min_messages: 'warning',
+    standard_conforming_strings: 'on',
+    // A machine that has vanished is noticed by the server within half a minute.
+    tcp_keepalives_idle: '10',
+    tcp_keepalives_interval: '5',
+    tcp_keepalives_count: '4',
+  };
+  return Object.entries(values)
+    .map(([name, value]) => `set ${name} = '${value}'`)
+    .join('; ');
+}
+
+/**
+ * After these a connection is not used again: an answer may still come to a question that was given up, and what was
+ * prepared before somebody changed the tables is of no use.
+ */
+const spoils: ReadonlySet<PostgresTroubleName> = new Set(['changed', 'lost', 'slow']);
+
+export interface OpenedPool {
+  readonly pool: PostgresPool;
+  readonly end: () => Promise<void>;
+}
+
+/** Every error that leaves it is told in our words. */
+export function openPool(place: PostgresPlace, options: PoolOptions): OpenedPool {
+  const limits = { ...poolDefaults, ...options };
+  const inner = new pg.Pool({
+    ...clientConfig(place, options),
+    max: limits.connectionsMax,
+    idleTimeoutMillis: idleConnectionMaxMs,
+    verify: (client, done) => {
+      client.query(sessionSettings(options)).then(() => done(), done);
+    },
+  });
+  // The server may end a connection in the middle of a transaction; the next statement tells it.
+  inner.on('connect', (client) => client.on('error', () => undefined));
+  // An idle connection that ends is taken out of the pool; the next query makes a new one, or tells what is wrong.
+  inner.on('error', () => undefined);
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw postgresError(error, place);
+    }
+  };
+  const names = new StatementNames();
+  const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  const wrapped = (client: pg.PoolClient): PostgresPoolClient => {
+    const known = clients.get(client);
+    if (known !== undefined) return known;
+    let isStale = false;
+    const query = async <R>(text: string, parameters: readonly unknown[]) => {
+      const name = parameters.length === 0 ? null : names.nameOf(text);
+      const values = parameters.map(storable);
+      try {
+        const result: unknown = await client.query({
+          text,
+          values,
+          ...(name === null ? {} : { name }),
+        });
+        return result as PostgresQueryResult<R>;
+      } catch (error) {
+        const trouble = postgresError(error, place);
+        isStale ||= trouble instanceof PostgresTrouble && spoils.has(trouble.trouble);
+        throw trouble;
+      }
+    };
+    const made = {
+      query,
+      release: (destroy?: boolean) => client.release(destroy === true || isStale),
+    } as unknown as PostgresPoolClient;
+    clients.set(client, made);
+    return made;
+  };
+  let ended: Promise<void> | null = null;
+  const end = (): Promise<void> => (ended ??= inner.end());
+  return {
+    pool: {
+      options: {},
+      connect: async () => wrapped(await told(inner.connect())),
+      end,
+    },
+    end,
+  };
+}
+
+/** PostgreSQL takes no zero character in a text; agents and gates print what they like. */
+function storable(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0')
+    ? value.replaceAll('\0', '\ufffd')
+    : value;
+}

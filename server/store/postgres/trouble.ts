@@ -1,0 +1,185 @@
+// Turns what PostgreSQL and the network say into a refusal that names the database and the remedy.
+
+import { Refusal } from '../../core/failure.ts';
+
+export const postgresTroubles = [
+  'bad_url',
+  'unreachable', // no server answers, or the name of the host is unknown
+  'lost', // it answered before: restarted, ended the connection, or the network is gone
+  'starting', // it is starting up or shutting down
+  'password', // wrong password, unknown role, or the server takes nobody from here
+  'tls', // encryption is missing or the certificate is not trusted
+  'no_database',
+  'too_old',
+  'encoding',
+  'standby', // a server that only reads
+  'forbidden', // the role lacks a right
+  'newer_schema',
+  'foreign_tables', // tables of other names' owners are in the way
+  'full', // no space on the server's disk
+  'connections', // the server or the pool has no connection left
+  'busy', // a lock was not free in time
+  'slow', // a statement took too long
+  'changed', // another Drover has changed the tables since this one prepared a statement
+  'not_set_up', // our tables are not there
+] as const;
+
+export type PostgresTroubleName = (typeof postgresTroubles)[number];
+
+/** What is over by itself, or by somebody who looks after the server, while the caller only has to try again. */
+const retryable: ReadonlySet<PostgresTroubleName> = new Set([
+  'unreachable',
+  'lost',
+  'starting',
+  'full',
+  'connections',
+  'busy',
+  'slow',
+  'changed',
+]);
+
+/** `kind` is `database`, as for a SQLite file that cannot be used. */
+export class PostgresTrouble extends Refusal {
+  readonly trouble: PostgresTroubleName;
+  readonly retryable: boolean;
+  constructor(trouble: PostgresTroubleName, message: string, cause?: unknown) {
+    super(trouble === 'newer_schema' ? 'newer database' : 'database', message);
+    this.name = 'PostgresTrouble';
+    this.trouble = trouble;
+    this.retryable = retryable.has(trouble);
+    if (cause !== undefined) this.cause = cause;
+  }
+}
+
+export interface PlaceWords {
+  readonly shown: string;
+  readonly host: string;
+  readonly database: string;
+  readonly user: string;
+}
+
+/**
+ * The trouble in place of an error about the server, the network or the role's rights. Any other error (a violated
+ * constraint, bad SQL) is given back as it is: it says that a caller is wrong, not the machine.
+ */
+export function postgresError(error: unknown, place: PlaceWords): unknown {
+  if (!(error instanceof Error) || error instanceof PostgresTrouble) return error;
+  const first = firstOf(error);
+  const trouble = troubleOf(first);
+  if (trouble === null) return error;
+  return new PostgresTrouble(trouble, sentence(trouble, place, inOneLine(first.message)), first);
+}
+
+/** A host with several addresses gives one error for each. */
+function firstOf(error: Error): Error {
+  if (!(error instanceof AggregateError)) return error;
+  const [first] = error.errors as readonly unknown[];
+  return first instanceof Error ? first : error;
+}
+
+/** SQLSTATE or the code of Node. */
+export function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  return typeof error.code === 'string' ? error.code : null;
+}
+
+const byCode: Readonly<Record<string, PostgresTroubleName>> = {
+  '28P01': 'password',
+  '28000': 'password',
+  '3D000': 'no_database',
+  '42501': 'forbidden',
+  '42P01': 'not_set_up',
+  '25006': 'standby',
+  '53100': 'full',
+  '53200': 'connections',
+  '53300': 'connections',
+  '55P03': 'busy',
+  '57014': 'slow',
+  '57P01': 'lost',
+  '57P02': 'lost',
+  '57P03': 'starting',
+  '57P05': 'lost',
+  '25P03': 'lost',
+  ECONNREFUSED: 'unreachable',
+  ENOTFOUND: 'unreachable',
+  EAI_AGAIN: 'unreachable',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  ETIMEDOUT: 'unreachable',
+  ENOENT: 'unreachable',
+  EACCES: 'unreachable',
+  ECONNRESET: 'lost',
+  EPIPE: 'lost',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
+  CERT_HAS_EXPIRED: 'tls',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'tls',
+};
+
+/** What the client library says without a code. */
+const byWords: readonly (readonly [RegExp, PostgresTroubleName])[] = [
+  [/password must be a (?:non-empty )?string/i, 'password'],
+  [/does not support SSL/i, 'tls'],
+  [/^timeout exceeded when trying to connect/i, 'connections'],
+  [/connection terminated due to connection timeout/i, 'unreachable'],
+  [/connection terminated|client has encountered a connection error/i, 'lost'],
+  [/connection has been discarded|client was closed/i, 'lost'],
+  [/query read timeout/i, 'slow'],
+];
+
+function troubleOf(error: Error): PostgresTroubleName | null {
+  const code = codeOf(error);
+  if (code === '0A000' && /cached plan/i.test(error.message)) return 'changed';
+  if (code === '28000' && /no encryption|SSL off/i.test(error.message)) return 'tls';
+  const named = code === null ? undefined : byCode[code];
+  if (named !== undefined) return named;
+  if (code?.startsWith('08') === true) return 'lost';
+  return byWords.find(([words]) => words.test(error.message))?.[1] ?? null;
+}
+
+function inOneLine(words: string): string {
+  const line = words.replace(/\s+/gu, ' ').trim().replace(/\.$/u, '');
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
+}
+
+function sentence(trouble: PostgresTroubleName, place: PlaceWords, detail: string): string {
+  const { shown, host, database, user } = place;
+  switch (trouble) {
+    case 'unreachable':
+      return `No PostgreSQL answers at ${host} (${detail}). Start it, or check the address and the firewall.`;
+    case 'lost':
+      return `The connection to ${shown} was lost (${detail}). Drover goes on when the server is back.`;
+    case 'starting':
+      return `PostgreSQL at ${host} is starting or stopping (${detail}). Wait, then try again.`;
+    case 'password':
+      return `PostgreSQL at ${host} refused the role "${user}" (${detail}). Check the role and the password in the URL, and the server's pg_hba.conf.`;
+    case 'tls':
+      return `No encrypted connection to ${host} came about (${detail}). Add sslmode=verify-full and sslrootcert=<file> to the URL, or let the server offer TLS.`;
+    case 'no_database':
+      return `There is no database "${database}" on ${host} (${detail}). Create it: CREATE DATABASE "${database}" OWNER "${user}";`;
+    case 'standby':
+      return `${shown} only reads (${detail}). Name the primary server in the URL.`;
+    case 'forbidden':
+      return `The role "${user}" lacks a right in ${shown} (${detail}). Make it the owner of the database or of a schema of its own: CREATE SCHEMA "${user}" AUTHORIZATION "${user}";`;
+    case 'full':
+      return `No space is left on the disk of PostgreSQL at ${host} (${detail}); nothing was changed. Free some there; Drover goes on then.`;
+    case 'connections':
+      return `PostgreSQL at ${host} has no connection left for "${user}" (${detail}). Raise max_connections, or let fewer workers or smaller pools use it.`;
+    case 'busy':
+      return `Another Drover holds ${shown} and did not let go in time (${detail}); nothing was changed. Try again.`;
+    case 'slow':
+      return `${shown} did not answer in time (${detail}); nothing was changed. Look at the load of the server, then try again.`;
+    case 'changed':
+      return `Another Drover has changed the tables of ${shown} meanwhile (${detail}); nothing was changed by this one. Try again.`;
+    case 'not_set_up':
+      return `Drover's tables are not in ${shown} (${detail}): another search_path, or they were dropped. Check the URL, or restore a backup.`;
+    case 'bad_url':
+    case 'too_old':
+    case 'encoding':
+    case 'newer_schema':
+    case 'foreign_tables':
+      return `${shown}: ${detail}.`;
+  }
+}

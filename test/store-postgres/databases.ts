@@ -1,0 +1,99 @@
+// One PostgreSQL for all tests of a process, and an empty database for each of them that asks.
+
+import pg from 'pg';
+import type { StoreSources } from '../../server/store/port.ts';
+import { openPostgresStore, type OpenedPostgresStore } from '../../server/store/postgres/open.ts';
+import type { PoolOptions } from '../../server/store/postgres/pool.ts';
+import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { testSources } from '../unit/store/memory-store.ts';
+
+export interface TestDatabases {
+  readonly server: PostgresServer;
+  /** An empty database. */
+  readonly create: () => Promise<string>;
+  /** A database with our empty tables. */
+  readonly createWithTables: () => Promise<string>;
+  /** Runs statements as the owner. */
+  readonly run: (url: string, ...statements: readonly string[]) => Promise<pg.QueryResult>;
+}
+
+/** All of ours, for `truncate`. */
+export const tables = [
+  'tasks',
+  'epics',
+  'task_dependencies',
+  'worktrees',
+  'slots',
+  'attempts',
+  'events',
+  'questions',
+  'guidance_queue',
+  'runs',
+  'lines',
+  'landings',
+  'gate_verdicts',
+  'accounts',
+  'spending',
+  'holds',
+].join(', ');
+
+let started: Promise<TestDatabases> | null = null;
+
+/** The first test waits for it. */
+export function testDatabases(): Promise<TestDatabases> {
+  return (started ??= start());
+}
+
+// Outside of all suites: after the last test of the process.
+suiteTeardown(async () => {
+  await (await started)?.server.close();
+});
+
+async function start(): Promise<TestDatabases> {
+  const server = await startPostgres();
+  let count = 0;
+  const template = 'template_of_tests';
+  const made = await openPostgresStore(await server.createDatabase(template), testSources(), {
+    listen: false,
+  });
+  await made.close();
+  const name = (): string => `test_${(count += 1)}`;
+  return {
+    server,
+    create: () => server.createDatabase(name()),
+    createWithTables: async () => {
+      const database = name();
+      await run(server.url('postgres'), `create database ${database} template ${template}`);
+      return server.url(database);
+    },
+    run,
+  };
+}
+
+export async function run(url: string, ...statements: readonly string[]): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    let result: pg.QueryResult | undefined;
+    for (const statement of statements) result = await client.query(statement);
+    if (result === undefined) throw new Error('no statement');
+    return result;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Opens a store, closes it after the body. */
+export async function withStore<T>(
+  url: string,
+  body: (opened: OpenedPostgresStore) => Promise<T>,
+  options: PoolOptions & { readonly sources?: StoreSources } = {},
+): Promise<T> {
+  const { sources = testSources(), ...rest } = options;
+  const opened = await openPostgresStore(url, sources, rest);
+  try {
+    return await body(opened);
+  } finally {
+    await opened.close();
+  }
+}

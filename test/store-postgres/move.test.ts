@@ -1,0 +1,265 @@
+// A project moves from SQLite to PostgreSQL and back: everything in it is the same, or nothing is moved.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Kysely } from 'kysely';
+import { claimTask, failAttempt } from '../../server/store/claims.ts';
+import { moveStore } from '../../server/store/move.ts';
+import { movedTables } from '../../server/store/move-tables.ts';
+import { openStore } from '../../server/store/open.ts';
+import type { Store, StoreTables } from '../../server/store/port.ts';
+import { readSnapshot } from '../../server/store/snapshot.ts';
+import { addTask } from '../../server/store/tasks.ts';
+import { addEpic } from '../../server/store/epics.ts';
+import { addSpending } from '../../server/store/spending.ts';
+import { addHint, askQuestion } from '../../server/store/questions.ts';
+import { testSources } from '../unit/store/memory-store.ts';
+import { testDatabases, withStore } from './databases.ts';
+
+type Db = Kysely<StoreTables>;
+
+/** Every row of every table, in an order that both databases have. */
+async function contentOf(db: Db): Promise<string> {
+  const tables: unknown[] = [];
+  for (const { table, key } of movedTables) {
+    const rows = await db.selectFrom(table).selectAll().execute();
+    const keyOf = (row: object): string =>
+      JSON.stringify(key.map((column) => (row as Record<string, unknown>)[column]));
+    tables.push([
+      table,
+      rows
+        .map((row) => {
+          const columns = Object.entries(row).filter(([name]) => name !== 'rowid');
+          return Object.fromEntries(columns.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+        })
+        .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+    ]);
+  }
+  return JSON.stringify(tables);
+}
+
+const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
+const shown = async (db: Db): Promise<string> => JSON.stringify(await readSnapshot(db, {}, extras));
+
+/** Tasks of many kinds with a history, and something in each table. */
+async function fill(store: Store, count: number): Promise<void> {
+  const { sources } = store;
+  await store.transaction(async (tx) => {
+    const epic = await addEpic(tx, sources, { title: 'An epic' });
+    const ids: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const parent = n % 10 === 9 ? (ids.at(-1) ?? null) : null;
+      const row = await addTask(tx, sources, {
+        title: `Task ${n} – „ß“ 🐑 ${"quote's"}`,
+        ...(n % 3 === 0 ? { description: 'Lines\nand\ttabs'.repeat(n % 7) } : {}),
+        ...(n % 4 === 0 && parent === null ? { epic: epic.id } : {}),
+        ...(n % 5 === 0 && ids.length > 0 ? { blocked_by: [ids[n - 1] ?? ''] } : {}),
+        parent,
+      });
+      ids.push(row.id);
+    }
+    for (const [index, taskId] of ids.filter((_, n) => n % 10 === 1).entries()) {
+      const claim = await claimTask(tx, sources, {
+        taskId,
+        runId: 'run-1',
+        owner: 'machine',
+        agent: 'demo',
+        agentResumes: false,
+        plansFirst: false,
+        sessionId: `session-${index}`,
+      });
+      if (claim === null) continue;
+      await store.transition(tx, { taskId, to: 'in_progress', event: 'task.started' });
+      await addSpending(
+        tx,
+        { taskId, attempt: 1, part: taskId, day: '2026-01-01' },
+        { tokens: index, usd: index / 7, turns: 1, workedMs: 12 },
+      );
+      await failAttempt(tx, sources, {
+        taskId,
+        epoch: claim.epoch,
+        attempt: claim.attempt,
+        runId: 'run-1',
+        failure: { kind: 'gate_failed', retryable: index % 2 === 0, message: 'red' },
+        retryAtMs: sources.clock.now() + 1_000,
+        atEnd: 'failed',
+      });
+    }
+    const [first = ''] = ids;
+    await askQuestion(tx, sources, {
+      taskId: first,
+      attempt: 1,
+      requestId: 'r',
+      kind: 'choice',
+      text: 'Which?',
+      choices: ['a', 'b'],
+    });
+    await addHint(tx, sources, first, 'Mind the gap');
+    await fillTheRest(store, tx, first);
+  });
+}
+
+async function fillTheRest(
+  _store: Store,
+  tx: Parameters<Parameters<Store['transaction']>[0]>[0],
+  taskId: string,
+): Promise<void> {
+  const at = { created_at: 1, last_used_at: 2 };
+  const plan = { task_id: taskId, number: 1, attempt: 1, state: 'proposed', text: 'First, look.' };
+  await tx
+    .insertInto('task_plans')
+    .values({ ...plan, created_at_ms: 3 })
+    .execute();
+  await tx
+    .insertInto('worktrees')
+    .values({ task_id: taskId, path: '/w', branch: 'b', ...at })
+    .execute();
+  await tx
+    .insertInto('slots')
+    .values({ path: '/w', number: 1, kind: 'task', ...at })
+    .execute();
+  const run = { state: 'finished', started_at_ms: 5, workers: 3, land: 'task', base_sha: 'a' };
+  for (const id of ['run-9', 'run-1'])
+    await tx
+      .insertInto('runs')
+      .values({ id, ...run, target_branch: 'main', line: 'main', flags: '{}' })
+      .execute();
+  await tx.insertInto('lines').values({ branch: 'main', landed_sha: 'a' }).execute();
+  await tx
+    .insertInto('landings')
+    .values({
+      task_id: taskId,
+      epoch: 1,
+      attempt: 1,
+      line: 'main',
+      commit_sha: 'c',
+      state: 'landed',
+      queued_at_ms: 7,
+    })
+    .execute();
+  await tx
+    .insertInto('gate_verdicts')
+    .values({
+      tree_sha: 't',
+      command: 'make',
+      ok: 1,
+      duration_ms: 9,
+      output_tail: 'x\0y',
+      at_ms: 3,
+    })
+    .execute();
+  await tx.insertInto('accounts').values({ name: 'demo' }).execute();
+  await tx.insertInto('holds').values({ scope: 'day', reason: 'used up', since_ms: 3 }).execute();
+}
+
+async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'drover-move-'));
+  try {
+    await body(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+suite('moving a project', function () {
+  this.timeout(120_000);
+
+  test('a thousand tasks there and back are the same', () =>
+    inFolder(async (folder) => {
+      const databases = await testDatabases();
+      const sources = testSources();
+      const first = await openStore(join(folder, 'first.db'), sources);
+      await fill(first.store, 1_000);
+      const before = (await contentOf(first.store.db)).replaceAll('\\u0000', '\ufffd');
+      const seen = await shown(first.store.db);
+      const filled = JSON.parse(before) as readonly (readonly [string, readonly unknown[]])[];
+      assert.deepEqual(
+        filled.filter(([, rows]) => rows.length === 0),
+        [],
+      );
+      await withStore(await databases.createWithTables(), async ({ store: moved }) => {
+        const there = await moveStore(first.store.db, moved.db);
+        assert.equal(await contentOf(moved.db), before);
+        assert.equal(await shown(moved.db), seen);
+        const second = await openStore(join(folder, 'second.db'), sources);
+        const back = await moveStore(moved.db, second.store.db);
+        assert.deepEqual(back, there);
+        assert.equal(await contentOf(second.store.db), before);
+        assert.equal(await shown(second.store.db), seen);
+        await goesOn(moved);
+        await goesOn(second.store);
+        await second.close();
+      });
+      assert.equal((await contentOf(first.store.db)).replaceAll('\\u0000', '\ufffd'), before);
+      await first.close();
+    }));
+
+  test('an empty project too', async () => {
+    const databases = await testDatabases();
+    const first = await openStore(':memory:', testSources());
+    await withStore(await databases.createWithTables(), async ({ store }) => {
+      const report = await moveStore(first.store.db, store.db);
+      assert.equal(report.rows, 0);
+      await goesOn(store);
+    });
+    await first.close();
+  });
+
+  test('not into a database that holds something', async () => {
+    const databases = await testDatabases();
+    const first = await openStore(':memory:', testSources());
+    await withStore(await databases.createWithTables(), async ({ store }) => {
+      await store.transaction((tx) => addTask(tx, store.sources, { title: 'Here already' }));
+      await assert.rejects(
+        moveStore(first.store.db, store.db),
+        /holds tasks already; nothing was changed\. Name an empty one/,
+      );
+    });
+    await first.close();
+  });
+
+  test('not while it works', async () => {
+    const databases = await testDatabases();
+    const first = await openStore(':memory:', testSources());
+    await first.store.transaction(async (tx) => {
+      const { id } = await addTask(tx, first.store.sources, { title: 'At work' });
+      await first.store.transition(tx, { taskId: id, to: 'claimed', event: 'task.claimed' });
+    });
+    await withStore(await databases.createWithTables(), async ({ store }) => {
+      await assert.rejects(moveStore(first.store.db, store.db), /is at work; nothing was changed/);
+      assert.equal((await store.db.selectFrom('tasks').selectAll().execute()).length, 0);
+    });
+    await first.close();
+  });
+
+  test('nothing is there when the target fails in the middle', async () => {
+    const databases = await testDatabases();
+    const url = await databases.createWithTables();
+    const first = await openStore(':memory:', testSources());
+    await fill(first.store, 20);
+    await databases.run(url, 'alter table holds add constraint none check (false)');
+    await withStore(url, async ({ store }) => {
+      await assert.rejects(moveStore(first.store.db, store.db), /violates check constraint/);
+      for (const { table } of movedTables)
+        assert.deepEqual(await store.db.selectFrom(table).selectAll().execute(), [], table);
+    });
+    await first.close();
+  });
+});
+
+/** What is added next gets the next numbers, and stands last. */
+async function goesOn(store: Store): Promise<void> {
+  const last = await store.feed.lastSeq();
+  await store.transaction((tx) => addTask(tx, store.sources, { title: 'The next one' }));
+  const [event] = await store.feed.read({ after: last });
+  assert.equal(event?.seq, last + 1);
+  const row = await store.db
+    .selectFrom('tasks')
+    .select('title')
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  assert.equal(row?.title, 'The next one');
+}

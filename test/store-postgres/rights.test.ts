@@ -1,0 +1,98 @@
+// A worker's role has the rights that the documentation gives it, and can do its work with them, and no more.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { claimTask } from '../../server/store/claims.ts';
+import { addTask } from '../../server/store/tasks.ts';
+import { run, testDatabases, withStore } from './databases.ts';
+import { isTrouble } from './troubles.ts';
+
+const fleet = readFileSync(resolve(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
+
+/** The block of SQL in which the words stand, one statement each. */
+function documented(words: string): readonly string[] {
+  const block = [...fleet.matchAll(/```sql\n([^`]*)```/g)].find(([, text]) =>
+    text?.includes(words),
+  );
+  return (block?.[1] ?? '')
+    .split(';')
+    .map((statement) => statement.replace(/--.*$/gm, '').trim())
+    .filter((statement) => statement !== '');
+}
+
+suite('postgres: rights', function () {
+  this.timeout(60_000);
+
+  test('the documented role of a worker does its work, and changes no table', async () => {
+    const databases = await testDatabases();
+    const url = await databases.createWithTables();
+    const name = new URL(url).pathname.slice(1);
+    const statements = documented('drover_worker').map((statement) =>
+      statement.replace('DATABASE drover ', `DATABASE ${name} `),
+    );
+    assert.equal(statements.length, 5);
+    await run(url, 'revoke create on schema public from public', ...statements);
+    const asWorker = url.replace('drover@', 'drover_worker@');
+    await withStore(asWorker, async ({ store }) => {
+      const { sources } = store;
+      const { id } = await store.transaction((tx) => addTask(tx, sources, { title: 'One' }));
+      const claim = await store.transaction((tx) =>
+        claimTask(tx, sources, {
+          taskId: id,
+          runId: 'run',
+          owner: 'worker',
+          agent: 'demo',
+          agentResumes: false,
+          plansFirst: false,
+          sessionId: 's',
+        }),
+      );
+      assert.equal(claim?.attempt, 1);
+      assert.equal((await store.feed.read({})).length, 2);
+    });
+    for (const statement of [
+      'create table mine (id int)',
+      'drop table tasks',
+      'alter table tasks add column more text',
+      'drop trigger number_event on events',
+      'truncate events',
+    ])
+      await assert.rejects(run(asWorker, statement), /must be owner|permission denied/, statement);
+  });
+
+  test('it cannot bring the tables to a newer schema, and is told who can', async () => {
+    const databases = await testDatabases();
+    const url = await databases.createWithTables();
+    await run(
+      url,
+      'create role late_worker login',
+      'revoke create on schema public from public',
+      'grant select on all tables in schema public to late_worker',
+      'update drover_schema set version = 2',
+    );
+    await assert.rejects(
+      withStore(url.replace('drover@', 'late_worker@'), async () => undefined),
+      isTrouble('forbidden', '"late_worker"', 'may not create tables'),
+    );
+  });
+
+  test('the documented owner of a database of its own', async () => {
+    const databases = await testDatabases();
+    const admin = databases.server.url('postgres');
+    const statements = documented('CREATE DATABASE drover').map((statement) =>
+      statement.replace(/\bdrover\b/g, 'lone_owner'),
+    );
+    assert.equal(statements.length, 3);
+    await run(admin, ...statements);
+    const url = databases.server.url('lone_owner', 'lone_owner');
+    await withStore(url, async ({ store }) => {
+      assert.equal(await store.transaction((tx) => store.append(tx, { type: 'news' })), 1);
+    });
+    await run(admin, 'create role other login');
+    await assert.rejects(
+      withStore(databases.server.url('lone_owner', 'other'), async () => undefined),
+      isTrouble('forbidden', '"other"'),
+    );
+  });
+});

@@ -1,0 +1,40 @@
+// The store's own tests, on PostgreSQL: the same files, with a database of their own for each store they open.
+
+import { openPostgresStore } from '../../server/store/postgres/open.ts';
+import { openStoresWith } from '../unit/store/memory-store.ts';
+import { tables, testDatabases } from './databases.ts';
+
+/** Databases whose store was closed, emptied for the next one: much quicker than a new one for each. */
+const empty: string[] = [];
+
+openStoresWith(async (sources) => {
+  const databases = await testDatabases();
+  const url = empty.pop() ?? (await databases.createWithTables());
+  const opened = await openPostgresStore(url, sources, { listen: false, connectionsMax: 3 });
+  return {
+    store: opened.store,
+    close: async () => {
+      await opened.close();
+      await databases.run(url, `truncate ${tables} restart identity cascade`);
+      empty.push(url);
+    },
+  };
+});
+
+// Without what is about SQLite files only: taking over the Go tool's database.
+for (const name of [
+  'attempts',
+  'board-changes',
+  'epics',
+  'imports',
+  'snapshot',
+  'spending',
+  'sub-tasks',
+  'task-edit',
+  'task-move',
+  'tasks',
+  'why',
+  'random-plans',
+]) {
+  await import(`../unit/store/${name}.test.ts`);
+}

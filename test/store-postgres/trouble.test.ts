@@ -1,0 +1,365 @@
+// What goes wrong with servers, roles and disks: each trouble names the place and the remedy, no sentence holds the
+// password, and the same store goes on when the trouble is over.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Store } from '../../server/store/port.ts';
+import { unfit, type PostgresFacts } from '../../server/store/postgres/migrate.ts';
+import { openPostgresStore } from '../../server/store/postgres/open.ts';
+import { placeOf } from '../../server/store/postgres/place.ts';
+import { postgresError, PostgresTrouble } from '../../server/store/postgres/trouble.ts';
+import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { testSources } from '../unit/store/memory-store.ts';
+import { closedPort, onSmallDisk, stallingProxy } from './bad-surroundings.ts';
+import { run, testDatabases, type TestDatabases, withStore } from './databases.ts';
+import { isTrouble } from './troubles.ts';
+
+const secret = 'a-very-secret-word';
+
+const open = (url: string): Promise<void> => withStore(url, async () => undefined);
+const append = (store: Store, data: Record<string, unknown> = {}): Promise<number> =>
+  store.transaction((tx) => store.append(tx, { type: 'news', data }));
+
+suite('postgres: trouble', function () {
+  this.timeout(60_000);
+
+  const badUrls: readonly (readonly [string, string])[] = [
+    ['mysql://a@b/c', 'does not begin with postgresql://'],
+    [`postgresql://a:${secret}@host:99999999/c`, 'cannot be read'],
+    [`postgresql://a:${secret}@host/c?sslrootcert=/none/ca.pem`, '/none/ca.pem cannot be read'],
+  ];
+  for (const [url, words] of badUrls) {
+    test(`a URL that is none: ${words}`, () => {
+      assert.throws(() => placeOf(url), isTrouble('bad_url', words, 'Write it as'));
+      assert.throws(
+        () => placeOf(url),
+        (error: Error) => !error.message.includes(secret),
+      );
+    });
+  }
+
+  test('nobody answers', async () => {
+    const port = await closedPort();
+    await assert.rejects(
+      open(`postgresql://drover:${secret}@127.0.0.1:${port}/x`),
+      isTrouble('unreachable', `127.0.0.1:${port}`, 'Start it', 'ECONNREFUSED'),
+    );
+    await assert.rejects(
+      open('postgresql://drover@no-such-host.invalid/x'),
+      isTrouble('unreachable', 'no-such-host.invalid:5432'),
+    );
+  });
+
+  test('somebody answers, but never with a word', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const address = silent.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    await assert.rejects(
+      openPostgresStore(`postgresql://a@127.0.0.1:${address.port}/x`, testSources(), {
+        connectMaxMs: 300,
+      }),
+      isTrouble('unreachable', 'timeout'),
+    );
+    silent.close();
+  });
+
+  test('the server vanishes without a word in mid-run: told in time, and the store goes on', async () => {
+    const { server, createWithTables } = await testDatabases();
+    const proxy = await stallingProxy(server.port);
+    const url = (await createWithTables()).replace(`:${server.port}`, `:${proxy.port}`);
+    await withStore(
+      url,
+      async ({ store }) => {
+        await append(store);
+        proxy.stall();
+        await assert.rejects(store.feed.lastSeq(), isTrouble('slow', 'did not answer in time'));
+        proxy.goOn();
+        assert.equal(await store.feed.lastSeq(), 1);
+        assert.equal(await append(store), 2);
+      },
+      { connectionsMax: 1, statementMaxMs: 300 },
+    );
+    proxy.close();
+  });
+
+  test('no such database', async () => {
+    const databases = await testDatabases();
+    await assert.rejects(
+      open(databases.server.url('nowhere')),
+      isTrouble('no_database', '"nowhere"', 'CREATE DATABASE "nowhere"'),
+    );
+  });
+
+  test('a wrong password, and none', async () => {
+    const databases = await testDatabases();
+    const url = await databases.createWithTables();
+    const as = await withPasswords(databases, url);
+    await assert.rejects(open(as('guarded', 'wrong')), isTrouble('password', '"guarded"', 'Check'));
+    await assert.rejects(open(as('guarded', '')), isTrouble('password', '"guarded"'));
+    await assert.rejects(open(as('nobody', secret)), isTrouble('password', '"nobody"'));
+    await assert.rejects(
+      open(as('guarded', `${secret}-wrong`)),
+      (error: Error) => !`${error.message} ${String(error.stack)}`.includes(secret),
+    );
+  });
+
+  test('a role without rights, and one with the least', async () => {
+    const databases = await testDatabases();
+    const url = await databases.create();
+    await databases.run(
+      url,
+      'create role guest login',
+      'revoke create on schema public from public',
+    );
+    const asGuest = url.replace('drover@', 'guest@');
+    await assert.rejects(open(asGuest), isTrouble('forbidden', '"guest"', 'CREATE SCHEMA "guest"'));
+    await databases.run(url, 'create schema guest authorization guest');
+    await withStore(asGuest, async ({ store }) => assert.equal(await append(store), 1));
+    const { rows } = await databases.run(
+      url,
+      `select distinct schemaname as name from pg_tables where schemaname in ('public', 'guest')`,
+    );
+    assert.deepEqual(rows, [{ name: 'guest' }]);
+  });
+
+  test('a role that may not read our tables', async () => {
+    const databases = await testDatabases();
+    const url = await databases.createWithTables();
+    await databases.run(url, 'create role stranger login');
+    await assert.rejects(
+      open(url.replace('drover@', 'stranger@')),
+      isTrouble('forbidden', '"stranger"', 'owner'),
+    );
+  });
+
+  const fit: PostgresFacts = {
+    serverVersion: 140_000,
+    isStandby: false,
+    encoding: 'UTF8',
+    schema: 'public',
+    mayCreate: true,
+    schemaVersion: 0,
+    hasForeignTables: false,
+  };
+  const words = { shown: 'postgresql://a@h:1/d', host: 'h:1', database: 'd', user: 'a' };
+  const unfits: readonly (readonly [Partial<PostgresFacts>, string, string])[] = [
+    [{ serverVersion: 130_014 }, 'too_old', 'version 13.14, Drover needs 14 or newer'],
+    [{ encoding: 'SQL_ASCII' }, 'encoding', "ENCODING 'UTF8'"],
+    [{ isStandby: true }, 'standby', 'primary server'],
+    [{ mayCreate: false }, 'forbidden', 'may not create tables'],
+    [{ schema: null, mayCreate: false }, 'forbidden', 'CREATE SCHEMA "a"'],
+    [{ schemaVersion: 9_999 }, 'newer_schema', 'Update Drover'],
+  ];
+  for (const [facts, name, sentence] of unfits) {
+    test(`unfit: ${name}, ${JSON.stringify(facts)}`, () => {
+      const trouble = unfit({ ...fit, ...facts }, words);
+      assert.ok(isTrouble(name, sentence)(trouble));
+      assert.equal(trouble?.retryable, false);
+    });
+  }
+  test('fit', () => assert.equal(unfit(fit, words), null));
+
+  test('what is no trouble of the server is given back as it is', () => {
+    const error = Object.assign(new Error('duplicate key'), { code: '23505' });
+    assert.equal(postgresError(error, words), error);
+    assert.equal(postgresError('text', words), 'text');
+  });
+
+  test('all connections are in use: told, and over when one is free', async () => {
+    const databases = await testDatabases();
+    const url = await databases.createWithTables();
+    await withStore(
+      url,
+      async ({ store }) => {
+        const held = Promise.withResolvers<void>();
+        const release = Promise.withResolvers<void>();
+        const holding = store.transaction(async () => {
+          held.resolve();
+          await release.promise;
+        });
+        await held.promise;
+        await assert.rejects(store.feed.lastSeq(), isTrouble('connections', 'pools'));
+        release.resolve();
+        await holding;
+        assert.equal(await store.feed.lastSeq(), 0);
+      },
+      { connectionsMax: 1, connectMaxMs: 300 },
+    );
+  });
+
+  test('the database is dropped in mid-run, and comes back from a backup', async () => {
+    const databases = await testDatabases();
+    const url = await databases.createWithTables();
+    await withStore(url, async ({ store }) => {
+      await append(store);
+      const name = new URL(url).pathname.slice(1);
+      const admin = databases.server.url('postgres');
+      await databases.run(
+        admin,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+        `alter database ${name} rename to ${name}_away`,
+      );
+      await rejectsUntil(() => append(store), 'no_database');
+      await databases.run(admin, `alter database ${name}_away rename to ${name}`);
+      assert.equal(await append(store), 2);
+    });
+  });
+
+  test('the tables get another column in mid-run: told once at most, then it goes on', async () => {
+    const databases = await testDatabases();
+    const url = await databases.createWithTables();
+    await withStore(
+      url,
+      async ({ store }) => {
+        const read = (): Promise<unknown> => store.feed.read({});
+        await append(store);
+        for (let times = 0; times < 3; times += 1) await read();
+        await databases.run(url, `alter table events add column more text default 'm'`);
+        await assert.rejects(read(), isTrouble('changed', 'Try again'));
+        await read();
+        assert.equal(await append(store), 2);
+      },
+      { connectionsMax: 1 },
+    );
+  });
+
+  test('the tables are dropped in mid-run', async () => {
+    const databases = await testDatabases();
+    const url = await databases.createWithTables();
+    await withStore(url, async ({ store }) => {
+      await databases.run(url, 'drop table events');
+      await assert.rejects(append(store), isTrouble('not_set_up', 'restore a backup'));
+    });
+  });
+
+  test('the server is killed in mid-transaction: all or nothing, and the same store goes on', async () => {
+    await withOwnServer(async (server) =>
+      withStore(await server.createDatabase('killed'), async ({ store }) => {
+        await append(store);
+        await assert.rejects(
+          store.transaction(async (tx) => {
+            await store.append(tx, { type: 'never' });
+            await server.stop('SIGKILL');
+            await store.append(tx, { type: 'never either' });
+          }),
+          isTrouble('lost'),
+        );
+        await rejectsUntil(() => store.feed.lastSeq(), 'unreachable');
+        await server.start();
+        const seq = await append(store);
+        const events = await store.feed.read({});
+        assert.deepEqual(
+          events.map((event) => event.seq),
+          [1, seq],
+        );
+      }),
+    );
+  });
+
+  test('a full disk: the transaction is undone, and it works again when there is space', async () => {
+    await onSmallDisk((disk) =>
+      withOwnServer(async (server) => {
+        await run(
+          server.url('postgres'),
+          `create tablespace small location '${disk}'`,
+          'create database on_small tablespace small',
+        );
+        await withStore(server.url('on_small'), async ({ store }) => {
+          await append(store);
+          const ballast = join(disk, 'ballast');
+          writeFileSync(ballast, Buffer.alloc(4 * 1024 * 1024));
+          await assert.rejects(
+            store.transaction(async (tx) => {
+              for (let n = 0; n < 200; n += 1) {
+                const data = { noise: randomBytes(400_000).toString('base64') };
+                await store.append(tx, { type: 'large', data });
+              }
+            }),
+            isTrouble('full', 'No space is left', 'Free some'),
+          );
+          assert.equal((await store.feed.read({})).length, 1);
+          rmSync(ballast);
+          await append(store);
+          assert.equal((await store.feed.read({})).length, 2);
+        });
+      }),
+    );
+  });
+
+  test('what is over by itself is told apart from what needs a person', () => {
+    const retryable = [
+      'unreachable',
+      'lost',
+      'starting',
+      'full',
+      'connections',
+      'busy',
+      'slow',
+      'changed',
+    ];
+    for (const [code, name] of [
+      ['53100', 'full'],
+      ['28P01', 'password'],
+      ['57P03', 'starting'],
+      ['08006', 'lost'],
+      ['42501', 'forbidden'],
+    ] as const) {
+      const told = postgresError(Object.assign(new Error('x'), { code }), words);
+      assert.ok(told instanceof PostgresTrouble);
+      assert.equal(told.trouble, name);
+      assert.equal(told.retryable, retryable.includes(name));
+      assert.equal(told.kind, 'database');
+    }
+  });
+});
+
+/** One that may be killed or filled without harm to other tests. */
+async function withOwnServer(body: (server: PostgresServer) => Promise<void>): Promise<void> {
+  const server = await startPostgres();
+  try {
+    await body(server);
+  } finally {
+    await server.close();
+  }
+}
+
+/** A lost connection is told once; after it, the cause. */
+async function rejectsUntil(body: () => Promise<unknown>, name: string): Promise<void> {
+  const triesMax = 20;
+  const seen: string[] = [];
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const error = await body().then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof PostgresTrouble, String(error));
+    if (error.trouble === name) return;
+    seen.push(error.trouble);
+  }
+  assert.fail(`never ${name}, but ${seen.join(', ')}`);
+}
+
+/** From now on the server asks one role for a password; tells how its URLs are made. */
+async function withPasswords(
+  databases: TestDatabases,
+  url: string,
+): Promise<(role: string, password: string) => string> {
+  const { rows } = await databases.run(url, 'show hba_file');
+  const file = String((rows[0] as { hba_file: string }).hba_file);
+  await databases.run(
+    url,
+    `create role guarded login password '${secret}'`,
+    `copy (values ('host all guarded,nobody 127.0.0.1/32 scram-sha-256'), ('host all all 127.0.0.1/32 trust')) to '${file}'`,
+    'select pg_reload_conf()',
+  );
+  return (role, password) => {
+    const made = new URL(url);
+    made.username = role;
+    made.password = password;
+    return made.href;
+  };
+}

@@ -1,0 +1,14 @@
+// What a test expects of a trouble: its name, and words of its sentence.
+
+import { PostgresTrouble } from '../../server/store/postgres/trouble.ts';
+
+export function isTrouble(name: string, ...words: readonly string[]): (error: unknown) => boolean {
+  return (error) => {
+    if (!(error instanceof PostgresTrouble)) return false;
+    const expected = [name, ...words];
+    const said = `${error.trouble}: ${error.message}`;
+    const missing = expected.filter((word) => !said.includes(word));
+    if (missing.length > 0) throw new Error(`"${said}" lacks ${missing.join(', ')}`);
+    return true;
+  };
+}
