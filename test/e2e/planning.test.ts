@@ -56,10 +56,7 @@ suite('planning mode', function () {
     await here.expect(0, ['approve', id]);
     await here.expect(0, ['run']);
     assert.deepEqual(landedTasks(here), [id]);
-    assert.match(
-      here.read('built'),
-      /## The Approved Plan[^]*1\. Write it\./,
-    );
+    assert.match(here.read('built'), /## The Approved Plan[^]*1\. Write it\./);
     assert.match(here.read('built'), /A person has approved this plan[^]*2\. Test it\./);
     assert.equal(here.git('ls-files', 'naughty.txt', 'more.txt'), '');
     assert.equal(here.git('log', '--format=%s', 'main').includes('naughty'), false);
