@@ -20,7 +20,7 @@ import { maskDeep } from '../masking.ts';
 import type { RunRecord } from '../run-record.ts';
 import { watchSilence, type SilenceWatch } from '../silence.ts';
 import type { OutputStream } from '../spool.ts';
-import { keepSession, readKeptSession } from './kept-session.ts';
+import { keepSession, readKeptSession } from '../kept-session.ts';
 import type { AcpError, AcpFacts } from './outcome.ts';
 import { acpPrograms, type AcpKind } from './programs.ts';
 import { UpdateTranslator, usageOf } from './updates.ts';
@@ -219,7 +219,7 @@ export class AcpSession {
     greeting: InitializeResponse,
   ): Promise<OpenedSession> {
     const { request, record } = this.#options;
-    const kept = request.resume ? readKeptSession(request) : null;
+    const kept = request.resume ? readKeptSession('acp', request) : null;
     if (kept !== null && (await this.#loadSession(agent, greeting, kept))) {
       return { id: kept, isLoaded: true, modes: [] };
     }
@@ -231,7 +231,7 @@ export class AcpSession {
       const text = 'The conversation could not be loaded again: a new one is told all of it.';
       record.emit({ type: 'note', level: 'warning', text });
     }
-    keepSession(request, sessionId);
+    keepSession('acp', request, sessionId);
     const offered = modes?.availableModes.map((mode) => mode.id) ?? [];
     return { id: sessionId, isLoaded: false, modes: offered };
   }
