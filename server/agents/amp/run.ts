@@ -267,7 +267,8 @@ class AmpFollower {
       this.#keep({ hasBegun: true });
     }
     for (const event of events) this.#emit(event);
-    if (result === undefined) return;
+    // What a process says of its end after its result (that a signal of ours came) is no news.
+    if (result === undefined || this.state.result !== null) return;
     const { mask } = this.#run.record;
     const { text, deniedTools } = result;
     this.#keep({ result: { ...result, text: mask(text), deniedTools: deniedTools.map(mask) } });
