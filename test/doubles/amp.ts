@@ -1,5 +1,6 @@
 // A double of the amp binary, from its documented wire format: execute mode with stream-json, threads that can be continued while
-// they are not archived, its own ways of refusing to begin. What it shall do stands in a file.
+// they are not archived, its own ways of refusing to begin. What it shall do stands in a file: one script per process of a task, the
+// last one for all that follow; `{{task}}` in it stands for the task's id.
 // Arguments: a folder (script.json is read there, calls.ndjson and threads.json are written there), then those of the binary.
 
 import { spawn } from 'node:child_process';
@@ -194,15 +195,24 @@ async function play(step: AmpStep, thread: string): Promise<void> {
   }
 }
 
+function scriptOf(task: string): AmpScript {
+  if (!existsSync(at('script.json'))) return {};
+  const text = readFileSync(at('script.json'), 'utf8').replaceAll('{{task}}', task);
+  const scripts = JSON.parse(text) as readonly AmpScript[];
+  const calls = readFileSync(at('calls.ndjson'), 'utf8').trim().split('\n');
+  const mine = calls.filter(
+    (line) => (JSON.parse(line) as AmpCall).env['DROVER_TASK_ID'] === task,
+  ).length;
+  return scripts[Math.min(mine, scripts.length) - 1] ?? {};
+}
+
 async function execute(): Promise<number> {
   const prompt = readPrompt();
   const toolsPath = flag('--mcp-config');
   const tools = toolsPath === undefined ? null : readJson<unknown>(toolsPath, null);
   const call = { argv, env: process.env, cwd: process.cwd(), prompt, tools };
   appendFileSync(at('calls.ndjson'), `${JSON.stringify(call)}\n`);
-  const scripts = readJson<readonly AmpScript[]>(at('script.json'), [{}]);
-  const calls = readFileSync(at('calls.ndjson'), 'utf8').trim().split('\n').length;
-  const script = scripts[Math.min(calls, scripts.length) - 1] ?? {};
+  const script = scriptOf(process.env['DROVER_TASK_ID'] ?? '');
   const thread = openThread(prompt);
   process.once('SIGTERM', () => {
     sayResult(thread, { error: 'User cancelled (SIGINT/SIGTERM)' });
