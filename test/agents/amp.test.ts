@@ -1,7 +1,7 @@
 // The Amp driver against a double of its binary: how it is started, what its lines become, how it ends, how it goes on.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readLog } from '../../server/agents/event-log-reader.ts';
@@ -233,12 +233,16 @@ suite('amp driver', function () {
     assert.equal(bench.calls()[1]?.argv[0], 'threads');
   });
 
-  test('the wall time ends it', async () => {
-    bench.play({ steps: [{ do: 'ignore-term' }, { do: 'sleep' }] });
-    const outcome = await bench.start({ timeoutMs: 1_500 });
-    assert.equal(failureOf(outcome)[0], 'timeout');
-    await assertNothingLeft(bench.run.request.runId);
-  });
+  for (const [title, steps] of [
+    ['one that tells of our signal', [{ do: 'sleep' }]],
+    ['one that ignores it', [{ do: 'ignore-term' }, { do: 'sleep' }]],
+  ] as const) {
+    test(`the wall time ends it: ${title}`, async () => {
+      bench.play({ steps });
+      assert.equal(failureOf(await bench.start({ timeoutMs: 1_500 }))[0], 'timeout');
+      await assertNothingLeft(bench.run.request.runId);
+    });
+  }
 
   test('silence is its end', async () => {
     bench.play({ steps: [{ do: 'text', text: 'one', stop: 'tool_use' }, { do: 'sleep' }] });
@@ -317,6 +321,69 @@ suite('amp driver', function () {
       [],
     );
     await assertNothingLeft(bench.run.request.runId);
+  });
+
+  test('ended while nobody looked: its result is on disk', async () => {
+    const release = join(bench.run.folder, 'release');
+    const steps = [
+      { do: 'text', text: 'one' },
+      { do: 'await', path: release },
+    ] as const;
+    bench.play({ steps, error: 'boom' });
+    const { backend, agent } = await startUnderBackend(bench.settings(), bench.request());
+    while (!logged().some((event) => event.type === 'text')) await delay(10);
+    await killAndWait(backend);
+    writeFileSync(release, '');
+    while (!existsSync(`${bench.run.request.logPath}.exit`)) await delay(10);
+    const outcome = await bench
+      .driver()
+      .adopt(bench.request(), agent, bench.host, new AbortController().signal);
+    assert.ok(outcome !== null);
+    assert.deepEqual(failureOf(outcome), ['agent_failed', true, 'Amp failed: boom']);
+  });
+
+  for (const [title, step, expected] of [
+    ['before its result: how its work ended is not known', { do: 'text', text: 'one' }, null],
+    ['after its result: it counts', null, { kind: 'done', summary: '', deniedTools: [] }],
+  ] as const) {
+    test(`killed together with its backend, ${title}`, async () => {
+      const release = join(bench.run.folder, 'never');
+      const steps = step === null ? [] : [step, { do: 'await', path: release } as const];
+      bench.play({ steps, lingers: true });
+      const { backend, agent } = await startUnderBackend(bench.settings(), bench.request());
+      const stdout = `${bench.run.request.logPath}.stdout`;
+      const mark = step === null ? '"result"' : '"one"';
+      while (!existsSync(stdout) || !readFileSync(stdout, 'utf8').includes(mark)) await delay(10);
+      await killAndWait(backend);
+      process.kill(-agent.pid, 'SIGKILL');
+      const outcome = await bench
+        .driver()
+        .adopt(bench.request(), agent, bench.host, new AbortController().signal);
+      assert.deepEqual(outcome, expected);
+      await assertNothingLeft(bench.run.request.runId);
+    });
+  }
+
+  test('told to end while nobody looked: it goes on', async () => {
+    bench.play({ steps: [{ do: 'text', text: 'one' }, { do: 'sleep' }] }, {});
+    const { backend, agent } = await startUnderBackend(bench.settings(), bench.request());
+    while (!logged().some((event) => event.type === 'text')) await delay(10);
+    await killAndWait(backend);
+    process.kill(-agent.pid, 'SIGTERM');
+    const signal = new AbortController().signal;
+    assert.equal(await bench.driver().adopt(bench.request(), agent, bench.host, signal), null);
+    assert.equal((await bench.start({ resume: true, prompt: 'go on' })).kind, 'done');
+    assert.equal(bench.calls()[1]?.argv[0], 'threads');
+  });
+
+  test('a thread that nobody had read of yet is gone on with', async () => {
+    bench.play({});
+    await bench.start({ sessionId: 'of-another' });
+    const [thread = ''] = Object.keys(bench.threads());
+    const init = { type: 'system', subtype: 'init', session_id: thread };
+    writeFileSync(`${bench.run.request.logPath}.stdout`, `${JSON.stringify(init)}\n`);
+    assert.equal((await bench.start({ resume: true, prompt: 'go on' })).kind, 'done');
+    assert.deepEqual(bench.threads()[thread]?.messages, ['do it', 'go on']);
   });
 
   test('tells its version, and what to do where it is missing', async () => {

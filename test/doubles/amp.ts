@@ -181,6 +181,7 @@ async function play(step: AmpStep, thread: string): Promise<void> {
       }).unref();
       return;
     case 'ignore-term':
+      process.removeAllListeners('SIGTERM');
       process.on('SIGTERM', () => undefined);
       return;
     case 'await':

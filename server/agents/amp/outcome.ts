@@ -38,6 +38,8 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
     case 'stopped':
       return { kind: 'stopped' };
     case 'timeout': {
+      // An error beside it only tells of our own signal.
+      if (end.result?.isError === false) return byResult(end.result, end);
       const limit = formatDuration(end.timeoutMs ?? 0);
       const message = `Amp was ended after ${limit}, the limit for one attempt (task_timeout).`;
       return failed(failure('timeout', message, detailOf(end)));
@@ -54,6 +56,11 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
   }
 }
 
+/** Somebody sent it a signal: its work was neither done nor impossible. */
+export function wasInterrupted(result: AmpResult): boolean {
+  return result.isError && signalText.test(result.text);
+}
+
 function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
   if (!result.isError) {
     const summary = result.text.trim().slice(0, summaryCharsMax);
@@ -63,7 +70,7 @@ function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
   if (result.subtype === 'error_max_turns') {
     return failed(failure('agent_limit', `Amp used up the turns of one run: ${text}`));
   }
-  if (signalText.test(text)) {
+  if (wasInterrupted(result)) {
     return failed(failure('agent_failed', 'The run of Amp was interrupted from outside.'));
   }
   if (approvalText.test(text)) {

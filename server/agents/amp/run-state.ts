@@ -1,7 +1,7 @@
 // What a process of Amp came to, for whoever follows it to its end: a small file for what its protocol said, and the log for the
 // rest. So the outcome is the same after any crash of ours.
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readLog } from '../event-log-reader.ts';
 import type { AgentEvent, Usage } from '../port.ts';
 import { noUsage } from '../claude/usage.ts';
@@ -16,7 +16,7 @@ export interface AmpState {
 
 export const newState: AmpState = { hasBegun: false, result: null, exitIsTold: false };
 
-export function statePath(logPath: string): string {
+function statePath(logPath: string): string {
   return `${logPath}.amp-state.json`;
 }
 
@@ -33,10 +33,6 @@ export function writeState(logPath: string, state: AmpState): void {
   const path = statePath(logPath);
   writeFileSync(`${path}.new`, JSON.stringify(state), { mode: 0o600 });
   renameSync(`${path}.new`, path);
-}
-
-export function removeState(logPath: string): void {
-  rmSync(statePath(logPath), { force: true });
 }
 
 /** What the log says of the process that runs. */

@@ -22,7 +22,7 @@ import { followSpool, type OutputStream } from '../spool.ts';
 import { startProgram } from '../start-program.ts';
 import { superviseProgram, type ProgramEnd } from '../supervise.ts';
 import { ampArguments, ampEnvironment, removeToolsConfig, writeToolsConfig } from './invocation.ts';
-import { ampOutcome } from './outcome.ts';
+import { ampOutcome, wasInterrupted } from './outcome.ts';
 import {
   factsOfLog,
   newState,
@@ -32,7 +32,7 @@ import {
   type AmpState,
   type LogFacts,
 } from './run-state.ts';
-import { AmpTranslator, type AmpNews } from './translate.ts';
+import { AmpTranslator, type AmpNews, type AmpResult } from './translate.ts';
 
 export interface AmpDeps {
   readonly processTable: ProcessTable;
@@ -66,11 +66,12 @@ interface RunningProgram {
   readonly startedAt: number;
 }
 
-/** How one process ended; `hasBegun` and `plainTail` tell whether there was a thread to go on with. */
+/** How one process ended; without `hasBegun`, `plainTail` tells whether there was a thread to go on with. */
 export interface AmpProcessEnd {
   readonly outcome: AgentOutcome;
   readonly why: OwnEnd | 'exited' | 'stopped' | 'timeout';
   readonly hasBegun: boolean;
+  readonly result: AmpResult | null;
   readonly plainTail: string;
 }
 
@@ -87,6 +88,8 @@ export async function startAmp(run: AmpRun, start: AmpStart): Promise<AmpProcess
     resumed,
     usageBefore: factsOfLog(request.logPath).usage,
   });
+  // Before the process is stored: whoever adopts it must not take its predecessor's result for its own.
+  writeState(request.logPath, newState);
   const started = await startProgram({
     request: { ...request, prompt: start.prompt },
     host: run.host,
@@ -108,9 +111,8 @@ export async function startAmp(run: AmpRun, start: AmpStart): Promise<AmpProcess
   if (!started.ok) {
     removeToolsConfig(request.logPath);
     const outcome: AgentOutcome = { kind: 'failed', failure: started.error };
-    return { outcome, why: 'exited', hasBegun: true, plainTail: '' };
+    return { outcome, why: 'exited', hasBegun: true, result: null, plainTail: '' };
   }
-  writeState(request.logPath, newState);
   started.value.release();
   return await follow({ ...started.value, startedAt: Date.now() }, run, {
     facts: { ...factsOfLog(request.logPath), openTools: new Set(), plainTail: '' },
@@ -134,7 +136,11 @@ export async function adoptAmp(agent: AgentProcess, run: AmpRun): Promise<AgentO
   });
   // Only after the marks were compared with the files: a frozen agent proves that nothing was added since.
   await thawRun(request.runId, agent);
-  const { outcome } = await following;
+  const { outcome, result } = await following;
+  if (result !== null) {
+    // Ended together with its backend, by a machine that was going down: it goes on in its thread.
+    return wasInterrupted(result) && outcome.kind === 'failed' ? null : outcome;
+  }
   return isKnown && (outcome.kind !== 'failed' || (await exited).code !== null) ? outcome : null;
 }
 
@@ -166,7 +172,13 @@ async function follow(
     timeoutMs: request.timeoutMs,
     silentMs: follower.silentMs,
   });
-  return { outcome: maskOutcome(outcome, record.mask), why: end.why, hasBegun, plainTail };
+  return {
+    outcome: maskOutcome(outcome, record.mask),
+    why: end.why,
+    hasBegun,
+    result,
+    plainTail,
+  };
 }
 
 async function followToEnd(
@@ -291,6 +303,7 @@ class AmpFollower {
 
   /** Its work is done: what it does after its result is no reason to wait long. */
   #linger(): void {
+    this.#silence.stop();
     this.#lingering ??= setTimeout(
       () => this.#end.resolve('finished'),
       this.#run.deps.lingerMs ?? lingerMsDefault,
