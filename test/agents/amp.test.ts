@@ -146,13 +146,23 @@ suite('amp driver', function () {
     assert.equal((await bench.start()).kind, 'done');
   });
 
-  test('nobody signed in: said before its protocol begins', async () => {
-    const { AMP_API_KEY: _key, ...env } = bench.request().env;
-    const outcome = await bench
-      .driver()
-      .run({ ...bench.request(), env }, bench.host, new AbortController().signal);
-    assert.deepEqual(failureOf(outcome).slice(0, 2), ['agent_auth', false]);
-  });
+  for (const prompt of ['one line', 'two\nlines\n']) {
+    test(`nobody signed in: its wait for a code is ended (${JSON.stringify(prompt)})`, async () => {
+      const { AMP_API_KEY: _key, ...env } = bench.request().env;
+      const request = { ...bench.request(), env, prompt };
+      const outcome = await bench.driver().run(request, bench.host, new AbortController().signal);
+      assert.deepEqual(failureOf(outcome).slice(0, 2), ['agent_auth', false]);
+      assert.equal(everythingStored(bench.run.folder).includes('login-token-1234'), false);
+      await assertNothingLeft(bench.run.request.runId);
+    });
+  }
+
+  for (const text of ["Couldn't connect to the Amp server at x.", 'Cannot reach Amp servers.']) {
+    test(`not reached, before its protocol begins: ${text}`, async () => {
+      bench.play({ refuses: text });
+      assert.deepEqual(failureOf(await bench.start()).slice(0, 2), ['agent_overloaded', true]);
+    });
+  }
 
   test('goes on in its thread, with the next message alone', async () => {
     bench.play({ steps: [{ do: 'text', text: 'one' }, { do: 'die' }] }, {});

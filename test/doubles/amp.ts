@@ -32,6 +32,8 @@ export type AmpStep =
   | { readonly do: 'sleep' };
 
 export interface AmpScript {
+  /** It does not begin at all. */
+  readonly refuses?: string;
   readonly steps?: readonly AmpStep[];
   /** `silent`: ends with no result line. Otherwise the text of an error. */
   readonly error?: string;
@@ -95,13 +97,19 @@ function openThread(prompt: string): string {
   return id;
 }
 
-function readPrompt(): string {
-  if (process.env['AMP_API_KEY'] === undefined) {
-    process.stdout.write('No API key found. Starting login flow...\n');
-    process.stderr.write('Login failed: That code looks incomplete.\n');
-    process.exit(1);
-  }
+/** Takes a whole line of its input for the code; without one it waits, also at the end of its input. */
+async function login(prompt: string): Promise<never> {
+  process.stdout.write('No API key found. Starting login flow...\n');
+  process.stdout.write('https://login.invalid/auth?authToken=login-token-1234\n');
+  process.stdout.write('When prompted, paste your code here: ');
+  while (!prompt.includes('\n')) await delay(60_000);
+  process.stderr.write('Login failed: That code looks incomplete.\n');
+  process.exit(1);
+}
+
+async function readPrompt(): Promise<string> {
   const prompt = fstatSync(0).isCharacterDevice() ? '' : readFileSync(0, 'utf8');
+  if (process.env['AMP_API_KEY'] === undefined) await login(prompt);
   if (prompt.trim() === '') {
     refuse('User message must be provided through stdin or as argument when using execute mode');
   }
@@ -208,12 +216,13 @@ function scriptOf(task: string): AmpScript {
 }
 
 async function execute(): Promise<number> {
-  const prompt = readPrompt();
+  const prompt = await readPrompt();
   const toolsPath = flag('--mcp-config');
   const tools = toolsPath === undefined ? null : readJson<unknown>(toolsPath, null);
   const call = { argv, env: process.env, cwd: process.cwd(), prompt, tools };
   appendFileSync(at('calls.ndjson'), `${JSON.stringify(call)}\n`);
   const script = scriptOf(process.env['DROVER_TASK_ID'] ?? '');
+  if (script.refuses !== undefined) refuse(script.refuses);
   const thread = openThread(prompt);
   process.once('SIGTERM', () => {
     sayResult(thread, { error: 'User cancelled (SIGINT/SIGTERM)' });

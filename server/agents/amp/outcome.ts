@@ -8,7 +8,7 @@ import type { AgentExit } from '../spawn.ts';
 import type { AmpResult } from './translate.ts';
 
 export interface AmpEnd {
-  readonly why: 'exited' | 'finished' | 'stopped' | 'timeout' | 'stalled';
+  readonly why: 'exited' | 'finished' | 'stopped' | 'timeout' | 'stalled' | 'auth';
   readonly exit: AgentExit;
   readonly result: AmpResult | null;
   /** Its protocol has begun: what it prints beside it from then on may be anything. */
@@ -23,10 +23,9 @@ const creditText =
   /out of credits|amp credit balance is low|in available credits to start|insufficient[- ]credits/i;
 const limitText =
   /reached your free usage limit|exceeded your usage (quota|limit)|rate[- _]limit|too many requests|\b429\b/i;
-const signInText =
-  /no api key found|login failed|unauthori[sz]ed|authentication required|invalid api key|\b401\b/i;
+const signInText = /login failed|unauthori[sz]ed|authentication required|invalid api key|\b401\b/i;
 const overloadText =
-  /overload|couldn't connect to the amp server|network error|fetch failed|\b(502|503|504|529)\b/i;
+  /overload|couldn't connect to the amp server|cannot reach amp servers|network error|fetch failed|\b(502|503|504|529)\b/i;
 const approvalText = /require user approval|requires approval/i;
 const signalText = /^user cancelled\b/i;
 const summaryCharsMax = 2_000;
@@ -50,6 +49,8 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
         failure('agent_stalled', `Amp said nothing for ${seconds} s, so it was ended.`),
       );
     }
+    case 'auth':
+      return failed(authFailure());
     case 'finished':
     case 'exited':
       return end.result === null ? withoutResult(end) : byResult(end.result, end);
@@ -103,16 +104,18 @@ function byKnownError(text: string): AgentOutcome | null {
   if (creditText.test(text)) {
     return failed(failure('agent_billing', `The account of Amp has no credit: ${short}`));
   }
-  if (signInText.test(text)) {
-    const message = `Amp is not signed in, or its key is refused: run "amp login", or set AMP_API_KEY.`;
-    return failed(failure('agent_auth', message, short));
-  }
+  if (signInText.test(text)) return failed(authFailure(short));
   if (limitText.test(text)) return { kind: 'limited', untilMs: null, message: short };
   if (overloadText.test(text)) {
     const message = `Amp's server or the model's provider is overloaded or cannot be reached: ${short}`;
     return failed(failure('agent_overloaded', message));
   }
   return null;
+}
+
+function authFailure(detail?: string): Failure {
+  const message = `Amp is not signed in, or its key is refused: run "amp login", or set AMP_API_KEY.`;
+  return failure('agent_auth', message, detail);
 }
 
 function detailOf(end: AmpEnd): string {

@@ -75,8 +75,10 @@ export interface AmpProcessEnd {
   readonly plainTail: string;
 }
 
-type OwnEnd = 'finished' | 'stalled';
+type OwnEnd = 'finished' | 'stalled' | 'auth';
 
+/** Where nobody is signed in it begins a login and waits for a code, whatever its input is. */
+const loginText = /^No API key found\b/;
 const graceMsDefault = 5_000;
 const lingerMsDefault = 15_000;
 
@@ -164,8 +166,10 @@ async function follow(
   removeToolsConfig(request.logPath);
   const { hasBegun, result } = follower.state;
   const { plainTail } = follower;
+  const why = follower.isLogin && end.why === 'exited' ? 'auth' : end.why;
   const outcome = ampOutcome({
     ...end,
+    why,
     result,
     hasBegun,
     plainTail,
@@ -174,7 +178,7 @@ async function follow(
   });
   return {
     outcome: maskOutcome(outcome, record.mask),
-    why: end.why,
+    why,
     hasBegun,
     result,
     plainTail,
@@ -222,6 +226,7 @@ class AmpFollower {
   readonly ownEnd: Promise<OwnEnd>;
   state: AmpState;
   silentMs = 0;
+  isLogin = false;
   readonly #run: AmpRun;
   readonly #translator: AmpTranslator;
   readonly #end = Promise.withResolvers<OwnEnd>();
@@ -256,7 +261,10 @@ class AmpFollower {
   takeLine(stream: OutputStream, line: string): void {
     this.#silence.touch();
     if (stream === 'stderr') this.#emit({ type: 'output', stream, text: line });
-    else this.#takeNews(this.#translator.take(line));
+    else if (!this.state.hasBegun && (this.isLogin ||= loginText.test(line))) {
+      // The address to sign in at that follows is for one person's eyes, not for a log.
+      this.#end.resolve('auth');
+    } else this.#takeNews(this.#translator.take(line));
   }
 
   tellExit(exit: AgentExit): void {
