@@ -1,12 +1,12 @@
 // The driver for the kind of agent that the settings name.
 
-import { Refusal } from '../core/failure.ts';
 import { createAcpDriver } from './acp/driver.ts';
+import { createAmpDriver } from './amp/driver.ts';
 import { createClaudeDriver } from './claude/driver.ts';
 import { createCommandDriver } from './command.ts';
 import { createDemoDriver } from './demo/driver.ts';
 import { createDroverCodeDriver } from './drover-code/driver.ts';
-import type { AgentDriver, AgentKind, AgentSettings, ProcessTable } from './port.ts';
+import type { AgentDriver, AgentSettings, ProcessTable } from './port.ts';
 import type { SpawnElsewhere } from './spawn.ts';
 
 export interface DriverDeps {
@@ -21,7 +21,6 @@ export interface DriverDeps {
   readonly elsewhere?: SpawnElsewhere;
 }
 
-/** Throws a Refusal (`agent_missing`) for a kind that this version does not drive. */
 export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDriver {
   switch (settings.kind) {
     case 'command':
@@ -39,15 +38,8 @@ export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDr
     case 'drover-code':
       return createDroverCodeDriver(settings, deps);
     case 'amp':
-      throw notDriven(settings.kind);
+      return createAmpDriver(settings, deps);
   }
-}
-
-function notDriven(kind: AgentKind): Refusal {
-  return new Refusal(
-    'agent_missing',
-    `This version of Drover does not drive the agent kind "${kind}" yet: use "claude", "demo", or "command" with a program of your own (DROVER_AGENT_TYPE or [agent] kind).`,
-  );
 }
 
 export { agentEnvironment, secretValues } from './environment.ts';

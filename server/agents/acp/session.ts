@@ -22,7 +22,7 @@ import { maskDeep } from '../masking.ts';
 import type { RunRecord } from '../run-record.ts';
 import { watchSilence, type SilenceWatch } from '../silence.ts';
 import type { OutputStream } from '../spool.ts';
-import { keepSession, readKeptSession } from './kept-session.ts';
+import { keepSession, readKeptSession } from '../kept-session.ts';
 import type { AcpError, AcpFacts } from './outcome.ts';
 import { acpPrograms, type AcpKind, planningMode } from './programs.ts';
 import { UpdateTranslator, usageOf } from './updates.ts';
@@ -224,7 +224,7 @@ export class AcpSession {
     greeting: InitializeResponse,
   ): Promise<OpenedSession> {
     const { request, record } = this.#options;
-    const kept = request.resume ? readKeptSession(request) : null;
+    const kept = request.resume ? readKeptSession('acp', request) : null;
     const loaded = kept === null ? null : await this.#loadSession(agent, greeting, kept);
     if (kept !== null && loaded !== null) return { id: kept, isLoaded: true, modes: loaded };
     const { sessionId, modes } = await agent.request(methods.agent.session.new, {
@@ -235,7 +235,7 @@ export class AcpSession {
       const text = 'The conversation could not be loaded again: a new one is told all of it.';
       record.emit({ type: 'note', level: 'warning', text });
     }
-    keepSession(request, sessionId);
+    keepSession('acp', request, sessionId);
     return { id: sessionId, isLoaded: false, modes: idsOf(modes) };
   }
 

@@ -228,7 +228,7 @@ function note(level: 'info' | 'warning', text: string): Notice {
 }
 
 /** Text of a message or a tool result: a string, or blocks of which some hold text. */
-function contentText(content: unknown): string {
+export function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
@@ -246,6 +246,7 @@ export function toolTitle(name: string, input: Json, cwd: string): string {
   const what =
     path === null
       ? (textAt(input, 'command') ??
+        textAt(input, 'cmd') ??
         textAt(input, 'description') ??
         textAt(input, 'pattern') ??
         textAt(input, 'query') ??

@@ -197,9 +197,9 @@ const agents: readonly Row[] = [
     'bad_configuration',
   ),
   agent(
-    'a kind of agent that is not driven yet',
-    { DROVER_AGENT_TYPE: 'amp' },
-    ['amp', 'DROVER_AGENT_TYPE', 'claude'],
+    'amp, which is not installed',
+    { DROVER_AGENT_TYPE: 'amp', DROVER_AGENT_PATH: '/nonexistent/amp' },
+    ['/nonexistent/amp', 'DROVER_AGENT_PATH', 'npm install'],
     'agent_missing',
   ),
   {

@@ -3,18 +3,21 @@
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AgentRequest } from '../port.ts';
+import type { AgentRequest } from './port.ts';
 
-function pathOf(request: AgentRequest): string {
+/** One name per way of driving: an attempt whose agent was changed does not take the other's session for its own. */
+export type SessionKeeper = 'acp' | 'amp';
+
+function pathOf(keeper: SessionKeeper, request: AgentRequest): string {
   // A conversation that planned stays in its read-only mode: who builds begins one of its own, and is told all of it.
   const name = request.planning === true ? `${request.sessionId}.plan` : request.sessionId;
-  return join(dirname(request.logPath), `${name}.acp.json`);
+  return join(dirname(request.logPath), `${name}.${keeper}.json`);
 }
 
 /** Null: there is none, or what is there is none of ours. */
-export function readKeptSession(request: AgentRequest): string | null {
+export function readKeptSession(keeper: SessionKeeper, request: AgentRequest): string | null {
   try {
-    const kept: unknown = JSON.parse(readFileSync(pathOf(request), 'utf8'));
+    const kept: unknown = JSON.parse(readFileSync(pathOf(keeper, request), 'utf8'));
     if (typeof kept !== 'object' || kept === null) return null;
     const { id } = kept as Readonly<Record<string, unknown>>;
     return typeof id === 'string' ? id : null;
@@ -23,8 +26,8 @@ export function readKeptSession(request: AgentRequest): string | null {
   }
 }
 
-export function keepSession(request: AgentRequest, id: string): void {
-  const path = pathOf(request);
+export function keepSession(keeper: SessionKeeper, request: AgentRequest, id: string): void {
+  const path = pathOf(keeper, request);
   writeFileSync(`${path}.new`, JSON.stringify({ id }), { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }

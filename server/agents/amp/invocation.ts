@@ -1,0 +1,50 @@
+// How Amp is started. The prompt comes on standard input; the token of Drover's tools stands in a file, never in an argument.
+
+import { rmSync, writeFileSync } from 'node:fs';
+import type { AgentSettings, AgentTools } from '../port.ts';
+
+/** What differs from start to start. */
+export interface AmpInvocation {
+  readonly threadId: string | null;
+  readonly toolsConfig: string | null;
+}
+
+export function ampArguments(settings: AgentSettings, invocation: AmpInvocation): string[] {
+  const { threadId, toolsConfig } = invocation;
+  return [
+    ...(threadId === null ? [] : ['threads', 'continue', threadId]),
+    '--execute',
+    '--stream-json',
+    '--stream-json-thinking',
+    // An archived thread cannot be continued.
+    '--no-archive-after-execute',
+    // The files that a person has open in an editor are no part of the task.
+    '--no-ide',
+    ...(settings.model === null ? [] : ['--mode', settings.model]),
+    ...(settings.permissionMode === 'bypassPermissions' ? ['--dangerously-allow-all'] : []),
+    ...(toolsConfig === null ? [] : ['--mcp-config', toolsConfig]),
+    ...settings.args,
+  ];
+}
+
+export function ampEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
+  // Its program is not replaced while it works.
+  return { AMP_SKIP_UPDATE_CHECK: '1', ...env };
+}
+
+export function toolsConfigPath(logPath: string): string {
+  return `${logPath}.amp-mcp.json`;
+}
+
+/** Amp's list of servers has no `mcpServers` around it. */
+export function writeToolsConfig(logPath: string, tools: AgentTools | undefined): string | null {
+  if (tools === undefined) return null;
+  const { command, args, env } = tools;
+  const path = toolsConfigPath(logPath);
+  writeFileSync(path, JSON.stringify({ drover: { command, args, env } }), { mode: 0o600 });
+  return path;
+}
+
+export function removeToolsConfig(logPath: string): void {
+  rmSync(toolsConfigPath(logPath), { force: true });
+}

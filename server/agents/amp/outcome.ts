@@ -1,0 +1,127 @@
+// How a run of Amp ended: its result line decides. Its errors carry no code, so the fixed words of its error field (never of the
+// model's text) tell what kind they are; what is not known counts as an ordinary failure.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import { formatDuration } from '../../core/format.ts';
+import type { AgentOutcome } from '../port.ts';
+import type { AgentExit } from '../spawn.ts';
+import type { AmpResult } from './translate.ts';
+
+export interface AmpEnd {
+  readonly why: 'exited' | 'finished' | 'stopped' | 'timeout' | 'stalled' | 'auth';
+  readonly exit: AgentExit;
+  readonly result: AmpResult | null;
+  /** Its protocol has begun: what it prints beside it from then on may be anything. */
+  readonly hasBegun: boolean;
+  /** What it printed that is not of its protocol: before it has begun it says there why it did not start. */
+  readonly plainTail: string;
+  readonly timeoutMs: number | null;
+  readonly silentMs: number;
+}
+
+const creditText =
+  /out of credits|amp credit balance is low|in available credits to start|insufficient[- ]credits/i;
+const limitText =
+  /reached your free usage limit|exceeded your usage (quota|limit)|rate[- _]limit|too many requests|\b429\b/i;
+const signInText = /login failed|unauthori[sz]ed|authentication required|invalid api key|\b401\b/i;
+const overloadText =
+  /overload|couldn't connect to the amp server|cannot reach amp servers|network error|fetch failed|\b(502|503|504|529)\b/i;
+const approvalText = /require user approval|requires approval/i;
+const signalText = /^user cancelled\b/i;
+const summaryCharsMax = 2_000;
+const detailCharsMax = 4_000;
+const errorCharsMax = 500;
+
+export function ampOutcome(end: AmpEnd): AgentOutcome {
+  switch (end.why) {
+    case 'stopped':
+      return { kind: 'stopped' };
+    case 'timeout': {
+      // An error beside it only tells of our own signal.
+      if (end.result?.isError === false) return byResult(end.result, end);
+      const limit = formatDuration(end.timeoutMs ?? 0);
+      const message = `Amp was ended after ${limit}, the limit for one attempt (task_timeout).`;
+      return failed(failure('timeout', message, detailOf(end)));
+    }
+    case 'stalled': {
+      const seconds = Math.round(end.silentMs / 1000);
+      return failed(
+        failure('agent_stalled', `Amp said nothing for ${seconds} s, so it was ended.`),
+      );
+    }
+    case 'auth':
+      return failed(authFailure());
+    case 'finished':
+    case 'exited':
+      return end.result === null ? withoutResult(end) : byResult(end.result, end);
+  }
+}
+
+/** Somebody sent it a signal: its work was neither done nor impossible. */
+export function wasInterrupted(result: AmpResult): boolean {
+  return result.isError && signalText.test(result.text);
+}
+
+function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
+  if (!result.isError) {
+    const summary = result.text.trim().slice(0, summaryCharsMax);
+    return { kind: 'done', summary, deniedTools: result.deniedTools };
+  }
+  const text = (result.text || result.subtype || 'unknown error').slice(0, errorCharsMax);
+  if (result.subtype === 'error_max_turns') {
+    return failed(failure('agent_limit', `Amp used up the turns of one run: ${text}`));
+  }
+  if (wasInterrupted(result)) {
+    return failed(failure('agent_failed', 'The run of Amp was interrupted from outside.'));
+  }
+  if (approvalText.test(text)) {
+    const message = `Amp waits for an approval that nobody can give in this mode (${text}): allow it in amp.permissions of its settings, or set [agent] permission_mode = "bypassPermissions".`;
+    return failed({ ...failure('agent_failed', message), retryable: false });
+  }
+  return (
+    byKnownError(text) ?? failed(failure('agent_failed', `Amp failed: ${text}`, detailOf(end)))
+  );
+}
+
+/** It never began, was killed, or crashed: only what it printed beside its protocol can say why. */
+function withoutResult(end: AmpEnd): AgentOutcome {
+  const { code, signal } = end.exit;
+  const how =
+    code === null
+      ? `was killed${signal === null ? '' : ` by ${signal}`}`
+      : code > 128
+        ? `was killed by signal ${code - 128}`
+        : `ended with exit code ${code}`;
+  const last = end.plainTail.trim().split('\n').at(-1)?.trim().slice(0, errorCharsMax) ?? '';
+  const said = end.hasBegun || code === null || code > 128 ? null : byKnownError(end.plainTail);
+  if (said !== null) return said;
+  const why = last === '' ? '' : `: ${last}`;
+  return failed(failure('agent_failed', `Amp ${how} without a result${why}`, detailOf(end)));
+}
+
+function byKnownError(text: string): AgentOutcome | null {
+  const short = text.trim().slice(-errorCharsMax);
+  if (creditText.test(text)) {
+    return failed(failure('agent_billing', `The account of Amp has no credit: ${short}`));
+  }
+  if (signInText.test(text)) return failed(authFailure(short));
+  if (limitText.test(text)) return { kind: 'limited', untilMs: null, message: short };
+  if (overloadText.test(text)) {
+    const message = `Amp's server or the model's provider is overloaded or cannot be reached: ${short}`;
+    return failed(failure('agent_overloaded', message));
+  }
+  return null;
+}
+
+function authFailure(detail?: string): Failure {
+  const message = `Amp is not signed in, or its key is refused: run "amp login", or set AMP_API_KEY.`;
+  return failure('agent_auth', message, detail);
+}
+
+function detailOf(end: AmpEnd): string {
+  return end.plainTail.slice(-detailCharsMax);
+}
+
+function failed(cause: Failure): AgentOutcome {
+  return { kind: 'failed', failure: cause };
+}

@@ -1,0 +1,321 @@
+// The Amp driver against a double of its binary: how it is started, what its lines become, how it ends, how it goes on.
+
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readLog } from '../../server/agents/event-log-reader.ts';
+import type { AmpScript } from '../doubles/amp.ts';
+import { AmpBench, ampKey, failureOf } from './amp-support.ts';
+import { assertNothingLeft, everythingStored } from './support.ts';
+
+suite('amp driver', function () {
+  this.timeout(60_000);
+  let bench: AmpBench;
+  setup(() => {
+    bench = new AmpBench();
+  });
+  teardown(() => bench.remove());
+
+  const logged = () =>
+    readLog(bench.run.request.logPath, { fromOffset: 0, limit: 1e6 }).events.map(
+      ({ at: _at, ...event }) => event,
+    );
+
+  test('the prompt comes on standard input, and every line becomes an event', async () => {
+    bench.play({
+      steps: [
+        { do: 'think', text: 'hm' },
+        { do: 'call', id: 't1', name: 'Bash', input: { cmd: 'ls\nrm x' } },
+        { do: 'answer', id: 't1', text: 'a b', isError: true },
+        { do: 'stderr', text: 'a warning\n' },
+        { do: 'print', text: 'no json\n' },
+        { do: 'write', path: 'made.txt', text: 'made' },
+        { do: 'text', text: 'All done.' },
+      ],
+    });
+    const prompt = 'first\n"$(touch x)" é';
+    const outcome = await bench.start({ prompt });
+    assert.deepEqual(outcome, { kind: 'done', summary: 'All done.', deniedTools: [] });
+    const [call] = bench.calls();
+    assert.ok(call !== undefined);
+    assert.equal(call.prompt, prompt);
+    assert.equal(call.cwd, bench.run.cwd);
+    assert.deepEqual(call.argv, [
+      '--execute',
+      '--stream-json',
+      '--stream-json-thinking',
+      '--no-archive-after-execute',
+      '--no-ide',
+    ]);
+    assert.ok(existsSync(join(bench.run.cwd, 'made.txt')));
+    const thread = Object.keys(bench.threads())[0];
+    const usage = (n: number) => ({
+      type: 'usage',
+      usage: { inputTokens: 10 * n, outputTokens: 2 * n, cacheReadTokens: 5 * n, costUsd: null },
+    });
+    const input = { cmd: 'ls\nrm x' };
+    const events = logged();
+    const fromStderr = events.filter(
+      (event) => event.type === 'output' && event.stream === 'stderr',
+    );
+    assert.deepEqual(fromStderr, [{ type: 'output', stream: 'stderr', text: 'a warning' }]);
+    assert.deepEqual(
+      events.filter((event) => !fromStderr.includes(event)),
+      [
+        { type: 'started', agent: 'amp', sessionId: thread, resumed: false },
+        { type: 'thinking', text: 'hm' },
+        usage(1),
+        { type: 'tool_call', id: 't1', name: 'Bash', title: 'Bash ls', input },
+        usage(2),
+        { type: 'tool_result', id: 't1', isError: true, text: 'a b' },
+        { type: 'output', stream: 'stdout', text: 'no json' },
+        { type: 'text', text: 'All done.' },
+        usage(3),
+        { type: 'exit', code: 0, signal: null },
+      ],
+    );
+    assert.deepEqual(bench.host.events, events);
+    await assertNothingLeft(bench.run.request.runId);
+  });
+
+  const ends: readonly (readonly [string, AmpScript, readonly [string, boolean, RegExp]])[] = [
+    ['an error', { error: 'boom' }, ['agent_failed', true, /^Amp failed: boom$/]],
+    ['no credit', { error: 'Out of credits' }, ['agent_billing', false, /no credit/]],
+    ['a refused key', { error: '401 Unauthorized' }, ['agent_auth', false, /AMP_API_KEY/]],
+    ['an overload', { error: 'Overloaded' }, ['agent_overloaded', true, /overloaded/]],
+    [
+      'a run that used up its turns',
+      { error: 'too many', subtype: 'error_max_turns' },
+      ['agent_limit', true, /turns of one run/],
+    ],
+    [
+      'an approval that nobody can give',
+      {
+        error:
+          'The following tools require user approval, which is not supported in stream JSON mode: Bash',
+      },
+      ['agent_failed', false, /mode: Bash\).*amp\.permissions/],
+    ],
+    [
+      'a signal from outside',
+      { error: 'User cancelled (SIGINT/SIGTERM)' },
+      ['agent_failed', true, /interrupted from outside/],
+    ],
+    [
+      'exit code 0 without a result',
+      { silent: true },
+      ['agent_failed', true, /exit code 0 without a result/],
+    ],
+    [
+      'an exit code without a result, with words that would mean something before the begin',
+      { silent: true, exit: 7, steps: [{ do: 'stderr', text: '401 Unauthorized\n' }] },
+      ['agent_failed', true, /exit code 7 without a result: 401 Unauthorized$/],
+    ],
+    ['a kill', { steps: [{ do: 'die' }] }, ['agent_failed', true, /killed by signal 9/]],
+    [
+      'a result of a kind that nobody knows',
+      { subtype: 'surprise' },
+      ['agent_failed', true, /^Amp failed/],
+    ],
+  ];
+  for (const [title, script, [kind, retryable, message]] of ends) {
+    test(`${title} is a failure`, async () => {
+      bench.play(script);
+      const found = failureOf(await bench.start());
+      assert.deepEqual(found.slice(0, 2), [kind, retryable]);
+      assert.match(found[2], message);
+      await assertNothingLeft(bench.run.request.runId);
+    });
+  }
+
+  test('a usage limit parks the account', async () => {
+    const error = "You've exceeded your usage limit of $10. Try again later.";
+    bench.play({ error });
+    assert.deepEqual(await bench.start(), { kind: 'limited', untilMs: null, message: error });
+  });
+
+  test('words of the model and of its tools decide nothing', async () => {
+    bench.play({
+      steps: [
+        { do: 'text', text: 'Out of credits, 401 Unauthorized, overloaded', stop: 'tool_use' },
+        { do: 'answer', id: 't', text: 'rate limit', isError: true },
+        { do: 'text', text: 'The API answers 401 Unauthorized.' },
+      ],
+    });
+    assert.equal((await bench.start()).kind, 'done');
+  });
+
+  for (const prompt of ['one line', 'two\nlines\n']) {
+    test(`nobody signed in: its wait for a code is ended (${JSON.stringify(prompt)})`, async () => {
+      const { AMP_API_KEY: _key, ...env } = bench.request().env;
+      const request = { ...bench.request(), env, prompt };
+      const outcome = await bench.driver().run(request, bench.host, new AbortController().signal);
+      assert.deepEqual(failureOf(outcome).slice(0, 2), ['agent_auth', false]);
+      assert.equal(everythingStored(bench.run.folder).includes('login-token-1234'), false);
+      await assertNothingLeft(bench.run.request.runId);
+    });
+  }
+
+  for (const text of ["Couldn't connect to the Amp server at x.", 'Cannot reach Amp servers.']) {
+    test(`not reached, before its protocol begins: ${text}`, async () => {
+      bench.play({ refuses: text });
+      assert.deepEqual(failureOf(await bench.start()).slice(0, 2), ['agent_overloaded', true]);
+    });
+  }
+
+  test('goes on in its thread, with the next message alone', async () => {
+    bench.play({ steps: [{ do: 'text', text: 'one' }, { do: 'die' }] }, {});
+    await bench.start({ prompt: 'the task' });
+    const outcome = await bench.start({ resume: true, prompt: 'go on', promptIfForgotten: 'all' });
+    assert.equal(outcome.kind, 'done');
+    const [thread = ''] = Object.keys(bench.threads());
+    assert.deepEqual(bench.calls()[1]?.argv.slice(0, 3), ['threads', 'continue', thread]);
+    assert.deepEqual(bench.threads()[thread]?.messages, ['the task', 'go on']);
+    const started = bench.host
+      .ofType('started')
+      .map(({ sessionId, resumed }) => [sessionId, resumed]);
+    assert.deepEqual(started, [
+      [thread, false],
+      [thread, true],
+    ]);
+    // One total for the whole log.
+    assert.equal(bench.host.ofType('usage').at(-1)?.usage.inputTokens, 10);
+  });
+
+  test('a thread that is gone, or was never told: a new one is told the whole task', async () => {
+    bench.play({});
+    await bench.start();
+    bench.forgetThreads();
+    const resumed = { resume: true, prompt: 'go on', promptIfForgotten: 'the whole task' };
+    assert.equal((await bench.start(resumed)).kind, 'done');
+    assert.equal((await bench.start({ ...resumed, sessionId: 'never-started' })).kind, 'done');
+    assert.deepEqual(
+      bench.calls().map(({ prompt, argv }) => [argv[0], prompt]),
+      [
+        ['--execute', 'do it'],
+        ['threads', 'go on'],
+        ['--execute', 'the whole task'],
+        ['--execute', 'the whole task'],
+      ],
+    );
+    const notes = bench.host.ofType('note').filter(({ text }) => text.includes('is missing'));
+    assert.equal(notes.length, 2);
+  });
+
+  test('mode, permissions, tools and own arguments; no token in an argument', async () => {
+    bench.play({});
+    const settings = { model: 'high', permissionMode: 'bypassPermissions', args: ['--fast'] };
+    const tools = {
+      command: '/bin/true',
+      args: ['a'],
+      env: { TOKEN: 'tok-123456' },
+      configPath: '/nowhere',
+    };
+    const request = bench.request({ tools });
+    await bench.driver(settings).run(request, bench.host, new AbortController().signal);
+    const [call] = bench.calls();
+    const path = `${request.logPath}.amp-mcp.json`;
+    assert.deepEqual(call?.argv.slice(5), [
+      '--mode',
+      'high',
+      '--dangerously-allow-all',
+      '--mcp-config',
+      path,
+      '--fast',
+    ]);
+    assert.deepEqual(call.tools, {
+      drover: { command: '/bin/true', args: ['a'], env: { TOKEN: 'tok-123456' } },
+    });
+    assert.equal(existsSync(path), false);
+    assert.equal(bench.host.ofType('started')[0]?.model, 'high');
+  });
+
+  test('stop ends the whole tree, and the session can be gone on with', async () => {
+    bench.play({ steps: [{ do: 'child' }, { do: 'text', text: 'here' }, { do: 'sleep' }] }, {});
+    const abort = new AbortController();
+    const running = bench.start({}, {}, abort.signal);
+    await bench.host.waitFor('text');
+    abort.abort();
+    assert.deepEqual(await running, { kind: 'stopped' });
+    await assertNothingLeft(bench.run.request.runId);
+    assert.equal((await bench.start({ resume: true })).kind, 'done');
+    assert.equal(bench.calls()[1]?.argv[0], 'threads');
+  });
+
+  for (const [title, steps] of [
+    ['one that tells of our signal', [{ do: 'sleep' }]],
+    ['one that ignores it', [{ do: 'ignore-term' }, { do: 'sleep' }]],
+  ] as const) {
+    test(`the wall time ends it: ${title}`, async () => {
+      bench.play({ steps });
+      assert.equal(failureOf(await bench.start({ timeoutMs: 1_500 }))[0], 'timeout');
+      await assertNothingLeft(bench.run.request.runId);
+    });
+  }
+
+  test('silence is its end', async () => {
+    bench.play({ steps: [{ do: 'text', text: 'one', stop: 'tool_use' }, { do: 'sleep' }] });
+    const outcome = await bench.start({ stallWarnMs: 100, stallEndMs: 300 });
+    assert.equal(failureOf(outcome)[0], 'agent_stalled');
+    await assertNothingLeft(bench.run.request.runId);
+  });
+
+  test('silence while a tool is at work is not its end', async () => {
+    const release = join(bench.run.folder, 'release');
+    bench.play({
+      steps: [
+        { do: 'call', id: 't', name: 'Bash', input: { cmd: 'make' } },
+        { do: 'await', path: release },
+        { do: 'answer', id: 't', text: 'made' },
+      ],
+    });
+    const running = bench.start({ stallWarnMs: 2_000, stallEndMs: 2_000 });
+    await bench.host.waitFor('tool_call');
+    await delay(2_500);
+    writeFileSync(release, '');
+    assert.equal((await running).kind, 'done');
+  });
+
+  test('what stays after its result is ended, and the result counts', async () => {
+    bench.play({ steps: [{ do: 'text', text: 'ready' }], lingers: true });
+    const outcome = await bench.start({}, { lingerMs: 100 });
+    assert.deepEqual(outcome, { kind: 'done', summary: 'ready', deniedTools: [] });
+    await assertNothingLeft(bench.run.request.runId);
+  });
+
+  test('tools that were refused are named', async () => {
+    bench.play({ denials: ['Bash', 'Bash', 'edit_file'] });
+    const outcome = await bench.start();
+    assert.deepEqual(outcome.kind === 'done' && outcome.deniedTools, ['Bash', 'edit_file']);
+  });
+
+  test('secrets are hidden in everything stored and told', async () => {
+    const steps = [{ do: 'text', text: `key ${ampKey}` }] as const;
+    bench.play({ steps, error: `boom ${ampKey}` });
+    const outcome = await bench.start();
+    assert.match(failureOf(outcome)[2], /boom \[hidden\]/);
+    assert.equal(everythingStored(dirname(bench.run.request.logPath)).includes(ampKey), false);
+    assert.equal(JSON.stringify(bench.host.events).includes(ampKey), false);
+  });
+
+  test('a thread that nobody had read of yet is gone on with', async () => {
+    bench.play({});
+    await bench.start({ sessionId: 'of-another' });
+    const [thread = ''] = Object.keys(bench.threads());
+    const init = { type: 'system', subtype: 'init', session_id: thread };
+    writeFileSync(`${bench.run.request.logPath}.stdout`, `${JSON.stringify(init)}\n`);
+    assert.equal((await bench.start({ resume: true, prompt: 'go on' })).kind, 'done');
+    assert.deepEqual(bench.threads()[thread]?.messages, ['do it', 'go on']);
+  });
+
+  test('tells its version, and what to do where it is missing', async () => {
+    const { ok, version } = await bench.driver().probe();
+    assert.deepEqual([ok, version], [true, '0.0.1790142911-g7618fb']);
+    const missing = bench.driver({ path: './no amp' });
+    assert.match((await missing.probe()).message, /npm install -g @ampcode\/cli/);
+    const signal = new AbortController().signal;
+    const outcome = await missing.run(bench.request(), bench.host, signal);
+    assert.equal(failureOf(outcome)[0], 'agent_missing');
+  });
+});
