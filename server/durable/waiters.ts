@@ -1,6 +1,6 @@
 // Who waits for the end of which workflow.
 
-import type { WorkflowInfo } from '../port.ts';
+import type { WorkflowInfo } from './port.ts';
 
 interface Waiter {
   resolve(info: WorkflowInfo): void;

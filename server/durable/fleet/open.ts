@@ -1,0 +1,84 @@
+// Opens a fleet's database from its URL: one bounded pool, Kysely on it, DBOS's tables and ours, and the adapter.
+
+import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { Pool } from 'pg';
+import { isProcessAlive, processIdentity } from '../embedded/process-identity.ts';
+import { systemClock } from '../embedded/system-clock.ts';
+import { createFleetDurable, type FleetDurable } from './fleet.ts';
+import { prepareFleetDatabase, type FleetTables } from './tables.ts';
+
+/**
+ * Which running workflows this release may take up again. It is raised only when their names of steps or their outputs
+ * change in a way that the code does not read any more; until then, every release takes up the work of the others.
+ */
+export const compatibilityNumber = 'drover-1';
+
+export interface OpenFleetOptions {
+  readonly url: string;
+  /** Named for this very process unless given. */
+  readonly executorId?: string;
+  readonly applicationVersion?: string;
+  readonly takeOverAfterMs?: number;
+  /** Connections of this process to the database at most, DBOS's and the one that listens among them. */
+  readonly poolSize?: number;
+  /** False when the role may not create tables; then `prepareFleetDatabase` was run by one that may. */
+  readonly prepare?: boolean;
+  readonly crashPoint?: (workflowId: string, stepName: string) => void;
+  readonly onTrouble?: (error: unknown) => void;
+}
+
+export interface OpenedFleet<Tables> {
+  readonly durable: FleetDurable<Transaction<Tables>>;
+  readonly db: Kysely<Tables>;
+  /** Closes the adapter, then the pool. */
+  close(): Promise<void>;
+}
+
+const takeOverAfterMsDefault = 15_000;
+const poolSizeDefault = 10;
+/** One listens, DBOS may hold one, a commit holds one: with fewer they would wait for each other. */
+const poolSizeMin = 4;
+
+export async function openFleet<Tables>(options: OpenFleetOptions): Promise<OpenedFleet<Tables>> {
+  const takeOverAfterMs = options.takeOverAfterMs ?? takeOverAfterMsDefault;
+  const pool = openPool(options, takeOverAfterMs);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    if (options.prepare !== false) {
+      await prepareFleetDatabase(db as unknown as Kysely<FleetTables>, pool);
+    }
+    const durable = await createFleetDurable<Tables>({
+      pool,
+      db: db as unknown as Kysely<never>,
+      clock: systemClock,
+      executorId: options.executorId ?? processIdentity(),
+      isExecutorAlive: isProcessAlive,
+      applicationVersion: options.applicationVersion ?? compatibilityNumber,
+      takeOverAfterMs,
+      crashPoint: options.crashPoint,
+      onTrouble: options.onTrouble,
+    });
+    const close = async (): Promise<void> => {
+      await durable.close();
+      await db.destroy();
+    };
+    return { durable, db, close };
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+function openPool(options: OpenFleetOptions, takeOverAfterMs: number): Pool {
+  const pool = new Pool({
+    connectionString: options.url,
+    max: Math.max(poolSizeMin, options.poolSize ?? poolSizeDefault),
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    application_name: 'drover',
+    // A machine that is cut off inside a transaction must not keep its rows from those that take over.
+    idle_in_transaction_session_timeout: Math.max(1_000, takeOverAfterMs),
+  });
+  pool.on('error', (error) => options.onTrouble?.(error));
+  return pool;
+}
