@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Pool } from 'pg';
-import { errorText, fromJson, toJson } from '../json.ts';
+import { fromJson, toJson } from '../json.ts';
 import type {
   Clock,
   Durable,
@@ -17,17 +17,15 @@ import type {
   WorkflowBody,
   WorkflowInfo,
 } from '../port.ts';
-import { WorkflowRun, type RunContext, type StopCause } from '../run.ts';
 import { Waiters } from '../waiters.ts';
 import { Announcements, type Topic } from './announcements.ts';
-import { claimWork, type ClaimedWorkflow } from './claim.ts';
+import { claimWork } from './claim.ts';
+import { ClaimedRuns } from './claimed-runs.ts';
 import * as dbos from './dbos.ts';
 import * as executors from './executors.ts';
 import { RepeatedJob } from './repeated-job.ts';
 import * as statements from './statements.ts';
-import type { Db, Fence, WorkflowRow } from './statements.ts';
-import { FleetStepStore } from './step-store.ts';
-import { isDatabaseTrouble } from './trouble.ts';
+import type { Db, WorkflowRow } from './statements.ts';
 
 export interface FleetOptions {
   /** Of one database, prepared by `prepareFleetDatabase`. The pool is shared with DBOS, which takes a few of it. */
@@ -53,17 +51,6 @@ export interface FleetDurable<Tx> extends Durable<Tx> {
   forget(olderThanMs: number): Promise<number>;
 }
 
-interface Running<Tx> {
-  readonly run: WorkflowRun<Tx>;
-  readonly fence: Fence;
-  readonly queue: string;
-  /** Whether DBOS has called the body, and whether that has returned. */
-  body: 'not begun' | 'runs' | 'returned';
-  /** Resolved when we do not wait for DBOS to record an end. */
-  readonly letGo: PromiseWithResolvers<void>;
-  readonly ended: PromiseWithResolvers<void>;
-}
-
 const tickMsMax = 1_000;
 const forgetBatch = 1_000;
 
@@ -79,19 +66,15 @@ export async function createFleetDurable<Tables>(
 class FleetAdapter<Tx> implements FleetDurable<Tx> {
   readonly #options: FleetOptions;
   readonly #db: Db;
-  readonly #context: RunContext;
   readonly #tickMs: number;
   readonly #bodies = new Map<string, WorkflowBody<Tx, unknown, unknown>>();
   readonly #limits = new Map<string, QueueLimits>();
-  /** By workflow id. A run that lost its claim stays until its body has returned. */
-  readonly #running = new Map<string, Running<Tx>>();
+  readonly #runs: ClaimedRuns<Tx>;
   readonly #waiters = new Waiters();
   readonly #announcements: Announcements;
   readonly #look: RepeatedJob;
   readonly #check: RepeatedJob;
   readonly #settle: RepeatedJob;
-  /** Ends DBOS's own waiting for a database that is away. */
-  readonly #closing = new AbortController();
   #launched = false;
   #engineRuns = false;
   #closed: Promise<void> | null = null;
@@ -103,10 +86,17 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   constructor(options: FleetOptions) {
     this.#options = options;
     this.#db = options.db as unknown as Db;
-    this.#context = { clock: options.clock, crashPoint: options.crashPoint };
     this.#tickMs = Math.max(1, Math.min(tickMsMax, Math.floor(options.takeOverAfterMs / 3)));
     const onTrouble = (error: unknown): void => options.onTrouble?.(error);
     const { pool, executorId } = options;
+    this.#runs = new ClaimedRuns({
+      ...options,
+      db: this.#db,
+      bodies: this.#bodies,
+      onTrouble,
+      onEnded: (id) => this.#runEnded(id),
+      onRoom: () => this.#lookForWork(),
+    });
     const onHeard = (heard: ReadonlySet<Topic>): void => this.#hear(heard);
     this.#announcements = new Announcements({ pool, executorId, onHeard, onTrouble });
     this.#look = new RepeatedJob(() => this.#claimOnce(), onTrouble);
@@ -173,26 +163,17 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     const marked = await statements.requestCancel(this.#db, id);
     if (marked === null) return;
     if (marked.status === 'CANCELLED') return this.#tellEnded();
-    if (marked.executor === this.#options.executorId) return this.#cancelHere(id, marked.token);
+    if (marked.executor === this.#options.executorId) {
+      // A row of ours that does not run here was claimed a moment ago by the look that is under way.
+      if (!this.#runs.has(id)) await this.#look.settled();
+      await this.#runs.cancel({ id, token: marked.token ?? '' });
+      return this.#tellEnded();
+    }
     this.#announcements.tell('cancel');
     const owner = (await executors.readExecutors(this.#db)).find(
       (executor) => executor.id === marked.executor,
     );
     if (owner !== undefined && this.#isDead(owner)) await this.#takeOver([owner.id]);
-  }
-
-  async #cancelHere(id: string, token: string | null): Promise<void> {
-    // A row of ours that is not in the map was claimed a moment ago by the look that is under way.
-    if (!this.#running.has(id)) await this.#look.settled();
-    const running = this.#running.get(id);
-    running?.run.stop('cancelled');
-    // DBOS was about to record an end, which the mark has made it refuse.
-    if (running?.body !== 'runs') {
-      await statements.giveUp(this.#db, { id, token: token ?? '' });
-      running?.letGo.resolve();
-    }
-    await running?.ended.promise;
-    await this.#tellEnded();
   }
 
   async resume(id: string): Promise<void> {
@@ -225,7 +206,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     await dbos.launchEngine(
       { ...this.#options, onTrouble: (error) => this.#options.onTrouble?.(error) },
       [...this.#bodies.keys()],
-      (name, id, token, input) => this.#execute(name, { id, token }, input),
+      (name, id, token, input) => this.#runs.execute(name, { id, token }, input),
     );
     this.#engineRuns = true;
     await this.#takeOverFromTheDead();
@@ -239,14 +220,13 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   }
 
   async #closeOnce(): Promise<void> {
-    this.#closing.abort();
     this.#callOffTick?.();
     this.#callOffExpiry?.();
-    this.#stopAll('closing');
+    this.#runs.close();
     // Before the bodies are awaited: one of them may itself wait for another workflow.
     this.#waiters.rejectAll(new Error('the durable adapter is closed'));
     await Promise.all([this.#check.stop(), this.#look.stop(), this.#settle.stop()]);
-    await this.#allEnded();
+    await this.#runs.allEnded(this.#tickMs);
     if (this.#engineRuns) await dbos.shutDownEngine();
     try {
       if (this.#launched) await executors.leave(this.#db, this.#options.executorId);
@@ -255,22 +235,6 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     }
     if (this.#launched) this.#announcements.tell('work');
     await this.#announcements.close();
-  }
-
-  /** A body is waited for however long it takes; the record of its end only as long as nobody else may take over. */
-  async #allEnded(): Promise<void> {
-    const { clock, takeOverAfterMs } = this.#options;
-    const recordedBy = clock.now() + takeOverAfterMs;
-    while (this.#running.size > 0) {
-      const running = [...this.#running.values()];
-      const pause = Promise.withResolvers<void>();
-      const callOff = clock.timer(this.#tickMs, pause.resolve);
-      await Promise.race([Promise.all(running.map(({ ended }) => ended.promise)), pause.promise]);
-      callOff();
-      await this.#checkClaims().catch((error: unknown) => this.#options.onTrouble?.(error));
-      if (clock.now() < recordedBy) continue;
-      for (const { body, letGo } of running) if (body === 'returned') letGo.resolve();
-    }
   }
 
   async forget(olderThanMs: number): Promise<number> {
@@ -290,6 +254,12 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     if (heard.has('ended') && this.#waiters.ids.length > 0) void this.#settle.ask();
   }
 
+  #runEnded(id: string): void {
+    this.#announcements.tell('ended');
+    if (this.#waiters.ids.includes(id)) void this.#settle.ask();
+    this.#lookForWork();
+  }
+
   async #tellEnded(): Promise<void> {
     this.#announcements.tell('ended');
     await this.#settle.ask();
@@ -297,104 +267,18 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
 
   async #claimOnce(): Promise<void> {
     const { executorId, applicationVersion } = this.#options;
-    const runningByQueue = new Map<string, number>();
-    for (const { queue } of this.#running.values()) {
-      runningByQueue.set(queue, (runningByQueue.get(queue) ?? 0) + 1);
-    }
     const token = randomUUID();
     const { claimed, more } = await claimWork(this.#db, {
       limits: this.#limits,
-      runningByQueue,
+      runningByQueue: this.#runs.countByQueue(),
       names: [...this.#bodies.keys()],
-      notIds: [...this.#running.keys()],
+      notIds: this.#runs.ids,
       executorId,
       applicationVersion,
       token,
     });
-    const entered = claimed.map((work) => this.#enter(work, token));
-    await this.#begin(entered, token);
+    await this.#runs.begin(claimed, token);
     if (more) this.#lookForWork();
-  }
-
-  #enter({ id, queue, memos }: ClaimedWorkflow, token: string): Running<Tx> {
-    const fence = { id, token };
-    const store = new FleetStepStore<Tx>(this.#db, fence);
-    const run = new WorkflowRun<Tx>(this.#context, id, store, memos);
-    if (this.#closed !== null) run.stop('closing');
-    const letGo = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<void>();
-    const running: Running<Tx> = { run, fence, queue, body: 'not begun', letGo, ended };
-    this.#running.set(id, running);
-    return running;
-  }
-
-  async #begin(entered: readonly Running<Tx>[], token: string): Promise<void> {
-    if (entered.length === 0) return;
-    const ids = entered.map(({ fence }) => fence.id);
-    let recorded: ReadonlyMap<string, Promise<unknown>> = new Map();
-    try {
-      recorded = await dbos.runClaimed(ids, token, this.#closing.signal);
-    } finally {
-      for (const running of entered) void this.#follow(running, recorded.get(running.fence.id));
-    }
-  }
-
-  /** Until DBOS has recorded the end, or need not. Never rejects. */
-  async #follow(running: Running<Tx>, recorded: Promise<unknown> | undefined): Promise<void> {
-    const recordedOrNot = recorded?.catch(() => undefined);
-    await Promise.race([recordedOrNot, running.letGo.promise]);
-    if (running.body === 'not begun') await this.#giveUp(running);
-    this.#running.delete(running.fence.id);
-    running.ended.resolve();
-    this.#announcements.tell('ended');
-    if (this.#waiters.ids.includes(running.fence.id)) void this.#settle.ask();
-    this.#lookForWork();
-  }
-
-  /** Called by DBOS. What it returns or throws is what DBOS records, if the claim is still held then. */
-  async #execute(name: string, fence: Fence, input: unknown): Promise<unknown> {
-    const running = this.#running.get(fence.id);
-    if (running?.fence.token !== fence.token) {
-      // DBOS took it up by itself, from the queue into which its own tools put what they resume. We take it up instead.
-      await statements.giveUp(this.#db, fence);
-      this.#lookForWork();
-      throw dbos.notOursToEnd(fence.id);
-    }
-    running.body = 'runs';
-    try {
-      return await this.#outcomeOf(running, name, input);
-    } finally {
-      running.body = 'returned';
-      if (running.run.cause !== null) running.letGo.resolve();
-    }
-  }
-
-  async #outcomeOf(running: Running<Tx>, name: string, input: unknown): Promise<unknown> {
-    const { run, fence } = running;
-    let failure: unknown = null;
-    try {
-      const body = this.#bodies.get(name);
-      if (body === undefined) throw new Error(`there is no workflow named ${name}`);
-      if (run.cause === null) {
-        const output = toJson(await body(run, input));
-        if (run.cause === null) return fromJson(output) ?? null;
-      }
-    } catch (error) {
-      if (isDatabaseTrouble(error)) run.stop('storage');
-      failure = error;
-    }
-    if (run.cause === null) throw new Error(errorText(failure));
-    if (run.cause === 'cancelled' || run.cause === 'closing') await this.#giveUp(running);
-    throw dbos.notOursToEnd(fence.id);
-  }
-
-  /** Never rejects: what could not be given up is a stray of ours, or is taken over when our heartbeat runs out. */
-  async #giveUp({ fence }: Running<Tx>): Promise<void> {
-    try {
-      await statements.giveUp(this.#db, fence);
-    } catch (error) {
-      this.#options.onTrouble?.(error);
-    }
   }
 
   #scheduleTick(): void {
@@ -411,7 +295,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   async #checkOnce(): Promise<void> {
     if (this.#engineRuns) {
       await this.#beatIfDue();
-      await this.#checkClaims();
+      if ((await this.#runs.check()) > 0) await this.#tellGivenUp();
       await this.#takeOverFromTheDead();
       this.#lookForWork();
     }
@@ -430,33 +314,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     await executors.beat(this.#db, executorId, takeOverAfterMs);
     this.#aliveUntil = aliveUntil;
     this.#callOffExpiry?.();
-    this.#callOffExpiry = clock.timer(aliveUntil - clock.now(), () => this.#stopAll('lost'));
-  }
-
-  #stopAll(cause: StopCause): void {
-    for (const { run } of this.#running.values()) run.stop(cause);
-  }
-
-  /** Stops what was taken over or cancelled by another process, and gives up what stands as ours but does not run. */
-  async #checkClaims(): Promise<void> {
-    const running = [...this.#running.values()];
-    const ids = running.map(({ fence }) => fence.id);
-    const held = ids.length > 0 ? await statements.readHeld(this.#db, ids) : [];
-    const heldById = new Map(held.map((row) => [row.id, row]));
-    for (const { run, fence, body, letGo } of running) {
-      const row = heldById.get(fence.id);
-      if (row?.token === fence.token) {
-        if (row.cancelled) run.stop('cancelled');
-      } else if (body === 'returned') {
-        letGo.resolve(); // Its end is recorded, or was refused and never will be.
-      } else {
-        run.stop('lost');
-      }
-    }
-    const withBody = running.filter(({ body }) => body !== 'returned').map(({ fence }) => fence.id);
-    const { executorId } = this.#options;
-    const strays = await statements.giveUpStray(this.#db, executorId, ids, withBody);
-    if (strays > 0) await this.#tellGivenUp();
+    this.#callOffExpiry = clock.timer(aliveUntil - clock.now(), () => this.#runs.stopAll('lost'));
   }
 
   #isDead({ id, expired }: executors.ExecutorRow): boolean {

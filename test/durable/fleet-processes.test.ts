@@ -1,0 +1,239 @@
+// What is the fleet adapter's own: DBOS once in a process, taking over, cut connections, and DBOS's own tools beside us.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { openFleet, type OpenedFleet } from '../../server/durable/fleet/open.ts';
+import { LostLease } from '../../server/durable/port.ts';
+import { closeTestPostgres, fleetHarness, testPostgres, type FleetTestTables } from './fleet-harness.ts';
+
+type Fleet = OpenedFleet<FleetTestTables>;
+
+interface FleetBench {
+  readonly url: string;
+  open(options?: Partial<Parameters<typeof openFleet>[0]>): Promise<Fleet>;
+}
+
+function onFleet(body: (bench: FleetBench) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'drover-fleet-'));
+    const url = await fleetHarness.createStore(folder);
+    const opened: Fleet[] = [];
+    try {
+      await body({
+        url,
+        open: async (options) => {
+          const fleet = await openFleet<FleetTestTables>({ url, prepare: false, ...options });
+          opened.push(fleet);
+          return fleet;
+        },
+      });
+    } finally {
+      for (const fleet of opened) await fleet.close();
+      await fleetHarness.dropStore(url);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+}
+
+/** Resolves once something has been reached. */
+function milestone(): { readonly reached: Promise<void>; readonly reach: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { reached: promise, reach: resolve };
+}
+
+const inQueue = { queue: 'q' };
+
+suite('fleet: processes', () => {
+  suiteSetup(() => testPostgres());
+  suiteTeardown(() => closeTestPostgres());
+
+  test(
+    'DBOS is launched once in a process: a second adapter may start and wait, not launch',
+    onFleet(async (bench) => {
+      const first = await bench.open();
+      const second = await bench.open({ executorId: 'second' });
+      first.durable.workflow('echo', async (_run, input) => input);
+      second.durable.workflow('echo', async (_run, input) => input);
+      await first.durable.launch();
+      await assert.rejects(second.durable.launch(), /DBOS runs once in a process/);
+      await second.durable.start('echo', 'w1', 1, inQueue);
+      assert.equal((await second.durable.wait('w1')).result, 1);
+    }),
+  );
+
+  test(
+    'many that see a dead process at the same time take its work over once',
+    onFleet(async (bench) => {
+      const ids = Array.from({ length: 8 }, (_, index) => `watcher-${index}`);
+      const watchers = await Promise.all(ids.map((executorId) => bench.open({ executorId })));
+      const { db } = await bench.open({ executorId: 'starter' });
+      const starter = watchers[0]?.durable;
+      const count = 20;
+      for (let n = 0; n < count; n += 1) await starter?.start('any', `w${n}`, null, inQueue);
+      await sql`
+        update dbos.workflow_status set status = 'PENDING', executor_id = 'dead', owner_xid = 'old',
+          recovery_attempts = 1`.execute(db);
+      // A cancel of what a dead one runs makes every watcher take over at once.
+      await Promise.all(watchers.map(({ durable }, n) => durable.cancel(`w${n}`)));
+      const { rows } = await sql<{ status: string; count: string }>`
+        select status, count(*) from dbos.workflow_status group by status order by status`.execute(
+        db,
+      );
+      assert.deepEqual(rows, [
+        { status: 'CANCELLED', count: '8' },
+        { status: 'ENQUEUED', count: '12' },
+      ]);
+    }),
+  );
+
+  test(
+    'a commit whose claim is lost inside of its transaction writes nothing',
+    onFleet(async (bench) => {
+      const { durable, db } = await bench.open();
+      const errors: unknown[] = [];
+      let tries = 0;
+      durable.workflow('note', async (run) => {
+        tries += 1;
+        if (tries === 1) {
+          // As a take-over does it while this process does not look.
+          await sql`
+            update dbos.workflow_status set status = 'ENQUEUED', owner_xid = null
+            where workflow_uuid = ${run.workflowId}`.execute(db);
+        }
+        const write = run.commit('write', async (tx) => {
+          await tx.insertInto('notes').values({ text: `try ${tries}` }).execute();
+          return tries;
+        });
+        write.catch((error: unknown) => errors.push(error));
+        return write;
+      });
+      await durable.launch();
+      await durable.start('note', 'w1', null, inQueue);
+      assert.equal((await durable.wait('w1')).result, 2);
+      assert.ok(errors[0] instanceof LostLease);
+      const notes = await db.selectFrom('notes').select('text').execute();
+      assert.deepEqual(notes, [{ text: 'try 2' }]);
+    }),
+  );
+
+  test(
+    'a take-over waits for a commit that is under way',
+    onFleet(async (bench) => {
+      const { durable, db } = await bench.open();
+      const inside = milestone();
+      const mayEnd = milestone();
+      durable.workflow('note', async (run) => {
+        return run.commit('write', async (tx) => {
+          await tx.insertInto('notes').values({ text: 'written' }).execute();
+          inside.reach();
+          await mayEnd.reached;
+          return 'stored';
+        });
+      });
+      await durable.launch();
+      await durable.start('note', 'w1', null, inQueue);
+      await inside.reached;
+      let over = false;
+      const takenOver = sql`
+        update dbos.workflow_status set status = 'ENQUEUED', owner_xid = null
+        where workflow_uuid = 'w1' and status = 'PENDING'`
+        .execute(db)
+        .then(() => (over = true));
+      await waitsForLock(db);
+      assert.equal(over, false);
+      mayEnd.reach();
+      await takenOver;
+      assert.equal((await durable.wait('w1')).result, 'stored');
+      assert.equal((await db.selectFrom('notes').select('text').execute()).length, 1);
+    }),
+  );
+
+  test(
+    'goes on when all its connections are cut',
+    onFleet(async (bench) => {
+      const { durable, db } = await bench.open();
+      durable.workflow('echo', async (run, input) => run.step('one', async () => input));
+      await durable.launch();
+      const { db: other } = await bench.open({ executorId: 'other' });
+      await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`.execute(other);
+      await untilAnswered(db);
+      await durable.start('echo', 'w1', 1, inQueue);
+      assert.equal((await durable.wait('w1')).result, 1);
+    }),
+  );
+
+  test(
+    'takes up what DBOS itself has cancelled and resumed',
+    onFleet(async (bench) => {
+      const { durable, db } = await bench.open();
+      const ran: string[] = [];
+      const hangs = milestone();
+      durable.workflow('slow', async (run) => {
+        await run.step('a', async () => void ran.push('a'));
+        await run.step('b', (signal) => {
+          ran.push('b');
+          if (ran.length > 2) return Promise.resolve();
+          hangs.reach();
+          return new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason as Error));
+          });
+        });
+        return 'done';
+      });
+      await durable.launch();
+      await durable.start('slow', 'w1', null, inQueue);
+      await hangs.reached;
+      // What its client, its command line and its console do.
+      await sql`
+        update dbos.workflow_status set status = 'CANCELLED', owner_xid = null, queue_name = null,
+          started_at_epoch_ms = null where workflow_uuid = 'w1'`.execute(db);
+      assert.equal((await durable.wait('w1')).state, 'cancelled');
+      await sql`
+        update dbos.workflow_status set status = 'ENQUEUED', owner_xid = null,
+          queue_name = '_dbos_internal_queue', recovery_attempts = 0 where workflow_uuid = 'w1'`.execute(
+        db,
+      );
+      assert.equal((await durable.wait('w1')).result, 'done');
+      assert.deepEqual(ran, ['a', 'b', 'b']);
+    }),
+  );
+
+  test(
+    'leaves the work of another compatibility number alone',
+    onFleet(async (bench) => {
+      const newer = await bench.open({ executorId: 'newer', applicationVersion: 'drover-next' });
+      const { durable } = await bench.open();
+      durable.workflow('echo', async (_run, input) => input);
+      await durable.launch();
+      await newer.durable.start('echo', 'w1', 1, inQueue);
+      await durable.start('echo', 'w2', 2, inQueue);
+      assert.equal((await durable.wait('w2')).result, 2);
+      assert.equal((await durable.get('w1'))?.state, 'pending');
+    }),
+  );
+});
+
+async function waitsForLock(db: Fleet['db']): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ waiting: string }>`
+      select count(*) as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+    if (rows[0]?.waiting !== '0') return;
+  }
+}
+
+async function untilAnswered(db: Fleet['db']): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await sql`select 1`.execute(db);
+      return;
+    } catch (error) {
+      if (attempt === 50) throw error;
+    }
+  }
+}
