@@ -58,16 +58,17 @@ export const fleetHarness: DurableHarness<Transaction<FleetTestTables>> = {
   },
   async open(location, options = {}) {
     const troubles: unknown[] = [];
-    const { durable, db, close } = await openFleet<FleetTestTables>({
+    const fleet = await openFleet<FleetTestTables>({
       url: location,
       takeOverAfterMs: options.leaseMs ?? 60_000,
       prepare: false,
       ...(options.crashPoint && { crashPoint: options.crashPoint }),
       onTrouble: (error) => void troubles.push(error),
     });
+    const { durable, db } = fleet;
     let closed: Promise<void> | null = null;
     const closeAndTell = async (): Promise<void> => {
-      await close();
+      await fleet.close();
       if (troubles.length > 0) throw new AggregateError(troubles, 'the database had trouble');
     };
     return {

@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { openFleet, type OpenedFleet } from '../../server/durable/fleet/open.ts';
 import { LostLease } from '../../server/durable/port.ts';
-import { closeTestPostgres, fleetHarness, testPostgres, type FleetTestTables } from './fleet-harness.ts';
+import {
+  closeTestPostgres,
+  fleetHarness,
+  testPostgres,
+  type FleetTestTables,
+} from './fleet-harness.ts';
 
 type Fleet = OpenedFleet<FleetTestTables>;
 
@@ -104,7 +109,10 @@ suite('fleet: processes', () => {
             where workflow_uuid = ${run.workflowId}`.execute(db);
         }
         const write = run.commit('write', async (tx) => {
-          await tx.insertInto('notes').values({ text: `try ${tries}` }).execute();
+          await tx
+            .insertInto('notes')
+            .values({ text: `try ${tries}` })
+            .execute();
           return tries;
         });
         write.catch((error: unknown) => errors.push(error));

@@ -130,7 +130,9 @@ async function claim(
       updated_at = (extract(epoch from clock_timestamp()) * 1000)::bigint,
       recovery_attempts = ws.recovery_attempts + 1
     from taken where ws.workflow_uuid = taken.workflow_uuid
-    returning ws.workflow_uuid as id, ws.queue_name as queue, ws.priority, ws.created_at`.execute(db);
+    returning ws.workflow_uuid as id, ws.queue_name as queue, ws.priority, ws.created_at`.execute(
+    db,
+  );
   // RETURNING promises no order.
   return rows.toSorted(
     (a, b) => a.priority - b.priority || Number(a.created_at) - Number(b.created_at),
@@ -138,10 +140,7 @@ async function claim(
 }
 
 /** Read after the claim has committed: what the last owner stored before it gave the workflow up is there then. */
-async function withMemos(
-  db: Db,
-  rows: readonly ClaimedRow[],
-): Promise<readonly ClaimedWorkflow[]> {
+async function withMemos(db: Db, rows: readonly ClaimedRow[]): Promise<readonly ClaimedWorkflow[]> {
   if (rows.length === 0) return [];
   const memos = await readMemos(
     db,
