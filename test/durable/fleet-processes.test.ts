@@ -175,6 +175,49 @@ suite('fleet: processes', () => {
     }),
   );
 
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    test(
+      `a database that is ended by ${signal} and started again loses nothing`,
+      onFleet(async (bench) => {
+        const server = await testPostgres();
+        const { durable, db } = await bench.open();
+        const count = 12;
+        const steps = 6;
+        const half = milestone();
+        const runs = new Map<string, number>();
+        durable.queue('q', { perProcess: 4, concurrency: 4 });
+        durable.workflow('work', async (run) => {
+          for (let n = 1; n <= steps; n += 1) {
+            await run.step(
+              `s${n}`,
+              async () => {
+                const name = `${run.workflowId} s${n}`;
+                runs.set(name, (runs.get(name) ?? 0) + 1);
+                if (runs.size === (count * steps) / 2) half.reach();
+              },
+              async (tx) => {
+                const text = `${run.workflowId} s${n}`;
+                await tx.insertInto('notes').values({ text }).execute();
+              },
+            );
+          }
+        });
+        await durable.launch();
+        const ids = Array.from({ length: count }, (_, index) => `w${index}`);
+        for (const id of ids) await durable.start('work', id, null, inQueue);
+        await half.reached;
+        await server.stop(signal);
+        await server.start();
+        await untilAnswered(db);
+        const ends = await Promise.all(ids.map((id) => durable.wait(id)));
+        assert.deepEqual(new Set(ends.map(({ state }) => state)), new Set(['succeeded']));
+        const notes = await db.selectFrom('notes').select('text').execute();
+        assert.equal(notes.length, count * steps);
+        assert.equal(new Set(notes.map(({ text }) => text)).size, count * steps);
+      }),
+    );
+  }
+
   test(
     'takes up what DBOS itself has cancelled and resumed',
     onFleet(async (bench) => {
@@ -241,7 +284,7 @@ async function untilAnswered(db: Fleet['db']): Promise<void> {
       await sql`select 1`.execute(db);
       return;
     } catch (error) {
-      if (attempt === 50) throw error;
+      if (attempt === 500) throw error;
     }
   }
 }

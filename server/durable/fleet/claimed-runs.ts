@@ -38,6 +38,8 @@ export class ClaimedRuns<Tx> {
   readonly #options: ClaimedRunsOptions<Tx>;
   /** By workflow id. A run that lost its claim stays until its body has returned. */
   readonly #running = new Map<string, Running<Tx>>();
+  /** Given up here, but not yet in the database, which was away. */
+  readonly #toGiveUp = new Map<string, Fence>();
   /** Ends DBOS's own waiting for a database that is away. */
   readonly #closing = new AbortController();
 
@@ -165,16 +167,18 @@ export class ClaimedRuns<Tx> {
       failure = error;
     }
     if (run.cause === null) throw new Error(errorText(failure));
-    if (run.cause === 'cancelled' || run.cause === 'closing') await this.#giveUp(running);
+    if (run.cause === 'storage') this.#toGiveUp.set(fence.token + fence.id, fence);
+    else if (run.cause !== 'lost') await this.#giveUp(running);
     running.letGo.resolve();
     throw dbos.notOursToEnd(fence.id);
   }
 
-  /** Never rejects: what could not be given up is a stray of ours, or is taken over when our heartbeat runs out. */
+  /** Never rejects: what could not be given up is given up by the next check, or taken over when our heartbeat runs out. */
   async #giveUp({ fence }: Running<Tx>): Promise<void> {
     try {
       await statements.giveUp(this.#options.db, fence);
     } catch (error) {
+      this.#toGiveUp.set(fence.token + fence.id, fence);
       this.#options.onTrouble(error);
     }
   }
@@ -184,9 +188,10 @@ export class ClaimedRuns<Tx> {
    * how many those were.
    */
   async check(): Promise<number> {
+    const { db, executorId } = this.#options;
     const running = [...this.#running.values()];
     const ids = running.map(({ fence }) => fence.id);
-    const held = ids.length > 0 ? await statements.readHeld(this.#options.db, ids) : [];
+    const held = ids.length > 0 ? await statements.readHeld(db, ids) : [];
     const heldById = new Map(held.map((row) => [row.id, row]));
     for (const { run, fence, body, letGo } of running) {
       const row = heldById.get(fence.id);
@@ -198,9 +203,13 @@ export class ClaimedRuns<Tx> {
         run.stop('lost');
       }
     }
+    let givenUp = 0;
+    for (const [key, fence] of this.#toGiveUp) {
+      if (await statements.giveUp(db, fence)) givenUp += 1;
+      this.#toGiveUp.delete(key);
+    }
     const withBody = running.filter(({ body }) => body !== 'returned').map(({ fence }) => fence.id);
-    const { executorId } = this.#options;
-    return statements.giveUpStray(this.#options.db, executorId, ids, withBody);
+    return givenUp + (await statements.giveUpStray(db, executorId, ids, withBody));
   }
 }
 
