@@ -14,6 +14,10 @@ export class Waiters {
     return [...this.#byId.keys()];
   }
 
+  has(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
   /** The promise, and a function that gives the waiting up. */
   add(id: string): { readonly ended: Promise<WorkflowInfo>; readonly giveUp: () => void } {
     const waiting = this.#byId.get(id) ?? new Set<Waiter>();

@@ -5,9 +5,20 @@
 
 import type { Pool, PoolClient } from 'pg';
 
-/** `work`: something is pending. `ended`: a workflow has ended, so its queue has room. `cancel`: one is to be ended. */
-export type Topic = 'work' | 'ended' | 'cancel';
-const topics: readonly Topic[] = ['work', 'ended', 'cancel'];
+/** What has happened since the last telling. */
+export interface News {
+  /** Something is pending. */
+  readonly work: boolean;
+  /** A running workflow is to be ended. */
+  readonly cancel: boolean;
+  /** These workflows have ended, so their queues have room. `all`: too many to name, or it is not known which. */
+  readonly ended: readonly string[] | 'all';
+}
+
+const everything: News = { work: true, cancel: true, ended: 'all' };
+/** PostgreSQL takes up to 8,000 bytes. */
+const payloadBytesMax = 7_000;
+const endedNamedMax = 200;
 
 const channel = 'drover_durable';
 const reconnectDelaysMs = [100, 500, 1_000, 2_000, 5_000];
@@ -16,7 +27,7 @@ export interface AnnouncementsOptions {
   readonly pool: Pool;
   /** Our own announcements come back too; they are passed over. */
   readonly executorId: string;
-  readonly onHeard: (heard: ReadonlySet<Topic>) => void;
+  readonly onHeard: (news: News) => void;
   readonly onTrouble: (error: unknown) => void;
 }
 
@@ -27,7 +38,7 @@ export class Announcements {
   #reconnect: NodeJS.Timeout | null = null;
   #failures = 0;
   #closed = false;
-  readonly #toTell = new Set<Topic>();
+  #toTell: News | null = null;
   #telling: Promise<void> | null = null;
 
   constructor(options: AnnouncementsOptions) {
@@ -42,9 +53,9 @@ export class Announcements {
   }
 
   /** Returns at once. What is told while a telling is under way goes out with the next one. */
-  tell(topic: Topic): void {
+  tell(news: Partial<News>): void {
     if (this.#closed) return;
-    this.#toTell.add(topic);
+    this.#toTell = joined(this.#toTell, { work: false, cancel: false, ended: [], ...news });
     this.#telling ??= this.#tellAll();
   }
 
@@ -68,7 +79,7 @@ export class Announcements {
       this.#client = client;
       await client.query(`listen ${channel}`);
       // What was told while nobody listened is heard now.
-      if (this.#failures > 0) this.#options.onHeard(new Set(topics));
+      if (this.#failures > 0) this.#options.onHeard(everything);
       this.#failures = 0;
     } catch (error) {
       this.#lose(error);
@@ -76,9 +87,9 @@ export class Announcements {
   }
 
   #hear(payload: string): void {
-    const [from, ...told] = payload.split(' ');
-    if (from === this.#options.executorId || this.#closed) return;
-    this.#options.onHeard(new Set(topics.filter((topic) => told.includes(topic))));
+    if (this.#closed) return;
+    const { from, ...news } = JSON.parse(payload) as News & { readonly from: string };
+    if (from !== this.#options.executorId) this.#options.onHeard(news);
   }
 
   #lose(error: unknown): void {
@@ -108,10 +119,10 @@ export class Announcements {
   async #tellAll(): Promise<void> {
     // What is told in this turn of the event loop goes out together.
     await Promise.resolve();
-    while (this.#toTell.size > 0) {
-      const told = [...this.#toTell];
-      this.#toTell.clear();
-      const payload = [this.#options.executorId, ...told].join(' ');
+    while (this.#toTell !== null) {
+      const news = this.#toTell;
+      this.#toTell = null;
+      const payload = payloadOf(this.#options.executorId, news);
       try {
         await this.#options.pool.query('select pg_notify($1, $2)', [channel, payload]);
       } catch (error) {
@@ -120,4 +131,21 @@ export class Announcements {
     }
     this.#telling = null;
   }
+}
+
+function joined(before: News | null, news: News): News {
+  if (before === null) return news;
+  const many = before.ended.length + news.ended.length > endedNamedMax;
+  const all = many || before.ended === 'all' || news.ended === 'all';
+  return {
+    work: before.work || news.work,
+    cancel: before.cancel || news.cancel,
+    ended: all ? 'all' : [...before.ended, ...news.ended],
+  };
+}
+
+function payloadOf(from: string, news: News): string {
+  const payload = JSON.stringify({ from, ...news });
+  if (Buffer.byteLength(payload) <= payloadBytesMax) return payload;
+  return JSON.stringify({ from, ...news, ended: 'all' });
 }

@@ -18,7 +18,7 @@ import type {
   WorkflowInfo,
 } from '../port.ts';
 import { Waiters } from '../waiters.ts';
-import { Announcements, type Topic } from './announcements.ts';
+import { Announcements, type News } from './announcements.ts';
 import { claimWork } from './claim.ts';
 import { ClaimedRuns } from './claimed-runs.ts';
 import * as dbos from './dbos.ts';
@@ -72,6 +72,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   readonly #runs: ClaimedRuns<Tx>;
   readonly #waiters = new Waiters();
   readonly #announcements: Announcements;
+  readonly #toSettle = new Set<string>();
   readonly #look: RepeatedJob;
   readonly #check: RepeatedJob;
   readonly #settle: RepeatedJob;
@@ -97,7 +98,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
       onEnded: (id) => this.#runEnded(id),
       onRoom: () => this.#lookForWork(),
     });
-    const onHeard = (heard: ReadonlySet<Topic>): void => this.#hear(heard);
+    const onHeard = (news: News): void => this.#hear(news);
     this.#announcements = new Announcements({ pool, executorId, onHeard, onTrouble });
     this.#look = new RepeatedJob(() => this.#claimOnce(), onTrouble);
     this.#check = new RepeatedJob(() => this.#checkOnce(), onTrouble);
@@ -151,7 +152,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   }
 
   wake(): void {
-    this.#announcements.tell('work');
+    this.#announcements.tell({ work: true });
     this.#lookForWork();
   }
 
@@ -162,14 +163,14 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   async cancel(id: string): Promise<void> {
     const marked = await statements.requestCancel(this.#db, id);
     if (marked === null) return;
-    if (marked.status === 'CANCELLED') return this.#tellEnded();
+    if (marked.status === 'CANCELLED') return this.#tellEnded([id]);
     if (marked.executor === this.#options.executorId) {
       // A row of ours that does not run here was claimed a moment ago by the look that is under way.
       if (!this.#runs.has(id)) await this.#look.settled();
       await this.#runs.cancel({ id, token: marked.token ?? '' });
-      return this.#tellEnded();
+      return this.#tellEnded([id]);
     }
-    this.#announcements.tell('cancel');
+    this.#announcements.tell({ cancel: true });
     const owner = (await executors.readExecutors(this.#db)).find(
       (executor) => executor.id === marked.executor,
     );
@@ -233,7 +234,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     } catch (error) {
       this.#options.onTrouble?.(error); // The heartbeat runs out instead.
     }
-    if (this.#launched) this.#announcements.tell('work');
+    if (this.#launched) this.#announcements.tell({ work: true });
     await this.#announcements.close();
   }
 
@@ -246,23 +247,37 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     }
   }
 
-  #hear(heard: ReadonlySet<Topic>): void {
+  #hear({ work, cancel, ended }: News): void {
     if (this.#closed !== null) return;
     const shares = [...this.#limits.values()].some(({ concurrency }) => concurrency !== undefined);
-    if (heard.has('work') || (heard.has('ended') && shares)) this.#lookForWork();
-    if (heard.has('cancel')) void this.#check.ask();
-    if (heard.has('ended') && this.#waiters.ids.length > 0) void this.#settle.ask();
+    if (work || (ended.length > 0 && shares)) this.#lookForWork();
+    if (cancel) void this.#check.ask();
+    void this.#settleWaiters(ended);
   }
 
   #runEnded(id: string): void {
-    this.#announcements.tell('ended');
-    if (this.#waiters.ids.includes(id)) void this.#settle.ask();
+    this.#announcements.tell({ ended: [id] });
+    void this.#settleWaiters([id]);
     this.#lookForWork();
   }
 
-  async #tellEnded(): Promise<void> {
-    this.#announcements.tell('ended');
-    await this.#settle.ask();
+  #tellEnded(ended: readonly string[] | 'all'): Promise<void> {
+    this.#announcements.tell({ ended });
+    return this.#settleWaiters(ended);
+  }
+
+  /** Never rejects. Asks only for those that somebody here waits for. */
+  async #settleWaiters(ended: readonly string[] | 'all'): Promise<void> {
+    const ids = ended === 'all' ? this.#waiters.ids : ended.filter((id) => this.#waiters.has(id));
+    for (const id of ids) this.#toSettle.add(id);
+    if (ids.length > 0) await this.#settle.ask();
+  }
+
+  async #settleOnce(): Promise<void> {
+    const ids = [...this.#toSettle];
+    this.#toSettle.clear();
+    if (ids.length === 0) return;
+    for (const row of await statements.readEnded(this.#db, ids)) this.#waiters.settle(toInfo(row));
   }
 
   async #claimOnce(): Promise<void> {
@@ -299,7 +314,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
       await this.#takeOverFromTheDead();
       this.#lookForWork();
     }
-    await this.#settleOnce();
+    await this.#settleWaiters('all');
   }
 
   async #beatIfDue(): Promise<void> {
@@ -333,13 +348,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
 
   async #tellGivenUp(): Promise<void> {
     this.wake();
-    await this.#tellEnded();
-  }
-
-  async #settleOnce(): Promise<void> {
-    const ids = this.#waiters.ids;
-    if (ids.length === 0) return;
-    for (const row of await statements.readEnded(this.#db, ids)) this.#waiters.settle(toInfo(row));
+    await this.#tellEnded('all');
   }
 }
 

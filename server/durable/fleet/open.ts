@@ -79,10 +79,13 @@ function openPool(options: OpenFleetOptions, takeOverAfterMs: number): Pool {
     // A machine that is cut off inside a transaction must not keep its rows from those that take over.
     idle_in_transaction_session_timeout: Math.max(1_000, takeOverAfterMs),
   });
-  const onTrouble = (error: unknown): void => options.onTrouble?.(error);
-  pool.on('error', onTrouble);
   // The pool hears only of its idle connections. One that breaks in use tells whoever uses it, and then this listener:
   // without any, the restart of a database would end the process.
-  pool.on('connect', (client) => void client.on('error', onTrouble));
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    client.on('error', (error) => {
+      if (!pool.ending) options.onTrouble?.(error);
+    });
+  });
   return pool;
 }
