@@ -25,7 +25,7 @@ interface HistoryBench {
   readonly url: string;
   readonly folder: string;
   /** A machine of the fleet. */
-  child(orders?: Partial<ChildOrders>): TestChild;
+  readonly child: (orders?: Partial<ChildOrders>) => TestChild;
 }
 
 function onBench(body: (bench: HistoryBench) => Promise<void>): () => Promise<void> {
