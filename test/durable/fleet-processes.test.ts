@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { openFleet, type OpenedFleet } from '../../server/durable/fleet/open.ts';
+import { grantFleetRole, type FleetTables } from '../../server/durable/fleet/tables.ts';
 import { LostLease } from '../../server/durable/port.ts';
 import {
   closeTestPostgres,
@@ -68,6 +69,18 @@ suite('fleet: processes', () => {
       assert.equal((await second.durable.wait('w1')).result, 1);
     }),
   );
+
+  test('several may open an empty database at the same time', async () => {
+    const url = await (await testPostgres()).createDatabase('drover_empty');
+    const ids = ['one', 'two', 'three', 'four'];
+    const fleets = await Promise.all(ids.map((executorId) => openFleet({ url, executorId })));
+    const again = await openFleet({ url, prepare: false });
+    await again.durable.start('any', 'w1', null, inQueue);
+    const seen = await Promise.all(fleets.map(({ durable }) => durable.get('w1')));
+    assert.deepEqual(new Set(seen.map((info) => info?.state)), new Set(['pending']));
+    await Promise.all([...fleets, again].map((fleet) => fleet.close()));
+    await fleetHarness.dropStore(url);
+  });
 
   test(
     'many that see a dead process at the same time take its work over once',
@@ -251,6 +264,39 @@ suite('fleet: processes', () => {
       );
       assert.equal((await durable.wait('w1')).result, 'done');
       assert.deepEqual(ran, ['a', 'b', 'b']);
+    }),
+  );
+
+  test(
+    'a role that may only read and write rows is enough for a worker',
+    onFleet(async (bench) => {
+      const { db } = await bench.open({ executorId: 'owner' });
+      const role = `worker_${new URL(bench.url).pathname.slice(1)}`;
+      await sql`create role ${sql.id(role)} login`.execute(db);
+      await grantFleetRole(db as unknown as Kysely<FleetTables>, role);
+      await sql`grant insert on notes to ${sql.id(role)}`.execute(db);
+      const url = new URL(bench.url);
+      url.username = role;
+      const { durable, db: asWorker } = await bench.open({ url: url.href });
+      await assert.rejects(sql`create schema mine`.execute(asWorker), /permission denied/);
+      await assert.rejects(
+        sql`drop table drover_durable.steps`.execute(asWorker),
+        /must be owner of table/,
+      );
+      durable.workflow('note', async (run, input) => {
+        await run.step('one', async () => input);
+        return run.commit('two', async (tx) => {
+          await tx.insertInto('notes').values({ text: 'written' }).execute();
+          return 'stored';
+        });
+      });
+      await durable.launch();
+      await durable.start('note', 'w1', null, inQueue);
+      assert.equal((await durable.wait('w1')).result, 'stored');
+      await durable.cancel('w1');
+      await durable.resume('w1');
+      await durable.forget(0);
+      await sql`drop owned by ${sql.id(role)}`.execute(db);
     }),
   );
 

@@ -33,7 +33,7 @@ export type Execute = (
 
 let launched = false;
 
-/** Creates or migrates the tables of DBOS. Its own locks make this safe among several processes. */
+/** Creates or migrates the tables of DBOS. Two that do so at the same time disturb each other: see `prepareFleetDatabase`. */
 export async function migrateDbos(pool: Pool): Promise<void> {
   // Its logger class has private fields; the migrations use its four methods only.
   const logger = quiet(() => undefined) as unknown as Parameters<typeof ensureSystemDatabase>[1];

@@ -2,7 +2,8 @@
 
 import { sql, type Kysely } from 'kysely';
 import type { Pool } from 'pg';
-import { migrateDbos } from './dbos.ts';
+import { Refusal } from '../../core/failure.ts';
+import { dbosSchema, migrateDbos } from './dbos.ts';
 
 /** Every statement is written out in SQL, so Kysely need not know the tables. */
 export type FleetTables = Record<never, never>;
@@ -12,10 +13,46 @@ export type FleetTables = Record<never, never>;
  * by number, so that a step inserted by a new release would shift those of the running workflows.
  */
 export async function prepareFleetDatabase(db: Kysely<FleetTables>, pool: Pool): Promise<void> {
-  await migrateDbos(pool);
+  await aloneAmongAll(pool, async () => {
+    await migrateDbos(pool);
+    await createOwnTables(db);
+  });
+}
+
+const lockTriesMax = 600;
+const lockRetryMs = 100;
+
+/**
+ * Asks for the lock again and again instead of waiting inside the database: a session that waits there holds a snapshot,
+ * for whose end DBOS's `create index concurrently` would wait in turn.
+ */
+async function aloneAmongAll(pool: Pool, body: () => Promise<void>): Promise<void> {
+  const client = await pool.connect();
+  try {
+    for (let tries = 1; ; tries += 1) {
+      const { rows } = await client.query<{ mine: boolean }>(
+        `select pg_try_advisory_lock(hashtext('drover_durable migrate')) as mine`,
+      );
+      if (rows[0]?.mine === true) break;
+      if (tries === lockTriesMax) throw beingPrepared();
+      await new Promise((resolve) => setTimeout(resolve, lockRetryMs));
+    }
+    await body();
+  } finally {
+    client.release(true); // The lock ends with the session.
+  }
+}
+
+function beingPrepared(): Refusal {
+  return new Refusal(
+    'database',
+    'Another process has been preparing the database of the fleet for a minute. Look what it does (pg_stat_activity, ' +
+      'application_name drover), end it if it hangs, and try again.',
+  );
+}
+
+async function createOwnTables(db: Kysely<FleetTables>): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    // `create … if not exists` fails when two processes do it at once.
-    await sql`select pg_advisory_xact_lock(hashtext('drover_durable migrate'))`.execute(tx);
     await sql`create schema if not exists drover_durable`.execute(tx);
     await sql`
       create table if not exists drover_durable.steps (
@@ -31,5 +68,23 @@ export async function prepareFleetDatabase(db: Kysely<FleetTables>, pool: Pool):
         started_at timestamptz not null default now(),
         expires_at timestamptz not null
       )`.execute(tx);
+  });
+}
+
+/**
+ * Gives a role what a worker needs and no more: it reads and writes rows, and creates, changes and drops nothing. Run by
+ * the owner after `prepareFleetDatabase`; again after each upgrade, since a release may bring new tables.
+ */
+export async function grantFleetRole(db: Kysely<FleetTables>, role: string): Promise<void> {
+  const to = sql.id(role);
+  await db.transaction().execute(async (tx) => {
+    for (const schema of [sql.id(dbosSchema), sql.id('drover_durable')]) {
+      await sql`grant usage on schema ${schema} to ${to}`.execute(tx);
+      await sql`
+        grant select, insert, update, delete on all tables in schema ${schema} to ${to}`.execute(
+        tx,
+      );
+      await sql`grant usage on all sequences in schema ${schema} to ${to}`.execute(tx);
+    }
   });
 }
