@@ -32,8 +32,10 @@ function onFleet(body: (bench: FleetBench) => Promise<void>): () => Promise<void
         url,
         open: async (options) => {
           const fleet = await openFleet<FleetTestTables>({ url, prepare: false, ...options });
-          opened.push(fleet);
-          return fleet;
+          let closed: Promise<void> | null = null;
+          const once = { ...fleet, close: () => (closed ??= fleet.close()) };
+          opened.push(once);
+          return once;
         },
       });
     } finally {
@@ -230,6 +232,32 @@ suite('fleet: processes', () => {
       }),
     );
   }
+
+  test(
+    'closes although the database is away; what ran is taken up again',
+    onFleet(async (bench) => {
+      const server = await testPostgres();
+      const first = await bench.open({ takeOverAfterMs: 2_000 });
+      const inside = milestone();
+      first.durable.workflow('work', async (run) => {
+        await run.step('a', async () => 'a');
+        await run.step('b', async (signal) => {
+          inside.reach();
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        });
+      });
+      await first.durable.launch();
+      await first.durable.start('work', 'w1', null, inQueue);
+      await inside.reached;
+      await server.stop('SIGINT');
+      await first.close();
+      await server.start();
+      const { durable } = await bench.open({ executorId: 'next' });
+      durable.workflow('work', async (run) => run.step('a', async () => 'again'));
+      await durable.launch();
+      assert.equal((await durable.wait('w1')).result, 'a');
+    }),
+  );
 
   test(
     'takes up what DBOS itself has cancelled and resumed',

@@ -203,12 +203,17 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
   async launch(): Promise<void> {
     if (this.#launched) return;
     this.#launched = true;
-    await this.#beat();
-    await dbos.launchEngine(
-      { ...this.#options, onTrouble: (error) => this.#options.onTrouble?.(error) },
-      [...this.#bodies.keys()],
-      (name, id, token, input) => this.#runs.execute(name, { id, token }, input),
-    );
+    try {
+      await this.#beat();
+      await dbos.launchEngine(
+        { ...this.#options, onTrouble: (error) => this.#options.onTrouble?.(error) },
+        [...this.#bodies.keys()],
+        (name, id, token, input) => this.#runs.execute(name, { id, token }, input),
+      );
+    } catch (error) {
+      this.#launched = false; // It may be tried again.
+      throw error;
+    }
     this.#engineRuns = true;
     await this.#takeOverFromTheDead();
     await this.#look.ask();
