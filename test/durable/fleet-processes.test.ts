@@ -4,8 +4,13 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sql, type Kysely } from 'kysely';
-import { openFleet, type OpenedFleet } from '../../server/durable/fleet/open.ts';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import {
+  openFleet,
+  type OpenedFleet,
+  type OpenFleetOptions,
+} from '../../server/durable/fleet/open.ts';
 import { grantFleetRole, type FleetTables } from '../../server/durable/fleet/tables.ts';
 import { LostLease } from '../../server/durable/port.ts';
 import {
@@ -19,7 +24,7 @@ type Fleet = OpenedFleet<FleetTestTables>;
 
 interface FleetBench {
   readonly url: string;
-  open(options?: Partial<Parameters<typeof openFleet>[0]>): Promise<Fleet>;
+  open(options?: Partial<OpenFleetOptions<FleetTestTables>>): Promise<Fleet>;
 }
 
 function onFleet(body: (bench: FleetBench) => Promise<void>): () => Promise<void> {
@@ -139,6 +144,37 @@ suite('fleet: processes', () => {
       assert.ok(errors[0] instanceof LostLease);
       const notes = await db.selectFrom('notes').select('text').execute();
       assert.deepEqual(notes, [{ text: 'try 2' }]);
+    }),
+  );
+
+  test(
+    'commit and record write in transactions of the database that the store has opened',
+    onFleet(async (bench) => {
+      const pool = new pg.Pool({
+        connectionString: bench.url,
+        application_name: 'the store',
+        max: 2,
+      });
+      const bodiesDb = new Kysely<FleetTestTables>({ dialect: new PostgresDialect({ pool }) });
+      const { durable } = await bench.open({ bodiesDb });
+      const who = async (tx: Kysely<FleetTestTables>): Promise<string | undefined> => {
+        const { rows } = await sql<{ name: string }>`
+          select current_setting('application_name') as name`.execute(tx);
+        return rows[0]?.name;
+      };
+      durable.workflow('who', async (run) => {
+        const seen: unknown[] = [];
+        await run.step(
+          'one',
+          async () => null,
+          async (tx) => void seen.push(await who(tx)),
+        );
+        return [...seen, await run.commit('two', who)];
+      });
+      await durable.launch();
+      await durable.start('who', 'w1', null, inQueue);
+      assert.deepEqual((await durable.wait('w1')).result, ['the store', 'the store']);
+      await bodiesDb.destroy();
     }),
   );
 

@@ -88,8 +88,8 @@ export class Announcements {
 
   #hear(payload: string): void {
     if (this.#closed) return;
-    const { from, ...news } = JSON.parse(payload) as News & { readonly from: string };
-    if (from !== this.#options.executorId) this.#options.onHeard(news);
+    const told = newsOf(payload);
+    if (told.from !== this.#options.executorId) this.#options.onHeard(told.news);
   }
 
   #lose(error: unknown): void {
@@ -148,4 +148,22 @@ function payloadOf(from: string, news: News): string {
   const payload = JSON.stringify({ from, ...news });
   if (Buffer.byteLength(payload) <= payloadBytesMax) return payload;
   return JSON.stringify({ from, ...news, ended: 'all' });
+}
+
+/** Anybody may write to the channel; what is not ours says that something may have happened. */
+function newsOf(payload: string): { readonly from: string; readonly news: News } {
+  try {
+    const told = JSON.parse(payload) as Partial<Record<string, unknown>> | null;
+    const ended = told?.['ended'];
+    return {
+      from: String(told?.['from']),
+      news: {
+        work: told?.['work'] === true,
+        cancel: told?.['cancel'] === true,
+        ended: Array.isArray(ended) ? ended.map(String) : 'all',
+      },
+    };
+  } catch {
+    return { from: '', news: everything };
+  }
 }

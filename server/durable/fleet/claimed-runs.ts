@@ -23,6 +23,7 @@ interface Running<Tx> {
 
 export interface ClaimedRunsOptions<Tx> {
   readonly db: Db;
+  readonly bodiesDb: Db;
   readonly clock: Clock;
   readonly executorId: string;
   readonly takeOverAfterMs: number;
@@ -113,9 +114,9 @@ export class ClaimedRuns<Tx> {
   }
 
   #enter({ id, queue, memos }: ClaimedWorkflow, token: string): Running<Tx> {
-    const { db, clock, crashPoint } = this.#options;
+    const { db, bodiesDb, clock, crashPoint } = this.#options;
     const fence = { id, token };
-    const store = new FleetStepStore<Tx>(db, fence);
+    const store = new FleetStepStore<Tx>(db, bodiesDb, fence);
     const run = new WorkflowRun<Tx>({ clock, crashPoint }, id, store, memos);
     if (this.#closing.signal.aborted) run.stop('closing');
     const letGo = Promise.withResolvers<void>();

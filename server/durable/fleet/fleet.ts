@@ -26,11 +26,15 @@ import * as executors from './executors.ts';
 import { RepeatedJob } from './repeated-job.ts';
 import * as statements from './statements.ts';
 import type { Db, WorkflowRow } from './statements.ts';
+import type { FleetTables } from './tables.ts';
 
 export interface FleetOptions {
-  /** Of one database, prepared by `prepareFleetDatabase`. The pool is shared with DBOS, which takes a few of it. */
+  /** To a database prepared by `prepareFleetDatabase`. Shared with DBOS, which takes a few connections of it. */
   readonly pool: Pool;
-  readonly db: Kysely<never>;
+  /** On that pool, for what the adapter itself asks and writes. */
+  readonly db: Kysely<FleetTables>;
+  /** The same database as bodies see it: `commit` and `record` write in transactions of this one. */
+  readonly bodiesDb: Kysely<never>;
   readonly clock: Clock;
   /** Names this process; `processIdentity()` outside tests. Never used twice: two with one name would share claims. */
   readonly executorId: string;
@@ -86,13 +90,13 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
 
   constructor(options: FleetOptions) {
     this.#options = options;
-    this.#db = options.db as unknown as Db;
+    this.#db = options.db;
     this.#tickMs = Math.max(1, Math.min(tickMsMax, Math.floor(options.takeOverAfterMs / 3)));
     const onTrouble = (error: unknown): void => options.onTrouble?.(error);
     const { pool, executorId } = options;
     this.#runs = new ClaimedRuns({
       ...options,
-      db: this.#db,
+      bodiesDb: options.bodiesDb as unknown as Db,
       bodies: this.#bodies,
       onTrouble,
       onEnded: (id) => this.#runEnded(id),

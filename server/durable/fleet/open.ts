@@ -13,8 +13,13 @@ import { prepareFleetDatabase, type FleetTables } from './tables.ts';
  */
 export const compatibilityNumber = 'drover-1';
 
-export interface OpenFleetOptions {
+export interface OpenFleetOptions<Tables> {
   readonly url: string;
+  /**
+   * The same database as the store opens it, so that `commit` and `record` write under the store's own rules (its
+   * transactions that write take turns). Stays the caller's to close. One on the adapter's pool unless given.
+   */
+  readonly bodiesDb?: Kysely<Tables>;
   /** Named for this very process unless given. */
   readonly executorId?: string;
   readonly applicationVersion?: string;
@@ -29,6 +34,7 @@ export interface OpenFleetOptions {
 
 export interface OpenedFleet<Tables> {
   readonly durable: FleetDurable<Transaction<Tables>>;
+  /** What bodies write in. */
   readonly db: Kysely<Tables>;
   /** Closes the adapter, then the pool. */
   close(): Promise<void>;
@@ -39,17 +45,19 @@ const poolSizeDefault = 10;
 /** One listens, DBOS may hold one, a commit holds one: with fewer they would wait for each other. */
 const poolSizeMin = 4;
 
-export async function openFleet<Tables>(options: OpenFleetOptions): Promise<OpenedFleet<Tables>> {
+export async function openFleet<Tables>(
+  options: OpenFleetOptions<Tables>,
+): Promise<OpenedFleet<Tables>> {
   const takeOverAfterMs = options.takeOverAfterMs ?? takeOverAfterMsDefault;
   const pool = openPool(options, takeOverAfterMs);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<FleetTables>({ dialect: new PostgresDialect({ pool }) });
+  const bodiesDb = options.bodiesDb ?? (db as unknown as Kysely<Tables>);
   try {
-    if (options.prepare !== false) {
-      await prepareFleetDatabase(db as unknown as Kysely<FleetTables>, pool);
-    }
+    if (options.prepare !== false) await prepareFleetDatabase(db, pool);
     const durable = await createFleetDurable<Tables>({
       pool,
-      db: db as unknown as Kysely<never>,
+      db,
+      bodiesDb: bodiesDb as unknown as Kysely<never>,
       clock: systemClock,
       executorId: options.executorId ?? processIdentity(),
       isExecutorAlive: isProcessAlive,
@@ -62,14 +70,17 @@ export async function openFleet<Tables>(options: OpenFleetOptions): Promise<Open
       await durable.close();
       await db.destroy();
     };
-    return { durable, db, close };
+    return { durable, db: bodiesDb, close };
   } catch (error) {
     await db.destroy();
     throw error;
   }
 }
 
-function openPool(options: OpenFleetOptions, takeOverAfterMs: number): Pool {
+function openPool(
+  options: Pick<OpenFleetOptions<never>, 'url' | 'poolSize' | 'onTrouble'>,
+  takeOverAfterMs: number,
+): Pool {
   const pool = new Pool({
     connectionString: options.url,
     max: Math.max(poolSizeMin, options.poolSize ?? poolSizeDefault),

@@ -9,10 +9,12 @@ import { isDatabaseTrouble } from './trouble.ts';
 export class FleetStepStore<Tx> implements StepStore<Tx> {
   readonly isTrouble = isDatabaseTrouble;
   readonly #db: Db;
+  readonly #bodiesDb: Db;
   readonly #fence: Fence;
 
-  constructor(db: Db, fence: Fence) {
+  constructor(db: Db, bodiesDb: Db, fence: Fence) {
     this.#db = db;
+    this.#bodiesDb = bodiesDb;
     this.#fence = fence;
   }
 
@@ -22,7 +24,7 @@ export class FleetStepStore<Tx> implements StepStore<Tx> {
     record: ((tx: Tx) => Promise<void>) | undefined,
   ): Promise<boolean> {
     if (record === undefined) return insertStep(this.#db, this.#fence, name, output);
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#bodiesDb.transaction().execute(async (tx) => {
       if (!(await insertStep(tx, this.#fence, name, output))) return false;
       await record(asCallersTransaction<Tx>(tx));
       return true;
@@ -30,7 +32,7 @@ export class FleetStepStore<Tx> implements StepStore<Tx> {
   }
 
   commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict> {
-    return this.#db.transaction().execute(async (tx): Promise<CommitVerdict> => {
+    return this.#bodiesDb.transaction().execute(async (tx): Promise<CommitVerdict> => {
       const verdict = await mayCommit(tx, this.#fence);
       if (verdict !== 'yes') return { verdict };
       const output = await body(asCallersTransaction<Tx>(tx));
