@@ -7,6 +7,8 @@ export interface StallingProxy {
   readonly port: number;
   readonly cut: () => void;
   readonly mend: () => void;
+  /** For new connections only: the old ones stay dead without a word. */
+  readonly mendForNew: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -42,6 +44,9 @@ export async function startStallingProxy(toPort: number): Promise<StallingProxy>
     mend: () => {
       isCut = false;
       for (const socket of sockets) socket.resume();
+    },
+    mendForNew: () => {
+      isCut = false;
     },
     close: async () => {
       const closed = once(server, 'close');

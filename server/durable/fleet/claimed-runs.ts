@@ -1,6 +1,6 @@
 // The workflows that this process has claimed, from the claim to the record of their end.
 
-import { errorText, fromJson, toJson } from '../json.ts';
+import { errorText, toJson } from '../json.ts';
 import type { Clock, WorkflowBody } from '../port.ts';
 import { WorkflowRun, type StopCause } from '../run.ts';
 import type { ClaimedWorkflow } from './claim.ts';
@@ -16,7 +16,7 @@ interface Running<Tx> {
   readonly queue: string;
   /** Whether DBOS has called the body, and whether that has returned. */
   body: 'not begun' | 'runs' | 'returned';
-  /** Resolved when we do not wait for DBOS to record an end. */
+  /** Resolved when the end is recorded, or nothing more is to be. */
   readonly letGo: PromiseWithResolvers<void>;
   readonly ended: PromiseWithResolvers<void>;
 }
@@ -126,18 +126,18 @@ export class ClaimedRuns<Tx> {
     return running;
   }
 
-  /** Until DBOS has recorded the end, or need not. Never rejects. */
+  /** Until the end is recorded, or the claim given up. Never rejects. */
   async #follow(running: Running<Tx>, recorded: Promise<unknown> | undefined): Promise<void> {
     const recordedOrNot = recorded?.catch(() => undefined);
     await Promise.race([recordedOrNot, running.letGo.promise]);
-    if (running.body === 'not begun') await this.#giveUp(running);
+    if (running.body === 'not begun') await this.#giveUp(running.fence);
     this.#running.delete(running.fence.id);
     running.ended.resolve();
     this.#options.onEnded(running.fence.id);
   }
 
-  /** Called by DBOS. What it returns or throws is what DBOS records, if the claim is still held then. */
-  async execute(name: string, fence: Fence, input: unknown): Promise<unknown> {
+  /** Called by DBOS. Always throws: the end is recorded before, and DBOS takes it from there. */
+  async execute(name: string, fence: Fence, input: unknown): Promise<never> {
     const running = this.#running.get(fence.id);
     if (running?.fence.token !== fence.token) {
       // DBOS took it up by itself, from the queue into which its own tools put what they resume. We take it up instead.
@@ -147,35 +147,54 @@ export class ClaimedRuns<Tx> {
     }
     running.body = 'runs';
     try {
-      return await this.#outcomeOf(running, name, input);
+      await this.#end(running, await this.#outcomeOf(running, name, input));
     } finally {
       running.body = 'returned';
+      running.letGo.resolve();
     }
-  }
-
-  async #outcomeOf(running: Running<Tx>, name: string, input: unknown): Promise<unknown> {
-    const { run, fence } = running;
-    let failure: unknown = null;
-    try {
-      const body = this.#options.bodies.get(name);
-      if (body === undefined) throw new Error(`there is no workflow named ${name}`);
-      if (run.cause === null) {
-        const output = toJson(await body(run, input));
-        if (recordsItsEnd(run.cause)) return fromJson(output) ?? null;
-      }
-    } catch (error) {
-      if (isDatabaseTrouble(error)) run.stop('storage');
-      failure = error;
-    }
-    if (run.cause === null) throw new Error(errorText(failure));
-    if (run.cause === 'storage') this.#toGiveUp.set(fence.token + fence.id, fence);
-    else if (run.cause !== 'lost') await this.#giveUp(running);
-    running.letGo.resolve();
     throw dbos.notOursToEnd(fence.id);
   }
 
+  async #outcomeOf(
+    { run }: Running<Tx>,
+    name: string,
+    input: unknown,
+  ): Promise<statements.Outcome | null> {
+    const body = this.#options.bodies.get(name);
+    if (run.cause !== null) return null;
+    try {
+      if (body === undefined) throw new Error(`there is no workflow named ${name}`);
+      return { status: 'SUCCESS', output: toJson(await body(run, input)) ?? 'null' };
+    } catch (error) {
+      if (isDatabaseTrouble(error)) run.stop('storage');
+      if (stopped(run)) return null;
+      return { status: 'ERROR', error: errorText(error) };
+    }
+  }
+
+  /**
+   * We record the end ourselves, under the token as DBOS would: it takes some troubles of the database for failures of
+   * the workflow. Never rejects.
+   */
+  async #end({ run, fence }: Running<Tx>, outcome: statements.Outcome | null): Promise<void> {
+    if (run.cause === 'lost') return;
+    if (run.cause === 'storage') {
+      this.#toGiveUp.set(fence.token + fence.id, fence);
+    } else if (outcome === null) {
+      await this.#giveUp(fence);
+    } else {
+      try {
+        await statements.finish(this.#options.db, fence, outcome);
+      } catch (error) {
+        // It begins again, and ends from its memos.
+        this.#toGiveUp.set(fence.token + fence.id, fence);
+        this.#options.onTrouble(error);
+      }
+    }
+  }
+
   /** Never rejects: what could not be given up is given up by the next check, or taken over when our heartbeat runs out. */
-  async #giveUp({ fence }: Running<Tx>): Promise<void> {
+  async #giveUp(fence: Fence): Promise<void> {
     try {
       await statements.giveUp(this.#options.db, fence);
     } catch (error) {
@@ -214,7 +233,6 @@ export class ClaimedRuns<Tx> {
   }
 }
 
-/** A body that came to its end although the process closes has ended. */
-function recordsItsEnd(cause: StopCause | null): boolean {
-  return cause === null || cause === 'closing';
+function stopped<Tx>(run: WorkflowRun<Tx>): boolean {
+  return run.cause !== null;
 }

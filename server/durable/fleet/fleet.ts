@@ -1,7 +1,7 @@
 // The fleet adapter of the durable port: workflows of DBOS on PostgreSQL, run by any number of processes and machines.
 //
-// DBOS keeps the workflows, runs the bodies and records how they end. Ours are the claim (limits for each process, order,
-// no poll), the memos by name in the transaction of the state change, the heartbeats and the taking over. See the ADR.
+// DBOS keeps the workflows and runs the bodies. Ours are the claim (limits for each process, order, no poll), the memos by
+// name in the transaction of the state change, the record of the end, the heartbeats and the taking over. See ADR 13.
 //
 // Work is found at once, told by NOTIFY; one tick a second does all that needs the clock, and finds what was not heard.
 
@@ -44,6 +44,8 @@ export interface FleetOptions {
   readonly applicationVersion: string;
   /** How long after its last heartbeat the work of a process is taken over. */
   readonly takeOverAfterMs: number;
+  /** The heartbeat could not be written for that long: the connections are no good. Called again for each such time. */
+  readonly onExpired?: (() => void) | undefined;
   /** For crash tests: called when a step or commit has been stored, before its result is given out. */
   readonly crashPoint?: ((workflowId: string, stepName: string) => void) | undefined;
   /** Told of errors of the database outside of any caller's request. The adapter tries again by itself. */
@@ -231,7 +233,6 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
 
   async #closeOnce(): Promise<void> {
     this.#callOffTick?.();
-    this.#callOffExpiry?.();
     this.#runs.close();
     // Before the bodies are awaited: one of them may itself wait for another workflow.
     this.#waiters.rejectAll(new Error('the durable adapter is closed'));
@@ -243,6 +244,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     } catch (error) {
       this.#options.onTrouble?.(error); // The heartbeat runs out instead.
     }
+    this.#callOffExpiry?.();
     if (this.#launched) this.#announcements.tell({ work: true });
     await this.#announcements.close();
   }
@@ -337,8 +339,17 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     const aliveUntil = clock.now() + takeOverAfterMs;
     await executors.beat(this.#db, executorId, takeOverAfterMs);
     this.#aliveUntil = aliveUntil;
+    this.#expireIn(aliveUntil - clock.now());
+  }
+
+  #expireIn(delayMs: number): void {
+    const { clock, takeOverAfterMs, onExpired } = this.#options;
     this.#callOffExpiry?.();
-    this.#callOffExpiry = clock.timer(aliveUntil - clock.now(), () => this.#runs.stopAll('lost'));
+    this.#callOffExpiry = clock.timer(delayMs, () => {
+      this.#runs.stopAll('lost');
+      onExpired?.();
+      this.#expireIn(takeOverAfterMs);
+    });
   }
 
   #isDead({ id, expired }: executors.ExecutorRow): boolean {

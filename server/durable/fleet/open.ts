@@ -1,10 +1,10 @@
 // Opens a fleet's database from its URL: one bounded pool, Kysely on it, DBOS's tables and ours, and the adapter.
 
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
-import { Pool } from 'pg';
 import { isProcessAlive, processIdentity } from '../embedded/process-identity.ts';
 import { systemClock } from '../embedded/system-clock.ts';
 import { createFleetDurable, type FleetDurable } from './fleet.ts';
+import { openFleetPool } from './pool.ts';
 import { prepareFleetDatabase, type FleetTables } from './tables.ts';
 
 /**
@@ -42,14 +42,17 @@ export interface OpenedFleet<Tables> {
 
 const takeOverAfterMsDefault = 15_000;
 const poolSizeDefault = 10;
-/** One listens, DBOS may hold one, a commit holds one: with fewer they would wait for each other. */
-const poolSizeMin = 4;
 
 export async function openFleet<Tables>(
   options: OpenFleetOptions<Tables>,
 ): Promise<OpenedFleet<Tables>> {
   const takeOverAfterMs = options.takeOverAfterMs ?? takeOverAfterMsDefault;
-  const pool = openPool(options, takeOverAfterMs);
+  const { pool, dropAll } = openFleetPool({
+    url: options.url,
+    connectionsMax: options.poolSize ?? poolSizeDefault,
+    takeOverAfterMs,
+    onTrouble: (error) => options.onTrouble?.(error),
+  });
   const db = new Kysely<FleetTables>({ dialect: new PostgresDialect({ pool }) });
   const bodiesDb = options.bodiesDb ?? (db as unknown as Kysely<Tables>);
   try {
@@ -63,6 +66,7 @@ export async function openFleet<Tables>(
       isExecutorAlive: isProcessAlive,
       applicationVersion: options.applicationVersion ?? compatibilityNumber,
       takeOverAfterMs,
+      onExpired: dropAll,
       crashPoint: options.crashPoint,
       onTrouble: options.onTrouble,
     });
@@ -75,28 +79,4 @@ export async function openFleet<Tables>(
     await db.destroy();
     throw error;
   }
-}
-
-function openPool(
-  options: Pick<OpenFleetOptions<never>, 'url' | 'poolSize' | 'onTrouble'>,
-  takeOverAfterMs: number,
-): Pool {
-  const pool = new Pool({
-    connectionString: options.url,
-    max: Math.max(poolSizeMin, options.poolSize ?? poolSizeDefault),
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    application_name: 'drover',
-    // A machine that is cut off inside a transaction must not keep its rows from those that take over.
-    idle_in_transaction_session_timeout: Math.max(1_000, takeOverAfterMs),
-  });
-  // The pool hears only of its idle connections. One that breaks in use tells whoever uses it, and then this listener:
-  // without any, the restart of a database would end the process.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => {
-    client.on('error', (error) => {
-      if (!pool.ending) options.onTrouble?.(error);
-    });
-  });
-  return pool;
 }

@@ -1,7 +1,7 @@
 // Every SQL statement of the fleet adapter over DBOS's table of workflows and our table of steps.
 //
 // DBOS's states are ENQUEUED (our pending), PENDING (our running), SUCCESS, ERROR, CANCELLED. `owner_xid` is its token of
-// a claim: DBOS records an end, and we record a step, only under the token that the row holds. A cancel of a running
+// a claim: ends and steps are recorded only under the token that the row holds. A cancel of a running
 // workflow prefixes the token, which refuses everything but the step in flight until its owner has given it up.
 
 import { sql, type Kysely } from 'kysely';
@@ -177,6 +177,31 @@ export async function mayCommit(db: Db, fence: Fence): Promise<'yes' | 'lost' | 
   const row = rows[0];
   if (row === undefined) return 'lost';
   return row.token === fence.token ? 'yes' : 'cancelled';
+}
+
+export type Outcome =
+  | { readonly status: 'SUCCESS'; readonly output: string }
+  | { readonly status: 'ERROR'; readonly error: string };
+
+/** Ends a claim. A cancel that was asked for in time wins over the outcome. Nothing happens if it was lost before. */
+export async function finish(db: Db, fence: Fence, outcome: Outcome): Promise<void> {
+  const output = outcome.status === 'SUCCESS' ? outcome.output : null;
+  const error =
+    outcome.status === 'ERROR' ? JSON.stringify({ name: 'Error', message: outcome.error }) : null;
+  await sql`
+    with ended as (
+      update dbos.workflow_status set
+        status = case when owner_xid like 'cancel:%' then 'CANCELLED' else ${outcome.status} end,
+        completed_at = ${nowMs}, updated_at = ${nowMs}, owner_xid = null
+      where workflow_uuid = ${fence.id} and status = 'PENDING'
+        and owner_xid in (${fence.token}, ${cancelPrefix + fence.token})
+      returning workflow_uuid, status
+    )
+    insert into dbos.workflow_output (workflow_uuid, output, error)
+    select workflow_uuid, ${output}, ${error} from ended where status <> 'CANCELLED'
+    on conflict (workflow_uuid) do update set output = excluded.output, error = excluded.error`.execute(
+    db,
+  );
 }
 
 /** What every giving up of a claim sets: back to the queue, or to cancelled if that was asked for. */

@@ -16,7 +16,7 @@ const troubleCodes = new Set([
 ]);
 /** The driver's own errors have no code. */
 const troubleMessage =
-  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Cannot use a pool)/;
+  /^(Connection terminated|Client was closed and is not queryable|Client has encountered a connection error|timeout exceeded when trying to connect|Cannot use a pool)/;
 
 export function isDatabaseTrouble(error: unknown): boolean {
   if (error instanceof Refusal) return error.kind === 'database';
