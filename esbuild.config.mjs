@@ -47,6 +47,14 @@ const bundles = [
     target: 'node24',
     format: 'esm',
     splitting: true,
+    // DBOS and pg look for these at run time and do without them.
+    external: [
+      'winston',
+      'winston-transport',
+      '@opentelemetry/*',
+      '@dbos-inc/dbos-enterprise',
+      'pg-native',
+    ],
     chunkNames: 'chunk-[hash]',
     // Some dependencies are CommonJS and call require() for Node's own modules.
     banner: {

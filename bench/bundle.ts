@@ -9,11 +9,12 @@ import { build } from 'esbuild';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 
-export type Program = 'engine-run' | 'store-run' | 'backend' | 'helper';
+export type Program = 'engine-run' | 'store-run' | 'fleet-run' | 'backend' | 'helper';
 
 const entries: Readonly<Record<Program, string>> = {
   'engine-run': 'bench/engine-run.ts',
   'store-run': 'bench/store-run.ts',
+  'fleet-run': 'bench/fleet-run.ts',
   backend: 'server/main/backend-main.ts',
   helper: 'server/main/helper-main.ts',
 };
@@ -49,6 +50,13 @@ export async function bundle(folder: string): Promise<Programs> {
     format: 'esm',
     sourcemap: false,
     logLevel: 'warning',
+    external: [
+      'winston',
+      'winston-transport',
+      '@opentelemetry/*',
+      '@dbos-inc/dbos-enterprise',
+      'pg-native',
+    ],
     banner: {
       js: "import { createRequire as benchCreateRequire } from 'node:module'; const require = benchCreateRequire(import.meta.url);",
     },

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import type { Bench } from './bench.ts';
 import { bundle } from './bundle.ts';
+import { benchFleet } from './fleet.ts';
 import { isMet, short, tableText, type Figure } from './figures.ts';
 import { benchIdle, benchStreams } from './idle.ts';
 import { readOptions, usage, type Part } from './options.ts';
@@ -21,6 +22,7 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   dispatch: benchDispatch,
   idle: benchIdle,
   streams: benchStreams,
+  fleet: benchFleet,
 };
 
 function load(): string {

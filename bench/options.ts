@@ -13,6 +13,7 @@ export const parts = [
   'dispatch',
   'idle',
   'streams',
+  'fleet',
 ] as const;
 export type Part = (typeof parts)[number];
 

@@ -2,7 +2,6 @@
 
 import { writeSync } from 'node:fs';
 import type { QueueLimits } from '../../server/durable/port.ts';
-import { embeddedHarness } from './embedded-harness.ts';
 import type { DurableHarness } from './harness.ts';
 import { endAbruptly, registerTestWorkflows, type CrashAt } from './workflows.ts';
 
@@ -16,7 +15,17 @@ export interface ChildOrders {
   readonly queues?: { readonly [name: string]: QueueLimits };
 }
 
-const harnesses: readonly DurableHarness<never>[] = [embeddedHarness as DurableHarness<never>];
+/** Only the one that is asked for is loaded: many children are started. */
+async function harnessOf(adapter: string): Promise<DurableHarness<never>> {
+  switch (adapter) {
+    case 'embedded':
+      return (await import('./embedded-harness.ts')).embeddedHarness as DurableHarness<never>;
+    case 'fleet':
+      return (await import('./fleet-harness.ts')).fleetHarness as DurableHarness<never>;
+    default:
+      throw new Error(`no adapter ${adapter}`);
+  }
+}
 
 /** Unbuffered, so that a line is out before the process ends or stops itself. */
 function tell(line: string): void {
@@ -24,8 +33,7 @@ function tell(line: string): void {
 }
 
 async function main(orders: ChildOrders): Promise<void> {
-  const harness = harnesses.find(({ adapter }) => adapter === orders.adapter);
-  if (harness === undefined) throw new Error(`no adapter ${orders.adapter}`);
+  const harness = await harnessOf(orders.adapter);
   const { crashAt } = orders;
   const store = await harness.open(orders.location, {
     ...(orders.leaseMs !== undefined && { leaseMs: orders.leaseMs }),

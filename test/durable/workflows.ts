@@ -152,6 +152,7 @@ async function zombie<Tx>(run: DurableRun<Tx>, settings: WorkflowSettings): Prom
   }
   return run.step('z3', async () => {
     appendLog(settings.folder, 'z3');
+    settings.tell?.('ran z3');
     return 'done';
   });
 }

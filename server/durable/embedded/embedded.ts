@@ -5,6 +5,7 @@
 // dead, and looks for the ends that are waited for.
 
 import type { Kysely, Transaction } from 'kysely';
+import { errorText, fromJson, toJson } from '../json.ts';
 import type {
   Clock,
   Durable,
@@ -13,14 +14,14 @@ import type {
   WorkflowBody,
   WorkflowInfo,
 } from '../port.ts';
+import { WorkflowRun, type RunContext, type StopCause } from '../run.ts';
+import { Waiters } from '../waiters.ts';
 import { claimWork } from './claim.ts';
-import { errorText, fromJson, toJson } from './json.ts';
-import { WorkflowRun, type RunContext, type StopCause } from './run.ts';
 import * as statements from './statements.ts';
-import type { ClaimedRow, Db, Outcome, WorkflowRow } from './statements.ts';
+import type { ClaimedRow, Db, Fence, Outcome, WorkflowRow } from './statements.ts';
+import { EmbeddedStepStore } from './step-store.ts';
 import type { DurableTables } from './tables.ts';
 import { isDatabaseTrouble } from './trouble.ts';
-import { Waiters } from './waiters.ts';
 
 export interface EmbeddedOptions<Tables extends DurableTables> {
   readonly db: Kysely<Tables>;
@@ -43,6 +44,7 @@ export interface EmbeddedDurable<Tx> extends Durable<Tx> {
 
 interface Running<Tx> {
   readonly run: WorkflowRun<Tx>;
+  readonly fence: Fence;
   readonly queue: string;
   readonly done: Promise<void>;
 }
@@ -79,7 +81,7 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
 
   constructor(options: AdapterOptions) {
     this.#options = options;
-    this.#context = { db: options.db, clock: options.clock, crashPoint: options.crashPoint };
+    this.#context = { clock: options.clock, crashPoint: options.crashPoint };
     this.#tickMs = Math.max(1, Math.min(tickMsMax, Math.floor(options.leaseMs / 3)));
   }
 
@@ -243,16 +245,19 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
   }
 
   #begin(row: ClaimedRow, memos: Map<string, string | null>): void {
-    const fence = { id: row.id, owner: this.#options.processId, epoch: row.epoch };
-    const run = new WorkflowRun<Tx>(this.#context, fence, memos);
+    const { db, clock, processId } = this.#options;
+    const fence = { id: row.id, owner: processId, epoch: row.epoch };
+    const store = new EmbeddedStepStore<Tx>(db, clock, fence);
+    const run = new WorkflowRun<Tx>(this.#context, row.id, store, memos);
     if (this.#closed !== null) run.stop('closing');
-    this.#running.set(row.id, { run, queue: row.queue, done: this.#runToEnd(run, row) });
+    const done = this.#runToEnd(run, fence, row);
+    this.#running.set(row.id, { run, fence, queue: row.queue, done });
   }
 
   /** Never rejects. */
-  async #runToEnd(run: WorkflowRun<Tx>, row: ClaimedRow): Promise<void> {
+  async #runToEnd(run: WorkflowRun<Tx>, fence: Fence, row: ClaimedRow): Promise<void> {
     const outcome = await this.#outcomeOf(run, row);
-    if (run.cause !== 'lost' && run.cause !== 'storage') await this.#finish(run, outcome);
+    if (run.cause !== 'lost' && run.cause !== 'storage') await this.#finish(fence, outcome);
     this.#running.delete(row.id);
     this.wake();
   }
@@ -272,9 +277,9 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
     }
   }
 
-  async #finish(run: WorkflowRun<Tx>, outcome: Outcome): Promise<void> {
+  async #finish(fence: Fence, outcome: Outcome): Promise<void> {
     try {
-      const row = await statements.finish(this.#options.db, run.fence, outcome, this.#now());
+      const row = await statements.finish(this.#options.db, fence, outcome, this.#now());
       if (row !== null && isEnded(row)) this.#waiters.settle(toInfo(row));
     } catch (error) {
       // The row stays ours in the file until its lease runs out; then it is claimed again and ends from its memos.
@@ -314,9 +319,9 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
   /** Renews when a third of the lease has gone, and stops what was taken over or cancelled by another process. */
   async #checkLeases(): Promise<void> {
     const { db, processId, leaseMs } = this.#options;
-    const runs = [...this.#running.values()].map(({ run }) => run);
-    if (runs.length === 0) return;
-    const ids = runs.map((run) => run.workflowId);
+    const running = [...this.#running.values()];
+    if (running.length === 0) return;
+    const ids = running.map(({ fence }) => fence.id);
     const renewedUntil = this.#now() + leaseMs;
     const renew = this.#leasesExpireAt - this.#now() <= (leaseMs * 2) / 3;
     const held = renew
@@ -324,9 +329,9 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
       : await statements.readHeld(db, processId, ids);
     if (renew) this.#leasesExpireAt = renewedUntil;
     const heldById = new Map(held.map((row) => [row.id, row]));
-    for (const run of runs) {
-      const row = heldById.get(run.workflowId);
-      if (row?.epoch !== run.fence.epoch) run.stop('lost');
+    for (const { run, fence } of running) {
+      const row = heldById.get(fence.id);
+      if (row?.epoch !== fence.epoch) run.stop('lost');
       else if (row.cancel_requested === 1) run.stop('cancelled');
     }
   }

@@ -1,6 +1,6 @@
 // Who waits for the end of which workflow.
 
-import type { WorkflowInfo } from '../port.ts';
+import type { WorkflowInfo } from './port.ts';
 
 interface Waiter {
   resolve(info: WorkflowInfo): void;
@@ -12,6 +12,10 @@ export class Waiters {
 
   get ids(): readonly string[] {
     return [...this.#byId.keys()];
+  }
+
+  has(id: string): boolean {
+    return this.#byId.has(id);
   }
 
   /** The promise, and a function that gives the waiting up. */

@@ -1,11 +1,7 @@
-// One claimed workflow in this process: memos, fenced writes, and the signal that ends it early.
+// One claimed workflow in this process: memos, fenced writes, and the signal that ends it early. Both adapters use it.
 
-import type { Kysely, Transaction } from 'kysely';
-import { LostLease, type Clock, type DurableRun } from '../port.ts';
 import { fromJson, toJson } from './json.ts';
-import { insertStep, mayCommit, type Fence } from './statements.ts';
-import type { DurableTables } from './tables.ts';
-import { isDatabaseTrouble } from './trouble.ts';
+import { LostLease, type Clock, type DurableRun } from './port.ts';
 
 /**
  * Why a run is ended from outside. `lost`: another process has it, so nothing more is written. `cancelled` and
@@ -14,8 +10,25 @@ import { isDatabaseTrouble } from './trouble.ts';
  */
 export type StopCause = 'lost' | 'cancelled' | 'closing' | 'storage';
 
+export type CommitVerdict =
+  | { readonly verdict: 'yes'; readonly output: string | null }
+  | { readonly verdict: 'lost' | 'cancelled' };
+
+/** Where the steps of one claim are stored. Every write is refused when the claim is no longer held. */
+export interface StepStore<Tx> {
+  /** False when the lease is lost: then nothing was written, and `record` was not called. */
+  storeStep(
+    name: string,
+    output: string | null,
+    record: ((tx: Tx) => Promise<void>) | undefined,
+  ): Promise<boolean>;
+  /** The body's writes and its output in one transaction, if the lease is held and no cancel was asked for. */
+  commit(name: string, body: (tx: Tx) => Promise<string | null>): Promise<CommitVerdict>;
+  /** Tells trouble of the database from a mistake of a workflow. */
+  isTrouble(error: unknown): boolean;
+}
+
 export interface RunContext {
-  readonly db: Kysely<DurableTables>;
   readonly clock: Clock;
   readonly crashPoint: ((workflowId: string, stepName: string) => void) | undefined;
 }
@@ -24,21 +37,24 @@ export interface RunContext {
 const sleepSliceMs = 30_000;
 
 export class WorkflowRun<Tx> implements DurableRun<Tx> {
-  readonly fence: Fence;
+  readonly workflowId: string;
   readonly #context: RunContext;
+  readonly #store: StepStore<Tx>;
   readonly #memos: Map<string, string | null>;
   readonly #inFlight = new Map<string, Promise<unknown>>();
   readonly #controller = new AbortController();
   #cause: StopCause | null = null;
 
-  constructor(context: RunContext, fence: Fence, memos: Map<string, string | null>) {
+  constructor(
+    context: RunContext,
+    workflowId: string,
+    store: StepStore<Tx>,
+    memos: Map<string, string | null>,
+  ) {
     this.#context = context;
-    this.fence = fence;
+    this.workflowId = workflowId;
+    this.#store = store;
     this.#memos = memos;
-  }
-
-  get workflowId(): string {
-    return this.fence.id;
   }
 
   get signal(): AbortSignal {
@@ -63,41 +79,18 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
   ): Promise<T> {
     return this.#once(name, async () => {
       const output = toJson(await body(this.signal));
+      const recordOutput = record && ((tx: Tx) => record(tx, fromJson(output) as T));
       // A step that finished is stored even if the run was stopped meanwhile: a resume need not repeat it.
-      const held = await this.#guard(() => this.#storeStep(name, output, record));
+      const held = await this.#guard(() => this.#store.storeStep(name, output, recordOutput));
       if (!held) this.#lose('lost');
       return output;
     });
   }
 
-  /** False when the lease is lost: then nothing was written, and `record` was not called. */
-  #storeStep<T>(
-    name: string,
-    output: string | null,
-    record: ((tx: Tx, value: T) => Promise<void>) | undefined,
-  ): Promise<boolean> {
-    const { db, clock } = this.#context;
-    if (record === undefined) return insertStep(db, this.fence, name, output, clock.now());
-    return db.transaction().execute(async (tx) => {
-      if (!(await insertStep(tx, this.fence, name, output, clock.now()))) return false;
-      await record(asCallersTransaction<Tx>(tx), fromJson(output) as T);
-      return true;
-    });
-  }
-
   commit<T>(name: string, body: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#once(name, async () => {
-      const { db, clock } = this.#context;
       const done = await this.#guard(() =>
-        db.transaction().execute(async (tx) => {
-          const verdict = await mayCommit(tx, this.fence);
-          if (verdict !== 'yes') return { verdict, output: null };
-          const output = toJson(await body(asCallersTransaction<Tx>(tx)));
-          const held = await insertStep(tx, this.fence, name, output, clock.now());
-          if (!held)
-            throw new Error(`the lease of ${this.workflowId} was lost inside a transaction`);
-          return { verdict, output };
-        }),
+        this.#store.commit(name, async (tx) => toJson(await body(tx))),
       );
       if (done.verdict !== 'yes') this.#lose(done.verdict);
       return done.output;
@@ -143,7 +136,7 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     try {
       return await write();
     } catch (error) {
-      if (isDatabaseTrouble(error)) this.stop('storage');
+      if (this.#store.isTrouble(error)) this.stop('storage');
       throw error;
     }
   }
@@ -168,9 +161,4 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
       this.signal.addEventListener('abort', end);
     });
   }
-}
-
-/** The caller chose Tx as the transaction type of the very database it handed us. */
-function asCallersTransaction<Tx>(tx: Transaction<DurableTables>): Tx {
-  return tx as unknown as Tx;
 }

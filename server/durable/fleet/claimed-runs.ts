@@ -1,0 +1,238 @@
+// The workflows that this process has claimed, from the claim to the record of their end.
+
+import { errorText, toJson } from '../json.ts';
+import type { Clock, WorkflowBody } from '../port.ts';
+import { WorkflowRun, type StopCause } from '../run.ts';
+import type { ClaimedWorkflow } from './claim.ts';
+import * as dbos from './dbos.ts';
+import * as statements from './statements.ts';
+import type { Db, Fence } from './statements.ts';
+import { FleetStepStore } from './step-store.ts';
+import { isDatabaseTrouble } from './trouble.ts';
+
+interface Running<Tx> {
+  readonly run: WorkflowRun<Tx>;
+  readonly fence: Fence;
+  readonly queue: string;
+  /** Whether DBOS has called the body, and whether that has returned. */
+  body: 'not begun' | 'runs' | 'returned';
+  /** Resolved when the end is recorded, or nothing more is to be. */
+  readonly letGo: PromiseWithResolvers<void>;
+  readonly ended: PromiseWithResolvers<void>;
+}
+
+export interface ClaimedRunsOptions<Tx> {
+  readonly db: Db;
+  readonly bodiesDb: Db;
+  readonly clock: Clock;
+  readonly executorId: string;
+  readonly takeOverAfterMs: number;
+  readonly bodies: ReadonlyMap<string, WorkflowBody<Tx, unknown, unknown>>;
+  readonly crashPoint?: ((workflowId: string, stepName: string) => void) | undefined;
+  readonly onTrouble: (error: unknown) => void;
+  readonly onEnded: (id: string) => void;
+  /** Something has been given up that this process may take itself. */
+  readonly onRoom: () => void;
+}
+
+export class ClaimedRuns<Tx> {
+  readonly #options: ClaimedRunsOptions<Tx>;
+  /** By workflow id. A run that lost its claim stays until its body has returned. */
+  readonly #running = new Map<string, Running<Tx>>();
+  /** Given up here, but not yet in the database, which was away. */
+  readonly #toGiveUp = new Map<string, Fence>();
+  /** Ends DBOS's own waiting for a database that is away. */
+  readonly #closing = new AbortController();
+
+  constructor(options: ClaimedRunsOptions<Tx>) {
+    this.#options = options;
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  has(id: string): boolean {
+    return this.#running.has(id);
+  }
+
+  countByQueue(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { queue } of this.#running.values()) {
+      counts.set(queue, (counts.get(queue) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  async begin(claimed: readonly ClaimedWorkflow[], token: string): Promise<void> {
+    if (claimed.length === 0) return;
+    const entered = claimed.map((work) => this.#enter(work, token));
+    const ids = claimed.map(({ id }) => id);
+    let recorded: ReadonlyMap<string, Promise<unknown>> = new Map();
+    try {
+      recorded = await dbos.runClaimed(ids, token, this.#closing.signal);
+    } finally {
+      for (const running of entered) void this.#follow(running, recorded.get(running.fence.id));
+    }
+  }
+
+  /** Ends a run of ours whose row is marked; resolves when its body has returned. */
+  async cancel(fence: Fence): Promise<void> {
+    const running = this.#running.get(fence.id);
+    running?.run.stop('cancelled');
+    // Without a body, DBOS was about to record an end, which the mark has made it refuse.
+    if (running?.body !== 'runs') {
+      await statements.giveUp(this.#options.db, fence);
+      running?.letGo.resolve();
+    }
+    await running?.ended.promise;
+  }
+
+  stopAll(cause: StopCause): void {
+    for (const { run } of this.#running.values()) run.stop(cause);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.stopAll('closing');
+  }
+
+  /** A body is waited for however long it takes; the record of its end only as long as nobody else may take over. */
+  async allEnded(checkEveryMs: number): Promise<void> {
+    const { clock, takeOverAfterMs } = this.#options;
+    const recordedBy = clock.now() + takeOverAfterMs;
+    while (this.#running.size > 0) {
+      const running = [...this.#running.values()];
+      const pause = Promise.withResolvers<void>();
+      const callOff = clock.timer(checkEveryMs, pause.resolve);
+      await Promise.race([Promise.all(running.map(({ ended }) => ended.promise)), pause.promise]);
+      callOff();
+      await this.check().catch(this.#options.onTrouble);
+      if (clock.now() < recordedBy) continue;
+      for (const { body, letGo } of running) if (body === 'returned') letGo.resolve();
+    }
+  }
+
+  #enter({ id, queue, memos }: ClaimedWorkflow, token: string): Running<Tx> {
+    const { db, bodiesDb, clock, crashPoint } = this.#options;
+    const fence = { id, token };
+    const store = new FleetStepStore<Tx>(db, bodiesDb, fence);
+    const run = new WorkflowRun<Tx>({ clock, crashPoint }, id, store, memos);
+    if (this.#closing.signal.aborted) run.stop('closing');
+    const letGo = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const running: Running<Tx> = { run, fence, queue, body: 'not begun', letGo, ended };
+    this.#running.set(id, running);
+    return running;
+  }
+
+  /** Until the end is recorded, or the claim given up. Never rejects. */
+  async #follow(running: Running<Tx>, recorded: Promise<unknown> | undefined): Promise<void> {
+    const recordedOrNot = recorded?.catch(() => undefined);
+    await Promise.race([recordedOrNot, running.letGo.promise]);
+    if (running.body === 'not begun') await this.#giveUp(running.fence);
+    this.#running.delete(running.fence.id);
+    running.ended.resolve();
+    this.#options.onEnded(running.fence.id);
+  }
+
+  /** Called by DBOS. Always throws: the end is recorded before, and DBOS takes it from there. */
+  async execute(name: string, fence: Fence, input: unknown): Promise<never> {
+    const running = this.#running.get(fence.id);
+    if (running?.fence.token !== fence.token) {
+      // DBOS took it up by itself, from the queue into which its own tools put what they resume. We take it up instead.
+      await statements.giveUp(this.#options.db, fence);
+      this.#options.onRoom();
+      throw dbos.notOursToEnd(fence.id);
+    }
+    running.body = 'runs';
+    try {
+      await this.#end(running, await this.#outcomeOf(running, name, input));
+    } finally {
+      running.body = 'returned';
+      running.letGo.resolve();
+    }
+    throw dbos.notOursToEnd(fence.id);
+  }
+
+  async #outcomeOf(
+    { run }: Running<Tx>,
+    name: string,
+    input: unknown,
+  ): Promise<statements.Outcome | null> {
+    const body = this.#options.bodies.get(name);
+    if (run.cause !== null) return null;
+    try {
+      if (body === undefined) throw new Error(`there is no workflow named ${name}`);
+      return { status: 'SUCCESS', output: toJson(await body(run, input)) ?? 'null' };
+    } catch (error) {
+      if (isDatabaseTrouble(error)) run.stop('storage');
+      if (stopped(run)) return null;
+      return { status: 'ERROR', error: errorText(error) };
+    }
+  }
+
+  /**
+   * We record the end ourselves, under the token as DBOS would: it takes some troubles of the database for failures of
+   * the workflow. Never rejects.
+   */
+  async #end({ run, fence }: Running<Tx>, outcome: statements.Outcome | null): Promise<void> {
+    if (run.cause === 'lost') return;
+    if (run.cause === 'storage') {
+      this.#toGiveUp.set(fence.token + fence.id, fence);
+    } else if (outcome === null) {
+      await this.#giveUp(fence);
+    } else {
+      try {
+        await statements.finish(this.#options.db, fence, outcome);
+      } catch (error) {
+        // It begins again, and ends from its memos.
+        this.#toGiveUp.set(fence.token + fence.id, fence);
+        this.#options.onTrouble(error);
+      }
+    }
+  }
+
+  /** Never rejects: what could not be given up is given up by the next check, or taken over when our heartbeat runs out. */
+  async #giveUp(fence: Fence): Promise<void> {
+    try {
+      await statements.giveUp(this.#options.db, fence);
+    } catch (error) {
+      this.#toGiveUp.set(fence.token + fence.id, fence);
+      this.#options.onTrouble(error);
+    }
+  }
+
+  /**
+   * Stops what was taken over or cancelled by another process, and gives up what stands as ours but does not run. Answers
+   * how many those were.
+   */
+  async check(): Promise<number> {
+    const { db, executorId } = this.#options;
+    const running = [...this.#running.values()];
+    const ids = running.map(({ fence }) => fence.id);
+    const held = ids.length > 0 ? await statements.readHeld(db, ids) : [];
+    const heldById = new Map(held.map((row) => [row.id, row]));
+    for (const { run, fence, body, letGo } of running) {
+      const row = heldById.get(fence.id);
+      if (row?.token === fence.token) {
+        if (row.cancelled) run.stop('cancelled');
+      } else if (body === 'returned') {
+        letGo.resolve(); // Its end is recorded, or was refused and never will be.
+      } else {
+        run.stop('lost');
+      }
+    }
+    let givenUp = 0;
+    for (const [key, fence] of this.#toGiveUp) {
+      if (await statements.giveUp(db, fence)) givenUp += 1;
+      this.#toGiveUp.delete(key);
+    }
+    const withBody = running.filter(({ body }) => body !== 'returned').map(({ fence }) => fence.id);
+    return givenUp + (await statements.giveUpStray(db, executorId, ids, withBody));
+  }
+}
+
+function stopped<Tx>(run: WorkflowRun<Tx>): boolean {
+  return run.cause !== null;
+}

@@ -1,0 +1,135 @@
+// The only file that touches DBOS: how its engine is brought up, what we register with it, and the four things of its
+// inside that we use (its package exports them as `internal/*`; the version is pinned, and the suite holds us to it).
+//
+// DBOS keeps its engine, its registry and its identity in variables of the module: one engine for each process.
+
+import { DBOS, DBOSWorkflowConflictError, type DLogger } from '@dbos-inc/dbos-sdk';
+import { currentOwnerXid, runWithAbortableDbRetries } from '@dbos-inc/dbos-sdk/internal/context';
+import { DBOSExecutor } from '@dbos-inc/dbos-sdk/internal/dbos-executor';
+import { ensureSystemDatabase } from '@dbos-inc/dbos-sdk/internal/system_database';
+import type { Pool } from 'pg';
+
+/** DBOS's own schema, and our name inside it. Part of the SQL texts too, so neither may change. */
+export const dbosSchema = 'dbos';
+export const dbosApplication = 'drover';
+
+/** We put no bound on how often a workflow may be taken up again: machines come and go. DBOS would bury it at 100. */
+const recoveryAttemptsMax = 2_000_000_000;
+
+export interface EngineOptions {
+  readonly pool: Pool;
+  readonly executorId: string;
+  readonly applicationVersion: string;
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** What runs a body: gets the token of the claim under which DBOS runs it. */
+export type Execute = (
+  name: string,
+  workflowId: string,
+  token: string,
+  input: unknown,
+) => Promise<unknown>;
+
+let launched = false;
+
+/** Creates or migrates the tables of DBOS. Two that do so at the same time disturb each other: see `prepareFleetDatabase`. */
+export async function migrateDbos(pool: Pool): Promise<void> {
+  // Its logger class has private fields; the migrations use its four methods only.
+  const logger = quiet(() => undefined) as unknown as Parameters<typeof ensureSystemDatabase>[1];
+  await ensureSystemDatabase('', logger, pool, dbosSchema, false);
+}
+
+/** Brings the engine up with one DBOS workflow for each name. Its queues stay unused: work is handed to it. */
+export async function launchEngine(
+  options: EngineOptions,
+  names: readonly string[],
+  execute: Execute,
+): Promise<void> {
+  if (launched) {
+    throw new Error('DBOS runs once in a process: close the first fleet adapter before the second');
+  }
+  launched = true;
+  try {
+    for (const name of names) registerName(name, execute);
+    DBOS.setConfig({
+      name: dbosApplication,
+      systemDatabasePool: options.pool,
+      systemDatabaseSchemaName: dbosSchema,
+      applicationVersion: options.applicationVersion,
+      executorID: options.executorId,
+      listenQueues: [],
+      useListenNotify: false,
+      runMigrations: false,
+      logger: quiet(options.onTrouble),
+    });
+    await DBOS.launch();
+  } catch (error) {
+    await shutDownEngine();
+    throw error;
+  }
+}
+
+function registerName(name: string, execute: Execute): void {
+  DBOS.registerWorkflow(
+    async (input: unknown) => {
+      const id = DBOS.workflowID;
+      const token = id === undefined ? undefined : currentOwnerXid(id);
+      if (id === undefined || token === undefined) throw new Error(`${name} runs outside of DBOS`);
+      return execute(name, id, token, input);
+    },
+    { name, serialization: 'portable', maxRecoveryAttempts: recoveryAttemptsMax },
+  );
+}
+
+export async function shutDownEngine(): Promise<void> {
+  try {
+    await DBOS.shutdown({ deregister: true });
+  } finally {
+    launched = false;
+  }
+}
+
+/**
+ * Begins claimed workflows. Each promise ends when DBOS has recorded the end, which it may never do for one that we let
+ * go. DBOS waits for a database that is away until the signal aborts.
+ */
+export async function runClaimed(
+  ids: readonly string[],
+  token: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Promise<unknown>>> {
+  const executor = DBOSExecutor.globalInstance;
+  if (executor === undefined) throw new Error('DBOS is not launched');
+  return runWithAbortableDbRetries(signal, async () => {
+    const statuses = await executor.systemDatabase.getWorkflowStatuses([...ids]);
+    const begun = new Map<string, Promise<unknown>>();
+    for (const [id, status] of statuses) {
+      // A row that moved on since the claim is not ours to run.
+      if (status.status !== 'PENDING') continue;
+      const ended = executor
+        .executeDequeuedWorkflow(status, token)
+        .then((handle) => handle.getResult());
+      ended.catch(() => undefined); // The caller may look at it later.
+      begun.set(id, ended);
+    }
+    return begun;
+  });
+}
+
+/** Thrown out of a body to tell DBOS that this execution does not decide how the workflow ends. */
+export function notOursToEnd(workflowId: string): Error {
+  return new DBOSWorkflowConflictError(workflowId);
+}
+
+/** DBOS tells of every failed workflow, which is no trouble of ours; only its warnings about the database are. */
+function quiet(onTrouble: (error: unknown) => void): DLogger {
+  return {
+    info: () => undefined,
+    debug: () => undefined,
+    error: () => undefined,
+    warn: (entry) => {
+      if (typeof entry === 'string' && entry.startsWith('Error ')) onTrouble(new Error(entry));
+    },
+  };
+}

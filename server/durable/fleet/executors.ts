@@ -1,0 +1,58 @@
+// Which processes of the fleet are alive, and the taking over of what the dead ones ran.
+//
+// Time is the database's alone: clocks of machines may differ.
+
+import { sql } from 'kysely';
+import type { Db } from './statements.ts';
+
+/** Says that this process is alive for so long. */
+export async function beat(db: Db, id: string, aliveForMs: number): Promise<void> {
+  await sql`
+    insert into drover_durable.executors (id, expires_at)
+    values (${id}, clock_timestamp() + ${aliveForMs} * interval '1 millisecond')
+    on conflict (id) do update set expires_at = excluded.expires_at`.execute(db);
+}
+
+/** Takes this process out: it has given up everything. */
+export async function leave(db: Db, id: string): Promise<void> {
+  await sql`delete from drover_durable.executors where id = ${id}`.execute(db);
+}
+
+export interface ExecutorRow {
+  readonly id: string;
+  readonly expired: boolean;
+}
+
+/** All that have not left; also those that are known only from what they run. */
+export async function readExecutors(db: Db): Promise<readonly ExecutorRow[]> {
+  const { rows } = await sql<ExecutorRow>`
+    select id, expires_at <= clock_timestamp() as expired from drover_durable.executors
+    union all
+    select distinct executor_id as id, true as expired from dbos.workflow_status ws
+    where status = 'PENDING' and application_name = 'drover' and not exists (
+      select 1 from drover_durable.executors e where e.id = ws.executor_id)`.execute(db);
+  return rows;
+}
+
+/**
+ * Gives the work of dead processes back to the queues. Only one process does so at a time, and each looks again under
+ * the lock, so every claim is taken over once. Answers how many were.
+ */
+export async function takeOver(db: Db, knownDead: readonly string[]): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('drover take-over'))`.execute(tx);
+    await sql`
+      delete from drover_durable.executors
+      where expires_at <= clock_timestamp() or id = any(${knownDead}::text[])`.execute(tx);
+    const { numAffectedRows } = await sql`
+      update dbos.workflow_status ws set
+        status = case when owner_xid like 'cancel:%' then 'CANCELLED' else 'ENQUEUED' end,
+        completed_at = case when owner_xid like 'cancel:%'
+          then (extract(epoch from clock_timestamp()) * 1000)::bigint end,
+        owner_xid = null, started_at_epoch_ms = null,
+        updated_at = (extract(epoch from clock_timestamp()) * 1000)::bigint
+      where status = 'PENDING' and application_name = 'drover' and not exists (
+        select 1 from drover_durable.executors e where e.id = ws.executor_id)`.execute(tx);
+    return Number(numAffectedRows ?? 0n);
+  });
+}

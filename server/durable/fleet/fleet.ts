@@ -1,0 +1,382 @@
+// The fleet adapter of the durable port: workflows of DBOS on PostgreSQL, run by any number of processes and machines.
+//
+// DBOS keeps the workflows and runs the bodies. Ours are the claim (limits for each process, order, no poll), the memos by
+// name in the transaction of the state change, the record of the end, the heartbeats and the taking over. See ADR 13.
+//
+// Work is found at once, told by NOTIFY; one tick a second does all that needs the clock, and finds what was not heard.
+
+import { randomUUID } from 'node:crypto';
+import type { Kysely, Transaction } from 'kysely';
+import type { Pool } from 'pg';
+import { fromJson, toJson } from '../json.ts';
+import type {
+  Clock,
+  Durable,
+  QueueLimits,
+  StartOptions,
+  WorkflowBody,
+  WorkflowInfo,
+} from '../port.ts';
+import { Waiters } from '../waiters.ts';
+import { Announcements, type News } from './announcements.ts';
+import { claimWork } from './claim.ts';
+import { ClaimedRuns } from './claimed-runs.ts';
+import * as dbos from './dbos.ts';
+import * as executors from './executors.ts';
+import { RepeatedJob } from './repeated-job.ts';
+import * as statements from './statements.ts';
+import type { Db, WorkflowRow } from './statements.ts';
+import type { FleetTables } from './tables.ts';
+
+export interface FleetOptions {
+  /** To a database prepared by `prepareFleetDatabase`. Shared with DBOS, which takes a few connections of it. */
+  readonly pool: Pool;
+  /** On that pool, for what the adapter itself asks and writes. */
+  readonly db: Kysely<FleetTables>;
+  /** The same database as bodies see it: `commit` and `record` write in transactions of this one. */
+  readonly bodiesDb: Kysely<never>;
+  readonly clock: Clock;
+  /** Names this process; `processIdentity()` outside tests. Never used twice: two with one name would share claims. */
+  readonly executorId: string;
+  /** False only when that process is surely gone: then it is taken over at once. When in doubt, its heartbeat decides. */
+  readonly isExecutorAlive: (executorId: string) => boolean;
+  /** Our number of compatibility: a process takes up only workflows that were started under the same. */
+  readonly applicationVersion: string;
+  /** How long after its last heartbeat the work of a process is taken over. */
+  readonly takeOverAfterMs: number;
+  /** The heartbeat could not be written for that long: the connections are no good. Called again for each such time. */
+  readonly onExpired?: (() => void) | undefined;
+  /** For crash tests: called when a step or commit has been stored, before its result is given out. */
+  readonly crashPoint?: ((workflowId: string, stepName: string) => void) | undefined;
+  /** Told of errors of the database outside of any caller's request. The adapter tries again by itself. */
+  readonly onTrouble?: ((error: unknown) => void) | undefined;
+}
+
+export interface FleetDurable<Tx> extends Durable<Tx> {
+  /** Deletes the steps of workflows that succeeded longer ago than this, in small batches. Answers how many. */
+  forget(olderThanMs: number): Promise<number>;
+}
+
+const tickMsMax = 1_000;
+const forgetBatch = 1_000;
+
+/** Hears of the fleet from here on; `launch` takes part in it. */
+export async function createFleetDurable<Tables>(
+  options: FleetOptions,
+): Promise<FleetDurable<Transaction<Tables>>> {
+  const adapter = new FleetAdapter<Transaction<Tables>>(options);
+  await adapter.listen();
+  return adapter;
+}
+
+class FleetAdapter<Tx> implements FleetDurable<Tx> {
+  readonly #options: FleetOptions;
+  readonly #db: Db;
+  readonly #tickMs: number;
+  readonly #bodies = new Map<string, WorkflowBody<Tx, unknown, unknown>>();
+  readonly #limits = new Map<string, QueueLimits>();
+  readonly #runs: ClaimedRuns<Tx>;
+  readonly #waiters = new Waiters();
+  readonly #announcements: Announcements;
+  readonly #toSettle = new Set<string>();
+  readonly #look: RepeatedJob;
+  readonly #check: RepeatedJob;
+  readonly #settle: RepeatedJob;
+  #launched = false;
+  #engineRuns = false;
+  #closed: Promise<void> | null = null;
+  #callOffTick: (() => void) | null = null;
+  #callOffExpiry: (() => void) | null = null;
+  #aliveUntil = 0;
+  #lastCreatedAt = 0;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#db = options.db;
+    this.#tickMs = Math.max(1, Math.min(tickMsMax, Math.floor(options.takeOverAfterMs / 3)));
+    const onTrouble = (error: unknown): void => options.onTrouble?.(error);
+    const { pool, executorId } = options;
+    this.#runs = new ClaimedRuns({
+      ...options,
+      bodiesDb: options.bodiesDb as unknown as Db,
+      bodies: this.#bodies,
+      onTrouble,
+      onEnded: (id) => this.#runEnded(id),
+      onRoom: () => this.#lookForWork(),
+    });
+    const onHeard = (news: News): void => this.#hear(news);
+    this.#announcements = new Announcements({ pool, executorId, onHeard, onTrouble });
+    this.#look = new RepeatedJob(() => this.#claimOnce(), onTrouble);
+    this.#check = new RepeatedJob(() => this.#checkOnce(), onTrouble);
+    this.#settle = new RepeatedJob(() => this.#settleOnce(), onTrouble);
+  }
+
+  listen(): Promise<void> {
+    return this.#announcements.listen();
+  }
+
+  workflow<Input, Output>(name: string, body: WorkflowBody<Tx, Input, Output>): void {
+    if (this.#launched) throw new Error(`workflow ${name} is registered after launch`);
+    if (this.#bodies.has(name)) throw new Error(`workflow ${name} is registered twice`);
+    this.#bodies.set(name, (run, input) => body(run, input as Input));
+  }
+
+  queue(name: string, limits: QueueLimits): void {
+    this.#limits.set(name, limits);
+    this.#lookForWork();
+  }
+
+  async start(name: string, id: string, input: unknown, options: StartOptions): Promise<void> {
+    await this.#insert(this.#db, name, id, input, options);
+    this.wake();
+  }
+
+  async startIn(
+    tx: Tx,
+    name: string,
+    id: string,
+    input: unknown,
+    options: StartOptions,
+  ): Promise<void> {
+    await this.#insert(tx as unknown as Db, name, id, input, options);
+  }
+
+  async #insert(
+    db: Db,
+    name: string,
+    id: string,
+    given: unknown,
+    { queue, priority = 0 }: StartOptions,
+  ): Promise<void> {
+    const { applicationVersion } = this.#options;
+    const input = toJson(given) ?? 'null';
+    const createdAfter = this.#lastCreatedAt;
+    this.#lastCreatedAt += 1;
+    const row = { id, name, queue, priority, input, applicationVersion, createdAfter };
+    const createdAt = await statements.insertWorkflow(db, row);
+    this.#lastCreatedAt = Math.max(this.#lastCreatedAt, createdAt ?? 0);
+  }
+
+  wake(): void {
+    this.#announcements.tell({ work: true });
+    this.#lookForWork();
+  }
+
+  #lookForWork(): void {
+    if (this.#engineRuns && this.#closed === null) void this.#look.ask();
+  }
+
+  async cancel(id: string): Promise<void> {
+    const marked = await statements.requestCancel(this.#db, id);
+    if (marked === null) return;
+    if (marked.status === 'CANCELLED') return this.#tellEnded([id]);
+    if (marked.executor === this.#options.executorId) {
+      // A row of ours that does not run here was claimed a moment ago by the look that is under way.
+      if (!this.#runs.has(id)) await this.#look.settled();
+      await this.#runs.cancel({ id, token: marked.token ?? '' });
+      return this.#tellEnded([id]);
+    }
+    this.#announcements.tell({ cancel: true });
+    const owner = (await executors.readExecutors(this.#db)).find(
+      (executor) => executor.id === marked.executor,
+    );
+    if (owner !== undefined && this.#isDead(owner)) await this.#takeOver([owner.id]);
+  }
+
+  async resume(id: string): Promise<void> {
+    await statements.resume(this.#db, id);
+    this.wake();
+  }
+
+  async get(id: string): Promise<WorkflowInfo | null> {
+    const row = await statements.readWorkflow(this.#db, id);
+    return row === null ? null : toInfo(row);
+  }
+
+  async wait(id: string): Promise<WorkflowInfo> {
+    if (this.#closed !== null) throw new Error('the durable adapter is closed');
+    // Registered before the look, so that an end between the two is not missed.
+    const { ended, giveUp } = this.#waiters.add(id);
+    ended.catch(() => undefined); // It may be rejected by `close` before anybody awaits it below.
+    const info = await this.get(id);
+    if (info === null || isEnded(info)) giveUp();
+    if (info === null) throw new Error(`there is no workflow ${id}`);
+    if (isEnded(info)) return info;
+    this.#scheduleTick();
+    return ended;
+  }
+
+  async launch(): Promise<void> {
+    if (this.#launched) return;
+    this.#launched = true;
+    try {
+      await this.#beat();
+      await dbos.launchEngine(
+        { ...this.#options, onTrouble: (error) => this.#options.onTrouble?.(error) },
+        [...this.#bodies.keys()],
+        (name, id, token, input) => this.#runs.execute(name, { id, token }, input),
+      );
+    } catch (error) {
+      this.#launched = false; // It may be tried again.
+      throw error;
+    }
+    this.#engineRuns = true;
+    await this.#takeOverFromTheDead();
+    await this.#look.ask();
+    this.#scheduleTick();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeOnce();
+    return this.#closed;
+  }
+
+  async #closeOnce(): Promise<void> {
+    this.#callOffTick?.();
+    this.#runs.close();
+    // Before the bodies are awaited: one of them may itself wait for another workflow.
+    this.#waiters.rejectAll(new Error('the durable adapter is closed'));
+    await Promise.all([this.#check.stop(), this.#look.stop(), this.#settle.stop()]);
+    await this.#runs.allEnded(this.#tickMs);
+    if (this.#engineRuns) await dbos.shutDownEngine();
+    try {
+      if (this.#launched) await executors.leave(this.#db, this.#options.executorId);
+    } catch (error) {
+      this.#options.onTrouble?.(error); // The heartbeat runs out instead.
+    }
+    this.#callOffExpiry?.();
+    if (this.#launched) this.#announcements.tell({ work: true });
+    await this.#announcements.close();
+  }
+
+  async forget(olderThanMs: number): Promise<number> {
+    let forgotten = 0;
+    for (;;) {
+      const batch = await statements.forgetSteps(this.#db, olderThanMs, forgetBatch);
+      forgotten += batch;
+      if (batch < forgetBatch) return forgotten;
+    }
+  }
+
+  #hear({ work, cancel, ended }: News): void {
+    if (this.#closed !== null) return;
+    const shares = [...this.#limits.values()].some(({ concurrency }) => concurrency !== undefined);
+    if (work || (ended.length > 0 && shares)) this.#lookForWork();
+    if (cancel) void this.#check.ask();
+    void this.#settleWaiters(ended);
+  }
+
+  #runEnded(id: string): void {
+    this.#announcements.tell({ ended: [id] });
+    void this.#settleWaiters([id]);
+    this.#lookForWork();
+  }
+
+  #tellEnded(ended: readonly string[] | 'all'): Promise<void> {
+    this.#announcements.tell({ ended });
+    return this.#settleWaiters(ended);
+  }
+
+  /** Never rejects. Asks only for those that somebody here waits for. */
+  async #settleWaiters(ended: readonly string[] | 'all'): Promise<void> {
+    const ids = ended === 'all' ? this.#waiters.ids : ended.filter((id) => this.#waiters.has(id));
+    for (const id of ids) this.#toSettle.add(id);
+    if (ids.length > 0) await this.#settle.ask();
+  }
+
+  async #settleOnce(): Promise<void> {
+    const ids = [...this.#toSettle];
+    this.#toSettle.clear();
+    if (ids.length === 0) return;
+    for (const row of await statements.readEnded(this.#db, ids)) this.#waiters.settle(toInfo(row));
+  }
+
+  async #claimOnce(): Promise<void> {
+    const { executorId, applicationVersion } = this.#options;
+    const token = randomUUID();
+    const { claimed, more } = await claimWork(this.#db, {
+      limits: this.#limits,
+      runningByQueue: this.#runs.countByQueue(),
+      names: [...this.#bodies.keys()],
+      notIds: this.#runs.ids,
+      executorId,
+      applicationVersion,
+      token,
+    });
+    await this.#runs.begin(claimed, token);
+    if (more) this.#lookForWork();
+  }
+
+  #scheduleTick(): void {
+    const needed = this.#launched || this.#waiters.ids.length > 0;
+    if (!needed || this.#closed !== null || this.#callOffTick !== null) return;
+    this.#callOffTick = this.#options.clock.timer(this.#tickMs, () => {
+      void this.#check.ask().finally(() => {
+        this.#callOffTick = null;
+        this.#scheduleTick();
+      });
+    });
+  }
+
+  async #checkOnce(): Promise<void> {
+    if (this.#engineRuns) {
+      await this.#beatIfDue();
+      if ((await this.#runs.check()) > 0) await this.#tellGivenUp();
+      await this.#takeOverFromTheDead();
+      this.#lookForWork();
+    }
+    await this.#settleWaiters('all');
+  }
+
+  async #beatIfDue(): Promise<void> {
+    const remainingMs = this.#aliveUntil - this.#options.clock.now();
+    if (remainingMs <= (this.#options.takeOverAfterMs * 2) / 3) await this.#beat();
+  }
+
+  /** Others take over when the time has run out by the database's clock; we stop by then, even if the network hangs. */
+  async #beat(): Promise<void> {
+    const { clock, executorId, takeOverAfterMs } = this.#options;
+    const aliveUntil = clock.now() + takeOverAfterMs;
+    await executors.beat(this.#db, executorId, takeOverAfterMs);
+    this.#aliveUntil = aliveUntil;
+    this.#expireIn(aliveUntil - clock.now());
+  }
+
+  #expireIn(delayMs: number): void {
+    const { clock, takeOverAfterMs, onExpired } = this.#options;
+    this.#callOffExpiry?.();
+    this.#callOffExpiry = clock.timer(delayMs, () => {
+      this.#runs.stopAll('lost');
+      onExpired?.();
+      this.#expireIn(takeOverAfterMs);
+    });
+  }
+
+  #isDead({ id, expired }: executors.ExecutorRow): boolean {
+    const { executorId, isExecutorAlive } = this.#options;
+    return id !== executorId && (expired || !isExecutorAlive(id));
+  }
+
+  async #takeOverFromTheDead(): Promise<void> {
+    const dead = (await executors.readExecutors(this.#db)).filter((row) => this.#isDead(row));
+    if (dead.length > 0) await this.#takeOver(dead.map(({ id }) => id));
+  }
+
+  async #takeOver(dead: readonly string[]): Promise<void> {
+    if ((await executors.takeOver(this.#db, dead)) > 0) await this.#tellGivenUp();
+  }
+
+  async #tellGivenUp(): Promise<void> {
+    this.wake();
+    await this.#tellEnded('all');
+  }
+}
+
+function toInfo(row: WorkflowRow): WorkflowInfo {
+  const { id, name, queue, state, result, error } = row;
+  return { id, name, queue, state, result: fromJson(result) ?? null, error };
+}
+
+function isEnded({ state }: Pick<WorkflowInfo, 'state'>): boolean {
+  return state === 'succeeded' || state === 'failed' || state === 'cancelled';
+}

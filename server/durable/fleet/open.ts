@@ -1,0 +1,82 @@
+// Opens a fleet's database from its URL: one bounded pool, Kysely on it, DBOS's tables and ours, and the adapter.
+
+import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { isProcessAlive, processIdentity } from '../embedded/process-identity.ts';
+import { systemClock } from '../embedded/system-clock.ts';
+import { createFleetDurable, type FleetDurable } from './fleet.ts';
+import { openFleetPool } from './pool.ts';
+import { prepareFleetDatabase, type FleetTables } from './tables.ts';
+
+/**
+ * Which running workflows this release may take up again. It is raised only when their names of steps or their outputs
+ * change in a way that the code does not read any more; until then, every release takes up the work of the others.
+ */
+export const compatibilityNumber = 'drover-1';
+
+export interface OpenFleetOptions<Tables> {
+  readonly url: string;
+  /**
+   * The same database as the store opens it, so that `commit` and `record` write under the store's own rules (its
+   * transactions that write take turns). Stays the caller's to close. One on the adapter's pool unless given.
+   */
+  readonly bodiesDb?: Kysely<Tables>;
+  /** Named for this very process unless given. */
+  readonly executorId?: string;
+  readonly applicationVersion?: string;
+  readonly takeOverAfterMs?: number;
+  /** Connections of this process to the database at most, DBOS's and the one that listens among them. */
+  readonly poolSize?: number;
+  /** False when the role may not create tables; then `prepareFleetDatabase` was run by one that may. */
+  readonly prepare?: boolean;
+  readonly crashPoint?: (workflowId: string, stepName: string) => void;
+  readonly onTrouble?: (error: unknown) => void;
+}
+
+export interface OpenedFleet<Tables> {
+  readonly durable: FleetDurable<Transaction<Tables>>;
+  /** What bodies write in. */
+  readonly db: Kysely<Tables>;
+  /** Closes the adapter, then the pool. */
+  close(): Promise<void>;
+}
+
+const takeOverAfterMsDefault = 15_000;
+const poolSizeDefault = 10;
+
+export async function openFleet<Tables>(
+  options: OpenFleetOptions<Tables>,
+): Promise<OpenedFleet<Tables>> {
+  const takeOverAfterMs = options.takeOverAfterMs ?? takeOverAfterMsDefault;
+  const { pool, dropAll } = openFleetPool({
+    url: options.url,
+    connectionsMax: options.poolSize ?? poolSizeDefault,
+    takeOverAfterMs,
+    onTrouble: (error) => options.onTrouble?.(error),
+  });
+  const db = new Kysely<FleetTables>({ dialect: new PostgresDialect({ pool }) });
+  const bodiesDb = options.bodiesDb ?? (db as unknown as Kysely<Tables>);
+  try {
+    if (options.prepare !== false) await prepareFleetDatabase(db, pool);
+    const durable = await createFleetDurable<Tables>({
+      pool,
+      db,
+      bodiesDb: bodiesDb as unknown as Kysely<never>,
+      clock: systemClock,
+      executorId: options.executorId ?? processIdentity(),
+      isExecutorAlive: isProcessAlive,
+      applicationVersion: options.applicationVersion ?? compatibilityNumber,
+      takeOverAfterMs,
+      onExpired: dropAll,
+      crashPoint: options.crashPoint,
+      onTrouble: options.onTrouble,
+    });
+    const close = async (): Promise<void> => {
+      await durable.close();
+      await db.destroy();
+    };
+    return { durable, db: bodiesDb, close };
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+// The connections of one process of a fleet: bounded, none able to end the process, and given up when the network is gone.
+
+import { Pool, type PoolClient } from 'pg';
+
+export interface FleetPoolOptions {
+  readonly url: string;
+  readonly connectionsMax: number;
+  readonly takeOverAfterMs: number;
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export interface FleetPool {
+  readonly pool: Pool;
+  /**
+   * Ends all connections there are, so that what hangs in them fails now: a network that swallows everything is noticed
+   * by the system itself after a quarter of an hour only. The next query makes a new connection.
+   */
+  readonly dropAll: () => void;
+}
+
+/** What the driver's types leave out. */
+interface SocketHolder {
+  readonly connection: { readonly stream: { destroy(): void } };
+}
+
+/** One listens, DBOS may hold one, a commit holds one: with fewer they would wait for each other. */
+const connectionsMin = 4;
+
+export function openFleetPool(options: FleetPoolOptions): FleetPool {
+  const { takeOverAfterMs, onTrouble } = options;
+  const pool = new Pool({
+    connectionString: options.url,
+    max: Math.max(connectionsMin, options.connectionsMax),
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'drover',
+    // A machine that is cut off inside a transaction must not keep its rows from those that take over.
+    idle_in_transaction_session_timeout: Math.max(1_000, takeOverAfterMs),
+  });
+  const all = new Set<PoolClient>();
+  // The pool hears only of its idle connections. One that breaks in use tells whoever uses it, and then this listener:
+  // without any, the restart of a database would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    all.add(client);
+    client.on('error', (error) => {
+      if (!pool.ending) onTrouble(error);
+    });
+  });
+  pool.on('remove', (client) => void all.delete(client));
+  // Not `end`, which says goodbye first: as a network does it, so that DBOS, too, takes it for one and tries again.
+  const dropAll = (): void => {
+    for (const client of all) (client as unknown as SocketHolder).connection.stream.destroy();
+  };
+  return { pool, dropAll };
+}

@@ -1,0 +1,51 @@
+// A job that may be asked for at any time and runs once at a time: what is asked for during a run is done by the next.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+export class RepeatedJob {
+  readonly #job: () => Promise<void>;
+  readonly #onTrouble: (error: unknown) => void;
+  /** DBOS keeps the running workflow in the asynchronous context; a job asked for by a body is not part of it. */
+  readonly #outside = AsyncLocalStorage.snapshot();
+  #again = false;
+  #stopped = false;
+  #running: Promise<void> | null = null;
+
+  constructor(job: () => Promise<void>, onTrouble: (error: unknown) => void) {
+    this.#job = job;
+    this.#onTrouble = onTrouble;
+  }
+
+  /** Resolves when a run that began after this call has ended; never rejects. */
+  ask(): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    this.#again = true;
+    this.#running ??= this.#outside(() => this.#runAll());
+    return this.#running;
+  }
+
+  /** Resolves when nothing runs. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Nothing begins any more; resolves when what runs has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+  }
+
+  async #runAll(): Promise<void> {
+    // So that `#running` is set before the first run, whatever that does at once.
+    await Promise.resolve();
+    while (this.#again && !this.#stopped) {
+      this.#again = false;
+      try {
+        await this.#job();
+      } catch (error) {
+        this.#onTrouble(error);
+      }
+    }
+    this.#running = null;
+  }
+}

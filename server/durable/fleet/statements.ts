@@ -1,0 +1,308 @@
+// Every SQL statement of the fleet adapter over DBOS's table of workflows and our table of steps.
+//
+// DBOS's states are ENQUEUED (our pending), PENDING (our running), SUCCESS, ERROR, CANCELLED. `owner_xid` is its token of
+// a claim: ends and steps are recorded only under the token that the row holds. A cancel of a running
+// workflow prefixes the token, which refuses everything but the step in flight until its owner has given it up.
+
+import { sql, type Kysely } from 'kysely';
+import type { WorkflowState } from '../port.ts';
+import type { FleetTables } from './tables.ts';
+
+/** The database, or a transaction on it. */
+export type Db = Kysely<FleetTables>;
+
+/** What a write on behalf of a running workflow must still match. */
+export interface Fence {
+  readonly id: string;
+  readonly token: string;
+}
+
+export interface NewWorkflow {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly priority: number;
+  /** JSON. */
+  readonly input: string;
+  readonly applicationVersion: string;
+  /** Later than what this process has started before, so that workflows of one millisecond keep their order. */
+  readonly createdAfter: number;
+}
+
+export interface WorkflowRow {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string;
+  readonly state: WorkflowState;
+  readonly result: string | null;
+  readonly error: string | null;
+}
+
+const nowMs = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+const cancelPrefix = 'cancel:';
+
+/** DBOS takes the lowest number first. */
+const priorityZero = 1_000_000_000;
+
+/** The time under which it is ordered, or null when the id was there already. */
+export async function insertWorkflow(db: Db, row: NewWorkflow): Promise<number | null> {
+  const { rows } = await sql<{ created_at: string }>`
+    with started as (
+      insert into dbos.workflow_status (
+        workflow_uuid, status, name, queue_name, priority, created_at, updated_at, recovery_attempts,
+        application_version, application_id, application_name, executor_id, serialization,
+        authenticated_user, assumed_role, authenticated_roles)
+      values (
+        ${row.id}, 'ENQUEUED', ${row.name}, ${row.queue}, ${priorityZero - row.priority},
+        greatest(${nowMs}, ${row.createdAfter}::bigint + 1), ${nowMs}, 0,
+        ${row.applicationVersion}, '', 'drover', '', 'portable_json', '', '', '[]')
+      on conflict (workflow_uuid) do nothing
+      returning workflow_uuid, created_at
+    ), given as (
+      insert into dbos.workflow_input (workflow_uuid, inputs, retention_timestamp)
+      select workflow_uuid, ${`{"positionalArgs":[${row.input}]}`}, created_at from started
+      on conflict (workflow_uuid) do update set inputs = excluded.inputs
+    )
+    select created_at from started`.execute(db);
+  return rows[0] === undefined ? null : Number(rows[0].created_at);
+}
+
+interface StatusRow {
+  readonly id: string;
+  readonly name: string;
+  readonly queue: string | null;
+  readonly status: string;
+  readonly output: string | null;
+  readonly error: string | null;
+}
+
+const selectWorkflows = sql`
+  select ws.workflow_uuid as id, ws.name, ws.queue_name as queue, ws.status,
+    coalesce(wo.output, ws.output) as output, coalesce(wo.error, ws.error) as error
+  from dbos.workflow_status ws
+  left join dbos.workflow_output wo on wo.workflow_uuid = ws.workflow_uuid`;
+
+export async function readWorkflow(db: Db, id: string): Promise<WorkflowRow | null> {
+  const { rows } = await sql<StatusRow>`
+    ${selectWorkflows} where ws.workflow_uuid = ${id}`.execute(db);
+  return rows[0] === undefined ? null : toRow(rows[0]);
+}
+
+export async function readEnded(db: Db, ids: readonly string[]): Promise<readonly WorkflowRow[]> {
+  const { rows } = await sql<StatusRow>`
+    ${selectWorkflows} where ws.workflow_uuid = any(${ids}::text[])
+      and ws.status not in ('ENQUEUED', 'DELAYED', 'PENDING')`.execute(db);
+  return rows.map(toRow);
+}
+
+function toRow({ id, name, queue, status, output, error }: StatusRow): WorkflowRow {
+  const state = stateOf(status);
+  return {
+    id,
+    name,
+    queue: queue ?? '',
+    state,
+    result: state === 'succeeded' ? output : null,
+    error: state === 'failed' ? messageOf(status, error) : null,
+  };
+}
+
+function stateOf(status: string): WorkflowState {
+  switch (status) {
+    case 'ENQUEUED':
+    case 'DELAYED':
+      return 'pending';
+    case 'PENDING':
+      return 'running';
+    case 'SUCCESS':
+      return 'succeeded';
+    case 'CANCELLED':
+      return 'cancelled';
+    default:
+      return 'failed'; // ERROR and MAX_RECOVERY_ATTEMPTS_EXCEEDED.
+  }
+}
+
+/** DBOS stores an error as `{"name", "message"}`. */
+function messageOf(status: string, error: string | null): string {
+  if (error === null) return status;
+  try {
+    return (JSON.parse(error) as { message?: string }).message ?? error;
+  } catch {
+    return error;
+  }
+}
+
+export async function readMemos(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Map<string, string | null>>> {
+  const { rows } = await sql<{ workflow_id: string; name: string; output: string | null }>`
+    select workflow_id, name, output from drover_durable.steps
+    where workflow_id = any(${ids}::text[])`.execute(db);
+  const memos = new Map(ids.map((id) => [id, new Map<string, string | null>()]));
+  for (const { workflow_id: id, name, output } of rows) memos.get(id)?.set(name, output);
+  return memos;
+}
+
+/**
+ * Stores a step's output, but only while the claim is held. The row is locked until the end of the transaction, so that
+ * nobody takes the workflow over in between. False: it is not held.
+ */
+export async function insertStep(
+  db: Db,
+  fence: Fence,
+  name: string,
+  output: string | null,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    with held as (
+      select 1 from dbos.workflow_status
+      where workflow_uuid = ${fence.id} and status = 'PENDING'
+        and owner_xid in (${fence.token}, ${cancelPrefix + fence.token})
+      for share
+    )
+    insert into drover_durable.steps (workflow_id, name, output)
+    select ${fence.id}, ${name}, ${output} from held`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Whether a commit may go on: the claim is held and nobody has asked to cancel. Locks the row as `insertStep` does. */
+export async function mayCommit(db: Db, fence: Fence): Promise<'yes' | 'lost' | 'cancelled'> {
+  const { rows } = await sql<{ token: string }>`
+    select owner_xid as token from dbos.workflow_status
+    where workflow_uuid = ${fence.id} and status = 'PENDING'
+      and owner_xid in (${fence.token}, ${cancelPrefix + fence.token})
+    for share`.execute(db);
+  const row = rows[0];
+  if (row === undefined) return 'lost';
+  return row.token === fence.token ? 'yes' : 'cancelled';
+}
+
+export type Outcome =
+  | { readonly status: 'SUCCESS'; readonly output: string }
+  | { readonly status: 'ERROR'; readonly error: string };
+
+/** Ends a claim. A cancel that was asked for in time wins over the outcome. Nothing happens if it was lost before. */
+export async function finish(db: Db, fence: Fence, outcome: Outcome): Promise<void> {
+  const output = outcome.status === 'SUCCESS' ? outcome.output : null;
+  const error =
+    outcome.status === 'ERROR' ? JSON.stringify({ name: 'Error', message: outcome.error }) : null;
+  await sql`
+    with ended as (
+      update dbos.workflow_status set
+        status = case when owner_xid like 'cancel:%' then 'CANCELLED' else ${outcome.status} end,
+        completed_at = ${nowMs}, updated_at = ${nowMs}, owner_xid = null
+      where workflow_uuid = ${fence.id} and status = 'PENDING'
+        and owner_xid in (${fence.token}, ${cancelPrefix + fence.token})
+      returning workflow_uuid, status
+    )
+    insert into dbos.workflow_output (workflow_uuid, output, error)
+    select workflow_uuid, ${output}, ${error} from ended where status <> 'CANCELLED'
+    on conflict (workflow_uuid) do update set output = excluded.output, error = excluded.error`.execute(
+    db,
+  );
+}
+
+/** What every giving up of a claim sets: back to the queue, or to cancelled if that was asked for. */
+const givenUp = sql`
+  status = case when owner_xid like 'cancel:%' then 'CANCELLED' else 'ENQUEUED' end,
+  completed_at = case when owner_xid like 'cancel:%' then ${nowMs} end,
+  owner_xid = null, started_at_epoch_ms = null, updated_at = ${nowMs}`;
+
+/** Gives one claim up. False: it was lost before. */
+export async function giveUp(db: Db, fence: Fence): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update dbos.workflow_status set ${givenUp}
+    where workflow_uuid = ${fence.id} and status = 'PENDING'
+      and owner_xid in (${fence.token}, ${cancelPrefix + fence.token})`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/**
+ * Gives up what stands as ours but does not run here: claims whose beginning or end could not be written, and cancels
+ * that came while a body returned. A claim of the last seconds may be about to begin.
+ */
+export async function giveUpStray(
+  db: Db,
+  executorId: string,
+  runningIds: readonly string[],
+  idsWithBody: readonly string[],
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update dbos.workflow_status set ${givenUp}
+    where status = 'PENDING' and executor_id = ${executorId} and case
+      when owner_xid like 'cancel:%' then workflow_uuid <> all(${idsWithBody}::text[])
+      else workflow_uuid <> all(${runningIds}::text[]) and started_at_epoch_ms < ${nowMs} - 5000
+    end`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
+export interface HeldRow {
+  readonly id: string;
+  readonly token: string;
+  readonly cancelled: boolean;
+}
+
+export async function readHeld(db: Db, ids: readonly string[]): Promise<readonly HeldRow[]> {
+  const { rows } = await sql<{ id: string; token: string }>`
+    select workflow_uuid as id, coalesce(owner_xid, '') as token from dbos.workflow_status
+    where workflow_uuid = any(${ids}::text[]) and status = 'PENDING'`.execute(db);
+  return rows.map(({ id, token }) => {
+    const cancelled = token.startsWith(cancelPrefix);
+    return { id, token: cancelled ? token.slice(cancelPrefix.length) : token, cancelled };
+  });
+}
+
+export interface CancelRow {
+  readonly status: string;
+  readonly executor: string | null;
+  readonly token: string | null;
+}
+
+/** A pending workflow is cancelled at once, a running one is marked. Null: it had ended, or there is none. */
+export async function requestCancel(db: Db, id: string): Promise<CancelRow | null> {
+  const { rows } = await sql<CancelRow>`
+    update dbos.workflow_status set
+      status = case status when 'PENDING' then status else 'CANCELLED' end,
+      owner_xid = case
+        when status <> 'PENDING' then null
+        when owner_xid like 'cancel:%' then owner_xid
+        else 'cancel:' || coalesce(owner_xid, '') end,
+      completed_at = case status when 'PENDING' then null else ${nowMs} end,
+      updated_at = ${nowMs}
+    where workflow_uuid = ${id} and status in ('ENQUEUED', 'DELAYED', 'PENDING')
+    returning status, executor_id as executor, substr(owner_xid, 8) as token`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Also takes back a cancel that its owner has not answered yet: that run goes on, or ends as pending. */
+export async function resume(db: Db, id: string): Promise<void> {
+  await sql`
+    with resumed as (
+      update dbos.workflow_status set
+        status = case status when 'PENDING' then status else 'ENQUEUED' end,
+        owner_xid = case status when 'PENDING' then substr(owner_xid, 8) end,
+        queue_name = coalesce(queue_name, '_dbos_internal_queue'),
+        recovery_attempts = 0, completed_at = null, updated_at = ${nowMs}
+      where workflow_uuid = ${id}
+        and (status in ('ERROR', 'CANCELLED', 'MAX_RECOVERY_ATTEMPTS_EXCEEDED')
+          or (status = 'PENDING' and owner_xid like 'cancel:%'))
+      returning workflow_uuid
+    )
+    delete from dbos.workflow_output where workflow_uuid in (select workflow_uuid from resumed)`.execute(
+    db,
+  );
+}
+
+/** Deletes the steps of workflows that succeeded before a time, at most so many. Answers how many. */
+export async function forgetSteps(db: Db, olderThanMs: number, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from drover_durable.steps where (workflow_id, name) in (
+      select s.workflow_id, s.name from drover_durable.steps s
+      join dbos.workflow_status ws on ws.workflow_uuid = s.workflow_id
+      where ws.status = 'SUCCESS' and ws.completed_at < ${nowMs} - ${olderThanMs}::bigint
+      limit ${limit}
+    )`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
