@@ -8,6 +8,9 @@ import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { type Environment, LiveSettings, storeSources } from './compose.ts';
 import { placesOf } from './places.ts';
 
+/** One side waits in its transaction while a whole table of the other is read. */
+const oneSideMaxMs = 600_000;
+
 export interface MigrateOptions {
   readonly root: string;
   readonly direction: 'to' | 'from';
@@ -43,7 +46,10 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
     );
   }
   try {
-    const fleet = await openPostgresStore(url, storeSources, { listen: false });
+    const fleet = await openPostgresStore(url, storeSources, {
+      listen: false,
+      idleInTransactionMaxMs: oneSideMaxMs,
+    });
     try {
       const file = await openStore(places.database, storeSources);
       try {

@@ -1,13 +1,13 @@
 // The store's own tests, on PostgreSQL: the same files, with a database of their own for each store they open.
 
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
-import { openStoresWith } from '../unit/store/memory-store.ts';
+import { type OpenEmpty, openStoresWith } from '../unit/store/memory-store.ts';
 import { tables, testDatabases } from './databases.ts';
 
 /** Databases whose store was closed, emptied for the next one: much quicker than a new one for each. */
 const empty: string[] = [];
 
-openStoresWith(async (sources) => {
+const onPostgres: OpenEmpty = async (sources) => {
   const databases = await testDatabases();
   const url = empty.pop() ?? (await databases.createWithTables());
   const opened = await openPostgresStore(url, sources, { listen: false, connectionsMax: 3 });
@@ -19,7 +19,25 @@ openStoresWith(async (sources) => {
       empty.push(url);
     },
   };
-});
+};
+
+/** Suites that are made meanwhile run on PostgreSQL, and leave others as they are. */
+const plainSuite = globalThis.suite;
+let depth = 0;
+const suiteOnPostgres = (title: string, body: (this: Mocha.Suite) => void): Mocha.Suite => {
+  const isOuter = depth === 0;
+  depth += 1;
+  const made = plainSuite(isOuter ? `postgres: ${title}` : title, function () {
+    if (isOuter) {
+      suiteSetup(() => openStoresWith(onPostgres));
+      suiteTeardown(() => openStoresWith(null));
+    }
+    body.call(this);
+  });
+  depth -= 1;
+  return made;
+};
+globalThis.suite = suiteOnPostgres as Mocha.SuiteFunction;
 
 // Without what is about SQLite files only: taking over the Go tool's database.
 for (const name of [
@@ -36,5 +54,6 @@ for (const name of [
   'why',
   'random-plans',
 ]) {
-  await import(`../unit/store/${name}.test.ts`);
+  await import(`../unit/store/${name}.test.ts?postgres`);
 }
+globalThis.suite = plainSuite;

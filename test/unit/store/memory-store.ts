@@ -34,13 +34,14 @@ export function testSources(nowMs = testStartMs): TestSources {
 
 export type TestStore = Pick<OpenedStore, 'store' | 'close'> & { readonly sources: TestSources };
 
-type OpenEmpty = (sources: StoreSources) => Promise<Pick<OpenedStore, 'store' | 'close'>>;
+export type OpenEmpty = (sources: StoreSources) => Promise<Pick<OpenedStore, 'store' | 'close'>>;
 
-let openEmpty: OpenEmpty = (sources) => openStore(':memory:', sources);
+const openInMemory: OpenEmpty = (sources) => openStore(':memory:', sources);
+let openEmpty = openInMemory;
 
-/** Lets the same tests run on stores of another kind. */
-export function openStoresWith(open: OpenEmpty): void {
-  openEmpty = open;
+/** Lets the same tests run on stores of another kind; null: as always. */
+export function openStoresWith(open: OpenEmpty | null): void {
+  openEmpty = open ?? openInMemory;
 }
 
 export async function memoryStore(sources: TestSources = testSources()): Promise<TestStore> {
