@@ -63,11 +63,11 @@ export async function migrate(
   const report = await migrateProject({ root, ...options, env: context.surroundings.env });
   const filled = report.tables.filter(({ rows }) => rows > 0);
   const lines = [
-    `Moved ${report.rows} rows from ${report.from} to ${report.to}; every table has the same rows and the same hash.`,
+    `Copied ${report.rows} rows from ${report.from} to ${report.to}; every table has the same rows and the same hash.`,
     ...filled.map(({ table, rows, hash }) => `  ${table}: ${rows} (${hash.slice(0, 12)})`),
     options.direction === 'to'
-      ? 'Set DBOS_SYSTEM_DATABASE_URL to it on every machine. The SQLite file stays as it was, as a backup.'
-      : 'Unset DBOS_SYSTEM_DATABASE_URL. The PostgreSQL database stays as it was, as a backup.',
+      ? 'The SQLite file stays as it was, and this version still runs tasks from it: fleets are not ready yet.'
+      : 'The PostgreSQL database stays as it was.',
   ];
   context.answer(report, lines.map(plainLine).join('\n'));
   return exitCodes.done;

@@ -76,7 +76,7 @@ function defineMigrate(program: Command, host: ProgramHost): void {
   const migrate = define(
     program,
     'migrate',
-    'move the project, history included, to PostgreSQL or back',
+    'copy the project, history included, to PostgreSQL or back',
     [
       'migrate --to postgresql://drover@db.example:5432/drover',
       'migrate --from   # the database that DBOS_SYSTEM_DATABASE_URL names',
