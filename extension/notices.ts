@@ -28,6 +28,7 @@ export interface Notice {
 /** Several at once are told as one. */
 const noticesAtOnceMax = 2;
 const answersMax = 2;
+const inbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' } };
 
 /** Everything on the board that waits for a person. */
 export function openNotices(board: StatusSnapshot): readonly Notice[] {
@@ -40,7 +41,6 @@ export function openNotices(board: StatusSnapshot): readonly Notice[] {
 }
 
 function questionNotice(question: QuestionView, title = question.task_id): Notice {
-  const inbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' } };
   const answers =
     question.choices.length > answersMax
       ? []
@@ -56,11 +56,22 @@ function questionNotice(question: QuestionView, title = question.task_id): Notic
   };
 }
 
+/** Each further plan is news. */
+function planKey({ id, proposal }: TaskView): string {
+  return `plan ${id} ${proposal?.number ?? 0}`;
+}
+
 function taskNotice(task: TaskView): readonly Notice[] {
   const key = `${task.status} ${task.id} ${task.attempts} ${task.review_kind ?? ''}`;
   const stream: NoticeButton = { title: 'Show', action: { kind: 'stream', task: task.id } };
   switch (task.status) {
     case 'needs_review':
+      if (task.review_kind === 'plan') {
+        const text = `The plan of ${task.title} waits for your approval.`;
+        return [
+          { key: planKey(task), level: 'info', text, buttons: [inbox, stream], isBlocking: false },
+        ];
+      }
       return [
         {
           key,

@@ -1,6 +1,6 @@
 // Review by command: approve, send back, undo a landing. How a change is shown is the review part's own matter.
 
-import type { TaskView } from '../../server/protocol/views.ts';
+import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pickTask } from './pick.ts';
 import type { Project } from '../project.ts';
@@ -18,7 +18,11 @@ export function reviewHandlers(
       const meant = await pickReviewed(project, target, 'Approve');
       if (meant === null) return;
       await project.request('approve', { id: meant.id });
-      messages.tell('info', `“${meant.title}” is approved and lands now.`);
+      const isPlan = 'review_kind' in meant && meant.review_kind === 'plan';
+      const text = isPlan
+        ? `The plan of “${meant.title}” is approved: the next free worker of a run builds it.`
+        : `“${meant.title}” is approved and lands now.`;
+      messages.tell('info', text);
     }),
     'drover.sendBack': withProject(async (context, project, target) => {
       const meant = await pickReviewed(project, target, 'Send Back');
@@ -40,7 +44,7 @@ async function pickReviewed(
   project: Project,
   target: Target,
   title: string,
-): Promise<{ readonly id: string; readonly title: string } | null> {
+): Promise<EpicView | TaskView | null> {
   const epic = project.board?.epics.find(({ id }) => target.ids.includes(id));
   return epic ?? (await pickTask(project, target, title, wantsReview));
 }

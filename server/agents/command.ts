@@ -4,6 +4,8 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { failure } from '../core/failure.ts';
 import { formatDuration } from '../core/format.ts';
+import { planCharactersMax } from '../core/plan-prompt.ts';
+import { cutStart } from '../core/prompt-text.ts';
 import { readLogTail } from './event-log-reader.ts';
 import { findProgram } from './find-program.ts';
 import type {
@@ -213,7 +215,10 @@ function outcomeOf(end: ProgramEnd, run: CommandRun): AgentOutcome {
       return { kind: 'failed', failure: failure('timeout', message, tail.detail) };
     }
     case 'exited': {
-      if (end.exit.code === 0) return { kind: 'done', summary: tail.summary, deniedTools: [] };
+      if (end.exit.code === 0) {
+        const summary = run.request.planning === true ? tail.plan : tail.summary;
+        return { kind: 'done', summary, deniedTools: [] };
+      }
       const message = `${run.name} ${describeExit(end.exit)}.`;
       return { kind: 'failed', failure: failure('agent_failed', message, tail.detail) };
     }
@@ -229,12 +234,25 @@ function describeExit(exit: AgentExit): string {
     : `ended with exit code ${exit.code}`;
 }
 
+interface PrintedTail {
+  readonly summary: string;
+  readonly detail: string;
+  /** All of stdout that is looked at: what a program prints that plans is the plan. */
+  readonly plan: string;
+}
+
 /** Last line of stdout as the summary, and the end of everything printed as evidence. */
-function tailOf(logPath: string): { readonly summary: string; readonly detail: string } {
-  const lines = readLogTail(logPath, tailEvents).events.flatMap((event) =>
-    event.type === 'output' && event.text.trim() !== '' ? [event] : [],
+function tailOf(logPath: string): PrintedTail {
+  const printed = readLogTail(logPath, tailEvents).events.flatMap((event) =>
+    event.type === 'output' ? [event] : [],
   );
+  const lines = printed.filter((line) => line.text.trim() !== '');
   const summary = lines.findLast((line) => line.stream === 'stdout')?.text.trim() ?? '';
   const detail = lines.map((line) => line.text).join('\n');
-  return { summary: summary.slice(0, summaryCharsMax), detail: detail.slice(-detailCharsMax) };
+  const plan = printed.flatMap((line) => (line.stream === 'stdout' ? [line.text] : [])).join('\n');
+  return {
+    summary: summary.slice(0, summaryCharsMax),
+    detail: detail.slice(-detailCharsMax),
+    plan: cutStart(plan, planCharactersMax),
+  };
 }

@@ -113,6 +113,8 @@ export interface AgentRequest {
   readonly attempt: number;
   readonly cwd: string;
   readonly prompt: string;
+  /** It is to plan and to write nothing: the agent's own read-only mode is used where it has one. */
+  readonly planning?: boolean;
   /** Said in place of `prompt` where the session to resume turns out not to exist: it tells the whole task. */
   readonly promptIfForgotten?: string;
   /** Chosen by us before the first start (UUID). */

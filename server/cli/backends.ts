@@ -35,6 +35,15 @@ export interface PlanFromSpecOptions extends SpecPlanRequest {
   readonly onNote: (text: string) => void;
 }
 
+/** The SQLForge project around a folder. */
+export interface SqlforgeProject {
+  readonly folder: string;
+  /** What it calls its default; null = a name that can't be used. */
+  readonly environment: string | null;
+  /** Resolves with the exit code; what it prints goes to the terminal, with `toStderr` to standard error alone. */
+  readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;
+}
+
 export interface Backends {
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
   readonly initProject: (
@@ -44,6 +53,7 @@ export interface Backends {
   readonly doctor: (root: string | null) => Promise<DoctorReport>;
   /** A design to a plan that `import` takes; writes nothing. */
   readonly planFromSpec: (options: PlanFromSpecOptions) => Promise<Result<SpecPlanView>>;
+  readonly openSqlforge: (from: string, env: NodeJS.ProcessEnv) => SqlforgeProject;
   readonly runBackend: (options: {
     root: string;
     socket?: string;

@@ -47,7 +47,7 @@ export function sampleToml(): string {
   ];
   const inFile = settingKeys.filter((key) => definitionOf(key).inFile);
   for (const key of inFile) {
-    if (!key.includes('.')) lines.push(...sampleLines(key, key), '');
+    if (!key.includes('.') && key !== 'templates') lines.push(...sampleLines(key, key), '');
   }
   let table = '';
   for (const key of inFile) {
@@ -62,8 +62,20 @@ export function sampleToml(): string {
       lines.push(`# ${definitionOf('agent.env').doc}`, '# [agent.env]', '# MY_SETTING = "1"', '');
     }
   }
+  lines.push(...templateLines);
   return `${lines.join('\n').trimEnd()}\n`;
 }
+
+const templateLines: readonly string[] = [
+  `# ${settingTable.templates.doc}`,
+  '# [templates.bug]',
+  '# title = "Fix: {{title}}"',
+  '# description = "It was seen in {{area}}. Write a test that fails first."',
+  '# accept = ["A test shows that it is fixed."]',
+  '# labels = ["bug"]',
+  '# type = "bug"',
+  '# plan = true',
+];
 
 function definitionOf(key: SettingKey): SettingDefinition {
   return settingTable[key];

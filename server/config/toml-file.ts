@@ -110,6 +110,9 @@ interface Collected {
 /** Settings whose value is a table of free names. */
 const freeTables: ReadonlySet<string> = new Set(['agent.env']);
 
+/** Tables of tables: each template has a name of its own. */
+const templatesKey = 'templates';
+
 const tableNames: ReadonlySet<string> = new Set(
   settingKeys.flatMap((key) => (key.includes('.') ? [key.slice(0, key.indexOf('.'))] : [])),
 );
@@ -121,6 +124,11 @@ function collectTable(
   node: AST.TOMLNode,
 ): void {
   const key = path.join('.');
+  if (path[0] === templatesKey) {
+    if (body.length === 0) addTemplates(to, node, path.slice(1), {});
+    for (const pair of body) collect(to, path, pair);
+    return;
+  }
   if (freeTables.has(key)) {
     addFree(to, key, node, bodyValue(body));
     return;
@@ -146,6 +154,10 @@ function bodyValue(body: readonly AST.TOMLKeyValue[]): Record<string, unknown> {
 function collect(to: Collected, path: readonly string[], pair: AST.TOMLKeyValue): void {
   const full = [...path, ...getStaticTOMLValue(pair.key)];
   const key = full.join('.');
+  if (full[0] === templatesKey) {
+    addTemplates(to, pair, full.slice(1), getStaticTOMLValue(pair.value));
+    return;
+  }
   const free = [...freeTables].find((table) => key.startsWith(`${table}.`));
   if (free !== undefined) {
     const name = key.slice(free.length + 1);
@@ -165,6 +177,33 @@ function collect(to: Collected, path: readonly string[], pair: AST.TOMLKeyValue)
   } else {
     to.entries.push(entryOf(to, key, value, pair));
   }
+}
+
+/** Every way to write a table leads to the same one; `path` is the rest of its name. */
+function addTemplates(
+  to: Collected,
+  node: AST.TOMLNode,
+  path: readonly string[],
+  value: unknown,
+): void {
+  const raw = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+  const at = to.entries.findIndex((entry) => entry.key === templatesKey);
+  const before = to.entries[at];
+  if (before === undefined) to.entries.push(entryOf(to, templatesKey, raw, node));
+  else to.entries[at] = { ...before, raw: mergedTables(before.raw, raw) };
+}
+
+function mergedTables(a: unknown, b: unknown): unknown {
+  if (!isTable(a) || !isTable(b)) return b;
+  const merged = Object.entries(b).map(([key, value]): [string, unknown] => [
+    key,
+    Object.hasOwn(a, key) ? mergedTables(a[key], value) : value,
+  ]);
+  return { ...a, ...Object.fromEntries(merged) };
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Dotted names of one free table (`agent.env.A = "1"`) come one at a time: they are put together. */

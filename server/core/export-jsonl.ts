@@ -22,7 +22,7 @@ export type JsonlTask = Pick<
   | 'testMode'
   | 'testScope'
   | 'maxAttempts'
->;
+> & { readonly plan?: boolean | null };
 
 export type JsonlEpic = Pick<Epic, 'id' | 'title' | 'description'>;
 
@@ -63,5 +63,6 @@ function taskRecord(task: JsonlTask): Readonly<Record<string, unknown>> {
     test_mode: task.testMode,
     test_scope: task.testScope,
     max_attempts: task.maxAttempts,
+    ...(task.plan === undefined || task.plan === null ? {} : { plan: task.plan }),
   };
 }

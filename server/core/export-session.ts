@@ -124,6 +124,7 @@ function extraObject(task: SessionTask): Readonly<Record<string, unknown>> {
     labels: task.labels,
     acceptance_criteria: task.acceptanceCriteria,
     agent: task.agent,
+    ...(task.plan === undefined || task.plan === null ? {} : { plan: task.plan }),
     blocked_reason: task.blockedReason,
     review_kind: task.reviewKind,
     base_sha: task.baseSha,

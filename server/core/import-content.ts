@@ -37,7 +37,8 @@ export function sameContent(record: TaskContent, existing: TaskContent): boolean
     sameIfSaid(record.gate, existing.gate) &&
     sameIfSaid(record.testMode, existing.testMode) &&
     sameIfSaid(record.testScope, existing.testScope) &&
-    sameIfSaid(record.maxAttempts, existing.maxAttempts)
+    sameIfSaid(record.maxAttempts, existing.maxAttempts) &&
+    sameIfSaid(record.plan ?? null, existing.plan ?? null)
   );
 }
 

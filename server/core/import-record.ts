@@ -50,6 +50,7 @@ export interface RecordFields {
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;
   readonly maxAttempts: number | null;
+  readonly plan?: boolean | null;
   readonly warnings: readonly RecordWarning[];
 }
 
@@ -68,6 +69,7 @@ const storyKeys = [
   'test_scope',
   'test_command',
   'max_attempts',
+  'plan',
 ];
 const knownKeys: { readonly [K in RecordKind]: ReadonlySet<string> } = {
   epic: new Set(commonKeys),
@@ -272,6 +274,7 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     const got = typeof maxAttempts === 'number' ? maxAttempts : describeValue(maxAttempts);
     faults.push(`\`max_attempts\` is ${got}; a whole number from 1 to 10 is needed`);
   }
+  const plan = readPlan(valueOf('plan'), faults);
   const first = faults[0];
   if (first !== undefined) return fault('field', first);
   return {
@@ -289,8 +292,15 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     testMode: testMode === 'lenient' ? 'strict' : testMode,
     testScope,
     maxAttempts: isAttempts(maxAttempts) ? maxAttempts : null,
+    plan,
     warnings,
   };
+}
+
+function readPlan(value: unknown, faults: string[]): boolean | null {
+  if (value === null || typeof value === 'boolean') return value;
+  faults.push(`\`plan\` is ${describeValue(value)}; true or false is needed`);
+  return null;
 }
 
 function blankToNull(text: string | null): string | null {

@@ -299,6 +299,7 @@ function readFields(
     testMode: testMode === 'lenient' ? 'strict' : testMode,
     testScope: choiceOf(value['test_scope'], testScopes, 'diff'),
     maxAttempts: maxAttempts === null ? null : Math.min(Math.max(Math.trunc(maxAttempts), 1), 10),
+    ...(typeof extra['plan'] === 'boolean' ? { plan: extra['plan'] } : {}),
     warnings: [],
   };
 }

@@ -99,6 +99,7 @@ function taskOf(
     testMode: fields.testMode,
     testScope: fields.testScope,
     maxAttempts: fields.maxAttempts,
+    ...(fields.plan === undefined ? {} : { plan: fields.plan }),
   };
 }
 

@@ -63,6 +63,8 @@ export interface TaskContent {
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;
   readonly maxAttempts: number | null;
+  /** Absent: not said. */
+  readonly plan?: boolean | null;
 }
 
 export interface ImportedEpic extends EpicContent {

@@ -2,6 +2,7 @@
 // words of what was expected.
 
 import { err, ok, type Result } from './failure.ts';
+import { readTemplates } from './templates.ts';
 
 export type ValueKind =
   | { readonly type: 'text' }
@@ -18,6 +19,8 @@ export type ValueKind =
   | { readonly type: 'variables' }
   /** Environment variables with their values. */
   | { readonly type: 'environment' }
+  /** Tables of task templates. */
+  | { readonly type: 'templates' }
   | { readonly type: 'sqlite' }
   | { readonly type: 'postgres' };
 
@@ -92,6 +95,8 @@ export function expectedText(kind: ValueKind): string {
       return 'a list of names of environment variables';
     case 'environment':
       return 'a table of environment variables, each with a text';
+    case 'templates':
+      return 'tables of templates, as [templates.bug]';
     case 'sqlite':
       return 'sqlite:///absolute/path';
     case 'postgres':
@@ -105,11 +110,16 @@ export function readValue(
   raw: unknown,
   form: 'typed' | 'text',
 ): Result<unknown, string> {
+  if (kind.type === 'templates') return readTemplates(raw);
   const value = valueOf(kind, raw, form);
   return value === undefined ? err(expectedText(kind)) : ok(value);
 }
 
-function valueOf(kind: ValueKind, raw: unknown, form: 'typed' | 'text'): unknown {
+function valueOf(
+  kind: Exclude<ValueKind, { readonly type: 'templates' }>,
+  raw: unknown,
+  form: 'typed' | 'text',
+): unknown {
   switch (kind.type) {
     case 'text':
       return typeof raw === 'string' && !raw.includes('\0') ? raw : undefined;

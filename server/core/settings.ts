@@ -5,6 +5,7 @@ import { boundSettingTable } from './bound-settings.ts';
 import type { Budgets } from './budget.ts';
 import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
+import type { TaskTemplates } from './templates.ts';
 import { agentKindNames, landModes, type AgentKindName, type LandMode } from './task.ts';
 
 export interface SettingDefinition {
@@ -119,6 +120,13 @@ export const settingTable = {
     doc: 'How often a task is tried before it has failed.',
     readBy: 'store (new tasks)',
   },
+  plan: {
+    value: { type: 'boolean' },
+    fallback: false,
+    inFile: true,
+    doc: 'An agent plans every task first, and a person approves the plan; `--plan` and `--no-plan` say it for one task.',
+    readBy: 'workflows (start of tasks)',
+  },
   task_context_count: {
     value: { type: 'integer', min: 0, max: 20 },
     fallback: 5,
@@ -152,6 +160,13 @@ export const settingTable = {
     fallback: [],
     inFile: true,
     doc: 'Labels of every task that `add` makes, beside its own.',
+    readBy: 'rpc (add)',
+  },
+  templates: {
+    value: { type: 'templates' },
+    fallback: {},
+    inFile: true,
+    doc: 'Tables [templates.<name>]: what `add --template <name>` gives a task, with {{placeholders}} for `--set`.',
     readBy: 'rpc (add)',
   },
   worktree_root: {
@@ -330,11 +345,14 @@ export interface Settings {
   readonly maxWorkers: number;
   readonly taskTimeoutMs: number;
   readonly maxAttempts: number;
+  /** Tasks that say nothing of it get a plan first. */
+  readonly plansFirst: boolean;
   readonly taskContextCount: number;
   readonly taskContextMaxAgeMs: number;
   readonly maxCommitFileBytes: number;
   readonly maxOutputBytes: number;
   readonly defaultLabels: readonly string[];
+  readonly templates: TaskTemplates;
   readonly worktreeRoot: string | null;
   readonly envAllow: readonly string[];
   readonly gate: { readonly command: string | null; readonly timeoutMs: number };

@@ -75,6 +75,8 @@ export interface Task {
   /** Attempts that are used up (interrupted ones are not counted). */
   readonly attempts: number;
   readonly maxAttempts: number;
+  /** Whether a plan comes first; absent or null: as the settings say. */
+  readonly plan?: boolean | null;
   readonly nextAttemptAt: number | null;
   readonly waitingUntil: number | null;
   readonly phase: Phase | null;

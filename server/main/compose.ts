@@ -267,6 +267,7 @@ function plainEnvironment(environment: Environment): Record<string, string> {
 function workSettings(settings: Settings): WorkSettings {
   return {
     agentKind: settings.agent.kind,
+    plansFirst: settings.plansFirst,
     workers: settings.maxWorkers,
     target: settings.land.target,
     land: settings.land.mode,

@@ -19,6 +19,7 @@ import { startBackend } from './start-backend.ts';
 export { doctor } from './doctor.ts';
 export { initProject } from './init.ts';
 export { findProject } from './places.ts';
+export { openSqlforge } from './sqlforge.ts';
 export { runBackend } from './backend.ts';
 
 export interface OpenClientOptions {

@@ -39,6 +39,8 @@ export interface TaskFields {
   readonly test_mode?: string;
   readonly test_scope?: string;
   readonly max_attempts?: number;
+  /** A plan first, which a person approves; absent: as the settings say. */
+  readonly plan?: boolean;
 }
 
 export interface RunOptions {
@@ -95,8 +97,17 @@ export interface Requests extends PanelRequests {
     result: EpicView;
   };
   readonly 'epic.close': { params: { id: string }; result: EpicView };
-  readonly 'task.add': { params: TaskFields & { title: string }; result: TaskView };
+  /** `template`: one of the settings, its placeholders filled from `set`; what is given beside it goes before it. */
+  readonly 'task.add': {
+    params: TaskFields & {
+      title: string;
+      template?: string;
+      set?: Readonly<Record<string, string>>;
+    };
+    result: TaskView;
+  };
   readonly 'task.edit': { params: TaskFields & { id: string }; result: TaskView };
+  /** With `proposal`, the newest plan as a whole, whatever has become of it. */
   readonly 'task.show': { params: { id: string }; result: TaskView };
   readonly import: {
     params: {
@@ -169,7 +180,11 @@ export interface Requests extends PanelRequests {
   readonly 'task.resolve': { params: { id: string; note: string }; result: TaskView };
   readonly 'task.send_back': { params: { id: string; text: string }; result: TaskView | EpicView };
   /** `seen`: the commit that was looked at. Of a task: refused when it is another one by now; of an epic: its tree is approved. */
-  readonly approve: { params: { id: string; seen?: string }; result: TaskView | EpicView };
+  readonly approve: {
+    /** `plan`: the plan that waits, as the person wants it; `seen` is `plan-<number>` then. */
+    params: { id: string; seen?: string; plan?: string };
+    result: TaskView | EpicView;
+  };
   readonly answer: { params: { id: string; choice: string }; result: TaskView };
   readonly reset: {
     params: {

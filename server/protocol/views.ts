@@ -50,6 +50,23 @@ export interface TaskView {
   readonly rescue_refs: readonly string[];
   /** Place in the order that people give: smaller comes first. */
   readonly position: number;
+  /** Whether an agent plans it first; null: as the settings say. */
+  readonly plan: boolean | null;
+  /** The plan that waits for a person (`review_kind` is `plan`); on a board its beginning alone. */
+  readonly proposal: PlanView | null;
+}
+
+export interface PlanView {
+  /** From 1, one more for each round. */
+  readonly number: number;
+  /** The attempt that made it. */
+  readonly attempt: number;
+  readonly state: 'proposed' | 'approved' | 'sent_back' | 'dropped';
+  readonly text: string;
+  /** Why it was sent back. */
+  readonly comment: string | null;
+  /** Unix seconds. */
+  readonly created_at: number;
 }
 
 export type Counts = { readonly total: number } & { readonly [S in TaskStatus]: number };

@@ -4,6 +4,7 @@ import type { Updateable } from 'kysely';
 import type { Failure } from '../core/failure.ts';
 import { executionOrder, type GraphNode } from '../core/graph.ts';
 import type { StoreSources } from './feed.ts';
+import { approvedPlan, lastPlan } from './plans.ts';
 import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from './tables.ts';
 import { transition, type TransitionOutcome } from './transition.ts';
 
@@ -68,6 +69,8 @@ export interface ClaimRequest {
   /** True when the agent can go on with an earlier conversation. */
   readonly agentResumes: boolean;
   readonly sessionId: string;
+  /** Whether tasks that say nothing of it get a plan first. */
+  readonly plansFirst: boolean;
 }
 
 export interface Claim {
@@ -81,6 +84,8 @@ export interface Claim {
   readonly parts: readonly string[];
   /** Work that was committed before the attempt was interrupted: it only has to land. */
   readonly commitSha: string | null;
+  /** The attempt makes a plan and nothing else. Absent in claims of older versions. */
+  readonly planning?: boolean;
 }
 
 /** Takes a task that is ready (or back from a limit); null when somebody or something was faster. */
@@ -124,6 +129,7 @@ export async function claimTask(
     branch: attempt.branch,
     parts: await partsOf(tx, row.id),
     commitSha: attempt.commitSha,
+    planning: attempt.planning,
   };
 }
 
@@ -155,6 +161,14 @@ export async function partsOf(tx: Reads, taskId: string): Promise<string[]> {
   return executionOrder(taskId, nodes).filter((id) => !done.has(id));
 }
 
+interface OpenedAttempt {
+  readonly number: number;
+  readonly agent: string;
+  readonly branch: string;
+  readonly commitSha: string | null;
+  readonly planning: boolean;
+}
+
 /** The attempt to go on with (it was interrupted or waited), or a new one. */
 async function openAttempt(
   tx: Tx,
@@ -162,29 +176,30 @@ async function openAttempt(
   row: TaskRow,
   request: ClaimRequest,
   epoch: number,
-): Promise<{ number: number; agent: string; branch: string; commitSha: string | null }> {
+): Promise<OpenedAttempt> {
   const last = await lastAttempt(tx, row.id);
+  const wantsPlan = row.plan === null ? request.plansFirst : row.plan === 1;
+  const planning = wantsPlan && (await approvedPlan(tx, row.id)) === null;
   if (last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
-    await tx
-      .updateTable('attempts')
-      .set({ state: 'running', epoch, run_id: request.runId, ended_at_ms: null })
-      .where('task_id', '=', row.id)
-      .where('number', '=', last.number)
-      .execute();
-    return {
-      number: last.number,
-      agent: last.agent,
-      branch: last.branch,
-      commitSha: last.commit_sha,
-    };
+    // One that began to build goes on; one that planned while no plan is wanted any more has ended.
+    if (last.planning === 0 || planning) {
+      await setAttempt(tx, row.id, last.number, {
+        state: 'running',
+        epoch,
+        run_id: request.runId,
+        ended_at_ms: null,
+      });
+      const { number, agent, branch, commit_sha: commitSha } = last;
+      return { number, agent, branch, commitSha, planning: last.planning === 1 };
+    }
+    await setAttempt(tx, row.id, last.number, {
+      state: 'failed',
+      ended_at_ms: sources.clock.now(),
+    });
   }
   const number = (last?.number ?? 0) + 1;
   const branch = `drover/${row.id}/${number}`;
-  const handedBack =
-    last !== null &&
-    request.agentResumes &&
-    last.agent === request.agent &&
-    ['gate_failed', 'conflict', 'sent_back'].includes(last.failure_kind ?? '');
+  const { session, continuesFrom } = await handedBack(tx, last, request);
   await tx
     .insertInto('attempts')
     .values({
@@ -193,15 +208,37 @@ async function openAttempt(
       epoch,
       state: 'running',
       agent: request.agent,
-      session_id: handedBack ? last.session_id : request.sessionId,
-      session_started: handedBack ? last.session_started : 0,
+      session_id: session?.session_id ?? request.sessionId,
+      session_started: session?.session_started ?? 0,
       branch,
-      continues_from: handedBack && last.failure_kind !== 'conflict' ? last.branch : null,
+      continues_from: continuesFrom,
       started_at_ms: sources.clock.now(),
       run_id: request.runId,
+      planning: planning ? 1 : 0,
     })
     .execute();
-  return { number, agent: request.agent, branch, commitSha: null };
+  return { number, agent: request.agent, branch, commitSha: null, planning };
+}
+
+/** Which conversation and which work a new attempt goes on with. */
+async function handedBack(
+  tx: Tx,
+  last: AttemptRow | null,
+  request: ClaimRequest,
+): Promise<{ readonly session: AttemptRow | null; readonly continuesFrom: string | null }> {
+  const nothing = { session: null, continuesFrom: null };
+  if (last === null || !request.agentResumes || last.agent !== request.agent) return nothing;
+  if (last.planning === 1) {
+    const plan = await lastPlan(tx, last.task_id);
+    const isDecided = plan !== null && ['approved', 'sent_back'].includes(plan.state);
+    // The conversation knows the code by now. What it wrote while it planned is never gone on from.
+    return isDecided && plan.attempt === last.number
+      ? { session: last, continuesFrom: null }
+      : nothing;
+  }
+  const kind = last.failure_kind ?? '';
+  if (!['gate_failed', 'conflict', 'sent_back'].includes(kind)) return nothing;
+  return { session: last, continuesFrom: kind === 'conflict' ? null : last.branch };
 }
 
 export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow | null> {

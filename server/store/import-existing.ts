@@ -60,6 +60,7 @@ export function contentOf(row: TaskRow, blockedBy: readonly string[]): ExistingT
     testMode: oneOf<TestMode>(testModes, row.test_mode, 'strict'),
     testScope: oneOf<TestScope>(testScopes, row.test_scope, 'diff'),
     maxAttempts: row.max_attempts,
+    plan: row.plan === null ? null : row.plan === 1,
   };
 }
 

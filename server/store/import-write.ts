@@ -151,6 +151,7 @@ async function writeTasks(
     test_mode: task.testMode ?? 'strict',
     test_scope: task.testScope ?? 'diff',
     max_attempts: task.maxAttempts ?? facts.maxAttempts,
+    plan: planColumn(task.plan),
     status: statusOf(task.id, facts),
     chain: facts.chains.get(task.id) ?? 1,
     created_at: now,
@@ -229,6 +230,10 @@ function columnsOf(task: ImportedTask) {
   } satisfies Updateable<TaskTable>;
 }
 
+function planColumn(said: ImportedTask['plan']): number | null {
+  return said === undefined || said === null ? null : said ? 1 : 0;
+}
+
 /** What the record says is written; what it does not say stays. */
 async function updateTask(
   tx: Tx,
@@ -243,6 +248,7 @@ async function updateTask(
     ...(task.testMode === null ? {} : { test_mode: task.testMode }),
     ...(task.testScope === null ? {} : { test_scope: task.testScope }),
     ...(task.maxAttempts === null ? {} : { max_attempts: task.maxAttempts }),
+    ...(planColumn(task.plan) === null ? {} : { plan: planColumn(task.plan) }),
     updated_at: Math.floor(sources.clock.now() / 1000),
   };
   await tx.updateTable('tasks').set(set).where('id', '=', task.id).execute();

@@ -5,7 +5,13 @@ import { createDurableTables } from '../durable/embedded/tables.ts';
 import { adoptGoDatabase, kindOfUnversioned } from './adopt-go.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import type { Store } from './port.ts';
-import { addBudgetTables, createStoreTables, improveIndexes, schemaVersion } from './schema.ts';
+import {
+  addBudgetTables,
+  addPlans,
+  createStoreTables,
+  improveIndexes,
+  schemaVersion,
+} from './schema.ts';
 import { migrate, type Migration } from './sqlite/migrate.ts';
 import { openSqlite, type OpenedDatabase, type OpenOptions } from './sqlite/open.ts';
 import { createStore } from './store.ts';
@@ -43,6 +49,7 @@ const migrations: readonly Migration[] = [
   },
   { version: 2, name: 'indexes for the order that people give', up: improveIndexes },
   { version: 3, name: 'what is used up, and why nothing starts', up: addBudgetTables },
+  { version: 5, name: 'plans that wait for a person', up: addPlans },
 ];
 
 /** Opens or creates the database; a `Refusal` names the file and the remedy, and nothing was changed then. */

@@ -52,6 +52,14 @@ export {
   takeLandings,
   writeLine,
 } from './landings.ts';
+export {
+  approvedPlan,
+  decidePlan,
+  dropPlans,
+  lastPlan,
+  proposePlan,
+  type PlanDecision,
+} from './plans.ts';
 export { heldScopes, setHolds, type Hold } from './holds.ts';
 export { inParts } from './read.ts';
 export { addTask } from './tasks.ts';

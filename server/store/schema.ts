@@ -112,8 +112,18 @@ const budgetStatements: readonly string[] = [
   `ALTER TABLE accounts ADD COLUMN pace_at_ms INTEGER`,
 ];
 
+/** The plans that agents have made, and who wants one; an attempt that plans writes nothing that lands. */
+const planStatements: readonly string[] = [
+  `CREATE TABLE task_plans (
+    task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE, number INTEGER NOT NULL,
+    attempt INTEGER NOT NULL, state TEXT NOT NULL, text TEXT NOT NULL, comment TEXT,
+    created_at_ms INTEGER NOT NULL, decided_at_ms INTEGER, PRIMARY KEY (task_id, number)) WITHOUT ROWID`,
+  `ALTER TABLE tasks ADD COLUMN plan INTEGER`,
+  `ALTER TABLE attempts ADD COLUMN planning INTEGER NOT NULL DEFAULT 0`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 3;
+export const schemaVersion = 5;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
@@ -125,4 +135,8 @@ export async function improveIndexes<Tables>(db: Kysely<Tables>): Promise<void> 
 
 export async function addBudgetTables<Tables>(db: Kysely<Tables>): Promise<void> {
   for (const statement of budgetStatements) await sql.raw(statement).execute(db);
+}
+
+export async function addPlans<Tables>(db: Kysely<Tables>): Promise<void> {
+  for (const statement of planStatements) await sql.raw(statement).execute(db);
 }

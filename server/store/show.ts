@@ -3,6 +3,7 @@
 import type { EpicView, TaskView } from '../protocol/api.ts';
 import { readBoard } from './board.ts';
 import { epicOrRefuse, unknownTask } from './find-rows.ts';
+import { lastPlan, planView } from './plans.ts';
 import { type Db, readAtOneMoment } from './read.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { unmetBlockers } from './transition.ts';
@@ -17,11 +18,16 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
       .select('blocked_by')
       .where('task_id', '=', id)
       .execute();
-    return taskView(row, {
-      blockedBy: edges.map((edge) => edge.blocked_by),
-      waitsFor: await unmetBlockers(at, id),
-      attempt: (await readRunningAttempts(at, id)).get(id),
-    });
+    const plan = await lastPlan(at, id);
+    const proposal = plan === null ? {} : { proposal: planView(plan) };
+    return taskView(
+      { ...row, ...proposal },
+      {
+        blockedBy: edges.map((edge) => edge.blocked_by),
+        waitsFor: await unmetBlockers(at, id),
+        attempt: (await readRunningAttempts(at, id)).get(id),
+      },
+    );
   });
 }
 

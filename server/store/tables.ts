@@ -60,6 +60,8 @@ export interface TaskTable {
   cost_usd: Defaulted<number>;
   /** Where the imported record came from, as canonical JSON, for "unchanged" on a second import. */
   source: Defaulted<string | null>;
+  /** 1: a person approves a plan before anything is built; 0: not; null: as the settings say. */
+  plan: Defaulted<number | null>;
 }
 
 export interface EpicTable {
@@ -144,6 +146,23 @@ export interface AttemptTable {
   /** Usage of each part's log so far, as JSON; the sums are in the columns above. */
   usage_by_part: Defaulted<string>;
   gate_runs: Defaulted<number>;
+  /** 1: it only plans; nothing of what it writes lands. */
+  planning: Defaulted<number>;
+}
+
+/** The plans of a task, one for each round; the approved one is told to every attempt that builds. */
+export interface PlanTable {
+  task_id: string;
+  /** From 1. */
+  number: number;
+  attempt: number;
+  /** proposed, approved, sent_back, dropped. */
+  state: string;
+  text: string;
+  /** What a person said as they sent it back. */
+  comment: Defaulted<string | null>;
+  created_at_ms: number;
+  decided_at_ms: Defaulted<number | null>;
 }
 
 export interface EventTable {
@@ -287,6 +306,7 @@ export interface StoreTables {
   accounts: AccountTable;
   spending: SpendingTable;
   holds: HoldTable;
+  task_plans: PlanTable;
 }
 
 export type Tx = Transaction<StoreTables>;
@@ -301,5 +321,6 @@ export type HintRow = Selectable<HintTable>;
 export type RunRow = Selectable<RunTable>;
 export type LineRow = Selectable<LineTable>;
 export type LandingRow = Selectable<LandingTable>;
+export type PlanRow = Selectable<PlanTable>;
 export type HoldRow = Selectable<HoldTable>;
 export type SlotRow = Selectable<SlotTable>;

@@ -7,6 +7,7 @@ import type { TaskFields } from '../protocol/api.ts';
 import { openEpicForTask } from './epics.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import { refuseUnknownTasks, taskOrRefuse } from './find-rows.ts';
+import { dropPlans } from './plans.ts';
 import { readGraph, rebuildChains, refuseLoops } from './graph-rows.ts';
 import { textList } from './read.ts';
 import { refreshReadiness, withParents } from './readiness.ts';
@@ -29,6 +30,10 @@ export async function editTask(
     ...(await writeColumns(tx, row, fields)),
     ...(await moveTask(tx, sources, row, fields)),
     ...(await writeBlockers(tx, row, fields)),
+    // Said again, it asks for a new plan in place of the approved one.
+    ...(fields.plan === true && (await dropPlans(tx, sources, id, ['approved'])) > 0
+      ? ['plan']
+      : []),
   ];
   if (changed.length === 0) return row;
   await tx

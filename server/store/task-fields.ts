@@ -27,6 +27,7 @@ export interface TaskColumns {
   test_mode?: string;
   test_scope?: string;
   max_attempts?: number;
+  plan?: number;
 }
 
 const attemptsMax = 10;
@@ -63,6 +64,9 @@ export function checkTaskFields(fields: TaskFields): TaskColumns {
   }
   if (fields.max_attempts !== undefined) {
     columns.max_attempts = checkedAttempts(fields.max_attempts);
+  }
+  if (fields.plan !== undefined) {
+    columns.plan = fields.plan ? 1 : 0;
   }
   return columns;
 }

@@ -2,7 +2,8 @@
 // most tasks hold what they held at the beginning: so those are read only for the tasks where they say something.
 
 import { type RawBuilder, sql } from 'kysely';
-import type { TaskView } from '../protocol/api.ts';
+import type { PlanView, TaskView } from '../protocol/api.ts';
+import { readProposals } from './plans.ts';
 import { type Db, textList } from './read.ts';
 import type { TaskRow } from './tables.ts';
 import { taskWarnings } from './task-warnings.ts';
@@ -50,6 +51,7 @@ const rareColumns = [
   'test_mode',
   'test_scope',
   'rescue_refs',
+  'plan',
 ] as const satisfies readonly (keyof TaskRow)[];
 
 export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;
@@ -77,6 +79,7 @@ const usual: RareRow = {
   test_mode: 'strict',
   test_scope: 'diff',
   rescue_refs: '[]',
+  plan: null,
 };
 
 function saysSomething(): RawBuilder<boolean> {
@@ -92,6 +95,8 @@ function saysSomething(): RawBuilder<boolean> {
 export interface TaskRows {
   readonly common: CommonRow;
   readonly rare: RareRow;
+  /** The plan that waits for a person. */
+  readonly proposal?: PlanView;
 }
 
 /** All tasks in the order of the board, or those with the ids (a part of `inParts` at most). */
@@ -127,13 +132,18 @@ export async function readTaskRows(db: Db, ids?: readonly string[]): Promise<Tas
     .orderBy('position')
     .orderBy(sql`rowid`)
     .execute();
+  const proposals = await readProposals(
+    db,
+    rare.flatMap(({ id, review_kind: kind }) => (kind === 'plan' ? [id] : [])),
+  );
   // Both are in the same order.
   let next = 0;
   return common.map((row) => {
     const candidate = rare[next];
     if (candidate?.id !== row.id) return { common: row, rare: usual };
     next += 1;
-    return { common: row, rare: candidate };
+    const proposal = proposals.get(row.id);
+    return { common: row, rare: candidate, ...(proposal === undefined ? {} : { proposal }) };
   });
 }
 
@@ -163,7 +173,7 @@ export interface ViewFacts {
   readonly attempt: RunningAttempt | undefined;
 }
 
-export function taskView({ common, rare }: TaskRows, facts: ViewFacts): TaskView {
+export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts): TaskView {
   const { attempt } = facts;
   const described = {
     title: common.title,
@@ -171,6 +181,7 @@ export function taskView({ common, rare }: TaskRows, facts: ViewFacts): TaskView
     acceptance_criteria: textList(common.acceptance_criteria),
     parent_id: common.parent_id,
     test_mode: rare.test_mode,
+    plan: rare.plan === 1,
   };
   return {
     id: common.id,
@@ -213,6 +224,8 @@ export function taskView({ common, rare }: TaskRows, facts: ViewFacts): TaskView
     test_scope: rare.test_scope,
     rescue_refs: textList(rare.rescue_refs),
     position: common.position,
+    plan: rare.plan === null ? null : rare.plan === 1,
+    proposal: proposal ?? null,
   };
 }
 

@@ -8,6 +8,7 @@ export interface DescribedTask {
   readonly acceptance_criteria: readonly string[];
   readonly test_mode: string;
   readonly parent_id: string | null;
+  readonly plan?: boolean;
 }
 
 const vagueTitle =
@@ -34,6 +35,9 @@ export function taskWarnings(task: DescribedTask): string[] {
   }
   if (task.test_mode === 'lenient') {
     warnings.push('The test mode lenient is read as strict: nothing red lands.');
+  }
+  if (task.plan === true && task.parent_id !== null) {
+    warnings.push('A sub-task is planned with its parent: ask for a plan there.');
   }
   return warnings;
 }

@@ -3,6 +3,7 @@
 
 import { isLegalTransition, type TaskStatus } from '../core/state.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
+import { dropPlans } from './plans.ts';
 import type { StoreTables, TaskRow, TaskTable, Tx } from './tables.ts';
 import type { Kysely, Updateable } from 'kysely';
 
@@ -145,6 +146,8 @@ async function writeStatus(
     })
     .where('id', '=', row.id)
     .execute();
+  // Decided it is another state; left undecided (cancelled, retried), nobody will.
+  if (row.review_kind === 'plan') await dropPlans(tx, sources, row.id, ['proposed']);
   await appendEvent(tx, sources, {
     type: change.event,
     taskId: row.id,

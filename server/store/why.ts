@@ -87,7 +87,8 @@ async function runningAttempt(db: Db, id: string): Promise<AttemptRow | null> {
 async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
   const attempt = await runningAttempt(db, row.id);
   const agent = attempt?.agent ?? row.agent ?? facts.agentKind;
-  const phase = row.phase === null ? 'is about to begin' : `is at the step "${row.phase}"`;
+  const plans = attempt?.planning === 1 ? 'plans and writes nothing: it ' : '';
+  const phase = row.phase === null ? 'is about to begin' : `${plans}is at the step "${row.phase}"`;
   const since =
     attempt === null ? '' : ` for ${formatDuration(facts.nowMs - attempt.started_at_ms)}`;
   const sentences = facts.hasBackend
@@ -189,7 +190,10 @@ function whyReview(row: TaskRow): string[] {
         `Use "drover approve ${id}" if nothing had to be changed, or "drover send-back ${id} <text>" to say what is missing; "drover log ${id}" shows what it said.`,
       ];
     case 'plan':
-      return [`${id} needs a review: its plan waits for an approval.`, decide];
+      return [
+        `${id} waits for you to approve its plan; "drover show ${id}" shows the plan.`,
+        `Use "drover approve ${id}" to have it built so, or "drover send-back ${id} <text>" to have it planned another way.`,
+      ];
     case 'approval':
       return [`${id} needs a review: its change waits for an approval before it lands.`, decide];
     default:

@@ -142,7 +142,7 @@ async function startOver(engine: Engine, claim: Claim, place: Place, part: strin
     const ref = rescued.value;
     await engine.store.transaction((tx) => nameRescueRefs(tx, engine.store, [ref], claim.taskId));
   }
-  if (part !== claim.parts[0]) return; // earlier parts are committed on the branch: the worktree stays on it
+  if (claim.planning !== true && part !== claim.parts[0]) return; // earlier parts are committed on the branch: the worktree stays on it
   await engine.git.prepareSlot({
     path: place.path,
     branch: claim.branch,
@@ -180,6 +180,7 @@ async function requestFor(
     attempt: claim.attempt,
     cwd: place.path,
     prompt: prompt.text,
+    ...(claim.planning === true ? { planning: true } : {}),
     ...(prompt.ifForgotten === null ? {} : { promptIfForgotten: prompt.ifForgotten }),
     sessionId: attempt.session_id,
     resume,
@@ -187,6 +188,7 @@ async function requestFor(
     env: {
       ...engine.agentEnvironment(claim.agent),
       ...taskVariables(engine, part, claim.attempt, place.slotNumber),
+      ...(claim.planning === true ? { DROVER_PLANNING: '1' } : {}),
     },
     ...(opened === null ? {} : { tools: opened.tools }),
     secrets: [...engine.secrets(), ...(opened === null ? [] : [opened.token])],

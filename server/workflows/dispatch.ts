@@ -94,6 +94,7 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
         agent,
         agentResumes: engine.driverFor(agent).capabilities.resume,
         sessionId: engine.store.sources.uuid(),
+        plansFirst: engine.settings().plansFirst,
       });
       if (claim === null) continue;
       if (leftOfKind !== undefined) left.set(agent, leftOfKind - 1);

@@ -5,6 +5,7 @@ import type { DurableRun } from '../durable/port.ts';
 import { type Claim, releaseSlot, type RunRow, setAttempt, type Tx } from '../store/port.ts';
 import { recordFailure, waitForBase } from './attempt-ends.ts';
 import type { Engine } from './parts.ts';
+import { makePlan } from './plan-attempt.ts';
 import { nameRescueRefs } from './rescue-refs.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { gateOf, submitLanding } from './submission.ts';
@@ -39,6 +40,7 @@ export async function executeTask(
   if (placed.kind === 'no_base') return 'no_base';
   if (placed.kind === 'failed') return failedPlace(engine, run, claim, placed.failure);
   const attempt = { engine, run, claim, runRow, place: placed.place, signal };
+  if (claim.planning === true) return makePlan(attempt);
   const ended = await workParts(attempt);
   if (ended !== null) return ended;
   engine.durable.wake();

@@ -24,7 +24,7 @@ export async function recordPart(
       ? { summary: engine.mask(done.outcome.summary).slice(0, summaryMax) }
       : {}),
   });
-  if (part === claim.taskId && done.outcome.kind === 'done') {
+  if (part === claim.taskId && done.outcome.kind === 'done' && claim.planning !== true) {
     await tx
       .updateTable('tasks')
       .set({ phase: 'commit' })

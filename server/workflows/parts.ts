@@ -65,6 +65,8 @@ export interface AgentToolsDoor {
 /** Settings of one run, resolved (flag > environment > project > user > default). */
 export interface WorkSettings {
   readonly agentKind: string;
+  /** Tasks that say nothing of it get a plan first, which a person approves. */
+  readonly plansFirst: boolean;
   readonly workers: number;
   /** Branch to land on; null = the one that is checked out when the run starts. */
   readonly target: string | null;

@@ -1,10 +1,19 @@
 // Gathers the facts that a part's prompt is made of; core puts them into words.
 
-import { buildPrompt, resumePrompt, type FinishedTask, type PromptInput } from '../core/prompt.ts';
+import type { PromptPlan } from '../core/plan-prompt.ts';
 import {
+  buildPrompt,
+  resumePrompt,
+  sentBackPrompt,
+  type FinishedTask,
+  type PromptInput,
+} from '../core/prompt.ts';
+import {
+  approvedPlan,
   type AttemptRow,
   type Claim,
   type HintRow,
+  lastPlan,
   markHintDelivered,
   openHints,
 } from '../store/port.ts';
@@ -32,15 +41,43 @@ export async function buildPartPrompt(
   const all = await allHints(engine, claim, part);
   const input = await promptInput(engine, claim, attempt, part, resume ? open : all);
   const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
-  const firstPart = claim.parts[0] === part;
-  const text =
-    resume && firstPart && cut && input.lastFailure === null
-      ? resumePrompt(input)
-      : buildPrompt(input);
+  const firstPart = claim.planning === true || claim.parts[0] === part;
+  const isCut = resume && firstPart && cut && input.lastFailure === null;
+  const text = resume
+    ? (sentBackPrompt(input) ??
+      (isCut && !(await isAfterPlanning(engine, attempt))
+        ? resumePrompt(input)
+        : buildPrompt(input)))
+    : buildPrompt(input);
   const ifForgotten = resume
     ? buildPrompt({ ...input, hints: all.map((hint) => hint.message) })
     : null;
   return { text, ifForgotten, hints: open.map((hint) => hint.id) };
+}
+
+/** It goes on in the conversation that planned, which has not been told to build yet. */
+async function isAfterPlanning(engine: Engine, attempt: AttemptRow): Promise<boolean> {
+  if (attempt.planning === 1) return false;
+  const before = await engine.store.db
+    .selectFrom('attempts')
+    .select(['planning', 'session_id'])
+    .where('task_id', '=', attempt.task_id)
+    .where('number', '=', attempt.number - 1)
+    .executeTakeFirst();
+  return before?.planning === 1 && before.session_id === attempt.session_id;
+}
+
+/** A plan that was sent back is the one to answer, also for the attempt that tries it again after a failure. */
+async function planOf(engine: Engine, claim: Claim): Promise<PromptPlan | null> {
+  const { db } = engine.store;
+  if (claim.planning !== true) {
+    const approved = await approvedPlan(db, claim.taskId);
+    return approved === null ? null : { kind: 'approved', text: approved.text };
+  }
+  const last = await lastPlan(db, claim.taskId);
+  const sentBack =
+    last?.state === 'sent_back' ? { text: last.text, comment: last.comment ?? '' } : null;
+  return { kind: 'make', sentBack };
 }
 
 /** Hints told with a prompt count as delivered once it is given to an agent. */
@@ -114,6 +151,7 @@ async function promptInput(
         : { id: epic.id, title: epic.title, description: epic.description ?? '' },
     attempt: claim.attempt,
     descriptionFile: await descriptionFile(engine, claim, part, task.description ?? ''),
+    plan: await planOf(engine, claim),
   };
 }
 
@@ -192,6 +230,8 @@ async function lastFailure(
     .where('number', '=', attempt.number - 1)
     .executeTakeFirst();
   if (before === undefined || before.failure_kind === null) return null;
+  // The plan that was sent back is told as such.
+  if (before.planning === 1 && before.failure_kind === 'sent_back') return null;
   const task = await engine.store.db
     .selectFrom('tasks')
     .select('conflict_files')

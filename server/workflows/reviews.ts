@@ -6,19 +6,25 @@ import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from './land-epic.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
+import { approvePlan, sendPlanBack } from './plan-decisions.ts';
 import { gateOf, submitLanding } from './submission.ts';
 
-/** `seen` is the commit that was looked at: a task's work that has changed since, or another tree, is not approved by it. */
+/**
+ * `seen` is the commit that was looked at (of a plan: `plan-<number>`): a task's work that has changed since, or another
+ * tree, is not approved by it. `plan`: the plan as the person wants it.
+ */
 export async function approve(
   engine: Engine,
   id: string,
   seen: string | null = null,
+  plan: string | null = null,
 ): Promise<'task' | 'epic'> {
   const epic = await engine.store.db
     .selectFrom('epics')
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirst();
+  if (plan !== null && epic !== undefined) throw noPlan(id);
   if (epic !== undefined) {
     const tree = seen === null ? epic.review_tree : await treeSeen(engine, seen);
     await approveEpic(engine, id, epic.landing_state, tree);
@@ -30,6 +36,11 @@ export async function approve(
       'illegal',
       `${id} is ${row.status}; only what needs a review can be approved (${nextStep(id, row.status)})`,
     );
+  if (row.review_kind === 'plan') {
+    await approvePlan(engine, row, { changed: plan, seen });
+    return 'task';
+  }
+  if (plan !== null) throw noPlan(id);
   if (seen !== null && row.commit_sha !== null && row.commit_sha !== seen) throw changedSince(id);
   // Said once already: it is on its way.
   if (!isHeld(row)) await approveTask(engine, row);
@@ -40,6 +51,10 @@ async function treeSeen(engine: Engine, seen: string): Promise<string> {
   const tree = await engine.git.treeOf(seen);
   if (!tree.ok) throw new Refusal('git', tree.error.message);
   return tree.value;
+}
+
+function noPlan(id: string): Refusal {
+  return new Refusal('illegal', `no plan of ${id} waits for an approval; leave the plan out`);
 }
 
 function changedSince(id: string): Refusal {
@@ -145,6 +160,10 @@ export async function sendBack(engine: Engine, id: string, text: string): Promis
       'illegal',
       `${id} is ${row.status}; only what needs a review can be sent back (${nextStep(id, row.status)})`,
     );
+  if (row.review_kind === 'plan') {
+    await sendPlanBack(engine, row, text);
+    return 'task';
+  }
   if (isHeld(row))
     throw new Refusal('illegal', `${id} is approved and on its way; drover cancel ${id} stops it`);
   await engine.store.transaction(async (tx) => {

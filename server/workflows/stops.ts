@@ -71,7 +71,9 @@ export async function settleStopIn(
     .executeTakeFirst();
   if (row === undefined || row.epoch !== claim.epoch) return;
   // Whatever took the task out of the hands of its owner has had its say.
-  if (!ownedStatuses.has(row.status) && row.status !== 'needs_review') return;
+  // What waits for a person is stopped only by a person's word: the replay of an attempt that has ended is none.
+  const isApproved = row.status === 'needs_review' && row.stop_requested !== null;
+  if (!ownedStatuses.has(row.status) && !isApproved) return;
   const kind = (row.stop_requested ?? 'stop') as StopKind;
   const { store } = engine;
   await withdrawQuestions(tx, store.sources, claim.taskId);

@@ -150,13 +150,18 @@ type PartEnd =
   | { readonly ended: null; readonly summary: string }
   | { readonly ended: string; readonly summary?: undefined };
 
-async function runAgent(attempt: AttemptAtWork, part: string): Promise<PartEnd> {
+/** `step`: what its end is stored as, where that is not the usual name. */
+export async function runAgent(
+  attempt: AttemptAtWork,
+  part: string,
+  step: string | null = null,
+): Promise<PartEnd> {
   const { engine, run, claim, place, signal } = attempt;
   const own = part === claim.taskId;
   if (await isStopRequested(engine, claim)) return { ended: await settleStop(engine, run, claim) };
   if (!own) await run.commit(`begin:${part}`, (tx) => beginSubTask(tx, engine.store.sources, part));
   const done = await run.step(
-    own ? 'agent_done' : `agent_done:${part}`,
+    step ?? (own ? 'agent_done' : `agent_done:${part}`),
     async () => leaveIfClosing(run, await runPart(engine, claim, place, part, signal)),
     (tx, outcome) => recordPart(engine, tx, claim, part, outcome),
   );

@@ -111,6 +111,32 @@ suite('ACP driver', () => {
     }
   });
 
+  test('it plans in its own mode, asks nobody, and builds in another conversation', async () => {
+    const host = createRecordingHost();
+    const env = { ACP_MODES: '1' };
+    const plan = { env, planning: true };
+    const outcome = await start('WRITE a PLAN', host, plan);
+    assert.ok(outcome.kind === 'done');
+    assert.match(
+      outcome.summary,
+      /^# Plan in https:\/\/modes\.example\/#plan\n\n1\. One\n\nremembers/,
+    );
+    assert.deepEqual(
+      [host.ofType('question').length, existsSync(join(run.cwd, 'made.txt'))],
+      [0, false],
+    );
+    const again = createRecordingHost();
+    const second = await start('PLAN again', again, { ...plan, resume: true });
+    assert.ok(second.kind === 'done');
+    assert.match(second.summary, /^# Plan in https:[^]*remembers: WRITE a PLAN/);
+    const builder = createRecordingHost(() => 'Allow');
+    const more = { env, resume: true, promptIfForgotten: 'WRITE all' };
+    const built = await start('go on', builder, more);
+    assert.ok(built.kind === 'done');
+    assert.match(built.summary, /remembers: nothing/);
+    assert.ok(existsSync(join(run.cwd, 'made.txt')));
+  });
+
   const failures: readonly [string, string, RegExp][] = [
     ['NOAUTH', 'agent_auth', /not signed in/],
     ['CRASH', 'agent_failed', /exit code 3.*it broke/],

@@ -46,6 +46,11 @@ suite('command driver', function () {
   const printed = (stream = 'stdout'): string[] =>
     host.ofType('output').flatMap((event) => (event.stream === stream ? [event.text] : []));
 
+  test('what it prints while it plans is the plan, whole and bounded', async () => {
+    const planned = await start('printf "# Plan\\n\\n1. One\\n"; echo no >&2', { planning: true });
+    assert.deepEqual(planned, { kind: 'done', summary: '# Plan\n\n1. One', deniedTools: [] });
+  });
+
   test('prompt on stdin, worktree as cwd, last line as summary, log as told', async () => {
     const outcome = await start('pwd; cat; echo "to err" >&2; echo; echo " the end "; echo', {
       prompt: 'first\nsecond "$(touch x)"\n',

@@ -81,10 +81,11 @@ export class DroverCodeRun {
     more: Partial<AgentRequest> = {},
     deps: Partial<DroverCodeDeps> = {},
     signal = new AbortController().signal,
+    host = this.host,
   ): Promise<AgentOutcome> {
     const own = { processTable: createProcessTable(), baseDir: '/', graceMs: 500, ...deps };
     const driver = createDroverCodeDriver(this.settings(), own);
-    return driver.run(this.request(more), this.host, signal);
+    return driver.run(this.request(more), host, signal);
   }
 
   git(...args: string[]): string {

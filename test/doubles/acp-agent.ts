@@ -20,6 +20,12 @@ const canLoad = process.env['ACP_FORGETS'] === undefined;
 const cancelled = new Map<string, AbortController>();
 let cwd = process.cwd();
 let servers = '[]';
+let mode = 'build';
+const availableModes = ['build', 'https://modes.example/#plan'].map((id) => ({ id, name: id }));
+const modesOffered =
+  process.env['ACP_MODES'] === undefined
+    ? {}
+    : { modes: { currentModeId: 'build', availableModes } };
 
 const sessionFile = (id: string): string => join(home, `${id}.txt`);
 
@@ -75,14 +81,18 @@ agent({ name: 'double' })
     servers = JSON.stringify(params.mcpServers);
     const sessionId = randomUUID();
     writeFileSync(sessionFile(sessionId), '');
-    return { sessionId };
+    return { sessionId, ...modesOffered };
+  })
+  .onRequest(methods.agent.session.setMode, ({ params }) => {
+    mode = params.modeId;
+    return {};
   })
   .onRequest(methods.agent.session.load, async ({ params, client }) => {
     cwd = params.cwd;
     servers = JSON.stringify(params.mcpServers);
     if (!existsSync(sessionFile(params.sessionId))) throw new RequestError(-32_002, 'no session');
     await say(client, params.sessionId, 'replayed words\n\n');
-    return {};
+    return { ...modesOffered };
   })
   .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
     const { sessionId } = params;
@@ -109,6 +119,7 @@ agent({ name: 'double' })
     if (prompt.includes('WRITE') && !(await writeFileAsked(client, sessionId))) {
       return { stopReason: 'cancelled' };
     }
+    if (prompt.includes('PLAN')) await say(client, sessionId, `# Plan in ${mode}\n\n1. One\n\n`);
     if (prompt.includes('TOOLS')) await say(client, sessionId, `servers ${servers}\n`);
     await say(
       client,

@@ -2,7 +2,7 @@
 // because its input is no terminal; the bridge only where its own switch says that pipes reach it. Its script is a file of its own.
 // Arguments: a folder (script.json is read there, calls.ndjson is written there), then those of the binary.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -21,6 +21,8 @@ export type DoubleStep =
   | { readonly do: 'write'; readonly path: string; readonly text: string }
   | { readonly do: 'ignore-term' }
   | { readonly do: 'child' }
+  /** As its shell tool would: found by the path it was given. What it says goes to standard error. */
+  | { readonly do: 'run'; readonly program: string; readonly args: readonly string[] }
   /** Goes on as soon as the file is there. */
   | { readonly do: 'await'; readonly path: string }
   | { readonly do: 'sleep' };
@@ -115,6 +117,12 @@ async function playStep(step: DoubleStep): Promise<void> {
     case 'child':
       spawn('/bin/sh', ['-c', 'trap "" TERM; sleep 600; sleep 600'], { stdio: 'ignore' });
       break;
+    case 'run': {
+      const { program, args } = step;
+      const told = spawnSync(program, [...args], { encoding: 'utf8' });
+      process.stderr.write(`${program}: ${told.status} ${told.stdout}${told.stderr}`);
+      break;
+    }
     case 'await':
       while (!existsSync(step.path)) await new Promise((resolve) => setTimeout(resolve, 20));
       break;

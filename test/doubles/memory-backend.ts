@@ -148,6 +148,9 @@ export function memoryBackend(
       findProject: (from) => from,
       doctor: async () => ({ backend: { running: false, pid: null, version: null }, checks: [] }),
       runBackend: async () => {},
+      openSqlforge: () => {
+        throw new Refusal('not_found', 'There is no SQLForge here.');
+      },
       planFromSpec: async () => err(failure('agent_failed', 'There is no model here.')),
       ...backendOverrides,
     },

@@ -51,6 +51,8 @@ export function taskView(task: Partial<TaskView> & { readonly id: string }): Tas
     test_scope: 'diff',
     rescue_refs: [],
     position: 0,
+    plan: null,
+    proposal: null,
     ...task,
   };
 }

@@ -24,6 +24,9 @@ const moods = {
   detached: 3,
 } as const;
 
+/** In everything that an agent writes while it is to plan alone. */
+export const planMark = '(planned)';
+
 type Mood = keyof typeof moods | 'good';
 
 export function planAgent(
@@ -41,13 +44,14 @@ export function planAgent(
     afterMs: chance.between(5, slow),
     act: item,
   });
+  const marked = request.planning === true ? `${request.runId} ${planMark}` : request.runId;
   const write = (path: string, flag = ''): AgentPlan['acts'][number] =>
-    act({ kind: 'write', path, mark: `${request.runId} ${flag}` });
+    act({ kind: 'write', path, mark: `${marked} ${flag}` });
   const acts = [];
   if (mood === 'detached') acts.push(act({ kind: 'detach' }));
   if (mood !== 'nothing') acts.push(write(own, flagOf(mood, chance)));
   if (world.calm) acts.push(act({ kind: 'mend', flaw: flaws }));
-  if (mood === 'shared') acts.push(act({ kind: 'append', path: 'shared', mark: request.runId }));
+  if (mood === 'shared') acts.push(act({ kind: 'append', path: 'shared', mark: marked }));
   if (mood === 'held') acts.push(write(heldName));
   if (mood !== 'nothing' && chance.percent(25)) {
     acts.push(act({ kind: 'commit' }));

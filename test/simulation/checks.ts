@@ -4,6 +4,7 @@ import type { AgentKind, AgentRequest } from '../../server/agents/port.ts';
 import type { Sha } from '../../server/git/port.ts';
 import type { Files, SimulatedCommit } from '../doubles/simulated-git-objects.ts';
 import type { RefMove } from '../doubles/simulated-repository.ts';
+import { planMark } from './agent-plans.ts';
 import { type FeedEvent, Replay } from './replay.ts';
 import { isGreen } from './scenario.ts';
 import type { World } from './world.ts';
@@ -255,6 +256,9 @@ export class Checks {
     if (!ref.startsWith('refs/drover/land/') || !reason.startsWith('drover: land ')) return;
     const { objects } = this.#world.repository;
     if (next === null) return;
+    const planned = [...objects.filesOf(next)].find(([, content]) => content.includes(planMark));
+    if (planned !== undefined)
+      this.#world.violate('plan-lands', `${planned[0]} on ${ref} was written while planning`);
     const tip = objects.commit(next);
     const line = objects.firstParents(next);
     const landed = line.slice(

@@ -175,6 +175,24 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
         },
       })),
   },
+  'build-on-what-planned': {
+    breaks: ['plan-lands'],
+    make: () => ({
+      scenario: (drawn) => ({
+        ...drawn,
+        tasks: drawn.tasks.map((task) => ({ ...task, plan: true })),
+      }),
+      ...withGit((git, { repository }) => ({
+        prepareSlot: (request) => {
+          const branch = request.branch ?? '';
+          const number = Number(/\/(\d+)$/.exec(branch)?.[1] ?? '1');
+          const before = branch.replace(/\d+$/, String(number - 1));
+          const left = repository.refs.get(`refs/heads/${before}`);
+          return git.prepareSlot({ ...request, sha: left ?? request.sha });
+        },
+      })),
+    }),
+  },
   'start-twice-after-a-death': {
     breaks: ['one-agent'],
     make: () => ({

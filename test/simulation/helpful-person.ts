@@ -78,7 +78,7 @@ export class HelpfulPerson {
     this.#requests.resolve(id);
   }
 
-  #help({ id, status, blocked_reason: reason, parent_id }: TaskFacts): void {
+  #help({ id, status, blocked_reason: reason, parent_id, review_kind: kind }: TaskFacts): void {
     if (parent_id !== null) return;
     switch (status) {
       case 'paused':
@@ -88,6 +88,7 @@ export class HelpfulPerson {
       case 'cancelled':
         return this.#requests.one('retry', id, (engine) => retryTask(engine, id, false));
       case 'needs_review':
+        if (kind === 'plan') return this.#requests.one('approve', id, approve);
         if (this.#approved.has(id))
           return this.#requests.one('retry', id, (engine) => retryTask(engine, id, false));
         this.#approved.add(id);

@@ -17,6 +17,7 @@ export interface TaskFacts {
   readonly status: string;
   readonly blocked_reason: string | null;
   readonly parent_id: string | null;
+  readonly review_kind: string | null;
 }
 
 /** After this time an answer says that it takes longer, and the request stands. */
@@ -39,7 +40,7 @@ export class Requests {
 
   tasks(): TaskFacts[] {
     return this.#world.rows<TaskFacts>(
-      'select id, status, blocked_reason, parent_id from tasks order by position',
+      'select id, status, blocked_reason, parent_id, review_kind from tasks order by position',
     );
   }
 

@@ -130,6 +130,7 @@ class Simulation {
           priority: task.priority,
           max_attempts: task.maxAttempts,
           test_mode: task.testMode,
+          plan: task.plan,
         });
         tasks.push(row.id);
       }

@@ -17,6 +17,8 @@ export interface PlannedTask {
   readonly priority: number;
   readonly maxAttempts: number;
   readonly testMode: 'strict' | 'disabled';
+  /** A plan first, which the person approves. */
+  readonly plan: boolean;
 }
 
 export interface Scenario {
@@ -55,11 +57,14 @@ export function drawScenario(chance: SeededChance): Scenario {
   const tasks: PlannedTask[] = [];
   for (let at = 0; at < count; at += 1) tasks.push(drawTask(chance, at, tasks, epics));
   const scenario = drawRest(chance, tasks, epics);
-  if (!chance.percent(40)) return scenario;
+  const spending = chance.percent(40)
+    ? { spends: true, settings: { ...scenario.settings, budget: drawBudgets(chance) } }
+    : {};
+  const planShare = chance.percent(30) ? chance.pick([30, 100]) : 0;
   return {
     ...scenario,
-    spends: true,
-    settings: { ...scenario.settings, budget: drawBudgets(chance) },
+    ...spending,
+    tasks: tasks.map((task) => ({ ...task, plan: chance.percent(planShare) })),
   };
 }
 
@@ -130,12 +135,14 @@ function drawTask(
     priority: chance.below(3),
     maxAttempts: chance.between(1, 3),
     testMode: chance.percent(10) ? 'disabled' : 'strict',
+    plan: false,
   };
 }
 
 function drawSettings(chance: SeededChance): WorkSettings {
   return {
     agentKind: chance.pick(agentKinds),
+    plansFirst: false,
     workers: chance.between(1, 4),
     target: null,
     land: null,

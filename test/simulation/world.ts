@@ -29,6 +29,7 @@ export type Invariant =
   | 'swallowed'
   | 'feed'
   | 'landed-once'
+  | 'plan-lands'
   | 'bounds'
   | 'unexpected';
 

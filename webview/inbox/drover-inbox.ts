@@ -19,6 +19,7 @@ const icons: { readonly [K in InboxItem['kind']]: string } = {
   question: 'question',
   permission: 'shield',
   review: 'eye',
+  plan: 'checklist',
   conflict: 'git-merge',
   blocked: 'lock',
   failed: 'error',
@@ -29,6 +30,7 @@ const names: { readonly [K in InboxItem['kind']]: string } = {
   question: 'Question',
   permission: 'Permission',
   review: 'Review',
+  plan: 'Plan',
   conflict: 'Conflict',
   blocked: 'Blocked',
   failed: 'Failed',
@@ -306,6 +308,7 @@ function contextOf(item: InboxItem): object {
 function statusOf(item: InboxItem): string {
   switch (item.kind) {
     case 'review':
+    case 'plan':
       return 'needs_review';
     case 'question':
     case 'permission':

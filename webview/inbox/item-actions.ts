@@ -64,7 +64,10 @@ export async function carryOut(
       await host.action('review', { id });
       return;
     case 'approve':
-      await host.backend('approve', { id });
+      await host.backend('approve', {
+        id,
+        ...(item.seen === undefined ? {} : { seen: item.seen }),
+      });
       return;
     case 'retry':
       await host.backend('task.retry', { id });

@@ -21,6 +21,7 @@ export interface InboxItem {
     | 'question'
     | 'permission'
     | 'review'
+    | 'plan'
     | 'conflict'
     | 'blocked'
     | 'failed'
@@ -33,6 +34,8 @@ export interface InboxItem {
   /** Unix seconds. */
   readonly since: number;
   readonly questionId: string | null;
+  /** What was looked at: a plan that has changed since is not approved by it. */
+  readonly seen?: string;
   readonly actions: readonly ItemAction[];
 }
 
@@ -84,7 +87,15 @@ function taskItem(task: TaskView): InboxItem | null {
   };
   switch (task.status) {
     case 'needs_review':
-      return { ...base, kind: 'review', text: reviewText(task), actions: reviewActions };
+      return task.review_kind === 'plan'
+        ? {
+            ...base,
+            kind: 'plan',
+            text: task.proposal?.text ?? 'Its plan waits for your approval.',
+            ...(task.proposal === null ? {} : { seen: `plan-${task.proposal.number}` }),
+            actions: planActions,
+          }
+        : { ...base, kind: 'review', text: reviewText(task), actions: reviewActions };
     case 'conflict': {
       const files = task.conflict_files.join(', ');
       const text = `Its work conflicts with what has landed: ${files === '' ? 'see its log' : files}`;
@@ -115,6 +126,11 @@ const reviewActions: readonly ItemAction[] = [
   { kind: 'review' },
   { kind: 'approve' },
   { kind: 'sendBack' },
+];
+const planActions: readonly ItemAction[] = [
+  { kind: 'approve' },
+  { kind: 'sendBack' },
+  { kind: 'open' },
 ];
 const conflictActions: readonly ItemAction[] = [
   { kind: 'worktree' },

@@ -103,13 +103,20 @@ export function connectionTemplate(state: HostState, host: Host | null): Templat
 }
 
 function reviewTemplate(session: StreamSession): TemplateResult {
-  const why = session.task?.verdict_reason ?? 'This waits for your review.';
+  const isPlan = session.task?.review_kind === 'plan';
+  const why = isPlan
+    ? 'The plan above waits for your approval.'
+    : (session.task?.verdict_reason ?? 'This waits for your review.');
   return html`<section class="waiting" aria-label="Waiting for your review">
     <div class="words">
       ${icon('eye')}<span>${visibleLine(why)}</span>
-      <button class="secondary" type="button" @click=${() => void session.act('review')}>
-        Review Changes
-      </button>
+      ${
+        isPlan
+          ? nothing
+          : html`<button class="secondary" type="button" @click=${() => void session.act('review')}>
+              Review Changes
+            </button>`
+      }
       <button class="primary" type="button" @click=${() => void session.approve()}>Approve</button>
     </div>
   </section>`;

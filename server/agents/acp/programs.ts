@@ -80,3 +80,8 @@ export function acpArguments(
   const own = tools === undefined ? [] : (toolArguments?.(tools.configPath) ?? []);
   return [...args, ...own, ...settings.args];
 }
+
+/** The mode among those offered in which it only reads, by the names that agents give it. */
+export function planningMode(offered: readonly string[]): string | null {
+  return offered.find((mode) => /(^|[^a-z])(plan|read-?only)$/i.test(mode)) ?? null;
+}

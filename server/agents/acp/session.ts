@@ -9,10 +9,12 @@ import {
   type AnyMessage,
   type ClientConnection,
   type InitializeResponse,
+  type LoadSessionResponse,
   type McpServerStdio,
   type PermissionOption,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
+  type SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHost, AgentRequest, AgentSettings } from '../port.ts';
@@ -22,7 +24,7 @@ import { watchSilence, type SilenceWatch } from '../silence.ts';
 import type { OutputStream } from '../spool.ts';
 import { keepSession, readKeptSession } from '../kept-session.ts';
 import type { AcpError, AcpFacts } from './outcome.ts';
-import { acpPrograms, type AcpKind } from './programs.ts';
+import { acpPrograms, type AcpKind, planningMode } from './programs.ts';
 import { UpdateTranslator, usageOf } from './updates.ts';
 
 export interface AcpSessionOptions {
@@ -40,7 +42,7 @@ export interface AcpSessionOptions {
 interface OpenedSession {
   readonly id: string;
   readonly isLoaded: boolean;
-  /** Modes that it offers; a session that is loaded keeps the one it has. */
+  /** Modes that it offers. */
   readonly modes: readonly string[];
 }
 
@@ -99,7 +101,8 @@ export class AcpSession {
     return {
       stopReason: this.#stopReason,
       error: this.#error,
-      summary: this.#updates.summary,
+      summary:
+        this.#options.request.planning === true ? this.#updates.message : this.#updates.summary,
       deniedTools: [...this.#denied],
     };
   }
@@ -199,8 +202,10 @@ export class AcpSession {
       sessionId: id,
       resumed: isLoaded,
     });
-    const offered = modes.some((mode) => mode === acpPrograms[kind].mode);
-    const modeId = settings.permissionMode ?? (offered ? acpPrograms[kind].mode : null);
+    // A session that is loaded keeps the mode it has; that it only reads is made sure.
+    const offered = !isLoaded && modes.some((mode) => mode === acpPrograms[kind].mode);
+    const usual = settings.permissionMode ?? (offered ? acpPrograms[kind].mode : null);
+    const modeId = request.planning === true ? planningMode(modes) : usual;
     if (modeId !== null)
       await agent.request(methods.agent.session.setMode, { sessionId: id, modeId });
     const response = await agent.request(methods.agent.session.prompt, {
@@ -220,9 +225,8 @@ export class AcpSession {
   ): Promise<OpenedSession> {
     const { request, record } = this.#options;
     const kept = request.resume ? readKeptSession('acp', request) : null;
-    if (kept !== null && (await this.#loadSession(agent, greeting, kept))) {
-      return { id: kept, isLoaded: true, modes: [] };
-    }
+    const loaded = kept === null ? null : await this.#loadSession(agent, greeting, kept);
+    if (kept !== null && loaded !== null) return { id: kept, isLoaded: true, modes: loaded };
     const { sessionId, modes } = await agent.request(methods.agent.session.new, {
       cwd: request.cwd,
       mcpServers: this.#servers(),
@@ -232,30 +236,31 @@ export class AcpSession {
       record.emit({ type: 'note', level: 'warning', text });
     }
     keepSession('acp', request, sessionId);
-    const offered = modes?.availableModes.map((mode) => mode.id) ?? [];
-    return { id: sessionId, isLoaded: false, modes: offered };
+    return { id: sessionId, isLoaded: false, modes: idsOf(modes) };
   }
 
-  /** False: the agent has no such session any more, or has never learned to load one. */
+  /** The modes it offers. Null: the agent has no such session any more, or has never learned to load one. */
   async #loadSession(
     agent: ClientConnection['agent'],
     greeting: InitializeResponse,
     sessionId: string,
-  ): Promise<boolean> {
+  ): Promise<readonly string[] | null> {
     const { request } = this.#options;
     const { loadSession, sessionCapabilities } = greeting.agentCapabilities ?? {};
     const canResume =
       sessionCapabilities?.resume !== undefined && sessionCapabilities.resume !== null;
-    if (!canResume && loadSession !== true) return false;
+    if (!canResume && loadSession !== true) return null;
     const place = { sessionId, cwd: request.cwd, mcpServers: this.#servers() };
     this.#isReplaying = true;
     try {
-      await (canResume
-        ? agent.request(methods.agent.session.resume, place)
-        : agent.request(methods.agent.session.load, place));
-      return true;
+      const { resume, load } = methods.agent.session;
+      const loaded = await agent.request<LoadSessionResponse | null>(
+        canResume ? resume : load,
+        place,
+      );
+      return idsOf(loaded?.modes);
     } catch (error) {
-      if (error instanceof RequestError) return false;
+      if (error instanceof RequestError) return null;
       throw error;
     } finally {
       this.#isReplaying = false;
@@ -283,6 +288,11 @@ export class AcpSession {
   ): Promise<RequestPermissionResponse> {
     const { record, host, stopSignal } = this.#options;
     this.#emit([...this.#updates.flush(), ...this.#updates.takeTool(asked.toolCall)]);
+    if (this.#options.request.planning === true && writes(asked)) {
+      const option = rejecting(asked.options);
+      if (option === undefined) return { outcome: { outcome: 'cancelled' } };
+      return { outcome: { outcome: 'selected', optionId: option.optionId } };
+    }
     const requestId = this.#requestIdOf(asked.toolCall.toolCallId);
     const question = maskDeep(
       {
@@ -327,6 +337,15 @@ export class AcpSession {
   #emit(events: ReturnType<UpdateTranslator['take']>): void {
     for (const event of events) this.#options.record.emit(event);
   }
+}
+
+function idsOf(modes: SessionModeState | null | undefined): readonly string[] {
+  return modes?.availableModes.map((mode) => mode.id) ?? [];
+}
+
+/** Nobody has to be asked about these while it plans. */
+function writes({ toolCall }: RequestPermissionRequest): boolean {
+  return toolCall.kind === 'edit' || toolCall.kind === 'delete' || toolCall.kind === 'move';
 }
 
 function questionText({ toolCall }: RequestPermissionRequest): string {

@@ -2,6 +2,7 @@
 // of it, or by asking for permission first; so a call begins with whatever names its id.
 
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk';
+import { planCharactersMax } from '../../core/plan-prompt.ts';
 import type { AgentEvent, Usage } from '../port.ts';
 
 const pieceCharsMax = 4_000;
@@ -18,6 +19,8 @@ export class UpdateTranslator {
   #piece: { readonly type: 'text' | 'thinking'; text: string } | null = null;
   /** The agent's last words. */
   summary = '';
+  /** All that it has said since its last tool call. */
+  message = '';
 
   take(update: SessionUpdate): AgentEvent[] {
     switch (update.sessionUpdate) {
@@ -54,6 +57,7 @@ export class UpdateTranslator {
     if (!this.#known.has(id)) {
       this.#announced.delete(id);
       this.#known.add(id);
+      this.message = '';
       this.openTools.add(id);
       events.push({
         type: 'tool_call',
@@ -77,7 +81,10 @@ export class UpdateTranslator {
     const piece = this.#piece;
     this.#piece = null;
     if (piece === null || piece.text === '') return [];
-    if (piece.type === 'text') this.summary = piece.text.trim().slice(-summaryCharsMax);
+    if (piece.type === 'text') {
+      this.summary = piece.text.trim().slice(-summaryCharsMax);
+      this.message = `${this.message}${piece.text}`.slice(-planCharactersMax);
+    }
     return [{ type: piece.type, text: piece.text }];
   }
 

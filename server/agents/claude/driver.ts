@@ -160,6 +160,7 @@ async function runProcess(claude: ClaudeRun, resume: boolean): Promise<ProcessRe
       sessionId: request.sessionId,
       resume,
       trusted: deps.trusted,
+      planning: request.planning === true,
       ...(request.tools === undefined ? {} : { toolsConfig: request.tools.configPath }),
     }),
     env: claudeEnvironment(request.env, settings),
@@ -253,6 +254,7 @@ function outcomeOf(
     timeoutMs: claude.request.timeoutMs,
     silentMs: session.silentMs,
     limitUntilMs: session.limitUntilMs,
+    planning: claude.request.planning === true,
   });
   return maskOutcome(outcome, claude.record.mask);
 }

@@ -11,6 +11,8 @@ export interface InvocationOptions {
   readonly trusted: boolean;
   /** File that names Drover's own MCP server. */
   readonly toolsConfig?: string;
+  /** Its own mode for that is used, whatever the settings say. */
+  readonly planning?: boolean;
 }
 
 /** Edits inside the worktree are the task; everything else is asked for. */
@@ -38,12 +40,19 @@ export function claudeArguments(settings: AgentSettings, options: InvocationOpti
     ...formatArguments,
     ...(options.resume ? ['--resume', options.sessionId] : ['--session-id', options.sessionId]),
     ...sources,
-    '--permission-mode',
-    settings.permissionMode ?? permissionModeDefault,
+    ...modeArguments(options.planning === true ? null : settings),
     ...toolArguments(options.toolsConfig),
     ...(settings.model === null ? [] : ['--model', settings.model]),
     ...settings.args,
+    // The last one counts.
+    ...(options.planning === true ? ['--permission-mode', 'plan'] : []),
   ];
+}
+
+function modeArguments(settings: AgentSettings | null): string[] {
+  return settings === null
+    ? []
+    : ['--permission-mode', settings.permissionMode ?? permissionModeDefault];
 }
 
 /** What our own server is asked, the engine accepts or refuses by its rules: no person has to allow the asking. */

@@ -2,6 +2,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
+import { boundedPlan } from '../../core/plan-prompt.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../spawn.ts';
 import type { ClaudeFacts } from './translate.ts';
@@ -18,6 +19,8 @@ export interface EndFacts {
   readonly silentMs: number;
   /** Known when a retry announced a long wait. */
   readonly limitUntilMs: number | null;
+  /** Its last words are a plan: more of them is kept. */
+  readonly planning?: boolean;
 }
 
 const summaryCharsMax = 2_000;
@@ -61,7 +64,9 @@ function byResult(facts: ClaudeFacts, result: Json, end: EndFacts): AgentOutcome
   const denied = objectsAt(result, 'permission_denials').map(
     (one) => textAt(one, 'tool_name') ?? 'a tool',
   );
-  const summary = (textAt(result, 'result') ?? '').trim().slice(0, summaryCharsMax);
+  const said = textAt(result, 'result') ?? '';
+  const summary =
+    end.planning === true ? boundedPlan(facts.plan ?? said) : said.trim().slice(0, summaryCharsMax);
   return { kind: 'done', summary, deniedTools: [...new Set(denied)] };
 }
 

@@ -70,6 +70,19 @@ function permissionText(request: PermissionRequest, planText: string | null): st
   return `Claude Code wants to use ${request.toolName}:\n${what.slice(0, previewCharsMax)}${why}`;
 }
 
+const writingTools: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
+
+/** While it plans nobody has to be asked about these; null: a person is. */
+export function planningResponse(request: PermissionRequest): Json | null {
+  if (request.toolName === 'ExitPlanMode') {
+    const message =
+      'Your plan is handed in, and a person reads it. Do not carry it out: end your turn now.';
+    return { behavior: 'deny', message };
+  }
+  if (!writingTools.has(request.toolName)) return null;
+  return { behavior: 'deny', message: 'You plan only: nothing is written. Put it into your plan.' };
+}
+
 /**
  * The answer to the whole request. `null` = nobody chose: then nothing is allowed, and the model is told so. A choice
  * that is none of ours is a person's own words: for a question the answer, for a permission the reason to deny.

@@ -8,7 +8,12 @@ import type { RunRecord } from '../run-record.ts';
 import { watchSilence, type SilenceWatch } from '../silence.ts';
 import type { OutputStream } from '../spool.ts';
 import type { ClaudeEnd } from './outcome.ts';
-import { permissionResponse, questionsOf, type PermissionRequest } from './permissions.ts';
+import {
+  permissionResponse,
+  planningResponse,
+  questionsOf,
+  type PermissionRequest,
+} from './permissions.ts';
 import { Translator, type ClaudeFacts, type Notice } from './translate.ts';
 import { addUsage } from './usage.ts';
 import {
@@ -184,6 +189,11 @@ export class ClaudeSession {
 
   async #answer(permission: PermissionRequest, plan: string | null): Promise<void> {
     const { requestId } = permission;
+    const known = this.#options.request.planning === true ? planningResponse(permission) : null;
+    if (known !== null) {
+      this.#options.write(controlSuccess(requestId, known));
+      return;
+    }
     const withdrawn = new AbortController();
     this.#openQuestions.set(requestId, withdrawn);
     const { stopSignal } = this.#options;

@@ -37,6 +37,8 @@ export interface ClaudeFacts {
   /** When a subscription's limit resets (Unix ms), from a rejecting rate_limit_event. */
   limitUntilMs: number | null;
   isLimitRejected: boolean;
+  /** The last plan that it has handed in. */
+  plan: string | null;
   /** Tools whose result is awaited. While one runs, silence is not the API's. */
   readonly openTools: Set<string>;
   /** Used by messages that no result has accounted for. */
@@ -60,7 +62,6 @@ export class Translator {
   readonly facts: ClaudeFacts;
   readonly #options: TranslatorOptions;
   /** ExitPlanMode asks with an empty input: the plan stands in the call before. */
-  #plan: string | null = null;
 
   constructor(options: TranslatorOptions) {
     this.#options = options;
@@ -72,6 +73,7 @@ export class Translator {
       apiError: null,
       limitUntilMs: null,
       isLimitRejected: false,
+      plan: null,
       openTools: new Set(),
       unaccounted: new Map(),
       usage: options.usageBefore,
@@ -91,7 +93,7 @@ export class Translator {
       case 'rate_limit_event':
         return this.#takeRateLimit(line);
       case 'control_request':
-        return takeRequest(line, this.#plan);
+        return takeRequest(line, this.facts.plan);
       case 'control_cancel_request':
         return [{ kind: 'permission_withdrawn', requestId: textAt(line, 'request_id') ?? '' }];
       case 'command_lifecycle':
@@ -154,7 +156,7 @@ export class Translator {
         const name = textAt(block, 'name') ?? '';
         const input = asObject(block['input']) ?? {};
         if (!agentTools.has(name)) this.facts.openTools.add(id);
-        if (name === 'ExitPlanMode') this.#plan = textAt(input, 'plan');
+        if (name === 'ExitPlanMode') this.facts.plan = textAt(input, 'plan');
         const title = toolTitle(name, input, this.#options.cwd);
         return [{ kind: 'event', event: { type: 'tool_call', id, name, title, input } }];
       }

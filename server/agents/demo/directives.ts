@@ -21,11 +21,18 @@ export type Directive =
   | { readonly do: 'nothing' | 'leave-running' | 'crash' }
   | { readonly do: 'unknown'; readonly name: string };
 
+/** Who looks for directives: those behind `when-planning` are for an agent that plans, all others for one that builds. */
+export type DirectiveReader = 'builder' | 'planner';
+
 /** Lists, quotes and block marks before a directive are allowed, so that it may stand anywhere in a description. */
 const directiveLine = /^[\s>*+-]*demo:[ \t]*([a-z-]+)[ \t]*(.*?)[ \t\r]*$/gm;
 
-export function findDirectives(prompt: string): Directive[] {
-  return [...prompt.matchAll(directiveLine)].map(([, name = '', rest = '']) => parse(name, rest));
+export function findDirectives(prompt: string, reader: DirectiveReader = 'builder'): Directive[] {
+  return [...prompt.matchAll(directiveLine)].flatMap(([, name = '', rest = '']) => {
+    const isForPlanner = name === 'when-planning';
+    if (isForPlanner !== (reader === 'planner')) return [];
+    return isForPlanner ? parse(...cutWord(rest)) : parse(name, rest);
+  });
 }
 
 function parse(name: string, rest: string): Directive {

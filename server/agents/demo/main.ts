@@ -37,6 +37,7 @@ const stepMs = Number(process.env['DROVER_DEMO_STEP_MS'] ?? '40');
 const attempt = Number(process.env['DROVER_ATTEMPT'] ?? '1');
 const taskId = process.env['DROVER_TASK_ID'] ?? 'task';
 const statePath = process.env[demoStateVariable] ?? null;
+const isPlanning = process.env['DROVER_PLANNING'] === '1';
 const leftRunningMs = 3_600_000;
 
 const openQuestions = new Map<string, (choice: string | null) => void>();
@@ -81,13 +82,13 @@ async function work(prompt: string): Promise<void> {
 }
 
 async function followDirectives(prompt: string): Promise<DemoResult> {
-  state = restoreState(findDirectives(prompt));
+  state = restoreState(findDirectives(prompt, isPlanning ? 'planner' : 'builder'));
   storeState(); // who goes on after a pause in the first step is told nothing but to go on
   const resolved = resolveConflicts(process.cwd());
   if (resolved.length > 0)
     say({ type: 'text', text: `I kept both sides of ${resolved.join(', ')}.` });
-  if (state.directives.length === 0) await writePlausibleFile(prompt);
-  let summary = 'The demo agent is done.';
+  if (state.directives.length === 0 && !isPlanning) await writePlausibleFile(prompt);
+  let summary = isPlanning ? plausiblePlan(prompt) : 'The demo agent is done.';
   for (; state.next < state.directives.length;) {
     const directive = state.directives[state.next];
     if (directive === undefined) break;
@@ -98,6 +99,7 @@ async function followDirectives(prompt: string): Promise<DemoResult> {
     if (end !== null) return end;
     if (directive.do === 'say') summary = fill(directive.text);
   }
+  if (isPlanning) say({ type: 'text', text: summary });
   say({
     type: 'usage',
     usage: { inputTokens: prompt.length, outputTokens: 100, cacheReadTokens: 0, costUsd: null },
@@ -242,6 +244,21 @@ function commit(message: string): void {
     '-qm',
     message,
   );
+}
+
+/** What it would do, or what it has heard about its last plan. */
+function plausiblePlan(prompt: string): string {
+  const said = /^A person has read it and says:\n`+text\n(.*)$/m.exec(prompt)?.[1];
+  const title = /^Task: (.*)$/m.exec(prompt)?.[1] ?? taskId;
+  const steps = findDirectives(prompt).map((step) =>
+    'path' in step ? `${step.do} ${step.path}` : step.do,
+  );
+  const list = steps.length === 0 ? ['write the files'] : steps;
+  return [
+    said === undefined ? `# Plan: ${title}` : `# Plan after: ${said}`,
+    '',
+    ...list.map((step, index) => `${index + 1}. ${step}`),
+  ].join('\n');
 }
 
 async function writePlausibleFile(prompt: string): Promise<void> {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { failure, type Failure, type Result } from '../../core/failure.ts';
+import { boundedPlan } from '../../core/plan-prompt.ts';
 import { formatDuration } from '../../core/format.ts';
 import { maskOutcome } from '../outcome-mask.ts';
 import type { AgentOutcome, AgentProcess } from '../port.ts';
@@ -157,7 +158,9 @@ function bridgeOutcome(
   if (!answer.ok) return { kind: 'failed', failure: bridgeFailure(answer.error, end, bridge) };
   const text = notYetShown(answer.value, bridge.streamed);
   if (text !== '') run.record.emit({ type: 'text', text });
-  return { kind: 'done', summary: answer.value.trim().slice(0, 2_000), deniedTools: [] };
+  const summary =
+    run.request.planning === true ? boundedPlan(answer.value) : answer.value.trim().slice(0, 2_000);
+  return { kind: 'done', summary, deniedTools: [] };
 }
 
 /** What was streamed may have gaps; the answer is whole, so it is told again where they differ. */

@@ -5,6 +5,7 @@ import { findProgram } from '../find-program.ts';
 import type { AgentDriver, AgentHost, AgentOutcome, AgentRequest, AgentSettings } from '../port.ts';
 import { openRunRecord, type RunRecord } from '../run-record.ts';
 import { runBridge } from './bridge-run.ts';
+import { askForConsent } from './checkout-trust.ts';
 import {
   adoptHeadless,
   emptyPrompt,
@@ -14,7 +15,8 @@ import {
 } from './headless-run.ts';
 import { promptText } from './invocation.ts';
 import { binaryKind } from './safe-probe.ts';
-import { sqlforgeGuidance } from './sqlforge.ts';
+import { findSqlforge, sqlforgeGuidance } from './sqlforge.ts';
+import { placeShim, takeRefused } from './sqlforge-shim.ts';
 
 const programName = 'drover-code';
 
@@ -54,20 +56,46 @@ export function createDroverCodeDriver(settings: AgentSettings, deps: DroverCode
       try {
         const run = runOf(request, host, signal, record);
         if (request.resume) noteForgotten(record);
-        return await runEitherWay(run, program);
+        return (await askForConsent(run)) ?? (await runGuarded(run, program));
       } finally {
         await record.close();
       }
     },
     adopt: async (request, agent, host, signal) => {
       const record = await openRunRecord(request, host);
+      const run = runOf(request, host, signal, record);
       try {
-        return await adoptHeadless(agent, runOf(request, host, signal, record));
+        return await adoptHeadless(agent, run);
       } finally {
+        tellRefused(run);
         await record.close();
       }
     },
   };
+}
+
+/**
+ * In a SQLForge project nothing is applied: the words in the prompt ask for it, the shim sees to it. It is a shell
+ * script: on Windows the words have to do.
+ */
+async function runGuarded(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
+  const { request, deps } = run;
+  if (findSqlforge(request.cwd) === null || process.platform === 'win32') {
+    return await runEitherWay(run, program);
+  }
+  const env = placeShim(request.logPath, request.env, deps.baseDir);
+  try {
+    return await runEitherWay({ ...run, request: { ...request, env } }, program);
+  } finally {
+    tellRefused(run);
+  }
+}
+
+function tellRefused({ request, record }: DroverCodeRun): void {
+  for (const words of takeRefused(request.logPath)) {
+    const text = `Refused, as only a person may do it: ${record.mask(words)}`;
+    record.emit({ type: 'note', level: 'warning', text });
+  }
 }
 
 async function runEitherWay(run: DroverCodeRun, program: string): Promise<AgentOutcome> {

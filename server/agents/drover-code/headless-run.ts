@@ -39,6 +39,8 @@ export interface DroverCodeDeps {
   /** Model turns of one run; the program itself has no such limit. */
   readonly turnsMax?: number;
   readonly elsewhere?: SpawnElsewhere | undefined;
+  /** Where it is remembered what a person allowed a checkout to bring; by default in the person's own state folder. */
+  readonly consentFolder?: string;
 }
 
 export interface DroverCodeRun {
@@ -139,6 +141,7 @@ async function follow(
     timeoutMs: request.timeoutMs,
     turnsMax: run.deps.turnsMax ?? turnsMaxDefault,
     hasChanges,
+    planning: request.planning === true,
   });
   if (hasDenials && outcome.kind === 'done') {
     const text = `Drover Code's policy refused: ${end.facts.deniedTools.join(', ')}.`;

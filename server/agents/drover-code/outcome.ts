@@ -2,6 +2,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
+import { boundedPlan } from '../../core/plan-prompt.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../spawn.ts';
 import type { ReadResult } from './result-file.ts';
@@ -15,6 +16,8 @@ export interface HeadlessEnd {
   readonly turnsMax: number;
   /** Did anything change in the worktree? Null where that cannot be told. */
   readonly hasChanges: boolean | null;
+  /** Its last words are a plan: nothing had to be changed, and more of them is kept. */
+  readonly planning?: boolean;
 }
 
 type RunClass =
@@ -47,9 +50,12 @@ export function headlessOutcome(facts: RunFacts, end: HeadlessEnd): AgentOutcome
     }
     case 'exited': {
       const found = classOf(facts, end);
-      if (found !== 'succeeded') return failed(failureOf(found, facts, end));
+      const isPlan = end.planning === true && found === 'policy_denied' && end.exit.code === 0;
+      if (found !== 'succeeded' && !isPlan) return failed(failureOf(found, facts, end));
       const { summary, deniedTools } = facts;
-      return { kind: 'done', summary: summary.trim().slice(0, summaryCharsMax), deniedTools };
+      const said =
+        end.planning === true ? boundedPlan(summary) : summary.trim().slice(0, summaryCharsMax);
+      return { kind: 'done', summary: said, deniedTools };
     }
   }
 }

@@ -1,15 +1,59 @@
 // why, events, log, diff: looking without touching.
 
-import type { Client, EventView } from '../../protocol/api.ts';
+import type { Client, EventView, PlanView, TaskView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { plainLine } from '../plain-text.ts';
+import { plainLine, plainText } from '../plain-text.ts';
+import { taskSentence } from './plan.ts';
 import { eventLine } from '../render/event-line.ts';
 import { printLog } from '../print-log.ts';
 import { followFeed } from '../follow-feed.ts';
 import { untilInterrupted } from '../interrupt.ts';
 
 const pageSize = 1000;
+
+export async function show(context: CommandContext, id: string): Promise<number> {
+  const client = await context.client('data');
+  const task = await client.call('task.show', { id });
+  context.answer(task, shownTask(task).join('\n'));
+  return exitCodes.done;
+}
+
+const planStates: { readonly [S in PlanView['state']]: string } = {
+  proposed: 'waits for you',
+  approved: 'approved',
+  sent_back: 'sent back',
+  dropped: 'counts no more',
+};
+
+function shownTask(task: TaskView): readonly string[] {
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['epic', task.epic_id],
+    ['parent', task.parent_id],
+    ['waits for', task.waits_for.join(', ')],
+    ['agent', task.agent],
+    ['gate', task.gate],
+    ['labels', task.labels.join(', ')],
+    ['branch', task.branch],
+    ['landed', task.landed_sha],
+    ['last error', task.last_error],
+  ];
+  const said = facts.flatMap(([name, text]) =>
+    text === null || text === '' ? [] : [`  ${name}: ${plainLine(text)}`],
+  );
+  const description = task.description === '' ? [] : ['', plainText(task.description)];
+  return [taskSentence(task), ...said, ...description, ...shownPlan(task)];
+}
+
+function shownPlan({ id, status, review_kind: kind, proposal }: TaskView): readonly string[] {
+  if (proposal === null) return [];
+  const { number, state, comment, text } = proposal;
+  const why = comment === null ? [] : [`Sent back with: ${plainText(comment)}`];
+  const waits = status === 'needs_review' && kind === 'plan';
+  const next = `drover approve ${id}   (or: drover send-back ${id} "…")`;
+  const lines = ['', `Plan ${number} (${planStates[state]}):`, ...why, plainText(text)];
+  return waits ? [...lines, '', next] : lines;
+}
 
 export async function why(context: CommandContext, id: string): Promise<number> {
   const client = await context.client('data');

@@ -1,6 +1,7 @@
 // init, epics, tasks: what makes the plan.
 
 import { resolve } from 'node:path';
+import { placeholdersOf, type TaskTemplates } from '../../core/templates.ts';
 import type { EpicView, Params, TaskFields, TaskView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -25,10 +26,13 @@ export interface TaskOptions {
   readonly testMode?: string;
   readonly testScope?: string;
   readonly maxAttempts?: number;
+  readonly plan?: boolean;
 }
 
 export interface AddOptions extends TaskOptions {
   readonly epic?: string;
+  readonly template?: string;
+  readonly set?: Readonly<Record<string, string>>;
 }
 
 export interface EditOptions extends TaskOptions {
@@ -62,12 +66,33 @@ export async function add(
     title,
     ...(options.epic !== undefined && { epic: options.epic }),
     ...(parent !== null && fields.parent === undefined && parent),
+    ...(options.template !== undefined && { template: options.template }),
+    ...(options.set !== undefined && { set: options.set }),
   };
   const client = await context.client('data');
   const task = await client.call('task.add', params);
   tellWarnings(context, task.warnings);
   const { id, status, warnings } = task;
   context.answer({ id, status, warnings }, `${id}  ${plainLine(task.title)}  (${status})`);
+  return exitCodes.done;
+}
+
+export async function templates(context: CommandContext): Promise<number> {
+  const client = await context.client('data');
+  const { config } = await client.call('status', {});
+  // It comes from our own settings, read and checked by the same code.
+  const all = (config['templates']?.value ?? {}) as TaskTemplates;
+  const list = Object.entries(all).map(([name, template]) => ({
+    name,
+    title: template.title ?? null,
+    placeholders: placeholdersOf(template),
+  }));
+  const lines = list.map(({ name, title, placeholders }) => {
+    const needs = placeholders.length === 0 ? '' : `  (needs ${placeholders.join(', ')})`;
+    return `${name}${title === null ? '' : `  ${plainLine(title)}`}${needs}`;
+  });
+  const none = 'There is no template; write one as [templates.<name>] into .drover.toml.';
+  context.answer({ templates: list }, lines.length === 0 ? none : lines.join('\n'));
   return exitCodes.done;
 }
 
@@ -188,6 +213,7 @@ async function taskFieldsOf(context: CommandContext, options: TaskOptions): Prom
     ...(options.testMode !== undefined && { test_mode: options.testMode }),
     ...(options.testScope !== undefined && { test_scope: options.testScope }),
     ...(options.maxAttempts !== undefined && { max_attempts: options.maxAttempts }),
+    ...(options.plan !== undefined && { plan: options.plan }),
   };
 }
 
@@ -196,13 +222,22 @@ async function descriptionOf(
   { description, descriptionFile }: TaskOptions,
 ): Promise<string | undefined> {
   if (descriptionFile === undefined) return description;
-  const isInput = descriptionFile === '-';
+  return await readTextInput(context, descriptionFile, 'description');
+}
+
+/** A text from a file, or from standard input (`-`); `what` names it where it cannot be used. */
+export async function readTextInput(
+  context: CommandContext,
+  file: string,
+  what: string,
+): Promise<string> {
+  const isInput = file === '-';
   const fault = isInput
-    ? 'The description on standard input cannot be used'
-    : `The description file ${descriptionFile} cannot be used`;
+    ? `The ${what} on standard input cannot be used`
+    : `The ${what} file ${file} cannot be used`;
   const limits = { bytesMax: descriptionBytesMax, fault };
   const bytes = isInput
     ? await context.surroundings.readStdin()
-    : await readInputFile(resolve(context.directory, descriptionFile), limits);
+    : await readInputFile(resolve(context.directory, file), limits);
   return textOfBytes(bytes, limits);
 }

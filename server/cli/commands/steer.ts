@@ -5,7 +5,7 @@ import type { Client, EpicView, TaskView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
-import { taskSentence } from './plan.ts';
+import { readTextInput, taskSentence } from './plan.ts';
 
 const waitMaxMs = 15_000;
 const lookEveryMs = 200;
@@ -66,14 +66,24 @@ export async function resolveTask(
   return done(context, await client.call('task.resolve', { id, note }));
 }
 
-export async function approve(context: CommandContext, id: string): Promise<number> {
+export async function approve(
+  context: CommandContext,
+  id: string,
+  { planFile }: { readonly planFile?: string },
+): Promise<number> {
+  const plan = planFile === undefined ? undefined : await readTextInput(context, planFile, 'plan');
   const client = await context.client('engine');
   const { seq } = await client.call('events.read', { limit: 1 });
-  const item = await client.call('approve', { id });
+  const item = await client.call('approve', { id, ...(plan !== undefined && { plan }) });
   const landed =
     'epic_id' in item
       ? await untilTaskLanded(context, client, item)
       : await untilEpicEnded(context, client, item, seq);
+  // A plan that is approved is built by a run, which may have ended meanwhile.
+  if ('epic_id' in landed && landed.status === 'ready' && landed.proposal?.state === 'approved') {
+    const { reasons } = await client.call('why', { id });
+    for (const reason of reasons) context.tell(plainLine(reason));
+  }
   return done(context, landed);
 }
 

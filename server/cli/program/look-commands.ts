@@ -26,6 +26,13 @@ export function defineLookCommands(program: Command, host: ProgramHost): void {
       );
     });
 
+  const show = define(program, 'show <id>', 'one task, and its plan where it has one', [
+    'show task-2m8x4q1z',
+  ]);
+  show.action(async (id: string) => {
+    await host.run(show, async (context) => (await load()).show(context, id));
+  });
+
   const why = define(program, 'why <id>', 'why a task is not running', ['why task-2m8x4q1z']);
   why.action(async (id: string) => {
     await host.run(why, async (context) => (await load()).why(context, id));

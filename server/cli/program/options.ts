@@ -71,6 +71,17 @@ export function collect(text: string, before: readonly string[] | undefined): re
   return [...(before ?? []), text];
 }
 
+/** `key=value`, several times; the last one counts. */
+export function collectValue(
+  text: string,
+  before: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It must be key=value.');
+  const pair: [string, string] = [text.slice(0, at).trim(), text.slice(at + 1)];
+  return Object.fromEntries([...Object.entries(before ?? {}), pair]);
+}
+
 /** `a,b` and repeated options alike. */
 export function collectIds(text: string, before: readonly string[] | undefined): readonly string[] {
   const ids = text.split(',').map((id) => id.trim());

@@ -3,7 +3,14 @@
 import { Option, type Command } from 'commander';
 import type { AddOptions, EditOptions } from '../commands/plan.ts';
 import type { SpecOptions } from '../commands/spec.ts';
-import { collect, collectIds, define, priorityValue, wholeNumber } from './options.ts';
+import {
+  collect,
+  collectIds,
+  collectValue,
+  define,
+  priorityValue,
+  wholeNumber,
+} from './options.ts';
 import type { ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/plan.ts');
@@ -19,14 +26,34 @@ export function definePlanCommands(program: Command, host: ProgramHost): void {
   });
   defineEpicCommands(program, host);
 
-  const add = define(program, 'add <title>', 'add a task', [
+  const add = define(program, 'add [title]', 'add a task', [
     'add "Greet people by name" -d "hello(name) in src/hello.ts" --accept "tested"',
     'add "Translate the greeting" --epic epic-7h2k9d3f --blocked-by task-2m8x4q1z',
     'add "task-2m8x4q1z.2 Update the manual page"',
     'add "From a file" --description-file notes.md',
+    'add "Empty names crash" --template bug --set area=greeting',
   ]);
-  taskOptions(add).action(async (title: string, options: AddOptions) => {
-    await host.run(add, async (context) => (await load()).add(context, title, options));
+  taskOptions(add)
+    .option('--template <name>', 'begin with this template of the settings')
+    .option(
+      '--set <key=value>',
+      'fill a placeholder of the template; may be repeated',
+      collectValue,
+    )
+    .action(async (title: string | undefined, options: AddOptions) => {
+      if (title === undefined && options.template === undefined) {
+        add.error("error: missing required argument 'title'", {
+          code: 'commander.missingArgument',
+        });
+      }
+      await host.run(add, async (context) => (await load()).add(context, title ?? '', options));
+    });
+
+  const templates = define(program, 'templates', 'the task templates of the settings', [
+    'templates',
+  ]);
+  templates.action(async () => {
+    await host.run(templates, async (context) => (await load()).templates(context));
   });
 
   const edit = define(program, 'edit <id>', 'change a task, also during a run', [
@@ -97,7 +124,9 @@ function taskOptions(command: Command): Command {
     .addOption(new Option('--test-command <command>', 'the same as --gate').conflicts('gate'))
     .option('--test-mode <mode>', 'strict or disabled')
     .option('--test-scope <scope>', 'diff, all or skip')
-    .option('--max-attempts <n>', 'how often an agent may try', wholeNumber);
+    .option('--max-attempts <n>', 'how often an agent may try', wholeNumber)
+    .option('--plan', 'an agent plans it first, and you approve the plan')
+    .option('--no-plan', 'no plan first, whatever the settings say');
 }
 
 function defineEpicCommands(program: Command, host: ProgramHost): void {

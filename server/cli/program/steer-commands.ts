@@ -13,10 +13,17 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
   const steer = (command: Command, choose: (commands: Steer) => Handler): Promise<void> =>
     host.run(command, async (context) => await choose(await load())(context));
 
-  const approve = define(program, 'approve <id>', 'let a reviewed task or epic land', [
-    'approve task-2m8x4q1z',
-  ]);
-  approve.action((id: string) => steer(approve, (to) => (context) => to.approve(context, id)));
+  const approve = define(
+    program,
+    'approve <id>',
+    'let a reviewed task or epic land, or a plan be built',
+    ['approve task-2m8x4q1z', 'approve task-2m8x4q1z --plan-file plan.md'],
+  );
+  approve
+    .option('--plan-file <file>', 'approve its plan as this file says it (- = standard input)')
+    .action((id: string, options: { planFile?: string }) =>
+      steer(approve, (to) => (context) => to.approve(context, id, options)),
+    );
 
   const back = define(program, 'send-back <id> <text>', 'hand a change back with what is wrong', [
     'send-back task-2m8x4q1z "The French greeting is Spanish."',

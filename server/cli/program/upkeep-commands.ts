@@ -1,6 +1,7 @@
 // Commands around the project: worktrees, checks, the backend itself.
 
 import { Argument, Option, type Command } from 'commander';
+import type { SqlforgeApplyOptions } from '../commands/sqlforge.ts';
 import { define, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/upkeep.ts');
@@ -33,6 +34,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   doctor.action(async () => {
     await host.run(doctor, async (context) => (await load()).doctor(context));
   });
+  defineSqlforge(program, host);
   defineServer(program, host);
   defineLater(program, host);
 
@@ -45,6 +47,26 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
     .action(async (shell: string) => {
       await host.run(completion, async (context) =>
         (await import('../commands/completion.ts')).completionScript(context, program, shell),
+      );
+    });
+}
+
+function defineSqlforge(program: Command, host: ProgramHost): void {
+  const sqlforge = define(program, 'sqlforge', 'change a SQLForge warehouse: apply', [
+    'sqlforge apply dev',
+  ]);
+  sqlforge.helpCommand(false);
+  const apply = define(
+    sqlforge,
+    'apply [environment]',
+    'show the plan, and apply it once its environment was named (agents are refused this)',
+    ['sqlforge apply dev', 'sqlforge apply dev --confirm dev'],
+  );
+  apply
+    .option('--confirm <environment>', 'the environment again, where nobody can be asked')
+    .action(async (environment: string | undefined, options: SqlforgeApplyOptions) => {
+      await host.run(apply, async (context) =>
+        (await import('../commands/sqlforge.ts')).sqlforgeApply(context, environment, options),
       );
     });
 }

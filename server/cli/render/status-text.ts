@@ -110,6 +110,13 @@ function decisionLines(task: TaskView, width: number): string[] {
   }
   if (task.status !== 'needs_review') return [];
   const held = task.held_files.map(plainLine).join(', ');
+  if (task.review_kind === 'plan') {
+    return [
+      wrap(`  ${task.id}: waits for you to approve its plan`, width, '    '),
+      `    drover show ${task.id}`,
+      `    drover approve ${task.id}   (or: drover send-back ${task.id} "…")`,
+    ];
+  }
   const kind = plainLine(task.review_kind ?? 'review').replaceAll('_', ' ');
   const what = held === '' ? kind : `${kind}: ${held}`;
   return [

@@ -42,7 +42,13 @@ export async function addForAgent(
   const wish = checkedWish(deps, scope, given);
   const { defaultLabels, maxAttempts } = deps.settings();
   return store.transaction(async (tx) => {
-    await attemptAtWork(tx, scope);
+    const { attempt } = await attemptAtWork(tx, scope);
+    if (attempt.planning === 1) {
+      throw new Refusal(
+        'bad_state',
+        'You only plan now: put the tasks into your plan; they can be added when it is built.',
+      );
+    }
     const present = await alreadyAdded(tx, scope, wish);
     if (present !== undefined) {
       const message = `${present.id} has this title and is there already; nothing is added twice.`;

@@ -1,6 +1,8 @@
 // Epics and tasks: adding, changing, showing.
 
+import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/state.ts';
+import { fillTemplate, type TaskTemplates } from '../../core/templates.ts';
 import type { Handlers, TaskFields, TaskView } from '../../protocol/api.ts';
 import { addEpic, closeEpic, editEpic } from '../../store/epics.ts';
 import { showEpic, showTask } from '../../store/show.ts';
@@ -9,6 +11,7 @@ import { addTask } from '../../store/tasks.ts';
 import { editTask } from '../../store/task-edit.ts';
 import type { DataHandlerDeps } from './data.ts';
 import {
+  flagOf,
   given,
   idOf,
   nullableText,
@@ -17,6 +20,7 @@ import {
   optionalTexts,
   recordOf,
   textOf,
+  textsByName,
 } from './params.ts';
 
 type PlanRequests =
@@ -61,20 +65,27 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
     'task.add': async (params) => {
       const record = recordOf(params);
       const settings = deps.settings();
+      const { subTasks, ...common } = fromTemplate(settings.templates, record);
+      const own = taskFields(record);
       const fields = {
-        ...taskFields(record),
-        title: textOf(record['title'], 'title'),
+        ...common,
+        ...own,
+        title: common.title,
+        accept: [...(common.accept ?? []), ...(own.accept ?? [])],
+        labels: [...(common.labels ?? []), ...(own.labels ?? [])],
         ...given({
           sequence: optionalInteger(record['sequence'], 'sequence', { min: 1, max: 1_000_000 }),
         }),
       };
-      const row = await store.transaction((tx) =>
-        addTask(tx, sources, {
-          ...fields,
-          labels: [...settings.defaultLabels, ...(fields.labels ?? [])],
-          max_attempts: fields.max_attempts ?? settings.maxAttempts,
-        }),
-      );
+      const row = await store.transaction(async (tx) => {
+        const labels = [...settings.defaultLabels, ...fields.labels];
+        const maxAttempts = fields.max_attempts ?? settings.maxAttempts;
+        const added = await addTask(tx, sources, { ...fields, labels, max_attempts: maxAttempts });
+        for (const title of subTasks) {
+          await addTask(tx, sources, { title, parent: added.id, max_attempts: maxAttempts });
+        }
+        return added;
+      });
       return showTask(db, row.id);
     },
     'task.edit': async (params) => {
@@ -86,6 +97,22 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
     },
     'task.show': async (params) => showTask(db, idOf(recordOf(params)['id'])),
   };
+}
+
+/** The fields that a template gives, its title filled with the given one; without a template, that alone. */
+function fromTemplate(
+  templates: TaskTemplates,
+  record: Readonly<Record<string, unknown>>,
+): TaskFields & { readonly title: string; readonly subTasks: readonly string[] } {
+  const title = textOf(record['title'], 'title');
+  const values = textsByName(record['set'], 'set');
+  const name = optionalText(record['template'], 'template');
+  if (name === undefined) {
+    if (Object.keys(values).length === 0) return { title, subTasks: [] };
+    throw new Refusal('bad_request', 'Values are for a template; name it with --template.');
+  }
+  const { sub_tasks: subTasks, ...filled } = fillTemplate(templates, name, { title, values });
+  return { ...filled, subTasks: subTasks ?? [] };
 }
 
 async function showEpicAlone(
@@ -125,5 +152,6 @@ function taskFields(record: Readonly<Record<string, unknown>>): TaskFields {
     test_mode: optionalText(record['test_mode'], 'test_mode'),
     test_scope: optionalText(record['test_scope'], 'test_scope'),
     max_attempts: optionalInteger(record['max_attempts'], 'max_attempts', attemptsBounds),
+    plan: record['plan'] === undefined ? undefined : flagOf(record['plan'], 'plan'),
   });
 }

@@ -1,5 +1,6 @@
 // The requests that are answered from the database alone: by the backend, or in the command's own process.
 
+import type { TaskTemplates } from '../../core/templates.ts';
 import type { Result } from '../../core/failure.ts';
 import type {
   ConfigValueView,
@@ -26,6 +27,7 @@ export interface DataHandlerDeps {
     readonly maxAttempts: number;
     readonly agent: { readonly kind: string };
     readonly defaultLabels: readonly string[];
+    readonly templates: TaskTemplates;
     readonly land: { readonly target: string | null };
   };
   /** Every setting with its source, as clients see it. */

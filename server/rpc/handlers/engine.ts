@@ -253,9 +253,10 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
     },
     'task.send_back': async ({ id, text: words }) =>
       either(await sendBack(engine, text(id, 'id'), text(words, 'text')), id),
-    approve: async ({ id, seen }) => {
+    approve: async ({ id, seen, plan }) => {
       const looked = seen === undefined ? null : text(seen, 'seen');
-      return either(await approve(engine, text(id, 'id'), looked), id);
+      const changed = plan === undefined ? null : text(plan, 'plan');
+      return either(await approve(engine, text(id, 'id'), looked, changed), id);
     },
     answer: async ({ id, choice }) =>
       taskView(await answerQuestion(engine, text(id, 'id'), text(choice, 'choice'))),

@@ -63,6 +63,16 @@ export function optionalTexts(value: unknown, name: string): readonly string[] |
   return value.map((item: unknown) => textOf(item, name));
 }
 
+/** Texts under names of the caller's own; none when it is not given. */
+export function textsByName(value: unknown, name: string): Readonly<Record<string, string>> {
+  if (value === undefined) return {};
+  const entries = Object.entries(recordOf(value));
+  if (entries.length > listItemsMax) throw wrong(name, `at most ${listItemsMax} texts`);
+  return Object.fromEntries(
+    entries.map(([key, text]) => [key, textOf(text, `${name}.${key.slice(0, 100)}`)]),
+  );
+}
+
 export function flagOf(value: unknown, name: string): boolean {
   if (value === undefined) return false;
   if (typeof value !== 'boolean') throw wrong(name, 'true or false');

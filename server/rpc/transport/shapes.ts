@@ -43,6 +43,7 @@ const taskFields = {
   test_mode: 'text?',
   test_scope: 'text?',
   max_attempts: 'number?',
+  plan: 'flag?',
 } as const;
 
 const oneId = { id: 'text' } as const;
@@ -55,7 +56,7 @@ const shapes: Shapes = {
   'epic.show': oneId,
   'epic.edit': { id: 'text', title: 'text?', description: 'text?' },
   'epic.close': oneId,
-  'task.add': { ...taskFields, title: 'text' },
+  'task.add': { ...taskFields, title: 'text', template: 'text?', set: 'texts by name?' },
   'task.edit': { ...taskFields, id: 'text', title: 'text?' },
   'task.show': oneId,
   import: {
@@ -100,7 +101,7 @@ const shapes: Shapes = {
   'task.hint': { id: 'text', text: 'text' },
   'task.resolve': { id: 'text', note: 'text' },
   'task.send_back': { id: 'text', text: 'text' },
-  approve: { id: 'text', seen: 'text?' },
+  approve: { id: 'text', seen: 'text?', plan: 'text?' },
   answer: { id: 'text', choice: 'text' },
   reset: {
     ids: 'texts?',

@@ -193,6 +193,17 @@ suite('Claude invocation', () => {
     assert.ok(args.includes('--allowedTools=mcp__drover'));
     assert.ok(!claudeArguments(settings, options).join(' ').includes('mcp__drover'));
   });
+  test('who plans does it in the mode for that, whatever the settings say', () => {
+    const given = ['--permission-mode', 'acceptEdits'];
+    const args = claudeArguments(
+      { ...settings, permissionMode: 'bypassPermissions', args: given },
+      { ...options, planning: true },
+    );
+    assert.deepEqual(args.slice(-2), ['--permission-mode', 'plan']);
+    assert.ok(!args.includes('bypassPermissions'));
+    const usual = claudeArguments({ ...settings, permissionMode: null }, options);
+    assert.equal(after(usual, '--permission-mode'), 'acceptEdits');
+  });
   test('model, mode and further arguments come from the settings', () => {
     const args = claudeArguments(
       { ...settings, model: 'm', permissionMode: 'plan', args: ['--max-turns', '3'] },

@@ -36,6 +36,11 @@ suite('demo directives', () => {
     check('demo: leave-running', { do: 'leave-running' });
     check('demo: fly', { do: 'unknown', name: 'fly' });
   });
+  test('who plans has directives of its own', () => {
+    const prompt = 'demo: when-planning write a b\ndemo: say hi\n';
+    check(prompt, { do: 'say', text: 'hi' });
+    assert.deepEqual(findDirectives(prompt, 'planner'), [{ do: 'write', path: 'a', text: 'b' }]);
+  });
   test('a conflict is resolved by keeping both sides', () => {
     assert.equal(
       keepBothSides('a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\nd\n'),

@@ -83,6 +83,23 @@ suite('loading settings', () => {
     assert.match(folder.problems[0]?.message ?? '', /^\.drover\.toml is a folder/);
   });
 
+  test('templates are read however their tables are written', async () => {
+    const written = [
+      '[templates.bug]\ntitle = "T"\nplan = true\n[templates.b]\n',
+      '[templates]\nb = {}\nbug = { title = "T", plan = true }\n',
+      'templates.bug.title = "T"\ntemplates.bug.plan = true\ntemplates.b = {}\n',
+      'templates = { bug = { title = "T", plan = true }, b = {} }\n',
+    ];
+    for (const project of written) {
+      const loaded = await load({ project });
+      assert.deepEqual([loaded.problems, loaded.warnings], [[], []], project);
+      assert.deepEqual(loaded.settings.templates, { bug: { title: 'T', plan: true }, b: {} });
+    }
+    for (const project of ['templates = 5\n', '[templates]\nbug = 5\n', '[[templates.bug]]\n']) {
+      assert.equal((await load({ project })).problems.length, 1, project);
+    }
+  });
+
   test('worktree_root is made absolute from the project or the home', async () => {
     const at = async (text: string) =>
       (await load({ project: `worktree_root = "${text}"` })).settings.worktreeRoot;

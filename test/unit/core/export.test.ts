@@ -46,6 +46,7 @@ const fields = fc.record({
   labels: words,
   attempts: fc.nat(5),
   maxAttempts: fc.integer({ min: 1, max: 10 }),
+  plan: maybe(fc.boolean()),
   lastError: maybe(word),
   agent: maybe(fc.constantFrom(...agentKindNames)),
   gate: maybe(word),

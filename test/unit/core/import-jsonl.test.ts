@@ -61,6 +61,8 @@ suite('import of single lines', () => {
       [`${head},"max_attempts":11}`, 'field'],
       [`${head},"max_attempts":1.5}`, 'field'],
       [`${head},"max_attempts":"3"}`, 'field'],
+      [`${head},"plan":"yes"}`, 'field'],
+      [`${head},"plan":true}`, null],
       [`${head},"estimated_hours":1e999}`, 'field'],
       [`${head},"estimated_hours":0.25}`, null],
       [`${head},"blocked_by":[""]}`, null],

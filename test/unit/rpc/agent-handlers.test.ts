@@ -46,6 +46,7 @@ async function host(): Promise<Host> {
       agent: 'command',
       agentResumes: false,
       sessionId: 'session',
+      plansFirst: false,
     });
     await store.transition(tx, { taskId: ids.own, to: 'in_progress', event: 'task.started' });
     await setAttempt(tx, ids.own, 1, { pid: 1, pid_start: '1', pid_part: ids.own });

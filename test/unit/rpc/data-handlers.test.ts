@@ -37,6 +37,7 @@ suite('data requests', () => {
         maxAttempts: 2,
         agent: { kind: 'claude' },
         defaultLabels: ['team'],
+        templates: {},
         land: { target: null },
       }),
       config: () => ({ max_workers: { value: 3, source: 'default' } }),

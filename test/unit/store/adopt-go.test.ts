@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openStore } from '../../../server/store/open.ts';
 import { readSnapshot } from '../../../server/store/snapshot.ts';
+import { schemaVersion } from '../../../server/store/schema.ts';
 import { addTask } from '../../../server/store/tasks.ts';
 import { refusalOf, testSources } from './memory-store.ts';
 
@@ -154,7 +155,7 @@ suite('a database of the Go tool', () => {
         .map((row) => row['id']),
       ['plan-1'],
     );
-    assert.equal(after.prepare('pragma user_version').get()?.['user_version'], 3);
+    assert.equal(after.prepare('pragma user_version').get()?.['user_version'], schemaVersion);
     after.close();
   });
 

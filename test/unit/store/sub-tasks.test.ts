@@ -21,6 +21,7 @@ suite('sub-tasks', () => {
         agent: 'claude',
         agentResumes: true,
         sessionId: 's',
+        plansFirst: false,
       }),
     );
 

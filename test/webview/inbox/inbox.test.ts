@@ -48,6 +48,31 @@ suite('webview: inbox', () => {
     await view.close();
   });
 
+  test('a plan is read, and approved by the number that was read', async () => {
+    const board = smallBoard();
+    const text = '# Plan\n\n1. <b>One</b>';
+    const proposal = {
+      number: 2,
+      attempt: 2,
+      state: 'proposed',
+      comment: null,
+      created_at: 1,
+    } as const;
+    const tasks = board.tasks.map((task) =>
+      task.id === 'serve'
+        ? { ...task, review_kind: 'plan', proposal: { ...proposal, text } }
+        : task,
+    );
+    view = await openWebview('inbox', { state: { board: { ...board, tasks } } });
+    view.host.backend('approve', anyTask);
+    const plan = item(/^Plan: Serve over HTTP/);
+    await plan.waitFor();
+    assert.match(await plan.innerText(), /1\. <b>One<\/b>/);
+    await plan.getByRole('button', { name: 'Approve' }).click();
+    assert.deepEqual(await view.host.waitFor('approve'), { id: 'serve', seen: 'plan-2' });
+    await view.close();
+  });
+
   test('words are asked for where they are needed', async () => {
     await open();
     await item(/^Failed: Store on disk/).focus();

@@ -1,0 +1,56 @@
+import type { Result } from '../core/failure.ts';
+import type { Client } from '../protocol/api.ts';
+import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
+/** `data`: a running backend, else the same handlers here. `engine`: started when there is none. `existing`: or null. */
+export type BackendNeed = 'data' | 'engine' | 'existing';
+export interface OpenClientOptions {
+  readonly root: string;
+  readonly need: BackendNeed;
+  readonly env: NodeJS.ProcessEnv;
+  /** What was given on the command line: wins over every other source of settings. */
+  readonly settingsFlags: Record<string, unknown>;
+}
+export interface DoctorReport {
+  readonly backend: {
+    readonly running: boolean;
+    readonly pid: number | null;
+    readonly version: string | null;
+  };
+  readonly checks: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly message: string;
+  }[];
+}
+export interface PlanFromSpecOptions extends SpecPlanRequest {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  readonly onNote: (text: string) => void;
+}
+/** The SQLForge project around a folder. */
+export interface SqlforgeProject {
+  readonly folder: string;
+  /** What it calls its default; null = a name that can't be used. */
+  readonly environment: string | null;
+  /** Resolves with the exit code; what it prints goes to the terminal, with `toStderr` to standard error alone. */
+  readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;
+}
+export interface Backends {
+  readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
+  readonly initProject: (root: string) => Promise<{
+    root: string;
+    database: string;
+    already: boolean;
+  }>;
+  readonly findProject: (from: string) => string | null;
+  readonly doctor: (root: string | null) => Promise<DoctorReport>;
+  /** A design to a plan that `import` takes; writes nothing. */
+  readonly planFromSpec: (options: PlanFromSpecOptions) => Promise<Result<SpecPlanView>>;
+  readonly openSqlforge: (from: string, env: NodeJS.ProcessEnv) => SqlforgeProject;
+  readonly runBackend: (options: {
+    root: string;
+    socket?: string;
+    stdio?: boolean;
+  }) => Promise<void>;
+}

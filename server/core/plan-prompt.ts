@@ -1,0 +1,62 @@
+// The sections of a prompt that are about a plan: for an agent that makes one, and for those that build by it.
+
+import { cutEnd, fenced } from './prompt-text.ts';
+
+/** Longest plan that is kept, shown and told. */
+export const planCharactersMax = 32_000;
+
+const commentMax = 8_000;
+
+export interface SentBackPlan {
+  readonly text: string;
+  readonly comment: string;
+}
+
+export type PromptPlan =
+  /** The agent plans and does nothing else; `sentBack`: its last plan, which a person did not take. */
+  | { readonly kind: 'make'; readonly sentBack: SentBackPlan | null }
+  | { readonly kind: 'approved'; readonly text: string };
+
+/** The plan as it is kept: without blank ends, its own end left out where it is too long. */
+export function boundedPlan(text: string): string {
+  const plan = text.trim();
+  // The words that say how much was left out need room as well.
+  return plan.length <= planCharactersMax ? plan : cutEnd(plan, planCharactersMax - 100);
+}
+
+/** Stands right after the task. */
+export function planSection(plan: PromptPlan): string {
+  if (plan.kind === 'make') return plan.sentBack === null ? '' : sentBackSection(plan.sentBack);
+  return [
+    '## The Approved Plan',
+    'A person has approved this plan for the task. Follow it; where it turns out to be wrong, do what the task needs and',
+    'say so in your summary.',
+    fenced(cutEnd(plan.text.trim(), planCharactersMax)),
+  ].join('\n');
+}
+
+function sentBackSection({ text, comment }: SentBackPlan): string {
+  return [
+    '## Your Plan Was Sent Back',
+    'A person has read it and says:',
+    fenced(cutEnd(comment.trim(), commentMax)),
+    'This was the plan:',
+    fenced(cutEnd(text.trim(), planCharactersMax)),
+  ].join('\n');
+}
+
+/** The rules of an agent that plans, in place of all others. */
+export const planRules = [
+  '## Rules',
+  '- You plan, you do not build: read what you need, but change, create and delete no file, and make no commit.',
+  '- What you write nevertheless is taken out of your working directory and never used.',
+  '- End with the whole plan as your final message, in Markdown: what is to be changed and where, in which order, how it is',
+  '  tested, what is open or risky. Ask for no leave to begin.',
+  '- A person reads the plan and approves it or sends it back; then it is told to the agent that builds.',
+].join('\n');
+
+/** The next message to an agent whose plan was sent back, in the conversation that knows all the rest. */
+export function planAgainPrompt(sentBack: SentBackPlan, hints: string): string {
+  const sections = [sentBackSection(sentBack), hints, planRules];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}

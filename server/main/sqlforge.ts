@@ -1,0 +1,44 @@
+// SQLForge for a person: the project around a folder, and its program with their own environment and terminal.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { defaultEnvironment, findSqlforge } from '../agents/drover-code/sqlforge.ts';
+import { programName } from '../agents/drover-code/sqlforge-shim.ts';
+import { findProgram } from '../agents/find-program.ts';
+import { Refusal } from '../core/failure.ts';
+
+export interface SqlforgeProject {
+  readonly folder: string;
+  /** What the project calls its default; null = a name that can't be used. */
+  readonly environment: string | null;
+  /** Resolves with the exit code; what it prints goes to the terminal, with `toStderr` to standard error alone. */
+  readonly run: (args: readonly string[], toStderr: boolean) => Promise<number>;
+}
+
+export function openSqlforge(from: string, env: NodeJS.ProcessEnv): SqlforgeProject {
+  const path = findSqlforge(from);
+  if (path === null) {
+    throw new Refusal(
+      'not_found',
+      `There is no sqlforge.yml in ${from} or above it in this repository.`,
+    );
+  }
+  const program = findProgram(programName, env, from);
+  if (program === null) {
+    throw new Refusal('not_found', 'sqlforge was not found: install it, or put it on PATH.');
+  }
+  const folder = dirname(path);
+  const named = defaultEnvironment(readFileSync(path, 'utf8'));
+  return {
+    folder,
+    environment: named.ok ? named.name : null,
+    run: async (args, toStderr) => {
+      const stdio = ['inherit', toStderr ? 2 : 'inherit', 'inherit'] as const;
+      const child = spawn(program, [...args], { cwd: folder, env, stdio: [...stdio] });
+      const [code] = (await once(child, 'exit')) as [number | null];
+      return code ?? 1;
+    },
+  };
+}

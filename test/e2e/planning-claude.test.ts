@@ -1,0 +1,70 @@
+// The real Claude Code plans in its own mode, is sent back, and builds by the approved plan: one conversation.
+
+import assert from 'node:assert/strict';
+import { ensureAgents } from '../agents-under-test/install.mjs';
+import type { FakeModelApi, Step } from '../doubles/fake-model-api/fake-model-api.mjs';
+import {
+  assertOnlyDummy,
+  claudeEnvironment,
+  conversation,
+  says,
+  startModelApi,
+  writes,
+} from './support/claude-project.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan } from './support/plan.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+suite('Claude Code plans first', function () {
+  this.timeout(300_000);
+  const project = useProjects();
+  let claude: string;
+  let fake: FakeModelApi;
+  suiteSetup(async function () {
+    this.timeout(600_000);
+    claude = (await ensureAgents()).claude;
+  });
+  setup(async () => {
+    fake = await startModelApi();
+  });
+  teardown(async () => {
+    await fake.close();
+    assertOnlyDummy(fake);
+  });
+
+  test('nothing is written while it plans, nobody is asked, and the session goes on to build', async () => {
+    const handIn: Step = {
+      tools: [{ name: 'ExitPlanMode', input: { plan: '# First plan\n\n1. A' } }],
+    };
+    const told = (words: string, name: string, steps: Step[]) => ({
+      name,
+      match: { prompt: words, hasTools: true },
+      steps,
+    });
+    fake.setScript({
+      conversations: [
+        told('## The Approved Plan', 'p1 builds', [writes('p1'), says('Wrote p1.')]),
+        told('## Your Plan Was Sent Back', 'p1 again', [says('# Second plan\n\n1. B')]),
+        conversation('p1', [writes('p1'), handIn, says('Handed in.')]),
+      ],
+    });
+    const here = project({ env: claudeEnvironment(claude, fake) });
+    await beginPlan(here, [{ id: 'p1', plan: true }]);
+    await here.expect(2, ['run']);
+    const first = await here.task('p1');
+    assert.deepEqual([first.review_kind, first.rescue_refs], ['plan', []]);
+    assert.equal(first.proposal?.text, '# First plan\n\n1. A');
+    assert.deepEqual((await here.status()).questions, []);
+    await here.expect(0, ['send-back', 'p1', 'B, please.']);
+    await here.expect(2, ['run']);
+    assert.equal((await here.task('p1')).proposal?.text, '# Second plan\n\n1. B');
+    await here.expect(0, ['approve', 'p1']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['p1']);
+    assert.equal(here.read('repo/p1.txt'), 'work of p1\n');
+    assert.equal((await here.task('p1')).attempts, 0);
+    const own = fake.requests.filter(({ conversation: name = '' }) => name.startsWith('p1'));
+    assert.equal(new Set(own.map(({ session }) => session)).size, 1);
+    assert.match(await here.expect(0, ['log', 'p1', '--prompt']), /# Second plan/);
+  });
+});

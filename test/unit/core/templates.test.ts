@@ -1,0 +1,109 @@
+// Task templates: what is read, what is refused with the known names, and how placeholders are filled.
+
+import assert from 'node:assert/strict';
+import { Refusal } from '../../../server/core/failure.ts';
+import {
+  fillTemplate,
+  placeholdersOf,
+  readTemplates,
+  type TaskTemplates,
+} from '../../../server/core/templates.ts';
+
+const templates: TaskTemplates = {
+  bug: {
+    title: 'Fix: {{title}}',
+    description: 'Seen in {{area}} by {{ who }}, {{area}} again.',
+    accept: ['A test for {{area}}.'],
+    labels: ['bug', 'area-{{area}}'],
+    priority: 'high',
+    gate: 'npm test',
+    plan: true,
+    sub_tasks: ['Reproduce it in {{area}}', 'Cure it'],
+  },
+  chore: { title: 'Update the dependencies', type: 'other' },
+  bare: { labels: ['x'] },
+};
+
+function refusal(body: () => unknown): string {
+  try {
+    body();
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+  return assert.fail('it was not refused');
+}
+
+suite('task templates', () => {
+  test('placeholders are filled everywhere, once', () => {
+    const values = { area: '{{who}} $& lists', who: 'Ann' };
+    const filled = fillTemplate(templates, 'bug', { title: ' Crash ', values });
+    assert.equal(filled.title, 'Fix: Crash');
+    assert.equal(filled.description, 'Seen in {{who}} $& lists by Ann, {{who}} $& lists again.');
+    assert.deepEqual(filled.accept, ['A test for {{who}} $& lists.']);
+    assert.deepEqual(filled.labels, ['bug', 'area-{{who}} $& lists']);
+    assert.deepEqual(filled.sub_tasks, ['Reproduce it in {{who}} $& lists', 'Cure it']);
+    assert.deepEqual([filled.priority, filled.gate, filled.plan], ['high', 'npm test', true]);
+    assert.deepEqual(placeholdersOf(templates['bug'] ?? {}), ['title', 'area', 'who']);
+  });
+
+  test('a title of its own, a given one, or a refusal', () => {
+    const title = (name: string, given: string): string =>
+      fillTemplate(templates, name, { title: given, values: {} }).title;
+    assert.equal(title('chore', ''), 'Update the dependencies');
+    assert.equal(title('chore', 'Update one'), 'Update one');
+    assert.equal(title('bare', 'Any'), 'Any');
+    assert.match(
+      refusal(() => title('bare', '')),
+      /"bare" has no title; give one/,
+    );
+  });
+
+  const refused: readonly (readonly [string, string, string, Record<string, string>, RegExp])[] = [
+    ['an unknown template', 'bgu', 'T', {}, /no template `bgu`; there are bug, chore, bare\./],
+    ['a name of every object', 'constructor', 'T', {}, /no template `constructor`/],
+    [
+      'an unknown value',
+      'bug',
+      'T',
+      { aera: 'x' },
+      /no placeholder `aera`; it has title, area, who/,
+    ],
+    ['a missing value', 'bug', 'T', { area: 'x' }, /needs who: give --set who=…; it has title/],
+    ['a missing title', 'bug', '', { area: 'x', who: 'y' }, /needs title: give a title/],
+    ['a value without a place', 'bare', 'T', { area: 'x' }, /no placeholder `area`; it has none/],
+  ];
+  for (const [what, name, title, values, expected] of refused) {
+    test(`${what} is refused with what is known`, () => {
+      assert.match(
+        refusal(() => fillTemplate(templates, name, { title, values })),
+        expected,
+      );
+    });
+  }
+
+  test('no template at all says how to write one', () => {
+    const message = refusal(() => fillTemplate({}, 'bug', { title: 'T', values: {} }));
+    assert.match(message, /\[templates\.<name>\] into \.drover\.toml/);
+  });
+
+  const bad: readonly (readonly [unknown, RegExp])[] = [
+    ['text', /tables of templates/],
+    [{ bug: 'text' }, /a table in \[templates\.bug\]/],
+    [{ bug: { titel: 'x' } }, /one of title, .* in place of `titel` in \[templates\.bug\]/],
+    [{ bug: { title: 5 } }, /a text for `title` in \[templates\.bug\]/],
+    [{ bug: { accept: 'one' } }, /a list of texts for `accept`/],
+    [{ bug: { agent: 'nobody' } }, /one of claude, .* for `agent`/],
+    [{ bug: { plan: 'yes' } }, /true or false for `plan`/],
+    [{ bug: { gate: 'run {{what}}' } }, /without placeholders for `gate`/],
+    [{ 'b u g': {} }, /a template's name/],
+    [{ bug: { sub_tasks: Array.from({ length: 51 }, () => 'x') } }, /at most 50 sub_tasks/],
+  ];
+  test('what a template may not hold is told with its place', () => {
+    for (const [raw, expected] of bad) {
+      const read = readTemplates(raw);
+      assert.match(read.ok ? 'no error' : read.error, expected);
+    }
+    assert.deepEqual(readTemplates(templates), { ok: true, value: templates });
+  });
+});

@@ -1,0 +1,46 @@
+// What waits for a person, as items: a plan is one of them, approved by the number that was read.
+
+import assert from 'node:assert/strict';
+import { actionTitle, carryOut } from '../../../../webview/inbox/item-actions.ts';
+import { inboxItems } from '../../../../webview/inbox/items.ts';
+import type { Host } from '../../../../webview/shared/host.ts';
+import { snapshotOf, taskView } from '../../../doubles/views.ts';
+
+suite('inbox items', () => {
+  const proposal = {
+    number: 3,
+    attempt: 3,
+    state: 'proposed',
+    text: '# Plan',
+    comment: null,
+    created_at: 1,
+  } as const;
+  const waits = taskView({
+    id: 'a',
+    title: 'A',
+    status: 'needs_review',
+    review_kind: 'plan',
+    proposal,
+  });
+
+  test('a plan is shown with its text, to approve or to send back', async () => {
+    const [item, ...more] = inboxItems(snapshotOf([waits]));
+    assert.ok(item !== undefined && more.length === 0);
+    assert.deepEqual([item.kind, item.text, item.seen], ['plan', '# Plan', 'plan-3']);
+    assert.deepEqual(item.actions.map(actionTitle), ['Approve', 'Send Back …', 'Open']);
+    const asked: unknown[] = [];
+    const host = {
+      backend: async (name: string, params: unknown) => void asked.push([name, params]),
+    } as unknown as Host;
+    for (const action of item.actions.slice(0, 2)) await carryOut(host, item, action, 'words');
+    assert.deepEqual(asked, [
+      ['approve', { id: 'a', seen: 'plan-3' }],
+      ['task.send_back', { id: 'a', text: 'words' }],
+    ]);
+  });
+
+  test('a review is a review', () => {
+    const [item] = inboxItems(snapshotOf([taskView({ id: 'a', status: 'needs_review' })]));
+    assert.deepEqual([item?.kind, item?.seen], ['review', undefined]);
+  });
+});

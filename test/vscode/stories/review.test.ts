@@ -1,0 +1,83 @@
+// The change of an epic waits for a person: they look at it in VS Code's own diff, send it back with a word, look again,
+// and approve.
+
+import assert from 'node:assert/strict';
+import { eventually } from '../../e2e/support/eventually.ts';
+import type { Project } from '../../e2e/support/project.ts';
+import type { Frame, Locator } from '../host/browser.ts';
+import { demoProject, directives } from './support/demo-project.ts';
+import { answerInputBox, openDrover, runCommand, toast } from './support/parts.ts';
+import { row, treeOf } from './support/tree.ts';
+import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
+
+const title = 'A diary';
+
+suite('a review in VS Code', () => {
+  let project: Project;
+  let bench: Workbench;
+  let tree: Frame;
+
+  suiteSetup(async function () {
+    this.timeout(120_000);
+    project = demoProject({ stepMs: 100, settings: '[land]\nmode = "review"' });
+    await project.expect(0, ['init']);
+    const epic = await project.json<{ id: string }>(['epic', 'add', title]);
+    const description = directives('write diary.txt a day');
+    await project.add('Keep it', '--epic', epic.id, '--description', description);
+    const settings = { 'drover.showPreflight': false };
+    bench = await openWorkbench({ env: project.env, folder: project.root, settings });
+    await openDrover(bench.page);
+    tree = await treeOf(bench.page);
+  });
+
+  suiteTeardown(async function () {
+    this.timeout(60_000);
+    await bench?.close();
+    await project?.end(false);
+  });
+
+  /** Runs the epic with what is open in it, until its whole change waits for a person. */
+  const run = async (): Promise<void> => {
+    await row(tree, title).click();
+    await bench.page.keyboard.press('Control+Enter');
+    await eventually('the epic waits for its review', async () => {
+      const { epics } = await project.status();
+      return epics[0]?.landing_state === 'needs_review';
+    });
+  };
+
+  const look = async (files: string): Promise<void> => {
+    await row(tree, title).click();
+    await runCommand(bench.page, 'Drover: Review Change');
+    await bench.page.locator('.tabs-container .tab.active', { hasText: files }).first().waitFor();
+  };
+
+  const button = (name: string): Locator =>
+    bench.page.locator(`.editor-actions a.action-label[aria-label^="${name}"]`).first();
+
+  test('what is ready waits, and is looked at in the diff editor', async () => {
+    await run();
+    assert.throws(() => project.git('show', 'main:diary.txt'), 'nothing lands by itself');
+    await look('(1 file)');
+    await bench.page.locator('.view-line', { hasText: 'a day' }).first().waitFor();
+    await picture(bench.page, 'review');
+  });
+
+  test('sent back with a word, it is work again', async () => {
+    await button('Send Comments Back').click();
+    await answerInputBox(bench.page, 'One day is no diary.');
+    await toast(bench.page, 'Sent back to the agent').waitFor();
+    await row(tree, 'Review: One day is no diary.').waitFor();
+    await run();
+  });
+
+  test('approved, it lands as it was seen', async () => {
+    await look('(2 files)');
+    await button('Approve This Change').click();
+    await eventually('it has landed', () => {
+      return project.git('ls-tree', '-r', '--name-only', 'main').includes('diary.txt');
+    });
+    const landed = project.git('ls-tree', '-r', '--name-only', 'main');
+    assert.match(landed, /^demo\/task-\w+\.md$/m);
+  });
+});
