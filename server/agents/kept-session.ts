@@ -9,8 +9,9 @@ import type { AgentRequest } from './port.ts';
 export type SessionKeeper = 'acp' | 'amp';
 
 function pathOf(keeper: SessionKeeper, request: AgentRequest): string {
-  // A conversation that planned stays in its read-only mode: who builds begins one of its own, and is told all of it.
-  const name = request.planning === true ? `${request.sessionId}.plan` : request.sessionId;
+  // A conversation over ACP that planned stays in its read-only mode: who builds begins one of its own, and is told all of it.
+  const isPlan = keeper === 'acp' && request.planning === true;
+  const name = isPlan ? `${request.sessionId}.plan` : request.sessionId;
   return join(dirname(request.logPath), `${name}.${keeper}.json`);
 }
 

@@ -231,6 +231,16 @@ suite('amp driver', function () {
     assert.equal(bench.host.ofType('started')[0]?.model, 'high');
   });
 
+  test('who plans is allowed nothing more, and the whole last answer is the plan', async () => {
+    const plan = `# Plan\n${'- a step\n'.repeat(500)}end`;
+    bench.play({ steps: [{ do: 'text', text: plan }] });
+    const outcome = await bench
+      .driver({ permissionMode: 'bypassPermissions' })
+      .run(bench.request({ planning: true }), bench.host, new AbortController().signal);
+    assert.deepEqual(outcome, { kind: 'done', summary: plan, deniedTools: [] });
+    assert.equal(bench.calls()[0]?.argv.includes('--dangerously-allow-all'), false);
+  });
+
   test('stop ends the whole tree, and the session can be gone on with', async () => {
     bench.play({ steps: [{ do: 'child' }, { do: 'text', text: 'here' }, { do: 'sleep' }] }, {});
     const abort = new AbortController();

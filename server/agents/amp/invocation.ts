@@ -7,10 +7,13 @@ import type { AgentSettings, AgentTools } from '../port.ts';
 export interface AmpInvocation {
   readonly threadId: string | null;
   readonly toolsConfig: string | null;
+  /** It has no mode that only reads; but who plans is not allowed what its own rules forbid. */
+  readonly planning: boolean;
 }
 
 export function ampArguments(settings: AgentSettings, invocation: AmpInvocation): string[] {
-  const { threadId, toolsConfig } = invocation;
+  const { threadId, toolsConfig, planning } = invocation;
+  const isAllowedAll = settings.permissionMode === 'bypassPermissions' && !planning;
   return [
     ...(threadId === null ? [] : ['threads', 'continue', threadId]),
     '--execute',
@@ -21,7 +24,7 @@ export function ampArguments(settings: AgentSettings, invocation: AmpInvocation)
     // The files that a person has open in an editor are no part of the task.
     '--no-ide',
     ...(settings.model === null ? [] : ['--mode', settings.model]),
-    ...(settings.permissionMode === 'bypassPermissions' ? ['--dangerously-allow-all'] : []),
+    ...(isAllowedAll ? ['--dangerously-allow-all'] : []),
     ...(toolsConfig === null ? [] : ['--mcp-config', toolsConfig]),
     ...settings.args,
   ];

@@ -3,6 +3,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
+import { boundedPlan } from '../../core/plan-prompt.ts';
 import type { AgentOutcome } from '../port.ts';
 import type { AgentExit } from '../spawn.ts';
 import type { AmpResult } from './translate.ts';
@@ -15,6 +16,8 @@ export interface AmpEnd {
   readonly hasBegun: boolean;
   /** What it printed that is not of its protocol: before it has begun it says there why it did not start. */
   readonly plainTail: string;
+  /** It was to plan: its last answer is the plan. */
+  readonly planning: boolean;
   readonly timeoutMs: number | null;
   readonly silentMs: number;
 }
@@ -64,7 +67,9 @@ export function wasInterrupted(result: AmpResult): boolean {
 
 function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
   if (!result.isError) {
-    const summary = result.text.trim().slice(0, summaryCharsMax);
+    const summary = end.planning
+      ? boundedPlan(result.text)
+      : result.text.trim().slice(0, summaryCharsMax);
     return { kind: 'done', summary, deniedTools: result.deniedTools };
   }
   const text = (result.text || result.subtype || 'unknown error').slice(0, errorCharsMax);

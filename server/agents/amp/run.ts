@@ -99,6 +99,7 @@ export async function startAmp(run: AmpRun, start: AmpStart): Promise<AmpProcess
     processTable: run.deps.processTable,
     program: start.program,
     args: ampArguments(settings, {
+      planning: request.planning === true,
       threadId: start.threadId,
       toolsConfig: writeToolsConfig(request.logPath, request.tools),
     }),
@@ -173,6 +174,7 @@ async function follow(
     result,
     hasBegun,
     plainTail,
+    planning: request.planning === true,
     timeoutMs: request.timeoutMs,
     silentMs: follower.silentMs,
   });
