@@ -136,7 +136,10 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
     try {
       return await write();
     } catch (error) {
-      if (this.#store.isTrouble(error)) this.stop('storage');
+      if (!this.#store.isTrouble(error)) throw error;
+      // Of a run that was stopped already, whether the write got through is for others to see.
+      this.#throwIfStopped();
+      this.stop('storage');
       throw error;
     }
   }

@@ -3,6 +3,7 @@
 import { sql, type Transaction } from 'kysely';
 import pg from 'pg';
 import { openFleet } from '../../server/durable/fleet/open.ts';
+import { isDatabaseTrouble } from '../../server/durable/fleet/trouble.ts';
 import { startPostgres, type PostgresServer } from '../postgres/server.ts';
 import type { DurableHarness } from './harness.ts';
 
@@ -63,7 +64,10 @@ export const fleetHarness: DurableHarness<Transaction<FleetTestTables>> = {
       takeOverAfterMs: options.leaseMs ?? 60_000,
       prepare: false,
       ...(options.crashPoint && { crashPoint: options.crashPoint }),
-      onTrouble: (error) => void troubles.push(error),
+      // A process that slept past its heartbeat finds its connections dropped.
+      onTrouble: (error) => {
+        if (!isDatabaseTrouble(error)) troubles.push(error);
+      },
     });
     const { durable, db } = fleet;
     let closed: Promise<void> | null = null;

@@ -20,7 +20,6 @@ export interface EngineOptions {
   readonly pool: Pool;
   readonly executorId: string;
   readonly applicationVersion: string;
-  readonly onTrouble: (error: unknown) => void;
 }
 
 /** What runs a body: gets the token of the claim under which DBOS runs it. */
@@ -36,7 +35,7 @@ let launched = false;
 /** Creates or migrates the tables of DBOS. Two that do so at the same time disturb each other: see `prepareFleetDatabase`. */
 export async function migrateDbos(pool: Pool): Promise<void> {
   // Its logger class has private fields; the migrations use its four methods only.
-  const logger = quiet(() => undefined) as unknown as Parameters<typeof ensureSystemDatabase>[1];
+  const logger = quiet as unknown as Parameters<typeof ensureSystemDatabase>[1];
   await ensureSystemDatabase('', logger, pool, dbosSchema, false);
 }
 
@@ -61,7 +60,7 @@ export async function launchEngine(
       listenQueues: [],
       useListenNotify: false,
       runMigrations: false,
-      logger: quiet(options.onTrouble),
+      logger: quiet,
     });
     await DBOS.launch();
   } catch (error) {
@@ -122,14 +121,10 @@ export function notOursToEnd(workflowId: string): Error {
   return new DBOSWorkflowConflictError(workflowId);
 }
 
-/** DBOS tells of every failed workflow, which is no trouble of ours; only its warnings about the database are. */
-function quiet(onTrouble: (error: unknown) => void): DLogger {
-  return {
-    info: () => undefined,
-    debug: () => undefined,
-    error: () => undefined,
-    warn: (entry) => {
-      if (typeof entry === 'string' && entry.startsWith('Error ')) onTrouble(new Error(entry));
-    },
-  };
-}
+/** What DBOS says of the database, our own questions to the same database tell as well. */
+const quiet: DLogger = {
+  info: () => undefined,
+  debug: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

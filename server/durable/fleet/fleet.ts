@@ -211,10 +211,8 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     this.#launched = true;
     try {
       await this.#beat();
-      await dbos.launchEngine(
-        { ...this.#options, onTrouble: (error) => this.#options.onTrouble?.(error) },
-        [...this.#bodies.keys()],
-        (name, id, token, input) => this.#runs.execute(name, { id, token }, input),
+      await dbos.launchEngine(this.#options, [...this.#bodies.keys()], (name, id, token, input) =>
+        this.#runs.execute(name, { id, token }, input),
       );
     } catch (error) {
       this.#launched = false; // It may be tried again.
