@@ -13,6 +13,8 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'agent.args': '["--verbose"]',
   'agent.model': '"sonnet"',
   'agent.permission_mode': '"acceptEdits"',
+  'agent.fallback': '["claude:opus", "codex"]',
+  'agent.fallback_wait': '"10m"',
   'spec.model': '"claude-sonnet-5-5"',
   guidelines: '"Run the linter before you finish."',
   default_labels: '["drover"]',
@@ -47,7 +49,8 @@ export function sampleToml(): string {
   ];
   const inFile = settingKeys.filter((key) => definitionOf(key).inFile);
   for (const key of inFile) {
-    if (!key.includes('.') && key !== 'templates') lines.push(...sampleLines(key, key), '');
+    const isTable = key === 'agents' || key === 'templates';
+    if (!key.includes('.') && !isTable) lines.push(...sampleLines(key, key), '');
   }
   let table = '';
   for (const key of inFile) {
@@ -58,8 +61,9 @@ export function sampleToml(): string {
       lines.push(`# [${table}]`);
     }
     lines.push(...sampleLines(key, key.slice(dot + 1)), '');
-    if (key === 'agent.permission_mode') {
+    if (key === 'agent.fallback_wait') {
       lines.push(`# ${definitionOf('agent.env').doc}`, '# [agent.env]', '# MY_SETTING = "1"', '');
+      lines.push(`# ${definitionOf('agents').doc}`, '# [agents.codex]', '# path = "codex-acp"', '');
     }
   }
   lines.push(...templateLines);

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { ParseError, getStaticTOMLValue, parseTOML, type AST } from 'toml-eslint-parser';
+import { isAgentSetting } from '../core/agent-settings.ts';
 import { isSettingKey, type SettingEntry, type SettingNote } from '../core/settings-resolve.ts';
 import { settingKeys } from '../core/settings.ts';
 
@@ -133,12 +134,13 @@ function collectTable(
     addFree(to, key, node, bodyValue(body));
     return;
   }
-  if (isSettingKey(key)) {
+  if (isSettingKey(key) && key !== 'agents') {
     // A table where a value is needed: the reader says what was expected.
     to.entries.push(entryOf(to, key, {}, node));
     return;
   }
-  if (body.length === 0 && !tableNames.has(key)) to.entries.push(entryOf(to, key, {}, node));
+  if (body.length === 0 && !tableNames.has(key) && key !== 'agents')
+    to.entries.push(entryOf(to, key, {}, node));
   for (const pair of body) collect(to, path, pair);
 }
 
@@ -154,6 +156,10 @@ function bodyValue(body: readonly AST.TOMLKeyValue[]): Record<string, unknown> {
 function collect(to: Collected, path: readonly string[], pair: AST.TOMLKeyValue): void {
   const full = [...path, ...getStaticTOMLValue(pair.key)];
   const key = full.join('.');
+  if (isAgentSetting(full)) {
+    addFree(to, 'agents', pair, { [full.slice(1).join('.')]: getStaticTOMLValue(pair.value) });
+    return;
+  }
   if (full[0] === templatesKey) {
     addTemplates(to, pair, full.slice(1), getStaticTOMLValue(pair.value));
     return;

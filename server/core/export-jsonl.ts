@@ -18,6 +18,9 @@ export type JsonlTask = Pick<
   | 'labels'
   | 'blockedBy'
   | 'agent'
+  | 'fallback'
+  | 'bestOf'
+  | 'choose'
   | 'gate'
   | 'testMode'
   | 'testScope'
@@ -59,6 +62,11 @@ function taskRecord(task: JsonlTask): Readonly<Record<string, unknown>> {
     ...(task.blockedBy.length === 0 ? {} : { blocked_by: task.blockedBy }),
     task_type: task.type,
     ...(task.agent === null ? {} : { agent: task.agent }),
+    ...(task.bestOf === null ? {} : { best_of: task.bestOf }),
+    ...(task.choose === null ? {} : { choose: task.choose }),
+    ...(task.fallback === null
+      ? {}
+      : { fallback: task.fallback === '' ? 'none' : task.fallback.split(',') }),
     ...(task.gate === null ? {} : { gate: task.gate }),
     test_mode: task.testMode,
     test_scope: task.testScope,

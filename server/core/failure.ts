@@ -5,6 +5,7 @@ export const failureKinds = [
   'agent_missing', // the program could not be found or started
   'agent_auth', // not signed in, wrong key
   'agent_billing', // no credit
+  'account_limit', // the account is at its limit, and another agent goes on: costs no attempt
   'agent_limit', // turns or money given to this attempt are used up
   'budget_used', // the task's own budget is used up, or a person stopped it there: only a person can go on
   'agent_overloaded', // the provider is overloaded or unreachable; a later try may work

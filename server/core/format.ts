@@ -74,3 +74,8 @@ export function progressPercent(counts: { readonly [S in TaskStatus]: number }):
   }
   return total === 0 ? 0 : Math.floor((100 * counts.completed) / total);
 }
+
+/** `codex` or `claude:opus`: an agent with the model it is asked for. */
+export function stepText(step: { readonly agent: string; readonly model: string | null }): string {
+  return step.model === null ? step.agent : `${step.agent}:${step.model}`;
+}

@@ -34,6 +34,9 @@ export function sameContent(record: TaskContent, existing: TaskContent): boolean
     sameSet(record.labels, existing.labels) &&
     sameSet(record.blockedBy, existing.blockedBy) &&
     sameIfSaid(record.agent, existing.agent) &&
+    sameIfSaid(record.fallback, existing.fallback) &&
+    sameIfSaid(record.bestOf, existing.bestOf) &&
+    sameIfSaid(record.choose, existing.choose) &&
     sameIfSaid(record.gate, existing.gate) &&
     sameIfSaid(record.testMode, existing.testMode) &&
     sameIfSaid(record.testScope, existing.testScope) &&

@@ -1,6 +1,8 @@
 // One record of a JSONL import: its own fields, before anything is looked up.
 
+import type { ChooseRule } from './best-of.ts';
 import { checkId } from './ids.ts';
+import { readTries } from './import-tries.ts';
 import type { ImportProblemKind } from './import-types.ts';
 import {
   agentKindNames,
@@ -46,6 +48,9 @@ export interface RecordFields {
   readonly labels: readonly string[];
   readonly taskType: TaskType;
   readonly agent: string | null;
+  readonly fallback: string | null;
+  readonly bestOf: number | null;
+  readonly choose: ChooseRule | null;
   readonly gate: string | null;
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;
@@ -64,6 +69,9 @@ const storyKeys = [
   'blocked_by',
   'task_type',
   'agent',
+  'fallback',
+  'best_of',
+  'choose',
   'gate',
   'test_mode',
   'test_scope',
@@ -263,6 +271,7 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
   const blockedBy = texts('blocked_by');
   const taskType = choice('task_type', taskTypes);
   const agent = choice('agent', agentKindNames);
+  const tries = readTries(valueOf, faults);
   const [gate, testCommand] = [text('gate'), text('test_command')];
   const testMode = choice('test_mode', testModes);
   if (testMode === 'lenient') {
@@ -288,6 +297,7 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     labels: [...new Set(labels)],
     taskType: taskType ?? 'other',
     agent,
+    ...tries,
     gate: blankToNull(gate) ?? blankToNull(testCommand),
     testMode: testMode === 'lenient' ? 'strict' : testMode,
     testScope,

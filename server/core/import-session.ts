@@ -1,5 +1,8 @@
 // A session file to the same plan that a JSONL file becomes, with the state of each task beside it.
 
+import { chooseRules, isBestOf } from './best-of.ts';
+import { storedSteps } from './fallback.ts';
+import { stepText } from './format.ts';
 import { checkId } from './ids.ts';
 import {
   describeValue,
@@ -295,6 +298,9 @@ function readFields(
     labels: textsOf(extra['labels']),
     taskType: choiceOf(value['type'], taskTypes, 'other'),
     agent: agentKindNames.find((name) => name === extra['agent']) ?? null,
+    fallback: fallbackOf(extra['fallback']),
+    bestOf: bestOfIn(extra['best_of']),
+    choose: chooseRules.find((rule) => rule === extra['choose']) ?? null,
     gate: textOf(value['test_command']),
     testMode: testMode === 'lenient' ? 'strict' : testMode,
     testScope: choiceOf(value['test_scope'], testScopes, 'diff'),
@@ -302,6 +308,19 @@ function readFields(
     ...(typeof extra['plan'] === 'boolean' ? { plan: extra['plan'] } : {}),
     warnings: [],
   };
+}
+
+/** A number that this version does not allow is none. */
+function bestOfIn(value: unknown): number | null {
+  const count = numberOf(value);
+  return count !== null && isBestOf(count) ? count : null;
+}
+
+/** Agents that this version does not know take over from nobody. */
+function fallbackOf(value: unknown): string | null {
+  const text = textOf(value);
+  if (text === 'none') return '';
+  return text === null ? null : (storedSteps(text) ?? []).map(stepText).join(',');
 }
 
 function headFault(value: JsonObject, used: ReadonlySet<string>): RecordFault | null {

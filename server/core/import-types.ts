@@ -1,5 +1,6 @@
 // The shapes of an import: what a file becomes, and everything that can be wrong with it.
 
+import type { ChooseRule } from './best-of.ts';
 import type { TaskType, TestMode, TestScope } from './task.ts';
 
 /** In the order of the checks (`version` is one of session files alone); `differs` comes last and is cured by updating or renaming. */
@@ -59,6 +60,10 @@ export interface TaskContent {
   readonly labels: readonly string[];
   readonly blockedBy: readonly string[];
   readonly agent: string | null;
+  /** As the column of the task holds it. */
+  readonly fallback: string | null;
+  readonly bestOf: number | null;
+  readonly choose: ChooseRule | null;
   readonly gate: string | null;
   readonly testMode: TestMode | null;
   readonly testScope: TestScope | null;

@@ -2,6 +2,7 @@
 // same epic; hints; the task; what failed last time; the epic; rules. Every section is bounded. Text that others wrote
 // is fenced and called data.
 
+import { usesNoAttempt } from './fallback.ts';
 import { withoutCriteria } from './import-record.ts';
 import { planAgainPrompt, type PromptPlan, planRules, planSection } from './plan-prompt.ts';
 import { cutEnd, cutStart, fenced, oneLine, roughAge } from './prompt-text.ts';
@@ -39,6 +40,8 @@ export interface PromptInput {
   readonly lastFailure: {
     readonly kind: string;
     readonly message: string;
+    /** The agent that had the attempt, where this one takes over from it. */
+    readonly otherAgent?: string | null;
     /** The end of the gate's output or another log. */
     readonly detail: string;
     /** Commit that the earlier attempt made, or null. */
@@ -233,10 +236,11 @@ function leftOut(count: number, max: number): readonly string[] {
 
 function failureSection({ lastFailure, task }: PromptInput): string {
   if (lastFailure === null) return '';
-  const { kind, message, detail, commit, continued } = lastFailure;
+  const { kind, message, detail, commit, continued, otherAgent } = lastFailure;
   const lines = ['## What Went Wrong Last Time'];
+  const by = typeof otherAgent === 'string' ? ` (by another agent, ${otherAgent})` : '';
   lines.push(
-    `The attempt before this one ended with: ${cutEnd(message.trim(), limits.failureMessage)}`,
+    `The attempt before this one${by} ended with: ${cutEnd(message.trim(), limits.failureMessage)}`,
   );
   if (kind === 'conflict') lines.push(...conflictLines(lastFailure, task));
   if (detail.trim() !== '') {
@@ -252,7 +256,8 @@ function failureSection({ lastFailure, task }: PromptInput): string {
         : `You begin anew, on the present state. The work of that attempt is commit ${sha}: \`git show ${sha}\` shows it, and you may take over what is good.`,
     );
   }
-  lines.push('Find the cause first, and do not end in the same way.');
+  // That an agent could not work at all says nothing about the task.
+  if (!usesNoAttempt(kind)) lines.push('Find the cause first, and do not end in the same way.');
   return lines.join('\n');
 }
 

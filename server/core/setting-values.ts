@@ -1,7 +1,9 @@
 // How one value of a setting is written and read: durations, sizes, choices, lists. What cannot be read gives the
 // words of what was expected.
 
+import { agentSettingsExpected, readAgentSettings } from './agent-settings.ts';
 import { err, ok, type Result } from './failure.ts';
+import { readSteps, stepsExpected } from './fallback.ts';
 import { readTemplates } from './templates.ts';
 
 export type ValueKind =
@@ -19,6 +21,10 @@ export type ValueKind =
   | { readonly type: 'variables' }
   /** Environment variables with their values. */
   | { readonly type: 'environment' }
+  /** Agents in their order, each with a model if one is wanted. */
+  | { readonly type: 'steps' }
+  /** What is set for single agents, as `codex.path`. */
+  | { readonly type: 'agents' }
   /** Tables of task templates. */
   | { readonly type: 'templates' }
   | { readonly type: 'sqlite' }
@@ -95,6 +101,10 @@ export function expectedText(kind: ValueKind): string {
       return 'a list of names of environment variables';
     case 'environment':
       return 'a table of environment variables, each with a text';
+    case 'steps':
+      return stepsExpected;
+    case 'agents':
+      return agentSettingsExpected;
     case 'templates':
       return 'tables of templates, as [templates.bug]';
     case 'sqlite':
@@ -153,6 +163,12 @@ function valueOf(
       return listOf(raw, form, (item) => variableName.test(item));
     case 'environment':
       return environmentOf(raw);
+    case 'steps': {
+      const steps = readSteps(raw);
+      return steps.ok ? steps.value : undefined;
+    }
+    case 'agents':
+      return readAgentSettings(raw);
     case 'sqlite':
       return typeof raw === 'string' ? (parseSqliteUrl(raw) ?? undefined) : undefined;
     case 'postgres':

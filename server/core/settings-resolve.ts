@@ -1,6 +1,7 @@
 // Puts the layers of settings together: the highest that says a key wins, wrong values are problems wherever they
 // stand, unknown keys are warnings.
 
+import type { AgentSettingsByKind } from './agent-settings.ts';
 import { budgetsOf, machineLimitsOf } from './bound-settings.ts';
 import { readValue, type ValueKind } from './setting-values.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type Settings,
   type SettingSource,
 } from './settings.ts';
+import type { AgentKindName } from './task.ts';
 
 /** One thing that a layer says. */
 export interface SettingEntry {
@@ -77,12 +79,28 @@ export function resolveSettings(layers: readonly SettingLayer[]): LoadedSettings
         }
         const read = readEntry(entry.key, entry, source);
         if ('message' in read) problems.push(read);
-        else values.set(entry.key, read);
+        else values.set(entry.key, overLower(entry.key, read, values.get(entry.key)));
       }
     }
   }
   const all = Object.fromEntries(values) as { [K in SettingKey]: ResolvedValue };
   return { settings: settingsOf(all), values: all, problems, warnings };
+}
+
+/** What is said of one agent stands beside what a lower layer says of it and of others. */
+function overLower(
+  key: SettingKey,
+  read: ResolvedValue,
+  lower: ResolvedValue | undefined,
+): ResolvedValue {
+  if (definitionOf(key).value.type !== 'agents' || lower === undefined) return read;
+  const value = { ...(read.value as AgentSettingsByKind) };
+  for (const [kind, one] of Object.entries(lower.value as AgentSettingsByKind)) {
+    const agent = kind as AgentKindName;
+    value[agent] = { ...one, ...value[agent] };
+  }
+  const shown = { ...(lower.shown as object), ...(read.shown as object) };
+  return { ...read, value, shown };
 }
 
 function mayStandThere(key: SettingKey, source: SettingSource): boolean {
@@ -121,7 +139,7 @@ function readEntry(
 }
 
 function shownOf(kind: ValueKind, raw: unknown, value: unknown): unknown {
-  return kind.type === 'duration' || kind.type === 'size' ? raw : value;
+  return kind.type === 'duration' || kind.type === 'size' || kind.type === 'agents' ? raw : value;
 }
 
 function placeOf(entry: SettingEntry): string {
@@ -213,7 +231,13 @@ function settingsOf(values: Values): Settings {
       permissionMode: get('agent.permission_mode'),
       tools: get('agent.tools'),
       env: get('agent.env'),
+      fallback: get('agent.fallback'),
+      fallbackAfter: get('agent.fallback_after'),
+      fallbackWaitMs: get('agent.fallback_wait'),
     },
+    agents: get('agents'),
+    bestOf: get('best_of'),
+    choose: get('choose'),
     specModel: get('spec.model'),
     guidelines: get('guidelines'),
     maxDescriptionBytes: get('max_description_size'),

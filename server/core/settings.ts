@@ -1,8 +1,11 @@
 // Every setting of Drover as data: where it may be said, what it may be, what it is by default, and who reads it.
 // A key that does nothing must not exist: `readBy` names the part of the engine that acts on it.
 
+import { type AgentSettingsByKind, fallbackSettingTable } from './agent-settings.ts';
+import type { ChooseRule } from './best-of.ts';
 import { boundSettingTable } from './bound-settings.ts';
 import type { Budgets } from './budget.ts';
+import type { AgentStep } from './fallback.ts';
 import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
 import type { TaskTemplates } from './templates.ts';
@@ -73,6 +76,7 @@ export const settingTable = {
     doc: 'Variables that only the agent gets.',
     readBy: 'agents (environment)',
   },
+  ...fallbackSettingTable,
   'spec.model': {
     value: { type: 'text' },
     fallback: null,
@@ -338,7 +342,14 @@ export interface Settings {
     readonly permissionMode: string | null;
     readonly tools: boolean;
     readonly env: Readonly<Record<string, string>>;
+    readonly fallback: readonly AgentStep[];
+    readonly fallbackAfter: number;
+    /** null = every limit is waited for. */
+    readonly fallbackWaitMs: number | null;
   };
+  readonly agents: AgentSettingsByKind;
+  readonly bestOf: number;
+  readonly choose: ChooseRule;
   readonly specModel: string | null;
   readonly guidelines: string;
   readonly maxDescriptionBytes: number;

@@ -1,5 +1,6 @@
 // The nouns: task, epic, attempt, run, question, hint. Times are Unix milliseconds; what is absent is null.
 
+import type { ChooseRule } from './best-of.ts';
 import type { FailureKind } from './failure.ts';
 import type { TaskStatus } from './state.ts';
 
@@ -49,6 +50,7 @@ export const reviewKinds = [
   'no_changes', // the agent ended well, a commit was expected, and there is none
   'held_files', // files that look like secrets or are too big were not committed
   'plan', // a plan waits for an approval
+  'candidate', // one of several, has passed the gate, and waits for the choice
 ] as const;
 export type ReviewKind = (typeof reviewKinds)[number];
 
@@ -81,6 +83,11 @@ export interface Task {
   readonly waitingUntil: number | null;
   readonly phase: Phase | null;
   readonly agent: AgentKindName | null;
+  /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
+  readonly fallback: string | null;
+  /** Candidates that are made of it side by side; null = as the settings say. */
+  readonly bestOf: number | null;
+  readonly choose: ChooseRule | null;
   readonly baseSha: string | null;
   readonly branch: string | null;
   readonly commitSha: string | null;

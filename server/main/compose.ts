@@ -13,6 +13,7 @@ import type { AgentDriver, AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { runShellCommand } from '../agents/shell-command.ts';
 import { loadSettings, type LoadedSettings, type SettingsRequest } from '../config/load.ts';
+import { agentChoices } from '../core/agent-settings.ts';
 import { boundSettingKeys } from '../core/bound-settings.ts';
 import { Refusal } from '../core/failure.ts';
 import type { Settings } from '../core/settings.ts';
@@ -207,7 +208,7 @@ export function composeEngine(
       logs: places.logs,
     },
     settings: () => workSettings(live.settings),
-    driverFor: (kind) => driverFor(drivers, live, kind, driverDeps),
+    driverFor: (kind, model) => driverFor(drivers, live, { kind, model }, driverDeps),
     agentEnvironment: (kind) =>
       agentEnvironment(
         live.environment,
@@ -230,18 +231,22 @@ export function composeEngine(
 function driverFor(
   drivers: Map<string, AgentDriver>,
   live: LiveSettings,
-  kind: string,
+  wanted: { readonly kind: string; readonly model: string | null | undefined },
   deps: DriverDeps,
 ): AgentDriver {
-  const { agent } = live.settings;
-  const own = agent.kind === kind;
+  const { agent, agents } = live.settings;
+  const kind = wanted.kind as AgentKind;
+  // What is said of the agent in general is meant for the kind that stands beside it.
+  const own = agent.kind === kind ? agent : { ...agent, path: null, args: [], model: null };
+  const mode = agent.kind === kind ? agent.permissionMode : null;
+  const alone = agents[kind] ?? {};
   const settings = {
-    kind: kind as AgentKind,
-    path: own ? agent.path : null,
-    args: own ? agent.args : [],
+    kind,
+    path: own.path ?? alone.path ?? null,
+    args: own.args.length > 0 ? own.args : (alone.args ?? []),
     env: agent.env,
-    model: own ? agent.model : null,
-    permissionMode: own ? agent.permissionMode : null,
+    model: wanted.model ?? own.model ?? alone.model ?? null,
+    permissionMode: mode ?? alone.permission_mode ?? null,
   };
   const key = JSON.stringify([settings, live.environment['PATH']]);
   const known = drivers.get(key);
@@ -267,6 +272,9 @@ function plainEnvironment(environment: Environment): Record<string, string> {
 function workSettings(settings: Settings): WorkSettings {
   return {
     agentKind: settings.agent.kind,
+    agents: agentChoices(settings.agent, settings.agents),
+    bestOf: settings.bestOf,
+    choose: settings.choose,
     plansFirst: settings.plansFirst,
     workers: settings.maxWorkers,
     target: settings.land.target,

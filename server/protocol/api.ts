@@ -35,6 +35,12 @@ export interface TaskFields {
   readonly labels?: readonly string[];
   readonly accept?: readonly string[];
   readonly agent?: string | null;
+  /** Who takes over from it, as `codex,claude:opus`; `none` = nobody, null or empty = as the settings say. */
+  readonly fallback?: string | null;
+  /** Candidates side by side, one of which lands. */
+  readonly best_of?: number;
+  /** Who chooses: first-green, smallest-change or person; null or empty = as the settings say. */
+  readonly choose?: string | null;
   readonly gate?: string | null;
   readonly test_mode?: string;
   readonly test_scope?: string;
@@ -48,6 +54,8 @@ export interface RunOptions {
   readonly epic?: string;
   readonly target?: string;
   readonly gate?: string;
+  /** Who takes over when an agent cannot do a task, as `codex,claude:opus`. */
+  readonly fallback?: string;
   readonly land?: 'task' | 'epic' | 'review';
   /** Environment of the caller that agents may need (filtered by the backend's allow-list). */
   readonly env?: Readonly<Record<string, string>>;

@@ -55,6 +55,7 @@ export interface AttemptView {
   readonly number: number;
   readonly state: string;
   readonly agent: string;
+  readonly model: string | null;
   readonly session_id: string;
   readonly branch: string;
   readonly base_sha: string | null;

@@ -24,7 +24,17 @@ export interface TaskView {
   readonly waiting_until: number | null;
   /** Step of a running attempt: worktree, setup, agent, commit, gate, land; null when nothing runs. */
   readonly phase: string | null;
+  /** Of the running attempt; else the task's own. */
   readonly agent: string | null;
+  /** What the running attempt's agent was asked for; null = its own choice, or nothing runs. */
+  readonly model: string | null;
+  /** Who takes over from the agent, as `claude:opus`; null = as the settings say. */
+  readonly fallback: readonly string[] | null;
+  /** Candidates that are made of it side by side, and who chooses; null = as the settings say. */
+  readonly best_of: number | null;
+  readonly choose: string | null;
+  /** The task that this one is a candidate of. */
+  readonly candidate_of: string | null;
   readonly base_sha: string | null;
   readonly branch: string | null;
   readonly commit_sha: string | null;

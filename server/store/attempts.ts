@@ -91,6 +91,7 @@ function attemptView(row: AttemptRow, steps: AttemptSteps | undefined): AttemptV
     number: row.number,
     state: row.state,
     agent: row.agent,
+    model: row.model,
     session_id: row.session_id,
     branch: row.branch,
     base_sha: row.base_sha,

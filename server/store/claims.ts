@@ -12,6 +12,9 @@ export interface Candidate {
   readonly id: string;
   readonly status: 'ready' | 'waiting';
   readonly agent: string | null;
+  readonly fallback: string | null;
+  readonly fallback_from: number;
+  readonly best_of: number | null;
   readonly labels: string;
   readonly epoch: number;
 }
@@ -29,7 +32,7 @@ export async function startCandidates(
   const { exceptEpics = [] } = options;
   const base = tx
     .selectFrom('tasks')
-    .select(['id', 'status', 'agent', 'labels', 'epoch'])
+    .select(['id', 'status', 'agent', 'fallback', 'fallback_from', 'best_of', 'labels', 'epoch'])
     .where('parent_id', 'is', null)
     .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId))
     .$if(exceptEpics.length > 0, (query) =>
@@ -66,6 +69,10 @@ export interface ClaimRequest {
   readonly runId: string;
   readonly owner: string;
   readonly agent: string;
+  /** What the agent is asked for; null = its own choice. */
+  readonly model: string | null;
+  /** Place of the agent among those that take over from each other. */
+  readonly step: number;
   /** True when the agent can go on with an earlier conversation. */
   readonly agentResumes: boolean;
   readonly sessionId: string;
@@ -79,6 +86,8 @@ export interface Claim {
   readonly runId: string;
   readonly attempt: number;
   readonly agent: string;
+  /** Absent in claims of older versions. */
+  readonly model?: string | null;
   readonly branch: string;
   /** Sub-tasks in their order, then the task itself. */
   readonly parts: readonly string[];
@@ -109,7 +118,12 @@ export async function claimTask(
     to: row.status === 'waiting' ? 'in_progress' : 'claimed',
     event: row.status === 'waiting' ? 'task.resumed' : 'task.claimed',
     runId: request.runId,
-    data: { worker: request.owner, attempt: attempt.number, agent: attempt.agent },
+    data: {
+      worker: request.owner,
+      attempt: attempt.number,
+      agent: attempt.agent,
+      ...(attempt.model === null ? {} : { model: attempt.model }),
+    },
     set: {
       epoch,
       claimed_by: request.owner,
@@ -126,6 +140,7 @@ export async function claimTask(
     runId: request.runId,
     attempt: attempt.number,
     agent: attempt.agent,
+    model: attempt.model,
     branch: attempt.branch,
     parts: await partsOf(tx, row.id),
     commitSha: attempt.commitSha,
@@ -164,10 +179,14 @@ export async function partsOf(tx: Reads, taskId: string): Promise<string[]> {
 interface OpenedAttempt {
   readonly number: number;
   readonly agent: string;
+  readonly model: string | null;
   readonly branch: string;
   readonly commitSha: string | null;
   readonly planning: boolean;
 }
+
+/** States in which an attempt is gone on with, by the agent that has begun it. */
+export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'running'];
 
 /** The attempt to go on with (it was interrupted or waited), or a new one. */
 async function openAttempt(
@@ -180,7 +199,7 @@ async function openAttempt(
   const last = await lastAttempt(tx, row.id);
   const wantsPlan = row.plan === null ? request.plansFirst : row.plan === 1;
   const planning = wantsPlan && (await approvedPlan(tx, row.id)) === null;
-  if (last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
+  if (last !== null && unendedStates.includes(last.state)) {
     // One that began to build goes on; one that planned while no plan is wanted any more has ended.
     if (last.planning === 0 || planning) {
       await setAttempt(tx, row.id, last.number, {
@@ -189,8 +208,8 @@ async function openAttempt(
         run_id: request.runId,
         ended_at_ms: null,
       });
-      const { number, agent, branch, commit_sha: commitSha } = last;
-      return { number, agent, branch, commitSha, planning: last.planning === 1 };
+      const { number, agent, model, branch, commit_sha: commitSha } = last;
+      return { number, agent, model, branch, commitSha, planning: last.planning === 1 };
     }
     await setAttempt(tx, row.id, last.number, {
       state: 'failed',
@@ -208,6 +227,8 @@ async function openAttempt(
       epoch,
       state: 'running',
       agent: request.agent,
+      model: request.model,
+      step: request.step,
       session_id: session?.session_id ?? request.sessionId,
       session_started: session?.session_started ?? 0,
       branch,
@@ -217,7 +238,8 @@ async function openAttempt(
       planning: planning ? 1 : 0,
     })
     .execute();
-  return { number, agent: request.agent, branch, commitSha: null, planning };
+  const { agent, model } = request;
+  return { number, agent, model, branch, commitSha: null, planning };
 }
 
 /** Which conversation and which work a new attempt goes on with. */
@@ -227,7 +249,9 @@ async function handedBack(
   request: ClaimRequest,
 ): Promise<{ readonly session: AttemptRow | null; readonly continuesFrom: string | null }> {
   const nothing = { session: null, continuesFrom: null };
-  if (last === null || !request.agentResumes || last.agent !== request.agent) return nothing;
+  // A conversation is its agent's own: nobody else goes on with it.
+  const isOwn = last?.agent === request.agent && last.step === request.step;
+  if (last === null || !isOwn || !request.agentResumes) return nothing;
   if (last.planning === 1) {
     const plan = await lastPlan(tx, last.task_id);
     const isDecided = plan !== null && ['approved', 'sent_back'].includes(plan.state);
@@ -250,6 +274,26 @@ export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow
     .limit(1)
     .executeTakeFirst();
   return row ?? null;
+}
+
+/** Most attempts that are looked at for who has the next one. */
+const historyMax = 50;
+
+/** The attempts after a number, oldest first. */
+export async function attemptsSince(
+  tx: Reads,
+  taskId: string,
+  after: number,
+): Promise<readonly AttemptRow[]> {
+  const rows = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .where('number', '>', after)
+    .orderBy('number', 'desc')
+    .limit(historyMax)
+    .execute();
+  return rows.toReversed();
 }
 
 export async function setAttempt(
@@ -277,6 +321,15 @@ export interface AttemptFailure {
   /** State when no attempt is left. */
   readonly atEnd: 'failed' | 'conflict';
   readonly conflictFiles?: readonly string[];
+  /** Another agent has the next attempt. */
+  readonly next?: NextAgent;
+}
+
+export interface NextAgent {
+  readonly agent: string;
+  readonly model: string | null;
+  /** False: the agent that ended could not even try. */
+  readonly usesAttempt: boolean;
 }
 
 /** Books a failed attempt: the next try later while there are attempts left, else the end. */
@@ -292,8 +345,9 @@ export async function failAttempt(
     .executeTakeFirst();
   if (row === undefined) return { ok: false, reason: 'unknown', status: null };
   if (row.epoch !== end.epoch) return { ok: false, reason: 'fenced', status: null };
-  const used = row.attempts + 1;
-  const again = end.failure.retryable && used < row.max_attempts;
+  const { next } = end;
+  const used = row.attempts + (next?.usesAttempt === false ? 0 : 1);
+  const again = (end.failure.retryable || next !== undefined) && used < row.max_attempts;
   await setAttempt(tx, end.taskId, end.attempt, {
     state: 'failed',
     ended_at_ms: sources.clock.now(),
@@ -315,6 +369,7 @@ export async function failAttempt(
       kind: end.failure.kind,
       error: end.failure.message,
       ...(again ? { next_attempt_at: Math.ceil(end.retryAtMs / 1000) } : {}),
+      ...(again && next !== undefined ? { next_agent: next.agent, next_model: next.model } : {}),
       ...(end.conflictFiles === undefined ? {} : { files: end.conflictFiles }),
     },
     set: {

@@ -18,9 +18,8 @@ import {
   reviewKinds,
   verdicts,
 } from '../core/task.ts';
-import { contentOf } from './import-existing.ts';
+import { contentOf, plannedEdges } from './import-existing.ts';
 import { workOf } from './import-state.ts';
-import { allEdges } from './graph-rows.ts';
 import { type Db, readAtOneMoment, textList } from './read.ts';
 import type { EpicRow, TaskRow, WorktreeTable } from './tables.ts';
 import type { Selectable } from 'kysely';
@@ -84,8 +83,13 @@ interface Plan {
 }
 
 async function readPlan(db: Db): Promise<Plan> {
-  const rows = await db.selectFrom('tasks').selectAll().orderBy('position').execute();
-  const edges = await allEdges(db);
+  const rows = await db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('candidate_of', 'is', null)
+    .orderBy('position')
+    .execute();
+  const edges = await plannedEdges(db);
   const epics = await db.selectFrom('epics').selectAll().orderBy('position').execute();
   const worktrees = await db.selectFrom('worktrees').selectAll().orderBy('task_id').execute();
   const blockers = new Map<string, string[]>();

@@ -44,3 +44,19 @@ export async function isIdTaken(db: Db, id: string): Promise<boolean> {
   const epic = await db.selectFrom('epics').select('id').where('id', '=', id).executeTakeFirst();
   return epic !== undefined;
 }
+
+/** A candidate never lands by itself: whoever waited for one would wait for ever. */
+export async function refuseCandidates(db: Db, blockers: readonly string[]): Promise<void> {
+  if (blockers.length === 0) return;
+  const found = await db
+    .selectFrom('tasks')
+    .select(['id', 'candidate_of'])
+    .where('id', 'in', [...blockers])
+    .where('candidate_of', 'is not', null)
+    .executeTakeFirst();
+  if (found === undefined) return;
+  throw new Refusal(
+    'bad_value',
+    `${found.id} is one of several candidates and never lands by itself; wait for ${found.candidate_of ?? ''} instead.`,
+  );
+}

@@ -9,7 +9,7 @@ import {
   type TestScope,
   testScopes,
 } from '../core/task.ts';
-import { allEdges } from './graph-rows.ts';
+import { chooseRules } from '../core/best-of.ts';
 import { type Db, textList } from './read.ts';
 import type { TaskRow } from './tables.ts';
 
@@ -19,12 +19,17 @@ export type StoredProject = ExistingProject & {
 
 export async function readProject(db: Db): Promise<StoredProject> {
   const blockers = new Map<string, string[]>();
-  for (const edge of await allEdges(db)) {
+  for (const edge of await plannedEdges(db)) {
     const list = blockers.get(edge.task_id);
     if (list === undefined) blockers.set(edge.task_id, [edge.blocked_by]);
     else list.push(edge.blocked_by);
   }
-  const rows = await db.selectFrom('tasks').selectAll().orderBy('position').execute();
+  const rows = await db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('candidate_of', 'is', null)
+    .orderBy('position')
+    .execute();
   const tasks = new Map<string, ExistingTask>();
   const statuses = new Map<string, TaskRow['status']>();
   for (const row of rows) {
@@ -43,6 +48,20 @@ export async function readProject(db: Db): Promise<StoredProject> {
   return { tasks, epics, statuses };
 }
 
+/** Edges that people have made: that a task waits for its candidates is no part of the plan. */
+export async function plannedEdges(
+  db: Db,
+): Promise<readonly { task_id: string; blocked_by: string }[]> {
+  return db
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as t', 't.id', 'd.task_id')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select(['d.task_id', 'd.blocked_by'])
+    .where('t.candidate_of', 'is', null)
+    .where('b.candidate_of', 'is', null)
+    .execute();
+}
+
 export function contentOf(row: TaskRow, blockedBy: readonly string[]): ExistingTask {
   return {
     id: row.id,
@@ -57,6 +76,9 @@ export function contentOf(row: TaskRow, blockedBy: readonly string[]): ExistingT
     labels: textList(row.labels),
     blockedBy,
     agent: row.agent,
+    fallback: row.fallback,
+    bestOf: row.best_of,
+    choose: chooseRules.find((rule) => rule === row.choose) ?? null,
     gate: row.test_command,
     testMode: oneOf<TestMode>(testModes, row.test_mode, 'strict'),
     testScope: oneOf<TestScope>(testScopes, row.test_scope, 'diff'),

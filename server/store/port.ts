@@ -35,15 +35,26 @@ export interface Store {
 }
 
 export {
+  attemptsSince,
   claimTask,
   failAttempt,
   lastAttempt,
   partsOf,
   setAttempt,
   startCandidates,
+  unendedStates,
   type Candidate,
   type Claim,
+  type NextAgent,
 } from './claims.ts';
+export {
+  candidateFacts,
+  candidateOf,
+  candidatesOf,
+  isSpentCandidate,
+  openCandidates,
+  takeCandidate,
+} from './candidates.ts';
 export {
   endLanding,
   queuedLandings,
@@ -62,7 +73,8 @@ export {
 } from './plans.ts';
 export { heldScopes, setHolds, type Hold } from './holds.ts';
 export { inParts } from './read.ts';
-export { addTask } from './tasks.ts';
+export { refreshReadiness } from './readiness.ts';
+export { addTask, insertBlockers } from './tasks.ts';
 export {
   addSpending,
   answersTo,

@@ -114,6 +114,19 @@ const budgetStatements: readonly string[] = [
   `ALTER TABLE accounts ADD COLUMN pace_at_ms INTEGER`,
 ];
 
+/** Columns of the fourth version: who takes over from an agent, who had each attempt, and candidates side by side. */
+const fallbackStatements: readonly string[] = [
+  `ALTER TABLE tasks ADD COLUMN fallback TEXT`,
+  `ALTER TABLE tasks ADD COLUMN fallback_from INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE tasks ADD COLUMN best_of INTEGER`,
+  `ALTER TABLE tasks ADD COLUMN choose TEXT`,
+  `ALTER TABLE tasks ADD COLUMN candidate_of TEXT`,
+  `ALTER TABLE tasks ADD COLUMN changed_lines INTEGER`,
+  `CREATE INDEX tasks_candidates ON tasks(candidate_of) WHERE candidate_of IS NOT NULL`,
+  `ALTER TABLE attempts ADD COLUMN model TEXT`,
+  `ALTER TABLE attempts ADD COLUMN step INTEGER NOT NULL DEFAULT 0`,
+];
+
 /** The plans that agents have made, and who wants one; an attempt that plans writes nothing that lands. */
 const planStatements: readonly string[] = [
   `CREATE TABLE task_plans (
@@ -140,6 +153,10 @@ export async function addBudgetTables<Tables>(db: Kysely<Tables>): Promise<void>
   await executeAll(db, budgetStatements);
 }
 
+export async function addFallback<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, fallbackStatements);
+}
+
 export async function addPlans<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, planStatements);
 }
@@ -161,5 +178,6 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 1, name: 'first tables', up: createStoreTables },
   { version: 2, name: 'indexes for the order that people give', up: improveIndexes },
   { version: 3, name: 'what is used up, and why nothing starts', up: addBudgetTables },
+  { version: 4, name: 'who takes over from an agent, and candidates', up: addFallback },
   { version: 5, name: 'plans that wait for a person', up: addPlans },
 ];

@@ -35,6 +35,18 @@ export interface TaskTable {
   labels: Defaulted<string>;
   acceptance_criteria: Defaulted<string>;
   agent: Defaulted<string | null>;
+  /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
+  fallback: Defaulted<string | null>;
+  /** The last attempt before the task was begun anew: who has the next one follows from those after it. */
+  fallback_from: Defaulted<number>;
+  /** Candidates that are made of it side by side; null = as the settings say. */
+  best_of: Defaulted<number | null>;
+  /** Who chooses among them: a rule of `core/best-of.ts`; null = as the settings say. */
+  choose: Defaulted<string | null>;
+  /** The task that this one is a candidate of: its work waits for the choice and never lands by itself. */
+  candidate_of: Defaulted<string | null>;
+  /** Lines that the change of a candidate adds and removes. */
+  changed_lines: Defaulted<number | null>;
   /** Tasks on the longest chain of dependents that begins here, itself included. */
   chain: Defaulted<number>;
   /** Fencing number: raised by every claim; writes of an older owner are refused. */
@@ -118,6 +130,10 @@ export interface AttemptTable {
   /** running, waiting, submitted, succeeded, failed, interrupted. */
   state: string;
   agent: string;
+  /** Model that its agent was asked for; null = the agent's own choice. */
+  model: Defaulted<string | null>;
+  /** Place of its agent among those that take over from each other: 0 = the task's first one. */
+  step: Defaulted<number>;
   session_id: string;
   /** 1 once the agent's session exists, so that the next start resumes it. */
   session_started: Defaulted<number>;

@@ -6,7 +6,7 @@ import { ownedStatuses } from '../core/state.ts';
 import type { TaskFields } from '../protocol/api.ts';
 import { openEpicForTask } from './epics.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
-import { refuseUnknownTasks, taskOrRefuse } from './find-rows.ts';
+import { refuseCandidates, refuseUnknownTasks, taskOrRefuse } from './find-rows.ts';
 import { dropPlans } from './plans.ts';
 import { readGraph, rebuildChains, refuseLoops } from './graph-rows.ts';
 import { textList } from './read.ts';
@@ -198,6 +198,7 @@ async function writeBlockers(tx: Tx, row: TaskRow, fields: TaskFields): Promise<
   const removed = [...old].filter((blocker) => !next.has(blocker));
   if (added.length === 0 && removed.length === 0) return [];
   await refuseUnknownTasks(tx, added);
+  await refuseCandidates(tx, added);
   if (added.includes(row.id)) {
     throw new Refusal(
       'cycle',

@@ -1,6 +1,9 @@
 // The fields of a task that a person gives, checked and brought into the form of the columns.
 
 import { Refusal } from '../core/failure.ts';
+import { bestOfMax, chooseRules, isBestOf } from '../core/best-of.ts';
+import { readSteps, stepsExpected } from '../core/fallback.ts';
+import { stepText } from '../core/format.ts';
 import { priorityOfWord } from '../core/import-record.ts';
 import { agentKindNames, taskTypes, testModes, testScopes } from '../core/task.ts';
 import type { TaskFields } from '../protocol/api.ts';
@@ -23,6 +26,9 @@ export interface TaskColumns {
   labels?: string;
   acceptance_criteria?: string;
   agent?: string | null;
+  fallback?: string | null;
+  best_of?: number;
+  choose?: string | null;
   test_command?: string | null;
   test_mode?: string;
   test_scope?: string;
@@ -52,6 +58,14 @@ export function checkTaskFields(fields: TaskFields): TaskColumns {
         ? null
         : checkedWord(fields.agent, agentKindNames, 'The agent');
   }
+  if (fields.fallback !== undefined) columns.fallback = checkedFallback(fields.fallback);
+  if (fields.best_of !== undefined) columns.best_of = checkedBestOf(fields.best_of);
+  if (fields.choose !== undefined) {
+    columns.choose =
+      fields.choose === null || fields.choose === ''
+        ? null
+        : checkedWord(fields.choose, chooseRules, 'The choice');
+  }
   if (fields.gate !== undefined) {
     columns.test_command =
       fields.gate === null ? null : (checkedText(fields.gate, 'The gate')?.trim() ?? null);
@@ -69,6 +83,26 @@ export function checkTaskFields(fields: TaskFields): TaskColumns {
     columns.plan = fields.plan ? 1 : 0;
   }
   return columns;
+}
+
+/** In the form of the column; null = as the settings say, an empty text = nobody. */
+function checkedFallback(given: string | null): string | null {
+  if (given === null || given.trim() === '') return null;
+  if (given.trim() === 'none') return '';
+  const steps = readSteps(given);
+  if (steps.ok) return steps.value.map(stepText).join(',');
+  throw new Refusal(
+    'bad_value',
+    `The fallback is not usable: ${steps.error}. Give ${stepsExpected}, or "none".`,
+  );
+}
+
+function checkedBestOf(given: number): number {
+  if (isBestOf(given)) return given;
+  throw new Refusal(
+    'bad_value',
+    `The number of candidates is ${given}; use a whole number from 1 to ${bestOfMax}.`,
+  );
 }
 
 /** Any integer (as a number or in digits), or a word. */

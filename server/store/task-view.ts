@@ -36,6 +36,10 @@ const rareColumns = [
   'waiting_until_ms',
   'phase',
   'agent',
+  'fallback',
+  'best_of',
+  'choose',
+  'candidate_of',
   'base_sha',
   'branch',
   'commit_sha',
@@ -64,6 +68,10 @@ const usual: RareRow = {
   waiting_until_ms: null,
   phase: null,
   agent: null,
+  fallback: null,
+  best_of: null,
+  choose: null,
+  candidate_of: null,
   base_sha: null,
   branch: null,
   commit_sha: null,
@@ -150,6 +158,7 @@ export async function readTaskRows(db: Db, ids?: readonly string[]): Promise<Tas
 export interface RunningAttempt {
   readonly task_id: string;
   readonly agent: string;
+  readonly model: string | null;
   readonly started_at_ms: number;
 }
 
@@ -160,7 +169,7 @@ export async function readRunningAttempts(
 ): Promise<Map<string, RunningAttempt>> {
   const rows = await db
     .selectFrom('attempts')
-    .select(['task_id', 'agent', 'started_at_ms'])
+    .select(['task_id', 'agent', 'model', 'started_at_ms'])
     .where('state', '=', 'running')
     .$if(id !== undefined, (query) => query.where('task_id', '=', id ?? ''))
     .execute();
@@ -202,7 +211,13 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     next_attempt_at: secondsUp(rare.next_attempt_at_ms),
     waiting_until: secondsUp(rare.waiting_until_ms),
     phase: rare.phase,
-    agent: rare.agent ?? attempt?.agent ?? null,
+    agent: attempt?.agent ?? rare.agent,
+    model: attempt?.model ?? null,
+    fallback:
+      rare.fallback === null ? null : rare.fallback.split(',').filter((step) => step !== ''),
+    best_of: rare.best_of,
+    choose: rare.choose,
+    candidate_of: rare.candidate_of,
     base_sha: rare.base_sha,
     branch: rare.branch,
     commit_sha: rare.commit_sha,

@@ -5,7 +5,7 @@ import { withCriteria, withoutCriteria } from '../core/import-record.ts';
 import { subTaskIdInTitle } from '../core/ids.ts';
 import type { TaskFields } from '../protocol/api.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
-import { refuseUnknownTasks, taskOrRefuse } from './find-rows.ts';
+import { refuseCandidates, refuseUnknownTasks, taskOrRefuse } from './find-rows.ts';
 import { raiseChains, rebuildChains, refuseLoops } from './graph-rows.ts';
 import { refreshReadiness, withParents } from './readiness.ts';
 import { textList } from './read.ts';
@@ -40,6 +40,7 @@ export async function addTask(
   });
   const blockers = distinctBlockers([...(fields.blocked_by ?? []), ...(fields.add_blockers ?? [])]);
   await refuseUnknownTasks(tx, blockers);
+  await refuseCandidates(tx, blockers);
   const id = await idFor(tx, sources, place);
   const now = Math.floor(sources.clock.now() / 1000);
   await tx

@@ -6,20 +6,24 @@ import { readHolds } from './holds.ts';
 import type { Db } from './read.ts';
 import { shortList } from './stuck.ts';
 import type { RunRow, TaskRow } from './tables.ts';
+import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
 import { oneLine, timeText, type WhyFacts } from './why-words.ts';
 
 export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
-  const sentences: string[] = [];
+  const next = await nextAgentFacts(db, row, facts);
+  const sentences: string[] = [...next.sentences];
   if (row.next_attempt_at_ms !== null && row.next_attempt_at_ms > facts.nowMs) {
-    const next = Math.min(row.attempts + 1, row.max_attempts);
+    const number = Math.min(row.attempts + 1, row.max_attempts);
     const after =
-      row.last_error === null ? '' : ` The last one ended with: ${oneLine(row.last_error)}`;
+      row.last_error === null || next.sentences.length > 0
+        ? ''
+        : ` The last one ended with: ${oneLine(row.last_error)}`;
     sentences.push(
-      `Attempt ${next} of ${row.max_attempts} of ${row.id} starts at ${timeText(row.next_attempt_at_ms, facts.nowMs)}.${after}`,
+      `Attempt ${number} of ${row.max_attempts} of ${row.id} starts at ${timeText(row.next_attempt_at_ms, facts.nowMs)}.${after}`,
     );
   }
   const runs = facts.hasBackend ? await activeRuns(db) : [];
-  sentences.push(...(await holdsOf(db, row, facts, runs.length > 0)));
+  sentences.push(...(await holdsOf(db, row, { ...next, ...facts }, runs.length > 0)));
   if (runs.length === 0) return [...sentences, await noRun(db, row, facts)];
   const run = runs.find((one) => one.epic_id === null || one.epic_id === row.epic_id);
   if (run === undefined) {
@@ -31,16 +35,21 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
       `What runs now covers ${scopes} alone, and ${row.id} ${epic}; "${start}" adds it.`,
     ];
   }
-  sentences.push(...(await limitedAccount(db, row, facts)));
+  sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
   sentences.push(...(await otherLine(db, row, run)));
   sentences.push(...(await busyWorkers(db, row, run)));
-  if (sentences.length > 0) return sentences;
-  return [`${row.id} is ready and a worker is free: it starts in a moment.`];
+  if (sentences.length > next.sentences.length) return sentences;
+  return [...next.sentences, `${row.id} is ready and a worker is free: it starts in a moment.`];
 }
 
 /** `isRun`: what is short for the moment is told of a run that goes on alone; a used up budget waits for the next one. */
-async function holdsOf(db: Db, row: TaskRow, facts: WhyFacts, isRun: boolean): Promise<string[]> {
-  const agent = row.agent ?? facts.agentKind;
+async function holdsOf(
+  db: Db,
+  row: TaskRow,
+  facts: NextAgentFacts & WhyFacts,
+  isRun: boolean,
+): Promise<string[]> {
+  const { agent } = facts;
   const scopes = isRun ? ['machine', `agent/${agent}`] : [];
   if (row.epic_id !== null) scopes.push(`epic/${row.epic_id}`);
   const holds = (await readHolds(db)).filter(
@@ -76,8 +85,8 @@ async function noRun(db: Db, row: TaskRow, facts: WhyFacts): Promise<string> {
   return `${row.id} is ready, but nothing runs now; "drover run" starts it.`;
 }
 
-async function limitedAccount(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
-  const agent = row.agent ?? facts.agentKind;
+async function limitedAccount(db: Db, facts: NextAgentFacts & WhyFacts): Promise<string[]> {
+  const { agent, others } = facts;
   const account = await db
     .selectFrom('accounts')
     .select('limited_until_ms')
@@ -85,8 +94,13 @@ async function limitedAccount(db: Db, row: TaskRow, facts: WhyFacts): Promise<st
     .executeTakeFirst();
   const until = account?.limited_until_ms ?? null;
   if (until === null || until <= facts.nowMs) return [];
+  const { limitWaitMs } = facts.agents;
+  const instead =
+    others.length === 0 || limitWaitMs === null || until - facts.nowMs <= limitWaitMs
+      ? ''
+      : ` ${others.join(' or ')} takes over where its own account is free.`;
   return [
-    `The account of ${agent} is out of quota until ${timeText(until, facts.nowMs)}; nothing new starts on it before.`,
+    `The account of ${agent} is out of quota until ${timeText(until, facts.nowMs)}; nothing new starts on it before.${instead}`,
   ];
 }
 

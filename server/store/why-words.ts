@@ -1,11 +1,14 @@
 // Words that the sentences of "why" share.
 
+import type { AgentChoices } from '../core/fallback.ts';
 import { formatDuration } from '../core/format.ts';
 
 export interface WhyFacts {
   readonly nowMs: number;
   /** Agent of tasks that name none. */
   readonly agentKind: string;
+  /** Who takes over when an agent cannot do a task. */
+  readonly agents: AgentChoices;
   /** False: nobody can be at work now, whatever the rows say. */
   readonly hasBackend: boolean;
 }

@@ -1,11 +1,13 @@
 // Why a task is not running (or what it is doing), in sentences that follow from stored facts alone.
 
-import { formatDuration } from '../core/format.ts';
+import { formatDuration, stepText } from '../core/format.ts';
 import { ownedStatuses } from '../core/state.ts';
 import { taskOrRefuse } from './find-rows.ts';
 import { type Db, readAtOneMoment, textList } from './read.ts';
 import type { AttemptRow, TaskRow } from './tables.ts';
 import { rootOf } from './transition.ts';
+import { whyCandidates } from './why-candidates.ts';
+import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
 import { whyNotStarted } from './why-ready.ts';
 import { oneLine, timeText, type WhyFacts } from './why-words.ts';
@@ -30,7 +32,7 @@ async function whyTask(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]>
     case 'ready':
       return whyNotStarted(db, row, facts);
     case 'blocked':
-      return whyBlocked(db, row);
+      return [...(await whyCandidates(db, row)), ...(await whyBlocked(db, row))];
     case 'claimed':
     case 'in_progress':
       return whyRunning(db, row, facts);
@@ -86,7 +88,7 @@ async function runningAttempt(db: Db, id: string): Promise<AttemptRow | null> {
 
 async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
   const attempt = await runningAttempt(db, row.id);
-  const agent = attempt?.agent ?? row.agent ?? facts.agentKind;
+  const agent = attempt === null ? (row.agent ?? facts.agentKind) : stepText(attempt);
   const plans = attempt?.planning === 1 ? 'plans and writes nothing: it ' : '';
   const phase = row.phase === null ? 'is about to begin' : `${plans}is at the step "${row.phase}"`;
   const since =
@@ -96,6 +98,7 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
     : [
         `${row.id} was at work (attempt ${attempt?.number ?? 1} with ${agent}) when the backend ended; "drover resume" goes on with it.`,
       ];
+  sentences.push(...(await nextAgentFacts(db, row, facts)).sentences);
   if (row.stop_requested !== null && ownedStatuses.has(row.status)) {
     sentences.push(`A person asked to ${row.stop_requested} it; its agent is being ended.`);
   }
@@ -193,6 +196,11 @@ function whyReview(row: TaskRow): string[] {
       return [
         `${id} waits for you to approve its plan; "drover show ${id}" shows the plan.`,
         `Use "drover approve ${id}" to have it built so, or "drover send-back ${id} <text>" to have it planned another way.`,
+      ];
+    case 'candidate':
+      return [
+        `${id} has passed the gate and is a candidate of ${row.candidate_of}: it waits for the choice.`,
+        `Use "drover approve ${id}" to choose it, or "drover send-back ${id} <text>" to have it changed; "drover diff ${id}" shows the change.`,
       ];
     case 'approval':
       return [`${id} needs a review: its change waits for an approval before it lands.`, decide];

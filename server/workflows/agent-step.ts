@@ -80,7 +80,7 @@ async function adoptOrRun(
 ): Promise<AgentOutcome> {
   const { attempt, session, given, signal } = run;
   const { request } = given;
-  const driver = engine.driverFor(claim.agent);
+  const driver = engine.driverFor(claim.agent, claim.model);
   const left = leftoverProcess(attempt, part);
   if (left !== null) {
     const adopted = driver.capabilities.adopt
@@ -105,7 +105,7 @@ async function runToItsEnd(
   place: Place,
   { session, given, signal }: PartRun,
 ): Promise<AgentOutcome> {
-  const driver = engine.driverFor(claim.agent);
+  const driver = engine.driverFor(claim.agent, claim.model);
   let { request, hints } = given;
   for (let kills = 0; ;) {
     await hintsTold(engine, hints);
@@ -167,7 +167,8 @@ async function requestFor(
   attempt: AttemptRow,
 ): Promise<GivenRequest> {
   const settings = engine.settings();
-  const resume = engine.driverFor(claim.agent).capabilities.resume && attempt.session_started === 1;
+  const resume =
+    engine.driverFor(claim.agent, claim.model).capabilities.resume && attempt.session_started === 1;
   const suffix = part === claim.taskId ? '' : `.${part.replace(/[^A-Za-z0-9._-]/g, '_')}`;
   const logPath = `${engine.places.logs}/${claim.taskId}/${claim.attempt}${suffix}.ndjson`;
   const prompt = await buildPartPrompt(engine, claim, attempt, part, resume);
@@ -188,6 +189,7 @@ async function requestFor(
     env: {
       ...engine.agentEnvironment(claim.agent),
       ...taskVariables(engine, part, claim.attempt, place.slotNumber),
+      ...(typeof claim.model === 'string' ? { DROVER_AGENT_MODEL: claim.model } : {}),
       ...(claim.planning === true ? { DROVER_PLANNING: '1' } : {}),
     },
     ...(opened === null ? {} : { tools: opened.tools }),
@@ -254,7 +256,8 @@ class PartSession implements AgentHost {
   }
 
   async onProcess(process: AgentProcess): Promise<void> {
-    const resumes = this.#engine.driverFor(this.#claim.agent).capabilities.resume;
+    const resumes = this.#engine.driverFor(this.#claim.agent, this.#claim.model).capabilities
+      .resume;
     await this.#engine.store.transaction((tx) =>
       setAttempt(tx, this.#claim.taskId, this.#claim.attempt, {
         pid: process.pid,

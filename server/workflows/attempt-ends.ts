@@ -1,9 +1,17 @@
 // How an attempt ends other than well: a failure that may be tried again, a cause outside, an account at its limit.
 
-import type { Failure } from '../core/failure.ts';
+import { failure, type Failure } from '../core/failure.ts';
 import { retryDelayMs } from '../core/retry.ts';
 import type { DurableRun } from '../durable/port.ts';
-import { type Claim, failAttempt, releaseSlot, setAttempt, type Tx } from '../store/port.ts';
+import {
+  type Claim,
+  failAttempt,
+  type NextAgent,
+  releaseSlot,
+  setAttempt,
+  type Tx,
+} from '../store/port.ts';
+import { limitedAccounts, takesOver, takesOverAtLimit } from './fallback.ts';
 import type { Engine } from './parts.ts';
 import { beginSlowly } from './holds.ts';
 import { stoppedInstead } from './stops.ts';
@@ -15,6 +23,7 @@ export async function recordFailure(
   reason: Failure,
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
+  const next = await takesOver(engine, tx, claim, reason.kind);
   const row = await tx
     .selectFrom('tasks')
     .select('attempts')
@@ -31,10 +40,16 @@ export async function recordFailure(
     attempt: claim.attempt,
     runId: claim.runId,
     failure: masked,
-    retryAtMs: engine.clock.now() + retryDelayMs(row.attempts + 1, engine.chance()),
+    retryAtMs: engine.clock.now() + delayBefore(engine, next, row.attempts + 1),
     atEnd: 'failed',
+    ...(next === null ? {} : { next }),
   });
   await releaseSlot(tx, 'task', claim.taskId);
+}
+
+/** Another agent has no reason to wait when the one before could not even try. */
+function delayBefore(engine: Engine, next: NextAgent | null, failed: number): number {
+  return next?.usesAttempt === false ? 0 : retryDelayMs(failed, engine.chance());
 }
 
 export async function blockFromOutside(
@@ -145,6 +160,9 @@ export async function waitForAccount(
       )
       .execute();
     await beginSlowly(tx, claim, until);
+    const limited = await limitedAccounts(tx, engine.clock.now());
+    const next = await takesOverAtLimit(engine, tx, claim, until, limited);
+    if (next !== null) return passOnAtLimit(engine, tx, claim, message, next);
     await setAttempt(tx, claim.taskId, claim.attempt, { state: 'waiting' });
     await engine.store.transition(tx, {
       taskId: claim.taskId,
@@ -156,4 +174,25 @@ export async function waitForAccount(
       set: { waiting_until_ms: wakeMs, phase: null, claimed_by: null, claimed_at: null },
     });
   });
+}
+
+/** The account rests, the task does not: another agent begins it at once. What was done is kept as after any attempt. */
+async function passOnAtLimit(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  message: string,
+  next: NextAgent,
+): Promise<void> {
+  await failAttempt(tx, engine.store.sources, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    attempt: claim.attempt,
+    runId: claim.runId,
+    failure: failure('account_limit', engine.mask(message)),
+    retryAtMs: engine.clock.now(),
+    atEnd: 'failed',
+    next,
+  });
+  await releaseSlot(tx, 'task', claim.taskId);
 }

@@ -168,7 +168,8 @@ export class BudgetWatch {
   #seeLoop(found: FoundLoop | null): void {
     if (found === null || this.#loop !== null) return;
     this.#loop = found;
-    const canPause = this.#engine.driverFor(this.#claim.agent).capabilities.resume;
+    const canPause = this.#engine.driverFor(this.#claim.agent, this.#claim.model).capabilities
+      .resume;
     if (canPause) return this.#want({ scope: 'loop', sentence: this.#loopSentence(found) });
     // It could not be started again where it was: so it works on until there is an answer.
     this.#askAboutLoop(found)

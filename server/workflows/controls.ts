@@ -6,6 +6,7 @@ import { ownedStatuses, type TaskStatus } from '../core/state.ts';
 import {
   addHint,
   endQuestion,
+  isSpentCandidate,
   lastAttempt,
   releaseSlot,
   rootOf,
@@ -14,6 +15,7 @@ import {
   type Tx,
   withdrawQuestions,
 } from '../store/port.ts';
+import { chooseByPerson, isChoice } from './candidates.ts';
 import { forgetRedVerdicts } from './gate.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
@@ -142,14 +144,22 @@ export async function retryTask(engine: Engine, id: string, force: boolean): Pro
       'illegal',
       `${id} is ${row.status}, there is nothing to retry; ${nextStep(id, row.status)}`,
     );
+  if (await isSpentCandidate(engine.store.db, row))
+    throw new Refusal(
+      'illegal',
+      `the choice that ${id} was a candidate for is over; drover retry ${row.candidate_of ?? ''} --force begins anew`,
+    );
   const begun = await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
   if (!begun) throw new Refusal('illegal', `${id} has changed in this moment; look at it again`);
 }
 
 /** Back to ready with all attempts given back; the next one is a new one. */
 async function freshStart(engine: Engine, tx: Tx, row: TaskRow, event: string): Promise<boolean> {
+  const last = await lastAttempt(tx, row.id);
   const set = {
     attempts: 0,
+    // The first agent has it again.
+    fallback_from: last?.number ?? 0,
     next_attempt_at_ms: null,
     blocked_reason: null,
     held_files: '[]',
@@ -171,7 +181,6 @@ async function freshStart(engine: Engine, tx: Tx, row: TaskRow, event: string): 
     await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
     await engine.store.append(tx, { type: event, taskId: row.id, data: { title: row.title } });
   }
-  const last = await lastAttempt(tx, row.id);
   if (last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
     await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
   }
@@ -217,8 +226,13 @@ export async function answerQuestion(engine: Engine, id: string, choice: string)
       'bad_choice',
       `"${choice}" is no answer to ${id}; choose one of: ${choices.join(', ')}`,
     );
+  const answer = { state: 'answered', answer: engine.mask(chosen) } as const;
+  if (isChoice(row)) {
+    await chooseByPerson(engine, chosen, (tx) => endQuestion(tx, engine.store.sources, id, answer));
+    return row.task_id;
+  }
   const ended = await engine.store.transaction((tx) =>
-    endQuestion(tx, engine.store.sources, id, { state: 'answered', answer: engine.mask(chosen) }),
+    endQuestion(tx, engine.store.sources, id, answer),
   );
   if (!ended) throw new Refusal('illegal', `question ${id} is not open any more`);
   engine.switchboard.answered(id, chosen);
@@ -280,6 +294,10 @@ export async function resetTasks(
       continue;
     }
     if (row.status === 'ready') continue;
+    if (await isSpentCandidate(engine.store.db, row)) {
+      refused.push({ id: row.id, reason: 'the choice that it was a candidate for is over' });
+      continue;
+    }
     const outcome = await engine.store.transaction((tx) =>
       freshStart(engine, tx, row, 'task.reset'),
     );

@@ -11,7 +11,9 @@ import {
   startCandidates,
   type Tx,
 } from '../store/port.ts';
+import { beginCandidates, settleAll } from './candidates.ts';
 import { agentQueue, executeWorkflow, executeWorkflowId } from './execute-task.ts';
+import { chooseAgent, limitedAccounts } from './fallback.ts';
 import { startRules, type StartRules } from './holds.ts';
 import type { Engine } from './parts.ts';
 
@@ -45,6 +47,7 @@ async function freeWorkers(tx: Reads, run: RunRow): Promise<number> {
 }
 
 export interface Dispatched {
+  /** Tasks that were started, or moved in another way: then another look is due at once. */
   readonly started: number;
   /** True when every worker has a task, or finished work is in the way: nothing else needs a look until that changes. */
   readonly full: boolean;
@@ -53,6 +56,8 @@ export interface Dispatched {
 /** Starts what can start now. */
 export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
   const { db } = engine.store;
+  const settled = await settleAll(engine);
+  if (settled > 0) return { started: settled, full: false };
   const rules = await startRules(engine);
   if ((await freeWorkers(db, run)) === 0) return { started: 0, full: true };
   if (rules.isHeld) return { started: 0, full: false };
@@ -67,6 +72,7 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
 }
 
 async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Promise<number> {
+  let opened = 0;
   const claims = await engine.store.transaction(async (tx) => {
     if (!(await isActive(tx, run.id))) return [];
     const free = await freeWorkers(tx, run);
@@ -83,8 +89,13 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
     const taken: Claim[] = [];
     for (const candidate of candidates) {
       if (taken.length >= free) break;
-      const agent = candidate.agent ?? engine.settings().agentKind;
-      if (limited.has(agent)) continue;
+      if (await beginCandidates(engine, tx, run, candidate)) {
+        opened += 1;
+        continue;
+      }
+      const chosen = await chooseAgent(engine, tx, candidate, limited);
+      if (chosen === null) continue;
+      const { agent, model, step } = chosen;
       const leftOfKind = left.get(agent);
       if (leftOfKind === 0) continue;
       const claim = await claimTask(tx, engine.store.sources, {
@@ -92,6 +103,8 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
         runId: run.id,
         owner: engine.owner,
         agent,
+        model,
+        step,
         agentResumes: engine.driverFor(agent).capabilities.resume,
         sessionId: engine.store.sources.uuid(),
         plansFirst: engine.settings().plansFirst,
@@ -107,10 +120,10 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
     }
     return taken;
   });
-  if (claims.length === 0) return 0;
+  if (claims.length === 0) return opened;
   engine.crashPoint('claimed');
   engine.durable.wake();
-  return claims.length;
+  return claims.length + opened;
 }
 
 /** Looked at together with the claim, so that nothing starts after the run was stopped. */
@@ -125,16 +138,6 @@ async function isActive(tx: Tx, runId: string): Promise<boolean> {
 
 /** How many more candidates are read per limited account, so that others can start past its tasks. */
 const candidatesSpare = 50;
-
-/** Agents whose account has reached a limit that is not over yet: nothing new starts on them. */
-async function limitedAccounts(tx: Tx, nowMs: number): Promise<Set<string>> {
-  const rows = await tx
-    .selectFrom('accounts')
-    .select('name')
-    .where('limited_until_ms', '>', nowMs)
-    .execute();
-  return new Set(rows.map((row) => row.name));
-}
 
 /** When, after the last look, time alone will change what can start (Unix ms): a delay's or a limit's end. Null: never. */
 export async function nextWakeMs(

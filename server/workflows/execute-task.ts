@@ -2,7 +2,15 @@
 
 import type { Failure } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
-import { type Claim, releaseSlot, type RunRow, setAttempt, type Tx } from '../store/port.ts';
+import {
+  candidateOf,
+  type Claim,
+  releaseSlot,
+  type RunRow,
+  setAttempt,
+  type Tx,
+} from '../store/port.ts';
+import { gateCandidate } from './candidates.ts';
 import { recordFailure, waitForBase } from './attempt-ends.ts';
 import type { Engine } from './parts.ts';
 import { makePlan } from './plan-attempt.ts';
@@ -31,7 +39,12 @@ export async function executeTask(
     .executeTakeFirstOrThrow();
   const signal = AbortSignal.any([run.signal, engine.switchboard.stopSignal(claim.taskId)]);
   if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
-  if (claim.commitSha !== null) return landAgain(engine, run, claim, runRow, claim.commitSha);
+  const isCandidate = (await candidateOf(engine.store.db, claim.taskId)) !== null;
+  if (claim.commitSha !== null) {
+    if (!isCandidate) return landAgain(engine, run, claim, runRow, claim.commitSha);
+    await run.commit('committed', (tx) => goOnWithWork(engine, tx, claim, claim.commitSha));
+    return gateCandidate(engine, run, claim, runRow, signal);
+  }
   const placed = await run.step(
     'worktree_created',
     () => prepareWorktree(engine, claim, runRow, signal),
@@ -43,6 +56,7 @@ export async function executeTask(
   if (claim.planning === true) return makePlan(attempt);
   const ended = await workParts(attempt);
   if (ended !== null) return ended;
+  if (isCandidate) return gateCandidate(engine, run, claim, runRow, signal);
   engine.durable.wake();
   return 'submitted';
 }
@@ -61,23 +75,32 @@ async function landAgain(
       .selectAll()
       .where('id', '=', claim.taskId)
       .executeTakeFirstOrThrow();
-    await engine.store.transition(tx, {
-      taskId: claim.taskId,
-      epoch: claim.epoch,
-      from: ['claimed'],
-      to: 'in_progress',
-      event: 'task.started',
-      runId: claim.runId,
-      data: { attempt: claim.attempt, agent: claim.agent, committed: commitSha },
-      set: { phase: 'gate', commit_sha: commitSha },
-    });
+    await goOnWithWork(engine, tx, claim, commitSha);
     await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
     const gate = gateOf(engine, runRow, task);
     await submitLanding(engine, tx, claim, runRow.line, commitSha, gate);
-    await releaseSlot(tx, 'task', claim.taskId);
   });
   engine.durable.wake();
   return 'submitted';
+}
+
+async function goOnWithWork(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  commitSha: string | null,
+): Promise<void> {
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    from: ['claimed'],
+    to: 'in_progress',
+    event: 'task.started',
+    runId: claim.runId,
+    data: { attempt: claim.attempt, agent: claim.agent, committed: commitSha },
+    set: { phase: 'gate', commit_sha: commitSha },
+  });
+  await releaseSlot(tx, 'task', claim.taskId);
 }
 
 async function recordPlace(
@@ -95,7 +118,11 @@ async function recordPlace(
     to: 'in_progress',
     event: 'task.started',
     runId: claim.runId,
-    data: { attempt: claim.attempt, agent: claim.agent },
+    data: {
+      attempt: claim.attempt,
+      agent: claim.agent,
+      ...(typeof claim.model === 'string' ? { model: claim.model } : {}),
+    },
   });
   if (outcome.kind === 'failed') return;
   const { place } = outcome;

@@ -3,6 +3,7 @@
 import type { Failure } from '../core/failure.ts';
 import { retryDelayMs } from '../core/retry.ts';
 import { type Claim, endLanding, failAttempt, type Tx } from '../store/port.ts';
+import { takesOver } from './fallback.ts';
 import type { Engine } from './parts.ts';
 import { stoppedInstead } from './stops.ts';
 
@@ -27,6 +28,7 @@ export async function returnLanding(
     .select(['attempts', 'max_attempts', 'status', 'epoch'])
     .where('id', '=', claim.taskId)
     .executeTakeFirstOrThrow();
+  const next = await takesOver(engine, tx, claim, reason.kind);
   const isLast = !reason.retryable || task.attempts + 1 >= task.max_attempts;
   if (task.status === 'needs_review' && isLast) {
     if (task.epoch === claim.epoch) await backToReview(engine, tx, claim, reason);
@@ -42,6 +44,7 @@ export async function returnLanding(
     retryAtMs: clock.now() + delayMs,
     atEnd,
     ...(files === null ? {} : { conflictFiles: files }),
+    ...(next === null ? {} : { next }),
   });
 }
 

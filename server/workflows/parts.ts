@@ -1,7 +1,9 @@
 // What the workflows are made of: the ports they use and the settings they obey. Composed by hand in server/main.
 
 import type { AgentDriver, AgentTools, ProcessTable } from '../agents/port.ts';
+import type { ChooseRule } from '../core/best-of.ts';
 import type { Budgets } from '../core/budget.ts';
+import type { AgentChoices } from '../core/fallback.ts';
 import type { MachineFacts, MachineLimits } from '../core/machine.ts';
 import type { Clock, Durable } from '../durable/port.ts';
 import type { GitRepository } from '../git/port.ts';
@@ -65,6 +67,11 @@ export interface AgentToolsDoor {
 /** Settings of one run, resolved (flag > environment > project > user > default). */
 export interface WorkSettings {
   readonly agentKind: string;
+  /** Who takes over when an agent cannot do a task. */
+  readonly agents: AgentChoices;
+  /** Candidates of each task that says nothing else, and who chooses among them. */
+  readonly bestOf: number;
+  readonly choose: ChooseRule;
   /** Tasks that say nothing of it get a plan first, which a person approves. */
   readonly plansFirst: boolean;
   readonly workers: number;
@@ -113,7 +120,8 @@ export interface Parts {
   readonly files: WorkFiles;
   readonly places: WorkPlaces;
   readonly settings: () => WorkSettings;
-  readonly driverFor: (kind: string) => AgentDriver;
+  /** `model`: null or absent = as it is set for that agent. */
+  readonly driverFor: (kind: string, model?: string | null) => AgentDriver;
   /** Complete environment of an agent (filtered), before the task's own variables. */
   readonly agentEnvironment: (kind: string) => Readonly<Record<string, string>>;
   /** Environment of gate and setup commands. */

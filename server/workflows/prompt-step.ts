@@ -1,5 +1,6 @@
 // Gathers the facts that a part's prompt is made of; core puts them into words.
 
+import { stepText } from '../core/format.ts';
 import type { PromptPlan } from '../core/plan-prompt.ts';
 import {
   buildPrompt,
@@ -241,6 +242,7 @@ async function lastFailure(
   return {
     kind: before.failure_kind,
     message: before.error ?? '',
+    otherAgent: before.step === attempt.step ? null : stepText(before),
     detail: before.error_detail ?? '',
     commit: before.commit_sha,
     continued: attempt.continues_from !== null,

@@ -2,6 +2,7 @@
 
 import { Refusal } from '../core/failure.ts';
 import { addTask, lastAttempt, releaseSlot, setAttempt, type TaskRow } from '../store/port.ts';
+import { chooseByPerson } from './candidates.ts';
 import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from './land-epic.ts';
 import { nextStep } from './next-step.ts';
@@ -42,6 +43,10 @@ export async function approve(
   }
   if (plan !== null) throw noPlan(id);
   if (seen !== null && row.commit_sha !== null && row.commit_sha !== seen) throw changedSince(id);
+  if (row.candidate_of !== null) {
+    await chooseByPerson(engine, id);
+    return 'task';
+  }
   // Said once already: it is on its way.
   if (!isHeld(row)) await approveTask(engine, row);
   return 'task';

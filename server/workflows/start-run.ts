@@ -1,5 +1,6 @@
 // The beginning of a run: its target, its line, its row; refused with nothing changed when something is missing.
 
+import { agentChain } from '../core/fallback.ts';
 import { Refusal } from '../core/failure.ts';
 import { newId } from '../core/ids.ts';
 import { readLine, type Reads, type RunRow, type Tx, writeLine } from '../store/port.ts';
@@ -155,24 +156,45 @@ export async function checkEpic(engine: Engine, epicId: string | null): Promise<
 
 /** Every agent that the scope needs has to be there before the first task starts. */
 async function checkAgents(engine: Engine, epicId: string | null): Promise<void> {
-  for (const kind of await agentsNeeded(engine, epicId)) {
-    const probe = await engine.driverFor(kind).probe();
-    if (!probe.ok) throw new Refusal('agent_missing', probe.message);
+  const missing = new Map<string, string | null>();
+  for (const chain of await agentsNeeded(engine, epicId)) {
+    for (const kind of chain) {
+      if (!missing.has(kind)) missing.set(kind, await whyMissing(engine, kind));
+    }
+    const [first = '', ...others] = chain;
+    const reason = missing.get(first) ?? null;
+    // With somebody there who takes over, the tasks of an agent that is missing can be done.
+    if (reason === null || others.some((kind) => missing.get(kind) === null)) continue;
+    throw new Refusal('agent_missing', reason);
   }
 }
 
+async function whyMissing(engine: Engine, kind: string): Promise<string | null> {
+  try {
+    const probe = await engine.driverFor(kind).probe();
+    return probe.ok ? null : probe.message;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+/** For the tasks in scope: their agents, each list from the first one to the last that takes over. */
 export async function agentsNeeded(
   engine: Engine,
   epicId: string | null,
-): Promise<ReadonlySet<string>> {
+): Promise<readonly (readonly string[])[]> {
   const rows = await engine.store.db
     .selectFrom('tasks')
-    .select('agent')
+    .select(['agent', 'fallback'])
     .distinct()
     .where('status', 'not in', ['completed', 'cancelled'])
     .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
     .execute();
-  return new Set(rows.map((row) => row.agent ?? engine.settings().agentKind));
+  const { agents, agentKind } = engine.settings();
+  return rows.map((row) => [
+    ...new Set(agentChain(agents, agentKind, row).map(({ agent }) => agent)),
+  ]);
 }
 
 /** Without an epic there is nothing that could land as a whole: landing at once would be what nobody asked for. */

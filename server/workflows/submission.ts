@@ -1,9 +1,11 @@
 // After the commit: facts decide what follows - a review, the end without a commit, or the landing queue.
 
+import { failure } from '../core/failure.ts';
 import { hasGate, type TestMode, type TestScope } from '../core/task.ts';
 import { judgeWork, type Judgement } from '../core/verdict.ts';
 import type { CommitLeftoversOutcome } from '../git/port.ts';
 import {
+  candidateOf,
   type Claim,
   queueLanding,
   releaseSlot,
@@ -11,6 +13,8 @@ import {
   setAttempt,
   type Tx,
 } from '../store/port.ts';
+import { recordFailure } from './attempt-ends.ts';
+import { takesOver } from './fallback.ts';
 import type { Engine } from './parts.ts';
 import { stoppedInstead } from './stops.ts';
 import type { Place } from './worktree-step.ts';
@@ -39,14 +43,41 @@ export async function submit(
   const summary = engine.mask(submission.summary);
   const judgement = judgeWork({ summary, changed, held, task });
   await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
+  const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;
   switch (judgement.next.kind) {
     case 'complete_without_commit':
+      // There is nothing to choose among candidates that have changed nothing.
+      if (isCandidate) return review(engine, tx, claim, judgement, { held, commit: null });
       return completeWithoutCommit(engine, tx, claim, judgement.reason);
     case 'needs_review':
       return review(engine, tx, claim, judgement, { held, commit: changed ? commit : null });
     case 'land':
+      if (isCandidate) return holdCandidate(engine, tx, claim, committed, judgement.reason);
       return queueWork(engine, tx, claim, runRow, place, committed, task, judgement.reason);
   }
+}
+
+/** A candidate's work goes no further than its own gate: it waits for the choice. */
+async function holdCandidate(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  { commit }: CommitLeftoversOutcome,
+  verdictReason: string,
+): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ commit_sha: commit, phase: 'gate', verdict_reason: verdictReason })
+    .where('id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .execute();
+  await releaseSlot(tx, 'task', claim.taskId);
+  await engine.store.append(tx, {
+    type: 'task.committed',
+    taskId: claim.taskId,
+    runId: claim.runId,
+    data: { commit, branch: claim.branch },
+  });
 }
 
 async function queueWork(
@@ -137,6 +168,9 @@ async function review(
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
+  if (kind === 'no_changes' && (await hasAnotherTry(engine, tx, claim))) {
+    return recordFailure(engine, tx, claim, failure('no_changes', judgement.reason));
+  }
   await setAttempt(tx, claim.taskId, claim.attempt, {
     state: 'submitted',
     failure_kind: kind,
@@ -162,6 +196,18 @@ async function review(
     },
   });
   if (kind === 'no_changes') await releaseSlot(tx, 'task', claim.taskId);
+}
+
+/** Before a person is asked about an attempt without changes, the agent that takes over has its try. */
+async function hasAnotherTry(engine: Engine, tx: Tx, claim: Claim): Promise<boolean> {
+  const next = await takesOver(engine, tx, claim, 'no_changes');
+  if (next === null) return false;
+  const task = await tx
+    .selectFrom('tasks')
+    .select(['attempts', 'max_attempts'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  return task.attempts + 1 < task.max_attempts;
 }
 
 async function completeWithoutCommit(

@@ -58,7 +58,7 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
       data: { title: row.title, attempt: attempt.number },
     }),
   );
-  const driver = engine.driverFor(attempt.agent);
+  const driver = engine.driverFor(attempt.agent, attempt.model);
   const session = attempt.session_started === 1 ? attempt.session_id : null;
   return {
     taskId: id,

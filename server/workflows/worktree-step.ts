@@ -131,6 +131,8 @@ async function chooseBase(
   const former = attempt.session_started === 1 ? attempt.base_sha : null;
   // It goes on in the same worktree, unless a blocker has landed (again) since it began.
   if (former !== null && (await containsAll(engine, former, commits))) return former;
+  const shared = await baseOfCandidates(engine, claim.taskId);
+  if (shared !== null && (await containsAll(engine, shared, commits))) return shared;
   const base = await baseContaining(engine, line, commits);
   if (!base.ok) return { kind: 'failed', failure: base.error };
   if (base.value !== null) return base.value;
@@ -146,6 +148,17 @@ async function chooseBase(
   }
   const reason = `${line} and its parent can't be merged; merge them by hand`;
   return { kind: 'no_base', reason, landedOn: null };
+}
+
+/** Candidates of one task begin at one commit, whenever each of them starts: so they can be compared. */
+async function baseOfCandidates(engine: Engine, taskId: string): Promise<Sha | null> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select('base_sha')
+    .where('id', '=', taskId)
+    .where('candidate_of', 'is not', null)
+    .executeTakeFirst();
+  return row?.base_sha ?? null;
 }
 
 /** Where a blocker's commit is that is not in the line, and what a person can do about it. */

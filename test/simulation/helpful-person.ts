@@ -102,10 +102,10 @@ export class HelpfulPerson {
   }
 }
 
-/** A sub-task that somebody has cancelled stays out of its parent's work. */
+/** A sub-task that somebody has cancelled stays out of its parent's work, and a candidate out of the choice. */
 export function unfinishedTasks(world: World): string[] {
   const rows = world.rows<{ id: string }>(
-    "select id from tasks where status <> 'completed' and (parent_id is null or status <> 'cancelled')",
+    "select id from tasks where status <> 'completed' and ((parent_id is null and candidate_of is null) or status <> 'cancelled')",
   );
   return rows.map(({ id }) => id);
 }

@@ -1,6 +1,7 @@
 // What a seed is about: the plan of tasks, the settings, and how much goes wrong.
 
 import { type Budgets, noBudgets, noLimits } from '../../server/core/budget.ts';
+import { type AgentChoices, noFallback } from '../../server/core/fallback.ts';
 import { anyMachine } from '../../server/core/machine.ts';
 import type { WorkSettings } from '../../server/workflows/engine.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
@@ -166,7 +167,17 @@ function drawSettings(chance: SeededChance): WorkSettings {
     maxDescriptionBytes: 10_000,
     budget: noBudgets,
     machine: anyMachine,
+    agents: chance.percent(50) ? noFallback : drawFallback(chance),
+    bestOf: chance.percent(25) ? chance.between(2, 3) : 1,
+    choose: chance.pick(['first-green', 'smallest-change', 'person'] as const),
   };
+}
+
+function drawFallback(chance: SeededChance): AgentChoices {
+  const others = agentKinds.map((agent) => ({ agent, model: null }));
+  const fallback = others.filter(() => chance.percent(60));
+  const limitWaitMs = chance.percent(50) ? null : chance.between(0, 20_000);
+  return { ...noFallback, fallback, after: chance.between(1, 2), limitWaitMs };
 }
 
 /** Everything that can make a tree red. */

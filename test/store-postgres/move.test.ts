@@ -66,6 +66,8 @@ async function fill(store: Store, count: number): Promise<void> {
         runId: 'run-1',
         owner: 'machine',
         agent: 'demo',
+        model: null,
+        step: 0,
         agentResumes: false,
         plansFirst: false,
         sessionId: `session-${index}`,

@@ -43,6 +43,8 @@ suite('postgres: rights', function () {
           runId: 'run',
           owner: 'worker',
           agent: 'demo',
+          model: null,
+          step: 0,
           agentResumes: false,
           plansFirst: false,
           sessionId: 's',

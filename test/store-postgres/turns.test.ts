@@ -40,6 +40,8 @@ function claim(store: Store, taskId: string, owner: string): Promise<unknown> {
       runId: 'run',
       owner,
       agent: 'demo',
+      model: null,
+      step: 0,
       agentResumes: false,
       plansFirst: false,
       sessionId: `session-${owner}`,

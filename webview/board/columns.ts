@@ -1,6 +1,6 @@
 // The Kanban columns: which tasks stand in which, and what a card says of its task.
 
-import { formatCost, formatCount, formatDuration } from '../../server/core/format.ts';
+import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
 import type { TaskStatus } from '../../server/core/state.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 import { statusWords } from '../shared/status-words.ts';
@@ -118,7 +118,7 @@ export function factsOf({ task, parts }: Card, nowMs: number): readonly string[]
   const facts: string[] = [];
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
   if (task.status !== 'ready' && task.status !== 'completed') facts.push(statusWords(task));
-  if (task.agent !== null) facts.push(shown(task.agent));
+  if (task.agent !== null) facts.push(shown(stepText({ ...task, agent: task.agent })));
   if (task.attempts > 0 && task.status !== 'completed') {
     facts.push(formatCount(task.attempts, 'attempt'));
   }

@@ -1,6 +1,7 @@
 // The head of a stream: whose it is, how it stands, which attempt, how long, how much, and its steps.
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { stepText } from '../../server/core/format.ts';
 import type { AttemptView } from '../../server/protocol/panel-views.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { statusLooks } from '../shared/status-words.ts';
@@ -37,6 +38,10 @@ const stepWords = {
   done: 'done',
   failed: 'failed',
 } as const;
+
+function agentOf(from: TaskView | AttemptView | null): string | null {
+  return from === null || from.agent === null ? null : stepText({ ...from, agent: from.agent });
+}
 
 export class DroverStreamHeader extends LitElement {
   static override properties = {
@@ -87,7 +92,7 @@ export class DroverStreamHeader extends LitElement {
       </div>
       <div class="facts">
         <span class="words">${look.words}</span>
-        ${fact(attempt?.agent ?? task?.agent ?? '', 'Agent')} ${this.#attemptChoice()}
+        ${fact(agentOf(attempt) ?? agentOf(task) ?? '', 'Agent')} ${this.#attemptChoice()}
         ${elapsed === null ? nothing : html`<span title="Time">${durationText(elapsed)}</span>`}
         ${tokens === 0 ? nothing : fact(tokensText(tokens), 'Tokens read and written')}
         ${fact(costText(costUsd), 'Estimated cost')}

@@ -1,7 +1,7 @@
 // One row of the tree as a template: light markup, because hundreds come and go while one scrolls.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { formatCost, formatDuration, progressPercent } from '../../server/core/format.ts';
+import { formatCost, formatDuration, progressPercent, stepText } from '../../server/core/format.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { statusLooks, statusWords } from '../shared/status-words.ts';
 import { icon } from '../stream/icon.ts';
@@ -126,7 +126,7 @@ export function factsOf(task: TaskView, nowMs: number): readonly string[] {
   if (!isQuiet) facts.push(statusWords(task));
   if (task.waits_for.length > 0 && task.status === 'blocked')
     facts.push(`after ${task.waits_for.length}`);
-  if (task.agent !== null && !isQuiet) facts.push(shown(task.agent));
+  if (task.agent !== null && !isQuiet) facts.push(shown(stepText({ ...task, agent: task.agent })));
   if (task.attempts > 0 && !isOver(task))
     facts.push(`attempt ${Math.min(task.attempts + 1, task.max_attempts)}/${task.max_attempts}`);
   if (isBusy && task.started_at !== null)

@@ -21,6 +21,9 @@ export interface TaskOptions {
   readonly label?: readonly string[];
   readonly accept?: readonly string[];
   readonly agent?: string;
+  readonly fallback?: string;
+  readonly bestOf?: number;
+  readonly choose?: string;
   readonly gate?: string;
   readonly testCommand?: string;
   readonly testMode?: string;
@@ -209,6 +212,9 @@ async function taskFieldsOf(context: CommandContext, options: TaskOptions): Prom
     ...(options.label !== undefined && { labels: options.label }),
     ...(options.accept !== undefined && { accept: options.accept }),
     ...(options.agent !== undefined && { agent: options.agent }),
+    ...(options.fallback !== undefined && { fallback: options.fallback }),
+    ...(options.bestOf !== undefined && { best_of: options.bestOf }),
+    ...(options.choose !== undefined && { choose: options.choose }),
     ...(gate !== undefined && { gate }),
     ...(options.testMode !== undefined && { test_mode: options.testMode }),
     ...(options.testScope !== undefined && { test_scope: options.testScope }),

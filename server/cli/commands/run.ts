@@ -23,18 +23,20 @@ export interface RunCommandOptions {
   readonly epic?: string;
   readonly target?: string;
   readonly gate?: string;
+  readonly fallback?: string;
   readonly land?: 'task' | 'epic' | 'review';
   readonly detach?: boolean;
 }
 
 export async function run(context: CommandContext, options: RunCommandOptions): Promise<number> {
-  const { workers, epic, target, gate, land, detach } = options;
+  const { workers, epic, target, gate, fallback, land, detach } = options;
   const client = await context.client('engine', settingsOf(options));
   const params: Params<'run.start'> = {
     ...(workers !== undefined && { workers }),
     ...(epic !== undefined && { epic }),
     ...(target !== undefined && { target }),
     ...(gate !== undefined && { gate }),
+    ...(fallback !== undefined && { fallback }),
     ...(land !== undefined && { land }),
     env: textsOf(context.surroundings.env),
   };
@@ -50,6 +52,7 @@ function settingsOf(options: RunCommandOptions): Partial<Record<SettingKey, unkn
   return {
     ...(options.workers !== undefined && { max_workers: options.workers }),
     ...(options.gate !== undefined && { 'gate.command': options.gate }),
+    ...(options.fallback !== undefined && { 'agent.fallback': options.fallback }),
     ...(options.land !== undefined && { 'land.mode': options.land }),
     ...(options.target !== undefined && { 'land.target': options.target }),
   };

@@ -18,6 +18,7 @@ export function defineRunCommands(program: Command, host: ProgramHost): void {
     .option('-e, --epic <id>', 'only the tasks of this epic')
     .option('--target <branch>', 'the branch that finished work lands on')
     .option('--gate <command>', 'must succeed on the merged tree before anything lands')
+    .option('--fallback <agents>', 'who takes over when an agent fails (codex,claude:opus)')
     .addOption(
       new Option('--land <how>', 'land each task, or the epic as a whole, or after review').choices(
         ['task', 'epic', 'review'],

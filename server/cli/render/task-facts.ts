@@ -1,5 +1,6 @@
 // The short facts of a task that table and tree have in common.
 
+import { stepText } from '../../core/format.ts';
 import type { TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { clockText, costText, durationText } from './figures.ts';
@@ -46,9 +47,13 @@ export function elapsedText(task: TaskView, nowMs: number): string {
   return durationText(nowMs / 1000 - task.started_at);
 }
 
+function agentText({ agent, model }: TaskView): string {
+  return agent === null ? '' : stepText({ agent, model });
+}
+
 /** `claude 2/3 4m 05s $0.12`: agent, attempt, time, money, as far as there is any. */
 export function figuresOf(task: TaskView, nowMs: number): string {
-  const agent = isRunning(task) ? plainLine(task.agent ?? '') : '';
+  const agent = isRunning(task) ? plainLine(agentText(task)) : '';
   const facts = [agent, tryText(task), elapsedText(task, nowMs), costText(task.cost)];
   return facts.filter((fact) => fact !== '').join(' ');
 }

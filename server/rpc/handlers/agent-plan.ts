@@ -5,7 +5,7 @@ import { Refusal } from '../../core/failure.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
 import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
 import { taskOrRefuse } from '../../store/find-rows.ts';
-import { addTask, familyOf, type Tx } from '../../store/port.ts';
+import { addTask, candidateOf, familyOf, type Tx } from '../../store/port.ts';
 import { editTask } from '../../store/task-edit.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import {
@@ -53,6 +53,12 @@ export async function addForAgent(
     if (present !== undefined) {
       const message = `${present.id} has this title and is there already; nothing is added twice.`;
       return { ...present, left: await leftToAdd(tx, scope), message };
+    }
+    if (given.kind === 'follow_up' && (await candidateOf(tx, scope.taskId)) !== null) {
+      throw new Refusal(
+        'illegal',
+        `${scope.taskId} is one of several candidates and may not be chosen: it adds no follow-ups. Say in your last words what should follow.`,
+      );
     }
     const left = await refuseTooMany(tx, scope);
     const row = await addTask(tx, store.sources, {

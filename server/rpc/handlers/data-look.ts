@@ -1,5 +1,6 @@
 // Looking without touching: the snapshot, the feed, questions, worktrees, and why a task is not running.
 
+import { agentChoices } from '../../core/agent-settings.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { readAtOneMoment } from '../../store/read.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/snapshot.ts';
@@ -32,6 +33,7 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
       const facts = {
         nowMs: store.sources.clock.now(),
         agentKind: deps.settings().agent.kind,
+        agents: agentChoices(deps.settings().agent, deps.settings().agents),
         hasBackend: deps.hasBackend ?? true,
       };
       return { id, reasons: await why(store.db, id, facts) };

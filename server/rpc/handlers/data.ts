@@ -1,5 +1,6 @@
 // The requests that are answered from the database alone: by the backend, or in the command's own process.
 
+import type { AgentParts, AgentSettingsByKind } from '../../core/agent-settings.ts';
 import type { TaskTemplates } from '../../core/templates.ts';
 import type { Result } from '../../core/failure.ts';
 import type {
@@ -25,7 +26,8 @@ export interface DataHandlerDeps {
   /** Settings as they are now. */
   readonly settings: () => {
     readonly maxAttempts: number;
-    readonly agent: { readonly kind: string };
+    readonly agent: AgentParts;
+    readonly agents: AgentSettingsByKind;
     readonly defaultLabels: readonly string[];
     readonly templates: TaskTemplates;
     readonly land: { readonly target: string | null };

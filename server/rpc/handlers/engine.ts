@@ -101,6 +101,7 @@ async function startRequest(
   const flags = {
     ...(options.workers === undefined ? {} : { max_workers: options.workers }),
     ...(options.gate === undefined ? {} : { 'gate.command': options.gate }),
+    ...(options.fallback === undefined ? {} : { 'agent.fallback': options.fallback }),
     ...(options.land === undefined ? {} : { 'land.mode': options.land }),
     ...(options.target === undefined ? {} : { 'land.target': options.target }),
   };

@@ -185,17 +185,33 @@ async function targetCheck(
 
 /** The same look as the run itself takes. */
 async function agentChecks(engine: Engine, epicId: string | null): Promise<readonly Check[]> {
-  const kinds = await agentsNeeded(engine, epicId);
-  const checks: Check[] = [];
-  for (const kind of kinds.size === 0 ? [engine.settings().agentKind] : kinds) {
-    try {
-      checks.push(await agentCheck(engine, kind));
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      checks.push(check('agent', 'error', error.message));
-    }
+  const needed = await agentsNeeded(engine, epicId);
+  const chains = needed.length === 0 ? [[engine.settings().agentKind]] : needed;
+  const checks = new Map<string, Check>();
+  for (const kind of chains.flat()) {
+    if (!checks.has(kind)) checks.set(kind, await agentCheckOrRefusal(engine, kind));
   }
-  return checks;
+  const canWork = (kind: string): boolean => checks.get(kind)?.outcome === 'ok';
+  for (const [kind, found] of checks) {
+    if (found.outcome === 'ok') continue;
+    // Who is missing at the head of a list is made up for by who takes over, and the other way round.
+    if (chains.some((chain) => chain.includes(kind) && !chain.some(canWork))) continue;
+    checks.set(kind, {
+      ...found,
+      outcome: 'warning',
+      remedy: 'Another agent takes over its tasks.',
+    });
+  }
+  return [...checks.values()];
+}
+
+async function agentCheckOrRefusal(engine: Engine, kind: string): Promise<Check> {
+  try {
+    return await agentCheck(engine, kind);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return check('agent', 'error', error.message);
+  }
 }
 
 async function agentCheck(engine: Engine, kind: string): Promise<Check> {

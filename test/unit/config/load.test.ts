@@ -60,6 +60,51 @@ suite('loading settings', () => {
     assert.deepEqual(shownSettings(withoutFlag)['max_workers'], { value: 6, source: 'env' });
   });
 
+  test('single agents: what a file says of one stands beside what another says of it', async () => {
+    const files = {
+      project:
+        '[agent]\nfallback = ["claude:opus", { agent = "codex" }]\nfallback_wait = "0"\n' +
+        '[agents.codex]\nargs = ["-c", "model=o3"]\nfallback = "gemini"\n',
+      user: '[agents]\ncodex = { path = "codex-acp", args = [] }\nclaude.model = "sonnet"\n',
+    };
+    const loaded = await load(files, { env: { DROVER_AGENT_FALLBACK: 'demo' } });
+    assert.deepEqual([loaded.problems, loaded.warnings], [[], []]);
+    const { agent, agents } = loaded.settings;
+    assert.deepEqual(agent.fallback, [{ agent: 'demo', model: null }]);
+    assert.deepEqual([agent.fallbackAfter, agent.fallbackWaitMs], [1, 0]);
+    assert.deepEqual(agents, {
+      codex: {
+        path: 'codex-acp',
+        args: ['-c', 'model=o3'],
+        fallback: [{ agent: 'gemini', model: null }],
+      },
+      claude: { model: 'sonnet' },
+    });
+    assert.equal(shownSettings(loaded)['agents']?.source, 'project');
+    const fromFile = await load(files);
+    assert.deepEqual(fromFile.settings.agent.fallback, [
+      { agent: 'claude', model: 'opus' },
+      { agent: 'codex', model: null },
+    ]);
+  });
+
+  test('single agents: a wrong value is a problem, an unknown name a warning with its line', async () => {
+    for (const project of [
+      'agents = 5',
+      '[agents.codex]\npath = 5',
+      '[agents.codex]\nfallback = ["nobody"]',
+      '[agents.codex]\nfallback = { agent = "claude" }',
+      '[agent]\nfallback = "codex:o3"',
+      '[agent]\nfallback = { agent = "claude" }',
+    ]) {
+      assert.equal((await load({ project })).problems.length, 1, project);
+    }
+    for (const project of ['[agents.nobody]\npath = "x"', '[agents.codex]\ncolor = "red"']) {
+      const { problems, warnings } = await load({ project });
+      assert.deepEqual([problems.length, warnings.length, warnings[0]?.line], [0, 1, 2], project);
+    }
+  });
+
   test('XDG_CONFIG_HOME moves the user file; a relative one is ignored', async () => {
     await mkdir(join(root, 'xdg/drover'), { recursive: true });
     await writeFile(join(root, 'xdg/drover/config.toml'), 'max_workers = 8');

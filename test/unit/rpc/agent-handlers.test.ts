@@ -44,6 +44,8 @@ async function host(): Promise<Host> {
       runId: 'run-1',
       owner: '1',
       agent: 'command',
+      model: null,
+      step: 0,
       agentResumes: false,
       sessionId: 'session',
       plansFirst: false,

@@ -35,7 +35,14 @@ suite('data requests', () => {
       store: project.store,
       settings: () => ({
         maxAttempts: 2,
-        agent: { kind: 'claude' },
+        agent: {
+          kind: 'claude',
+          model: null,
+          fallback: [],
+          fallbackAfter: 1,
+          fallbackWaitMs: null,
+        },
+        agents: {},
         defaultLabels: ['team'],
         templates: {},
         land: { target: null },

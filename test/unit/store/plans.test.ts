@@ -25,6 +25,8 @@ suite('plans', () => {
         runId: 'run',
         owner: 'me',
         agent: 'claude',
+        model: null,
+        step: 0,
         agentResumes,
         sessionId: `session-${sessions}`,
         plansFirst,

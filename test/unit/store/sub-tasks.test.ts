@@ -19,6 +19,8 @@ suite('sub-tasks', () => {
         runId: 'run',
         owner: 'me',
         agent: 'claude',
+        model: null,
+        step: 0,
         agentResumes: true,
         sessionId: 's',
         plansFirst: false,

@@ -1,6 +1,7 @@
 // Why a task is not running: sentences from facts, for every state.
 
 import assert from 'node:assert/strict';
+import { type AgentChoices, noFallback } from '../../../server/core/fallback.ts';
 import { type Hold, setHolds } from '../../../server/store/holds.ts';
 import { askQuestion } from '../../../server/store/questions.ts';
 import type { RunTable, TaskRow } from '../../../server/store/tables.ts';
@@ -19,12 +20,15 @@ suite('why', () => {
   let project: TestStore;
   setup(async () => {
     project = await memoryStore();
+    agents = noFallback;
   });
   teardown(() => project.close());
 
+  let agents: AgentChoices = noFallback;
+
   /** The sentences with titles in the place of ids. */
   async function ask(id: string, hasBackend = true): Promise<string[]> {
-    const facts = { nowMs: testStartMs, agentKind: 'claude', hasBackend };
+    const facts = { nowMs: testStartMs, agentKind: 'claude', agents, hasBackend };
     const reasons = await why(project.store.db, id, facts);
     const rows = await project.store.db.selectFrom('tasks').select(['id', 'title']).execute();
     const titles = new Map(rows.map((row) => [row.id, row.title]));
@@ -275,6 +279,32 @@ suite('why', () => {
         'run.released machine',
       ],
     );
+  });
+
+  test('names who takes over, and what has kept the agent before from doing it', async () => {
+    const { A = '' } = await addTasks(project, [{ title: 'A', fallback: 'command:big,codex' }]);
+    agents = { ...noFallback, limitWaitMs: 1_000 };
+    await run();
+    await attempt(A, 'failed', { failure_kind: 'agent_auth', error: 'not signed in' });
+    const takesOver =
+      'command:big takes over A from claude, whose attempt ended with: not signed in';
+    assert.deepEqual(await ask(A), [
+      takesOver,
+      'A is ready and a worker is free: it starts in a moment.',
+    ]);
+    await project.store.db
+      .insertInto('accounts')
+      .values([
+        { name: 'claude', limited_until_ms: testStartMs + 60_000 },
+        { name: 'command', limited_until_ms: testStartMs + 60_000 },
+      ])
+      .execute();
+    assert.match(
+      (await ask(A)).join(' '),
+      /account of command is out of quota until .* before\. codex takes over where its own account is free/,
+    );
+    agents = noFallback;
+    assert.doesNotMatch((await ask(A)).join(' '), /codex takes over/);
   });
 
   test('knows the time of the next try and the scope of the run', async () => {

@@ -11,6 +11,7 @@ export function attemptView(change: Partial<AttemptView> = {}): AttemptView {
     number: 1,
     state: 'running',
     agent: 'claude',
+    model: null,
     session_id: '00000000-0000-4000-8000-000000000000',
     branch: 'drover/print',
     base_sha: null,

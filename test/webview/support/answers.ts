@@ -69,6 +69,7 @@ function attemptOf(id: string): AttemptView {
     number: 1,
     state: 'running',
     agent: 'claude',
+    model: null,
     session_id: '00000000-0000-4000-8000-000000000000',
     branch: `drover/${id}`,
     base_sha: null,

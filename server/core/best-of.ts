@@ -1,0 +1,82 @@
+// Several candidates for one task: when there is something to choose, and what a rule chooses.
+
+import type { TaskStatus } from './state.ts';
+
+/** first-green: whichever passes the gate first; smallest-change: when all have ended, the least; person: somebody is asked. */
+export const chooseRules = ['first-green', 'smallest-change', 'person'] as const;
+export type ChooseRule = (typeof chooseRules)[number];
+
+export const bestOfMax = 8;
+
+export function isBestOf(count: number): boolean {
+  return Number.isInteger(count) && count >= 1 && count <= bestOfMax;
+}
+
+export interface Candidate {
+  readonly id: string;
+  readonly status: TaskStatus;
+  readonly reviewKind: string | null;
+  /** True when it is blocked by something that only a person ends. */
+  readonly isBlockedOutside: boolean;
+  /** Lines that its change adds and removes; null = not known. */
+  readonly changedLines: number | null;
+  readonly costUsd: number;
+}
+
+/** green: has passed the gate on its own tree; open: may still do so by itself; ended: needs a person, or is over. */
+export function standOf(candidate: Candidate): 'green' | 'open' | 'ended' {
+  switch (candidate.status) {
+    case 'needs_review':
+      return candidate.reviewKind === 'candidate' ? 'green' : 'ended';
+    case 'blocked':
+      return candidate.isBlockedOutside ? 'ended' : 'open';
+    case 'ready':
+    case 'claimed':
+    case 'in_progress':
+    case 'waiting':
+    case 'paused':
+      return 'open';
+    case 'conflict':
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+      return 'ended';
+  }
+}
+
+export type Choice =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'choose'; readonly id: string }
+  | { readonly kind: 'ask'; readonly ids: readonly string[] }
+  /** All have ended, and none has passed. */
+  | { readonly kind: 'none' };
+
+/** What the rule says now; the candidates come in the order in which they were made. */
+export function judgeCandidates(rule: ChooseRule, candidates: readonly Candidate[]): Choice {
+  const green = candidates.filter((candidate) => standOf(candidate) === 'green');
+  const [first] = green;
+  if (rule === 'first-green' && first !== undefined) return { kind: 'choose', id: first.id };
+  if (candidates.some((candidate) => standOf(candidate) === 'open')) return { kind: 'wait' };
+  if (first === undefined) return { kind: 'none' };
+  if (rule === 'person') return { kind: 'ask', ids: green.map(({ id }) => id) };
+  const best = green.toSorted(
+    (a, b) => sizeOf(a) - sizeOf(b) || a.costUsd - b.costUsd || green.indexOf(a) - green.indexOf(b),
+  );
+  return { kind: 'choose', id: (best[0] ?? first).id };
+}
+
+function sizeOf(candidate: Candidate): number {
+  return candidate.changedLines ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** Lines that a unified diff adds and removes. */
+export function changedLinesOf(diff: string): number {
+  let count = 0;
+  let isInHunk = false;
+  for (const line of diff.split('\n')) {
+    if (line.startsWith('diff --git ')) isInHunk = false;
+    else if (line.startsWith('@@ ')) isInHunk = true;
+    else if (isInHunk && (line.startsWith('+') || line.startsWith('-'))) count += 1;
+  }
+  return count;
+}
