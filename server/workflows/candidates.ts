@@ -315,7 +315,7 @@ async function askPerson(
     taskId: task.id,
     attempt: 0,
     requestId,
-    kind: 'review',
+    kind: 'question',
     text: `Which candidate is to land as ${task.id}? "drover diff <candidate>" shows its change.\n${lines.join('\n')}`,
     choices: green.map((row) => row.id),
   });
