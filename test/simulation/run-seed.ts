@@ -210,7 +210,9 @@ class Simulation {
     world.commands.rules = { ...world.commands.rules, flakyShare: 0, setupFailShare: 0 };
     world.settings = { ...world.settings, gateTimeoutMs: 60_000, budget: noBudgets };
     const stop = this.#repeat(() => this.#helpful.actKindly());
-    const quiet = await this.#until(settleMs, () => this.#isQuiet());
+    // Candidates are so many times the work, maybe for one worker.
+    const workMs = settleMs * world.settings.bestOf;
+    const quiet = await this.#until(workMs, () => this.#isQuiet());
     stop();
     if (!quiet) world.violate('stuck', 'a run does not end');
     else checkSettled(world);

@@ -12,7 +12,7 @@ export class DroverCommand extends Command {
       .replace(/^error: /u, '')
       .replace(/\.?\n(\(Did you mean [^\n]*\?\))$/u, ' $1')
       .replace(/\.$/u, '');
-    const sentence = `error: ${what}; ${this.remedyFor(options?.code)}.`;
+    const sentence = `error: ${what}; ${this.remedyFor(options?.code, what)}.`;
     return super.error(sentence, options);
   }
 
@@ -25,11 +25,11 @@ export class DroverCommand extends Command {
     return this.error('a command is missing', { code: 'commander.help' });
   }
 
-  private remedyFor(code: string | undefined): string {
+  private remedyFor(code: string | undefined, what: string): string {
     const path = pathOf(this);
     switch (code) {
       case 'commander.missingArgument':
-        return `write: ${path} ${this.operands()}`;
+        return `write: ${path} ${this.operands(what)}`;
       case 'commander.excessArguments':
         return `write: ${`${path} ${this.operands()}`.trim()} (a text of several words needs quotes)`;
       case 'commander.help':
@@ -45,9 +45,13 @@ export class DroverCommand extends Command {
     }
   }
 
-  private operands(): string {
+  /** One that is missing is needed here, also where it could be left out otherwise. */
+  private operands(missing = ''): string {
     return this.registeredArguments
-      .map((argument) => (argument.required ? `<${argument.name()}>` : `[${argument.name()}]`))
+      .map((argument) => {
+        const name = argument.name();
+        return argument.required || missing.includes(`'${name}'`) ? `<${name}>` : `[${name}]`;
+      })
       .join(' ');
   }
 }
