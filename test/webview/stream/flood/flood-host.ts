@@ -3,7 +3,7 @@
 
 import type { LogPageView, TaskView } from '../../../../server/protocol/views.ts';
 import type { HostState } from '../../../../webview/messages/messages.ts';
-import { connectHost, type Host } from '../../../../webview/shared/host.ts';
+import { connectHost, type Host, type Push } from '../../../../webview/shared/host.ts';
 
 const lineBytes = 100;
 const waitStepMs = 10;
@@ -50,15 +50,22 @@ export function floodHost(flood: Flood): Host {
     // VS Code hands messages over as structured clones.
     return structuredClone(page(from, Math.min(linesNow(), from + limit)));
   };
+  const listeners = new Set<(push: Push) => void>();
   return {
     backend: (name, params) => {
       if (name === 'log.read') return read(params as never) as never;
       return Promise.resolve([]) as never;
     },
-    action: (name, params) =>
-      name === 'hello' ? (Promise.resolve(stateOf(flood)) as never) : wire.action(name, params),
+    action: (name, params) => {
+      if (name !== 'hello') return wire.action(name, params);
+      for (const listener of listeners) listener({ type: 'state', state: stateOf(flood) });
+      return Promise.resolve({}) as never;
+    },
     select: () => {},
-    onPush: () => () => {},
+    onPush: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     memory: { get: () => undefined, set: () => {} },
   };
 }
