@@ -18,8 +18,27 @@ export class Waiters {
     return this.#byId.has(id);
   }
 
+  /**
+   * Waits, unless the look finds that it has ended. `onWaiting` is called when there is somebody to wait for. An end
+   * between the look and the wait is not missed: who waits is registered before.
+   */
+  async wait(
+    id: string,
+    look: () => Promise<WorkflowInfo | null>,
+    onWaiting: () => void,
+  ): Promise<WorkflowInfo> {
+    const { ended, giveUp } = this.#add(id);
+    ended.catch(() => undefined); // It may be rejected before anybody awaits it below.
+    const info = await look();
+    if (info === null || isEnded(info)) giveUp();
+    if (info === null) throw new Error(`there is no workflow ${id}`);
+    if (isEnded(info)) return info;
+    onWaiting();
+    return await ended;
+  }
+
   /** The promise, and a function that gives the waiting up. */
-  add(id: string): { readonly ended: Promise<WorkflowInfo>; readonly giveUp: () => void } {
+  #add(id: string): { readonly ended: Promise<WorkflowInfo>; readonly giveUp: () => void } {
     const waiting = this.#byId.get(id) ?? new Set<Waiter>();
     this.#byId.set(id, waiting);
     let waiter: Waiter | undefined;
@@ -45,4 +64,8 @@ export class Waiters {
     this.#byId.clear();
     for (const waiter of all) waiter.reject(error);
   }
+}
+
+export function isEnded({ state }: Pick<WorkflowInfo, 'state'>): boolean {
+  return state === 'succeeded' || state === 'failed' || state === 'cancelled';
 }

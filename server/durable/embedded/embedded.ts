@@ -15,11 +15,11 @@ import type {
   WorkflowInfo,
 } from '../port.ts';
 import { WorkflowRun, type RunContext, type StopCause } from '../run.ts';
-import { Waiters } from '../waiters.ts';
+import { ClaimSteps } from '../step-store.ts';
+import { isEnded, Waiters } from '../waiters.ts';
 import { claimWork } from './claim.ts';
 import * as statements from './statements.ts';
 import type { ClaimedRow, Db, Fence, Outcome, WorkflowRow } from './statements.ts';
-import { EmbeddedStepStore } from './step-store.ts';
 import type { DurableTables } from './tables.ts';
 import { isDatabaseTrouble } from './trouble.ts';
 
@@ -155,15 +155,11 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
 
   async wait(id: string): Promise<WorkflowInfo> {
     if (this.#closed !== null) throw new Error('the durable adapter is closed');
-    // Registered before the look, so that an end between the two is not missed.
-    const { ended, giveUp } = this.#waiters.add(id);
-    ended.catch(() => undefined); // It may be rejected by `close` before anybody awaits it below.
-    const info = await this.get(id);
-    if (info === null || isEnded(info)) giveUp();
-    if (info === null) throw new Error(`there is no workflow ${id}`);
-    if (isEnded(info)) return info;
-    this.#scheduleTick();
-    return ended;
+    return await this.#waiters.wait(
+      id,
+      () => this.get(id),
+      () => this.#scheduleTick(),
+    );
   }
 
   async launch(): Promise<void> {
@@ -247,7 +243,12 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
   #begin(row: ClaimedRow, memos: Map<string, string | null>): void {
     const { db, clock, processId } = this.#options;
     const fence = { id: row.id, owner: processId, epoch: row.epoch };
-    const store = new EmbeddedStepStore<Tx>(db, clock, fence);
+    const store = new ClaimSteps<DurableTables, Tx>(db, db, {
+      workflowId: row.id,
+      insert: (at, name, output) => statements.insertStep(at, fence, name, output, clock.now()),
+      mayCommit: (at) => statements.mayCommit(at, fence),
+      isTrouble: isDatabaseTrouble,
+    });
     const run = new WorkflowRun<Tx>(this.#context, row.id, store, memos);
     if (this.#closed !== null) run.stop('closing');
     const done = this.#runToEnd(run, fence, row);
@@ -365,8 +366,4 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
 function toInfo(row: WorkflowRow): WorkflowInfo {
   const { id, name, queue, state, result, error } = row;
   return { id, name, queue, state, result: fromJson(result) ?? null, error };
-}
-
-function isEnded({ state }: Pick<WorkflowInfo, 'state'>): boolean {
-  return state === 'succeeded' || state === 'failed' || state === 'cancelled';
 }

@@ -195,15 +195,11 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
 
   async wait(id: string): Promise<WorkflowInfo> {
     if (this.#closed !== null) throw new Error('the durable adapter is closed');
-    // Registered before the look, so that an end between the two is not missed.
-    const { ended, giveUp } = this.#waiters.add(id);
-    ended.catch(() => undefined); // It may be rejected by `close` before anybody awaits it below.
-    const info = await this.get(id);
-    if (info === null || isEnded(info)) giveUp();
-    if (info === null) throw new Error(`there is no workflow ${id}`);
-    if (isEnded(info)) return info;
-    this.#scheduleTick();
-    return ended;
+    return await this.#waiters.wait(
+      id,
+      () => this.get(id),
+      () => this.#scheduleTick(),
+    );
   }
 
   async launch(): Promise<void> {
@@ -373,8 +369,4 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
 function toInfo(row: WorkflowRow): WorkflowInfo {
   const { id, name, queue, state, result, error } = row;
   return { id, name, queue, state, result: fromJson(result) ?? null, error };
-}
-
-function isEnded({ state }: Pick<WorkflowInfo, 'state'>): boolean {
-  return state === 'succeeded' || state === 'failed' || state === 'cancelled';
 }
