@@ -41,6 +41,7 @@ interface Reading {
 }
 
 const chunkBytes = 256 * 1024;
+const pageEvents = 1_000;
 /** A page never holds more than this, however large its events are. */
 const pageBytesMax = 16 * 1024 * 1024;
 /** How far back is looked first for a page that ends somewhere. */
@@ -52,6 +53,16 @@ export function readLog(path: string, options: ReadLogOptions): LogPage {
   const { fromOffset, limit, bytesMax = pageBytesMax } = options;
   const until = Number.MAX_SAFE_INTEGER;
   return readForwards(partsOf(path), Math.max(0, fromOffset), { limit, bytesMax, until });
+}
+
+/** All events that are stored, page by page, so that a large log never stands in memory whole. */
+export function* eventsOfLog(path: string): Generator<LoggedEvent> {
+  for (let offset = 0; ;) {
+    const page = readLog(path, { fromOffset: offset, limit: pageEvents });
+    yield* page.events;
+    offset = page.nextOffset;
+    if (page.atEnd || page.events.length === 0) return;
+  }
 }
 
 function readForwards(

@@ -25,6 +25,13 @@ export interface Usage {
   readonly costUsd: number | null;
 }
 
+export const noUsage: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  costUsd: null,
+};
+
 /** One line of an attempt's log after parsing: what `drover log --json` prints and the panels show. */
 export type AgentEvent =
   | {

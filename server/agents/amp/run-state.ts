@@ -2,9 +2,8 @@
 // rest. So the outcome is the same after any crash of ours.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { readLog } from '../event-log-reader.ts';
-import type { AgentEvent, Usage } from '../port.ts';
-import { noUsage } from '../claude/usage.ts';
+import { eventsOfLog } from '../event-log-reader.ts';
+import { noUsage, type AgentEvent, type Usage } from '../port.ts';
 import { parseLine, textAt } from '../claude/wire.ts';
 import type { AmpResult } from './translate.ts';
 
@@ -49,7 +48,6 @@ export const noFacts: LogFacts = { usage: noUsage, openTools: new Set(), plainTa
 
 const plainCharsMax = 4_096;
 const openToolsMax = 1_000;
-const pageEvents = 1_000;
 const leftoverCharsMax = 1_000_000;
 
 export function withEvent(facts: LogFacts, event: AgentEvent): LogFacts {
@@ -84,12 +82,8 @@ export function withEvent(facts: LogFacts, event: AgentEvent): LogFacts {
 
 export function factsOfLog(logPath: string): LogFacts {
   let facts = noFacts;
-  for (let offset = 0; ;) {
-    const page = readLog(logPath, { fromOffset: offset, limit: pageEvents });
-    for (const event of page.events) facts = withEvent(facts, event);
-    offset = page.nextOffset;
-    if (page.atEnd || page.events.length === 0) return facts;
-  }
+  for (const event of eventsOfLog(logPath)) facts = withEvent(facts, event);
+  return facts;
 }
 
 /** The thread that a process had begun whose lines nobody has read. */

@@ -4,16 +4,17 @@ import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { failure } from '../../core/failure.ts';
-import { readLog } from '../event-log-reader.ts';
+import { eventsOfLog } from '../event-log-reader.ts';
 import { findProgram } from '../find-program.ts';
-import type {
-  AgentDriver,
-  AgentHost,
-  AgentOutcome,
-  AgentRequest,
-  AgentSettings,
-  ProcessTable,
-  Usage,
+import {
+  noUsage,
+  type AgentDriver,
+  type AgentHost,
+  type AgentOutcome,
+  type AgentRequest,
+  type AgentSettings,
+  type ProcessTable,
+  type Usage,
 } from '../port.ts';
 import { maskOutcome } from '../outcome-mask.ts';
 import { removeRawFiles } from '../run-files.ts';
@@ -28,7 +29,6 @@ import { takeLeftoverLines } from './leftovers.ts';
 import { claudeOutcome, type ClaudeEnd } from './outcome.ts';
 import { lockSession, type SessionLock } from './session-lock.ts';
 import { ClaudeSession, type OwnEnd } from './session.ts';
-import { noUsage } from './usage.ts';
 
 export interface ClaudeDeps {
   readonly processTable: ProcessTable;
@@ -195,12 +195,8 @@ async function runProcess(claude: ClaudeRun, resume: boolean): Promise<ProcessRe
 /** Running total of this log: a resumed part goes on counting. */
 function usageInLog(logPath: string): Usage {
   let usage = noUsage;
-  for (let offset = 0; ;) {
-    const page = readLog(logPath, { fromOffset: offset, limit: 1_000 });
-    usage = page.events.findLast((event) => event.type === 'usage')?.usage ?? usage;
-    offset = page.nextOffset;
-    if (page.atEnd || page.events.length === 0) return usage;
-  }
+  for (const event of eventsOfLog(logPath)) if (event.type === 'usage') ({ usage } = event);
+  return usage;
 }
 
 async function followProcess(

@@ -1,15 +1,8 @@
 // What a run has used so far. Claude Code reports increments with each result; a turn that was killed has none, so
 // the usage of its messages stands in as an estimate (no cost).
 
-import type { Usage } from '../port.ts';
+import { noUsage, type Usage } from '../port.ts';
 import { asObject, numberAt, objectAt, type Json } from './wire.ts';
-
-export const noUsage: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  costUsd: null,
-};
 
 export function addUsage(a: Usage, b: Usage): Usage {
   return {

@@ -1,7 +1,7 @@
 // What a run came to so far, folded from its events: from those of the log after a crash, and from each new one.
 
-import { readLog } from '../event-log-reader.ts';
-import type { AgentEvent, Usage } from '../port.ts';
+import { eventsOfLog } from '../event-log-reader.ts';
+import { noUsage, type AgentEvent, type Usage } from '../port.ts';
 import { isDenial } from './headless-events.ts';
 
 export interface RunFacts {
@@ -20,12 +20,10 @@ export interface RunFacts {
   readonly hasExit: boolean;
 }
 
-const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, costUsd: null };
 const summaryCharsMax = 16_000;
 const stderrCharsMax = 4_096;
 const openCallsMax = 1_000;
 const deniedToolsMax = 100;
-const pageEvents = 1_000;
 
 export const noFacts: RunFacts = {
   turns: 0,
@@ -79,10 +77,6 @@ export function withEvent(facts: RunFacts, event: AgentEvent): RunFacts {
 
 export function factsOfLog(logPath: string): RunFacts {
   let facts = noFacts;
-  for (let offset = 0; ;) {
-    const page = readLog(logPath, { fromOffset: offset, limit: pageEvents });
-    for (const event of page.events) facts = withEvent(facts, event);
-    offset = page.nextOffset;
-    if (page.atEnd || page.events.length === 0) return facts;
-  }
+  for (const event of eventsOfLog(logPath)) facts = withEvent(facts, event);
+  return facts;
 }

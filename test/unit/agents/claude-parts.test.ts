@@ -15,9 +15,8 @@ import {
 import { lockSession } from '../../../server/agents/claude/session-lock.ts';
 import { uuidFor } from '../../../server/agents/claude/session.ts';
 import { toolTitle, Translator } from '../../../server/agents/claude/translate.ts';
-import { noUsage } from '../../../server/agents/claude/usage.ts';
 import { objectsAt, type Json } from '../../../server/agents/claude/wire.ts';
-import type { AgentOutcome, AgentSettings } from '../../../server/agents/port.ts';
+import { noUsage, type AgentOutcome, type AgentSettings } from '../../../server/agents/port.ts';
 
 const settings: AgentSettings = {
   kind: 'claude',

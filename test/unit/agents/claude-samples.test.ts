@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { claudeOutcome, type EndFacts } from '../../../server/agents/claude/outcome.ts';
 import { Translator, type Notice } from '../../../server/agents/claude/translate.ts';
-import { noUsage } from '../../../server/agents/claude/usage.ts';
 import { parseLine } from '../../../server/agents/claude/wire.ts';
-import type { AgentEvent, AgentOutcome } from '../../../server/agents/port.ts';
+import { noUsage, type AgentEvent, type AgentOutcome } from '../../../server/agents/port.ts';
 
 interface Played {
   readonly translator: Translator;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { AmpTranslator, type AmpNews } from '../../../../server/agents/amp/translate.ts';
-import { noUsage } from '../../../../server/agents/claude/usage.ts';
+import { noUsage } from '../../../../server/agents/port.ts';
 
 function translate(...lines: (object | string)[]): AmpNews[] {
   const translator = new AmpTranslator({ cwd: '/w', resumed: false, usageBefore: noUsage });
