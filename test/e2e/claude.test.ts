@@ -3,16 +3,13 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureAgents } from '../agents-under-test/install.mjs';
-import type { FakeModelApi } from '../doubles/fake-model-api/fake-model-api.mjs';
 import {
-  assertOnlyDummy,
   claudeEnvironment,
   conversation,
   dummyKey,
   goesOn,
   says,
-  startModelApi,
+  useClaude,
   writes,
 } from './support/claude-project.ts';
 import { eventually } from './support/eventually.ts';
@@ -24,26 +21,14 @@ import { useProjects } from './support/suite-projects.ts';
 suite('Claude Code through drover run', function () {
   this.timeout(300_000);
   const project = useProjects();
-  let claude: string;
-  let fake: FakeModelApi;
-  suiteSetup(async function () {
-    this.timeout(600_000);
-    claude = (await ensureAgents()).claude;
-  });
-  setup(async () => {
-    fake = await startModelApi();
-  });
-  teardown(async () => {
-    await fake.close();
-    assertOnlyDummy(fake);
-  });
+  const real = useClaude();
 
   test('six tasks, three workers: asked, killed, overloaded, and all of them land', async () => {
     const bash = {
       name: 'Bash',
       input: { command: 'sh -c "date > c2-by-bash.txt"', description: 'x' },
     };
-    fake.setScript({
+    real.fake.setScript({
       conversations: [
         goesOn('c3', [says('Gone on to the end.')]),
         conversation('c1', [writes('c1'), says('Wrote c1.')]),
@@ -58,7 +43,7 @@ suite('Claude Code through drover run', function () {
         conversation('c6', [writes('c6'), says('Wrote c6.')]),
       ],
     });
-    const here = project({ env: claudeEnvironment(claude, fake) });
+    const here = project({ env: claudeEnvironment(real.claude, real.fake) });
     await beginPlan(here, [
       'c1',
       { id: 'c2', blocked_by: ['c1'] },
@@ -75,7 +60,7 @@ suite('Claude Code through drover run', function () {
       return place !== null && existsSync(join(place, 'c3.txt'));
     });
     const victims = processesOf(here.folder, 'DROVER_TASK_ID=c3').filter(({ what }) =>
-      what.startsWith(claude),
+      what.startsWith(real.claude),
     );
     assert.equal(victims.length, 1, JSON.stringify(victims));
     for (const { pid } of victims) process.kill(pid, 'SIGKILL');
@@ -95,7 +80,7 @@ suite('Claude Code through drover run', function () {
     assert.equal(here.git('ls-files', 'c2-by-bash.txt'), 'c2-by-bash.txt');
 
     const sessions = new Map<string, Set<string | undefined>>();
-    for (const { conversation: name = '', session } of fake.requests) {
+    for (const { conversation: name = '', session } of real.fake.requests) {
       const id = name.split(' ')[0] ?? '';
       sessions.set(id, (sessions.get(id) ?? new Set()).add(session));
     }
@@ -121,7 +106,7 @@ suite('Claude Code through drover run', function () {
       message: 'usage limit',
       headers: { 'anthropic-ratelimit-unified-status': 'rejected' },
     };
-    fake.setScript({
+    real.fake.setScript({
       conversations: [
         goesOn('w1', [says('Gone on after the limit.')]),
         conversation('w1', [writes('w1'), { say: 'never', faults: [{ ...limit }] }, says('x')]),
@@ -129,7 +114,7 @@ suite('Claude Code through drover run', function () {
       ],
     });
     const here = project({
-      env: { ...claudeEnvironment(claude, fake), CLAUDE_CODE_MAX_RETRIES: '0' },
+      env: { ...claudeEnvironment(real.claude, real.fake), CLAUDE_CODE_MAX_RETRIES: '0' },
     });
     await beginPlan(here, [{ id: 'w1', priority: 'high' }, 'w2']);
     const run = here.start(['run', '--workers', '1', '--json'], { timeoutMs: 200_000 });
@@ -142,14 +127,14 @@ suite('Claude Code through drover run', function () {
     const { reasons } = await here.json<{ reasons: string[] }>(['why', 'w2']);
     assert.match(reasons.join(' '), /limit|quota/);
     assert.equal(
-      fake.requests.some(({ conversation: name }) => name === 'w2'),
+      real.fake.requests.some(({ conversation: name }) => name === 'w2'),
       false,
     );
     const done = await run.ended;
     assert.equal(done.code, 0, `${done.stdout.slice(-4000)}\n${done.stderr}`);
     assert.deepEqual([...landedTasks(here)].sort(), ['w1', 'w2']);
     assert.equal((await here.task('w1')).attempts, 0);
-    const own = fake.requests.filter(({ conversation: name = '' }) => name.startsWith('w1'));
+    const own = real.fake.requests.filter(({ conversation: name = '' }) => name.startsWith('w1'));
     assert.equal(new Set(own.map(({ session }) => session)).size, 1);
   });
 });

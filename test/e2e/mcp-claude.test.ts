@@ -1,14 +1,11 @@
 // The real Claude Code finds Drover's tools by our configuration, and what it adds with them runs and lands.
 
 import assert from 'node:assert/strict';
-import { ensureAgents } from '../agents-under-test/install.mjs';
-import type { FakeModelApi } from '../doubles/fake-model-api/fake-model-api.mjs';
 import {
-  assertOnlyDummy,
   claudeEnvironment,
   conversation,
   says,
-  startModelApi,
+  useClaude,
   writes,
 } from './support/claude-project.ts';
 import { landedTasks } from './support/history.ts';
@@ -18,26 +15,14 @@ import { useProjects } from './support/suite-projects.ts';
 suite('tools for Claude Code', function () {
   this.timeout(300_000);
   const project = useProjects();
-  let claude: string;
-  let fake: FakeModelApi;
-  suiteSetup(async function () {
-    this.timeout(600_000);
-    claude = (await ensureAgents()).claude;
-  });
-  setup(async () => {
-    fake = await startModelApi();
-  });
-  teardown(async () => {
-    await fake.close();
-    assertOnlyDummy(fake);
-  });
+  const real = useClaude();
 
   test('two sub-tasks and a follow-up, without a question to anybody', async () => {
     const tool = (name: string, input: object): { name: string; input: object } => ({
       name: `mcp__drover__${name}`,
       input,
     });
-    fake.setScript({
+    real.fake.setScript({
       conversations: [
         conversation('m1', [
           { tools: [tool('read_task', {})] },
@@ -61,7 +46,7 @@ suite('tools for Claude Code', function () {
         },
       ],
     });
-    const here = project({ env: claudeEnvironment(claude, fake) });
+    const here = project({ env: claudeEnvironment(real.claude, real.fake) });
     await beginPlan(here, ['m1']);
     await here.expect(0, ['run', '--workers', '2'], { timeoutMs: 200_000 });
     const { tasks, questions } = await here.status();

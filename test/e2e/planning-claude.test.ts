@@ -1,14 +1,12 @@
 // The real Claude Code plans in its own mode, is sent back, and builds by the approved plan: one conversation.
 
 import assert from 'node:assert/strict';
-import { ensureAgents } from '../agents-under-test/install.mjs';
-import type { FakeModelApi, Step } from '../doubles/fake-model-api/fake-model-api.mjs';
+import type { Step } from '../doubles/fake-model-api/fake-model-api.mjs';
 import {
-  assertOnlyDummy,
   claudeEnvironment,
   conversation,
   says,
-  startModelApi,
+  useClaude,
   writes,
 } from './support/claude-project.ts';
 import { landedTasks } from './support/history.ts';
@@ -18,19 +16,7 @@ import { useProjects } from './support/suite-projects.ts';
 suite('Claude Code plans first', function () {
   this.timeout(300_000);
   const project = useProjects();
-  let claude: string;
-  let fake: FakeModelApi;
-  suiteSetup(async function () {
-    this.timeout(600_000);
-    claude = (await ensureAgents()).claude;
-  });
-  setup(async () => {
-    fake = await startModelApi();
-  });
-  teardown(async () => {
-    await fake.close();
-    assertOnlyDummy(fake);
-  });
+  const real = useClaude();
 
   test('nothing is written while it plans, nobody is asked, and the session goes on to build', async () => {
     const handIn: Step = {
@@ -41,14 +27,14 @@ suite('Claude Code plans first', function () {
       match: { prompt: words, hasTools: true },
       steps,
     });
-    fake.setScript({
+    real.fake.setScript({
       conversations: [
         told('## The Approved Plan', 'p1 builds', [writes('p1'), says('Wrote p1.')]),
         told('## Your Plan Was Sent Back', 'p1 again', [says('# Second plan\n\n1. B')]),
         conversation('p1', [writes('p1'), handIn, says('Handed in.')]),
       ],
     });
-    const here = project({ env: claudeEnvironment(claude, fake) });
+    const here = project({ env: claudeEnvironment(real.claude, real.fake) });
     await beginPlan(here, [{ id: 'p1', plan: true }]);
     await here.expect(2, ['run']);
     const first = await here.task('p1');
@@ -63,7 +49,7 @@ suite('Claude Code plans first', function () {
     assert.deepEqual(landedTasks(here), ['p1']);
     assert.equal(here.read('repo/p1.txt'), 'work of p1\n');
     assert.equal((await here.task('p1')).attempts, 0);
-    const own = fake.requests.filter(({ conversation: name = '' }) => name.startsWith('p1'));
+    const own = real.fake.requests.filter(({ conversation: name = '' }) => name.startsWith('p1'));
     assert.equal(new Set(own.map(({ session }) => session)).size, 1);
     assert.match(await here.expect(0, ['log', 'p1', '--prompt']), /# Second plan/);
   });

@@ -1,6 +1,7 @@
 // A project whose agent is the real Claude Code, with a model API on loopback: no account, no network, no money.
 
 import assert from 'node:assert/strict';
+import { ensureAgents } from '../../agents-under-test/install.mjs';
 import {
   type Conversation,
   type FakeModelApi,
@@ -18,6 +19,30 @@ export function claudeEnvironment(claude: string, fake: FakeModelApi): Record<st
     ANTHROPIC_BASE_URL: fake.url,
     ANTHROPIC_API_KEY: dummyKey,
   };
+}
+
+export interface RealClaude {
+  /** Its program. */
+  readonly claude: string;
+  /** Of the running test; after it, it is looked at whether it was asked nothing else. */
+  readonly fake: FakeModelApi;
+}
+
+/** Call in a suite: the real Claude Code, installed once, and a model API for each test. */
+export function useClaude(): RealClaude {
+  const real = {} as { claude: string; fake: FakeModelApi };
+  suiteSetup(async function () {
+    this.timeout(600_000);
+    real.claude = (await ensureAgents()).claude;
+  });
+  setup(async () => {
+    real.fake = await startModelApi();
+  });
+  teardown(async () => {
+    await real.fake.close();
+    assertOnlyDummy(real.fake);
+  });
+  return real;
 }
 
 export async function startModelApi(): Promise<FakeModelApi> {
