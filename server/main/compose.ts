@@ -113,6 +113,8 @@ async function load(
 }
 
 export interface Project {
+  /** Names this machine in the fleet; '' = nobody else works on the plan. */
+  readonly machineId: string;
   readonly places: ProjectPlaces;
   readonly live: LiveSettings;
   readonly store: Store;
@@ -142,7 +144,7 @@ export async function openProject(
     await store.close();
     helper.close();
   };
-  return { places, live, store: store.store, git: opened.value, helper, close };
+  return { machineId: '', places, live, store: store.store, git: opened.value, helper, close };
 }
 
 /** What must never be stored: secret values of the environment, and those that only the agent is given. */
@@ -191,6 +193,7 @@ export function composeEngine(
   const secrets = (): string[] => secretsOf(live);
   const mask = (text: string): string => maskOf(live)(text);
   const engine = createEngine({
+    machineId: project.machineId,
     store,
     durable,
     git,

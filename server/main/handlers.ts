@@ -151,7 +151,8 @@ function freeBytesAt(root: string): number | null {
 }
 
 function worktreeParts(project: Project): Parameters<typeof listWorktrees>[0] {
-  return { store: project.store, git: project.git, sizeOf };
+  const { machineId, store, git } = project;
+  return { machineId, store, git, sizeOf };
 }
 
 function worktreeView(facts: WorktreeFacts): WorktreeView {

@@ -18,7 +18,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'tasks', key: ['id'] },
   { table: 'task_dependencies', key: ['task_id', 'blocked_by'] },
   { table: 'worktrees', key: ['task_id'] },
-  { table: 'slots', key: ['path'] },
+  { table: 'slots', key: ['machine', 'path'] },
   { table: 'attempts', key: ['task_id', 'number'] },
   { table: 'events', key: ['seq'] },
   { table: 'questions', key: ['id'] },
@@ -31,6 +31,8 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'spending', key: ['task_id', 'attempt', 'part', 'day'] },
   { table: 'holds', key: ['scope'] },
   { table: 'task_plans', key: ['task_id', 'number'] },
+  { table: 'machines', key: ['id'] },
+  { table: 'log_parts', key: ['file', 'start'] },
 ];
 
 /** Tables whose rows have an order of their making, which is moved with them. */

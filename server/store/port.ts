@@ -89,10 +89,12 @@ export {
   endAllUpkeep,
   endUpkeep,
   forgetSlot,
+  type HeldSlot,
   holdForUpkeep,
   leaseSlot,
   releaseSlot,
   setSlotFingerprint,
+  type SlotPlace,
 } from './slots.ts';
 export {
   addHint,

@@ -137,8 +137,32 @@ const planStatements: readonly string[] = [
   `ALTER TABLE attempts ADD COLUMN planning INTEGER NOT NULL DEFAULT 0`,
 ];
 
+/**
+ * Tables of the sixth version: the machines of a fleet, whose worktrees are whose, and what agents write, for readers on
+ * other machines. '' is the one machine of a project that shares its plan with nobody.
+ */
+const fleetStatements: readonly string[] = [
+  `CREATE TABLE machines (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, labels TEXT NOT NULL DEFAULT '[]', state TEXT NOT NULL,
+    agents_max INTEGER NOT NULL, room INTEGER NOT NULL, note TEXT, version TEXT NOT NULL,
+    joined_at_ms INTEGER NOT NULL, alive_until_ms INTEGER NOT NULL) WITHOUT ROWID`,
+  `ALTER TABLE slots RENAME TO slots_before`,
+  `CREATE TABLE slots (
+    machine TEXT NOT NULL DEFAULT '', path TEXT NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,
+    task_id TEXT, attempt INTEGER, setup_fingerprint TEXT, created_at INTEGER NOT NULL,
+    last_used_at INTEGER NOT NULL, PRIMARY KEY (machine, path))`,
+  `INSERT INTO slots (path, number, kind, task_id, attempt, setup_fingerprint, created_at, last_used_at)
+    SELECT path, number, kind, task_id, attempt, setup_fingerprint, created_at, last_used_at FROM slots_before`,
+  `DROP TABLE slots_before`,
+  `ALTER TABLE attempts ADD COLUMN machine TEXT NOT NULL DEFAULT ''`,
+  `CREATE INDEX attempts_machine ON attempts(machine, state)`,
+  `CREATE TABLE log_parts (
+    file TEXT NOT NULL, start INTEGER NOT NULL, size INTEGER NOT NULL, text TEXT NOT NULL,
+    at_ms INTEGER NOT NULL, PRIMARY KEY (file, start)) WITHOUT ROWID`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 5;
+export const schemaVersion = 6;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -161,6 +185,10 @@ export async function addPlans<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, planStatements);
 }
 
+export async function addFleet<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, fleetStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -180,4 +208,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 3, name: 'what is used up, and why nothing starts', up: addBudgetTables },
   { version: 4, name: 'who takes over from an agent, and candidates', up: addFallback },
   { version: 5, name: 'plans that wait for a person', up: addPlans },
+  { version: 6, name: 'the machines of a fleet', up: addFleet },
 ];

@@ -4,6 +4,8 @@ import type { StoreSources } from './feed.ts';
 import type { SlotRow, Tx } from './tables.ts';
 
 export interface SlotWish {
+  /** Whose disk; '' = the project's only machine. */
+  readonly machine: string;
   readonly kind: 'task' | 'gate';
   readonly taskId: string;
   readonly attempt: number;
@@ -17,6 +19,7 @@ export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): 
   const held = await tx
     .selectFrom('slots')
     .selectAll()
+    .where('machine', '=', wish.machine)
     .where('kind', '=', wish.kind)
     .where('task_id', '=', wish.taskId)
     .executeTakeFirst();
@@ -25,6 +28,7 @@ export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): 
     (await tx
       .selectFrom('slots')
       .selectAll()
+      .where('machine', '=', wish.machine)
       .where('kind', '=', wish.kind)
       .where('task_id', 'is', null)
       .orderBy('last_used_at', 'desc')
@@ -35,6 +39,7 @@ export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): 
     await tx
       .updateTable('slots')
       .set({ task_id: wish.taskId, attempt: wish.attempt, last_used_at: nowS })
+      .where('machine', '=', free.machine)
       .where('path', '=', free.path)
       .execute();
     return { ...free, task_id: wish.taskId, attempt: wish.attempt, last_used_at: nowS };
@@ -46,12 +51,14 @@ async function newSlot(tx: Tx, wish: SlotWish, nowS: number): Promise<SlotRow> {
   const numbers = await tx
     .selectFrom('slots')
     .select('number')
+    .where('machine', '=', wish.machine)
     .where('kind', '=', wish.kind)
     .execute();
   const used = new Set(numbers.map((row) => row.number));
   let number = 1;
   while (used.has(number)) number += 1;
   const slot: SlotRow = {
+    machine: wish.machine,
     path: wish.pathOf(wish.kind, number),
     number,
     kind: wish.kind,
@@ -76,18 +83,25 @@ export async function releaseSlot(tx: Tx, kind: 'task' | 'gate', taskId: string)
 
 const upkeepPrefix = 'upkeep:';
 
+/** A worktree on the disk of one machine. */
+export interface SlotPlace {
+  readonly machine: string;
+  readonly path: string;
+}
+
+export interface HeldSlot extends SlotPlace {
+  readonly holder: string | null;
+}
+
 /**
  * Takes a slot for work on the worktree itself, so that no task gets it meanwhile: only while the same holder (null:
  * nobody) has it as when it was looked at. False: somebody was faster.
  */
-export async function holdForUpkeep(
-  tx: Tx,
-  slot: { readonly path: string; readonly holder: string | null },
-  name: string,
-): Promise<boolean> {
+export async function holdForUpkeep(tx: Tx, slot: HeldSlot, name: string): Promise<boolean> {
   const taken = await tx
     .updateTable('slots')
     .set({ task_id: `${upkeepPrefix}${name}` })
+    .where('machine', '=', slot.machine)
     .where('path', '=', slot.path)
     .where('task_id', slot.holder === null ? 'is' : '=', slot.holder)
     .executeTakeFirst();
@@ -95,39 +109,43 @@ export async function holdForUpkeep(
 }
 
 /** Gives a slot back to whoever had it. */
-export async function endUpkeep(
-  tx: Tx,
-  slot: { readonly path: string; readonly holder: string | null },
-): Promise<void> {
+export async function endUpkeep(tx: Tx, slot: HeldSlot): Promise<void> {
   await tx
     .updateTable('slots')
     .set({ task_id: slot.holder })
+    .where('machine', '=', slot.machine)
     .where('path', '=', slot.path)
     .where('task_id', 'like', `${upkeepPrefix}%`)
     .execute();
 }
 
 /** After the death of a backend: what it held for upkeep is free. */
-export async function endAllUpkeep(tx: Tx): Promise<void> {
+export async function endAllUpkeep(tx: Tx, machine: string): Promise<void> {
   await tx
     .updateTable('slots')
     .set({ task_id: null })
+    .where('machine', '=', machine)
     .where('task_id', 'like', `${upkeepPrefix}%`)
     .execute();
 }
 
 export async function setSlotFingerprint(
   tx: Tx,
-  path: string,
+  slot: SlotPlace,
   fingerprint: string | null,
 ): Promise<void> {
   await tx
     .updateTable('slots')
     .set({ setup_fingerprint: fingerprint })
-    .where('path', '=', path)
+    .where('machine', '=', slot.machine)
+    .where('path', '=', slot.path)
     .execute();
 }
 
-export async function forgetSlot(tx: Tx, path: string): Promise<void> {
-  await tx.deleteFrom('slots').where('path', '=', path).execute();
+export async function forgetSlot(tx: Tx, slot: SlotPlace): Promise<void> {
+  await tx
+    .deleteFrom('slots')
+    .where('machine', '=', slot.machine)
+    .where('path', '=', slot.path)
+    .execute();
 }

@@ -102,6 +102,8 @@ export interface DependencyTable {
 
 /** Pool slots; `task_id` is null while a slot is free. Kept beside the design's `worktrees`, which is keyed by task. */
 export interface SlotTable {
+  /** Whose disk it is on; '' = the project's only machine. */
+  machine: Defaulted<string>;
   path: string;
   number: number;
   kind: string;
@@ -164,6 +166,8 @@ export interface AttemptTable {
   gate_runs: Defaulted<number>;
   /** 1: it only plans; nothing of what it writes lands. */
   planning: Defaulted<number>;
+  /** Where its worktree, its session and its process are; '' = on the project's only machine. */
+  machine: Defaulted<string>;
 }
 
 /** The plans of a task, one for each round; the approved one is told to every attempt that builds. */
@@ -305,6 +309,39 @@ export interface HoldTable {
   until_ms: Defaulted<number | null>;
 }
 
+/** A machine of a fleet: a clone of the repository with a backend of its own. */
+export interface MachineTable {
+  id: string;
+  /** What people call it. */
+  name: string;
+  /** JSON list: what tasks may ask for. */
+  labels: Defaulted<string>;
+  /** working, draining (starts nothing new), left. */
+  state: string;
+  /** Agents at work there at once at the most. */
+  agents_max: number;
+  /** Of those, how many it can bear now: fewer when its memory or disk is short. */
+  room: number;
+  /** Why it takes less than it could, for people. */
+  note: Defaulted<string | null>;
+  version: string;
+  joined_at_ms: number;
+  /** By the database's clock. After that it counts as dead, and its tasks are given to others. */
+  alive_until_ms: number;
+}
+
+/** What agents of a fleet have written, in parts that end with a line: the log of each file without a hole. */
+export interface LogPartTable {
+  /** Relative to the folder of the logs, as `attemptLogFile` names it. */
+  file: string;
+  /** Place of its first byte in the file. */
+  start: number;
+  /** Bytes. */
+  size: number;
+  text: string;
+  at_ms: number;
+}
+
 export interface StoreTables {
   tasks: TaskTable;
   epics: EpicTable;
@@ -323,6 +360,8 @@ export interface StoreTables {
   spending: SpendingTable;
   holds: HoldTable;
   task_plans: PlanTable;
+  machines: MachineTable;
+  log_parts: LogPartTable;
 }
 
 export type Tx = Transaction<StoreTables>;

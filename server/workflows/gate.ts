@@ -42,6 +42,7 @@ export async function runGate(
   const holder = gateHolder(commit);
   const slot = await engine.store.transaction((tx) =>
     leaseSlot(tx, engine.store.sources, {
+      machine: engine.machineId,
       kind: 'gate',
       taskId: holder,
       attempt: 0,
@@ -129,6 +130,7 @@ async function setUpGate(
   const slot = await engine.store.db
     .selectFrom('slots')
     .select('setup_fingerprint')
+    .where('machine', '=', engine.machineId)
     .where('path', '=', job.path)
     .executeTakeFirst();
   if (slot?.setup_fingerprint === fingerprint) return null;
@@ -154,6 +156,7 @@ async function setUpGate(
   await engine.store.db
     .updateTable('slots')
     .set({ setup_fingerprint: fingerprint })
+    .where('machine', '=', engine.machineId)
     .where('path', '=', job.path)
     .execute();
   return null;

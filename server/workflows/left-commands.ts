@@ -10,10 +10,11 @@ const endGraceMs = 2_000;
 
 /** Called before any work of this process begins, so that whatever runs in a slot is nobody's. */
 export async function endLeftCommands(engine: Engine): Promise<void> {
-  await engine.store.transaction((tx) => endAllUpkeep(tx));
+  await engine.store.transaction((tx) => endAllUpkeep(tx, engine.machineId));
   const held = await engine.store.db
     .selectFrom('slots')
     .select(['kind', 'task_id', 'attempt'])
+    .where('machine', '=', engine.machineId)
     .where('task_id', 'is not', null)
     .execute();
   for (const slot of held) {
@@ -32,6 +33,7 @@ export async function endLeftAgent(engine: Engine, taskId: string, epoch: number
   const left = await engine.store.db
     .selectFrom('attempts')
     .select(['number', 'pid', 'pid_start', 'pid_part'])
+    .where('machine', '=', engine.machineId)
     .where('task_id', '=', taskId)
     .where('epoch', '=', epoch)
     .executeTakeFirst();

@@ -110,6 +110,8 @@ export interface WorkPlaces {
 }
 
 export interface Parts {
+  /** Names this machine's disk and processes in rows; '' = the project's only machine. */
+  readonly machineId: string;
   readonly store: Store;
   readonly durable: Durable<Tx>;
   readonly git: GitRepository;

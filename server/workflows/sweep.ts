@@ -97,7 +97,7 @@ async function detach(
   sha: string,
   row: SweptAttempt,
 ): Promise<boolean> {
-  const slot = { path, holder: null };
+  const slot = { machine: engine.machineId, path, holder: null };
   if (!(await engine.store.transaction((tx) => holdForUpkeep(tx, slot, 'sweep')))) return false;
   try {
     const prepared = await engine.git.prepareSlot({

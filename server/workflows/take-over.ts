@@ -41,6 +41,7 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
   const slot = await engine.store.db
     .selectFrom('slots')
     .select('path')
+    .where('machine', '=', engine.machineId)
     .where('kind', '=', 'task')
     .where('task_id', '=', id)
     .executeTakeFirst();

@@ -98,6 +98,7 @@ async function leaseOwnSlot(engine: Engine, tx: Tx, claim: Claim): Promise<SlotR
   if (!isOwned || task.phase === 'gate' || task.phase === 'land')
     throw new Error(`${claim.taskId} is in other hands`);
   return leaseSlot(tx, engine.store.sources, {
+    machine: engine.machineId,
     kind: 'task',
     taskId: claim.taskId,
     attempt: claim.attempt,
@@ -291,7 +292,7 @@ async function runSetup(
   );
   if (outcome.kind === 'exited' && outcome.exitCode === 0) {
     const after = await engine.files.setupFingerprint(slot.path, command, settings.setupInputs);
-    await engine.store.transaction((tx) => setSlotFingerprint(tx, slot.path, after));
+    await engine.store.transaction((tx) => setSlotFingerprint(tx, slot, after));
     return null;
   }
   const tail = engine.mask(outcome.tail);

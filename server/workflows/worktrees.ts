@@ -5,6 +5,7 @@ import type { GitRepository, WorktreeEntry } from '../git/port.ts';
 import {
   endUpkeep,
   forgetSlot,
+  type HeldSlot,
   holdForUpkeep,
   type SlotRow,
   type Store,
@@ -25,6 +26,8 @@ export interface WorktreeFacts {
 }
 
 export interface WorktreeParts {
+  /** Whose worktrees. */
+  readonly machineId: string;
   readonly store: Store;
   readonly git: GitRepository;
   readonly sizeOf: (path: string) => Promise<number>;
@@ -48,6 +51,7 @@ export async function listWorktrees(parts: WorktreeParts): Promise<readonly Work
   const slots = await store.db
     .selectFrom('slots')
     .selectAll()
+    .where('machine', '=', parts.machineId)
     .orderBy('kind')
     .orderBy('number')
     .execute();
@@ -144,7 +148,7 @@ export async function pruneWorktrees(
       done.push({ ...facts, action: wanted ? 'remove' : 'keep' });
       continue;
     }
-    const slot = { path: facts.path, holder: facts.taskId };
+    const slot = { machine: parts.machineId, path: facts.path, holder: facts.taskId };
     if (!(await parts.store.transaction((tx) => takeForRemoval(tx, slot)))) {
       done.push({ ...facts, action: 'keep', reason: 'a task has just taken it' });
       continue;
@@ -164,7 +168,7 @@ export async function pruneWorktrees(
     }
     const rescue = removed.value.kind === 'removed' ? removed.value.rescueRef : null;
     await parts.store.transaction(async (tx) => {
-      await forgetSlot(tx, facts.path);
+      await forgetSlot(tx, slot);
       if (rescue !== null) await nameRescueRefs(tx, parts.store, [rescue], facts.taskId);
       await parts.store.append(tx, {
         type: 'worktree.removed',
@@ -178,10 +182,7 @@ export async function pruneWorktrees(
 }
 
 /** Sizes take their time to read: a task may have begun in it since it was listed. */
-async function takeForRemoval(
-  tx: Tx,
-  slot: { readonly path: string; readonly holder: string | null },
-): Promise<boolean> {
+async function takeForRemoval(tx: Tx, slot: HeldSlot): Promise<boolean> {
   if (slot.holder !== null) {
     const task = await tx
       .selectFrom('tasks')

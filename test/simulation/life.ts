@@ -80,6 +80,7 @@ export class Life {
     const { world } = this;
     const drivers = new Map<string, AgentDriver>();
     return {
+      machineId: '',
       store: this.store,
       durable: this.durable,
       git: new SimulatedGit(world.repository, this.calls, world.gitTrouble),

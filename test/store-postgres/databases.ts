@@ -35,6 +35,9 @@ export const tables = [
   'accounts',
   'spending',
   'holds',
+  'task_plans',
+  'machines',
+  'log_parts',
 ].join(', ');
 
 let started: Promise<TestDatabases> | null = null;

@@ -122,6 +122,24 @@ async function fillTheRest(
     .insertInto('slots')
     .values({ path: '/w', number: 1, kind: 'task', ...at })
     .execute();
+  await tx
+    .insertInto('machines')
+    .values({
+      id: 'm1',
+      name: 'one',
+      labels: '["gpu"]',
+      state: 'left',
+      agents_max: 2,
+      room: 2,
+      version: '1',
+      joined_at_ms: 3,
+      alive_until_ms: 4,
+    })
+    .execute();
+  await tx
+    .insertInto('log_parts')
+    .values({ file: 'T/1.ndjson', start: 0, size: 3, text: '{}\n', at_ms: 5 })
+    .execute();
   const run = { state: 'finished', started_at_ms: 5, workers: 3, land: 'task', base_sha: 'a' };
   for (const id of ['run-9', 'run-1'])
     await tx
