@@ -166,13 +166,13 @@ const environment = {
   DROVER_AGENT_PATH: values.agent,
 };
 const project = await openProject(values.repository, environment, {});
-const host = composeEngine({ ...project, git: watched(project.git) }, (error, where) =>
+const host = await composeEngine({ ...project, git: watched(project.git) }, (error, where) =>
   console.error('trouble:', where, error),
 );
 await launchEngine(host.engine);
 if (Number(values.warm) > 0) await measuredRun(host.engine, Number(values.warm), 'warm');
 if (Number(values.others) > 0) await add(host.engine, Number(values.others), 'other', -10);
 const result = await measuredRun(host.engine, Number(values.tasks), 'task');
-await host.durable.close();
+await host.close();
 await project.close();
 process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));

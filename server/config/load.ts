@@ -1,5 +1,6 @@
 // Loads all settings of a project: flags, environment, `.drover.toml`, the user's file, defaults.
 
+import { hostname } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import {
   resolveSettings,
@@ -52,9 +53,20 @@ export async function loadSettings(request: SettingsRequest): Promise<LoadedSett
     settings: {
       ...loaded.settings,
       worktreeRoot: absolutePath(loaded.settings.worktreeRoot, request),
+      fleet: { ...loaded.settings.fleet, name: loaded.settings.fleet.name || hostWord() },
     },
     problems: [...project.problems, ...user.problems, ...loaded.problems],
   };
+}
+
+/** The host's name as a word; a host without one is still a machine. */
+function hostWord(): string {
+  return (
+    hostname()
+      .replaceAll(/[\s,]+/g, '-')
+      .replace(/^-+/, '')
+      .slice(0, 64) || 'machine'
+  );
 }
 
 function absolutePath(path: string | null, request: SettingsRequest): string | null {

@@ -39,6 +39,9 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'budget.day_usd': '100.0',
   'budget.day_turns': '10_000',
   'budget.day_time': '"72h"',
+  'fleet.name': '"atlas"',
+  'fleet.labels': '["gpu", "os=linux"]',
+  'fleet.agents': '4',
 };
 
 export function sampleToml(): string {

@@ -15,6 +15,9 @@ export type ValueKind =
   | { readonly type: 'duration'; readonly min: string; readonly max: string }
   | { readonly type: 'size'; readonly min: string; readonly max: string }
   | { readonly type: 'texts' }
+  /** Without spaces and commas, at most so many characters, never like an option. */
+  | { readonly type: 'word'; readonly max: number }
+  | { readonly type: 'words'; readonly max: number }
   /** Paths below the project folder: relative, without `..`. */
   | { readonly type: 'paths' }
   /** Names of environment variables. */
@@ -95,6 +98,10 @@ export function expectedText(kind: ValueKind): string {
       return `a size from ${kind.min} to ${kind.max}, as "10MB"`;
     case 'texts':
       return 'a list of texts';
+    case 'word':
+      return `1 to ${kind.max} characters without spaces and commas, not beginning with "-"`;
+    case 'words':
+      return `a list of words, each of 1 to ${kind.max} characters without spaces and commas`;
     case 'paths':
       return 'a list of paths inside the project (relative, without `..`)';
     case 'variables':
@@ -157,6 +164,10 @@ function valueOf(
         : undefined;
     case 'texts':
       return listOf(raw, form, (item) => item.trim() !== '' && !item.includes('\0'));
+    case 'word':
+      return typeof raw === 'string' && isWord(raw, kind.max) ? raw : undefined;
+    case 'words':
+      return listOf(raw, form, (item) => isWord(item, kind.max));
     case 'paths':
       return listOf(raw, form, isInnerPath);
     case 'variables':
@@ -174,6 +185,10 @@ function valueOf(
     case 'postgres':
       return typeof raw === 'string' && /^postgres(ql)?:\/\/\S+$/.test(raw) ? raw : undefined;
   }
+}
+
+function isWord(text: string, max: number): boolean {
+  return text.length <= max && /^[^\s,\p{C}-][^\s,\p{C}]*$/u.test(text);
 }
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -3,6 +3,7 @@
 
 import type { AgentSettingsByKind } from './agent-settings.ts';
 import { budgetsOf, machineLimitsOf } from './bound-settings.ts';
+import { fleetSettingsOf } from './fleet-settings.ts';
 import { readValue, type ValueKind } from './setting-values.ts';
 import {
   settingKeys,
@@ -122,7 +123,7 @@ function readEntry(
 ): ResolvedValue | SettingNote {
   const { value: kind, fallback } = definitionOf(key);
   // An empty text takes back what a lower layer says: `command = ""` is "no command".
-  if (fallback === null && kind.type === 'text' && entry.raw === '') {
+  if (fallback === null && (kind.type === 'text' || kind.type === 'word') && entry.raw === '') {
     return { value: null, source, shown: null };
   }
   const read = readValue(kind, entry.raw, entry.form);
@@ -273,6 +274,7 @@ function settingsOf(values: Values): Settings {
     backend: { idleTimeoutMs: get('backend.idle_timeout') },
     databasePath: get('database'),
     fleetDatabaseUrl: get('fleet_database'),
+    fleet: fleetSettingsOf(get, { name: '', agents: get('max_workers') }),
     otel: { enabled: get('otel.enabled'), endpoint: get('otel.endpoint') },
   };
 }

@@ -6,6 +6,7 @@ import type { ChooseRule } from './best-of.ts';
 import { boundSettingTable } from './bound-settings.ts';
 import type { Budgets } from './budget.ts';
 import type { AgentStep } from './fallback.ts';
+import { type FleetSettings, fleetSettingTable } from './fleet-settings.ts';
 import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
 import type { TaskTemplates } from './templates.ts';
@@ -283,6 +284,7 @@ export const settingTable = {
     readBy: 'workflows (run)',
   },
   ...boundSettingTable,
+  ...fleetSettingTable,
   'backend.idle_timeout': {
     value: { type: 'duration', min: '1s', max: '168h' },
     fallback: '1m',
@@ -388,5 +390,6 @@ export interface Settings {
   /** File of the database when it is not the project's own. */
   readonly databasePath: string | null;
   readonly fleetDatabaseUrl: string | null;
+  readonly fleet: FleetSettings;
   readonly otel: { readonly enabled: boolean; readonly endpoint: string };
 }

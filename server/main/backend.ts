@@ -12,10 +12,12 @@ import { serveSocket, serveStreams } from '../rpc/transport/server.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/keep-following.ts';
+import { hearFromElsewhere } from '../workflows/words-from-elsewhere.ts';
 import { agentDoor } from './agent-tools.ts';
 import { composeEngine, type EngineHost, openProject, type Project } from './compose.ts';
 import { allHandlers, feedOf } from './handlers.ts';
-import { throwAwayOld } from './upkeep.ts';
+import { MachinePulse } from './machine-pulse.ts';
+import { adoptWorktrees, throwAwayOld } from './upkeep.ts';
 
 export interface BackendOptions {
   readonly root: string;
@@ -38,10 +40,14 @@ export async function runBackend(options: BackendOptions): Promise<void> {
       `a backend is at work for ${options.root} already; drover doctor shows it, drover server stop ends it`,
     );
   }
-  const host = composeEngine(project, backendLog(project));
+  const host = await composeEngine(project, backendLog(project));
   const life = new BackendLife(project, host);
+  const pulse = project.fleet === null ? null : new MachinePulse(project, host.engine);
+  await pulse?.begin();
+  await adoptWorktrees(project);
   await launchEngine(host.engine);
   const stopFollowing = keepFollowing(host.engine);
+  const stopHearing = hearFromElsewhere(host.engine);
   const served = await serve(project, host, life, options);
   const upkeep = throwAwayOld(project, host).catch((error: unknown) =>
     host.engine.report(error, 'throwing away what is old'),
@@ -53,8 +59,10 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   clearInterval(healing);
   await upkeep;
   stopFollowing();
+  stopHearing();
   if (served.address !== null) rmSync(project.places.address, { force: true });
-  await host.durable.close();
+  await host.close();
+  await pulse?.leave();
   await served.close(life.reason);
   await project.close();
   lock.release();

@@ -16,10 +16,12 @@ import { loadSettings, type LoadedSettings, type SettingsRequest } from '../conf
 import { agentChoices } from '../core/agent-settings.ts';
 import { boundSettingKeys } from '../core/bound-settings.ts';
 import { Refusal } from '../core/failure.ts';
+import { type FleetSettingKey, fleetSettingKeys, fleetSettingsOf } from '../core/fleet-settings.ts';
 import type { Settings } from '../core/settings.ts';
-import { createEmbeddedDurable, type EmbeddedDurable } from '../durable/embedded/embedded.ts';
+import { createEmbeddedDurable } from '../durable/embedded/embedded.ts';
 import { isProcessAlive, processIdentity } from '../durable/embedded/process-identity.ts';
 import { systemClock } from '../durable/embedded/system-clock.ts';
+import type { Durable } from '../durable/port.ts';
 import { openGitAdapter } from '../git/adapter.ts';
 import type { GitRepository } from '../git/port.ts';
 import { droverVersion } from '../protocol/version.ts';
@@ -27,6 +29,7 @@ import { openStore } from '../store/open.ts';
 import type { Store, Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
 import { AgentToolTokens } from './agent-tools.ts';
+import { refuseFileOfFleet } from './fleet-note.ts';
 import { createHelperProcess, type HelperProcess } from './helper-process.ts';
 import { machineFacts } from './machine-facts.ts';
 import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
@@ -46,6 +49,7 @@ export class LiveSettings {
   readonly #root: string;
   environment: Environment;
   #flags: SettingFlags;
+  #usedFlags = '';
   #loaded: LoadedSettings;
 
   private constructor(
@@ -73,15 +77,16 @@ export class LiveSettings {
     const loaded = await load(this.#root, environment, flags);
     const [problem] = loaded.problems;
     if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
-    this.#loaded = loaded;
+    this.#loaded = this.#stillThisMachine(loaded);
     this.#flags = flags;
+    this.#usedFlags = '';
     this.environment = environment;
   }
 
   /** Looks at the files again; with a problem in them, what was read last stands. */
   async refresh(): Promise<void> {
     const loaded = await load(this.#root, this.environment, this.#flags);
-    if (loaded.problems.length === 0) this.#loaded = loaded;
+    if (loaded.problems.length === 0) this.#loaded = this.#stillThisMachine(loaded);
   }
 
   /** Budgets and what the machine must have left can be changed under a run that is at work; nothing else can. */
@@ -93,6 +98,28 @@ export class LiveSettings {
     for (const key of boundSettingKeys) values[key] = loaded.values[key];
     const settings = { ...this.#loaded.settings, budget, machine };
     this.#loaded = { ...this.#loaded, values, settings };
+  }
+
+  /** What a machine is in the fleet is said where its backend starts, never by who asks it for a run. */
+  #stillThisMachine(loaded: LoadedSettings): LoadedSettings {
+    const values = { ...loaded.values };
+    for (const key of fleetSettingKeys) values[key] = this.#loaded.values[key];
+    const { name } = this.#loaded.settings.fleet;
+    const agents = loaded.settings.maxWorkers;
+    const get = <T>(key: FleetSettingKey): T => values[key].value as T;
+    const fleet = fleetSettingsOf(get, { name, agents });
+    return { ...loaded, values, settings: { ...loaded.settings, fleet } };
+  }
+
+  /** Those of a run that was started on another machine; what can't be read here leaves what was. */
+  async useFlags(json: string, report: Report): Promise<void> {
+    if (json === this.#usedFlags) return;
+    try {
+      await this.reload(this.environment, JSON.parse(json) as SettingFlags);
+      this.#usedFlags = json;
+    } catch (error) {
+      report(error, 'taking over the flags of a run');
+    }
   }
 
   get loaded(): LoadedSettings {
@@ -115,6 +142,8 @@ async function load(
 export interface Project {
   /** Names this machine in the fleet; '' = nobody else works on the plan. */
   readonly machineId: string;
+  /** The fleet's database, for the durable engine; null = the project is in its own file. */
+  readonly fleet: { readonly url: string; readonly shown: string } | null;
   readonly places: ProjectPlaces;
   readonly live: LiveSettings;
   readonly store: Store;
@@ -138,13 +167,26 @@ export async function openProject(
   const helper = createHelperProcess();
   const opened = await openGitAdapter({ elsewhere: helper.runGit }).open(root);
   if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
+  const local = opened.value;
+  const url = live.settings.fleetDatabaseUrl;
+  if (url !== null) {
+    const { openFleetProject } = await import('./fleet.ts');
+    const { shown, close, ...parts } = await openFleetProject(url, places, local);
+    const closeAll = async (): Promise<void> => {
+      await close();
+      helper.close();
+    };
+    return { ...parts, fleet: { url, shown }, places, live, helper, close: closeAll };
+  }
+  refuseFileOfFleet(places);
   const storeOptions = { ...options, durability: 'grouped' } as const;
   const store = await openStore(places.database, storeSources, storeOptions);
   const close = async (): Promise<void> => {
     await store.close();
     helper.close();
   };
-  return { machineId: '', places, live, store: store.store, git: opened.value, helper, close };
+  const parts = { places, live, store: store.store, git: local, helper, close };
+  return { machineId: '', fleet: null, ...parts };
 }
 
 /** What must never be stored: secret values of the environment, and those that only the agent is given. */
@@ -156,31 +198,27 @@ export function maskOf(live: LiveSettings): Mask {
   return createMask(secretsOf(live));
 }
 
+export interface HostDurable {
+  readonly durable: Durable<Tx> & { forget(olderThanMs: number): Promise<number> };
+  close(): Promise<void>;
+}
+
 export interface EngineHost {
   readonly engine: Engine;
-  readonly durable: EmbeddedDurable<Tx>;
+  readonly durable: HostDurable['durable'];
+  /** Stops the work; what did not end stays for whoever comes next. */
+  readonly close: () => Promise<void>;
   readonly agentTokens: AgentToolTokens;
 }
 
-export function composeEngine(
-  project: Project,
-  report: (error: unknown, where: string) => void,
-): EngineHost {
+type Report = (error: unknown, where: string) => void;
+
+export async function composeEngine(project: Project, report: Report): Promise<EngineHost> {
   const { live, store, git, places } = project;
   const processes = createProcessTable();
   const crash = crashPoint(live);
-  const durable = createEmbeddedDurable({
-    db: store.db as never,
-    clock: systemClock,
-    processId: processIdentity(),
-    isProcessAlive,
-    leaseMs: 15_000,
-    crashPoint: (_workflow, step) => {
-      store.feed.poke();
-      crash(step);
-    },
-    onTrouble: (error) => report(error, 'the durable engine'),
-  }) as unknown as EmbeddedDurable<Tx>;
+  const opened = await openDurable(project, crash, report);
+  const { durable } = opened;
   const drivers = new Map<string, AgentDriver>();
   const driverDeps = {
     processTable: processes,
@@ -211,6 +249,8 @@ export function composeEngine(
       logs: places.logs,
     },
     settings: () => workSettings(live.settings),
+    useRun: (run) => live.useFlags(run.flags, report),
+    isPassing: (error) => error instanceof Refusal && error.kind === 'database',
     driverFor: (kind, model) => driverFor(drivers, live, { kind, model }, driverDeps),
     agentEnvironment: (kind) =>
       agentEnvironment(
@@ -222,13 +262,42 @@ export function composeEngine(
     commandEnvironment: () => plainEnvironment(live.environment),
     secrets,
     mask,
-    machine: machineFacts(worktreesOf(places.root, live.settings.worktreeRoot)),
-    owner: `${process.pid}`,
+    // In a fleet each machine says for itself what it can bear.
+    machine:
+      project.fleet === null
+        ? machineFacts(worktreesOf(places.root, live.settings.worktreeRoot))
+        : () => null,
+    owner: project.fleet === null ? `${process.pid}` : live.settings.fleet.name,
     crashPoint: crash,
     chance: Math.random,
     report,
   });
-  return { engine, durable, agentTokens };
+  return { engine, durable, close: () => opened.close(), agentTokens };
+}
+
+async function openDurable(
+  project: Project,
+  crash: (step: string) => void,
+  report: Report,
+): Promise<HostDurable> {
+  const { store, fleet } = project;
+  if (fleet !== null) {
+    const { openFleetDurable } = await import('./fleet.ts');
+    return openFleetDurable(fleet.url, project, crash, report);
+  }
+  const durable = createEmbeddedDurable({
+    db: store.db as never,
+    clock: systemClock,
+    processId: processIdentity(),
+    isProcessAlive,
+    leaseMs: 15_000,
+    crashPoint: (_workflow, step) => {
+      store.feed.poke();
+      crash(step);
+    },
+    onTrouble: (error) => report(error, 'the durable engine'),
+  }) as unknown as HostDurable['durable'];
+  return { durable, close: () => durable.close() };
 }
 
 function driverFor(

@@ -94,10 +94,10 @@ export function allHandlers(
       await project.live.reload(env ?? project.live.environment, flags as SettingFlags);
       const { settings, warnings } = project.live.loaded;
       const later = [
-        ...(settings.fleetDatabaseUrl === null
+        ...(settings.fleetDatabaseUrl === null || project.fleet !== null
           ? []
           : [
-              'DBOS_SYSTEM_DATABASE_URL is set, but this version runs on one machine with SQLite: it is not used.',
+              'DBOS_SYSTEM_DATABASE_URL is set, but the backend that is at work began without it: it is not used. End it with "drover server stop", then run again.',
             ]),
         ...(settings.otel.enabled
           ? ['DROVER_OTEL_ENABLED is set, but this version sends no telemetry: it is not used.']

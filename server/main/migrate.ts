@@ -6,6 +6,7 @@ import { openStore } from '../store/open.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { type Environment, LiveSettings, storeSources } from './compose.ts';
+import { forgetFleet } from './fleet-note.ts';
 import { placesOf } from './places.ts';
 
 /** One side waits in its transaction while a whole table of the other is read. */
@@ -56,6 +57,7 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
         const [from, to] =
           direction === 'to' ? [file.store.db, fleet.store.db] : [fleet.store.db, file.store.db];
         const report = await moveStore(from, to);
+        if (direction === 'from') forgetFleet(places);
         const names = [places.database, fleet.shown] as const;
         return direction === 'to'
           ? { from: names[0], to: names[1], ...report }

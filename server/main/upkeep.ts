@@ -1,8 +1,11 @@
 // What a backend throws away at its start, so that a project of years stays as small as its plan and its history.
 
 import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { adoptPlaces } from '../store/machines.ts';
 import type { EngineHost, Project } from './compose.ts';
+import { worktreesOf } from './places.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -15,6 +18,14 @@ const gateLogsMax = 200;
 export async function throwAwayOld(project: Project, host: EngineHost): Promise<void> {
   await host.durable.forget(stepsKeptMs);
   await removeOldest(join(project.places.logs, 'gate'), gateLogsMax);
+}
+
+/** Worktrees of a project that has just come into a fleet, or back from one, are those of the machine whose disk has them. */
+export async function adoptWorktrees(project: Project): Promise<void> {
+  const { machineId, store, places, live } = project;
+  const root = worktreesOf(places.root, live.settings.worktreeRoot);
+  const isHere = (path: string): boolean => dirname(path) === root && existsSync(path);
+  await store.transaction((tx) => adoptPlaces(tx, machineId, isHere));
 }
 
 /** Removes all but the newest files of a folder; a folder that is not there holds none. */

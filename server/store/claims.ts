@@ -27,6 +27,8 @@ export async function startCandidates(
     readonly exceptEpics?: readonly string[];
     readonly nowMs: number;
     readonly limit: number;
+    /** Without those that ask for something of a machine. */
+    readonly anywhere?: boolean;
   },
 ): Promise<Candidate[]> {
   const { exceptEpics = [] } = options;
@@ -35,6 +37,7 @@ export async function startCandidates(
     .select(['id', 'status', 'agent', 'fallback', 'fallback_from', 'best_of', 'labels', 'epoch'])
     .where('parent_id', 'is', null)
     .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId))
+    .$if(options.anywhere === true, (query) => query.where('labels', 'not like', '%"needs:%'))
     .$if(exceptEpics.length > 0, (query) =>
       query.where((eb) =>
         eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),
@@ -68,6 +71,8 @@ export interface ClaimRequest {
   readonly taskId: string;
   readonly runId: string;
   readonly owner: string;
+  /** Where the attempt runs; '' = the project's only machine. */
+  readonly machine: string;
   readonly agent: string;
   /** What the agent is asked for; null = its own choice. */
   readonly model: string | null;
@@ -200,8 +205,10 @@ async function openAttempt(
   const wantsPlan = row.plan === null ? request.plansFirst : row.plan === 1;
   const planning = wantsPlan && (await approvedPlan(tx, row.id)) === null;
   if (last !== null && unendedStates.includes(last.state)) {
+    // Its worktree and its conversation are where it has begun; work that was committed can land from anywhere.
+    const isHere = last.machine === request.machine || last.commit_sha !== null;
     // One that began to build goes on; one that planned while no plan is wanted any more has ended.
-    if (last.planning === 0 || planning) {
+    if (isHere && (last.planning === 0 || planning)) {
       await setAttempt(tx, row.id, last.number, {
         state: 'running',
         epoch,
@@ -212,7 +219,7 @@ async function openAttempt(
       return { number, agent, model, branch, commitSha, planning: last.planning === 1 };
     }
     await setAttempt(tx, row.id, last.number, {
-      state: 'failed',
+      state: isHere ? 'failed' : 'interrupted',
       ended_at_ms: sources.clock.now(),
     });
   }
@@ -236,6 +243,7 @@ async function openAttempt(
       started_at_ms: sources.clock.now(),
       run_id: request.runId,
       planning: planning ? 1 : 0,
+      machine: request.machine,
     })
     .execute();
   const { agent, model } = request;
@@ -252,17 +260,16 @@ async function handedBack(
   // A conversation is its agent's own: nobody else goes on with it.
   const isOwn = last?.agent === request.agent && last.step === request.step;
   if (last === null || !isOwn || !request.agentResumes) return nothing;
+  const session = last.machine === request.machine ? last : null;
   if (last.planning === 1) {
     const plan = await lastPlan(tx, last.task_id);
     const isDecided = plan !== null && ['approved', 'sent_back'].includes(plan.state);
     // The conversation knows the code by now. What it wrote while it planned is never gone on from.
-    return isDecided && plan.attempt === last.number
-      ? { session: last, continuesFrom: null }
-      : nothing;
+    return isDecided && plan.attempt === last.number ? { session, continuesFrom: null } : nothing;
   }
   const kind = last.failure_kind ?? '';
   if (!['gate_failed', 'conflict', 'sent_back'].includes(kind)) return nothing;
-  return { session: last, continuesFrom: kind === 'conflict' ? null : last.branch };
+  return { session, continuesFrom: kind === 'conflict' ? null : last.branch };
 }
 
 export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow | null> {

@@ -72,7 +72,8 @@ export {
   type PlanDecision,
 } from './plans.ts';
 export { heldScopes, setHolds, type Hold } from './holds.ts';
-export { inParts } from './read.ts';
+export { inParts, textList } from './read.ts';
+export { adoptPlaces, busyByMachine, type LiveMachine, liveMachines } from './machines.ts';
 export { refreshReadiness } from './readiness.ts';
 export { addTask, insertBlockers } from './tasks.ts';
 export {

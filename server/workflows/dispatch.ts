@@ -12,13 +12,11 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { beginCandidates, settleAll } from './candidates.ts';
-import { agentQueue, executeWorkflow, executeWorkflowId } from './execute-task.ts';
+import { executeWorkflow, executeWorkflowId } from './execute-task.ts';
 import { chooseAgent, limitedAccounts } from './fallback.ts';
 import { startRules, type StartRules } from './holds.ts';
 import type { Engine } from './parts.ts';
-
-/** Phases in which a task has handed its work over and needs no worker. */
-const handedOver = ['gate', 'land'];
+import { agentQueueOf, handedOver, openPlacement, type Placement } from './placement.ts';
 
 /** Tasks with an agent at work or about to be: what the number of workers limits. */
 async function busyWorkers(tx: Reads): Promise<number> {
@@ -33,8 +31,9 @@ async function busyWorkers(tx: Reads): Promise<number> {
 }
 
 /** How many more tasks may start: none while too much finished work waits to land. */
-async function freeWorkers(tx: Reads, run: RunRow): Promise<number> {
-  const free = run.workers - (await busyWorkers(tx));
+async function freeWorkers(tx: Reads, run: RunRow, places: Placement): Promise<number> {
+  const workers = workersOf(run, places);
+  const free = workers - (await busyWorkers(tx));
   if (free <= 0) return 0;
   const { n: landing } = await tx
     .selectFrom('tasks')
@@ -43,7 +42,14 @@ async function freeWorkers(tx: Reads, run: RunRow): Promise<number> {
     .where('phase', 'in', handedOver)
     .where('parent_id', 'is', null)
     .executeTakeFirstOrThrow();
-  return Math.max(0, Math.min(free, landingsWaitingMax(run.workers) - landing));
+  return Math.max(0, Math.min(free, landingsWaitingMax(workers) - landing));
+}
+
+/** A fleet works with all that its machines can bear, unless the run was given a number of its own. */
+function workersOf(run: RunRow, { room }: Placement): number {
+  if (room === null) return run.workers;
+  const flags = JSON.parse(run.flags) as Readonly<Record<string, unknown>>;
+  return flags['max_workers'] === undefined ? room : Math.min(run.workers, room);
 }
 
 export interface Dispatched {
@@ -59,7 +65,8 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   const settled = await settleAll(engine);
   if (settled > 0) return { started: settled, full: false };
   const rules = await startRules(engine);
-  if ((await freeWorkers(db, run)) === 0) return { started: 0, full: true };
+  if ((await freeWorkers(db, run, await openPlacement(engine, db))) === 0)
+    return { started: 0, full: true };
   if (rules.isHeld) return { started: 0, full: false };
   const look = {
     epicId: run.epic_id,
@@ -75,16 +82,23 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
   let opened = 0;
   const claims = await engine.store.transaction(async (tx) => {
     if (!(await isActive(tx, run.id))) return [];
-    const free = await freeWorkers(tx, run);
+    const places = await openPlacement(engine, tx);
+    const free = await freeWorkers(tx, run, places);
     if (free === 0) return [];
     const nowMs = engine.clock.now();
     const limited = await limitedAccounts(tx, nowMs);
-    const candidates = await startCandidates(tx, {
+    const look = {
       epicId: run.epic_id,
       exceptEpics: rules.heldEpics,
       nowMs,
       limit: free + (limited.size + rules.free.size) * candidatesSpare,
-    });
+    };
+    const first = await startCandidates(tx, look);
+    // Those that ask for a machine which has no room must not keep the others waiting.
+    const candidates =
+      places.room === null
+        ? first
+        : [...first, ...(await startCandidates(tx, { ...look, anywhere: true }))];
     const left = new Map(rules.free);
     const taken: Claim[] = [];
     for (const candidate of candidates) {
@@ -98,10 +112,13 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
       const { agent, model, step } = chosen;
       const leftOfKind = left.get(agent);
       if (leftOfKind === 0) continue;
+      const machine = await places.choose(candidate);
+      if (machine === null) continue;
       const claim = await claimTask(tx, engine.store.sources, {
         taskId: candidate.id,
         runId: run.id,
         owner: engine.owner,
+        machine,
         agent,
         model,
         step,
@@ -112,10 +129,11 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
       if (claim === null) continue;
       if (leftOfKind !== undefined) left.set(agent, leftOfKind - 1);
       await engine.durable.startIn(tx, executeWorkflow, executeWorkflowId(claim), claim, {
-        queue: agentQueue,
+        queue: agentQueueOf(machine),
       });
       // Before anybody can see the claim: a stop of the new attempt must not be taken for one of an older.
       engine.switchboard.clearStop(claim.taskId);
+      places.taken(machine);
       taken.push(claim);
     }
     return taken;

@@ -1,12 +1,15 @@
 // Registers the workflows with the durable engine, and begins and ends their work.
 
-import { executeTask, executeWorkflow, agentQueue } from './execute-task.ts';
+import { executeTask, executeWorkflow } from './execute-task.ts';
+import { endGivenAway } from './given-away.ts';
 import { endLeftCommands } from './left-commands.ts';
 import { landEpic, landEpicWorkflow, type LandEpicInput } from './land-epic.ts';
 import { landTasks, type LandInput } from './land-tasks.ts';
 import { type Engine, type Parts, Switchboard } from './parts.ts';
+import { agentQueueOf, machineOfQueue } from './placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run-epic.ts';
-import { landQueue, landWorkflow } from './submission.ts';
+import { isLandQueue, landQueue, landWorkflow } from './submission.ts';
+import type { QueueLimits } from '../durable/port.ts';
 import type { Claim } from '../store/port.ts';
 import { requestStop } from './controls.ts';
 import { activeRuns } from './start-run.ts';
@@ -34,25 +37,49 @@ export function createEngine(parts: Parts): Engine {
     switchboard: new Switchboard(),
     launchedAtMs: parts.clock.now(),
   };
-  parts.durable.workflow<Claim, string>(executeWorkflow, (run, claim) =>
-    executeTask(engine, run, claim),
-  );
-  parts.durable.workflow<LandInput, number>(landWorkflow, (run, input) =>
-    landTasks(engine, run, input),
-  );
-  parts.durable.workflow<LandEpicInput, string>(landEpicWorkflow, (run, input) =>
+  parts.durable.workflow<Claim, string>(executeWorkflow, async (run, claim) => {
+    await useRunOf(engine, claim.runId);
+    return executeTask(engine, run, claim);
+  });
+  parts.durable.workflow<LandInput, number>(landWorkflow, async (run, input) => {
+    await useRunOf(engine, input.runId);
+    return landTasks(engine, run, input);
+  });
+  parts.durable.workflow<LandEpicInput, string>(landEpicWorkflow, async (run, input) => {
+    await useRunOf(engine, input.runId);
     // No task is at work meanwhile that would keep the backend here.
-    engine.switchboard.whileWorking(() => landEpic(engine, run, input)),
-  );
+    return engine.switchboard.whileWorking(() => landEpic(engine, run, input));
+  });
   parts.durable.workflow<UndoInput, string>(undoWorkflow, (run, input) =>
     engine.switchboard.whileWorking(() => runUndo(engine, run, input)),
   );
-  parts.durable.workflow<{ runId: string }, unknown>(runWorkflow, (run, input) =>
-    runEpic(engine, run, input),
-  );
-  parts.durable.queue(agentQueue, { perProcess: agentsMax });
+  parts.durable.workflow<{ runId: string }, unknown>(runWorkflow, async (run, input) => {
+    await useRunOf(engine, input.runId);
+    return runEpic(engine, run, input);
+  });
+  parts.durable.queue(agentQueueOf(parts.machineId), { perProcess: agentsMax });
   parts.durable.queue(runQueue, {});
   return engine;
+}
+
+/** What every process of a fleet knows of queues: one landing at a time for each line, and to each machine its attempts. */
+export function sharedQueueLimits(machineId: string): (queue: string) => QueueLimits | undefined {
+  return (queue) => {
+    if (isLandQueue(queue)) return { concurrency: 1 };
+    const machine = machineOfQueue(queue);
+    return machine === null || machine === machineId ? undefined : { perProcess: 0 };
+  };
+}
+
+/** In a fleet, whatever a run's command said has to be known to every machine that works for it. */
+async function useRunOf(engine: Engine, runId: string): Promise<void> {
+  if (engine.machineId === '') return;
+  const row = await engine.store.db
+    .selectFrom('runs')
+    .select('flags')
+    .where('id', '=', runId)
+    .executeTakeFirst();
+  if (row !== undefined) await engine.useRun(row);
 }
 
 /** Takes up what an earlier process left; the lines' queues are limited to one workflow before anything starts. */
@@ -60,6 +87,7 @@ export async function launchEngine(engine: Engine): Promise<void> {
   const lines = await engine.store.db.selectFrom('lines').select('branch').execute();
   for (const line of lines) engine.durable.queue(landQueue(line.branch), { concurrency: 1 });
   await endLeftCommands(engine);
+  if (engine.machineId !== '') await endGivenAway(engine);
   await engine.durable.launch();
 }
 

@@ -21,7 +21,6 @@ import { workParts } from './work-parts.ts';
 import { type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
 
 export const executeWorkflow = 'execute-task';
-export const agentQueue = 'agents';
 
 export function executeWorkflowId(claim: Pick<Claim, 'taskId' | 'epoch'>): string {
   return `exec/${claim.taskId}/${claim.epoch}`;

@@ -3,6 +3,7 @@
 // looked for that an ended run has left without an owner.
 
 import { runGate } from './gate.ts';
+import { endGivenAway } from './given-away.ts';
 import { branchRef, followLine, landingRef, takeInConflict } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
 import type { Engine } from './parts.ts';
@@ -17,6 +18,7 @@ export function keepFollowing(engine: Engine): () => void {
   const { signal } = stopped;
   let off = (): void => {};
   const look = async (): Promise<void> => {
+    if (engine.machineId !== '') await endGivenAway(engine);
     // A run looks after its tasks itself; without one, an approval or the end of a stop may have lost its workflow.
     if ((await activeRuns(engine)).length === 0) await returnOrphans(engine);
     const waiting = await engine.store.db

@@ -3,10 +3,18 @@
 
 import { failure } from '../core/failure.ts';
 import { retryDelayMs } from '../core/retry.ts';
-import { endLanding, failAttempt, releaseSlot, setAttempt, type Tx } from '../store/port.ts';
+import {
+  endLanding,
+  failAttempt,
+  liveMachines,
+  releaseSlot,
+  setAttempt,
+  type Tx,
+} from '../store/port.ts';
 import { executeWorkflowId } from './execute-task.ts';
 import { endLeftAgent } from './left-commands.ts';
 import type { Engine } from './parts.ts';
+import { machineOfQueue } from './placement.ts';
 
 interface OwnedRow {
   readonly id: string;
@@ -29,24 +37,41 @@ export async function returnOrphans(engine: Engine): Promise<readonly string[]> 
       ]),
     )
     .execute();
+  const alive = rows.length === 0 ? [] : await aliveMachines(engine);
+  const isAlive = (machine: string): boolean => alive.includes(machine);
   const returned: string[] = [];
   for (const row of rows) {
-    const owner = await ownerOf(engine, row);
+    const owner = await ownerOf(engine, row, isAlive);
     if (owner.kind === 'alive') continue;
+    if (owner.kind === 'out of reach') await engine.durable.cancel(owner.workflowId);
     const error = owner.kind === 'broken' ? owner.error : null;
+    const reason = owner.kind === 'out of reach' ? 'its machine is gone' : 'its owner is gone';
     await endLeftAgent(engine, row.id, row.epoch);
-    const done = await engine.store.transaction((tx) => giveBack(engine, tx, row, error));
+    const done = await engine.store.transaction((tx) =>
+      giveBack(engine, tx, row, { error, reason }),
+    );
     if (done) returned.push(row.id);
   }
   return returned;
 }
 
+async function aliveMachines(engine: Engine): Promise<readonly string[]> {
+  if (engine.machineId === '') return [];
+  return (await liveMachines(engine.store.db)).map(({ id }) => id);
+}
+
 type Owner =
   | { readonly kind: 'alive' }
   | { readonly kind: 'gone' }
+  /** Only a machine that is dead, or has left, could go on with it. */
+  | { readonly kind: 'out of reach'; readonly workflowId: string }
   | { readonly kind: 'broken'; readonly error: string };
 
-async function ownerOf(engine: Engine, row: OwnedRow): Promise<Owner> {
+async function ownerOf(
+  engine: Engine,
+  row: OwnedRow,
+  isAlive: (machine: string) => boolean,
+): Promise<Owner> {
   const ids = [executeWorkflowId({ taskId: row.id, epoch: row.epoch })];
   const landing = await engine.store.db
     .selectFrom('landings')
@@ -59,7 +84,11 @@ async function ownerOf(engine: Engine, row: OwnedRow): Promise<Owner> {
   for (const id of ids) {
     const info = await engine.durable.get(id);
     if (info === null) continue;
-    if (info.state === 'pending' || info.state === 'running') return { kind: 'alive' };
+    if (info.state === 'pending' || info.state === 'running') {
+      const machine = machineOfQueue(info.queue);
+      if (machine === null || isAlive(machine)) return { kind: 'alive' };
+      owner = { kind: 'out of reach', workflowId: id };
+    }
     if (info.state === 'failed')
       owner = { kind: 'broken', error: info.error ?? 'no reason was kept' };
   }
@@ -70,7 +99,7 @@ async function giveBack(
   engine: Engine,
   tx: Tx,
   row: OwnedRow,
-  error: string | null,
+  { error, reason }: { readonly error: string | null; readonly reason: string },
 ): Promise<boolean> {
   // Its owner may have brought it to its end since it was looked at.
   const now = await tx
@@ -94,7 +123,7 @@ async function giveBack(
     epoch: row.epoch,
     to: 'ready',
     event: 'task.returned',
-    data: { reason: error ?? 'its owner is gone' },
+    data: { reason: error ?? reason },
     set: {
       phase: null,
       claimed_by: null,

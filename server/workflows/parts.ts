@@ -122,6 +122,10 @@ export interface Parts {
   readonly files: WorkFiles;
   readonly places: WorkPlaces;
   readonly settings: () => WorkSettings;
+  /** The flags of a run that was started on another machine of the fleet count here as well. */
+  readonly useRun: (run: { readonly flags: string }) => Promise<void>;
+  /** Trouble of the database that is over by itself: no mistake of a workflow's. */
+  readonly isPassing: (error: unknown) => boolean;
   /** `model`: null or absent = as it is set for that agent. */
   readonly driverFor: (kind: string, model?: string | null) => AgentDriver;
   /** Complete environment of an agent (filtered), before the task's own variables. */
@@ -226,6 +230,19 @@ export class Switchboard {
     const listeners = this.#noteListeners.get(taskId) ?? new Set();
     for (const listener of listeners) listener(text);
     return listeners.size > 0;
+  }
+
+  /** Tasks whose stop somebody here waits for. */
+  tasksWithStop(): readonly string[] {
+    return [...this.#stops].flatMap(([id, { signal }]) => (signal.aborted ? [] : [id]));
+  }
+
+  questionsOpen(): readonly string[] {
+    return [...this.#answerListeners.keys()];
+  }
+
+  tasksWithHints(): readonly string[] {
+    return [...this.#hintListeners.keys()];
   }
 
   onWake(listener: () => void): () => void {

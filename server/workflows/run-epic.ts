@@ -17,6 +17,8 @@ export const runQueue = 'runs';
 const lookAgainMs = 1_000;
 /** How often tasks are looked for whose owner is gone without a word. */
 const orphanLookMs = 5_000;
+/** In a fleet a machine can die at any time. */
+const fleetOrphanLookMs = 1_500;
 
 export interface RunSummary {
   readonly run: string;
@@ -49,7 +51,8 @@ export async function runEpic(
     } catch (error) {
       if (run.signal.aborted) throw error;
       engine.report(error, `run ${input.runId}`);
-      if (engine.clock.now() - lastMs > troubleForgottenMs) troubles = 1;
+      const isNew = engine.clock.now() - lastMs > troubleForgottenMs;
+      if (isNew || engine.isPassing(error)) troubles = 1;
       lastMs = engine.clock.now();
       if (troubles >= troublesMax) {
         await run.commit('broken', (tx) => stopBroken(engine, tx, input.runId, error));
@@ -158,7 +161,8 @@ async function goThrough(
         continue;
       }
       if (engine.clock.now() >= nextOrphanLookMs) {
-        nextOrphanLookMs = engine.clock.now() + orphanLookMs;
+        const everyMs = engine.machineId === '' ? orphanLookMs : fleetOrphanLookMs;
+        nextOrphanLookMs = engine.clock.now() + everyMs;
         if ((await returnOrphans(engine)).length > 0) continue;
       }
       const state = await scopeState(engine.store.db, row);

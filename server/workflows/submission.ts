@@ -130,8 +130,14 @@ export function gateOfRun(engine: Engine, run: Pick<RunRow, 'flags'> | undefined
 
 export const landWorkflow = 'land-tasks';
 
+const landPrefix = 'land:';
+
 export function landQueue(line: string): string {
-  return `land:${line}`;
+  return `${landPrefix}${line}`;
+}
+
+export function isLandQueue(queue: string): boolean {
+  return queue.startsWith(landPrefix);
 }
 
 export async function submitLanding(

@@ -81,6 +81,8 @@ export class Life {
     const drivers = new Map<string, AgentDriver>();
     return {
       machineId: '',
+      useRun: async () => {},
+      isPassing: () => false,
       store: this.store,
       durable: this.durable,
       git: new SimulatedGit(world.repository, this.calls, world.gitTrouble),

@@ -62,6 +62,7 @@ async function fill(store: Store, count: number): Promise<void> {
     }
     for (const [index, taskId] of ids.filter((_, n) => n % 10 === 1).entries()) {
       const claim = await claimTask(tx, sources, {
+        machine: '',
         taskId,
         runId: 'run-1',
         owner: 'machine',

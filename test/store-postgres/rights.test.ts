@@ -39,6 +39,7 @@ suite('postgres: rights', function () {
       const { id } = await store.transaction((tx) => addTask(tx, sources, { title: 'One' }));
       const claim = await store.transaction((tx) =>
         claimTask(tx, sources, {
+          machine: '',
           taskId: id,
           runId: 'run',
           owner: 'worker',

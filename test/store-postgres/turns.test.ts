@@ -36,6 +36,7 @@ async function onMachines(
 function claim(store: Store, taskId: string, owner: string): Promise<unknown> {
   return store.transaction((tx) =>
     claimTask(tx, store.sources, {
+      machine: '',
       taskId,
       runId: 'run',
       owner,

@@ -5,7 +5,7 @@ import type { QueueLimits } from '../port.ts';
 import { readMemos, type Db } from './statements.ts';
 
 export interface ClaimRequest {
-  readonly limits: ReadonlyMap<string, QueueLimits>;
+  readonly limitsOf: (queue: string) => QueueLimits | undefined;
   /** How many run in this process already. */
   readonly runningByQueue: ReadonlyMap<string, number>;
   /** Names whose bodies this process has. */
@@ -53,7 +53,7 @@ export async function claimWork(
 }
 
 function roomHere(request: ClaimRequest, queue: string): number {
-  const perProcess = request.limits.get(queue)?.perProcess;
+  const perProcess = request.limitsOf(queue)?.perProcess;
   if (perProcess === undefined) return Infinity;
   return perProcess - (request.runningByQueue.get(queue) ?? 0);
 }
@@ -64,7 +64,7 @@ async function claimOfQueue(
   queue: string,
   limit: number,
 ): Promise<readonly ClaimedRow[]> {
-  const concurrency = request.limits.get(queue)?.concurrency;
+  const concurrency = request.limitsOf(queue)?.concurrency;
   if (concurrency === undefined) return claim(db, request, queue, limit);
   return db.transaction().execute(async (tx) => {
     // One claimer of this queue at a time counts what runs in all processes; it holds the lock until its claim counts.

@@ -42,6 +42,11 @@ export interface FleetOptions {
   readonly isExecutorAlive: (executorId: string) => boolean;
   /** Our number of compatibility: a process takes up only workflows that were started under the same. */
   readonly applicationVersion: string;
+  /**
+   * Limits of queues that this process has not set itself: every process has to know them, also of queues that others
+   * make. `perProcess: 0` leaves a queue to others.
+   */
+  readonly limitsOf?: ((queue: string) => QueueLimits | undefined) | undefined;
   /** How long after its last heartbeat the work of a process is taken over. */
   readonly takeOverAfterMs: number;
   /** The heartbeat could not be written for that long: the connections are no good. Called again for each such time. */
@@ -162,6 +167,10 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     this.#lookForWork();
   }
 
+  #limitsOf(queue: string): QueueLimits | undefined {
+    return this.#limits.get(queue) ?? this.#options.limitsOf?.(queue);
+  }
+
   #lookForWork(): void {
     if (this.#engineRuns && this.#closed === null) void this.#look.ask();
   }
@@ -254,7 +263,9 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
 
   #hear({ work, cancel, ended }: News): void {
     if (this.#closed !== null) return;
-    const shares = [...this.#limits.values()].some(({ concurrency }) => concurrency !== undefined);
+    const shares =
+      this.#options.limitsOf !== undefined ||
+      [...this.#limits.values()].some(({ concurrency }) => concurrency !== undefined);
     if (work || (ended.length > 0 && shares)) this.#lookForWork();
     if (cancel) void this.#check.ask();
     void this.#settleWaiters(ended);
@@ -289,7 +300,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     const { executorId, applicationVersion } = this.#options;
     const token = randomUUID();
     const { claimed, more } = await claimWork(this.#db, {
-      limits: this.#limits,
+      limitsOf: (queue) => this.#limitsOf(queue),
       runningByQueue: this.#runs.countByQueue(),
       names: [...this.#bodies.keys()],
       notIds: this.#runs.ids,

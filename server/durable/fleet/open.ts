@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import { isProcessAlive, processIdentity } from '../embedded/process-identity.ts';
 import { systemClock } from '../embedded/system-clock.ts';
 import { createFleetDurable, type FleetDurable } from './fleet.ts';
+import type { QueueLimits } from '../port.ts';
 import { openFleetPool } from './pool.ts';
 import { prepareFleetDatabase, type FleetTables } from './tables.ts';
 
@@ -24,6 +25,7 @@ export interface OpenFleetOptions<Tables> {
   readonly executorId?: string;
   readonly applicationVersion?: string;
   readonly takeOverAfterMs?: number;
+  readonly limitsOf?: (queue: string) => QueueLimits | undefined;
   /** Connections of this process to the database at most, DBOS's and the one that listens among them. */
   readonly poolSize?: number;
   /** False when the role may not create tables; then `prepareFleetDatabase` was run by one that may. */
@@ -66,6 +68,7 @@ export async function openFleet<Tables>(
       isExecutorAlive: isProcessAlive,
       applicationVersion: options.applicationVersion ?? compatibilityNumber,
       takeOverAfterMs,
+      limitsOf: options.limitsOf,
       onExpired: dropAll,
       crashPoint: options.crashPoint,
       onTrouble: options.onTrouble,

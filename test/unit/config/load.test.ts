@@ -145,6 +145,31 @@ suite('loading settings', () => {
     }
   });
 
+  test('a machine of a fleet: its own name and labels, and the host and max_workers where nothing is said', async () => {
+    const plain = await load({ project: 'max_workers = 5\n' });
+    const { name, ...rest } = plain.settings.fleet;
+    assert.deepEqual(rest, { remote: 'origin', labels: [], agents: 5, takeOverAfterMs: 15_000 });
+    assert.match(name, /^[^\s,]+$/);
+    const files = {
+      project: '[fleet]\nremote = "team"\ntake_over_after = "1m"\n',
+      user: '[fleet]\nname = "atlas"\nlabels = ["gpu", "gpu"]\nagents = 0\n',
+    };
+    const said = (await load(files)).settings.fleet;
+    const all = { remote: 'team', name: 'atlas', labels: ['gpu'], agents: 0 };
+    assert.deepEqual(said, { ...all, takeOverAfterMs: 60_000 });
+    const env = { DROVER_LABELS: 'gpu, os=linux', DROVER_MACHINE_NAME: 'hera' };
+    const flags = { 'fleet.labels': ['big'], 'fleet.agents': '2' };
+    const given = await load(files, { env, flags });
+    assert.deepEqual([given.settings.fleet.labels, given.settings.fleet.name], [['big'], 'hera']);
+    assert.equal(given.settings.fleet.agents, 2);
+    assert.deepEqual((await load(files, { env })).settings.fleet.labels, ['gpu', 'os=linux']);
+    const wrong = await load({}, { flags: { 'fleet.labels': ['a b'], 'fleet.agents': 'many' } });
+    assert.deepEqual(
+      wrong.problems.map((problem) => problem.message.slice(0, 30)),
+      ['--label: `fleet.labels` is a l', '--agents: `fleet.agents` is `m'],
+    );
+  });
+
   test('worktree_root is made absolute from the project or the home', async () => {
     const at = async (text: string) =>
       (await load({ project: `worktree_root = "${text}"` })).settings.worktreeRoot;
@@ -212,6 +237,18 @@ suite('.drover.toml', () => {
       ['[setup]\ncopy = ["../x"]', [/`setup.copy` is a list; expected a list of paths inside/]],
       ['env_allow = ["A B"]', [/`env_allow` is a list; expected a list of names/]],
       ['[agent.env]\nA = 1', [/line 1: `agent.env` has a wrong value; expected a table/]],
+      [
+        '[fleet]\ntake_over_after = "2s"',
+        [/`fleet.take_over_after` is `2s`; expected .* 3s to 10m/],
+      ],
+      [
+        '[fleet]\nremote = "--upload-pack=x"',
+        [/`fleet.remote` is `--upload-pack=x`; expected 1 to/],
+      ],
+      ['[fleet]\nlabels = ["a b"]', [/`fleet.labels` is a list; expected a list of words/]],
+      ['[fleet]\nagents = 65', [/`fleet.agents` is 65; expected a whole number from 0 to 64/]],
+      ['[fleet]\nname = "a,b"', [/`fleet.name` is `a,b`; expected 1 to 64 characters/]],
+      ['[fleet]\nname = ""', []],
       ['max_workres = 2', [], [/line 1: unknown key `max_workres`; did you mean `max_workers`\?/]],
       ['max_file_size = "1MB"', [], [/unknown key `max_file_size`$/]],
       ['[gaet]\ncommand = "x"', [], [/line 2: unknown key `gaet.command`; did you mean `gate/]],

@@ -40,6 +40,7 @@ async function host(): Promise<Host> {
   });
   const claim = await store.transaction(async (tx) => {
     const claimed = await claimTask(tx, sources, {
+      machine: '',
       taskId: ids.own,
       runId: 'run-1',
       owner: '1',

@@ -21,6 +21,7 @@ suite('plans', () => {
     sessions += 1;
     const claimed = await project.store.transaction((tx) =>
       claimTask(tx, project.sources, {
+        machine: '',
         taskId: id,
         runId: 'run',
         owner: 'me',

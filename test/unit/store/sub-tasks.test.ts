@@ -15,6 +15,7 @@ suite('sub-tasks', () => {
   const claim = (id: string): ReturnType<typeof claimTask> =>
     project.store.transaction((tx) =>
       claimTask(tx, project.sources, {
+        machine: '',
         taskId: id,
         runId: 'run',
         owner: 'me',

@@ -1,0 +1,71 @@
+// The settings of a machine in a fleet: what it is called, what it offers, how soon it counts as dead. Part of the one
+// table.
+
+export const fleetSettingTable = {
+  'fleet.remote': {
+    value: { type: 'word', max: 100 },
+    fallback: 'origin',
+    inFile: true,
+    doc: 'Fleet: the git remote that all machines share.',
+    readBy: 'main (fleet)',
+  },
+  'fleet.name': {
+    value: { type: 'word', max: 64 },
+    fallback: null,
+    env: 'DROVER_MACHINE_NAME',
+    flag: '--name',
+    inFile: true,
+    doc: "Fleet: what people call this machine; without it, the host's name. Belongs into your own file.",
+    readBy: 'main (fleet)',
+  },
+  'fleet.labels': {
+    value: { type: 'words', max: 64 },
+    fallback: [],
+    env: 'DROVER_LABELS',
+    flag: '--label',
+    inFile: true,
+    doc: 'Fleet: what this machine offers; a task labelled `needs:gpu` runs where `gpu` is among them. Belongs into your own file.',
+    readBy: 'main (fleet)',
+  },
+  'fleet.agents': {
+    value: { type: 'integer', min: 0, max: 64 },
+    fallback: null,
+    flag: '--agents',
+    inFile: true,
+    doc: 'Fleet: how many agents work on this machine at once; without it, max_workers; 0 = none start here.',
+    readBy: 'main (fleet)',
+  },
+  'fleet.take_over_after': {
+    value: { type: 'duration', min: '3s', max: '10m' },
+    fallback: '15s',
+    inFile: true,
+    doc: 'Fleet: a machine that is silent for so long counts as dead, and others get its tasks.',
+    readBy: 'main (fleet)',
+  },
+} as const;
+
+export type FleetSettingKey = keyof typeof fleetSettingTable;
+
+export const fleetSettingKeys = Object.keys(fleetSettingTable) as readonly FleetSettingKey[];
+
+export interface FleetSettings {
+  readonly remote: string;
+  /** Empty only where nobody has asked for the host's name. */
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly agents: number;
+  readonly takeOverAfterMs: number;
+}
+
+export function fleetSettingsOf(
+  get: <T>(key: FleetSettingKey) => T,
+  otherwise: { readonly name: string; readonly agents: number },
+): FleetSettings {
+  return {
+    remote: get('fleet.remote'),
+    name: get<string | null>('fleet.name') ?? otherwise.name,
+    labels: [...new Set(get<readonly string[]>('fleet.labels'))],
+    agents: get<number | null>('fleet.agents') ?? otherwise.agents,
+    takeOverAfterMs: get('fleet.take_over_after'),
+  };
+}

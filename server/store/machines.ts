@@ -1,0 +1,142 @@
+// The machines of a fleet: who is alive, how much each can bear, and whose tasks have lost their machine.
+
+import { sql } from 'kysely';
+import { isPostgres } from './dialect.ts';
+import { textList } from './read.ts';
+import type { Reads, StoreTables, Tx } from './tables.ts';
+import type { Kysely } from 'kysely';
+
+export interface MachineBeat {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly state: 'working' | 'draining';
+  readonly agentsMax: number;
+  /** Agents that it can bear now. */
+  readonly room: number;
+  readonly note: string | null;
+  readonly version: string;
+  readonly aliveForMs: number;
+}
+
+export interface LiveMachine {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly isDraining: boolean;
+  readonly room: number;
+}
+
+/** Unix milliseconds by the database's clock: those of the machines may differ. */
+const nowMs = (db: Kysely<StoreTables>) =>
+  isPostgres(db)
+    ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+    : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
+
+/** Says that this machine is alive for so long, and what it can take. Costs no turn of those that write events. */
+export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): Promise<void> {
+  const now = nowMs(db);
+  const row = {
+    name: beat.name,
+    labels: JSON.stringify(beat.labels),
+    state: beat.state,
+    agents_max: beat.agentsMax,
+    room: beat.room,
+    note: beat.note,
+    version: beat.version,
+    alive_until_ms: sql<number>`${now} + ${sql.lit(Math.round(beat.aliveForMs))}`,
+  };
+  await db
+    .insertInto('machines')
+    .values({ id: beat.id, joined_at_ms: now, ...row })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+    .execute();
+}
+
+/** It has given up everything and starts nothing more. */
+export async function leaveFleet(db: Kysely<StoreTables>, id: string): Promise<void> {
+  await db
+    .updateTable('machines')
+    .set({ state: 'left', room: 0, alive_until_ms: nowMs(db) })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function liveMachines(db: Reads): Promise<readonly LiveMachine[]> {
+  const rows = await db
+    .selectFrom('machines')
+    .select(['id', 'name', 'labels', 'state', 'room'])
+    .where('state', '!=', 'left')
+    .where('alive_until_ms', '>', nowMs(db))
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id, name, labels, state, room }) => ({
+    id,
+    name,
+    labels: textList(labels),
+    isDraining: state === 'draining',
+    room,
+  }));
+}
+
+/** The name of a machine that is alive under this id, or null. */
+export async function aliveAs(db: Reads, id: string): Promise<string | null> {
+  return (await liveMachines(db)).find((machine) => machine.id === id)?.name ?? null;
+}
+
+/** Agents at work, or about to be, on each machine. `handedOver`: phases in which a task needs no worker any more. */
+export async function busyByMachine(
+  db: Reads,
+  handedOver: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('tasks as t')
+    .innerJoin('attempts as a', (join) =>
+      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
+    )
+    .select((eb) => ['a.machine', eb.fn.countAll<number>().as('n')])
+    .where('t.status', 'in', ['claimed', 'in_progress'])
+    .where('t.parent_id', 'is', null)
+    .where((eb) => eb.or([eb('t.phase', 'is', null), eb('t.phase', 'not in', [...handedOver])]))
+    .groupBy('a.machine')
+    .execute();
+  return new Map(rows.map((row) => [row.machine, Number(row.n)]));
+}
+
+/**
+ * A project that has come from a file, or goes back to one, brings worktrees and attempts that name no machine, or
+ * another: those whose folders are here are this machine's.
+ */
+export async function adoptPlaces(
+  tx: Tx,
+  machine: string,
+  isHere: (path: string) => boolean,
+): Promise<void> {
+  const slots = await tx
+    .selectFrom('slots')
+    .select(['machine', 'path'])
+    .where('machine', machine === '' ? '!=' : '=', '')
+    .execute();
+  for (const slot of slots) {
+    if (!isHere(slot.path)) continue;
+    const taken = await tx
+      .selectFrom('slots')
+      .select('path')
+      .where('machine', '=', machine)
+      .where('path', '=', slot.path)
+      .executeTakeFirst();
+    if (taken !== undefined) continue;
+    await tx
+      .updateTable('slots')
+      .set({ machine })
+      .where('machine', '=', slot.machine)
+      .where('path', '=', slot.path)
+      .execute();
+    await tx
+      .updateTable('attempts')
+      .set({ machine })
+      .where('machine', '=', slot.machine)
+      .where('worktree_path', '=', slot.path)
+      .execute();
+  }
+}

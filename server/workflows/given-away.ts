@@ -1,0 +1,65 @@
+// A machine that comes back to its fleet: what it ran has been given to others meanwhile. Agents that it left running are
+// ended, and what they had not committed is kept under rescue refs that their tasks name.
+
+import { setAttempt } from '../store/port.ts';
+import { branchRef } from './lines.ts';
+import type { Engine } from './parts.ts';
+import { nameRescueRefs } from './rescue-refs.ts';
+
+const endGraceMs = 2_000;
+
+interface LeftAttempt {
+  readonly task_id: string;
+  readonly number: number;
+  readonly branch: string;
+  readonly base_sha: string | null;
+  readonly worktree_path: string | null;
+  readonly pid: number | null;
+  readonly pid_start: string | null;
+  readonly pid_part: string | null;
+}
+
+/** Attempts of this machine that were ended elsewhere while their process was noted here. */
+export async function endGivenAway(engine: Engine): Promise<void> {
+  const left = await engine.store.db
+    .selectFrom('attempts')
+    .select(['task_id', 'number', 'branch', 'base_sha', 'worktree_path'])
+    .select(['pid', 'pid_start', 'pid_part'])
+    .where('machine', '=', engine.machineId)
+    .where('state', '=', 'interrupted')
+    .where('pid', 'is not', null)
+    .execute();
+  for (const attempt of left) {
+    if (attempt.pid === null || attempt.pid_start === null) continue;
+    const process = { pid: attempt.pid, startTime: attempt.pid_start };
+    const part = attempt.pid_part ?? attempt.task_id;
+    const runId = `${attempt.task_id}/${attempt.number}/${part}`;
+    await engine.processes.endTree(runId, process, endGraceMs);
+    const refs = await keep(engine, attempt);
+    await engine.store.transaction(async (tx) => {
+      const none = { pid: null, pid_start: null };
+      await setAttempt(tx, attempt.task_id, attempt.number, none);
+      if (refs.length > 0) await nameRescueRefs(tx, engine.store, refs, attempt.task_id);
+    });
+  }
+}
+
+/** Its uncommitted work while its worktree is still its own, and its commits that nobody else has. */
+async function keep(engine: Engine, attempt: LeftAttempt): Promise<string[]> {
+  const refs: string[] = [];
+  const { worktree_path: path, branch, task_id: id, number } = attempt;
+  if (path !== null && (await engine.files.exists(path))) {
+    const status = await engine.git.status(path);
+    if (status.ok && status.value.branch === branch) {
+      const rescued = await engine.git.rescue(path, `${id}/${number}`);
+      if (!rescued.ok) engine.report(rescued.error, `keeping the work of ${id}`);
+      else if (rescued.value !== null) refs.push(rescued.value);
+    }
+  }
+  const tip = await engine.git.readRef(branchRef(branch));
+  if (tip === null || tip === attempt.base_sha) return refs;
+  const ref = `refs/drover/rescue/${id}/${number}/${tip.slice(0, 12)}`;
+  const named = await engine.git.updateRef(ref, tip, null, 'drover: rescue');
+  if (named.ok) refs.push(ref);
+  return refs;
+}
