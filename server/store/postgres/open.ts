@@ -1,6 +1,6 @@
 // Opens the store on PostgreSQL: the same tables and queries as in a SQLite file, shared by several machines.
 
-import { Kysely } from 'kysely';
+import { HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression } from 'kysely';
 import type { StoreSources } from '../feed.ts';
 import type { Store } from '../port.ts';
 import { createSharedStore } from '../store.ts';
@@ -32,7 +32,11 @@ export async function openPostgresStore(
 ): Promise<OpenedPostgresStore> {
   const place = placeOf(url);
   const { pool } = openPool(place, options);
-  const db = new Kysely<StoreTables>({ dialect: postgresDialect(pool) });
+  const db = new Kysely<StoreTables>({
+    dialect: postgresDialect(pool),
+    // SQLite takes an empty list; here it would be a mistake of syntax.
+    plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
+  });
   try {
     await migratePostgres(db, place);
   } catch (error) {

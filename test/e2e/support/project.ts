@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import type { EventView, StatusSnapshot, TaskView } from '../../../server/protocol/api.ts';
 import { writeAgent, writesOneFile } from './agent-scripts.ts';
 import { eventually } from './eventually.ts';
+import { fleetOfOne, shareRepository } from './fleet-of-one.ts';
 import { isProcessAlive, processesOf } from './processes.ts';
 import { droverProgram } from './program.ts';
 import { type FinishedProgram, type RunningProgram, startProgram, tail } from './run-program.ts';
@@ -87,9 +88,11 @@ export function makeProject(options: ProjectOptions = {}): Project {
     GIT_CONFIG_NOSYSTEM: '1',
     DROVER_AGENT_TYPE: 'command',
     DROVER_AGENT_PATH: agent,
+    ...fleetOfOne(folder),
     ...options.env,
   };
   makeRepository(folder, root, env, options);
+  shareRepository(folder, root, env);
   return new RealProject(folder, root, env);
 }
 
