@@ -95,10 +95,10 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
     };
     const first = await startCandidates(tx, look);
     // Those that ask for a machine which has no room must not keep the others waiting.
-    const candidates =
-      places.room === null
-        ? first
-        : [...first, ...(await startCandidates(tx, { ...look, anywhere: true }))];
+    const others =
+      places.room === null ? [] : await startCandidates(tx, { ...look, anywhere: true });
+    const known = new Set(first.map(({ id }) => id));
+    const candidates = [...first, ...others.filter(({ id }) => !known.has(id))];
     const left = new Map(rules.free);
     const taken: Claim[] = [];
     for (const candidate of candidates) {

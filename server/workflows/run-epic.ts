@@ -3,6 +3,7 @@
 
 import type { DurableRun } from '../durable/port.ts';
 import type { RunRow, Tx } from '../store/port.ts';
+import { settleAll } from './candidates.ts';
 import { dispatch, nextWakeMs, type ScopeState, scopeState } from './dispatch.ts';
 import { startEpicLanding } from './land-epic.ts';
 import { followLine, landingRef, resultBranch } from './lines.ts';
@@ -166,6 +167,8 @@ async function goThrough(
         if ((await returnOrphans(engine)).length > 0) continue;
       }
       const state = await scopeState(engine.store.db, row);
+      // What ended since the last look may have left a choice to be made: nothing else ends now.
+      if (state.moving === 0 && (await settleAll(engine)) > 0) continue;
       if (state.moving === 0 && (await settled(engine, row, state))) {
         const summary = await finish(engine, run, row, ends);
         if (summary !== null) return summary;
