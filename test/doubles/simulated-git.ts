@@ -110,6 +110,10 @@ export class SimulatedGit implements GitRepository {
     });
   }
 
+  ownLine(): Promise<GitResult<void>> {
+    return Promise.resolve(ok(undefined));
+  }
+
   isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean> {
     return this.#calls.run('git.isAncestor', () =>
       this.#repository.objects.isAncestor(ancestor, descendant),
