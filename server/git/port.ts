@@ -1,7 +1,7 @@
 // What the workflows ask of git. The real adapter runs the git binary; the simulation has a second implementation.
 // Every method is idempotent: it looks first and finishes what is missing.
 
-import type { Result } from '../core/failure.ts';
+import { Refusal, type Result } from '../core/failure.ts';
 
 /** A full commit, tree or blob id in hex. */
 export type Sha = string;
@@ -23,10 +23,10 @@ export interface GitFailure {
 export type GitResult<T> = Result<T, GitFailure>;
 
 /** Thrown by the few questions whose answers have no place for a failure; `git_failed` for those who ask. */
-export class GitTrouble extends Error {
+export class GitTrouble extends Refusal {
   readonly failure: GitFailure;
   constructor(failure: GitFailure) {
-    super(failure.message);
+    super('git', failure.message);
     this.name = 'GitTrouble';
     this.failure = failure;
   }

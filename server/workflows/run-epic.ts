@@ -4,6 +4,7 @@
 import type { DurableRun } from '../durable/port.ts';
 import type { RunRow, Tx } from '../store/port.ts';
 import { dispatch, nextWakeMs, type ScopeState, scopeState } from './dispatch.ts';
+import { isPassingTrouble } from './git-trouble.ts';
 import { startEpicLanding } from './land-epic.ts';
 import { followLine, landingRef, resultBranch } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
@@ -49,7 +50,8 @@ export async function runEpic(
     } catch (error) {
       if (run.signal.aborted) throw error;
       engine.report(error, `run ${input.runId}`);
-      if (engine.clock.now() - lastMs > troubleForgottenMs) troubles = 1;
+      // A remote that is away comes back one day, and is no mistake of ours.
+      if (isPassingTrouble(error) || engine.clock.now() - lastMs > troubleForgottenMs) troubles = 1;
       lastMs = engine.clock.now();
       if (troubles >= troublesMax) {
         await run.commit('broken', (tx) => stopBroken(engine, tx, input.runId, error));

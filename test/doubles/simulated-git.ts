@@ -47,6 +47,7 @@ export class SimulatedGit implements GitRepository {
   readonly #calls: PortCalls;
   readonly #trouble: GitTrouble;
   processCount = 0;
+  readonly ownLine = (): Promise<GitResult<void>> => Promise.resolve(ok(undefined));
 
   constructor(repository: SimulatedRepository, calls: PortCalls, trouble: GitTrouble) {
     this.#repository = repository;
@@ -108,10 +109,6 @@ export class SimulatedGit implements GitRepository {
       const names = changes.map(({ ref }) => ref).join(', ');
       return err(gitFailure('stale', `${names} was moved by somebody else meanwhile.`));
     });
-  }
-
-  ownLine(): Promise<GitResult<void>> {
-    return Promise.resolve(ok(undefined));
   }
 
   isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean> {

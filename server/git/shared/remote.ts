@@ -27,7 +27,11 @@ export interface Remote {
   /** One at a time in this process, because fetches write refs; repeated while the remote is away. */
   fetch(refspecs: readonly string[], options: readonly string[]): Promise<GitResult<void>>;
   /** One try, whatever comes of it. */
-  push(refspecs: readonly string[], options: readonly string[], urgent: boolean): Promise<GitOutput>;
+  push(
+    refspecs: readonly string[],
+    options: readonly string[],
+    urgent: boolean,
+  ): Promise<GitOutput>;
   /** What the remote holds, by `ls-remote`; repeated while the remote is away. */
   list(options: readonly string[], patterns: readonly string[]): Promise<GitResult<string>>;
 }

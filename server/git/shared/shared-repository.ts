@@ -92,10 +92,7 @@ class Shared {
   }
 
   /** Whatever needs these commits to be here. */
-  async with<T>(
-    commits: readonly Sha[],
-    body: () => Promise<GitResult<T>>,
-  ): Promise<GitResult<T>> {
+  async with<T>(commits: readonly Sha[], body: () => Promise<GitResult<T>>): Promise<GitResult<T>> {
     const present = await this.presence.ensure(commits);
     return present.ok ? body() : present;
   }
@@ -146,12 +143,14 @@ class Shared {
     const pushed = await this.#pushLines(changes, as);
     if (!pushed.ok) return pushed;
     switch (pushed.value.kind) {
+      case 'moved':
+        break;
       case 'trouble':
         return err(pushed.value.failure);
       case 'stale': {
-        const { found } = pushed.value;
+        const { found, ref: movedRef } = pushed.value;
         const isThere = changes.every(({ ref, next }) => (found.get(ref) ?? null) === next);
-        if (!isThere) return err(staleFailure(pushed.value.ref));
+        if (!isThere) return err(staleFailure(movedRef));
       }
     }
     for (const { ref, next } of changes) await this.#mirror(ref, next);
