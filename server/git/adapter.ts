@@ -8,8 +8,8 @@ import { refuse } from './failures.ts';
 import { findRepository, readFacts } from './facts.ts';
 import { missingIdentity } from './identity.ts';
 import { openGitProcesses, type RunElsewhere } from './process.ts';
-import type { GitAdapter, GitRepository, GitResult } from './port.ts';
-import { openRepository } from './repository.ts';
+import type { GitAdapter, GitResult } from './port.ts';
+import { type LocalRepository, openRepository } from './repository.ts';
 import { KeyedMutex } from './turns.ts';
 import { readVersion } from './version.ts';
 
@@ -38,6 +38,7 @@ export interface GitAdapterOptions {
 }
 
 export interface BinaryGitAdapter extends GitAdapter {
+  open(path: string): Promise<GitResult<LocalRepository>>;
   /** Resolves when the background deletion of removed worktrees is done. */
   settled(): Promise<void>;
 }
@@ -73,7 +74,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
     return result;
   };
 
-  const open = async (path: string): Promise<GitResult<GitRepository>> => {
+  const open = async (path: string): Promise<GitResult<LocalRepository>> => {
     const usable = await knownVersion();
     if (!usable.ok) return usable;
     const folder = await existingFolder(path);

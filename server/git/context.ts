@@ -22,6 +22,7 @@ export interface RunOptions {
   readonly userHooks?: boolean;
   /** False: a lock held by somebody else is reported at once. */
   readonly waitForLocks?: boolean;
+  readonly timeoutMs?: number;
 }
 
 export interface RepositoryContext {
@@ -40,6 +41,8 @@ export interface RepositoryContext {
   readonly slots: SlotMemory;
   readonly ignores: IgnoreRules;
   readonly trash: Trash;
+  /** Added to the environment of processes that speak with other machines: they never ask anybody anything. */
+  readonly networkVariables: Readonly<Record<string, string>>;
   /** Arguments that make a checkout use several processes of git's own. */
   readonly checkoutSettings: readonly string[];
   identity(signature?: Signature | null): Record<string, string>;
@@ -94,6 +97,7 @@ function commandFor(root: string, args: readonly string[], options: RunOptions):
     ...(options.input === undefined ? {} : { input: options.input }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.userHooks === undefined ? {} : { userHooks: options.userHooks }),
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.truncate === undefined ? {} : { truncate: options.truncate }),
   };
 }

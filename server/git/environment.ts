@@ -40,6 +40,30 @@ export function gitEnvironment(source: Variables): Record<string, string> {
   return environment;
 }
 
+/** Ends by itself when the other side is gone, so that a connection that is cut off does not outlive its git. */
+const quietSsh =
+  'ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4';
+
+/**
+ * For processes that speak with other machines: nothing asks for a password, in a terminal or in a window. An ssh program
+ * that the user has chosen stays as it is. `configured` holds keys as `git config` lists them.
+ */
+export function networkVariables(
+  source: Variables,
+  configured: ReadonlyMap<string, string>,
+): Record<string, string> {
+  const isChosen =
+    source['GIT_SSH_COMMAND'] || source['GIT_SSH'] || configured.get('core.sshcommand');
+  return {
+    GIT_TERMINAL_PROMPT: '0',
+    // Empty: neither `core.askPass` nor `SSH_ASKPASS` is started.
+    GIT_ASKPASS: '',
+    SSH_ASKPASS_REQUIRE: 'never',
+    GCM_INTERACTIVE: 'never',
+    ...(isChosen ? {} : { GIT_SSH_COMMAND: quietSsh }),
+  };
+}
+
 /**
  * Settings for every process. Automatic maintenance repacks and prunes beside other writers, which has left branches on
  * missing objects; a file-system monitor would start one daemon for each worktree.

@@ -1,7 +1,7 @@
 // What the workflows ask of git. The real adapter runs the git binary; the simulation has a second implementation.
 // Every method is idempotent: it looks first and finishes what is missing.
 
-import type { Result } from '../core/failure.ts';
+import { Refusal, type Result } from '../core/failure.ts';
 
 /** A full commit, tree or blob id in hex. */
 export type Sha = string;
@@ -21,6 +21,16 @@ export interface GitFailure {
 }
 
 export type GitResult<T> = Result<T, GitFailure>;
+
+/** Thrown by the few questions whose answers have no place for a failure; `git_failed` for those who ask. */
+export class GitTrouble extends Refusal {
+  readonly failure: GitFailure;
+  constructor(failure: GitFailure) {
+    super('git', failure.message);
+    this.name = 'GitTrouble';
+    this.failure = failure;
+  }
+}
 
 export interface RepositoryFacts {
   /** Real path of the common .git directory: the key of a repository. */
@@ -139,16 +149,32 @@ export interface GitRepository {
   readonly facts: RepositoryFacts;
   /** Reads HEAD, submodules and LFS again. */
   refresh(): Promise<GitResult<RepositoryFacts>>;
+  /** Null: it does not exist. Throws `GitTrouble` when that cannot be told, because a shared remote is away. */
   readRef(ref: string): Promise<Sha | null>;
   /** Full commit id of a revision (branch, tag, sha); `unknown_ref` otherwise. */
   resolve(revision: string): Promise<GitResult<Sha>>;
-  /** Compare-and-swap; `old` null = must not exist. `stale` when somebody was there first; also if it already has the new value: ok. */
-  updateRef(ref: string, next: Sha, old: Sha | null, reason: string): Promise<GitResult<void>>;
+  /**
+   * Compare-and-swap; `old` null = must not exist. `stale` when somebody was there first; also if it already has the new
+   * value: ok. `as` owner: a landing, refused unless this process owns the line (`ownLine`).
+   */
+  updateRef(
+    ref: string,
+    next: Sha,
+    old: Sha | null,
+    reason: string,
+    as?: 'owner',
+  ): Promise<GitResult<void>>;
   /** Several refs in one transaction: creates, moves (old given) and deletes (next null). */
   updateRefs(
     changes: readonly { ref: string; next: Sha | null; old: Sha | null }[],
     reason: string,
   ): Promise<GitResult<void>>;
+  /**
+   * "Nobody else lands on this line from now on": asked at the beginning of each execution that lands. Who is replaced
+   * can't land any more, also when its compare-and-swap would still fit.
+   */
+  ownLine(branch: string): Promise<GitResult<void>>;
+  /** False also when a commit does not exist. Throws `GitTrouble` when a shared remote that may hold it is away. */
   isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean>;
   treeOf(commit: Sha): Promise<GitResult<Sha>>;
 

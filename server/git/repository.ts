@@ -4,7 +4,7 @@ import { err, ok } from '../core/failure.ts';
 import { isAncestor, treeOf } from './ancestry.ts';
 import { commitLeftovers } from './commits.ts';
 import { repositoryRunner, type RepositoryContext } from './context.ts';
-import { type Variables } from './environment.ts';
+import { networkVariables, type Variables } from './environment.ts';
 import { noDurability, openDurability } from './durability.ts';
 import { failureOf } from './failures.ts';
 import { findRepository, readFacts, type RepositoryPlace } from './facts.ts';
@@ -42,8 +42,13 @@ export interface RepositoryParts {
   readonly checkoutSettings: readonly string[];
 }
 
+/** A repository on this machine's disk, with what is needed to go on from it. */
+export interface LocalRepository extends GitRepository {
+  readonly context: RepositoryContext;
+}
+
 export interface OpenedRepository {
-  readonly repository: GitRepository;
+  readonly repository: LocalRepository;
   readonly renew: (facts: RepositoryFacts, identity: Identity) => void;
   readonly settled: () => Promise<void>;
 }
@@ -73,6 +78,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     slots: new SlotMemory(),
     ignores: new IgnoreRules(),
     trash: new Trash(),
+    networkVariables: networkVariables(parts.inherited, place.config),
     checkoutSettings: parts.checkoutSettings,
     identity: (signature) => identityVariables(identity, signature),
     git,
@@ -84,7 +90,8 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     identity = nextIdentity;
   };
 
-  const repository: GitRepository = {
+  const repository: LocalRepository = {
+    context,
     get facts() {
       return facts;
     },
@@ -130,6 +137,7 @@ function operations(
     fileAt: (commit, path, bytesMax) => fileAt(context, commit, path, bytesMax),
     revertOf: (request) => revertOf(context, request),
     subjects: (from, to, limit) => subjects(context, from, to, limit),
+    ownLine: () => Promise.resolve(ok(undefined)),
     sync: () => context.durability.settle(),
   };
 }

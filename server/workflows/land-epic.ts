@@ -3,10 +3,11 @@
 
 import { failure, type Failure } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
-import type { Sha } from '../git/port.ts';
+import type { GitResult, Sha } from '../git/port.ts';
 import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
 import { gateOfRun, landQueue } from './submission.ts';
 import { runGate } from './gate.ts';
+import { orElse } from './git-trouble.ts';
 import { followLine, headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
 
@@ -71,8 +72,11 @@ export async function landEpic(
   run: DurableRun<Tx>,
   input: LandEpicInput,
 ): Promise<string> {
+  const owned = await engine.git.ownLine(input.target);
   for (let round = 0; round < triesMax; round += 1) {
-    const built = await run.step(`built:${round}`, () => buildEpic(engine, input));
+    const built = await run.step(`built:${round}`, () =>
+      orElse<BuiltEpic>(() => buildEpic(engine, input, owned), notBuilt),
+    );
     if (built.kind !== 'built')
       return endEpic(engine, run, input, built.kind, built.failure, round);
     const { candidate } = built;
@@ -87,7 +91,12 @@ export async function landEpic(
       );
       return endEpic(engine, run, input, 'needs_review', wait, round, candidate.tree);
     }
-    const moved = await run.step(`merged:${round}`, () => moveTarget(engine, input, candidate));
+    const moved = await run.step(`merged:${round}`, () =>
+      orElse(
+        () => moveTarget(engine, input, candidate),
+        () => false,
+      ),
+    );
     if (!moved) continue;
     await run.commit(`completed:${round}`, (tx) => recordLanded(engine, tx, input, candidate));
     await followLine(engine, input.target);
@@ -103,14 +112,24 @@ export async function landEpic(
   );
 }
 
+type BuiltEpic =
+  | { readonly kind: 'built'; readonly candidate: EpicCandidate }
+  | { readonly kind: 'conflict'; readonly failure: Failure };
+
+function notBuilt(trouble: Failure): BuiltEpic {
+  return { kind: 'conflict', failure: trouble };
+}
+
 async function buildEpic(
   engine: Engine,
   input: LandEpicInput,
-): Promise<{ kind: 'built'; candidate: EpicCandidate } | { kind: 'conflict'; failure: Failure }> {
+  owned: GitResult<void>,
+): Promise<BuiltEpic> {
+  if (!owned.ok) return notBuilt(failure('git_failed', owned.error.message));
   const tip = await syncLine(engine, input.target);
-  if (!tip.ok) return { kind: 'conflict', failure: tip.error };
+  if (!tip.ok) return notBuilt(tip.error);
   const head = await headOn(engine, input.target, tip.value);
-  if (!head.ok) return { kind: 'conflict', failure: head.error };
+  if (!head.ok) return notBuilt(head.error);
   const epic = await engine.store.db
     .selectFrom('epics')
     .select('title')
@@ -122,7 +141,7 @@ async function buildEpic(
     subject: `drover: ${input.epicId} ${(epic?.title ?? '').split(/[\r\n]/, 1)[0] ?? ''}`,
     trailers: [`Drover-Epic: ${input.epicId}`],
   });
-  if (!merged.ok) return { kind: 'conflict', failure: failure('git_failed', merged.error.message) };
+  if (!merged.ok) return notBuilt(failure('git_failed', merged.error.message));
   if (merged.value.kind === 'conflict') {
     const files = merged.value.files.join(', ');
     return {
@@ -183,6 +202,7 @@ async function moveTarget(
     candidate.commit,
     candidate.tip,
     `drover: land ${input.epicId}`,
+    'owner',
   );
   if (moved.ok) await engine.git.sync();
   return moved.ok;

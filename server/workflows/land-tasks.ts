@@ -3,7 +3,7 @@
 
 import { failure, type Failure } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
-import type { Sha } from '../git/port.ts';
+import type { GitResult, Sha } from '../git/port.ts';
 import {
   endLanding,
   type LandingRow,
@@ -13,8 +13,10 @@ import {
   type Tx,
   writeLine,
 } from '../store/port.ts';
-import { type GateVerdict, runGate } from './gate.ts';
+import { runGate } from './gate.ts';
+import { orElse } from './git-trouble.ts';
 import { returnLanding } from './landing-returns.ts';
+import { type Candidate, type Merged, type Moved, nothingBuilt } from './landing-candidate.ts';
 import { isLanding, landedBefore } from './landing-rows.ts';
 import { followLine, headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
@@ -30,23 +32,6 @@ const batchMax = 32;
 /** Most times one batch is built anew because the tip moved or somebody left it. */
 const rebuildsMax = 8;
 
-interface Merged {
-  readonly row: LandingRow;
-  readonly commit: Sha;
-  readonly tree: Sha;
-}
-
-/** What one look at a batch found; stored before anything moves. */
-interface Candidate {
-  readonly tip: Sha;
-  readonly merged: readonly Merged[];
-  readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
-  /** Conflicts with others of the batch only: looked at again once those have landed. */
-  readonly deferred: readonly LandingRow[];
-  readonly verdict: GateVerdict | { readonly kind: 'none' };
-  readonly problem: Failure | null;
-}
-
 export async function landTasks(
   engine: Engine,
   run: DurableRun<Tx>,
@@ -56,7 +41,9 @@ export async function landTasks(
     takeLandings(tx, input.line, run.workflowId, batchMax),
   );
   if (batch.length === 0) return 0;
-  const landing = new Landing(engine, run, input);
+  // Asked anew whenever this workflow begins, here or on another machine: so it is outside of all steps.
+  const owned = await engine.git.ownLine(input.line);
+  const landing = new Landing(engine, run, input, owned);
   // What has no gate of its own lands first: a red verdict on others must not be its fault.
   const ungated = batch.filter((row) => row.gate_command === null);
   const gated = batch.filter((row) => row.gate_command !== null);
@@ -69,11 +56,13 @@ class Landing {
   readonly #engine: Engine;
   readonly #run: DurableRun<Tx>;
   readonly #input: LandInput;
+  readonly #owned: GitResult<void>;
 
-  constructor(engine: Engine, run: DurableRun<Tx>, input: LandInput) {
+  constructor(engine: Engine, run: DurableRun<Tx>, input: LandInput, owned: GitResult<void>) {
     this.#engine = engine;
     this.#run = run;
     this.#input = input;
+    this.#owned = owned;
   }
 
   async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
@@ -84,7 +73,12 @@ class Landing {
       this.#run.signal,
       ...present.map((row) => this.#engine.switchboard.stopSignal(row.task_id)),
     ]);
-    const candidate = await this.#run.step(`verified:${path}`, () => this.#build(present, stop));
+    const candidate = await this.#run.step(`verified:${path}`, () =>
+      orElse<Candidate>(
+        () => this.#build(present, stop),
+        (problem) => ({ ...nothingBuilt, problem }),
+      ),
+    );
     if (candidate.problem !== null) return this.#giveBack(present, path, candidate.problem);
     for (const [index, conflict] of candidate.conflicts.entries()) {
       await this.#returnConflict(conflict, `${path}.c${index}`);
@@ -165,14 +159,18 @@ class Landing {
   }
 
   async #build(rows: readonly LandingRow[], stop: AbortSignal): Promise<Candidate> {
-    const empty = { merged: [], conflicts: [], deferred: [], verdict: { kind: 'none' as const } };
+    const problem = (message: string): Candidate => ({
+      ...nothingBuilt,
+      problem: failure('git_failed', message),
+    });
+    if (!this.#owned.ok) return problem(this.#owned.error.message);
     const synced = await syncLine(this.#engine, this.#input.line);
-    if (!synced.ok) return { ...empty, tip: '', problem: synced.error };
+    if (!synced.ok) return { ...nothingBuilt, problem: synced.error };
     const tip = synced.value;
     // Without a gate on this batch, what people have committed meanwhile is left to those who test it.
     const isGated = rows.some((row) => row.gate_command !== null);
     const start = isGated ? await headOn(this.#engine, this.#input.line, tip) : synced;
-    if (!start.ok) return { ...empty, tip, problem: start.error };
+    if (!start.ok) return { ...nothingBuilt, problem: start.error };
     const merged: Merged[] = [];
     const conflicts: { row: LandingRow; files: readonly string[] }[] = [];
     const deferred: LandingRow[] = [];
@@ -190,8 +188,7 @@ class Landing {
         subject: `drover: ${row.task_id} ${title}`,
         trailers: [`Drover-Task: ${row.task_id}`, `Drover-Attempt: ${row.attempt}`],
       });
-      if (!result.ok)
-        return { ...empty, tip, problem: failure('git_failed', result.error.message) };
+      if (!result.ok) return problem(result.error.message);
       if (result.value.kind === 'merged') {
         merged.push({ row, commit: result.value.commit, tree: result.value.tree });
         head = result.value.commit;
@@ -234,7 +231,10 @@ class Landing {
     const last = candidate.merged.at(-1);
     if (last === undefined) return;
     const moved = await this.#run.step(`merged:${path}`, () =>
-      this.#moveRef(candidate, last.commit),
+      orElse<Moved>(
+        () => this.#moveRef(candidate, last.commit),
+        ({ message }) => ({ kind: 'failed', message }),
+      ),
     );
     if (moved.kind === 'moved') {
       await this.#run.commit(`completed:${path}`, (tx) => this.#complete(tx, candidate));
@@ -257,10 +257,7 @@ class Landing {
     await this.land(rows, `${path}s`, rebuilds + 1);
   }
 
-  async #moveRef(
-    candidate: Candidate,
-    next: Sha,
-  ): Promise<{ kind: 'moved' } | { kind: 'again' } | { kind: 'failed'; message: string }> {
+  async #moveRef(candidate: Candidate, next: Sha): Promise<Moved> {
     const ref = landingRef(this.#input.line);
     const { git, store } = this.#engine;
     const present = await git.readRef(ref);
@@ -283,6 +280,7 @@ class Landing {
       next,
       candidate.tip,
       `drover: land ${candidate.merged.map((item) => item.row.task_id).join(' ')}`.slice(0, 200),
+      'owner',
     );
     if (!moved.ok)
       return moved.error.kind === 'stale'

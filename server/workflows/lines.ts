@@ -4,6 +4,7 @@
 import { err, failure, type Failure, ok, type Result } from '../core/failure.ts';
 import type { Sha } from '../git/port.ts';
 import { type LineRow, readLine, writeLine } from '../store/port.ts';
+import { orElse } from './git-trouble.ts';
 import type { Engine } from './parts.ts';
 
 export function landingRef(branch: string): string {
@@ -25,6 +26,10 @@ const casTriesMax = 5;
  * people have moved it; something waits → the tip stays, and the next candidate takes their commits in (`headOn`).
  */
 export async function syncLine(engine: Engine, branch: string): Promise<Result<Sha>> {
+  return orElse(() => syncLineNow(engine, branch), err);
+}
+
+async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>> {
   for (let tries = 0; tries < casTriesMax; tries += 1) {
     // In this order: what was known before the branch is looked at tells a rewind from a branch that is just following.
     const known = await readLine(engine.store.db, branch);
@@ -91,6 +96,10 @@ async function inStep(
  * conflict, the work lands without theirs and waits with the rest: whoever brings both together is a person.
  */
 export async function headOn(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
+  return orElse(() => headOnNow(engine, branch, tip), err);
+}
+
+async function headOnNow(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
   const target = await engine.git.readRef(branchRef(branch));
   if (target === null || target === tip || (await engine.git.isAncestor(target, tip)))
     return ok(tip);
@@ -165,9 +174,19 @@ async function followNow(
   branch: string,
   obstacle: string | null,
 ): Promise<Followed> {
-  const tip = await engine.git.readRef(landingRef(branch));
+  let trouble: Failure | null = null;
+  const tip = await orElse(
+    () => engine.git.readRef(landingRef(branch)),
+    async (found) => {
+      trouble = found;
+      return (await readLine(engine.store.db, branch))?.landed_sha ?? null;
+    },
+  );
   if (tip === null) return { pending: 0, reason: null };
-  const followed = await engine.git.follow(branchRef(branch), tip, engine.settings().follow);
+  const followed =
+    trouble === null
+      ? await engine.git.follow(branchRef(branch), tip, engine.settings().follow)
+      : err<Failure>(trouble);
   const outcome = followed.ok
     ? followed.value
     : { kind: 'pending' as const, commits: 1, reason: followed.error.message };
@@ -202,7 +221,13 @@ async function followNow(
 /** `drover/results/<branch>` stands at the landing tip exactly while the branch could not follow. */
 async function keepResultBranch(engine: Engine, branch: string, tip: Sha | null): Promise<void> {
   const ref = branchRef(resultBranch(branch));
-  const present = await engine.git.readRef(ref);
+  const present = await orElse(
+    () => engine.git.readRef(ref),
+    (trouble) => {
+      engine.report(trouble, `keeping ${ref}`);
+      return tip;
+    },
+  );
   if (present === tip) return;
   const changed = await engine.git.updateRefs(
     [{ ref, next: tip, old: present }],
@@ -216,6 +241,14 @@ async function keepResultBranch(engine: Engine, branch: string, tip: Sha | null)
  * landed there meanwhile. Null: a commit is on neither; the task can't start from this line yet.
  */
 export async function baseContaining(
+  engine: Engine,
+  branch: string,
+  commits: readonly Sha[],
+): Promise<Result<Sha | null>> {
+  return orElse(() => baseContainingNow(engine, branch, commits), err);
+}
+
+async function baseContainingNow(
   engine: Engine,
   branch: string,
   commits: readonly Sha[],

@@ -5,6 +5,7 @@ import type { DurableRun } from '../durable/port.ts';
 import type { RunRow, Tx } from '../store/port.ts';
 import { settleAll } from './candidates.ts';
 import { dispatch, nextWakeMs, type ScopeState, scopeState } from './dispatch.ts';
+import { isPassingTrouble } from './git-trouble.ts';
 import { startEpicLanding } from './land-epic.ts';
 import { followLine, landingRef, resultBranch } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
@@ -53,7 +54,8 @@ export async function runEpic(
       if (run.signal.aborted) throw error;
       engine.report(error, `run ${input.runId}`);
       const isNew = engine.clock.now() - lastMs > troubleForgottenMs;
-      if (isNew || engine.isPassing(error)) troubles = 1;
+      // A remote or a database that is away comes back one day, and is no mistake of ours.
+      if (isNew || engine.isPassing(error) || isPassingTrouble(error)) troubles = 1;
       lastMs = engine.clock.now();
       if (troubles >= troublesMax) {
         await run.commit('broken', (tx) => stopBroken(engine, tx, input.runId, error));

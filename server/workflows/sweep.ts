@@ -1,6 +1,7 @@
 // After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
 
 import { endUpkeep, holdForUpkeep, inParts } from '../store/port.ts';
+import { orElse } from './git-trouble.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { nameRescueRefs } from './rescue-refs.ts';
@@ -19,6 +20,13 @@ interface SweptAttempt {
 }
 
 export async function sweepBranches(engine: Engine): Promise<void> {
+  return orElse(
+    () => sweepNow(engine),
+    (trouble) => engine.report(trouble, 'removing landed branches'),
+  );
+}
+
+async function sweepNow(engine: Engine): Promise<void> {
   const listed = await engine.git.listWorktrees();
   if (!listed.ok) return engine.report(listed.error, 'listing worktrees');
   const held = new Map(listed.value.map((entry) => [entry.branch, entry]));

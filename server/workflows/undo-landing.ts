@@ -8,7 +8,7 @@
 
 import { failure, type Failure, Refusal } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
-import type { Sha } from '../git/port.ts';
+import type { GitResult, Sha } from '../git/port.ts';
 import {
   familyOf,
   lastAttempt,
@@ -19,6 +19,7 @@ import {
 } from '../store/port.ts';
 import { requireRoot, waitFor } from './controls.ts';
 import { runGate } from './gate.ts';
+import { orElse } from './git-trouble.ts';
 import { followLine, headOn, landingRef, syncLine } from './lines.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
@@ -143,15 +144,26 @@ export async function runUndo(
   run: DurableRun<Tx>,
   input: UndoInput,
 ): Promise<string> {
+  const owned = await engine.git.ownLine(input.line);
   for (let round = 0; round < triesMax; round += 1) {
-    const built = await run.step(`built:${round}`, () => buildUndo(engine, input));
+    const built = await run.step(`built:${round}`, () =>
+      orElse<Built>(
+        () => buildUndo(engine, input, owned),
+        (trouble) => ({ kind: 'failed', failure: trouble }),
+      ),
+    );
     if (built.kind === 'failed') return giveUp(engine, run, input, built.failure, round);
     const { undone } = built;
     const red = await run.step(`verified:${round}`, (signal) =>
       testUndo(engine, input, undone, signal),
     );
     if (red !== null) return giveUp(engine, run, input, red, round);
-    const moved = await run.step(`merged:${round}`, () => moveLine(engine, input, undone));
+    const moved = await run.step(`merged:${round}`, () =>
+      orElse(
+        () => moveLine(engine, input, undone),
+        () => false,
+      ),
+    );
     if (!moved) continue;
     await run.commit(`completed:${round}`, (tx) => recordUndone(engine, tx, input, undone));
     await followLine(engine, input.line);
@@ -161,11 +173,12 @@ export async function runUndo(
   return giveUp(engine, run, input, moving, triesMax);
 }
 
-async function buildUndo(engine: Engine, input: UndoInput): Promise<Built> {
+async function buildUndo(engine: Engine, input: UndoInput, owned: GitResult<void>): Promise<Built> {
   const failed = (message: string): Built => ({
     kind: 'failed',
     failure: failure('git_failed', message),
   });
+  if (!owned.ok) return failed(owned.error.message);
   const tip = await syncLine(engine, input.line);
   if (!tip.ok) return { kind: 'failed', failure: tip.error };
   const head = await headOn(engine, input.line, tip.value);
@@ -215,7 +228,7 @@ async function moveLine(engine: Engine, input: UndoInput, undone: Undone): Promi
   if (present === undone.commit) return true;
   if (present !== null && (await engine.git.isAncestor(undone.commit, present))) return true;
   const reason = `drover: undo ${input.taskId}`;
-  const moved = await engine.git.updateRef(ref, undone.commit, undone.tip, reason);
+  const moved = await engine.git.updateRef(ref, undone.commit, undone.tip, reason, 'owner');
   if (moved.ok) await engine.git.sync();
   return moved.ok;
 }

@@ -14,6 +14,7 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { commandEnd } from './command-ends.ts';
+import { orElse } from './git-trouble.ts';
 import { baseContaining, branchRef, containsAll, landingRef, resultBranch } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { enterPhase } from './phases.ts';
@@ -33,6 +34,18 @@ export type PlaceOutcome =
   | { readonly kind: 'no_base'; readonly reason: string; readonly landedOn: string | null };
 
 export async function prepareWorktree(
+  engine: Engine,
+  claim: Claim,
+  runRow: RunRow,
+  signal: AbortSignal,
+): Promise<PlaceOutcome> {
+  return orElse<PlaceOutcome>(
+    () => prepareNow(engine, claim, runRow, signal),
+    (trouble) => ({ kind: 'failed', failure: trouble }),
+  );
+}
+
+async function prepareNow(
   engine: Engine,
   claim: Claim,
   runRow: RunRow,

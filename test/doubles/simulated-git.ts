@@ -47,6 +47,7 @@ export class SimulatedGit implements GitRepository {
   readonly #calls: PortCalls;
   readonly #trouble: GitTrouble;
   processCount = 0;
+  readonly ownLine = (): Promise<GitResult<void>> => Promise.resolve(ok(undefined));
 
   constructor(repository: SimulatedRepository, calls: PortCalls, trouble: GitTrouble) {
     this.#repository = repository;

@@ -1,0 +1,83 @@
+// Lets the branch on the remote follow its landing line, and then, as far as it can, this clone's own branch.
+
+import { err, ok } from '../../core/failure.ts';
+import { firstParentCount, isAncestor } from '../ancestry.ts';
+import type { FollowOutcome, GitRepository, GitResult, Sha } from '../port.ts';
+import { branchName, branchRef } from '../refs.ts';
+import type { Presence } from './presence.ts';
+import { pushChanges, type PushParts, staleFailure } from './pushes.ts';
+
+export interface FollowParts extends PushParts {
+  readonly presence: Presence;
+  readonly local: GitRepository;
+  readonly report: (error: unknown, doing: string) => void;
+}
+
+const triesMax = 5;
+
+export async function followShared(
+  parts: FollowParts,
+  target: string,
+  tip: Sha,
+  mode: 'fast-forward' | 'never',
+): Promise<GitResult<FollowOutcome>> {
+  const ref = branchRef(target);
+  return parts.remote.context.inTurn(`follow ${parts.remote.name} ${ref}`, async () => {
+    const outcome = await followRemote(parts, ref, tip);
+    if (outcome.ok && outcome.value.kind === 'followed') {
+      await followHere(parts, ref, outcome.value.sha, mode);
+    }
+    return outcome;
+  });
+}
+
+async function followRemote(
+  parts: FollowParts,
+  ref: string,
+  tip: Sha,
+): Promise<GitResult<FollowOutcome>> {
+  const { remote, looks, presence } = parts;
+  const { context } = remote;
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const seen = await looks.read(ref);
+    if (!seen.ok) return seen;
+    const theirs = seen.value;
+    if (theirs === tip) return ok({ kind: 'followed', sha: tip });
+    const present = await presence.ensure([tip, ...(theirs === null ? [] : [theirs])]);
+    if (!present.ok) return present;
+    const pending = async (reason: string): Promise<GitResult<FollowOutcome>> => {
+      const commits = theirs === null ? 1 : await firstParentCount(context, theirs, tip);
+      return ok({ kind: 'pending', commits, reason });
+    };
+    if (theirs !== null && !(await isAncestor(context, theirs, tip))) {
+      if (await isAncestor(context, tip, theirs)) return ok({ kind: 'followed', sha: theirs });
+      return pending(
+        `${branchName(ref)} on ${remote.name} has commits that are not part of what has landed yet.`,
+      );
+    }
+    const pushed = await pushChanges(parts, [{ ref, next: tip, old: theirs }], true);
+    switch (pushed.kind) {
+      case 'moved':
+        return ok({ kind: 'followed', sha: tip });
+      case 'trouble':
+        return pushed.failure.retryable ? err(pushed.failure) : pending(pushed.failure.message);
+      case 'stale':
+        // The value that was found is younger than what `read` may answer from.
+        continue;
+    }
+  }
+  return err(staleFailure(ref));
+}
+
+/** A clone without the branch gets none; what stands in the way in a checkout is no trouble of the fleet. */
+async function followHere(
+  { local, presence, report }: FollowParts,
+  ref: string,
+  tip: Sha,
+  mode: 'fast-forward' | 'never',
+): Promise<void> {
+  if ((await local.readRef(ref)) === null) return;
+  const present = await presence.ensure([tip]);
+  const followed = present.ok ? await local.follow(ref, tip, mode) : present;
+  if (!followed.ok) report(followed.error, `following ${branchName(ref)} in this clone`);
+}

@@ -1,0 +1,108 @@
+// What the remote's refs are. One fetch brings all refs of a line with their objects; answers that are younger than a
+// moment are used again, since whoever acts on one does so by compare-and-swap.
+
+import { ok } from '../../core/failure.ts';
+import { readRef } from '../refs.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { attemptPattern, fetchPatterns, placeOf, privateRef, refsOfLine } from './names.ts';
+import { parseListing, type Remote } from './remote.ts';
+
+interface Seen {
+  readonly value: Sha | null;
+  readonly atMs: number;
+}
+
+const maxRemembered = 10_000;
+
+export class Looks {
+  readonly #remote: Remote;
+  readonly #freshMs: number;
+  readonly #seen = new Map<string, Seen>();
+  /** Looks that were asked for and have not begun: they are as fresh for everybody who asks meanwhile. */
+  readonly #waiting = new Map<string, Promise<GitResult<void>>>();
+  #attempts: { readonly atMs: number; readonly values: Map<string, Sha> } | null = null;
+
+  constructor(remote: Remote, freshMs: number) {
+    this.#remote = remote;
+    this.#freshMs = freshMs;
+  }
+
+  /** The remote's value of a ref of a line, its objects present; null = it does not exist there. */
+  async read(ref: string): Promise<GitResult<Sha | null>> {
+    const place = placeOf(ref);
+    if (place.kind === 'attempt') return this.#readAttempt(ref);
+    const young = this.#young(ref);
+    if (young !== null) return ok(young.value);
+    const refs = place.kind === 'line' ? refsOfLine(place.line) : [ref];
+    const looked = await this.#look(refs[0] ?? ref, refs);
+    return looked.ok ? ok(this.#seen.get(ref)?.value ?? null) : looked;
+  }
+
+  /** What a push has just made of a ref. */
+  note(ref: string, value: Sha | null): void {
+    this.#remember(ref, { value, atMs: Date.now() });
+    if (this.#attempts === null || placeOf(ref).kind !== 'attempt') return;
+    if (value === null) this.#attempts.values.delete(ref);
+    else this.#attempts.values.set(ref, value);
+  }
+
+  /** Nothing that was seen before counts any more. */
+  forget(): void {
+    this.#seen.clear();
+    this.#attempts = null;
+  }
+
+  /** Present values of exactly these refs, without their objects. */
+  async exactly(refs: readonly string[]): Promise<GitResult<ReadonlyMap<string, Sha>>> {
+    const listed = await this.#remote.list([], refs);
+    if (!listed.ok) return listed;
+    const all = parseListing(listed.value);
+    for (const ref of refs) this.note(ref, all.get(ref) ?? null);
+    return ok(all);
+  }
+
+  #young(ref: string): Seen | null {
+    const seen = this.#seen.get(ref);
+    return seen !== undefined && Date.now() - seen.atMs < this.#freshMs ? seen : null;
+  }
+
+  #remember(ref: string, seen: Seen): void {
+    if (this.#seen.size >= maxRemembered) this.#seen.clear();
+    this.#seen.set(ref, seen);
+  }
+
+  #look(key: string, refs: readonly string[]): Promise<GitResult<void>> {
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined) return waiting;
+    const { context } = this.#remote;
+    const mine = context.inTurn(`look ${key}`, async () => {
+      this.#waiting.delete(key);
+      const atMs = Date.now();
+      const fetched = await this.#remote.fetch(fetchPatterns(refs), ['--prune']);
+      if (!fetched.ok) return fetched;
+      for (const ref of refs) {
+        const value = await readRef(context, privateRef(ref));
+        const since = this.#seen.get(ref);
+        // A push of ours that ended meanwhile knows more.
+        if (since === undefined || since.atMs <= atMs) this.#remember(ref, { value, atMs });
+      }
+      return fetched;
+    });
+    this.#waiting.set(key, mine);
+    return mine;
+  }
+
+  /** All branches of attempts by one process: a sweep asks for thousands of them, one after the other. */
+  async #readAttempt(ref: string): Promise<GitResult<Sha | null>> {
+    const known = this.#attempts;
+    if (known !== null && Date.now() - known.atMs < this.#freshMs) {
+      return ok(known.values.get(ref) ?? null);
+    }
+    const atMs = Date.now();
+    const listed = await this.#remote.list(['--heads'], [attemptPattern]);
+    if (!listed.ok) return listed;
+    const values = parseListing(listed.value);
+    this.#attempts = { atMs, values };
+    return ok(values.get(ref) ?? null);
+  }
+}

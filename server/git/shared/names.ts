@@ -1,0 +1,58 @@
+// Which refs the machines share, and under which names this clone keeps what it has seen of them.
+
+/** Refs of one line are looked at together; an attempt's branch is written by one machine at a time. */
+export type RefPlace =
+  | { readonly kind: 'line'; readonly line: string }
+  | { readonly kind: 'attempt' }
+  | { readonly kind: 'rescue' }
+  | { readonly kind: 'local' };
+
+const landRoot = 'refs/drover/land/';
+const fenceRoot = 'refs/drover/fence/';
+const rescueRoot = 'refs/drover/rescue/';
+const headRoot = 'refs/heads/';
+const resultRoot = 'refs/heads/drover/results/';
+const sharedRoot = 'refs/drover/shared/';
+const attemptBranch = /^refs\/heads\/drover\/(?!epic\/|results\/).+\/\d+$/u;
+
+/** Matches every branch of an attempt, and some more. */
+export const attemptPattern = 'refs/heads/drover/*';
+
+export function placeOf(ref: string): RefPlace {
+  if (attemptBranch.test(ref)) return { kind: 'attempt' };
+  for (const root of [landRoot, fenceRoot, resultRoot, headRoot]) {
+    if (ref.startsWith(root)) return { kind: 'line', line: ref.slice(root.length) };
+  }
+  return { kind: ref.startsWith(rescueRoot) ? 'rescue' : 'local' };
+}
+
+export function landingRefOf(line: string): string {
+  return `${landRoot}${line}`;
+}
+
+/** The line of a landing ref, or null. */
+export function landedLine(ref: string): string | null {
+  return ref.startsWith(landRoot) ? ref.slice(landRoot.length) : null;
+}
+
+export function fenceRef(line: string): string {
+  return `${fenceRoot}${line}`;
+}
+
+/** Everything of a line that is read together. */
+export function refsOfLine(line: string): readonly string[] {
+  return [landRoot, fenceRoot, headRoot, resultRoot].map((root) => `${root}${line}`);
+}
+
+/** Where this clone keeps what it fetched of a ref of the remote. */
+export function privateRef(ref: string): string {
+  return `${sharedRoot}${ref.replace(/^refs\/(?:drover\/)?/u, '')}`;
+}
+
+/**
+ * Refspecs that fetch refs into the private namespace. A pattern, since a fetch of a plain name fails when the ref does
+ * not exist; it may bring refs along that only begin with the name.
+ */
+export function fetchPatterns(refs: readonly string[]): readonly string[] {
+  return refs.map((ref) => `+${ref}*:${privateRef(ref)}*`);
+}

@@ -1,0 +1,79 @@
+// Commits that other machines have made are fetched when something here needs them.
+
+import { ok } from '../../core/failure.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { isSha } from '../loose-objects.ts';
+import type { Remote } from './remote.ts';
+
+const maxRemembered = 20_000;
+/** How long a commit that the remote does not have either is not asked for again. */
+const missingLastsMs = 20_000;
+
+/** Everything that machines push: for servers that hand out no single commits. */
+const everything = [
+  '+refs/heads/*:refs/drover/shared/heads/*',
+  '+refs/drover/land/*:refs/drover/shared/land/*',
+  '+refs/drover/rescue/*:refs/drover/shared/rescue/*',
+];
+
+export class Presence {
+  readonly #remote: Remote;
+  readonly #present = new Set<Sha>();
+  readonly #missing = new Map<Sha, number>();
+
+  constructor(remote: Remote) {
+    this.#remote = remote;
+  }
+
+  /** Fails only when the remote is away; a commit that is nowhere is left to git to complain about. */
+  async ensure(commits: readonly Sha[]): Promise<GitResult<void>> {
+    const absent = await this.#absent(commits.filter((sha) => isSha(sha)));
+    if (absent.length === 0) return ok(undefined);
+    return this.#remote.context.inTurn('missing commits', async () => {
+      // Somebody who waited before may have brought them.
+      const wanted = await this.#absent(absent);
+      if (wanted.length === 0) return ok(undefined);
+      const single = await this.#remote.fetch(wanted, []);
+      if (!single.ok && single.error.retryable) return single;
+      if (single.ok) {
+        for (const sha of wanted) this.#note(sha);
+        return single;
+      }
+      const all = await this.#remote.fetch(everything, []);
+      if (!all.ok) return all;
+      for (const sha of await this.#absent(wanted)) this.#missing.set(sha, Date.now());
+      return ok(undefined);
+    });
+  }
+
+  #note(sha: Sha): void {
+    if (this.#present.size >= maxRemembered) this.#present.clear();
+    this.#present.add(sha);
+    this.#missing.delete(sha);
+  }
+
+  /** Those that this clone does not have and that were not looked for in vain just now. */
+  async #absent(commits: readonly Sha[]): Promise<readonly Sha[]> {
+    const { context } = this.#remote;
+    const unknown = [...new Set(commits)].filter((sha) => {
+      if (this.#present.has(sha)) return false;
+      if (context.commits.read(sha) === null) return true;
+      this.#note(sha);
+      return false;
+    });
+    if (unknown.length === 0) return [];
+    const output = await context.git(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
+      input: unknown.map((sha) => `${sha}\n`).join(''),
+    });
+    for (const line of output.stdout.toString('utf8').split('\n')) {
+      const [sha = '', kind] = line.split(' ');
+      if (kind === 'commit') this.#note(sha);
+    }
+    const nowMs = Date.now();
+    return unknown.filter((sha) => {
+      const missedAtMs = this.#missing.get(sha);
+      const justMissed = missedAtMs !== undefined && nowMs - missedAtMs < missingLastsMs;
+      return !this.#present.has(sha) && !justMissed;
+    });
+  }
+}

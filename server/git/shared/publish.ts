@@ -1,0 +1,111 @@
+// Branches of attempts on the remote, so that any machine can land their work. One machine works on an attempt at a time;
+// what an earlier one has pushed under the same name and is not in the new work moves under a rescue ref.
+
+import { err, ok } from '../../core/failure.ts';
+import { isAncestor } from '../ancestry.ts';
+import type { GitResult, Sha } from '../port.ts';
+import type { RefChange } from '../refs.ts';
+import { labelOfBranch, rescueRefFor } from '../rescue.ts';
+import type { Presence } from './presence.ts';
+import { pushChanges, type PushParts, staleFailure } from './pushes.ts';
+
+export interface PublishParts extends PushParts {
+  readonly presence: Presence;
+}
+
+const triesMax = 4;
+
+export class PublishedBranches {
+  readonly #parts: PublishParts;
+  /** What this process has pushed: the likely value there, which saves a look. */
+  readonly #pushed = new Map<string, Sha>();
+
+  constructor(parts: PublishParts) {
+    this.#parts = parts;
+  }
+
+  /** Puts the branch of an attempt on the remote, or takes it away (`next` null); `holds` is what must be kept by then. */
+  async move(ref: string, next: Sha | null, holds: Sha | null): Promise<GitResult<void>> {
+    return this.#parts.remote.context.inTurn(`publish ${ref}`, () => this.#move(ref, next, holds));
+  }
+
+  async #move(ref: string, next: Sha | null, holds: Sha | null): Promise<GitResult<void>> {
+    let there = this.#pushed.get(ref) ?? null;
+    if (next !== null && there === next) return ok(undefined);
+    if (next === null) {
+      const seen = await this.#parts.looks.read(ref);
+      if (!seen.ok) return seen;
+      there = seen.value;
+    }
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      if (there === next) return this.#is(ref, next);
+      const kept = await this.#keeping(ref, there, next ?? holds);
+      if (!kept.ok) return kept;
+      const pushed = await pushChanges(this.#parts, [{ ref, next, old: there }, ...kept.value]);
+      switch (pushed.kind) {
+        case 'moved':
+          return this.#is(ref, next);
+        case 'trouble':
+          return err(pushed.failure);
+        case 'stale':
+          there = pushed.found.get(ref) ?? null;
+      }
+    }
+    return err(staleFailure(ref));
+  }
+
+  /** Many branches of ended attempts, taken away in a few pushes; `old` is what each may hold at most. */
+  async remove(changes: readonly { ref: string; old: Sha | null }[]): Promise<GitResult<void>> {
+    const { looks } = this.#parts;
+    const simple: RefChange[] = [];
+    const other: { ref: string; old: Sha | null }[] = [];
+    for (const { ref, old } of changes) {
+      const seen = await looks.read(ref);
+      if (!seen.ok) return seen;
+      if (seen.value === null) continue;
+      if (seen.value === old) simple.push({ ref, next: null, old });
+      else other.push({ ref, old });
+    }
+    for (let from = 0; from < simple.length; from += removedAtOnce) {
+      const part = simple.slice(from, from + removedAtOnce);
+      const pushed = await pushChanges(this.#parts, part);
+      if (pushed.kind === 'trouble') return err(pushed.failure);
+      if (pushed.kind === 'stale') return err(staleFailure(pushed.ref));
+      for (const { ref } of part) this.#pushed.delete(ref);
+    }
+    for (const { ref, old } of other) {
+      const moved = await this.move(ref, null, old);
+      if (!moved.ok) return moved;
+    }
+    return ok(undefined);
+  }
+
+  #is(ref: string, value: Sha | null): GitResult<void> {
+    if (value === null) this.#pushed.delete(ref);
+    else this.#pushed.set(ref, value);
+    if (this.#pushed.size > maxRemembered) this.#pushed.clear();
+    return ok(undefined);
+  }
+
+  /** The change that keeps what the branch holds on the remote, unless `next` has all of it. */
+  async #keeping(
+    ref: string,
+    there: Sha | null,
+    next: Sha | null,
+  ): Promise<GitResult<readonly RefChange[]>> {
+    if (there === null) return ok([]);
+    const { remote, presence, looks } = this.#parts;
+    if (next !== null) {
+      const present = await presence.ensure([there]);
+      if (!present.ok) return present;
+      if (await isAncestor(remote.context, there, next)) return ok([]);
+    }
+    const kept = rescueRefFor(labelOfBranch(ref), there);
+    const seen = await looks.exactly([kept]);
+    if (!seen.ok) return seen;
+    return ok(seen.value.has(kept) ? [] : [{ ref: kept, next: there, old: null }]);
+  }
+}
+
+const removedAtOnce = 100;
+const maxRemembered = 10_000;

@@ -1,0 +1,119 @@
+// Git processes that speak with the shared remote: bounded in time and number, never asking anybody anything, and tried
+// again a few times while the remote is away.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { settings } from '../environment.ts';
+import { isPassingRace, isStale } from '../failures.ts';
+import type { GitFailure, GitResult } from '../port.ts';
+import type { GitOutput } from '../process.ts';
+import { Semaphore } from '../turns.ts';
+import { remoteFailure } from './words.ts';
+
+export interface RemoteOptions {
+  /** Name of a git remote. */
+  readonly remote: string;
+  /** For one process. */
+  readonly timeoutMs: number;
+  /** Between tries while the remote is away; their number bounds the tries. */
+  readonly pausesMs: readonly number[];
+}
+
+export interface Remote {
+  readonly name: string;
+  readonly pausesMs: readonly number[];
+  readonly context: RepositoryContext;
+  /** One at a time in this process, because fetches write refs; repeated while the remote is away. */
+  fetch(refspecs: readonly string[], options: readonly string[]): Promise<GitResult<void>>;
+  /** One try, whatever comes of it. */
+  push(
+    refspecs: readonly string[],
+    options: readonly string[],
+    urgent: boolean,
+  ): Promise<GitOutput>;
+  /** What the remote holds, by `ls-remote`; repeated while the remote is away. */
+  list(options: readonly string[], patterns: readonly string[]): Promise<GitResult<string>>;
+}
+
+/** Pushes at once: the small ones of landings need not wait for one large branch. */
+const pushesMax = 2;
+
+const fetchSettings = settings({
+  // A fetch that is cut off leaves either the whole pack or nothing: never a commit without its files.
+  'fetch.unpackLimit': '1',
+  'fetch.writeCommitGraph': 'false',
+});
+const pushSettings = settings({
+  'push.followTags': 'false',
+  'push.gpgSign': 'false',
+  'push.recurseSubmodules': 'no',
+});
+const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime': '60' });
+
+export function openRemote(context: RepositoryContext, options: RemoteOptions): Remote {
+  const { remote, timeoutMs, pausesMs } = options;
+  const pushes = new Semaphore(pushesMax);
+  const run = (args: readonly string[]): Promise<GitOutput> =>
+    context.git([...networkSettings, ...args], { env: context.networkVariables, timeoutMs });
+  const again = async (args: readonly string[], doing: string): Promise<GitResult<GitOutput>> => {
+    for (let tries = 0; ; tries += 1) {
+      const output = await run(args);
+      if (output.code === 0) return ok(output);
+      const failure = remoteFailure(output, remote, doing);
+      const pauseMs = pausesMs[tries];
+      if (pauseMs === undefined || !mayPass(output, failure)) return err(failure);
+      await delay(pauseMs);
+    }
+  };
+  return {
+    name: remote,
+    pausesMs,
+    context,
+    fetch: (refspecs, extra) =>
+      context.inTurn('fetch', async () => {
+        const args = [...fetchSettings, 'fetch', ...fetchArguments, ...extra];
+        const done = await again([...args, remote, ...refspecs], `fetch from ${remote}`);
+        return done.ok ? ok(undefined) : done;
+      }),
+    push: (refspecs, extra, urgent) =>
+      pushes.run(
+        () => run([...pushSettings, 'push', ...pushArguments, ...extra, remote, ...refspecs]),
+        urgent,
+      ),
+    // In turn with fetches: a remote that hangs must not take all the places for git processes.
+    list: (extra, patterns) =>
+      context.inTurn('fetch', async () => {
+        const args = ['ls-remote', '-q', '--refs', ...extra, remote, ...patterns];
+        const done = await again(args, `look at ${remote}`);
+        return done.ok ? ok(done.value.stdout.toString('utf8')) : done;
+      }),
+  };
+}
+
+const fetchArguments = [
+  '-q',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  '--no-show-forced-updates',
+  // Nothing but what is asked for: the refs that the user's own fetches keep stay as they are.
+  '--refmap=',
+];
+const pushArguments = ['--porcelain', '--no-verify', '--atomic', '--no-signed'];
+
+/** A ref of ours that another process of this machine was writing, or a remote that is away. */
+function mayPass(output: GitOutput, failure: GitFailure): boolean {
+  return failure.retryable || isStale(output.stderr) || isPassingRace(output.stderr);
+}
+
+/** Reads `<sha>\t<ref>` lines. */
+export function parseListing(text: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [sha, ref] = line.split('\t');
+    if (sha && ref) found.set(ref, sha);
+  }
+  return found;
+}

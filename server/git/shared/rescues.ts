@@ -1,0 +1,52 @@
+// Rescue refs are this machine's own; they are pushed as well, after the fact and together, so that others find them.
+
+import type { Sha } from '../port.ts';
+import { readRef } from '../refs.ts';
+import { pushChanges, type PushParts } from './pushes.ts';
+
+/** Beyond this many waiting ones, the oldest stay on this machine alone. */
+const waitingMax = 200;
+
+export class RescuePushes {
+  readonly #parts: PushParts;
+  readonly #report: (error: unknown, doing: string) => void;
+  readonly #waiting: string[] = [];
+  #running: Promise<void> | null = null;
+
+  constructor(parts: PushParts, report: (error: unknown, doing: string) => void) {
+    this.#parts = parts;
+    this.#report = report;
+  }
+
+  add(ref: string | null): void {
+    if (ref === null) return;
+    if (this.#waiting.length >= waitingMax) this.#waiting.shift();
+    this.#waiting.push(ref);
+    this.#running ??= this.#pushAll()
+      .catch((error: unknown) => this.#report(error, 'pushing rescue refs'))
+      .finally(() => {
+        this.#running = null;
+      });
+  }
+
+  async settled(): Promise<void> {
+    while (this.#running !== null) await this.#running;
+  }
+
+  async #pushAll(): Promise<void> {
+    const { context, name } = this.#parts.remote;
+    while (this.#waiting.length > 0) {
+      const refs = this.#waiting.splice(0);
+      const changes: { ref: string; next: Sha; old: null }[] = [];
+      for (const ref of new Set(refs)) {
+        const next = await readRef(context, ref);
+        if (next !== null) changes.push({ ref, next, old: null });
+      }
+      if (changes.length === 0) continue;
+      const pushed = await pushChanges(this.#parts, changes);
+      if (pushed.kind === 'trouble') {
+        this.#report(pushed.failure, `pushing rescue refs to ${name}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,296 @@
+// One repository of several machines: a shared remote is the truth for landing refs, lines and attempts' branches, while
+// worktrees, merges and diffs are those of the local clone.
+
+import { err, ok } from '../../core/failure.ts';
+import { isAncestor } from '../ancestry.ts';
+import { refuse } from '../failures.ts';
+import { isSha } from '../loose-objects.ts';
+import {
+  type CommitLeftoversOutcome,
+  type CommitLeftoversRequest,
+  type GitRepository,
+  type GitResult,
+  GitTrouble,
+  type Sha,
+} from '../port.ts';
+import { branchRef, isFullRef, type RefChange } from '../refs.ts';
+import { rescueRefFor } from '../rescue.ts';
+import type { LocalRepository } from '../repository.ts';
+import { Fences } from './fences.ts';
+import { followShared } from './follow.ts';
+import { Looks } from './looks.ts';
+import { landedLine, placeOf } from './names.ts';
+import { Presence } from './presence.ts';
+import { PublishedBranches } from './publish.ts';
+import { pushChanges, type Pushed, staleFailure } from './pushes.ts';
+import { openRemote, type Remote } from './remote.ts';
+import { RescuePushes } from './rescues.ts';
+
+export interface SharedOptions {
+  /** Name of a git remote, for example `origin`. */
+  readonly remote: string;
+  readonly machineId: string;
+  readonly report: (error: unknown, doing: string) => void;
+  /** For one git process that speaks with the remote. */
+  readonly timeoutMs?: number;
+  /** Between tries while the remote is away. */
+  readonly pausesMs?: readonly number[];
+  /** How long an answer of the remote is used again. */
+  readonly freshMs?: number;
+}
+
+export interface SharedRepository extends GitRepository {
+  /** Resolves when nothing is being pushed behind anybody's back. */
+  settled(): Promise<void>;
+}
+
+const defaults = {
+  timeoutMs: 5 * 60_000,
+  pausesMs: [500, 1_000, 2_000, 4_000, 8_000, 15_000],
+  freshMs: 250,
+};
+
+export function createSharedRepository(
+  local: LocalRepository,
+  options: SharedOptions,
+): SharedRepository {
+  const remote = openRemote(local.context, {
+    remote: options.remote,
+    timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+    pausesMs: options.pausesMs ?? defaults.pausesMs,
+  });
+  const shared = new Shared(local, remote, options);
+  return sharedMethods(local, shared);
+}
+
+/** Takes a failure out of an answer that has no place for one. */
+function orTrouble<T>(result: GitResult<T>): T {
+  if (!result.ok) throw new GitTrouble(result.error);
+  return result.value;
+}
+
+class Shared {
+  readonly local: LocalRepository;
+  readonly remote: Remote;
+  readonly looks: Looks;
+  readonly presence: Presence;
+  readonly fences: Fences;
+  readonly branches: PublishedBranches;
+  readonly rescues: RescuePushes;
+  readonly report: SharedOptions['report'];
+
+  constructor(local: LocalRepository, remote: Remote, options: SharedOptions) {
+    this.local = local;
+    this.remote = remote;
+    this.report = options.report;
+    this.looks = new Looks(remote, options.freshMs ?? defaults.freshMs);
+    this.presence = new Presence(remote);
+    const parts = { remote, looks: this.looks, presence: this.presence };
+    this.fences = new Fences(parts, options.machineId);
+    this.branches = new PublishedBranches(parts);
+    this.rescues = new RescuePushes(parts, options.report);
+  }
+
+  /** Whatever needs these commits to be here. */
+  async with<T>(commits: readonly Sha[], body: () => Promise<GitResult<T>>): Promise<GitResult<T>> {
+    const present = await this.presence.ensure(commits);
+    return present.ok ? body() : present;
+  }
+
+  async readRef(ref: string): Promise<Sha | null> {
+    if (!isFullRef(ref)) return null;
+    switch (placeOf(ref).kind) {
+      case 'local':
+      case 'rescue':
+        return this.local.readRef(ref);
+      case 'attempt':
+        return (await this.local.readRef(ref)) ?? orTrouble(await this.looks.read(ref));
+      case 'line': {
+        const value = orTrouble(await this.looks.read(ref));
+        await this.#mirror(ref, value);
+        return value;
+      }
+    }
+  }
+
+  async updateRefs(
+    changes: readonly RefChange[],
+    reason: string,
+    as?: 'owner',
+  ): Promise<GitResult<void>> {
+    for (const change of changes) {
+      if (!isFullRef(change.ref)) {
+        return refuse('failed', `"${change.ref}" is not a full name of a ref.`);
+      }
+      if ([change.next, change.old].some((sha) => sha !== null && !isSha(sha))) {
+        return refuse('failed', `The values of ${change.ref} have to be full commit ids.`);
+      }
+    }
+    const of = (...kinds: readonly string[]): readonly RefChange[] =>
+      changes.filter(({ ref }) => kinds.includes(placeOf(ref).kind));
+    const moved = await this.#moveLines(of('line'), as);
+    if (!moved.ok) return moved;
+    const published = await this.#moveAttempts(of('attempt'), reason);
+    if (!published.ok) return published;
+    const rest = await this.local.updateRefs(of('local', 'rescue'), reason);
+    if (!rest.ok) return rest;
+    for (const { ref, next } of of('rescue')) if (next !== null) this.rescues.add(ref);
+    return ok(undefined);
+  }
+
+  async #moveLines(changes: readonly RefChange[], as?: 'owner'): Promise<GitResult<void>> {
+    if (changes.length === 0) return ok(undefined);
+    const pushed = await this.#pushLines(changes, as);
+    if (!pushed.ok) return pushed;
+    switch (pushed.value.kind) {
+      case 'moved':
+        break;
+      case 'trouble':
+        return err(pushed.value.failure);
+      case 'stale': {
+        const { found, ref: movedRef } = pushed.value;
+        const isThere = changes.every(({ ref, next }) => (found.get(ref) ?? null) === next);
+        if (!isThere) return err(staleFailure(movedRef));
+      }
+    }
+    for (const { ref, next } of changes) await this.#mirror(ref, next);
+    return ok(undefined);
+  }
+
+  async #pushLines(changes: readonly RefChange[], as?: 'owner'): Promise<GitResult<Pushed>> {
+    const present = await this.presence.ensure(
+      changes.flatMap(({ next }) => (next === null ? [] : [next])),
+    );
+    if (!present.ok) return present;
+    const lines = new Set(
+      changes.flatMap(({ ref }) => {
+        const line = landedLine(ref);
+        return line === null ? [] : [line];
+      }),
+    );
+    const [line] = lines;
+    if (line !== undefined && lines.size === 1) {
+      const moved = await this.fences.move(line, changes);
+      if (moved !== null) return moved;
+    }
+    if (as === 'owner') {
+      const message = `Another machine lands on ${[...lines].join(', ')} now.`;
+      return err({ kind: 'failed', retryable: true, message });
+    }
+    return ok(await pushChanges(this.#pushParts, changes, true));
+  }
+
+  get #pushParts(): { readonly remote: Remote; readonly looks: Looks } {
+    return { remote: this.remote, looks: this.looks };
+  }
+
+  /** The remote first: when it can't be reached, the branch is still there to be found again. */
+  async #moveAttempts(changes: readonly RefChange[], reason: string): Promise<GitResult<void>> {
+    const removed = changes.filter(({ next }) => next === null);
+    if (removed.length > 0) {
+      const gone = await this.branches.remove(removed);
+      if (!gone.ok) return gone;
+    }
+    const here: RefChange[] = [];
+    for (const change of changes) {
+      const present = await this.local.readRef(change.ref);
+      if (present !== null) here.push(change);
+      // It was known from the remote alone.
+      else if (change.next !== null) here.push({ ...change, old: null });
+    }
+    const done = await this.local.updateRefs(here, reason);
+    if (!done.ok) return done;
+    for (const { ref, next } of changes) {
+      if (next === null) continue;
+      const published = await this.branches.move(ref, next, null);
+      if (!published.ok) return published;
+    }
+    return ok(undefined);
+  }
+
+  /** Landing refs are kept here under their own names too; what only this clone had under one goes under a rescue ref. */
+  async #mirror(ref: string, value: Sha | null): Promise<void> {
+    const line = landedLine(ref);
+    if (line === null || value === null) return;
+    await this.remote.context.inTurn(`mirror ${ref}`, async () => {
+      const old = await this.local.readRef(ref);
+      if (old === value) return;
+      const changes: RefChange[] = [{ ref, next: value, old }];
+      if (old !== null && !(await isAncestor(this.remote.context, old, value))) {
+        const kept = rescueRefFor(`lines/${line}`, old);
+        if ((await this.local.readRef(kept)) === null)
+          changes.push({ ref: kept, next: old, old: null });
+      }
+      const done = await this.local.updateRefs(changes, 'drover: as on the remote');
+      if (!done.ok && done.error.kind !== 'stale') this.report(done.error, `mirroring ${ref}`);
+    });
+  }
+
+  async commitLeftovers(
+    request: CommitLeftoversRequest,
+  ): Promise<GitResult<CommitLeftoversOutcome>> {
+    const done = await this.with([request.base], () => this.local.commitLeftovers(request));
+    if (!done.ok) return done;
+    const ref = branchRef(request.branch);
+    const published = await this.branches.move(ref, done.value.commit, null);
+    return published.ok ? done : published;
+  }
+}
+
+function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository {
+  const withPair = <T>(
+    from: Sha,
+    to: Sha,
+    body: () => Promise<GitResult<T>>,
+  ): Promise<GitResult<T>> => shared.with([from, to], body);
+  return {
+    get facts() {
+      return local.facts;
+    },
+    get processCount() {
+      return local.processCount;
+    },
+    refresh: () => local.refresh(),
+    readRef: (ref) => shared.readRef(ref),
+    resolve: (revision) => shared.with([revision], () => local.resolve(revision)),
+    updateRef: (ref, next, old, reason, as) => shared.updateRefs([{ ref, next, old }], reason, as),
+    updateRefs: (changes, reason) => shared.updateRefs(changes, reason),
+    ownLine: (branch) => shared.fences.own(branch),
+    isAncestor: async (ancestor, descendant) => {
+      if (ancestor !== descendant) orTrouble(await shared.presence.ensure([ancestor, descendant]));
+      return local.isAncestor(ancestor, descendant);
+    },
+    treeOf: (commit) => shared.with([commit], () => local.treeOf(commit)),
+    prepareSlot: async (request) => {
+      const prepared = await shared.with([request.sha], () => local.prepareSlot(request));
+      if (prepared.ok) shared.rescues.add(prepared.value.rescueRef);
+      return prepared;
+    },
+    status: (path) => local.status(path),
+    commitLeftovers: (request) => shared.commitLeftovers(request),
+    rescue: async (path, label) => {
+      const rescued = await local.rescue(path, label);
+      if (rescued.ok) shared.rescues.add(rescued.value);
+      return rescued;
+    },
+    removeWorktree: async (request) => {
+      const removed = await local.removeWorktree(request);
+      if (removed.ok && removed.value.kind === 'removed') {
+        shared.rescues.add(removed.value.rescueRef);
+      }
+      return removed;
+    },
+    listWorktrees: () => local.listWorktrees(),
+    merge: (request) => withPair(request.tip, request.commit, () => local.merge(request)),
+    follow: (target, tip, mode) => followShared(shared, target, tip, mode),
+    diff: (from, to) => withPair(from, to, () => local.diff(from, to)),
+    changedPaths: (from, to) => withPair(from, to, () => local.changedPaths(from, to)),
+    changedFiles: (from, to) => withPair(from, to, () => local.changedFiles(from, to)),
+    fileAt: (commit, path, bytesMax) =>
+      shared.with([commit], () => local.fileAt(commit, path, bytesMax)),
+    revertOf: (request) => shared.with([request.commit], () => local.revertOf(request)),
+    subjects: (from, to, limit) => withPair(from, to, () => local.subjects(from, to, limit)),
+    sync: () => local.sync(),
+    settled: () => shared.rescues.settled(),
+  };
+}

@@ -1,0 +1,116 @@
+// Reads what git says about a remote: what a push did to each ref, and why the remote could not be reached.
+
+import { failureOf, gitFailure } from '../failures.ts';
+import type { GitFailure } from '../port.ts';
+import type { GitOutput } from '../process.ts';
+
+const maxWords = 600;
+
+/** Names and passwords in URLs, and what follows a question mark there, go no further than this. */
+export function withoutCredentials(text: string): string {
+  return text
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s'"]*@/giu, '$1')
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/[^\s'"?]*)\?[^\s'"]*/giu, '$1');
+}
+
+export interface PushRefusal {
+  readonly ref: string;
+  /** The client found another value than the one expected. */
+  readonly isStale: boolean;
+  readonly reason: string;
+}
+
+/** Lines `!<tab>from:to<tab>[rejected] (reason)` of `push --porcelain`; what only failed along with others is left out. */
+export function refusalsOf(output: GitOutput): readonly PushRefusal[] {
+  const found: PushRefusal[] = [];
+  for (const line of output.stdout.toString('utf8').split('\n')) {
+    const [, ref = '', reason = ''] =
+      /^!\t[^\t]*:([^\t:]+)\t\[(?:remote )?rejected\] \((.*)\)$/u.exec(line) ?? [];
+    if (ref === '' || /atomic (?:transaction|push) failed/iu.test(reason)) continue;
+    found.push({ ref, isStale: reason === 'stale info', reason });
+  }
+  return found;
+}
+
+/** Somebody else is moving the ref on the server at this moment; the next look tells how it ended. */
+export function isPassingRefusal({ reason }: PushRefusal): boolean {
+  return /failed to (?:update|lock) ref|cannot lock ref|incorrect old value|already exists|unable to create|fetch first/iu.test(
+    reason,
+  );
+}
+
+/** What the server's own programs said, on one line. */
+function serverWords(stderr: string): string {
+  const lines = stderr
+    .split('\n')
+    .filter((line) => /^remote: ?/u.test(line))
+    .map((line) => line.replace(/^remote: ?/u, '').trim());
+  return lines.filter((line) => line !== '').join(' ');
+}
+
+const unreadable =
+  /does not appear to be a git repository|repository .{0,200}(?:not found|does not exist)|no such remote|no such file or directory|not exported/iu;
+const forbidden =
+  /authentication failed|could not read (?:username|password)|prompts disabled|permission (?:to .{0,200} )?denied|host key verification failed|error: 40[13]\b|access denied|service not enabled|not allowed/iu;
+
+/** Trouble between this machine and the remote; `doing` completes "Git could not …". */
+export function remoteFailure(output: GitOutput, remote: string, doing: string): GitFailure {
+  const plain = failureOf(output, doing);
+  if (output.problem !== null || plain.kind === 'locked' || plain.kind === 'disk_full') {
+    return { ...plain, message: withoutCredentials(plain.message) };
+  }
+  const text = output.stderr;
+  const say = (what: string, remedy: string, retryable: boolean): GitFailure =>
+    gitFailure('failed', `${what} (${reasonOf(text)})${remedy}`, retryable);
+  if (/--atomic|does not support atomic/iu.test(text) && /support/iu.test(text)) {
+    return say(
+      `The server of ${remote} cannot move several refs at once`,
+      ': use a git server that supports atomic pushes.',
+      false,
+    );
+  }
+  if (forbidden.test(text)) {
+    return say(
+      `The remote ${remote} does not let this machine in`,
+      `: check with "git push --dry-run ${remote}" that git needs no password here and may push.`,
+      false,
+    );
+  }
+  if (unreadable.test(text)) {
+    return say(
+      `There is no repository at the remote ${remote}`,
+      `: correct its address with "git remote set-url ${remote} …".`,
+      false,
+    );
+  }
+  return say(`Git could not ${doing}: the remote ${remote} is away`, '.', true);
+}
+
+/** The server has looked at the push and does not want it. */
+export function refusedFailure(
+  refusal: PushRefusal,
+  output: GitOutput,
+  remote: string,
+): GitFailure {
+  const words = serverWords(output.stderr);
+  const said = withoutCredentials(words === '' ? '' : `, saying: ${words}`).slice(0, maxWords);
+  const remedy = refusal.ref.startsWith('refs/heads/')
+    ? 'let the account that Drover pushes with move this branch'
+    : 'let the account that Drover pushes with write refs/drover/*';
+  return gitFailure(
+    'failed',
+    `The remote ${remote} refused ${refusal.ref} (${withoutCredentials(refusal.reason)})${said}. Remedy: ${remedy}, or see what its hook asks for.`,
+    false,
+  );
+}
+
+/** The lines that carry the reason, on one line, without the advice that git always adds. */
+export function reasonOf(stderr: string): string {
+  const lines = stderr
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:/iu.test(line))
+    .filter((line) => !/failed to push some refs|^remote:$/u.test(line));
+  const text = lines.length > 0 ? lines.join(' ') : stderr.trim().replace(/\s+/gu, ' ');
+  return withoutCredentials(text).slice(0, maxWords) || 'it gave no reason';
+}
