@@ -6,6 +6,7 @@ import type {
   EventView,
   ImportResultView,
   LogPageView,
+  MachineView,
   QuestionView,
   RunView,
   StatusSnapshot,
@@ -171,6 +172,8 @@ export interface Requests extends PanelRequests {
     result: { id: string; base: string; head: string; text: string };
   };
   readonly questions: { params: Nothing; result: readonly QuestionView[] };
+  /** The machines of the fleet; none where the project has one machine only. */
+  readonly 'machines.list': { params: Nothing; result: readonly MachineView[] };
 
   // The requests below need the engine.
   readonly 'run.start': { params: RunOptions; result: RunStarted };
@@ -253,6 +256,7 @@ export const dataRequests = [
   'events.read',
   'diff',
   'questions',
+  'machines.list',
   'worktree.list',
   'board.changes',
   'attempts',

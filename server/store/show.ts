@@ -3,6 +3,7 @@
 import type { EpicView, TaskView } from '../protocol/api.ts';
 import { readBoard } from './board.ts';
 import { epicOrRefuse, unknownTask } from './find-rows.ts';
+import { machinesOfTasks } from './machine-views.ts';
 import { lastPlan, planView } from './plans.ts';
 import { type Db, readAtOneMoment } from './read.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
@@ -27,6 +28,7 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
         blockedBy: edges.map((edge) => edge.blocked_by),
         waitsFor: await unmetBlockers(at, id),
         attempt: (await readRunningAttempts(at, id)).get(id),
+        machine: (await machinesOfTasks(at, id)).get(id),
       },
     );
   });

@@ -180,6 +180,8 @@ export interface ViewFacts {
   readonly blockedBy: readonly string[];
   readonly waitsFor: readonly string[];
   readonly attempt: RunningAttempt | undefined;
+  /** Name of the machine that it is on. */
+  readonly machine: string | undefined;
 }
 
 export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts): TaskView {
@@ -223,6 +225,7 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     commit_sha: rare.commit_sha,
     landed_sha: rare.landed_sha,
     worktree_path: rare.worktree_path,
+    machine: facts.machine ?? null,
     conflict_files: textList(rare.conflict_files),
     held_files: textList(rare.held_files),
     verdict: rare.verdict,
