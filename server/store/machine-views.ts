@@ -1,18 +1,10 @@
 // The machines of a fleet as people see them: who they are, how they are, and which of them a task is on.
 
-import { type RawBuilder, sql } from 'kysely';
 import type { MachineState } from '../core/machines.ts';
 import type { MachineView } from '../protocol/api.ts';
-import { isPostgres } from './dialect.ts';
+import { busyByMachine, nowMs } from './machines.ts';
 import { type Db, textList } from './read.ts';
 import type { MachineTable } from './tables.ts';
-
-/** Unix milliseconds by the database's clock, by which machines say how long they are alive. */
-function databaseNowMs(db: Db): RawBuilder<number> {
-  return isPostgres(db)
-    ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
-    : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
-}
 
 /** Most machines that are told; those that were heard of last. */
 const machinesMax = 200;
@@ -25,12 +17,12 @@ export async function readMachines(db: Db, heardBeforeMs: number): Promise<Machi
   const rows = await db
     .selectFrom('machines')
     .selectAll()
-    .select(databaseNowMs(db).as('now_ms'))
+    .select(nowMs(db).as('now_ms'))
     .orderBy('alive_until_ms', 'desc')
     .limit(machinesMax)
     .execute();
   if (rows.length === 0) return [];
-  const busy = await agentsByMachine(db);
+  const busy = await busyByMachine(db, handedOver);
   const names = namesOf(rows);
   const views = rows.map((row): MachineView => {
     const state = stateOf(row, row.now_ms);
@@ -71,21 +63,6 @@ function stateOf(row: Pick<MachineTable, 'state' | 'alive_until_ms'>, nowMs: num
 
 /** Phases in which a task has handed its work over and needs no agent. */
 const handedOver: readonly string[] = ['gate', 'land'];
-
-async function agentsByMachine(db: Db): Promise<ReadonlyMap<string, number>> {
-  const rows = await db
-    .selectFrom('tasks as t')
-    .innerJoin('attempts as a', (join) =>
-      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
-    )
-    .select((eb) => ['a.machine', eb.fn.countAll<number>().as('n')])
-    .where('t.status', 'in', ['claimed', 'in_progress'])
-    .where('t.parent_id', 'is', null)
-    .where((eb) => eb.or([eb('t.phase', 'is', null), eb('t.phase', 'not in', [...handedOver])]))
-    .groupBy('a.machine')
-    .execute();
-  return new Map(rows.map(({ machine, n }) => [machine, n]));
-}
 
 /** What each is called; two of one name are told apart by the beginning of their ids. */
 function namesOf(
