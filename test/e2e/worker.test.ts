@@ -3,14 +3,17 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import type { MachineView } from '../../server/protocol/api.ts';
 import type { WorkerNote } from '../../server/protocol/worker-notes.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { type Barrier, makeBarrier } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
+import { droverProgram } from './support/program.ts';
 import type { Project } from './support/project.ts';
-import type { RunningProgram } from './support/run-program.ts';
+import { type RunningProgram, startProgram } from './support/run-program.ts';
 import { useProjects } from './support/suite-projects.ts';
 
 const waitsAtTheDoor = `
@@ -161,6 +164,43 @@ suite('drover worker', function () {
     assert.deepEqual((await note(worker, 'giving_back')).tasks, [id]);
     assert.equal((await worker.ended).code, 2);
     assert.equal((await here.task(id)).attempts, 0);
+  });
+
+  test('the start script of the containers makes a clone of its own, and works in it', async () => {
+    const { here, door } = await fleet();
+    const place = join(here.folder, 'home', 'project');
+    mkdirSync(place);
+    const bin = join(here.folder, 'home', 'bin');
+    mkdirSync(bin);
+    const command = `#!/bin/sh\nexec '${process.execPath}' --no-warnings '${droverProgram()}' "$@"\n`;
+    writeFileSync(join(bin, 'drover'), command, { mode: 0o755 });
+    const script = join(import.meta.dirname, '../../docs/fleet/worker.sh');
+    const start = (): RunningProgram =>
+      startProgram({
+        program: '/bin/sh',
+        args: [script, '--json', '--name', 'box', '--agents', '1'],
+        cwd: place,
+        env: {
+          ...here.env,
+          PATH: `${bin}:${here.env['PATH'] ?? ''}`,
+          GIT_REMOTE: join(here.folder, 'remote.git'),
+        },
+        timeoutMs: 100_000,
+      });
+    const box = start();
+    const { id } = await note(box, 'ready');
+    assert.deepEqual(
+      (await machines(here)).map((one) => [one.name, one.id, one.state]),
+      [['box', id, 'working']],
+    );
+    box.signal('SIGTERM');
+    assert.equal((await box.ended).code, 0);
+    // Made anew in the same place it is the same machine.
+    const again = start();
+    assert.equal((await note(again, 'ready')).id, id);
+    again.signal('SIGTERM');
+    assert.equal((await again.ended).code, 0);
+    door.open();
   });
 
   test('refuses with one sentence what it cannot work with', async () => {
