@@ -56,11 +56,19 @@ export function whyNoMachine(
     return `${those} are draining and start nothing new (${listed(suited, ({ name }) => name)}); start "drover worker" again on one.`;
   }
   if (working.some(({ busy, room }) => busy < room)) return null;
-  const places = listed(working, ({ name, busy, room, note }) => {
-    const why = note === null ? '' : `, ${note.replace(/\.$/u, '')}`;
-    return `${name}: ${busy} at work, room for ${room}${why}`;
-  });
+  const places = listed(working, placeOf);
   return `${those} are full (${places}); it starts when one has room.`;
+}
+
+/** An attempt goes on where it has begun, and waits for that machine as long as it takes starts. */
+export function whyItsMachine(machine: MachineFacts): string | null {
+  if (machine.busy < machine.room) return null;
+  return `It goes on where it has begun, on ${placeOf(machine)}; it starts when there is room.`;
+}
+
+function placeOf({ name, busy, room, note }: MachineFacts): string {
+  const why = note === null ? '' : `, ${note.replace(/\.$/u, '')}`;
+  return `${name}: ${busy} at work, room for ${room}${why}`;
 }
 
 function noneSuits(needed: readonly string[], alive: readonly MachineFacts[]): string {

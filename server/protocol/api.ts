@@ -172,8 +172,11 @@ export interface Requests extends PanelRequests {
     result: { id: string; base: string; head: string; text: string };
   };
   readonly questions: { params: Nothing; result: readonly QuestionView[] };
-  /** The machines of the fleet; none where the project has one machine only. */
-  readonly 'machines.list': { params: Nothing; result: readonly MachineView[] };
+  /**
+   * The machines of the fleet; none where the project has one machine only. `all`: also those that are gone for longer
+   * than a week.
+   */
+  readonly 'machines.list': { params: { all?: boolean }; result: readonly MachineView[] };
 
   // The requests below need the engine.
   readonly 'run.start': { params: RunOptions; result: RunStarted };

@@ -105,7 +105,7 @@ async function readViews(at: Db, near: NearTasks, ids: readonly string[]): Promi
   if (ids.length === 0) return [];
   const waits = await near.waits(ids);
   const running = await readRunningAttempts(at);
-  const machines = await machinesOfTasks(at);
+  const machines = await machinesOfTasks(at, running);
   const views: TaskView[] = [];
   for (const part of inParts(ids)) {
     for (const row of await readTaskRows(at, part)) {

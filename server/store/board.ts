@@ -29,7 +29,7 @@ export async function readBoard(db: Db): Promise<Board> {
     .orderBy('blocked_by')
     .execute();
   const running = await readRunningAttempts(db);
-  const machines = await machinesOfTasks(db);
+  const machines = await machinesOfTasks(db, running);
   const numbers = new Map<string, number>();
   for (let number = 0; number < rows.length; number += 1) {
     numbers.set((rows[number] as { id: string }).id, number);

@@ -7,17 +7,27 @@ import { type Db, textList } from './read.ts';
 import type { MachineTable } from './tables.ts';
 
 /** Most machines that are told; those that were heard of last. */
-const machinesMax = 200;
+const machinesMax = 500;
+const dayMs = 24 * 3_600_000;
+/** Machines that are gone for longer are told only to who asks for all. */
+const goneDaysMax = 7;
 
 /**
  * Those that are there first, then by name. `heardBeforeMs`: for how long a machine says that it is alive, each time it
  * is heard of.
  */
-export async function readMachines(db: Db, heardBeforeMs: number): Promise<MachineView[]> {
+export async function readMachines(
+  db: Db,
+  heardBeforeMs: number,
+  isAll = false,
+): Promise<MachineView[]> {
   const rows = await db
     .selectFrom('machines')
     .selectAll()
     .select(nowMs(db).as('now_ms'))
+    .$if(!isAll, (query) =>
+      query.where((eb) => eb('alive_until_ms', '>', eb(nowMs(db), '-', goneDaysMax * dayMs))),
+    )
     .orderBy('alive_until_ms', 'desc')
     .limit(machinesMax)
     .execute();
@@ -55,27 +65,45 @@ const ranks: { readonly [S in MachineState]: number } = {
   left: 3,
 };
 
-function stateOf(row: Pick<MachineTable, 'state' | 'alive_until_ms'>, nowMs: number): MachineState {
+type Pulse = Pick<MachineTable, 'state' | 'alive_until_ms'>;
+
+function stateOf(row: Pulse, now: number): MachineState {
   if (row.state === 'left') return 'left';
-  if (row.alive_until_ms <= nowMs) return 'dead';
+  if (row.alive_until_ms <= now) return 'dead';
   return row.state === 'draining' ? 'draining' : 'working';
 }
 
 /** Phases in which a task has handed its work over and needs no agent. */
 const handedOver: readonly string[] = ['gate', 'land'];
 
-/** What each is called; two of one name are told apart by the beginning of their ids. */
-function namesOf(
-  rows: readonly { readonly id: string; readonly name: string }[],
-): ReadonlyMap<string, string> {
-  const counts = new Map<string, number>();
-  for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1);
+interface Named extends Pulse {
+  readonly id: string;
+  readonly name: string;
+  readonly now_ms: number;
+}
+
+/**
+ * What each is called. Two of one name are told apart by the beginning of their ids; one that is gone leaves its name to
+ * the one that is there.
+ */
+function namesOf(rows: readonly Named[]): ReadonlyMap<string, string> {
+  const alive = new Map<string, number>();
+  const all = new Map<string, number>();
+  for (const row of rows) {
+    const isAlive = row.state !== 'left' && row.alive_until_ms > row.now_ms;
+    if (isAlive) alive.set(row.name, (alive.get(row.name) ?? 0) + 1);
+    all.set(row.name, (all.get(row.name) ?? 0) + 1);
+  }
   return new Map(
-    rows.map(({ id, name }) => [id, (counts.get(name) ?? 0) > 1 ? `${name}/${shortId(id)}` : name]),
+    rows.map((row) => {
+      const isAlive = row.state !== 'left' && row.alive_until_ms > row.now_ms;
+      const isOnly = (isAlive ? alive : all).get(row.name) === 1;
+      return [row.id, isOnly ? row.name : `${row.name}/${shortId(row.id)}`];
+    }),
   );
 }
 
-export function shortId(id: string): string {
+function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
@@ -86,12 +114,26 @@ export async function machineNames(
 ): Promise<ReadonlyMap<string, string>> {
   const wanted = [...new Set(ids)].filter((id) => id !== '');
   if (wanted.length === 0) return new Map();
-  const known = namesOf(await db.selectFrom('machines').select(['id', 'name']).execute());
+  const rows = await db
+    .selectFrom('machines')
+    .select(['id', 'name', 'state', 'alive_until_ms'])
+    .select(nowMs(db).as('now_ms'))
+    .orderBy('alive_until_ms', 'desc')
+    .limit(machinesMax)
+    .execute();
+  const known = namesOf(rows);
   return new Map(wanted.map((id) => [id, known.get(id) ?? shortId(id)]));
 }
 
-/** The names of the machines that tasks are at work on, or that have their worktrees; of one task or of all. */
-export async function machinesOfTasks(db: Db, id?: string): Promise<ReadonlyMap<string, string>> {
+/**
+ * The names of the machines that tasks are at work on, or that have their worktrees; of one task or of all. `running`:
+ * attempts that are at work, by task.
+ */
+export async function machinesOfTasks(
+  db: Db,
+  running: ReadonlyMap<string, { readonly machine: string }>,
+  id?: string,
+): Promise<ReadonlyMap<string, string>> {
   const kept = await db
     .selectFrom('slots')
     .select(['task_id', 'machine'])
@@ -100,17 +142,8 @@ export async function machinesOfTasks(db: Db, id?: string): Promise<ReadonlyMap<
     .where('task_id', 'is not', null)
     .$if(id !== undefined, (query) => query.where('task_id', '=', id ?? ''))
     .execute();
-  const working = await db
-    .selectFrom('attempts')
-    .select(['task_id', 'machine'])
-    .where('state', '=', 'running')
-    .where('machine', '!=', '')
-    .$if(id !== undefined, (query) => query.where('task_id', '=', id ?? ''))
-    .execute();
-  const rows = [...kept, ...working];
-  const names = await machineNames(
-    db,
-    rows.map((row) => row.machine),
-  );
-  return new Map(rows.map((row) => [row.task_id ?? '', names.get(row.machine) ?? row.machine]));
+  const places = new Map(kept.map((row) => [row.task_id ?? '', row.machine]));
+  for (const [task, { machine }] of running) if (machine !== '') places.set(task, machine);
+  const names = await machineNames(db, [...places.values()]);
+  return new Map([...places].map(([task, machine]) => [task, names.get(machine) ?? machine]));
 }

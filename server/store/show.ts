@@ -14,6 +14,7 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
   return readAtOneMoment(db, async (at) => {
     const [row] = await readTaskRows(at, [id]);
     if (row === undefined) throw unknownTask(id);
+    const running = await readRunningAttempts(at, id);
     const edges = await at
       .selectFrom('task_dependencies')
       .select('blocked_by')
@@ -27,8 +28,8 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
       {
         blockedBy: edges.map((edge) => edge.blocked_by),
         waitsFor: await unmetBlockers(at, id),
-        attempt: (await readRunningAttempts(at, id)).get(id),
-        machine: (await machinesOfTasks(at, id)).get(id),
+        attempt: running.get(id),
+        machine: (await machinesOfTasks(at, running, id)).get(id),
       },
     );
   });

@@ -160,6 +160,7 @@ export interface RunningAttempt {
   readonly agent: string;
   readonly model: string | null;
   readonly started_at_ms: number;
+  readonly machine: string;
 }
 
 /** The attempts that run now, of one task or of all. */
@@ -169,7 +170,7 @@ export async function readRunningAttempts(
 ): Promise<Map<string, RunningAttempt>> {
   const rows = await db
     .selectFrom('attempts')
-    .select(['task_id', 'agent', 'model', 'started_at_ms'])
+    .select(['task_id', 'agent', 'model', 'started_at_ms', 'machine'])
     .where('state', '=', 'running')
     .$if(id !== undefined, (query) => query.where('task_id', '=', id ?? ''))
     .execute();

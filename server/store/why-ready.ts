@@ -2,13 +2,12 @@
 
 import { formatCount } from '../core/format.ts';
 import { landingsWaitingMax } from '../core/schedule.ts';
-import { whyNoMachine } from '../core/machines.ts';
 import { readHolds } from './holds.ts';
-import { readMachines } from './machine-views.ts';
-import { type Db, textList } from './read.ts';
+import type { Db } from './read.ts';
 import { shortList } from './stuck.ts';
 import type { RunRow, TaskRow } from './tables.ts';
 import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
+import { whyMachine } from './why-machine.ts';
 import { oneLine, timeText, type WhyFacts } from './why-words.ts';
 
 export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
@@ -40,7 +39,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
   sentences.push(...(await otherLine(db, row, run)));
   sentences.push(...(await busyWorkers(db, row, run)));
-  sentences.push(...(await noMachine(db, row)));
+  sentences.push(...(await whyMachine(db, row)));
   if (sentences.length > next.sentences.length) return sentences;
   return [...next.sentences, `${row.id} is ready and a worker is free: it starts in a moment.`];
 }
@@ -105,15 +104,6 @@ async function limitedAccount(db: Db, facts: NextAgentFacts & WhyFacts): Promise
   return [
     `The account of ${agent} is out of quota until ${timeText(until, facts.nowMs)}; nothing new starts on it before.${instead}`,
   ];
-}
-
-async function noMachine(db: Db, row: TaskRow): Promise<string[]> {
-  const machines = (await readMachines(db, 0)).map((machine) => ({
-    ...machine,
-    busy: machine.agents,
-  }));
-  const sentence = whyNoMachine(textList(row.labels), machines);
-  return sentence === null ? [] : [sentence];
 }
 
 /** A blocker that landed elsewhere lets the task start only when the run's line holds its commit. */

@@ -49,7 +49,9 @@ suite('drover worker', function () {
     const url = await server.createDatabase(`worker_${(count += 1)}`);
     const here = makeOne({
       agent: waitsAtTheDoor,
-      settings: '[backend]\nidle_timeout = "1s"\n',
+      settings:
+        '[backend]\nidle_timeout = "1s"\n' +
+        '[gate]\ncommand = "test -z \\"$DBOS_SYSTEM_DATABASE_URL\\""\n',
       env: { DBOS_SYSTEM_DATABASE_URL: url, DROVER_MACHINE_NAME: 'atlas', ...env },
     });
     const door = makeBarrier(here.folder, 'door');

@@ -51,9 +51,12 @@ function settingsOf(options: WorkerCommandOptions): Partial<Record<SettingKey, u
 
 const pipeWidth = 400;
 
-export async function machines(context: CommandContext): Promise<number> {
+export async function machines(
+  context: CommandContext,
+  options: { readonly all?: boolean },
+): Promise<number> {
   const client = await context.client('data');
-  const list = await client.call('machines.list', {});
+  const list = await client.call('machines.list', options.all === true ? { all: true } : {});
   const { stdout } = context.surroundings;
   const width = stdout.isTTY ? stdout.columns : pipeWidth;
   const text =

@@ -44,9 +44,11 @@ Exit codes: 0 nothing was left here, 2 tasks were given back, 3 refused.`,
     'machines',
     'machines --json',
   ]);
-  machines.action(async () => {
-    await host.run(machines, async (context) => (await load()).machines(context));
-  });
+  machines
+    .option('--all', 'also those that are gone for longer than a week')
+    .action(async (options: { all?: boolean }) => {
+      await host.run(machines, async (context) => (await load()).machines(context, options));
+    });
 }
 
 function duration(text: string): number {

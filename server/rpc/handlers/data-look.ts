@@ -64,8 +64,11 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
       return { events, seq: await store.feed.lastSeq() };
     },
     questions: async () => readAtOneMoment(store.db, openQuestions),
-    'machines.list': async () =>
-      readAtOneMoment(store.db, (db) => readMachines(db, deps.settings().fleet.takeOverAfterMs)),
+    'machines.list': async (params) => {
+      const isAll = recordOf(params)['all'] === true;
+      const { takeOverAfterMs } = deps.settings().fleet;
+      return readAtOneMoment(store.db, (db) => readMachines(db, takeOverAfterMs, isAll));
+    },
     'worktree.list': async () => deps.worktrees(),
   };
 }

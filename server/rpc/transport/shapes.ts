@@ -87,7 +87,7 @@ const shapes: Shapes = {
   subscribe: { after: 'number?' },
   diff: oneId,
   questions: {},
-  'machines.list': {},
+  'machines.list': { all: 'flag?' },
   'run.start': {
     workers: 'number?',
     epic: 'text?',

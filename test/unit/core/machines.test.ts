@@ -3,6 +3,7 @@ import {
   type MachineFacts,
   neededLabels,
   suits,
+  whyItsMachine,
   whyNoMachine,
 } from '../../../server/core/machines.ts';
 
@@ -85,6 +86,11 @@ suite('which machine can do a task', () => {
     for (const [labels, machines, said] of cases) {
       assert.equal(whyNoMachine(labels, machines), said);
     }
+    assert.equal(whyItsMachine(atlas), null);
+    assert.equal(
+      whyItsMachine(full),
+      'It goes on where it has begun, on ares: 2 at work, room for 2, its memory is short; it starts when there is room.',
+    );
     assert.match(whyNoMachine(['needs:x'], many) ?? '', /m4 has no labels; 2 more\); start/);
   });
 });

@@ -129,6 +129,20 @@ suite('machines', () => {
     );
   });
 
+  test('one that is gone leaves its name to the one that is there; after a week only who asks is told', async () => {
+    const now = Date.now();
+    const day = 24 * 3_600_000;
+    await machine('11111111-a', { name: 'box', state: 'left', alive_until_ms: now - day });
+    await machine('22222222-b', { name: 'box', alive_until_ms: now - 6 * day });
+    await machine('33333333-c', { name: 'box' });
+    await machine('44444444-d', { name: 'old', alive_until_ms: now - 8 * day });
+    const names = async (isAll: boolean): Promise<string[]> =>
+      (await readMachines(project.store.db, 0, isAll)).map(({ name, state }) => `${name} ${state}`);
+    const recent = ['box working', 'box/22222222 dead', 'box/11111111 left'];
+    assert.deepEqual(await names(false), recent);
+    assert.deepEqual(await names(true), [...recent.slice(0, 2), 'old dead', ...recent.slice(2)]);
+  });
+
   test('a task is where it runs, else where its worktree is; every view says the same', async () => {
     await machine('m-a', { name: 'atlas' });
     await machine('m-b', { name: 'hera' });
@@ -179,6 +193,18 @@ suite('machines', () => {
       /^It needs a machine with "gpu", and none has "gpu" \(hera has big\);/,
     );
     await machine('m-b', { name: 'atlas', labels: '["gpu"]' });
+    assert.match(await ask(), /ready and a worker is free/);
+    await atWork(A, 'm-b');
+    assert.match(await ask(), /^\S+ is running on atlas for /);
+    // Given back, it goes on where its worktree is, though another could take it.
+    await project.store.db.updateTable('attempts').set({ state: 'interrupted' }).execute();
+    await moveTask(project, A, ['ready']);
+    const rooms = async (id: string, room: number): Promise<void> => {
+      await project.store.db.updateTable('machines').set({ room }).where('id', '=', id).execute();
+    };
+    await rooms('m-b', 0);
+    assert.match(await ask(), /^It goes on where it has begun, on atlas: 0 at work, room for 0;/);
+    await rooms('m-b', 1);
     assert.match(await ask(), /ready and a worker is free/);
   });
 });
