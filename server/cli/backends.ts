@@ -2,6 +2,7 @@
 
 import type { Result } from '../core/failure.ts';
 import type { Client } from '../protocol/api.ts';
+import type { WorkerWish } from '../protocol/worker-notes.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
 
 /** `data`: a running backend, else the same handlers here. `engine`: started when there is none. `existing`: or null. */
@@ -76,6 +77,8 @@ export interface Backends {
   /** A design to a plan that `import` takes; writes nothing. */
   readonly planFromSpec: (options: PlanFromSpecOptions) => Promise<Result<SpecPlanView>>;
   readonly openSqlforge: (from: string, env: NodeJS.ProcessEnv) => SqlforgeProject;
+  /** Resolves when it has ended: after a drain, or when its tasks are given back. */
+  readonly runWorker: (wish: WorkerWish) => Promise<void>;
   readonly runBackend: (options: {
     root: string;
     socket?: string;

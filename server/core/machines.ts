@@ -18,40 +18,82 @@ export function suits(machineLabels: readonly string[], needed: readonly string[
   return needed.every((label) => machineLabels.includes(label));
 }
 
-export interface KnownMachine {
+export const machineStates = ['working', 'draining', 'dead', 'left'] as const;
+export type MachineState = (typeof machineStates)[number];
+
+export interface MachineFacts {
   readonly name: string;
   readonly labels: readonly string[];
+  readonly state: MachineState;
+  /** Agents at work there. */
+  readonly busy: number;
+  /** Agents that it can bear now. */
+  readonly room: number;
+  /** Why it takes less than it could. */
+  readonly note: string | null;
+}
+
+/**
+ * Why no machine takes a task with these labels now, as a sentence with the remedy; null when one may. Without any
+ * machine there is no fleet, and labels ask for nothing.
+ */
+export function whyNoMachine(
+  labels: readonly string[],
+  machines: readonly MachineFacts[],
+): string | null {
+  if (machines.length === 0) return null;
+  const alive = machines.filter(({ state }) => state === 'working' || state === 'draining');
+  if (alive.length === 0) {
+    const gone = listed(machines, ({ name, state }) => `${name}: ${state}`);
+    return `No machine of the fleet is at work (${gone}); start "drover worker" on one.`;
+  }
+  const needed = neededLabels(labels);
+  const suited = alive.filter((machine) => suits(machine.labels, needed));
+  if (suited.length === 0) return noneSuits(needed, alive);
+  const working = suited.filter(({ state }) => state === 'working');
+  const those = needed.length === 0 ? 'All machines' : `All machines with ${quoted(needed)}`;
+  if (working.length === 0) {
+    return `${those} are draining and start nothing new (${listed(suited, ({ name }) => name)}); start "drover worker" again on one.`;
+  }
+  if (working.some(({ busy, room }) => busy < room)) return null;
+  const places = listed(working, placeOf);
+  return `${those} are full (${places}); it starts when one has room.`;
+}
+
+/** An attempt goes on where it has begun, and waits for that machine as long as it takes starts. */
+export function whyItsMachine(machine: MachineFacts): string | null {
+  if (machine.busy < machine.room) return null;
+  return `It goes on where it has begun, on ${placeOf(machine)}; it starts when there is room.`;
+}
+
+function placeOf({ name, busy, room, note }: MachineFacts): string {
+  const why = note === null ? '' : `, ${note.replace(/\.$/u, '')}`;
+  return `${name}: ${busy} at work, room for ${room}${why}`;
+}
+
+function noneSuits(needed: readonly string[], alive: readonly MachineFacts[]): string {
+  const offered = new Set(alive.flatMap((machine) => machine.labels));
+  const missing = needed.filter((label) => !offered.has(label));
+  const none = missing.length > 0 ? `none has ${quoted(missing)}` : 'none has all of them';
+  const what = `It needs a machine with ${quoted(needed)}, and ${none}`;
+  const there = listed(alive, ({ name, labels }) => {
+    return `${name} has ${labels.length === 0 ? 'no labels' : labels.join(', ')}`;
+  });
+  const label = missing[0] ?? needed[0] ?? '';
+  return `${what} (${there}); start "drover worker --label ${label}" on one that can do it, or take ${quoted(needed.map((one) => needsPrefix + one))} off the task.`;
+}
+
+function quoted(labels: readonly string[]): string {
+  return labels.map((label) => `"${label}"`).join(' and ');
 }
 
 const namedMax = 5;
 
-/** Why no machine takes a task, as a sentence; null when one suits. Only those that are alive count. */
-export function noMachineSuits(
-  labels: readonly string[],
-  alive: readonly KnownMachine[],
-): string | null {
-  const needed = neededLabels(labels);
-  if (needed.length === 0 || alive.some((machine) => suits(machine.labels, needed))) return null;
-  const offered = new Set(alive.flatMap((machine) => machine.labels));
-  const missing = needed.filter((label) => !offered.has(label));
-  const words = needed.map((label) => `\`${label}\``).join(' and ');
-  const what =
-    missing.length > 0
-      ? `It needs a machine with ${words}, and none has ${listOf(missing)}`
-      : `It needs one machine with ${words}, and none has all of them`;
-  const remedy = 'start `drover worker --label …` on one, or take the label `needs:…` off the task';
-  return `${what}: ${thereAre(alive)}; ${remedy}.`;
-}
-
-function listOf(labels: readonly string[]): string {
-  return labels.map((label) => `\`${label}\``).join(' or ');
-}
-
-function thereAre(alive: readonly KnownMachine[]): string {
-  if (alive.length === 0) return 'no machine is at work';
-  const named = alive.slice(0, namedMax).map(({ name, labels }) => {
-    return labels.length === 0 ? `${name} (no labels)` : `${name} (${labels.join(', ')})`;
-  });
-  const more = alive.length - named.length;
-  return `there ${alive.length === 1 ? 'is' : 'are'} ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+function listed(
+  machines: readonly MachineFacts[],
+  words: (machine: MachineFacts) => string,
+): string {
+  const more = machines.length - namedMax;
+  const named = machines.slice(0, namedMax).map(words);
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }

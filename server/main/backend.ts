@@ -7,6 +7,7 @@ import { processStartTime } from '../agents/process-list.ts';
 import { Refusal } from '../core/failure.ts';
 import { type BackendAddress, protocolVersion } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
+import type { WorkerWish } from '../protocol/worker-notes.ts';
 import { defaultSocketPath } from '../rpc/transport/address.ts';
 import { serveSocket, serveStreams } from '../rpc/transport/server.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
@@ -14,15 +15,24 @@ import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/keep-following.ts';
 import { hearFromElsewhere } from '../workflows/words-from-elsewhere.ts';
 import { agentDoor } from './agent-tools.ts';
-import { composeEngine, type EngineHost, openProject, type Project } from './compose.ts';
+import {
+  composeEngine,
+  type EngineHost,
+  openProject,
+  type Project,
+  type SettingFlags,
+} from './compose.ts';
 import { allHandlers, feedOf } from './handlers.ts';
 import { MachinePulse } from './machine-pulse.ts';
+import { WorkerWatch } from './worker-watch.ts';
 import { adoptWorktrees, throwAwayOld } from './upkeep.ts';
 
 export interface BackendOptions {
   readonly root: string;
   readonly socket?: string;
   readonly stdio?: boolean;
+  /** It works in the foreground for a fleet until it is told to end. */
+  readonly worker?: WorkerWish;
 }
 
 /** The backend's own log is put aside when it grows beyond this; one old log is kept. */
@@ -31,7 +41,9 @@ const idleLookMs = 1_000;
 
 /** Runs until idle for long enough, asked to leave, or signalled. Resolves when everything is closed. */
 export async function runBackend(options: BackendOptions): Promise<void> {
-  const project = await openProject(options.root, process.env, {}, { thorough: true });
+  const { worker: wish } = options;
+  const flags: SettingFlags = wish?.flags ?? {};
+  const project = await openProject(options.root, process.env, flags, { thorough: true });
   const lock = acquireExclusive(project.places.lock);
   if (lock === null) {
     await project.close();
@@ -41,7 +53,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
     );
   }
   const host = await composeEngine(project, backendLog(project));
-  const life = new BackendLife(project, host);
+  const life = new BackendLife(project, host, wish !== undefined);
   const pulse = project.fleet === null ? null : new MachinePulse(project, host.engine);
   await pulse?.begin();
   await adoptWorktrees(project);
@@ -55,6 +67,12 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const healing = setInterval(() => {
     served.heal().catch((error: unknown) => host.engine.report(error, 'listening again'));
   }, idleLookMs);
+  const leave = (reason: string): void => life.leave(reason);
+  const watch =
+    wish === undefined || pulse === null
+      ? null
+      : new WorkerWatch({ project, host, pulse, leave }, wish);
+  await watch?.begin();
   await life.over();
   clearInterval(healing);
   await upkeep;
@@ -64,6 +82,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await host.close();
   await pulse?.leave();
   await served.close(life.reason);
+  await watch?.end();
   await project.close();
   lock.release();
 }
@@ -73,14 +92,18 @@ class BackendLife {
   readonly #project: Project;
   readonly #host: EngineHost;
   readonly #end = Promise.withResolvers<void>();
+  /** It ends at the word of whoever started it alone, who hears the signals too. */
+  readonly #isWorker: boolean;
   #clients = 0;
   #idle = true;
   #idleSinceMs = Date.now();
   reason = '';
 
-  constructor(project: Project, host: EngineHost) {
+  constructor(project: Project, host: EngineHost, isWorker: boolean) {
     this.#project = project;
     this.#host = host;
+    this.#isWorker = isWorker;
+    if (isWorker) return;
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => this.leave(signal));
     }
@@ -98,6 +121,7 @@ class BackendLife {
 
   /** As it is now: what was seen a second ago may have changed. */
   async isIdle(): Promise<boolean> {
+    if (this.#isWorker) return false;
     await this.#look();
     return this.#idle;
   }
@@ -123,6 +147,7 @@ class BackendLife {
   async #look(): Promise<void> {
     this.#idle = await isIdle(this.#host.engine);
     if (!this.#idle || this.#clients > 0) this.#idleSinceMs = Date.now();
+    if (this.#isWorker) return;
     const { idleTimeoutMs } = this.#project.live.settings.backend;
     if (Date.now() - this.#idleSinceMs >= idleTimeoutMs) this.leave('idle');
   }

@@ -335,7 +335,11 @@ function driverFor(
 function plainEnvironment(environment: Environment): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
-    const isOurs = name.startsWith('DROVER_TEST') || name === 'ELECTRON_RUN_AS_NODE';
+    const isOurs =
+      name.startsWith('DROVER_TEST') ||
+      name === 'ELECTRON_RUN_AS_NODE' ||
+      // Tests of a program that uses DBOS would otherwise work on the fleet's own database.
+      name === 'DBOS_SYSTEM_DATABASE_URL';
     if (value !== undefined && !isOurs) plain[name] = value;
   }
   return plain;

@@ -22,6 +22,7 @@ export { initProject } from './init.ts';
 export { findProject } from './places.ts';
 export { openSqlforge } from './sqlforge.ts';
 export { runBackend } from './backend.ts';
+export { runWorker } from './worker.ts';
 
 export interface OpenClientOptions {
   readonly root: string;

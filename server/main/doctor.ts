@@ -6,7 +6,9 @@ import { createDriver } from '../agents/drivers.ts';
 import type { AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { Refusal } from '../core/failure.ts';
+import { formatDuration } from '../core/format.ts';
 import { openGitAdapter } from '../git/adapter.ts';
+import type { MachineView } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { LiveSettings } from './compose.ts';
@@ -48,7 +50,9 @@ export async function doctor(root: string | null): Promise<Doctor> {
     checks.push({ name: 'configuration', ok: true, message: `warning: ${warning.message}` });
   checks.push(databaseCheck(placesOf(root, live.settings.databasePath).database));
   const { fleetDatabaseUrl } = live.settings;
-  if (fleetDatabaseUrl !== null) checks.push(await fleetDatabaseCheck(fleetDatabaseUrl));
+  if (fleetDatabaseUrl !== null) {
+    checks.push(...(await fleetChecks(fleetDatabaseUrl, live.settings.fleet.takeOverAfterMs)));
+  }
   if (live.loaded.problems.length === 0) checks.push(await agentCheck(live, root));
   checks.push(gateCheck(live));
   const address = readAddress(placesOf(root, null).address);
@@ -134,10 +138,32 @@ function databaseCheck(path: string): Check {
 }
 
 /** Its client is loaded only where there is such a database. */
-async function fleetDatabaseCheck(url: string): Promise<Check> {
+async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readonly Check[]> {
   const { checkPostgres } = await import('../store/postgres/check.ts');
-  const { ok, message } = await checkPostgres(url);
-  return { name: 'fleet database', ok, message };
+  const { ok, message, machines } = await checkPostgres(url, takeOverAfterMs);
+  return [{ name: 'fleet database', ok, message }, ...machines.map(machineCheck)];
+}
+
+function machineCheck(machine: MachineView): Check {
+  const { name, state, agents, agents_max: most, labels, note, heard_ago_ms: agoMs } = machine;
+  const check = { name: `machine ${name}`, ok: state !== 'dead' };
+  const ago = formatDuration(agoMs);
+  switch (state) {
+    case 'working':
+    case 'draining': {
+      const offers = labels.length === 0 ? '' : `, labels ${labels.join(', ')}`;
+      const short = note === null ? '' : `. ${note}`;
+      const message = `${state}, ${agents} of ${most} agents at work${offers}${short}`;
+      return { ...check, message };
+    }
+    case 'dead':
+      return {
+        ...check,
+        message: `not heard of for ${ago}; its tasks go to the others. Start "drover worker" there again`,
+      };
+    case 'left':
+      return { ...check, message: `has left the fleet ${ago} ago` };
+  }
 }
 
 async function agentCheck(live: LiveSettings, root: string): Promise<Check> {

@@ -6,6 +6,7 @@ import type {
   EventView,
   ImportResultView,
   LogPageView,
+  MachineView,
   QuestionView,
   RunView,
   StatusSnapshot,
@@ -171,6 +172,11 @@ export interface Requests extends PanelRequests {
     result: { id: string; base: string; head: string; text: string };
   };
   readonly questions: { params: Nothing; result: readonly QuestionView[] };
+  /**
+   * The machines of the fleet; none where the project has one machine only. `all`: also those that are gone for longer
+   * than a week.
+   */
+  readonly 'machines.list': { params: { all?: boolean }; result: readonly MachineView[] };
 
   // The requests below need the engine.
   readonly 'run.start': { params: RunOptions; result: RunStarted };
@@ -253,6 +259,7 @@ export const dataRequests = [
   'events.read',
   'diff',
   'questions',
+  'machines.list',
   'worktree.list',
   'board.changes',
   'attempts',

@@ -61,6 +61,8 @@ export interface AttemptView {
   readonly base_sha: string | null;
   readonly commit_sha: string | null;
   readonly worktree_path: string | null;
+  /** Name of the machine that it ran on; null = there is one machine only. */
+  readonly machine: string | null;
   readonly started_at_ms: number;
   readonly ended_at_ms: number | null;
   readonly failure_kind: string | null;

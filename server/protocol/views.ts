@@ -1,6 +1,7 @@
 // What clients see: the shapes that `--json` prints to the letter and that panels render. Keys are snake_case on the
 // wire; times are Unix seconds; absent things are null.
 
+import type { MachineState } from '../core/machines.ts';
 import type { TaskStatus } from '../core/state.ts';
 
 export interface TaskView {
@@ -40,6 +41,8 @@ export interface TaskView {
   readonly commit_sha: string | null;
   readonly landed_sha: string | null;
   readonly worktree_path: string | null;
+  /** Name of the machine that works on it, or has its worktree; null = nowhere, or there is one machine only. */
+  readonly machine: string | null;
   readonly conflict_files: readonly string[];
   readonly held_files: readonly string[];
   readonly verdict: string;
@@ -190,6 +193,28 @@ export interface WorktreeView {
   readonly size_bytes: number;
   /** What prune would do or did: keep, remove, removed. */
   readonly action: string;
+}
+
+/** A machine of a fleet. */
+export interface MachineView {
+  readonly id: string;
+  /** What people call it; followed by the beginning of its id where two have the same name. */
+  readonly name: string;
+  /** `dead`: it has not been heard of for too long. `left`: it has ended in order. */
+  readonly state: MachineState;
+  readonly labels: readonly string[];
+  /** At work there now. */
+  readonly agents: number;
+  readonly agents_max: number;
+  /** Agents that it can bear now. */
+  readonly room: number;
+  readonly version: string;
+  /** Why it takes less than it could. */
+  readonly note: string | null;
+  readonly joined_at: number;
+  readonly heard_at: number;
+  /** By the database's clock, which may differ from that of who asks. */
+  readonly heard_ago_ms: number;
 }
 
 export interface ImportResultView {

@@ -3,6 +3,7 @@
 import type { AttemptView } from '../protocol/panel-views.ts';
 import { AttemptSteps, stepEventTypes } from './attempt-steps.ts';
 import { taskOrRefuse } from './find-rows.ts';
+import { machineNames } from './machine-views.ts';
 import { type Db, readAtOneMoment } from './read.ts';
 import type { AttemptRow } from './tables.ts';
 import { familyOf, rootOf } from './transition.ts';
@@ -28,7 +29,13 @@ export async function readAttempts(db: Db, id: string): Promise<readonly Attempt
       .execute();
     if (rows.length === 0) return [];
     const steps = await readSteps(at, root, rows);
-    return rows.toReversed().map((row) => attemptView(row, steps.get(row.number)));
+    const names = await machineNames(
+      at,
+      rows.map((row) => row.machine),
+    );
+    return rows
+      .toReversed()
+      .map((row) => attemptView(row, steps.get(row.number), names.get(row.machine) ?? null));
   });
 }
 
@@ -84,7 +91,11 @@ async function lastGatePassedMs(at: Db, seq: number): Promise<number | null> {
   return row?.at_ms ?? null;
 }
 
-function attemptView(row: AttemptRow, steps: AttemptSteps | undefined): AttemptView {
+function attemptView(
+  row: AttemptRow,
+  steps: AttemptSteps | undefined,
+  machine: string | null,
+): AttemptView {
   const endedAtMs = atRest.has(row.state) ? row.ended_at_ms : null;
   return {
     task_id: row.task_id,
@@ -97,6 +108,7 @@ function attemptView(row: AttemptRow, steps: AttemptSteps | undefined): AttemptV
     base_sha: row.base_sha,
     commit_sha: row.commit_sha,
     worktree_path: row.worktree_path,
+    machine,
     started_at_ms: row.started_at_ms,
     ended_at_ms: row.ended_at_ms,
     failure_kind: row.failure_kind,

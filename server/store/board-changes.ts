@@ -19,6 +19,7 @@ import {
   targetView,
 } from './snapshot.ts';
 import { readStuck } from './stuck-now.ts';
+import { machinesOfTasks } from './machine-views.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { findTouched, type FeedNote, type Touched } from './touched.ts';
 import { progressOf, runView } from './views.ts';
@@ -104,12 +105,14 @@ async function readViews(at: Db, near: NearTasks, ids: readonly string[]): Promi
   if (ids.length === 0) return [];
   const waits = await near.waits(ids);
   const running = await readRunningAttempts(at);
+  const machines = await machinesOfTasks(at, running);
   const views: TaskView[] = [];
   for (const part of inParts(ids)) {
     for (const row of await readTaskRows(at, part)) {
       const { id } = row.common;
       const { blockedBy, waitsFor } = waits.get(id) ?? { blockedBy: [], waitsFor: [] };
-      views.push(taskView(row, { blockedBy, waitsFor, attempt: running.get(id) }));
+      const [attempt, machine] = [running.get(id), machines.get(id)];
+      views.push(taskView(row, { blockedBy, waitsFor, attempt, machine }));
     }
   }
   return views;

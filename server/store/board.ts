@@ -3,6 +3,7 @@
 
 import type { TaskStatus } from '../core/state.ts';
 import type { TaskView } from '../protocol/api.ts';
+import { machinesOfTasks } from './machine-views.ts';
 import type { Db } from './read.ts';
 import { type CommonRow, readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 
@@ -28,6 +29,7 @@ export async function readBoard(db: Db): Promise<Board> {
     .orderBy('blocked_by')
     .execute();
   const running = await readRunningAttempts(db);
+  const machines = await machinesOfTasks(db, running);
   const numbers = new Map<string, number>();
   for (let number = 0; number < rows.length; number += 1) {
     numbers.set((rows[number] as { id: string }).id, number);
@@ -53,6 +55,7 @@ export async function readBoard(db: Db): Promise<Board> {
       blockedBy: namesOf(blockers[number]),
       waitsFor: namesOf(waits[number]),
       attempt: running.size === 0 ? undefined : running.get(row.common.id),
+      machine: machines.size === 0 ? undefined : machines.get(row.common.id),
     }),
   );
   return { tasks, numbers, tops, waits };

@@ -28,7 +28,7 @@ export interface LiveMachine {
 }
 
 /** Unix milliseconds by the database's clock: those of the machines may differ. */
-const nowMs = (db: Kysely<StoreTables>) =>
+export const nowMs = (db: Kysely<StoreTables>) =>
   isPostgres(db)
     ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
     : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;

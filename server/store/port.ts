@@ -74,6 +74,7 @@ export {
 export { heldScopes, setHolds, type Hold } from './holds.ts';
 export { inParts, textList } from './read.ts';
 export { adoptPlaces, busyByMachine, type LiveMachine, liveMachines } from './machines.ts';
+export { isDrained, type MachineWork, machineWork } from './machine-work.ts';
 export { refreshReadiness } from './readiness.ts';
 export { addTask, insertBlockers } from './tasks.ts';
 export {

@@ -3,6 +3,7 @@
 import type { EpicView, TaskView } from '../protocol/api.ts';
 import { readBoard } from './board.ts';
 import { epicOrRefuse, unknownTask } from './find-rows.ts';
+import { machinesOfTasks } from './machine-views.ts';
 import { lastPlan, planView } from './plans.ts';
 import { type Db, readAtOneMoment } from './read.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
@@ -13,6 +14,7 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
   return readAtOneMoment(db, async (at) => {
     const [row] = await readTaskRows(at, [id]);
     if (row === undefined) throw unknownTask(id);
+    const running = await readRunningAttempts(at, id);
     const edges = await at
       .selectFrom('task_dependencies')
       .select('blocked_by')
@@ -26,7 +28,8 @@ export async function showTask(db: Db, id: string): Promise<TaskView> {
       {
         blockedBy: edges.map((edge) => edge.blocked_by),
         waitsFor: await unmetBlockers(at, id),
-        attempt: (await readRunningAttempts(at, id)).get(id),
+        attempt: running.get(id),
+        machine: (await machinesOfTasks(at, running, id)).get(id),
       },
     );
   });

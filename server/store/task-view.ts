@@ -160,6 +160,7 @@ export interface RunningAttempt {
   readonly agent: string;
   readonly model: string | null;
   readonly started_at_ms: number;
+  readonly machine: string;
 }
 
 /** The attempts that run now, of one task or of all. */
@@ -169,7 +170,7 @@ export async function readRunningAttempts(
 ): Promise<Map<string, RunningAttempt>> {
   const rows = await db
     .selectFrom('attempts')
-    .select(['task_id', 'agent', 'model', 'started_at_ms'])
+    .select(['task_id', 'agent', 'model', 'started_at_ms', 'machine'])
     .where('state', '=', 'running')
     .$if(id !== undefined, (query) => query.where('task_id', '=', id ?? ''))
     .execute();
@@ -180,6 +181,8 @@ export interface ViewFacts {
   readonly blockedBy: readonly string[];
   readonly waitsFor: readonly string[];
   readonly attempt: RunningAttempt | undefined;
+  /** Name of the machine that it is on. */
+  readonly machine: string | undefined;
 }
 
 export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts): TaskView {
@@ -223,6 +226,7 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     commit_sha: rare.commit_sha,
     landed_sha: rare.landed_sha,
     worktree_path: rare.worktree_path,
+    machine: facts.machine ?? null,
     conflict_files: textList(rare.conflict_files),
     held_files: textList(rare.held_files),
     verdict: rare.verdict,

@@ -7,6 +7,7 @@ import type { Db } from './read.ts';
 import { shortList } from './stuck.ts';
 import type { RunRow, TaskRow } from './tables.ts';
 import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
+import { whyMachine } from './why-machine.ts';
 import { oneLine, timeText, type WhyFacts } from './why-words.ts';
 
 export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
@@ -38,6 +39,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
   sentences.push(...(await otherLine(db, row, run)));
   sentences.push(...(await busyWorkers(db, row, run)));
+  sentences.push(...(await whyMachine(db, row)));
   if (sentences.length > next.sentences.length) return sentences;
   return [...next.sentences, `${row.id} is ready and a worker is free: it starts in a moment.`];
 }

@@ -3,6 +3,7 @@
 import { formatDuration, stepText } from '../core/format.ts';
 import { ownedStatuses } from '../core/state.ts';
 import { taskOrRefuse } from './find-rows.ts';
+import { machineNames } from './machine-views.ts';
 import { type Db, readAtOneMoment, textList } from './read.ts';
 import type { AttemptRow, TaskRow } from './tables.ts';
 import { rootOf } from './transition.ts';
@@ -93,8 +94,12 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
   const phase = row.phase === null ? 'is about to begin' : `${plans}is at the step "${row.phase}"`;
   const since =
     attempt === null ? '' : ` for ${formatDuration(facts.nowMs - attempt.started_at_ms)}`;
+  const names = await machineNames(db, [attempt?.machine ?? '']);
+  const place = [...names.values()].map((name) => ` on ${name}`).join('');
   const sentences = facts.hasBackend
-    ? [`${row.id} is running${since}: attempt ${attempt?.number ?? 1} with ${agent} ${phase}.`]
+    ? [
+        `${row.id} is running${place}${since}: attempt ${attempt?.number ?? 1} with ${agent} ${phase}.`,
+      ]
     : [
         `${row.id} was at work (attempt ${attempt?.number ?? 1} with ${agent}) when the backend ended; "drover resume" goes on with it.`,
       ];

@@ -132,7 +132,7 @@ export async function stopRuns(engine: Engine, runId: string | null): Promise<re
 /** Longest wait for agents to end when a run is stopped; what is not done by then goes on ending by itself. */
 const stopWaitMaxMs = 15_000;
 
-async function untilGivenBack(engine: Engine, ids: readonly string[]): Promise<void> {
+export async function untilGivenBack(engine: Engine, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const endMs = engine.clock.now() + stopWaitMaxMs;
   while (engine.clock.now() < endMs) {

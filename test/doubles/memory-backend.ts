@@ -39,6 +39,7 @@ const servedNames = [
   'events.read',
   'diff',
   'questions',
+  'machines.list',
   'run.start',
   'run.resume',
   'run.stop',
@@ -148,6 +149,7 @@ export function memoryBackend(
       findProject: (from) => from,
       doctor: async () => ({ backend: { running: false, pid: null, version: null }, checks: [] }),
       runBackend: async () => {},
+      runWorker: async () => {},
       openSqlforge: () => {
         throw new Refusal('not_found', 'There is no SQLForge here.');
       },

@@ -40,6 +40,7 @@ export function taskView(task: Partial<TaskView> & { readonly id: string }): Tas
     commit_sha: null,
     landed_sha: null,
     worktree_path: null,
+    machine: null,
     conflict_files: [],
     held_files: [],
     verdict: 'unknown',

@@ -45,6 +45,7 @@ for (const name of [
   'board-changes',
   'epics',
   'imports',
+  'machines',
   'snapshot',
   'spending',
   'sub-tasks',

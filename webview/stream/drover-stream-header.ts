@@ -92,7 +92,8 @@ export class DroverStreamHeader extends LitElement {
       </div>
       <div class="facts">
         <span class="words">${look.words}</span>
-        ${fact(agentOf(attempt) ?? agentOf(task) ?? '', 'Agent')} ${this.#attemptChoice()}
+        ${fact(agentOf(attempt) ?? agentOf(task) ?? '', 'Agent')}
+        ${fact(attempt?.machine ?? task?.machine ?? '', 'Machine')} ${this.#attemptChoice()}
         ${elapsed === null ? nothing : html`<span title="Time">${durationText(elapsed)}</span>`}
         ${tokens === 0 ? nothing : fact(tokensText(tokens), 'Tokens read and written')}
         ${fact(costText(costUsd), 'Estimated cost')}

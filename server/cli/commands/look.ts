@@ -32,6 +32,7 @@ function shownTask(task: TaskView): readonly string[] {
     ['parent', task.parent_id],
     ['waits for', task.waits_for.join(', ')],
     ['agent', task.agent],
+    ['machine', task.machine],
     ['gate', task.gate],
     ['labels', task.labels.join(', ')],
     ['branch', task.branch],

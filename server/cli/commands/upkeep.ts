@@ -66,7 +66,7 @@ export async function migrate(
     `Copied ${report.rows} rows from ${report.from} to ${report.to}; every table has the same rows and the same hash.`,
     ...filled.map(({ table, rows, hash }) => `  ${table}: ${rows} (${hash.slice(0, 12)})`),
     options.direction === 'to'
-      ? 'The SQLite file stays as it was, and this version still runs tasks from it: fleets are not ready yet.'
+      ? 'The SQLite file stays as it was. Set DBOS_SYSTEM_DATABASE_URL to work from the database, on every machine of the fleet.'
       : 'The PostgreSQL database stays as it was.',
   ];
   context.answer(report, lines.map(plainLine).join('\n'));

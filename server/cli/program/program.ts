@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { droverVersion } from '../../protocol/version.ts';
 import { defineDataCommands } from './data-commands.ts';
+import { defineFleetCommands } from './fleet-commands.ts';
 import { defineLookCommands } from './look-commands.ts';
 import { DroverCommand } from './drover-command.ts';
 import { addGlobals, type ProgramHost } from './options.ts';
@@ -35,6 +36,7 @@ export function buildProgram(host: ProgramHost): Command {
   defineLookCommands(program, host);
   defineSteerCommands(program, host);
   defineDataCommands(program, host);
+  defineFleetCommands(program, host);
   defineUpkeepCommands(program, host);
   program.helpCommand('help [command]', 'show help for a command');
   addGlobals(program);

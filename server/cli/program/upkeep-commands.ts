@@ -125,11 +125,6 @@ function defineServer(program: Command, host: ProgramHost): void {
 }
 
 function defineLater(program: Command, host: ProgramHost): void {
-  const worker = define(program, 'worker', 'take tasks of a fleet on this machine', ['worker']);
-  worker.allowUnknownOption().allowExcessArguments();
-  worker.action(async () => {
-    await host.run(worker, async () => (await load()).comesLater('worker'));
-  });
   const runtime = define(program, 'worker-runtime', "the worker contract's HTTP runtime", [
     'worker-runtime --listen 127.0.0.1:8800',
   ]);

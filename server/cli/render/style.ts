@@ -3,7 +3,7 @@
 import { styleText } from 'node:util';
 import type { TaskStatus } from '../../core/state.ts';
 
-type Tone = 'red' | 'green' | 'yellow' | 'cyan' | 'gray' | 'bold' | 'dim';
+export type Tone = 'red' | 'green' | 'yellow' | 'cyan' | 'gray' | 'bold' | 'dim';
 
 export type Paint = (tone: Tone | null, text: string) => string;
 

@@ -51,9 +51,10 @@ function agentText({ agent, model }: TaskView): string {
   return agent === null ? '' : stepText({ agent, model });
 }
 
-/** `claude 2/3 4m 05s $0.12`: agent, attempt, time, money, as far as there is any. */
+/** `claude on atlas 2/3 4m 05s $0.12`: agent, machine, attempt, time, money, as far as there is any. */
 export function figuresOf(task: TaskView, nowMs: number): string {
   const agent = isRunning(task) ? plainLine(agentText(task)) : '';
-  const facts = [agent, tryText(task), elapsedText(task, nowMs), costText(task.cost)];
+  const place = isRunning(task) && task.machine !== null ? `on ${plainLine(task.machine)}` : '';
+  const facts = [agent, place, tryText(task), elapsedText(task, nowMs), costText(task.cost)];
   return facts.filter((fact) => fact !== '').join(' ');
 }

@@ -59,6 +59,7 @@ function columnsOf(nowMs: number, width: number): readonly Column[] {
       atEnd: false,
       cell: (task) => (isWide ? situation(task) : ''),
     },
+    { name: 'MACHINE', widthMax: 14, atEnd: false, cell: (task) => plainLine(task.machine ?? '') },
     { name: 'TRY', widthMax: 5, atEnd: true, cell: tryText },
     { name: 'TIME', widthMax: 7, atEnd: true, cell: (task) => elapsedText(task, nowMs) },
     { name: 'COST', widthMax: 8, atEnd: true, cell: (task) => costText(task.cost) },

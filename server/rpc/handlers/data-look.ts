@@ -2,13 +2,20 @@
 
 import { agentChoices } from '../../core/agent-settings.ts';
 import type { Handlers } from '../../protocol/api.ts';
+import { readMachines } from '../../store/machine-views.ts';
 import { readAtOneMoment } from '../../store/read.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/snapshot.ts';
 import { why } from '../../store/why.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
 
-type LookRequests = 'status' | 'why' | 'events.read' | 'questions' | 'worktree.list';
+type LookRequests =
+  | 'status'
+  | 'why'
+  | 'events.read'
+  | 'questions'
+  | 'machines.list'
+  | 'worktree.list';
 
 const eventsDefault = 1_000;
 const eventsMax = 10_000;
@@ -57,6 +64,11 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
       return { events, seq: await store.feed.lastSeq() };
     },
     questions: async () => readAtOneMoment(store.db, openQuestions),
+    'machines.list': async (params) => {
+      const isAll = recordOf(params)['all'] === true;
+      const { takeOverAfterMs } = deps.settings().fleet;
+      return readAtOneMoment(store.db, (db) => readMachines(db, takeOverAfterMs, isAll));
+    },
     'worktree.list': async () => deps.worktrees(),
   };
 }

@@ -29,6 +29,7 @@ export interface DataHandlerDeps {
     readonly agent: AgentParts;
     readonly agents: AgentSettingsByKind;
     readonly defaultLabels: readonly string[];
+    readonly fleet: { readonly takeOverAfterMs: number };
     readonly templates: TaskTemplates;
     readonly land: { readonly target: string | null };
   };

@@ -87,6 +87,7 @@ const shapes: Shapes = {
   subscribe: { after: 'number?' },
   diff: oneId,
   questions: {},
+  'machines.list': { all: 'flag?' },
   'run.start': {
     workers: 'number?',
     epic: 'text?',

@@ -1,6 +1,9 @@
 // Looks whether a database can be used, and changes nothing: what `drover doctor` says about a URL.
 
 import { Kysely } from 'kysely';
+import type { MachineView } from '../../protocol/api.ts';
+import { readMachines } from '../machine-views.ts';
+import type { Db } from '../read.ts';
 import { schemaVersion } from '../schema.ts';
 import { postgresDialect } from './dialect.ts';
 import { type PostgresFacts, readFacts, unfit } from './migrate.ts';
@@ -13,24 +16,30 @@ export interface PostgresCheck {
   /** What is there, or what is wrong with its remedy; never with a password. */
   readonly message: string;
   readonly trouble: PostgresTroubleName | null;
+  /** Of the fleet that shares it; none before its tables are there. */
+  readonly machines: readonly MachineView[];
 }
 
 const connectMaxMs = 5_000;
 
-export async function checkPostgres(url: string): Promise<PostgresCheck> {
+/** `heardBeforeMs`: as for `readMachines`. */
+export async function checkPostgres(url: string, heardBeforeMs = 0): Promise<PostgresCheck> {
   try {
     const place = placeOf(url);
-    const facts = await lookAt(place);
+    const { facts, machines } = await lookAt(place, heardBeforeMs);
     const trouble = unfit(facts, place);
     if (trouble !== null) throw trouble;
-    return { ok: true, message: `${place.shown}: ${words(facts)}`, trouble: null };
+    return { ok: true, message: `${place.shown}: ${words(facts)}`, trouble: null, machines };
   } catch (error) {
     if (!(error instanceof PostgresTrouble)) throw error;
-    return { ok: false, message: error.message, trouble: error.trouble };
+    return { ok: false, message: error.message, trouble: error.trouble, machines: [] };
   }
 }
 
-async function lookAt(place: PostgresPlace): Promise<PostgresFacts> {
+async function lookAt(
+  place: PostgresPlace,
+  heardBeforeMs: number,
+): Promise<{ readonly facts: PostgresFacts; readonly machines: readonly MachineView[] }> {
   const { pool } = openPool(place, {
     connectionsMax: 1,
     connectMaxMs,
@@ -38,7 +47,10 @@ async function lookAt(place: PostgresPlace): Promise<PostgresFacts> {
   });
   const db = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   try {
-    return await readFacts(db);
+    const facts = await readFacts(db);
+    const isOurs = facts.schemaVersion === schemaVersion;
+    const machines = isOurs ? await readMachines(db as unknown as Db, heardBeforeMs) : [];
+    return { facts, machines };
   } finally {
     await db.destroy();
   }

@@ -118,6 +118,18 @@ suite('what people see', () => {
     checkGolden('status-wide', text);
   });
 
+  test('status of a fleet: where each task is', () => {
+    const tasks = busyTasks.map((task, at) =>
+      at === 0 || at === 4
+        ? { ...task, machine: at === 0 ? 'atlas' : 'hera\u001b[2J/1a2b3c4d' }
+        : task,
+    );
+    const fleet = snapshotOf(tasks, { run: runView({ workers: 6 }) });
+    const text = statusText(fleet, view);
+    fits(text);
+    checkGolden('status-fleet', `${text}\n\n${statusText(fleet, { ...view, tree: true })}`);
+  });
+
   test('status --tree', () => {
     const text = statusText(busy, { ...view, tree: true });
     fits(text);

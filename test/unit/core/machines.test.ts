@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { neededLabels, noMachineSuits, suits } from '../../../server/core/machines.ts';
+import {
+  type MachineFacts,
+  neededLabels,
+  suits,
+  whyItsMachine,
+  whyNoMachine,
+} from '../../../server/core/machines.ts';
 
 suite('which machine can do a task', () => {
   test('what a task needs stands in its labels', () => {
@@ -20,43 +26,71 @@ suite('which machine can do a task', () => {
   });
 
   test('why none takes it names the labels, the machines and what to do', () => {
-    const atlas = { name: 'atlas', labels: ['gpu'] };
-    const hera = { name: 'hera', labels: [] };
-    const mac = { name: 'mac', labels: ['os=mac'] };
-    const many = Array.from({ length: 7 }, (_, at) => ({ name: `m${at}`, labels: [] }));
-    const cases: readonly [
-      readonly string[],
-      readonly { name: string; labels: string[] }[],
-      RegExp | null,
-    ][] = [
-      [[], [], null],
+    const machine = (name: string, more: Partial<MachineFacts> = {}): MachineFacts => ({
+      name,
+      labels: [],
+      state: 'working',
+      busy: 0,
+      room: 2,
+      note: null,
+      ...more,
+    });
+    const atlas = machine('atlas', { labels: ['gpu'] });
+    const mac = machine('mac', { labels: ['os=mac', 'big'] });
+    const hera = machine('hera');
+    const dead = machine('zeus', { labels: ['gpu'], state: 'dead' });
+    const draining = machine('leto', { labels: ['gpu'], state: 'draining' });
+    const full = machine('ares', { labels: ['gpu'], busy: 2, note: 'its memory is short.' });
+    const many = Array.from({ length: 7 }, (_, at) => machine(`m${at}`));
+    const cases: readonly [readonly string[], readonly MachineFacts[], string | null][] = [
+      [['needs:gpu'], [], null],
+      [[], [hera], null],
       [['needs:gpu'], [hera, atlas], null],
+      [['needs:gpu'], [full, atlas], null],
       [
         ['needs:gpu'],
-        [],
-        /^It needs a machine with `gpu`, and none has `gpu`: no machine is at work; start `drover worker --label/,
+        [dead, machine('nyx', { state: 'left' })],
+        'No machine of the fleet is at work (zeus: dead; nyx: left); start "drover worker" on one.',
       ],
       [
         ['needs:gpu'],
-        [hera],
-        /: there is hera \(no labels\); start .*take the label `needs:…` off the task\.$/,
+        [hera, dead],
+        'It needs a machine with "gpu", and none has "gpu" (hera has no labels); start "drover worker --label gpu" on one that can do it, or take "needs:gpu" off the task.',
       ],
       [
         ['needs:gpu', 'needs:os=linux'],
         [atlas, mac],
-        /with `gpu` and `os=linux`, and none has `os=linux`: there are atlas \(gpu\), mac \(os=mac\);/,
+        'It needs a machine with "gpu" and "os=linux", and none has "os=linux" (atlas has gpu; mac has os=mac, big); start "drover worker --label os=linux" on one that can do it, or take "needs:gpu" and "needs:os=linux" off the task.',
       ],
       [
         ['needs:gpu', 'needs:os=mac'],
         [atlas, mac],
-        /needs one machine with `gpu` and `os=mac`, and none has all of them/,
+        'It needs a machine with "gpu" and "os=mac", and none has all of them (atlas has gpu; mac has os=mac, big); start "drover worker --label gpu" on one that can do it, or take "needs:gpu" and "needs:os=mac" off the task.',
       ],
-      [['needs:gpu'], many, /m4 \(no labels\) and 2 more;/],
+      [
+        ['needs:gpu'],
+        [draining, hera, dead],
+        'All machines with "gpu" are draining and start nothing new (leto); start "drover worker" again on one.',
+      ],
+      [
+        ['needs:gpu'],
+        [full, draining, hera],
+        'All machines with "gpu" are full (ares: 2 at work, room for 2, its memory is short); it starts when one has room.',
+      ],
+      [
+        [],
+        [machine('hera', { room: 0 })],
+        'All machines are full (hera: 0 at work, room for 0); it starts when one has room.',
+      ],
     ];
-    for (const [labels, alive, wanted] of cases) {
-      const said = noMachineSuits(labels, alive);
-      if (wanted === null) assert.equal(said, null);
-      else assert.match(said ?? '', wanted);
+    for (const [labels, machines, said] of cases) {
+      assert.equal(whyNoMachine(labels, machines), said);
     }
+    assert.equal(whyItsMachine(atlas), null);
+    assert.equal(
+      whyItsMachine(full),
+      'It goes on where it has begun, on ares: 2 at work, room for 2, its memory is short; it starts when there is room.',
+    );
+    assert.match(whyNoMachine(['needs:x'], many) ?? '', /m4 has no labels; 2 more\); start/);
   });
 });

@@ -44,6 +44,7 @@ suite('data requests', () => {
         },
         agents: {},
         defaultLabels: ['team'],
+        fleet: { takeOverAfterMs: 15_000 },
         templates: {},
         land: { target: null },
       }),

@@ -17,6 +17,7 @@ export function attemptView(change: Partial<AttemptView> = {}): AttemptView {
     base_sha: null,
     commit_sha: null,
     worktree_path: '/home/person/project/.drover/worktrees/1',
+    machine: null,
     started_at_ms: at(0),
     ended_at_ms: null,
     failure_kind: null,

@@ -50,6 +50,13 @@ suite('webview: stream', () => {
     });
   }
 
+  test('says in its head on which machine of a fleet the attempt ran', async () => {
+    const answers = { attempts: [attemptView({ machine: 'atlas' })] };
+    view = await openStream(new FakeLog(conversation()), answers);
+    await view.page.getByTitle('Machine').getByText('atlas').waitFor();
+    await view.close();
+  });
+
   test('opens at the end of a log of 100,000 lines, and says how long that took', async () => {
     view = await openStream(new FakeLog(outputLines(100_000)));
     await lineShown(99_999);

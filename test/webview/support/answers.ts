@@ -75,6 +75,7 @@ function attemptOf(id: string): AttemptView {
     base_sha: null,
     commit_sha: null,
     worktree_path: '/home/person/project/.drover/worktrees/1',
+    machine: null,
     started_at_ms: beganMs,
     ended_at_ms: null,
     failure_kind: null,

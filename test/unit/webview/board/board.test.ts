@@ -33,6 +33,14 @@ suite('board: columns', () => {
       working.map((card) => factsOf(card, nowMs).join(' · ')),
       ['agent · claude · 1 attempt · 1 min 15 s · 0/2 parts · $0.42'],
     );
+    const [onAtlas] = working.map((card) => ({
+      ...card,
+      task: { ...card.task, machine: 'atlas' },
+    }));
+    assert.match(
+      onAtlas === undefined ? '' : factsOf(onAtlas, nowMs).join(' · '),
+      / · on atlas · /,
+    );
     assert.deepEqual(blocked.map(reasonOf), ['after Print the tree']);
     assert.deepEqual(over.map(reasonOf), ['The gate ended with exit code 1.']);
   });

@@ -1,0 +1,42 @@
+// What a worker says of itself, a line each.
+
+import { formatCount, stepText } from '../../core/format.ts';
+import type { WorkerNote } from '../../protocol/worker-notes.ts';
+import { clockText, durationText } from './figures.ts';
+
+export function workerLine(note: WorkerNote): string {
+  return `${clockText(note.at_ms)}  ${sentence(note)}`;
+}
+
+function sentence(note: WorkerNote): string {
+  switch (note.type) {
+    case 'ready': {
+      const { machine, id, labels, agents, database, remote } = note;
+      const offers = labels.length === 0 ? 'no labels' : `labels ${labels.join(', ')}`;
+      const most = agents === 0 ? 'no agents' : `at most ${formatCount(agents, 'agent')}`;
+      return `ready: machine ${machine} (${id}), ${offers}, ${most}, database ${database}, git remote ${remote}`;
+    }
+    case 'begun': {
+      const { task_id: id, attempt, title } = note;
+      return `${id} begins: attempt ${attempt} with ${stepText(note)}, "${title}"`;
+    }
+    case 'ended': {
+      const { task_id: id, outcome, worked_ms: ms, error } = note;
+      const end = outcome === 'landing' ? 'its work goes on to land' : outcome.replaceAll('_', ' ');
+      const why = error === null || error === '' ? '' : ` (${error})`;
+      return `${id} ends after ${durationText(ms / 1000)}: ${end}${why}`;
+    }
+    case 'draining':
+      return note.tasks.length === 0
+        ? 'draining: nothing is at work here'
+        : `draining: starts nothing new and waits for ${note.tasks.join(', ')}; a second signal gives them back`;
+    case 'giving_back':
+      return note.tasks.length === 0
+        ? 'ends: nothing is at work here'
+        : `gives back ${note.tasks.join(', ')}: no attempt is used, other machines go on`;
+    case 'over':
+      return note.given_back.length === 0
+        ? 'over'
+        : `over: ${formatCount(note.given_back.length, 'task was', 'tasks were')} given back`;
+  }
+}

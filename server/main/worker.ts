@@ -1,0 +1,20 @@
+// `drover worker`: a backend in the foreground, for a fleet. What is wrong with its settings is said before anything is
+// opened: with a database that can't be read it would work on the project's own file.
+
+import { Refusal } from '../core/failure.ts';
+import type { WorkerWish } from '../protocol/worker-notes.ts';
+import { runBackend } from './backend.ts';
+import { LiveSettings } from './compose.ts';
+
+export async function runWorker(wish: WorkerWish): Promise<void> {
+  const { loaded } = await LiveSettings.load(wish.root, wish.env, wish.flags);
+  const [problem] = loaded.problems;
+  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  if (loaded.settings.fleetDatabaseUrl === null) {
+    throw new Refusal(
+      'no_fleet',
+      'DBOS_SYSTEM_DATABASE_URL is not set: a worker needs the PostgreSQL that its fleet shares, as postgresql://drover@db.example:5432/drover.',
+    );
+  }
+  await runBackend({ root: wish.root, worker: wish });
+}

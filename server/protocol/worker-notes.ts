@@ -1,0 +1,56 @@
+// What `drover worker` says of itself while it works: a line each for people, NDJSON with `--json`. Times are Unix
+// milliseconds.
+
+export type WorkerNote =
+  | {
+      readonly type: 'ready';
+      readonly at_ms: number;
+      readonly machine: string;
+      readonly id: string;
+      readonly labels: readonly string[];
+      /** At once at the most. */
+      readonly agents: number;
+      /** Without the password. */
+      readonly database: string;
+      /** The git remote that all machines share. */
+      readonly remote: string;
+      readonly version: string;
+    }
+  | {
+      readonly type: 'begun';
+      readonly at_ms: number;
+      readonly task_id: string;
+      readonly title: string;
+      readonly attempt: number;
+      readonly agent: string;
+      readonly model: string | null;
+    }
+  | {
+      /** Its agent is not at work here any more. */
+      readonly type: 'ended';
+      readonly at_ms: number;
+      readonly task_id: string;
+      readonly attempt: number;
+      /** `landing`: finished, it goes through the gate and lands; else the state of the task. */
+      readonly outcome: string;
+      readonly worked_ms: number;
+      readonly error: string | null;
+    }
+  | {
+      readonly type: 'draining';
+      readonly at_ms: number;
+      /** Still at work here. */
+      readonly tasks: readonly string[];
+    }
+  | { readonly type: 'giving_back'; readonly at_ms: number; readonly tasks: readonly string[] }
+  | { readonly type: 'over'; readonly at_ms: number; readonly given_back: readonly string[] };
+
+export interface WorkerWish {
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the command line says, by the names of the settings. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** What is at work after so long a drain is given back; null = it is waited for. */
+  readonly drainMaxMs: number | null;
+  readonly tell: (note: WorkerNote) => void;
+}

@@ -1,0 +1,29 @@
+// Why no machine of a fleet takes a task that could start.
+
+import { type MachineFacts, whyItsMachine, whyNoMachine } from '../core/machines.ts';
+import { lastAttempt, unendedStates } from './claims.ts';
+import { readMachines } from './machine-views.ts';
+import { type Db, textList } from './read.ts';
+import type { TaskRow } from './tables.ts';
+
+export async function whyMachine(db: Db, row: TaskRow): Promise<string[]> {
+  const views = await readMachines(db, 0);
+  const facts = new Map(views.map((view) => [view.id, { ...view, busy: view.agents }]));
+  const begun = await begunOn(db, row, facts);
+  const sentence =
+    begun === null ? whyNoMachine(textList(row.labels), [...facts.values()]) : whyItsMachine(begun);
+  return sentence === null ? [] : [sentence];
+}
+
+/** The machine that takes starts and has the attempt's worktree and conversation. */
+async function begunOn(
+  db: Db,
+  row: TaskRow,
+  machines: ReadonlyMap<string, MachineFacts>,
+): Promise<MachineFacts | null> {
+  if (machines.size === 0) return null;
+  const last = await lastAttempt(db, row.id);
+  const goesOn = last !== null && unendedStates.includes(last.state) && last.commit_sha === null;
+  const machine = goesOn ? machines.get(last.machine) : undefined;
+  return machine?.state === 'working' ? machine : null;
+}

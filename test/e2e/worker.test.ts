@@ -1,0 +1,233 @@
+// `drover worker` on a real PostgreSQL: it works in the foreground until it is told to end, drains at the first signal and
+// gives back at the second.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { MachineView } from '../../server/protocol/api.ts';
+import type { WorkerNote } from '../../server/protocol/worker-notes.ts';
+import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { type Barrier, makeBarrier } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
+import { droverProgram } from './support/program.ts';
+import type { Project } from './support/project.ts';
+import { type RunningProgram, startProgram } from './support/run-program.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const waitsAtTheDoor = `
+cat > /dev/null
+echo "$id" >> ../../at-work.txt
+read -r line < ../../door
+echo "work of $id" > "$id.txt"
+`;
+
+type NoteOf<T extends WorkerNote['type']> = Extract<WorkerNote, { readonly type: T }>;
+
+suite('drover worker', function () {
+  this.timeout(180_000);
+  const makeOne = useProjects();
+  let server: PostgresServer;
+  let doors: Barrier[] = [];
+  let count = 0;
+  suiteSetup(async () => {
+    server = await startPostgres();
+  });
+  suiteTeardown(() => server.close());
+  teardown(() => {
+    for (const door of doors) door.close();
+    doors = [];
+  });
+
+  interface Fleet {
+    readonly here: Project;
+    readonly door: Barrier;
+  }
+
+  async function fleet(env: Readonly<Record<string, string>> = {}): Promise<Fleet> {
+    const url = await server.createDatabase(`worker_${(count += 1)}`);
+    const here = makeOne({
+      agent: waitsAtTheDoor,
+      settings:
+        '[backend]\nidle_timeout = "1s"\n' +
+        '[gate]\ncommand = "test -z \\"$DBOS_SYSTEM_DATABASE_URL\\""\n',
+      env: { DBOS_SYSTEM_DATABASE_URL: url, DROVER_MACHINE_NAME: 'atlas', ...env },
+    });
+    const door = makeBarrier(here.folder, 'door');
+    doors.push(door);
+    await here.expect(0, ['init']);
+    return { here, door };
+  }
+
+  async function note<T extends WorkerNote['type']>(
+    worker: RunningProgram,
+    type: T,
+    accepts: (note: NoteOf<T>) => boolean = () => true,
+  ): Promise<NoteOf<T>> {
+    const line = await worker.line((text) => {
+      const one = JSON.parse(text) as WorkerNote;
+      return one.type === type && accepts(one as NoteOf<T>);
+    });
+    return JSON.parse(line) as NoteOf<T>;
+  }
+
+  const machines = (here: Project): Promise<readonly MachineView[]> =>
+    here.json<readonly MachineView[]>(['machines']);
+
+  test('says who it is, tells of its tasks, and drains at SIGTERM', async () => {
+    const { here, door } = await fleet();
+    const worker = here.start(['worker', '--json', '--agents', '2', '--label', 'gpu']);
+    const ready = await note(worker, 'ready');
+    assert.deepEqual(
+      [ready.machine, ready.labels, ready.agents, ready.remote],
+      ['atlas', ['gpu'], 2, 'origin'],
+    );
+    assert.match(ready.database, /^postgresql:\/\/drover@127\.0\.0\.1:\d+\/worker_\d+$/);
+    const again = await here.drover(['worker']);
+    assert.equal(again.code, 3, again.stderr);
+    assert.match(again.stderr, /a backend is at work .* already/);
+
+    const [first, second] = [await here.add('One'), await here.add('Two')];
+    const third = await here.add('Three', '--label', 'needs:tape');
+    await here.expect(0, ['run', '--detach', '--workers', '3']);
+    const begun = await note(worker, 'begun', ({ task_id: id }) => id === first);
+    assert.deepEqual([begun.title, begun.attempt, begun.agent], ['One', 1, 'command']);
+    await note(worker, 'begun', ({ task_id: id }) => id === second);
+    const [atlas] = await machines(here);
+    assert.deepEqual(
+      [atlas?.name, atlas?.state, atlas?.agents, atlas?.agents_max, atlas?.labels],
+      ['atlas', 'working', 2, 2, ['gpu']],
+    );
+    assert.equal((await here.task(first)).machine, 'atlas');
+    assert.match(await here.expect(0, ['status']), /MACHINE.*\n.*atlas/);
+    assert.match(await here.expect(0, ['show', first]), /machine: atlas/);
+    assert.match(
+      await here.expect(0, ['why', third]),
+      /needs a machine with "tape", and none has "tape" \(atlas has gpu\)/,
+    );
+    assert.match(await here.expect(0, ['doctor']), /machine atlas: working, 2 of 2 agents at work/);
+
+    worker.signal('SIGTERM');
+    const draining = await note(worker, 'draining');
+    assert.deepEqual([...draining.tasks].sort(), [first, second].sort());
+    await eventually('it is draining', async () => (await machines(here))[0]?.state === 'draining');
+    door.open(2);
+    for (const id of [first, second]) {
+      const ended = await note(worker, 'ended', ({ task_id: one }) => one === id);
+      assert.deepEqual([ended.attempt, ended.error], [1, null]);
+    }
+    const { code } = await worker.ended;
+    assert.equal(code, 0);
+    assert.deepEqual((await note(worker, 'over')).given_back, []);
+    assert.equal((await machines(here))[0]?.state, 'left');
+    assert.equal(here.backendPid(), null);
+    assert.equal((await here.task(third)).status, 'ready');
+  });
+
+  test('a second signal gives back what is at work: no attempt is used, the next one goes on', async () => {
+    const { here, door } = await fleet();
+    const worker = here.start(['worker', '--json']);
+    await note(worker, 'ready');
+    const id = await here.add('One');
+    await here.expect(0, ['run', '--detach']);
+    await note(worker, 'begun');
+    await eventually('its agent is at work', () => here.read('at-work.txt') !== '');
+    worker.signal('SIGTERM');
+    const { at_ms: firstMs } = await note(worker, 'draining');
+    await eventually('another signal is no echo', () => Date.now() > firstMs + 500);
+    worker.signal('SIGINT');
+    assert.deepEqual((await note(worker, 'giving_back')).tasks, [id]);
+    assert.equal((await worker.ended).code, 2);
+    assert.deepEqual((await note(worker, 'over')).given_back, [id]);
+    const back = await here.task(id);
+    assert.deepEqual([back.status, back.attempts], ['ready', 0]);
+
+    const next = here.start(['worker', '--json']);
+    await note(next, 'begun', ({ task_id: one }) => one === id);
+    door.open();
+    await eventually('it has landed', async () => (await here.task(id)).status === 'completed');
+    next.signal('SIGTERM');
+    assert.equal((await next.ended).code, 0);
+  });
+
+  test('it does not end when there is nothing to do, and gives back when a drain takes too long', async () => {
+    const { here } = await fleet();
+    const worker = here.start(['worker', '--json', '--drain-timeout', '1s']);
+    await note(worker, 'ready');
+    await eventually('it beats when a backend would have gone', async () => {
+      const [atlas] = await machines(here);
+      return atlas !== undefined && atlas.heard_at >= atlas.joined_at + 5;
+    });
+    const id = await here.add('One');
+    await here.expect(0, ['run', '--detach']);
+    await note(worker, 'begun');
+    worker.signal('SIGTERM');
+    assert.deepEqual((await note(worker, 'giving_back')).tasks, [id]);
+    assert.equal((await worker.ended).code, 2);
+    assert.equal((await here.task(id)).attempts, 0);
+  });
+
+  test('the start script of the containers makes a clone of its own, and works in it', async () => {
+    const { here, door } = await fleet();
+    const place = join(here.folder, 'home', 'project');
+    mkdirSync(place);
+    const bin = join(here.folder, 'home', 'bin');
+    mkdirSync(bin);
+    const command = `#!/bin/sh\nexec '${process.execPath}' --no-warnings '${droverProgram()}' "$@"\n`;
+    writeFileSync(join(bin, 'drover'), command, { mode: 0o755 });
+    const script = join(import.meta.dirname, '../../docs/fleet/worker.sh');
+    const start = (): RunningProgram =>
+      startProgram({
+        program: '/bin/sh',
+        args: [script, '--json', '--name', 'box', '--agents', '1'],
+        cwd: place,
+        env: {
+          ...here.env,
+          PATH: `${bin}:${here.env['PATH'] ?? ''}`,
+          GIT_REMOTE: join(here.folder, 'remote.git'),
+        },
+        timeoutMs: 100_000,
+      });
+    const box = start();
+    const { id } = await note(box, 'ready');
+    assert.deepEqual(
+      (await machines(here)).map((one) => [one.name, one.id, one.state]),
+      [['box', id, 'working']],
+    );
+    box.signal('SIGTERM');
+    assert.equal((await box.ended).code, 0);
+    // Made anew in the same place it is the same machine.
+    const again = start();
+    assert.equal((await note(again, 'ready')).id, id);
+    again.signal('SIGTERM');
+    assert.equal((await again.ended).code, 0);
+    door.open();
+  });
+
+  test('refuses with one sentence what it cannot work with', async () => {
+    const { here } = await fleet();
+    const refused: readonly (readonly [readonly string[], Record<string, string>, RegExp])[] = [
+      [[], { DBOS_SYSTEM_DATABASE_URL: '' }, /DBOS_SYSTEM_DATABASE_URL is not set: a worker needs/],
+      [[], { DBOS_SYSTEM_DATABASE_URL: 'mysql://x' }, /expected postgresql:/],
+      [['--label', 'a b'], {}, /--label: `fleet\.labels` is a list; expected a list of words/],
+      [['--agents', '65'], {}, /--agents: `fleet\.agents` is `?65`?; expected a whole number/],
+      [['--name', ''], { DROVER_MACHINE_NAME: 'a,b' }, /`fleet\.name` is `a,b`/],
+    ];
+    for (const [args, env, words] of refused) {
+      const { code, stderr } = await here.drover(['worker', ...args], { env });
+      assert.equal(code, 3, stderr);
+      assert.match(stderr, words);
+      assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    }
+    const nobody = createServer().listen(0, '127.0.0.1');
+    await once(nobody, 'listening');
+    const address = nobody.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    nobody.close();
+    const url = `postgresql://drover:s3cret@127.0.0.1:${port}/none`;
+    const away = await here.drover(['worker'], { env: { DBOS_SYSTEM_DATABASE_URL: url } });
+    assert.equal(away.code, 3, away.stderr);
+    assert.doesNotMatch(away.stdout + away.stderr, /s3cret/);
+  });
+});

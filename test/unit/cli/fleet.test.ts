@@ -1,0 +1,147 @@
+// worker and machines: what is asked, what is printed, how it ends.
+
+import assert from 'node:assert/strict';
+import type { MachineView } from '../../../server/protocol/api.ts';
+import type { WorkerNote, WorkerWish } from '../../../server/protocol/worker-notes.ts';
+import { Refusal } from '../../../server/core/failure.ts';
+import { drover } from '../../doubles/drover.ts';
+import { checkGolden } from '../../doubles/golden.ts';
+import { memoryBackend } from '../../doubles/memory-backend.ts';
+
+const atMs = 1_700_000_000_000;
+
+function machine(more: Partial<MachineView>): MachineView {
+  return {
+    id: '0123456789ab',
+    name: 'atlas',
+    state: 'working',
+    labels: [],
+    agents: 0,
+    agents_max: 3,
+    room: 3,
+    version: '2.0.0',
+    note: null,
+    joined_at: 1_700_000_000,
+    heard_at: 1_700_000_100,
+    heard_ago_ms: 1_500,
+    ...more,
+  };
+}
+
+suite('a fleet on the command line', () => {
+  const fleet = [
+    machine({ labels: ['gpu', 'os=linux'], agents: 3, note: 'This machine is short: 100 MB.' }),
+    machine({ id: 'ba9876543210', name: 'hera\u001b[2J', state: 'draining', agents: 1 }),
+    machine({ id: 'ffff', name: 'zeus', state: 'dead', heard_ago_ms: 3_700_000 }),
+    machine({ id: 'eeee', name: 'nyx', state: 'left', agents_max: 64, heard_ago_ms: 400_000_000 }),
+  ];
+
+  test('machines, as a table and as JSON', async () => {
+    const backend = memoryBackend({ 'machines.list': () => fleet });
+    const { code, out } = await drover(['machines'], backend);
+    assert.equal(code, 0);
+    checkGolden('machines', out);
+    const json = await drover(['machines', '--json'], backend);
+    assert.deepEqual(JSON.parse(json.out), fleet);
+  });
+
+  test('no machine: what to do about it', async () => {
+    const backend = memoryBackend({ 'machines.list': () => [] });
+    assert.match((await drover(['machines'], backend)).out, /one machine.*"drover worker"/u);
+    assert.equal((await drover(['machines', '--json'], backend)).out, '[]\n');
+  });
+
+  const notes: readonly WorkerNote[] = [
+    {
+      type: 'ready',
+      at_ms: atMs,
+      machine: 'atlas',
+      id: '0123456789ab',
+      labels: ['gpu'],
+      agents: 1,
+      database: 'postgresql://drover@db/drover',
+      remote: 'origin',
+      version: '2.0.0',
+    },
+    {
+      type: 'begun',
+      at_ms: atMs,
+      task_id: 'task-a',
+      title: 'Say\u001b[2J hello',
+      attempt: 2,
+      agent: 'claude',
+      model: 'opus',
+    },
+    {
+      type: 'ended',
+      at_ms: atMs,
+      task_id: 'task-a',
+      attempt: 2,
+      outcome: 'landing',
+      worked_ms: 65_000,
+      error: null,
+    },
+    { type: 'draining', at_ms: atMs, tasks: ['task-b'] },
+    {
+      type: 'ended',
+      at_ms: atMs,
+      task_id: 'task-b',
+      attempt: 1,
+      outcome: 'needs_review',
+      worked_ms: 1_000,
+      error: 'changed\nnothing',
+    },
+    { type: 'draining', at_ms: atMs, tasks: [] },
+    { type: 'giving_back', at_ms: atMs, tasks: [] },
+    { type: 'over', at_ms: atMs, given_back: [] },
+  ];
+
+  function told(list: readonly WorkerNote[], wishes: WorkerWish[] = []) {
+    const runWorker = async (wish: WorkerWish): Promise<void> => {
+      wishes.push(wish);
+      for (const note of list) wish.tell(note);
+    };
+    return memoryBackend({}, { runWorker });
+  }
+
+  test('worker: a line for each note, and NDJSON', async () => {
+    const { code, out } = await drover(['worker'], told(notes));
+    assert.equal(code, 0);
+    checkGolden('worker', out.replaceAll(/^\d\d:\d\d:\d\d/gmu, '00:00:00'));
+    const json = await drover(['worker', '--json'], told(notes));
+    const lines = json.out.trimEnd().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line) as unknown),
+      notes,
+    );
+  });
+
+  test('worker: what is said on the command line are settings', async () => {
+    const wishes: WorkerWish[] = [];
+    await drover(['worker'], told([], wishes));
+    const given = ['--agents', '0', '--label', 'gpu', '--label', 'os=linux', '--name', 'atlas'];
+    await drover(['worker', ...given, '--drain-timeout', '1m30s'], told([], wishes));
+    assert.deepEqual(
+      wishes.map(({ flags, drainMaxMs }) => [flags, drainMaxMs]),
+      [
+        [{}, null],
+        [{ 'fleet.agents': 0, 'fleet.labels': ['gpu', 'os=linux'], 'fleet.name': 'atlas' }, 90_000],
+      ],
+    );
+  });
+
+  test('worker: exit codes', async () => {
+    const back: WorkerNote = { type: 'over', at_ms: atMs, given_back: ['task-a'] };
+    assert.equal((await drover(['worker'], told([back]))).code, 2);
+    assert.equal((await drover(['worker', '--agents', 'x'], told([]))).code, 64);
+    assert.equal((await drover(['worker', '--drain-timeout', '5'], told([]))).code, 64);
+    const runWorker = async (): Promise<void> => {
+      throw new Refusal('no_fleet', 'DBOS_SYSTEM_DATABASE_URL is not set.');
+    };
+    const refused = await drover(['worker', '--json'], memoryBackend({}, { runWorker }));
+    assert.equal(refused.code, 3);
+    assert.deepEqual(JSON.parse(refused.out), {
+      error: { kind: 'no_fleet', message: 'DBOS_SYSTEM_DATABASE_URL is not set.' },
+    });
+  });
+});

@@ -1,0 +1,210 @@
+// The machines of a fleet as people see them.
+
+import assert from 'node:assert/strict';
+import type { Insertable } from 'kysely';
+import { noFallback } from '../../../server/core/fallback.ts';
+import { readAttempts } from '../../../server/store/attempts.ts';
+import { readBoard } from '../../../server/store/board.ts';
+import { readTaskViews } from '../../../server/store/board-changes.ts';
+import { readMachines } from '../../../server/store/machine-views.ts';
+import { showTask } from '../../../server/store/show.ts';
+import type { MachineTable } from '../../../server/store/tables.ts';
+import { why } from '../../../server/store/why.ts';
+import { addTasks, memoryStore, moveTask, testStartMs, type TestStore } from './memory-store.ts';
+
+suite('machines', () => {
+  let project: TestStore;
+  setup(async () => {
+    project = await memoryStore();
+  });
+  teardown(() => project.close());
+
+  /** By the database's clock, which is the real one. */
+  async function machine(id: string, more: Partial<Insertable<MachineTable>> = {}): Promise<void> {
+    await project.store.db
+      .insertInto('machines')
+      .values({
+        id,
+        name: id,
+        state: 'working',
+        agents_max: 2,
+        room: 2,
+        version: '1.2.3',
+        joined_at_ms: Date.now() - 60_000,
+        alive_until_ms: Date.now() + 60_000,
+        ...more,
+      })
+      .execute();
+  }
+
+  async function atWork(id: string, on: string, phase = 'agent'): Promise<void> {
+    await moveTask(project, id, ['claimed', 'in_progress'], { epoch: 1, phase });
+    await project.store.db
+      .insertInto('attempts')
+      .values({
+        task_id: id,
+        number: 1,
+        epoch: 1,
+        state: 'running',
+        agent: 'claude',
+        session_id: 's',
+        branch: 'b',
+        started_at_ms: testStartMs,
+        machine: on,
+      })
+      .execute();
+  }
+
+  async function keptWorktree(id: string, on: string): Promise<void> {
+    await project.store.db
+      .insertInto('slots')
+      .values({
+        machine: on,
+        path: '/w/1',
+        number: 1,
+        kind: 'task',
+        task_id: id,
+        attempt: 1,
+        setup_fingerprint: null,
+        created_at: 1,
+        last_used_at: 1,
+      })
+      .execute();
+  }
+
+  test('none: no machine is told, anywhere', async () => {
+    const { A = '' } = await addTasks(project, [{ title: 'A', labels: ['needs:gpu'] }]);
+    await atWork(A, '');
+    assert.deepEqual(await readMachines(project.store.db, 15_000), []);
+    assert.equal((await showTask(project.store.db, A)).machine, null);
+    assert.equal((await readBoard(project.store.db)).tasks[0]?.machine, null);
+    assert.equal((await readAttempts(project.store.db, A))[0]?.machine, null);
+  });
+
+  test('how each is, how much it has to do, and when it was heard of last', async () => {
+    const now = Date.now();
+    await machine('m-left', { name: 'nyx', state: 'left', room: 0, alive_until_ms: now - 5_000 });
+    await machine('m-dead', { name: 'zeus', alive_until_ms: now - 45_000 });
+    await machine('m-dry', { name: 'leto', state: 'draining' });
+    await machine('m-atlas', { name: 'atlas', labels: '["gpu"]', room: 1, note: 'It is short.' });
+    const tasks = await addTasks(
+      project,
+      ['A', 'B', 'C', 'D'].map((title) => ({ title })),
+    );
+    await atWork(tasks['A'] ?? '', 'm-atlas');
+    await atWork(tasks['B'] ?? '', 'm-atlas', 'gate');
+    await atWork(tasks['C'] ?? '', 'm-dry');
+    const machines = await readMachines(project.store.db, 15_000);
+    assert.deepEqual(
+      machines.map((one) => [one.name, one.state, one.agents, one.room, one.agents_max]),
+      [
+        ['atlas', 'working', 1, 1, 2],
+        ['leto', 'draining', 1, 2, 2],
+        ['zeus', 'dead', 0, 2, 2],
+        ['nyx', 'left', 0, 0, 2],
+      ],
+    );
+    const [atlas, , zeus, nyx] = machines;
+    assert.deepEqual(
+      [atlas?.labels, atlas?.note, atlas?.version],
+      [['gpu'], 'It is short.', '1.2.3'],
+    );
+    const near = (ms: number | undefined, wanted: number): void =>
+      assert.ok(ms !== undefined && ms >= wanted && ms < wanted + 30_000, `${ms}, not ${wanted}`);
+    near(zeus?.heard_ago_ms, 60_000);
+    near(nyx?.heard_ago_ms, 5_000);
+    near(atlas?.heard_ago_ms, 0);
+  });
+
+  test('two of one name are told apart, and one that nobody knows is told by its id', async () => {
+    await machine('11111111-a', { name: 'atlas' });
+    await machine('22222222-b', { name: 'atlas' });
+    const { A = '', B = '' } = await addTasks(project, [{ title: 'A' }, { title: 'B' }]);
+    await atWork(A, '22222222-b');
+    await atWork(B, '33333333-c');
+    const { tasks } = await readBoard(project.store.db);
+    assert.deepEqual(
+      tasks.map((task) => task.machine),
+      ['atlas/22222222', '33333333'],
+    );
+  });
+
+  test('one that is gone leaves its name to the one that is there; after a week only who asks is told', async () => {
+    const now = Date.now();
+    const day = 24 * 3_600_000;
+    await machine('11111111-a', { name: 'box', state: 'left', alive_until_ms: now - day });
+    await machine('22222222-b', { name: 'box', alive_until_ms: now - 6 * day });
+    await machine('33333333-c', { name: 'box' });
+    await machine('44444444-d', { name: 'old', alive_until_ms: now - 8 * day });
+    const names = async (isAll: boolean): Promise<string[]> =>
+      (await readMachines(project.store.db, 0, isAll)).map(({ name, state }) => `${name} ${state}`);
+    const recent = ['box working', 'box/22222222 dead', 'box/11111111 left'];
+    assert.deepEqual(await names(false), recent);
+    assert.deepEqual(await names(true), [...recent.slice(0, 2), 'old dead', ...recent.slice(2)]);
+  });
+
+  test('a task is where it runs, else where its worktree is; every view says the same', async () => {
+    await machine('m-a', { name: 'atlas' });
+    await machine('m-b', { name: 'hera' });
+    const {
+      A = '',
+      B = '',
+      C = '',
+    } = await addTasks(project, [{ title: 'A' }, { title: 'B' }, { title: 'C' }]);
+    await atWork(A, 'm-a');
+    await keptWorktree(B, 'm-b');
+    const shown = [A, B, C].map((id) => showTask(project.store.db, id));
+    const told = (await Promise.all(shown)).map((task) => task.machine);
+    assert.deepEqual(told, ['atlas', 'hera', null]);
+    for (const views of [
+      (await readBoard(project.store.db)).tasks,
+      await readTaskViews(project.store.db, [A, B, C]),
+    ]) {
+      assert.deepEqual(
+        views.map((task) => task.machine),
+        told,
+      );
+    }
+    assert.equal((await readAttempts(project.store.db, A))[0]?.machine, 'atlas');
+  });
+
+  test('why names the label that no machine has', async () => {
+    await project.store.db
+      .insertInto('runs')
+      .values({
+        id: 'run-1',
+        state: 'active',
+        started_at_ms: testStartMs,
+        workers: 2,
+        land: 'task',
+        target_branch: 'main',
+        line: 'main',
+        base_sha: 'a'.repeat(40),
+        flags: '{}',
+      })
+      .execute();
+    const { A = '' } = await addTasks(project, [{ title: 'A', labels: ['needs:gpu'] }]);
+    const facts = { nowMs: testStartMs, agentKind: 'claude', agents: noFallback, hasBackend: true };
+    const ask = async (): Promise<string> => (await why(project.store.db, A, facts)).join(' ');
+    assert.match(await ask(), /ready and a worker is free/);
+    await machine('m-a', { name: 'hera', labels: '["big"]' });
+    assert.match(
+      await ask(),
+      /^It needs a machine with "gpu", and none has "gpu" \(hera has big\);/,
+    );
+    await machine('m-b', { name: 'atlas', labels: '["gpu"]' });
+    assert.match(await ask(), /ready and a worker is free/);
+    await atWork(A, 'm-b');
+    assert.match(await ask(), /^\S+ is running on atlas for /);
+    // Given back, it goes on where its worktree is, though another could take it.
+    await project.store.db.updateTable('attempts').set({ state: 'interrupted' }).execute();
+    await moveTask(project, A, ['ready']);
+    const rooms = async (id: string, room: number): Promise<void> => {
+      await project.store.db.updateTable('machines').set({ room }).where('id', '=', id).execute();
+    };
+    await rooms('m-b', 0);
+    assert.match(await ask(), /^It goes on where it has begun, on atlas: 0 at work, room for 0;/);
+    await rooms('m-b', 1);
+    assert.match(await ask(), /ready and a worker is free/);
+  });
+});
