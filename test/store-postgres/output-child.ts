@@ -1,6 +1,7 @@
 // A process that writes logs and stores them until it is killed: started by output-deaths.test.ts.
 
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { openEventLog } from '../../server/agents/event-log.ts';
 import { fileOf, openMachine } from './output-machines.ts';
 
@@ -13,6 +14,7 @@ export interface OutputChildOrders {
   readonly linesAtOnce: number;
 }
 
+const pauseMs = 10;
 const orders = JSON.parse(process.argv[2] ?? '{}') as OutputChildOrders;
 const machine = await openMachine(orders.url, orders.machine, { logs: orders.logs });
 const logs = await Promise.all(
@@ -24,5 +26,5 @@ for (let line = 0; ;) {
       log.append({ type: 'text', text: `line ${line + turn} ${'x'.repeat(200)}` });
   line += orders.linesAtOnce;
   await Promise.all(logs.map((log) => log.flush()));
-  process.stdout.write(`${line}\n`);
+  await setTimeout(pauseMs);
 }

@@ -121,7 +121,7 @@ export class LogShipper {
   #forgetOldest(): void {
     for (const [file, log] of this.#logs) {
       if (this.#logs.size <= knownLogsMax) return;
-      if (!this.#grown.has(log)) this.#logs.delete(file);
+      if (!log.isAtWork && !this.#grown.has(log)) this.#logs.delete(file);
     }
   }
 
@@ -142,26 +142,29 @@ export class LogShipper {
     }, ms);
   }
 
-  /** Stores until nothing is left of what has grown before it began. */
+  /** Stores what has grown before it began. */
   async #work(): Promise<void> {
-    let left = [...this.#grown];
+    let left: readonly ShippedLog[] = [...this.#grown];
     while (left.length > 0 && !this.#isClosed) {
       const some = left.slice(0, logsAtOnce);
+      for (const log of left) log.isAtWork = true;
       try {
         const unfinished = await this.#ship(some);
+        for (const log of some) log.isAtWork = false;
         left = [...left.slice(logsAtOnce), ...unfinished];
         this.#pauseMs = 0;
       } catch (error) {
-        this.#fail(some, error);
+        this.#fail(some, left, error);
         return;
       }
     }
   }
 
-  #fail(logs: readonly ShippedLog[], error: unknown): void {
+  #fail(asked: readonly ShippedLog[], left: readonly ShippedLog[], error: unknown): void {
     // Whether the last statement was carried out is not known.
-    for (const log of logs) {
-      log.forget();
+    for (const log of asked) log.forget();
+    for (const log of left) {
+      log.isAtWork = false;
       this.#grown.add(log);
     }
     if (this.#pauseMs === 0) this.#parts.report(error, "storing agents' output");
@@ -170,38 +173,18 @@ export class LogShipper {
     this.#trouble = Promise.withResolvers<void>();
   }
 
-  /** One statement. Resolves with the logs of which more is left. */
+  /** One statement for all of them. Resolves with the logs of which more is left. */
   async #ship(logs: readonly ShippedLog[]): Promise<readonly ShippedLog[]> {
-    const { store, machineId } = this.#parts;
-    for (const log of logs) this.#grown.delete(log);
     const waiters = new Map(logs.map((log) => [log, log.waiters]));
-    for (const log of logs) log.waiters = [];
-    const turns: Turn[] = [];
-    const unfinished: ShippedLog[] = [];
+    for (const log of logs) {
+      this.#grown.delete(log);
+      log.waiters = [];
+    }
+    let unfinished: readonly ShippedLog[] = logs;
     try {
-      const own = await this.#look(logs.filter((log) => !log.isKnown));
-      let bytes = 0;
-      for (const log of logs) {
-        if (!log.isKnown && !own.has(log)) {
-          this.#logs.delete(log.name.file);
-          continue;
-        }
-        const next = bytes >= batchBytesMax ? 'later' : log.next(this.#parts.logs);
-        if (next === null) continue;
-        unfinished.push(log);
-        if (next === 'later') continue;
-        if (next === 'look') {
-          log.forget();
-          continue;
-        }
-        turns.push({ log, chain: next });
-        bytes += next.parts.reduce((sum, part) => sum + part.size, 0);
-      }
-      for (const log of logs) {
-        for (const file of log.takeDropped())
-          await dropParts(store.db, machineId, { log: log.name, file, from: 0 });
-      }
-      await this.#append(turns);
+      await this.#look(logs.filter((log) => !log.isKnown));
+      const ours = logs.filter((log) => log.isKnown);
+      unfinished = await this.#append(ours);
     } finally {
       for (const [log, waiting] of waiters) log.waiters.unshift(...waiting);
     }
@@ -209,32 +192,51 @@ export class LogShipper {
     return unfinished;
   }
 
-  /** Compares with the files what is stored; resolves with the logs that are ours to store. */
-  async #look(logs: readonly ShippedLog[]): Promise<ReadonlySet<ShippedLog>> {
-    if (logs.length === 0) return new Set();
+  /** Compares with the files what is stored of logs; those of other machines are not known afterwards. */
+  async #look(logs: readonly ShippedLog[]): Promise<void> {
+    if (logs.length === 0) return;
     const { store, machineId } = this.#parts;
     const names = logs.map((log) => log.name);
     const own = await ownLogs(store.db, machineId, names);
     const ours = logs.filter((log) => own.has(log.name.file));
-    const parts = { db: store.db, logs: this.#parts.logs, machineId };
-    await compareWithStored(parts, ours);
-    return new Set(ours);
+    await compareWithStored({ db: store.db, logs: this.#parts.logs, machineId }, ours);
   }
 
-  async #append(turns: readonly Turn[]): Promise<void> {
-    if (turns.length === 0) return;
+  async #append(logs: readonly ShippedLog[]): Promise<readonly ShippedLog[]> {
     const { store, machineId } = this.#parts;
-    const chains = turns.map(({ log, chain: { file, after, parts } }) => ({
+    const unfinished: ShippedLog[] = [];
+    const turns: Turn[] = [];
+    let bytes = 0;
+    for (const log of logs) {
+      const next = bytes >= batchBytesMax ? 'later' : log.next(this.#parts.logs);
+      if (next === null) continue;
+      if (next === 'look') log.forget();
+      if (next === 'look' || next === 'later') {
+        unfinished.push(log);
+        continue;
+      }
+      turns.push({ log, chain: next });
+      bytes += next.parts.reduce((sum, part) => sum + part.size, 0);
+    }
+    for (const log of logs) {
+      for (const file of log.takeDropped())
+        await dropParts(store.db, machineId, { log: log.name, file, from: 0 });
+    }
+    if (turns.length === 0) return unfinished;
+    const chains = turns.map(({ log, chain }) => ({
       log: log.name,
-      file: file.file,
-      after,
-      parts,
+      file: chain.file.file,
+      after: chain.after,
+      parts: chain.parts,
     }));
     const taken = await appendParts(store.db, machineId, chains);
     for (const { log, chain } of turns) {
-      if (taken.has(chain.file.file)) log.took(chain);
+      const isTaken = taken.has(chain.file.file);
+      if (isTaken) log.took(chain);
       else if (log.isRefused()) throw new Error(`${chain.file.file} cannot be stored`);
+      if (!isTaken || !chain.isAll) unfinished.push(log);
     }
+    return unfinished;
   }
 
   #answer(log: ShippedLog, waiting: readonly (() => void)[] = log.waiters): void {

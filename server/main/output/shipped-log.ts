@@ -15,6 +15,8 @@ export interface NextChain {
   readonly file: ShippedFile;
   readonly after: PartPlace | null;
   readonly parts: readonly FilePart[];
+  /** Nothing else was to be stored when it was read; what has come since waits for its turn. */
+  readonly isAll: boolean;
 }
 
 /** What a look at the files finds; `look` = what is stored has to be compared with the files first. */
@@ -29,6 +31,8 @@ export class ShippedLog {
   /** Segments that are stored and not on this disk any more. */
   #dropped: string[] = [];
   #refusals = 0;
+  /** It is being stored: there must be no second one of it. */
+  isAtWork = false;
   waiters: (() => void)[] = [];
 
   constructor(name: LogName) {
@@ -69,7 +73,10 @@ export class ShippedLog {
       const { end, last, changedMs } = stored.get(file.file) ?? beginning(file);
       if (end > file.size || (file.isPrompt && changedMs !== file.changedMs)) return 'look';
       const parts = partsAfter(file, end);
-      if (parts.length > 0) return { file, after: last, parts };
+      const [lastPart] = parts.slice(-1);
+      if (lastPart === undefined) continue;
+      const isAll = file === files.at(-1) && lastPart.start + lastPart.size >= file.size;
+      return { file, after: last, parts, isAll };
     }
     return null;
   }
