@@ -1,6 +1,7 @@
 // Who waits for a log to grow hears of it from its writer, which is in the same process: nothing is looked at meanwhile.
 
 const listeners = new Map<string, Set<() => void>>();
+const listenersToAll = new Set<(path: string) => void>();
 
 /** Called after each frame that was written to the log at the path; returns unsubscribe. */
 export function onLogGrowth(path: string, listener: () => void): () => void {
@@ -12,6 +13,18 @@ export function onLogGrowth(path: string, listener: () => void): () => void {
   };
 }
 
+/** The same for every log; returns unsubscribe. */
+export function onAnyLogGrowth(listener: (path: string) => void): () => void {
+  listenersToAll.add(listener);
+  return () => listenersToAll.delete(listener);
+}
+
 export function tellLogGrowth(path: string): void {
+  for (const listener of listenersToAll) listener(path);
+  tellCopyGrowth(path);
+}
+
+/** The file is a copy of a log that is written on another machine: only who reads it hears of it. */
+export function tellCopyGrowth(path: string): void {
   for (const listener of listeners.get(path) ?? []) listener();
 }

@@ -32,6 +32,7 @@ import { AgentToolTokens } from './agent-tools.ts';
 import { refuseFileOfFleet } from './fleet-note.ts';
 import { createHelperProcess, type HelperProcess } from './helper-process.ts';
 import { machineFacts } from './machine-facts.ts';
+import { type AgentOutput, noOutput } from './output/agent-output.ts';
 import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
 import { workFiles } from './work-files.ts';
 
@@ -149,6 +150,8 @@ export interface Project {
   readonly store: Store;
   readonly git: GitRepository;
   readonly helper: HelperProcess;
+  /** What agents write, for and from other machines. */
+  readonly output: AgentOutput;
   close(): Promise<void>;
 }
 
@@ -186,7 +189,7 @@ export async function openProject(
     helper.close();
   };
   const parts = { places, live, store: store.store, git: local, helper, close };
-  return { machineId: '', fleet: null, ...parts };
+  return { machineId: '', fleet: null, output: noOutput, ...parts };
 }
 
 /** What must never be stored: secret values of the environment, and those that only the agent is given. */
@@ -218,6 +221,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   const processes = createProcessTable();
   const crash = crashPoint(live);
   const opened = await openDurable(project, crash, report);
+  project.output.beginShipping(report);
   const { durable } = opened;
   const drivers = new Map<string, AgentDriver>();
   const driverDeps = {
@@ -243,6 +247,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     },
     agentTools: agentTokens,
     files: workFiles,
+    storeOutput: (logPath) => project.output.flush(logPath),
     places: {
       root: places.root,
       worktrees: worktreesOf(places.root, live.settings.worktreeRoot),

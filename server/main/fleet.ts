@@ -12,6 +12,8 @@ import { sharedQueueLimits } from '../workflows/engine.ts';
 import { type HostDurable, type Project, storeSources } from './compose.ts';
 import { noteFleet } from './fleet-note.ts';
 import { ownStopPart } from './machine-pulse.ts';
+import type { AgentOutput } from './output/agent-output.ts';
+import { createFleetOutput } from './output/fleet-output.ts';
 import type { ProjectPlaces } from './places.ts';
 
 export interface FleetProject {
@@ -20,6 +22,7 @@ export interface FleetProject {
   readonly git: GitRepository;
   /** The database's URL without the password. */
   readonly shown: string;
+  readonly output: AgentOutput;
   readonly close: () => Promise<void>;
 }
 
@@ -32,7 +35,13 @@ export async function openFleetProject(
   try {
     noteFleet(places, opened.shown);
     const machineId = machineIdOf(places);
-    return { machineId, store: opened.store, git, shown: opened.shown, close: opened.close };
+    const { store, shown, onOutput } = opened;
+    const output = createFleetOutput({ store, logs: places.logs, machineId, onOutput });
+    const close = async (): Promise<void> => {
+      await output.close();
+      await opened.close();
+    };
+    return { machineId, store, git, shown, output, close };
   } catch (error) {
     await opened.close();
     throw error;

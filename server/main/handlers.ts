@@ -37,6 +37,7 @@ function dataHandlers(
     config: () => shownSettings(project.live.loaded),
     log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
     logs: project.places.logs,
+    output: project.output,
     hasBackend,
     git: project.git,
     worktrees: async () => (await listWorktrees(worktreeParts(project))).map(worktreeView),

@@ -3,6 +3,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { deleteOldParts, outputKeptMs } from '../store/log-parts.ts';
 import { adoptPlaces } from '../store/machines.ts';
 import type { EngineHost, Project } from './compose.ts';
 import { worktreesOf } from './places.ts';
@@ -18,6 +19,8 @@ const gateLogsMax = 200;
 export async function throwAwayOld(project: Project, host: EngineHost): Promise<void> {
   await host.durable.forget(stepsKeptMs);
   await removeOldest(join(project.places.logs, 'gate'), gateLogsMax);
+  const { store, fleet } = project;
+  if (fleet !== null) await deleteOldParts(store.db, store.sources.clock.now() - outputKeptMs);
 }
 
 /** Worktrees of a project that has just come into a fleet, or back from one, are those of the machine whose disk has them. */

@@ -13,6 +13,11 @@ export interface AttemptLog {
   readonly file: string | null;
   /** Nothing more will be written to it by itself. */
   readonly isOver: boolean;
+  /** On whose disk it is written; '' = the project's only machine. */
+  readonly machine: string;
+  readonly endedAtMs: number | null;
+  /** Its agent has been started. */
+  readonly isBegun: boolean;
 }
 
 const attemptsOver: ReadonlySet<string> = new Set([
@@ -30,7 +35,7 @@ export async function attemptLog(db: Db, id: string, wanted = 0): Promise<Attemp
     const root = await rootOf(at, id);
     const attempts = await at
       .selectFrom('attempts')
-      .select(['number', 'state'])
+      .select(['number', 'state', 'machine', 'ended_at_ms', 'session_started', 'log_path'])
       .where('task_id', '=', root)
       .orderBy('number', 'desc')
       .execute();
@@ -44,13 +49,18 @@ export async function attemptLog(db: Db, id: string, wanted = 0): Promise<Attemp
       );
     }
     if (attempt === undefined) {
-      return { taskId: id, attempt: 0, file: null, isOver: tasksOver.has(row.status) };
+      const isOver = tasksOver.has(row.status);
+      const nothing = { attempt: 0, file: null, machine: '', endedAtMs: null, isBegun: false };
+      return { taskId: id, isOver, ...nothing };
     }
     return {
       taskId: id,
       attempt: attempt.number,
       file: attemptLogFile(root, attempt.number, id),
       isOver: attemptsOver.has(attempt.state),
+      machine: attempt.machine,
+      endedAtMs: attempt.ended_at_ms,
+      isBegun: attempt.session_started === 1 || attempt.log_path !== null,
     };
   });
 }

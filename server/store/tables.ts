@@ -330,9 +330,9 @@ export interface MachineTable {
   alive_until_ms: number;
 }
 
-/** What agents of a fleet have written, in parts that end with a line: the log of each file without a hole. */
+/** What agents of a fleet have written, in parts: each file of a log from its first byte on, without a hole. */
 export interface LogPartTable {
-  /** Relative to the folder of the logs, as `attemptLogFile` names it. */
+  /** Relative to the folder of the logs: `attemptLogFile`, one of its segments, or its prompt. */
   file: string;
   /** Place of its first byte in the file. */
   start: number;

@@ -58,6 +58,8 @@ export async function runPart(
   const outcome = await adoptOrRun(engine, claim, place, part, { attempt, session, given, signal });
   const stop = await session.watch.end();
   const ended = await session.end(outcome, given.request.logPath);
+  // The end is told after it: whoever sees that the attempt is over finds all of its output.
+  await engine.storeOutput(given.request.logPath);
   if (stop === null || outcome.kind !== 'stopped' || signal.aborted) return ended;
   if (stop.scope === 'task' || stop.scope === 'loop') await rescueWork(engine, claim, place.path);
   return { ...ended, held: stop };

@@ -120,6 +120,8 @@ export interface Parts {
   readonly commands: Commands;
   readonly agentTools: AgentToolsDoor;
   readonly files: WorkFiles;
+  /** Resolves when what the log holds can be read on every machine of a fleet. */
+  readonly storeOutput: (logPath: string) => Promise<void>;
   readonly places: WorkPlaces;
   readonly settings: () => WorkSettings;
   /** The flags of a run that was started on another machine of the fleet count here as well. */

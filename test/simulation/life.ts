@@ -109,6 +109,7 @@ export class Life {
           this.calls.run('files.exists', () => world.repository.worktrees.has(path)),
         writeText: () => this.calls.run('files.write', () => undefined),
       },
+      storeOutput: () => Promise.resolve(),
       places: { root: world.repository.root, worktrees: '/worktrees', logs: '/logs' },
       settings: () => world.settings,
       driverFor: (kind) => {

@@ -32,7 +32,9 @@ export function logHandlers(deps: DataHandlerDeps): Pick<Handlers, 'log.read'> {
     'log.read': async (params) => {
       const wish = wishOf(params);
       if (wish.waitMs > 0) return waitForNews(deps, wish);
-      return readPage(deps, wish, await attemptLog(deps.store.db, wish.id, wish.attempt));
+      const log = await attemptLog(deps.store.db, wish.id, wish.attempt);
+      await deps.output.beforeRead(log);
+      return readPage(deps, wish, log);
     },
   };
 }
@@ -99,9 +101,16 @@ async function waitForNews(deps: DataHandlerDeps, wish: Wish): Promise<LogPageVi
       // Heard of before it is read: what is written in between is not missed.
       if (path !== null && heardPath !== path) {
         offGrowth();
-        offGrowth = deps.log.onGrowth(path, () => bell.ring('growth'));
+        const ring = (): void => bell.ring('growth');
+        const offHere = deps.log.onGrowth(path, ring);
+        const offElsewhere = deps.output.onNews(log, ring);
+        offGrowth = () => {
+          offHere();
+          offElsewhere();
+        };
         heardPath = path;
       }
+      await deps.output.beforeRead(log);
       const page = readPage(deps, wish, log);
       const leftMs = endMs - sources.clock.now();
       if (hasNews(page) || leftMs <= 0) return page;

@@ -22,6 +22,7 @@ export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests
       const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
       const wanted = optionalInteger(record['attempt'], 'attempt', bounds);
       const log = await attemptLog(db, idOf(record['id']), wanted);
+      await deps.output.beforeRead(log);
       const prompt =
         log.file === null ? null : await readStart(`${join(deps.logs, log.file)}.prompt`);
       if (prompt === null) {

@@ -11,6 +11,7 @@ import type {
   WorktreeView,
 } from '../../protocol/api.ts';
 import type { ChangedFileView } from '../../protocol/panel-views.ts';
+import type { AttemptLog } from '../../store/attempt-log.ts';
 import type { Store } from '../../store/port.ts';
 import { fileHandlers } from './data-files.ts';
 import { logHandlers } from './data-log.ts';
@@ -38,6 +39,7 @@ export interface DataHandlerDeps {
   /** Folder of the attempts' logs. */
   readonly logs: string;
   readonly log: DataLog;
+  readonly output: DataOutput;
   readonly git: DataGit;
   /** False in a command's own process: nobody is at work then, whatever the rows say. */
   readonly hasBackend?: boolean;
@@ -64,6 +66,14 @@ export interface DataLog {
   ): DataLogPage;
   /** Calls back when more has been written; returns unsubscribe. */
   onGrowth(path: string, listener: () => void): () => void;
+}
+
+/** Logs of attempts that other machines of a fleet work on. */
+export interface DataOutput {
+  /** Afterwards what is stored of the log is on this disk. Refuses when nothing is kept of it any more. */
+  beforeRead(log: AttemptLog): Promise<void>;
+  /** Calls back when there is more to bring here; returns unsubscribe. */
+  onNews(log: AttemptLog, listener: () => void): () => void;
 }
 
 /** What is asked of git: nothing that changes anything. */

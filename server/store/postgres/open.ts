@@ -20,6 +20,8 @@ export interface OpenedPostgresStore {
   readonly store: Store;
   /** The URL without the password. */
   readonly shown: string;
+  /** Calls back with the name of each log that has grown anywhere; returns unsubscribe. */
+  readonly onOutput: (heard: (file: string) => void) => () => void;
   /** Waits for what runs, then closes. A second call does nothing. */
   readonly close: () => Promise<void>;
 }
@@ -51,5 +53,8 @@ export async function openPostgresStore(
     await db.destroy();
   };
   let closed: Promise<void> | null = null;
-  return { store, shown: place.shown, close: () => (closed ??= close()) };
+  const onOutput = (heard: (file: string) => void): (() => void) =>
+    // The schema comes first; a log of another project in this database is merely looked at for nothing.
+    listening?.onOutput((payload) => heard(payload.slice(payload.indexOf(' ') + 1))) ?? (() => {});
+  return { store, shown: place.shown, onOutput, close: () => (closed ??= close()) };
 }

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataRequests } from '../../../server/protocol/api.ts';
+import { noOutput } from '../../../server/main/output/agent-output.ts';
 import { createDataHandlers, type DataGit } from '../../../server/rpc/handlers/data.ts';
 import { memoryStore, moveTask, refusalOf, type TestStore } from '../store/memory-store.ts';
 
@@ -50,6 +51,7 @@ suite('data requests', () => {
       }),
       config: () => ({ max_workers: { value: 3, source: 'default' } }),
       logs,
+      output: noOutput,
       log: {
         read: (path, { fromOffset, limit }) => ({
           events: [{ type: 'text', at: 1, text: `${path} ${fromOffset} ${limit}` }],

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { openEventLog, type EventLog } from '../../../server/agents/event-log.ts';
 import { readLog, readLogBefore } from '../../../server/agents/event-log-reader.ts';
 import { onLogGrowth } from '../../../server/agents/log-growth.ts';
+import { noOutput } from '../../../server/main/output/agent-output.ts';
 import type { LogPageView } from '../../../server/protocol/api.ts';
 import type { DataHandlerDeps } from '../../../server/rpc/handlers/data.ts';
 import { logHandlers } from '../../../server/rpc/handlers/data-log.ts';
@@ -34,6 +35,7 @@ suite('pages of a log', () => {
     const deps = {
       store,
       logs: folder,
+      output: noOutput,
       log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
     } as unknown as DataHandlerDeps;
     read = (params) => logHandlers(deps)['log.read']({ id, ...params });

@@ -1,0 +1,78 @@
+// Compares what is stored of logs with their files, and drops of it what the files do not hold (any more).
+
+import {
+  dropParts,
+  type KnownPart,
+  lastParts,
+  type LogName,
+  partsBefore,
+  storedSegments,
+} from '../../store/log-parts.ts';
+import type { Db } from '../../store/read.ts';
+import { filesOfLog, hashOfRange, type ShippedFile } from './log-files.ts';
+import { beginning, type ShippedLog, type StoredEnd } from './shipped-log.ts';
+
+interface Parts {
+  readonly db: Db;
+  readonly logs: string;
+  readonly machineId: string;
+}
+
+const partsAtOnce = 100;
+
+/** Afterwards each of the logs is known. */
+export async function compareWithStored(parts: Parts, asked: readonly ShippedLog[]): Promise<void> {
+  const names = asked.map((log) => log.name.file);
+  const segments = await storedSegments(parts.db, names);
+  const files = new Map(names.map((name) => [name, filesOfLog(parts.logs, name)]));
+  const present = [...files.values()].flat();
+  const last = await lastParts(
+    parts.db,
+    present.map((file) => file.file),
+  );
+  for (const log of asked) {
+    const stored = new Map<string, StoredEnd>();
+    // Those that are not here any more are deleted with the next look at the files.
+    for (const file of segments.get(log.name.file) ?? [])
+      stored.set(file, { end: 0, last: null, changedMs: 0 });
+    for (const file of files.get(log.name.file) ?? []) {
+      const end = await agreedEnd(parts, log.name, file, last.get(file.file) ?? null);
+      stored.set(file.file, end);
+    }
+    log.know(stored);
+  }
+}
+
+/**
+ * How far the stored parts are what the file holds. They are looked at from the end: what a writer loses (its disk was
+ * cut off from power) is its end, and what is stored of that is dropped.
+ */
+async function agreedEnd(
+  parts: Parts,
+  log: LogName,
+  file: ShippedFile,
+  last: KnownPart | null,
+): Promise<StoredEnd> {
+  let list: readonly KnownPart[] = last === null ? [] : [last];
+  let differsFrom: number | null = null;
+  while (list.length > 0) {
+    for (const part of list) {
+      if (isInFile(file, part)) {
+        if (differsFrom !== null)
+          await dropParts(parts.db, parts.machineId, { log, file: file.file, from: differsFrom });
+        const { start, size } = part;
+        return { end: start + size, last: { start, size }, changedMs: file.changedMs };
+      }
+      differsFrom = part.start;
+    }
+    list = await partsBefore(parts.db, file.file, differsFrom ?? 0, partsAtOnce);
+  }
+  if (differsFrom !== null)
+    await dropParts(parts.db, parts.machineId, { log, file: file.file, from: 0 });
+  return beginning(file);
+}
+
+function isInFile(file: ShippedFile, part: KnownPart): boolean {
+  if (part.start + part.size > file.size) return false;
+  return hashOfRange(file.path, part.start, part.size) === part.hash;
+}

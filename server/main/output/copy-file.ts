@@ -1,0 +1,132 @@
+// Brings one file of a log up to date with what is stored of it.
+
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type PartPlace, type ReadPart, readParts } from '../../store/log-parts.ts';
+import type { Db } from '../../store/read.ts';
+
+const partsAtOnce = 8;
+
+/** The last part of a copy; it is the stored one as long as that has the same place and time. */
+export interface CopiedEnd extends PartPlace {
+  readonly atMs: number;
+}
+
+export interface FileToCopy {
+  readonly file: string;
+  readonly path: string;
+  readonly known: CopiedEnd | null;
+}
+
+export interface Copied {
+  readonly end: CopiedEnd;
+  readonly hasGrown: boolean;
+}
+
+/** Null: nothing of it is stored. */
+export async function copyFile(db: Db, wish: FileToCopy): Promise<Copied | null> {
+  if (wish.known === null) {
+    const first = await readParts(db, wish.file, { end: 0, textsFrom: 1, limit: 1 });
+    if (first.length === 0) return null;
+  }
+  await mkdir(dirname(wish.path), { recursive: true });
+  const handle = await open(wish.path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  try {
+    const copied = await appendMissing(db, wish.file, handle, wish.known);
+    if (copied !== 'differs') return copied;
+  } finally {
+    await handle.close();
+  }
+  return copyAnew(db, wish);
+}
+
+/** Beside it, then in its place: a reader sees the old one or the whole new one. */
+async function copyAnew(db: Db, wish: FileToCopy): Promise<Copied | null> {
+  const fresh = `${wish.path}.new-${randomBytes(6).toString('hex')}`;
+  const handle = await open(fresh, 'wx+', 0o600);
+  try {
+    const copied = await appendMissing(db, wish.file, handle, null);
+    if (copied === null || copied === 'differs') return null; // Deleted or replaced just now.
+    await rename(fresh, wish.path);
+    return copied;
+  } finally {
+    await handle.close();
+    await rm(fresh, { force: true });
+  }
+}
+
+async function appendMissing(
+  db: Db,
+  file: string,
+  handle: FileHandle,
+  known: CopiedEnd | null,
+): Promise<Copied | 'differs' | null> {
+  let { size } = await handle.stat();
+  let last = known !== null && known.start + known.size === size ? known : null;
+  let hasGrown = false;
+  for (;;) {
+    const textsFrom = last === null ? 0 : size;
+    const range = { end: size, textsFrom, limit: partsAtOnce };
+    const parts = await readParts(db, file, range);
+    const [first] = parts;
+    if (first === undefined) return null;
+    if (last !== null && !isSame(last, first)) {
+      last = null; // Stored anew since: now with the text, to compare.
+      continue;
+    }
+    if (size > 0 && last === null && !(await isAt(handle, first, size))) return 'differs';
+    const end = await writeParts(handle, parts, size);
+    if (end === null) return 'differs';
+    hasGrown ||= end.start + end.size !== size;
+    // The writer has lost the end of its own file.
+    if (end.start + end.size < size) await handle.truncate(end.start + end.size);
+    size = end.start + end.size;
+    last = end;
+    if (parts.length < partsAtOnce || parts.at(-1)?.start !== end.start) return { end, hasGrown };
+  }
+}
+
+function isSame(last: CopiedEnd, part: ReadPart): boolean {
+  return last.start === part.start && last.size === part.size && last.atMs === part.at_ms;
+}
+
+/** Whether the file holds as much of the part as its size allows. */
+async function isAt(handle: FileHandle, part: ReadPart, size: number): Promise<boolean> {
+  if (part.text === null) return false;
+  const stored = Buffer.from(part.text);
+  const length = Math.min(stored.length, size - part.start);
+  if (length <= 0) return false;
+  const here = Buffer.alloc(length);
+  const { bytesRead } = await handle.read(here, 0, length, part.start);
+  return bytesRead === length && here.equals(stored.subarray(0, length));
+}
+
+/** Writes what lies behind `size`; resolves with the last part, or null when they do not follow each other. */
+async function writeParts(
+  handle: FileHandle,
+  parts: readonly ReadPart[],
+  size: number,
+): Promise<CopiedEnd | null> {
+  let last: CopiedEnd | null = null;
+  for (const part of parts) {
+    if (last !== null && part.start !== last.start + last.size) break;
+    const from = Math.max(size, part.start);
+    const end = part.start + part.size;
+    if (end > from) {
+      if (part.text === null) return null;
+      const missing = Buffer.from(part.text).subarray(from - part.start);
+      await writeAll(handle, missing, from);
+    }
+    last = { start: part.start, size: part.size, atMs: part.at_ms };
+  }
+  return last;
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const left = bytes.length - done;
+    done += (await handle.write(bytes, done, left, position + done)).bytesWritten;
+  }
+}

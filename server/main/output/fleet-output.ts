@@ -1,0 +1,117 @@
+// What agents of a fleet write: stored by the machine that they work on, copied to the disk of whoever reads it.
+
+import { Refusal } from '../../core/failure.ts';
+import type { AttemptLog } from '../../store/attempt-log.ts';
+import { outputKeptMs } from '../../store/log-parts.ts';
+import type { Store } from '../../store/port.ts';
+import type { AgentOutput } from './agent-output.ts';
+import { LogMirror } from './log-mirror.ts';
+import { LogShipper } from './log-shipper.ts';
+
+type Report = (error: unknown, where: string) => void;
+
+export interface FleetOutputParts {
+  readonly store: Store;
+  /** The folder of the logs. */
+  readonly logs: string;
+  readonly machineId: string;
+  /** Hears which logs have grown anywhere, until it is called off (`OpenedPostgresStore.onOutput`). */
+  readonly onOutput: (heard: (file: string) => void) => () => void;
+}
+
+/** An attempt's end does not wait longer for a database; readers get the rest when it is back. */
+const flushMaxMs = 10_000;
+const catchUpPauseMs = 5_000;
+
+export function createFleetOutput(parts: FleetOutputParts): AgentOutput {
+  const { store, machineId } = parts;
+  const mirror = new LogMirror(parts);
+  const news = new NewsOfLogs(parts.onOutput);
+  let shipper: LogShipper | null = null;
+  let stopCatchingUp = (): void => {};
+  const isOurs = (log: AttemptLog): boolean => log.machine === machineId || log.machine === '';
+  return {
+    beforeRead: async (log) => {
+      if (log.file === null || isOurs(log) || (await mirror.copy(log.file))) return;
+      const endedLongAgo =
+        log.endedAtMs !== null && log.endedAtMs < store.sources.clock.now() - outputKeptMs;
+      if (log.isBegun && log.isOver && endedLongAgo && !mirror.has(log.file)) {
+        throw new Refusal('output_gone', goneWords(log.taskId, log.attempt, log.machine, log.file));
+      }
+    },
+    onNews: (log, listener) =>
+      log.file === null || isOurs(log) ? () => {} : news.on(log.file, listener),
+    beginShipping: (report) => {
+      if (shipper !== null) return;
+      shipper = new LogShipper({ ...parts, report });
+      stopCatchingUp = keepCatchingUp(shipper, report);
+    },
+    flush: async (path) => {
+      if (shipper !== null) await atMost(shipper.flush(shipper.nameOf(path)), flushMaxMs);
+    },
+    close: async () => {
+      stopCatchingUp();
+      news.close();
+      await shipper?.close();
+    },
+  };
+}
+
+async function atMost(work: Promise<void>, ms: number): Promise<void> {
+  const end = Promise.withResolvers<void>();
+  const timer = setTimeout(end.resolve, ms);
+  await Promise.race([work, end.promise]);
+  clearTimeout(timer);
+}
+
+function goneWords(taskId: string, attempt: number, machine: string, file: string): string {
+  const days = outputKeptMs / 86_400_000;
+  return `The output of ${taskId} in attempt ${attempt} is kept for other machines for ${days} days after its end, which are over; the machine ${machine} has it still: .drover/logs/${file}`;
+}
+
+function keepCatchingUp(shipper: LogShipper, report: Report): () => void {
+  let isStopped = false;
+  let timer: NodeJS.Timeout | null = null;
+  let hasFailed = false;
+  const begin = (): void => {
+    shipper.catchUp().catch((error: unknown) => {
+      if (!hasFailed) report(error, "storing agents' output of an earlier life");
+      hasFailed = true;
+      if (!isStopped) timer = setTimeout(begin, catchUpPauseMs).unref();
+    });
+  };
+  begin();
+  return () => {
+    isStopped = true;
+    if (timer !== null) clearTimeout(timer);
+  };
+}
+
+/** Listens while anybody waits for something. */
+class NewsOfLogs {
+  readonly #listen: FleetOutputParts['onOutput'];
+  readonly #listeners = new Map<string, Set<() => void>>();
+  #off: (() => void) | null = null;
+
+  constructor(listen: FleetOutputParts['onOutput']) {
+    this.#listen = listen;
+  }
+
+  on(file: string, listener: () => void): () => void {
+    const present = this.#listeners.get(file) ?? new Set();
+    this.#listeners.set(file, present.add(listener));
+    this.#off ??= this.#listen((heard) => {
+      for (const told of this.#listeners.get(heard) ?? []) told();
+    });
+    return () => {
+      present.delete(listener);
+      if (present.size === 0 && this.#listeners.get(file) === present) this.#listeners.delete(file);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  close(): void {
+    this.#off?.();
+    this.#off = null;
+  }
+}

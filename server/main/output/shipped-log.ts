@@ -1,0 +1,110 @@
+// One log as the shipper knows it: which of its files are stored how far, and what is to be stored next.
+
+import type { LogName, PartPlace } from '../../store/log-parts.ts';
+import { filesOfLog, partsAfter, type FilePart, type ShippedFile } from './log-files.ts';
+
+export interface StoredEnd {
+  readonly end: number;
+  /** The last part; null = nothing is stored. */
+  readonly last: PartPlace | null;
+  /** Of a prompt: when it was written. */
+  readonly changedMs: number;
+}
+
+export interface NextChain {
+  readonly file: ShippedFile;
+  readonly after: PartPlace | null;
+  readonly parts: readonly FilePart[];
+  /** Nothing else was to be stored when it was read; what has come since waits for its turn. */
+  readonly isAll: boolean;
+}
+
+/** What a look at the files finds; `look` = what is stored has to be compared with the files first. */
+export type Next = NextChain | 'look' | null;
+
+const refusalsMax = 5;
+
+export class ShippedLog {
+  readonly name: LogName;
+  /** Null until what is stored was compared with the files. */
+  #stored: Map<string, StoredEnd> | null = null;
+  /** Segments that are stored and not on this disk any more. */
+  #dropped: string[] = [];
+  #refusals = 0;
+  /** It is being stored: there must be no second one of it. */
+  isAtWork = false;
+  waiters: (() => void)[] = [];
+
+  constructor(name: LogName) {
+    this.name = name;
+  }
+
+  get isKnown(): boolean {
+    return this.#stored !== null;
+  }
+
+  forget(): void {
+    this.#stored = null;
+  }
+
+  know(stored: ReadonlyMap<string, StoredEnd>): void {
+    this.#stored = new Map(stored);
+  }
+
+  /** Files whose parts are to be deleted: the log has dropped its middle. */
+  takeDropped(): readonly string[] {
+    const taken = this.#dropped;
+    this.#dropped = [];
+    return taken;
+  }
+
+  /** What is to be stored next: an earlier file first, so that no reader sees a later one without it. */
+  next(logs: string): Next {
+    const stored = this.#stored;
+    if (stored === null) return 'look';
+    const files = filesOfLog(logs, this.name.file);
+    const present = new Set(files.map((file) => file.file));
+    for (const file of stored.keys()) {
+      if (present.has(file) || !this.#isDropped(file, present)) continue;
+      stored.delete(file);
+      this.#dropped.push(file);
+    }
+    for (const file of files) {
+      const { end, last, changedMs } = stored.get(file.file) ?? beginning(file);
+      if (end > file.size || (file.isPrompt && changedMs !== file.changedMs)) return 'look';
+      const parts = partsAfter(file, end);
+      const [lastPart] = parts.slice(-1);
+      if (lastPart === undefined) continue;
+      const isAll = file === files.at(-1) && lastPart.start + lastPart.size >= file.size;
+      return { file, after: last, parts, isAll };
+    }
+    return null;
+  }
+
+  /** A log drops its old segments. Where all of it is gone, somebody has emptied the folder, and others keep what they have. */
+  #isDropped(file: string, present: ReadonlySet<string>): boolean {
+    const head = this.name.file;
+    return present.has(head) && /^\.\d{16}$/.test(file.slice(head.length));
+  }
+
+  /** The chain was not taken: something else is stored than what was known. True when that goes on and on. */
+  isRefused(): boolean {
+    this.forget();
+    this.#refusals += 1;
+    return this.#refusals % refusalsMax === 0;
+  }
+
+  /** The chain is stored. */
+  took(chain: NextChain): void {
+    this.#refusals = 0;
+    const last = chain.parts.at(-1);
+    if (last === undefined) return;
+    const { start, size } = last;
+    const { file, changedMs } = chain.file;
+    this.#stored?.set(file, { end: start + size, last: { start, size }, changedMs });
+  }
+}
+
+export function beginning(file: ShippedFile): StoredEnd {
+  return { end: 0, last: null, changedMs: file.changedMs };
+}
