@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';
@@ -15,9 +15,12 @@ export interface GitServer {
   readonly git: (...args: readonly string[]) => string;
   /**
    * Once, after the next push of a landing line has been taken and before its pusher is told: ends the process that
-   * `processOf` names for the pusher's address (null: not this push). Resolves with that address.
+   * `processOf` names for the pusher's address (null: not this push). Resolves with that address, null if given up.
    */
-  readonly killNextPusher: (processOf: (address: string) => number | null) => Promise<string>;
+  readonly killNextPusher: (
+    processOf: (address: string) => number | null,
+    givenUp?: AbortSignal,
+  ) => Promise<string | null>;
   readonly stop: () => Promise<void>;
   readonly start: () => Promise<void>;
 }

@@ -12,7 +12,7 @@ import {
   startProgram,
   tail,
 } from '../../e2e/support/run-program.ts';
-import { type Host, onlyChild } from './network.ts';
+import { type Host, numberInside, onlyChild } from './network.ts';
 
 export interface MachinePlan {
   readonly name: string;
@@ -99,6 +99,13 @@ export class Machine {
     }).trimEnd();
   }
 
+  /** The file of the person who works on this machine. */
+  writeUserSettings(text: string): void {
+    const folder = join(this.folder, 'home', '.config', 'drover');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'config.toml'), text);
+  }
+
   /** Starts `drover worker`; resolves when it says that it is ready. */
   async startWorker(args: readonly string[] = [], env: Variables = {}): Promise<void> {
     const worker = this.start(['worker', '--json', ...args], env);
@@ -119,6 +126,17 @@ export class Machine {
 
   worker(): RunningProgram | null {
     return this.#worker;
+  }
+
+  /** The backend that is at work for its clone, whoever started it, as this computer's number. */
+  backendPid(): number | null {
+    try {
+      const text = readFileSync(join(this.root, '.drover', 'backend.json'), 'utf8');
+      const { pid } = JSON.parse(text) as { pid: number };
+      return this.host.processes().find((outer) => numberInside(outer) === pid) ?? null;
+    } catch {
+      return null;
+    }
   }
 
   /** Everything on it ends at once. The host itself is there again afterwards, with nothing running. */

@@ -239,6 +239,12 @@ export function onlyChild(pid: number): number | null {
   }
 }
 
+/** What the process is called on its own host, which counts from 1. */
+export function numberInside(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^NSpid:.*?(\d+)$/m.exec(status)?.[1] ?? pid);
+}
+
 /** Where namespaces are not allowed. A host that is cut off is stopped (SIGSTOP), which is less: it does not work on. */
 function plainProcesses(reason: string): Network {
   const marks: string[] = [];

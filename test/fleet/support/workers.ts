@@ -1,0 +1,13 @@
+// Starts `drover worker` on the machines of a fleet.
+
+import type { Fleet } from './fleet.ts';
+
+export async function startWorkers(
+  fleet: Fleet,
+  names: readonly string[],
+  agents: number,
+): Promise<void> {
+  await Promise.all(
+    names.map((name) => fleet.machine(name).startWorker(['--agents', String(agents)])),
+  );
+}
