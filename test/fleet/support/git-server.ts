@@ -76,16 +76,19 @@ export async function startGitServer(folder: string, address: string): Promise<G
     child.kill('SIGKILL');
     await ended;
   };
-  const killNextPusher = async (processOf: (address: string) => number | null): Promise<string> => {
+  const killNextPusher: GitServer['killNextPusher'] = async (processOf, givenUp) => {
+    const pusher = join(bare, 'pusher');
     for (;;) {
       writeFileSync(join(bare, 'watched'), '');
-      const pusher = join(bare, 'pusher');
-      await eventually('a landing line is pushed', () => existsSync(pusher), waitMaxMs);
+      const isSeen = (): boolean => givenUp?.aborted === true || existsSync(pusher);
+      await eventually('a landing line is pushed', isSeen, waitMaxMs);
+      rmSync(join(bare, 'watched'), { force: true });
+      if (!existsSync(pusher)) return null;
       const from = readFileSync(pusher, 'utf8').trim();
-      execFileSync('rm', ['-f', pusher]);
+      rmSync(pusher);
       const pid = processOf(from);
       if (pid !== null) process.kill(pid, 'SIGKILL');
-      execFileSync('rm', ['-f', join(bare, 'taken')]);
+      rmSync(join(bare, 'taken'), { force: true });
       if (pid !== null) return from;
     }
   };
