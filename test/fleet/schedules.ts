@@ -127,7 +127,9 @@ class Stage {
   async startCrashing(name: string): Promise<void> {
     const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: 'merged' };
     const args = ['--agents', String(agentsPerMachine)];
-    await this.#fleet.machine(name).startWorker(args, env);
+    const machine = this.#fleet.machine(name);
+    await machine.expect(0, ['init']);
+    await machine.startWorker(args, env);
   }
 
   async perform(action: Action): Promise<void> {

@@ -8,6 +8,10 @@ export async function startWorkers(
   agents: number,
 ): Promise<void> {
   await Promise.all(
-    names.map((name) => fleet.machine(name).startWorker(['--agents', String(agents)])),
+    names.map(async (name) => {
+      const machine = fleet.machine(name);
+      await machine.expect(0, ['init']);
+      await machine.startWorker(['--agents', String(agents)]);
+    }),
   );
 }
