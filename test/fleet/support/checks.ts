@@ -34,7 +34,7 @@ export async function assertFleetDone(
 ): Promise<FleetOutcome> {
   const ids = tasks.map(({ id }) => id).sort();
   const attempts = await fleet.query<AttemptFact>(
-    'SELECT * FROM attempts ORDER BY task_id, number',
+    'SELECT task_id, number::int, state, machine, base_sha, commit_sha FROM attempts ORDER BY task_id',
   );
   await assertCompletedOnce(fleet, ids);
   const merges = await assertHistory(fleet, ids);
