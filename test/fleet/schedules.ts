@@ -3,10 +3,13 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededChance } from '../doubles/seeded-chance.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { isProcessAlive } from '../e2e/support/processes.ts';
 import { tail } from '../e2e/support/run-program.ts';
 import { assertFleetDone } from './support/checks.ts';
 import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
 import type { Fleet } from './support/fleet.ts';
+import type { Machine } from './support/machine.ts';
 import { startWorkers } from './support/workers.ts';
 
 /** When the feed holds so many events of the type. */
@@ -23,8 +26,17 @@ type Action =
       readonly backMs: number;
     }
   | { readonly kind: 'cut'; readonly at: Moment; readonly machine: string; readonly backMs: number }
+  | {
+      readonly kind: 'freeze';
+      readonly at: Moment;
+      readonly machine: string;
+      readonly backMs: number;
+    }
+  | { readonly kind: 'drain'; readonly at: Moment; readonly machine: string }
   | { readonly kind: 'postgres'; readonly at: Moment; readonly how: 'fast' | 'kill' }
-  | { readonly kind: 'landing-pushed'; readonly at: Moment }
+  | { readonly kind: 'git-server'; readonly at: Moment; readonly backMs: number }
+  | { readonly kind: 'landing-killed'; readonly at: Moment }
+  | { readonly kind: 'landing-cut'; readonly at: Moment; readonly backMs: number }
   | { readonly kind: 'landing-merged'; readonly machine: string };
 
 export interface Schedule {
@@ -57,28 +69,48 @@ export function makeSchedule(seed: number, cutMs: number): Schedule {
   const chance = new SeededChance(seed).fork('schedule');
   // The last ones leave the run time to notice.
   const at = (): Moment => ({ type: chance.pick(momentTypes), count: chance.between(1, 18) });
+  const worker = (): string => chance.pick(scheduleWorkers);
+  const landing: readonly Action[] = [
+    { kind: 'landing-killed', at: at() },
+    { kind: 'landing-cut', at: at(), backMs: cutMs },
+    { kind: 'landing-merged', machine: worker() },
+  ];
+  const more: readonly Action[] = [
+    { kind: 'freeze', at: at(), machine: chance.pick(scheduleMachines), backMs: cutMs },
+    { kind: 'drain', at: at(), machine: worker() },
+    { kind: 'git-server', at: at(), backMs: chance.below(6_000) },
+  ];
   const actions: Action[] = [
-    { kind: 'kill', at: at(), machine: chance.pick(scheduleWorkers), backMs: chance.below(9_000) },
+    { kind: 'kill', at: at(), machine: worker(), backMs: chance.below(9_000) },
     { kind: 'cut', at: at(), machine: chance.pick(scheduleMachines), backMs: cutMs },
     { kind: 'postgres', at: at(), how: chance.percent(50) ? 'fast' : 'kill' },
-    chance.percent(60)
-      ? { kind: 'landing-pushed', at: at() }
-      : { kind: 'landing-merged', machine: chance.pick(scheduleWorkers) },
+    // Each of them comes once in three seeds that follow each other.
+    landing[seed % landing.length] as Action,
+    chance.pick(more),
   ];
   return { seed, actions };
 }
 
 export function describeAction(action: Action): string {
   const when = 'at' in action ? ` at ${action.at.type} ${action.at.count}` : '';
+  const back = 'backMs' in action ? ` for ${(action.backMs / 1_000).toFixed(1)} s` : '';
   switch (action.kind) {
     case 'kill':
-      return `kill ${action.machine}${when}, back after ${action.backMs} ms`;
+      return `kill ${action.machine}${when}${back}`;
     case 'cut':
-      return `cut off ${action.machine}${when} for ${action.backMs} ms`;
+      return `cut off ${action.machine}${when}${back}`;
+    case 'freeze':
+      return `freeze the backend of ${action.machine}${when}${back}`;
+    case 'drain':
+      return `drain ${action.machine} and start it again${when}`;
     case 'postgres':
       return `restart PostgreSQL (${action.how})${when}`;
-    case 'landing-pushed':
-      return `kill the owner of a landing between push and answer${when}`;
+    case 'git-server':
+      return `kill the git server${when}${back}`;
+    case 'landing-killed':
+      return `kill who lands, between push and answer${when}`;
+    case 'landing-cut':
+      return `cut off who lands, between push and answer${when}${back}`;
     case 'landing-merged':
       return `${action.machine} dies when its first merge is stored`;
   }
@@ -102,9 +134,20 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Sch
   const words = `${stage.done.join('\n')}\n${tail(ended.stdout)}\n${tail(ended.stderr)}`;
   assert.equal(ended.code, 0, words);
   assert.match(ended.stdout, new RegExp(`${taskCount} completed`), words);
+  await allAreBack(fleet);
   const missing = schedule.actions.filter((action) => !stage.happened.has(action));
   assert.deepEqual(missing.map(describeAction), [], 'everything of the schedule happened');
   return { ...(await assertFleetDone(fleet, tasks)), done: stage.done };
+}
+
+/** Whoever comes back has looked at what it left, and could still do harm. */
+async function allAreBack(fleet: Fleet): Promise<void> {
+  const text = `SELECT name FROM machines WHERE state = 'working'
+    AND alive_until_ms > extract(epoch from clock_timestamp()) * 1000`;
+  await eventually('all machines are alive', async () => {
+    const names = new Set((await fleet.query<{ name: string }>(text)).map(({ name }) => name));
+    return scheduleWorkers.every((name) => names.has(name));
+  });
 }
 
 const lookEveryMs = 40;
@@ -144,45 +187,79 @@ class Stage {
   }
 
   async #act(action: Action): Promise<void> {
+    const { gitServer } = this.#fleet;
     switch (action.kind) {
       case 'kill': {
         await this.#fleet.machine(action.machine).kill();
         await pause(action.backMs);
         return this.#startAgain(action.machine);
       }
-      case 'cut': {
-        const { host } = this.#fleet.machine(action.machine);
-        host.cutOff();
-        await pause(action.backMs);
-        return host.reconnect();
-      }
+      case 'cut':
+        return this.#cutOff(this.#fleet.machine(action.machine), action.backMs);
+      case 'freeze':
+        return this.#freeze(action.machine, action.backMs);
+      case 'drain':
+        this.#fleet.machine(action.machine).signalWorker('SIGTERM');
+        return this.#startAgain(action.machine);
       case 'postgres':
         return this.#fleet.restartPostgres(action.how);
-      case 'landing-pushed':
-        return this.#killPusher(action);
+      case 'git-server':
+        await gitServer.stop();
+        await pause(action.backMs);
+        return gitServer.start();
+      case 'landing-killed':
+        return this.#atLanding(action, (machine) => machine.killBackend());
+      case 'landing-cut':
+        return this.#atLanding(action, (machine) => {
+          machine.host.cutOff();
+          return true;
+        });
       case 'landing-merged':
         return this.#startAgain(action.machine);
     }
   }
 
-  async #killPusher(action: Action): Promise<void> {
+  async #cutOff({ host }: Machine, backMs: number): Promise<void> {
+    host.cutOff();
+    await pause(backMs);
+    host.reconnect();
+  }
+
+  /** As a computer that sleeps: it wakes up with everything that it was about to do. */
+  async #freeze(name: string, backMs: number): Promise<void> {
+    const pid = this.#fleet.machine(name).backendPid();
+    if (pid === null) return;
+    process.kill(pid, 'SIGSTOP');
+    await pause(backMs);
+    // Another action may have killed it meanwhile.
+    if (isProcessAlive(pid)) process.kill(pid, 'SIGCONT');
+  }
+
+  async #atLanding(action: Action, act: (machine: Machine) => boolean): Promise<void> {
     const { machines, gitServer } = this.#fleet;
-    const owner = (address: string) => machines.find(({ host }) => host.address === address);
+    const owner = (from: string) => machines.find(({ host }) => host.address === from);
     const stop = new AbortController();
     const watching = setInterval(() => this.#isOver && stop.abort(), lookEveryMs);
     const address = await gitServer
-      .killNextPusher((from) => owner(from)?.backendPid() ?? null, stop.signal)
+      .atNextLanding((from) => {
+        const machine = owner(from);
+        return machine !== undefined && act(machine);
+      }, stop.signal)
       .finally(() => clearInterval(watching));
-    if (address === null) return void this.happened.delete(action);
-    const name = owner(address)?.name ?? '';
-    this.done.push(`killed: ${name}`);
+    const machine = owner(address ?? '');
+    if (machine === undefined) return void this.happened.delete(action);
+    this.done.push(`it was ${machine.name}`);
+    if (action.kind === 'landing-cut') return this.#cutOff(machine, action.backMs);
     // The command that runs the epic starts its backend again by itself; nobody does that for a worker.
-    if (scheduleWorkers.includes(name)) await this.#startAgain(name);
+    if (scheduleWorkers.includes(machine.name)) await this.#startAgain(machine.name);
   }
 
   async #startAgain(name: string): Promise<void> {
     const machine = this.#fleet.machine(name);
-    await machine.worker()?.ended.catch(() => undefined);
+    const ended = machine.worker();
+    await ended?.ended.catch(() => undefined);
+    // Two actions may have ended the same one.
+    if (machine.worker() !== ended) return;
     await machine.startWorker(['--agents', String(agentsPerMachine)]);
     this.done.push(`started again: ${name}`);
   }

@@ -143,7 +143,10 @@ suite(`a fleet's machines (${how})`, function () {
     const here = await fleet(options);
     const machine = here.machine('two');
     const pids = new Map<string, number>();
-    const killed = here.gitServer.killNextPusher((address) => pids.get(address) ?? null);
+    const killed = here.gitServer.atNextLanding((address) => {
+      const pid = pids.get(address);
+      return pid !== undefined && process.kill(pid, 'SIGKILL');
+    });
     const push = (ref: string): RunningProgram =>
       machine.launch('git', ['push', '-q', 'origin', `HEAD:${ref}`], {}, machine.root, 60_000);
     const other = await push('refs/heads/other').ended;

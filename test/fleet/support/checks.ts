@@ -204,6 +204,11 @@ async function assertRunsCounted(
 ): Promise<ReadonlyMap<string, number>> {
   const machines = await fleet.query<{ id: string; name: string }>('SELECT id, name FROM machines');
   const names = new Map(machines.map(({ id, name }) => [id, name]));
+  const claims = await fleet.query<{ task_id: string; n: number }>(
+    `SELECT task_id, count(*)::int AS n FROM events
+     WHERE type IN ('task.claimed', 'task.resumed') GROUP BY task_id`,
+  );
+  const claimed = new Map(claims.map(({ task_id: id, n }) => [id, n]));
   const runs = completedRuns(fleet);
   const from = new Map<string, number>();
   for (const { task_id: id, number, machine } of attempts) {
@@ -212,6 +217,7 @@ async function assertRunsCounted(
     from.set(name, (from.get(name) ?? 0) + 1);
     const own = runs.filter(({ task }) => task === id);
     assert.ok(own.length > 0, `${id} was run`);
+    assert.ok(own.length <= (claimed.get(id) ?? 0), `${id}: no run without a claim`);
   }
   return from;
 }

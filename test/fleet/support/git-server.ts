@@ -14,11 +14,11 @@ export interface GitServer {
   /** Runs git in the bare repository itself. */
   readonly git: (...args: readonly string[]) => string;
   /**
-   * Once, after the next push of a landing line has been taken and before its pusher is told: ends the process that
-   * `processOf` names for the pusher's address (null: not this push). Resolves with that address, null if given up.
+   * Once, after the next push of a landing line has been taken and before its pusher is told: `act` gets the pusher's
+   * address, and says false when it waits for another one. Resolves with that address, null if given up.
    */
-  readonly killNextPusher: (
-    processOf: (address: string) => number | null,
+  readonly atNextLanding: (
+    act: (address: string) => boolean,
     givenUp?: AbortSignal,
   ) => Promise<string | null>;
   readonly stop: () => Promise<void>;
@@ -76,7 +76,7 @@ export async function startGitServer(folder: string, address: string): Promise<G
     child.kill('SIGKILL');
     await ended;
   };
-  const killNextPusher: GitServer['killNextPusher'] = async (processOf, givenUp) => {
+  const atNextLanding: GitServer['atNextLanding'] = async (act, givenUp) => {
     const pusher = join(bare, 'pusher');
     for (;;) {
       writeFileSync(join(bare, 'watched'), '');
@@ -86,14 +86,13 @@ export async function startGitServer(folder: string, address: string): Promise<G
       if (!existsSync(pusher)) return null;
       const from = readFileSync(pusher, 'utf8').trim();
       rmSync(pusher);
-      const pid = processOf(from);
-      if (pid !== null) process.kill(pid, 'SIGKILL');
+      const isDone = act(from);
       rmSync(join(bare, 'taken'), { force: true });
-      if (pid !== null) return from;
+      if (isDone) return from;
     }
   };
   await start();
-  return { bare, url: `git://${address}:${port}/project.git`, git, killNextPusher, stop, start };
+  return { bare, url: `git://${address}:${port}/project.git`, git, atNextLanding, stop, start };
 }
 
 function answers(host: string, port: number): Promise<boolean> {

@@ -113,9 +113,15 @@ export class Machine {
     await worker.line((line) => line.includes('"ready"'));
   }
 
-  /** The backend process of `drover worker`, as this computer's number; null when it has ended. */
-  workerPid(): number | null {
-    return this.#worker === null ? null : this.processOf(this.#worker);
+  signalWorker(signal: NodeJS.Signals): void {
+    const pid = this.#worker === null ? null : this.processOf(this.#worker);
+    if (pid !== null) process.kill(pid, signal);
+  }
+
+  /** Its agents are left to themselves. False: there is none. */
+  killBackend(): boolean {
+    const pid = this.backendPid();
+    return pid !== null && process.kill(pid, 'SIGKILL');
   }
 
   /** The program itself, behind the words that enter the host. */
