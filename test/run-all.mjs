@@ -121,6 +121,7 @@ await mocha('git', ['test/git'], 120_000);
 await mocha('agents', ['test/agents'], 180_000);
 await mocha('simulation', ['test/simulation'], 2_400_000);
 await mocha('end-to-end', ['test/e2e'], 600_000);
+await mocha('fleet', ['test/fleet'], 600_000);
 await mocha('webview', ['test/webview'], 60_000);
 await step('package', process.execPath, ['extension/package.mjs']);
 await counted('in-host', 'test/vscode/in-host/run.mjs', ['--vsix', vsixFile()]);

@@ -30,6 +30,8 @@ export interface RunDisplay {
 const stopWaitMs = 60_000;
 const connectTriesMax = 12;
 const connectDelayMaxMs = 3000;
+/** A database that is away for half an hour is waited for: the run itself does the same. */
+const databaseTriesMax = 600;
 const pageSize = 1000;
 
 type Signal = 'over' | 'gone' | 'interrupt';
@@ -127,7 +129,7 @@ class RunFollower {
       if (signal === 'interrupt') await this.stopRun();
       return signal;
     } catch (error) {
-      if (error instanceof Refusal) throw error;
+      if (error instanceof Refusal && !isDatabaseTrouble(error)) throw error;
       // An interrupt that could not be carried out goes to the next backend.
       if (this.interrupts.isInterrupted) signals.give('interrupt');
       return 'gone';
@@ -173,16 +175,23 @@ class RunFollower {
     const { context } = this;
     this.display.onNotice('The backend is gone; connecting again …');
     this.client.close();
-    for (let tries = 1; tries <= connectTriesMax; tries += 1) {
+    let triesMax = connectTriesMax;
+    for (let tries = 1; ; tries += 1) {
       await context.surroundings.sleep(Math.min(connectDelayMaxMs, 100 * 2 ** tries));
       try {
         this.client = await context.client('engine');
+        // One that is there may have lost its database: then nothing could be followed.
+        await this.client.call('events.read', { after: this.last, limit: 1 });
         this.signals.drop('gone');
         this.display.onClient(this.client);
         this.display.onNotice('The backend is back.');
         return;
       } catch (error) {
-        if (tries < connectTriesMax) continue;
+        if (isDatabaseTrouble(error) && triesMax < databaseTriesMax) {
+          triesMax = databaseTriesMax;
+          this.display.onNotice(plainLine((error as Error).message));
+        }
+        if (tries < triesMax) continue;
         const reason = error instanceof Error ? error.message : String(error);
         throw new Error(
           `The backend could not be reached again (${plainLine(reason)}); ` +
@@ -192,4 +201,9 @@ class RunFollower {
       }
     }
   }
+}
+
+/** The database of a fleet restarts, or cannot be reached for a while. */
+function isDatabaseTrouble(error: unknown): boolean {
+  return error instanceof Refusal && error.kind === 'database';
 }

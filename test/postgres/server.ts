@@ -2,7 +2,15 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,6 +24,15 @@ const startMaxMs = 30_000;
 interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
+}
+
+export interface PostgresOptions {
+  /** Address that it listens on, and from where it takes clients; otherwise the loopback. */
+  readonly address: string;
+  readonly clients: string;
+  /** Asked of everybody. */
+  readonly password: string;
+  readonly connectionsMax: number;
 }
 
 export interface PostgresServer {
@@ -32,24 +49,39 @@ export interface PostgresServer {
   readonly close: () => Promise<void>;
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(options?: PostgresOptions): Promise<PostgresServer> {
+  const address = options?.address ?? '127.0.0.1';
   const folder = mkdtempSync(join(tmpdir(), 'drover-postgres-'));
   if (unprivileged.uid !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid);
   const binaries = await binariesFor(folder);
   const data = join(folder, 'data');
   const env = { HOME: folder, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, `${options?.password ?? 'unused'}\n`);
+  const auth =
+    options === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', '--pwfile', passwordFile];
   const made = spawnSync(
     binaries.initdb,
-    ['-D', data, '-U', 'drover', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
+    ['-D', data, '-U', 'drover', ...auth, '--no-sync', '-E', 'UTF8', '--locale=C'],
     { ...unprivileged, cwd: folder, encoding: 'utf8', env },
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
-  const port = await freePort();
-  const url = (database: string, role = 'drover'): string =>
-    `postgresql://${role}@127.0.0.1:${port}/${database}`;
+  if (options !== undefined) {
+    const line = `host all all ${options.clients} scram-sha-256\n`;
+    appendFileSync(join(data, 'pg_hba.conf'), line);
+  }
+  const port = await freePort(address);
+  const password = options === undefined ? '' : `:${options.password}`;
+  const url = (database: string, role = `drover${password}`): string =>
+    `postgresql://${role}@${address}:${port}/${database}`;
   let child: ChildProcess | null = null;
   const start = async (): Promise<void> => {
-    const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
+    const settings = [
+      `port=${port}`,
+      `listen_addresses=${address}`,
+      'unix_socket_directories=',
+      `max_connections=${options?.connectionsMax ?? 100}`,
+    ];
     child = spawn(
       binaries.postgres,
       // The server only has to outlive its own processes here, not a power cut.
@@ -94,9 +126,9 @@ async function binariesFor(folder: string): Promise<Binaries> {
   return own;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(host: string): Promise<number> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const address = server.address();
   server.close();

@@ -1,0 +1,75 @@
+// A seeded epic in layers for several machines, and the agent whose completed runs are counted across all of them.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SeededChance } from '../../doubles/seeded-chance.ts';
+import { type PlannedTask, planText } from '../../e2e/support/crash-epic.ts';
+import type { Fleet } from './fleet.ts';
+import type { Machine } from './machine.ts';
+
+/** Sleeps 0.2 to 1.1 s, writes one file for its task, notes that it is done, and commits nothing. */
+export const countedAgent = `
+cat > /dev/null
+n=$(printf %s "$id/$attempt" | cksum | cut -d' ' -f1)
+sleep "$(printf %d.%03d $(((200 + n % 900) / 1000)) $(((200 + n % 900) % 1000)))"
+echo "work of $id" > "$id.txt"
+echo "$id $attempt $machine" >> "$ledger"
+`;
+
+/** A dead machine is noticed soon; the gate asks whether the merged tree is whole. */
+export const fleetSettings = `
+[fleet]
+take_over_after = "5s"
+[gate]
+command = "test -f README.md"
+`;
+
+const blockersMax = 3;
+
+/** Every task behind the first layer has one to three blockers, one of them in the layer before. */
+export function layeredPlan(
+  chance: SeededChance,
+  layers: number,
+  perLayer: number,
+): readonly PlannedTask[] {
+  const idOf = (layer: number, n: number): string => `F-${layer}${String(n).padStart(2, '0')}`;
+  const tasks: PlannedTask[] = [];
+  for (let layer = 0; layer < layers; layer += 1) {
+    const earlier = tasks.map(({ id }) => id);
+    for (let n = 0; n < perLayer; n += 1) {
+      const blockedBy = new Set<string>();
+      if (layer > 0) {
+        blockedBy.add(idOf(layer - 1, chance.below(perLayer)));
+        const more = chance.below(blockersMax);
+        for (let m = 0; m < more; m += 1)
+          blockedBy.add(earlier[chance.below(earlier.length)] ?? '');
+      }
+      tasks.push({ id: idOf(layer, n), blockedBy: [...blockedBy].sort() });
+    }
+  }
+  return tasks;
+}
+
+export interface CompletedRun {
+  readonly task: string;
+  readonly attempt: number;
+  readonly machine: string;
+}
+
+/** What agents have done to its end, on whichever machine. */
+export function completedRuns(fleet: Fleet): readonly CompletedRun[] {
+  return readFileSync(join(fleet.folder, 'ledger'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [task = '', attempt = '', machine = ''] = line.split(' ');
+      return { task, attempt: Number(attempt), machine };
+    });
+}
+
+export async function importEpic(desk: Machine, tasks: readonly PlannedTask[]): Promise<void> {
+  const path = join(desk.folder, 'plan.jsonl');
+  writeFileSync(path, planText(tasks));
+  await desk.expect(0, ['init']);
+  await desk.expect(0, ['import', path]);
+}

@@ -1,0 +1,108 @@
+// A bare repository that a real `git daemon` serves to the machines, and the moment between a push and its answer.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { eventually } from '../../e2e/support/eventually.ts';
+import { freePort } from '../../postgres/server.ts';
+
+export interface GitServer {
+  readonly bare: string;
+  readonly url: string;
+  /** Runs git in the bare repository itself. */
+  readonly git: (...args: readonly string[]) => string;
+  /**
+   * Once, after the next push of a landing line has been taken and before its pusher is told: `act` gets the pusher's
+   * address, and says false when it waits for another one. Resolves with that address, null if given up.
+   */
+  readonly atNextLanding: (
+    act: (address: string) => boolean,
+    givenUp?: AbortSignal,
+  ) => Promise<string | null>;
+  readonly stop: () => Promise<void>;
+  readonly start: () => Promise<void>;
+}
+
+const waitMaxMs = 120_000;
+
+/** Waits, bounded, for the test to deal with a push that it wants to see; everything else passes at once. */
+const postReceive = `#!/bin/sh
+cat > "$GIT_DIR/pushed.$$"
+if [ -e "$GIT_DIR/watched" ] && grep -q ' refs/drover/land/' "$GIT_DIR/pushed.$$" &&
+  mv "$GIT_DIR/watched" "$GIT_DIR/taken" 2> /dev/null; then
+  echo "$REMOTE_ADDR" > "$GIT_DIR/pusher.new" && mv "$GIT_DIR/pusher.new" "$GIT_DIR/pusher"
+  n=0
+  while [ -e "$GIT_DIR/taken" ] && [ $n -lt 400 ]; do sleep 0.025; n=$((n + 1)); done
+fi
+rm -f "$GIT_DIR/pushed.$$"
+`;
+
+export async function startGitServer(folder: string, address: string): Promise<GitServer> {
+  const bare = join(folder, 'remote', 'project.git');
+  mkdirSync(join(folder, 'remote'), { recursive: true });
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, {
+      cwd: existsSync(bare) ? bare : folder,
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: 64 * 1024 * 1024,
+    }).trimEnd();
+  git('init', '-q', '--bare', '--initial-branch=main', bare);
+  git('config', 'gc.auto', '0');
+  const hook = join(bare, 'hooks', 'post-receive');
+  mkdirSync(join(bare, 'hooks'), { recursive: true });
+  writeFileSync(hook, postReceive);
+  chmodSync(hook, 0o755);
+
+  const port = await freePort(address);
+  let child: ChildProcess | null = null;
+  const start = async (): Promise<void> => {
+    const base = `--base-path=${join(folder, 'remote')}`;
+    const place = ['--reuseaddr', `--listen=${address}`, `--port=${port}`, base];
+    const rights = ['--export-all', '--enable=receive-pack', '--max-connections=200'];
+    // Its own program: what `git daemon` starts would outlive the signal to it.
+    const args = [...place, ...rights, join(folder, 'remote')];
+    const daemon = join(git('--exec-path'), 'git-daemon');
+    child = spawn(daemon, args, { cwd: folder, env, stdio: 'ignore' });
+    await eventually('git daemon answers', () => answers(address, port), 20_000);
+  };
+  const stop = async (): Promise<void> => {
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  const atNextLanding: GitServer['atNextLanding'] = async (act, givenUp) => {
+    const pusher = join(bare, 'pusher');
+    for (;;) {
+      writeFileSync(join(bare, 'watched'), '');
+      const isSeen = (): boolean => givenUp?.aborted === true || existsSync(pusher);
+      await eventually('a landing line is pushed', isSeen, waitMaxMs);
+      rmSync(join(bare, 'watched'), { force: true });
+      if (!existsSync(pusher)) return null;
+      const from = readFileSync(pusher, 'utf8').trim();
+      rmSync(pusher);
+      const isDone = act(from);
+      rmSync(join(bare, 'taken'), { force: true });
+      if (isDone) return from;
+    }
+  };
+  await start();
+  return { bare, url: `git://${address}:${port}/project.git`, git, atNextLanding, stop, start };
+}
+
+function answers(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host, port });
+    const done = (isThere: boolean): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once('connect', () => done(true));
+    socket.once('error', () => done(false));
+  });
+}

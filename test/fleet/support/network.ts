@@ -1,0 +1,276 @@
+// The network between the machines of a test: a bridge with an address of its own, and for each machine a network and
+// process namespace, as separate hosts have them. Nothing of it has a route out of this computer.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { isProcessAlive, processesOf } from '../../e2e/support/processes.ts';
+
+export interface Host {
+  readonly address: string;
+  /** Words that start a program on this host, to be put before its own. */
+  readonly enter: () => readonly string[];
+  /** Ends every process of this host at once, as a power cut does. */
+  readonly kill: () => Promise<void>;
+  /** What is sent from now on gets lost, in both directions; nobody is told. */
+  readonly cutOff: () => void;
+  readonly reconnect: () => void;
+  /** Processes that are alive on it, as this computer's numbers. */
+  readonly processes: () => readonly number[];
+}
+
+export interface Network {
+  /** Real: hosts have addresses of their own. Otherwise they are processes on the loopback, and `reason` says why. */
+  readonly kind: 'namespaces' | 'processes';
+  readonly reason: string;
+  /** Where the database and the git server listen, and which addresses reach them. */
+  readonly address: string;
+  readonly clients: string;
+  /** `mark`: `NAME=value`, which the environment of all its processes has. */
+  readonly addHost: (name: string, mark: string) => Promise<Host>;
+  readonly close: () => Promise<void>;
+}
+
+const subnetsMax = 200;
+
+export async function makeNetwork(isPlain = false): Promise<Network> {
+  const reason = isPlain ? 'as the test wants' : whyNoNamespaces();
+  if (reason === null) return namespaces();
+  console.log(`hosts are plain processes on the loopback here: ${reason}`);
+  return plainProcesses(reason);
+}
+
+/** Null: they can be made here. */
+export function whyNoNamespaces(): string | null {
+  if (process.env['DROVER_FLEET_TEST_PLAIN'] === '1') return 'DROVER_FLEET_TEST_PLAIN is set';
+  if (process.platform !== 'linux') return `${process.platform} has no network namespaces`;
+  if (process.getuid?.() !== 0) return 'network namespaces need root';
+  const probe = `drover-${process.pid}-probe`;
+  try {
+    ip('netns', 'add', probe);
+    const shell = ['unshare', '--pid', '--mount', '--uts', '--fork', '--mount-proc', 'true'];
+    runQuietly('nsenter', `--net=/run/netns/${probe}`, ...shell);
+    ip('link', 'add', `drvp${process.pid}`, 'netns', probe, 'type', 'bridge');
+    return null;
+  } catch (error) {
+    return `namespaces are refused: ${String(error).split('\n')[0]}`;
+  } finally {
+    ignoreFailure(() => ip('netns', 'del', probe));
+  }
+}
+
+function ip(...args: readonly string[]): string {
+  return runQuietly('ip', ...args);
+}
+
+function runQuietly(program: string, ...args: readonly string[]): string {
+  return execFileSync(program, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
+}
+
+function ignoreFailure(body: () => unknown): void {
+  try {
+    body();
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** What an earlier test that was killed has left: its name says whose it was. */
+function sweep(): void {
+  const names = ip('netns', 'list').matchAll(/^drover-(\d+)-[\w-]+/gm);
+  for (const [name, pid] of names) {
+    if (isProcessAlive(Number(pid))) continue;
+    for (const left of pidsIn(name)) ignoreFailure(() => process.kill(left, 'SIGKILL'));
+    ignoreFailure(() => ip('netns', 'del', name));
+  }
+  const bridges = ip('-o', 'link', 'show', 'type', 'bridge').matchAll(/ (drv\d+)[:@]/g);
+  for (const [, bridge] of bridges) {
+    if (bridge === undefined) continue;
+    // The bridge's alias is the process that made it.
+    const owner = /alias drover-(\d+)/.exec(ip('link', 'show', bridge))?.[1];
+    const isLeft = owner !== undefined && !isProcessAlive(Number(owner));
+    if (isLeft) ignoreFailure(() => ip('link', 'del', bridge));
+  }
+}
+
+function pidsIn(namespace: string): readonly number[] {
+  return ip('netns', 'pids', namespace)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(Number);
+}
+
+function namespaces(): Network {
+  sweep();
+  const { bridge, subnet } = addBridge();
+  const hosts: { host: Host; remove: () => Promise<void> }[] = [];
+  const addHost = async (name: string): Promise<Host> => {
+    const number = hosts.length + 2;
+    const made = await addNamespace({ bridge, subnet, number, name });
+    hosts.push(made);
+    return made.host;
+  };
+  const close = async (): Promise<void> => {
+    await Promise.allSettled(hosts.map(({ remove }) => remove()));
+    ignoreFailure(() => ip('link', 'del', bridge));
+  };
+  const address = `${subnet}.1`;
+  return { kind: 'namespaces', reason: '', address, clients: `${subnet}.0/24`, addHost, close };
+}
+
+/** Two tests at once take two subnets: the name of a bridge is given once. */
+function addBridge(): { bridge: string; subnet: string } {
+  let problem: unknown = null;
+  for (let n = 1; n <= subnetsMax; n += 1) {
+    const bridge = `drv${n}`;
+    try {
+      ip('link', 'add', bridge, 'type', 'bridge');
+    } catch (error) {
+      problem = error;
+      continue;
+    }
+    ip('link', 'set', bridge, 'alias', `drover-${process.pid}`);
+    ip('addr', 'add', `10.231.${n}.1/24`, 'dev', bridge);
+    ip('link', 'set', bridge, 'up');
+    return { bridge, subnet: `10.231.${n}` };
+  }
+  throw new Error(`no bridge could be made: ${String(problem)}`);
+}
+
+interface NamespaceStart {
+  readonly bridge: string;
+  readonly subnet: string;
+  readonly number: number;
+  readonly name: string;
+}
+
+async function addNamespace(
+  start: NamespaceStart,
+): Promise<{ host: Host; remove: () => Promise<void> }> {
+  const { bridge, subnet, number, name } = start;
+  const namespace = `drover-${process.pid}-${bridge}-${number}`;
+  const cable = `${bridge}p${number}`;
+  ip('netns', 'add', namespace);
+  ip('link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);
+  ip('link', 'set', cable, 'master', bridge, 'up');
+  const inside = ['-n', namespace];
+  ip(...inside, 'link', 'set', 'lo', 'up');
+  ip(...inside, 'addr', 'add', `${subnet}.${number}/24`, 'dev', 'eth0');
+  ip(...inside, 'link', 'set', 'eth0', 'up');
+  let first = await startFirstProcess(namespace, name);
+  const kill = async (): Promise<void> => {
+    await first.kill();
+    for (const pid of pidsIn(namespace)) ignoreFailure(() => process.kill(pid, 'SIGKILL'));
+  };
+  const host: Host = {
+    address: `${subnet}.${number}`,
+    enter: () => ['nsenter', '-t', String(first.pid), '-n', '-p', '-m', '-u', '--'],
+    kill: async () => {
+      await kill();
+      // The computer is switched on again at once; what ran on it is not started.
+      first = await startFirstProcess(namespace, name);
+    },
+    // The cable stays plugged in: no loss of carrier, no RST, no ICMP.
+    cutOff: () => void ip('link', 'set', cable, 'nomaster'),
+    reconnect: () => void ip('link', 'set', cable, 'master', bridge),
+    processes: () =>
+      pidsIn(namespace).filter((pid) => ![first.pid, first.outer].includes(pid) && !isIdle(pid)),
+  };
+  const remove = async (): Promise<void> => {
+    await kill();
+    ignoreFailure(() => ip('link', 'del', cable));
+    ignoreFailure(() => ip('netns', 'del', namespace));
+  };
+  return { host, remove };
+}
+
+interface FirstProcess {
+  readonly pid: number;
+  readonly outer: number;
+  readonly kill: () => Promise<void>;
+}
+
+/** Process 1 of a host: with its end the kernel ends all others. It collects processes that nobody waits for. */
+async function startFirstProcess(namespace: string, name: string): Promise<FirstProcess> {
+  const script = `hostname "$1"; echo up; while :; do ${idleWords.join(' ')} & wait; done`;
+  const shell = ['unshare', '--pid', '--mount', '--uts', '--fork', '--mount-proc'];
+  const child = spawn(
+    'nsenter',
+    [`--net=/run/netns/${namespace}`, ...shell, '/bin/sh', '-c', script, 'sh', name],
+    // When process 1 is killed, `unshare` complains that it cannot end itself in the same way.
+    { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } },
+  );
+  const lines = createInterface({ input: child.stdout });
+  const [said] = (await Promise.race([once(lines, 'line'), once(child, 'exit')])) as unknown[];
+  lines.close();
+  if (said !== 'up') throw new Error(`the host ${name} does not start: ${String(said)}`);
+  const outer = child.pid ?? 0;
+  const pid = onlyChild(outer);
+  if (pid === null) throw new Error(`the host ${name} has ended`);
+  return { pid, outer, kill: () => killFirst(child, pid) };
+}
+
+/** What process 1 waits for. */
+const idleWords = ['sleep', '1000000'];
+
+function isIdle(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${idleWords.join('\0')}\0`;
+  } catch {
+    return true;
+  }
+}
+
+async function killFirst(child: ChildProcess, pid: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  ignoreFailure(() => process.kill(pid, 'SIGKILL'));
+  await ended;
+}
+
+/** The process that a starter like `nsenter` has started; null before and after. */
+export function onlyChild(pid: number): number | null {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return children === '' ? null : Number(children.split(' ')[0]);
+  } catch {
+    return null;
+  }
+}
+
+/** What the process is called on its own host, which counts from 1. */
+export function numberInside(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^NSpid:.*?(\d+)$/m.exec(status)?.[1] ?? pid);
+}
+
+/** Where namespaces are not allowed. A host that is cut off is stopped (SIGSTOP), which is less: it does not work on. */
+function plainProcesses(reason: string): Network {
+  const marks: string[] = [];
+  const signalAll = (mark: string, name: NodeJS.Signals): number => {
+    const found = processesOf('', mark);
+    for (const { pid } of found) ignoreFailure(() => process.kill(pid, name));
+    return found.length;
+  };
+  const killAll = async (mark: string): Promise<void> => {
+    // Whoever was just starting another process is found in the next round.
+    while (signalAll(mark, 'SIGKILL') > 0) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const addHost = async (_name: string, mark: string): Promise<Host> => {
+    marks.push(mark);
+    return {
+      address: '127.0.0.1',
+      enter: () => [],
+      kill: () => killAll(mark),
+      cutOff: () => void signalAll(mark, 'SIGSTOP'),
+      reconnect: () => void signalAll(mark, 'SIGCONT'),
+      processes: () => processesOf('', mark).map(({ pid }) => pid),
+    };
+  };
+  const close = async (): Promise<void> => {
+    for (const mark of marks) await killAll(mark);
+  };
+  const address = '127.0.0.1';
+  return { kind: 'processes', reason, address, clients: '127.0.0.1/32', addHost, close };
+}
