@@ -60,6 +60,10 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
     return { ...plain, message: withoutCredentials(plain.message) };
   }
   const text = output.stderr;
+  if (/not our ref|unadvertised object|couldn't find remote ref/iu.test(text)) {
+    const message = `The remote ${remote} does not have what was asked for (${reasonOf(text)}).`;
+    return gitFailure('unknown_ref', message);
+  }
   const say = (what: string, remedy: string, retryable: boolean): GitFailure =>
     gitFailure('failed', `${what} (${reasonOf(text)})${remedy}`, retryable);
   if (/--atomic|does not support atomic/iu.test(text) && /support/iu.test(text)) {

@@ -1,0 +1,143 @@
+// What is said of a remote before machines share it; and that no sentence ever holds a password.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { checkRemote } from '../../server/git/shared/check.ts';
+import { withoutCredentials } from '../../server/git/shared/words.ts';
+import { kindOf, valueOf } from './fixture.ts';
+import { type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
+
+suite('git: whether a remote can be shared', () => {
+  let fleet: Fleet;
+  let one: Machine;
+  setup(async () => {
+    fleet = await makeFleet('server');
+    one = await fleet.machine('one');
+  });
+  teardown(() => fleet.remove());
+
+  const check = (remote = 'origin'): ReturnType<typeof checkRemote> =>
+    checkRemote(one.local, { remote, machineId: 'one ü', timeoutMs: 20_000 });
+
+  test('yes, and nothing is left behind', async () => {
+    valueOf(await check());
+    valueOf(await check());
+    assert.equal(fleet.remote('for-each-ref', '--format=%(refname)'), 'refs/heads/main');
+  });
+
+  interface Bad {
+    readonly name: string;
+    readonly make: () => unknown;
+    readonly says: RegExp;
+  }
+  const bad: readonly Bad[] = [
+    {
+      name: 'no such remote',
+      make: () => one.git('remote', 'remove', 'origin'),
+      says: /has no remote named origin: run "git remote add origin/,
+    },
+    {
+      name: 'nobody there',
+      make: () => fleet.server?.stop(),
+      says: /the remote origin is away \(.*Connection refused/,
+    },
+    {
+      name: 'no repository there',
+      make: () => one.git('remote', 'set-url', 'origin', join(fleet.fixture.home, 'nowhere')),
+      says: /no repository at the remote origin .*"git remote set-url origin/,
+    },
+    {
+      name: 'nothing in it',
+      make: () => {
+        const empty = join(fleet.fixture.home, 'empty.git');
+        one.git('init', '-q', '--bare', empty);
+        one.git('remote', 'set-url', 'origin', empty);
+      },
+      says: /origin has no branch yet: push one to it first/,
+    },
+    {
+      name: 'only to be read',
+      make: () => fleet.remote('config', 'daemon.receivepack', 'false'),
+      says: /does not let this machine in .*receive-pack/,
+    },
+    {
+      name: 'a hook refuses our refs',
+      make: () => {
+        fleet.hook('update', 'case "$1" in refs/heads/*) ;; *) echo "heads only"; exit 1;; esac');
+      },
+      says: /refused refs\/drover\/check\/one-\/one \(hook declined\).*heads only.*write refs\/drover/,
+    },
+    {
+      name: 'several refs do not move as one there',
+      make: () => fleet.remote('config', 'receive.advertiseAtomic', 'false'),
+      says: /cannot move several refs at once/,
+    },
+    {
+      name: 'a part of the history',
+      make: async () => {
+        const root = join(fleet.fixture.home, 'shallow');
+        const url = `file://${encodeURI(fleet.bare)}`;
+        one.commit('second.txt', 'x\n');
+        one.git('push', '-q', 'origin', 'main');
+        fleet.fixture.gitIn(fleet.fixture.home, 'clone', '-q', '--depth=1', url, root);
+        one = await openMachine(fleet.fixture, { ...one, root }, 'one');
+      },
+      says: /only a part of the history: run "git fetch --unshallow origin"/,
+    },
+    {
+      name: 'pushed to two places',
+      make: () => {
+        for (const place of ['a', 'b'])
+          one.git('remote', 'set-url', '--add', '--push', 'origin', `/x/${place}`);
+      },
+      says: /pushes to 2 places/,
+    },
+  ];
+  for (const { name, make, says } of bad) {
+    test(name, async () => {
+      await make();
+      const answer = await check();
+      assert.ok(!answer.ok, 'it should not be usable');
+      assert.match(answer.error.message, says);
+    });
+  }
+
+  test('a name that is none', async () => {
+    for (const name of ['', '--upload-pack=x', 'a b', '/tmp/x']) {
+      assert.notEqual(kindOf(await check(name)), 'ok');
+    }
+  });
+
+  for (const scheme of ['http', 'git']) {
+    test(`no password is told (${scheme})`, async () => {
+      const base = one.git('rev-parse', 'main');
+      await fleet.server?.stop();
+      const { port } = new URL(fleet.url);
+      const url = `${scheme}://ada:s3cr3t@127.0.0.1:${port}/shared.git?private_token=t0k3n`;
+      one.git('remote', 'set-url', 'origin', url);
+      const said: string[] = [];
+      const read = await one.shared.readRef('refs/drover/land/main').catch(String);
+      const moved = await one.shared.updateRef('refs/drover/land/main', base, null, 'x');
+      const followed = await one.shared.follow('refs/heads/main', base, 'fast-forward');
+      said.push(String(read), JSON.stringify([await check(), moved, followed]));
+      assert.match(said.join(' '), /the remote origin is away/);
+      assert.doesNotMatch(said.join(' '), /s3cr3t|t0k3n/);
+    });
+  }
+
+  const texts: readonly (readonly [string, string])[] = [
+    [
+      "unable to access 'https://u:p@host/x.git/': no",
+      "unable to access 'https://host/x.git/': no",
+    ],
+    ['https://tok@host/a@b.git', 'https://b.git'],
+    ['https://host/x.git?token=1 failed', 'https://host/x.git failed'],
+    ['ssh://git@host:22/x', 'ssh://host:22/x'],
+    ['nothing to hide: a@b', 'nothing to hide: a@b'],
+  ];
+  for (const [text, hidden] of texts) {
+    test(`without credentials: ${text}`, () => {
+      assert.equal(withoutCredentials(text), hidden);
+    });
+  }
+});
