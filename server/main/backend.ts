@@ -15,13 +15,8 @@ import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/keep-following.ts';
 import { hearFromElsewhere } from '../workflows/words-from-elsewhere.ts';
 import { agentDoor } from './agent-tools.ts';
-import {
-  composeEngine,
-  type EngineHost,
-  openProject,
-  type Project,
-  type SettingFlags,
-} from './compose.ts';
+import { composeEngine, type EngineHost, openProject, type Project } from './compose.ts';
+import { type SettingFlags } from './live-settings.ts';
 import { allHandlers, feedOf } from './handlers.ts';
 import { MachinePulse } from './machine-pulse.ts';
 import { WorkerWatch } from './worker-watch.ts';
@@ -43,7 +38,12 @@ const idleLookMs = 1_000;
 export async function runBackend(options: BackendOptions): Promise<void> {
   const { worker: wish } = options;
   const flags: SettingFlags = wish?.flags ?? {};
-  const project = await openProject(options.root, process.env, flags, { thorough: true });
+  let report: (error: unknown, where: string) => void = () => {};
+  const project = await openProject(options.root, process.env, flags, {
+    thorough: true,
+    report: (error, where) => report(error, where),
+  });
+  report = backendLog(project);
   const lock = acquireExclusive(project.places.lock);
   if (lock === null) {
     await project.close();
@@ -52,9 +52,10 @@ export async function runBackend(options: BackendOptions): Promise<void> {
       `a backend is at work for ${options.root} already; drover doctor shows it, drover server stop ends it`,
     );
   }
-  const host = await composeEngine(project, backendLog(project));
+  const host = await composeEngine(project, report);
   const life = new BackendLife(project, host, wish !== undefined);
   const pulse = project.fleet === null ? null : new MachinePulse(project, host.engine);
+  await project.fleet?.checkRemote();
   await pulse?.begin();
   await adoptWorktrees(project);
   await launchEngine(host.engine);

@@ -1,7 +1,6 @@
 // Composition by hand: every part of the engine is made here and given to those that need it.
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { homedir } from 'node:os';
 import {
   createDriver,
   agentEnvironment,
@@ -12,11 +11,8 @@ import { createMask, type Mask } from '../agents/masking.ts';
 import type { AgentDriver, AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { runShellCommand } from '../agents/shell-command.ts';
-import { loadSettings, type LoadedSettings, type SettingsRequest } from '../config/load.ts';
 import { agentChoices } from '../core/agent-settings.ts';
-import { boundSettingKeys } from '../core/bound-settings.ts';
 import { Refusal } from '../core/failure.ts';
-import { type FleetSettingKey, fleetSettingKeys, fleetSettingsOf } from '../core/fleet-settings.ts';
 import type { Settings } from '../core/settings.ts';
 import { createEmbeddedDurable } from '../durable/embedded/embedded.ts';
 import { isProcessAlive, processIdentity } from '../durable/embedded/process-identity.ts';
@@ -30,14 +26,12 @@ import type { Store, Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
 import { AgentToolTokens } from './agent-tools.ts';
 import { refuseFileOfFleet } from './fleet-note.ts';
+import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { createHelperProcess, type HelperProcess } from './helper-process.ts';
 import { machineFacts } from './machine-facts.ts';
 import { type AgentOutput, noOutput } from './output/agent-output.ts';
 import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
 import { workFiles } from './work-files.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
-export type SettingFlags = SettingsRequest['flags'];
 
 export const storeSources = {
   clock: systemClock,
@@ -45,106 +39,17 @@ export const storeSources = {
   random: (bytes: number) => new Uint8Array(randomBytes(bytes)),
 };
 
-/** Settings as they are now; loaded anew for each run and each command. */
-export class LiveSettings {
-  readonly #root: string;
-  environment: Environment;
-  #flags: SettingFlags;
-  #usedFlags = '';
-  #loaded: LoadedSettings;
-
-  private constructor(
-    root: string,
-    environment: Environment,
-    flags: SettingFlags,
-    loaded: LoadedSettings,
-  ) {
-    this.#root = root;
-    this.environment = environment;
-    this.#flags = flags;
-    this.#loaded = loaded;
-  }
-
-  static async load(
-    root: string,
-    environment: Environment,
-    flags: SettingFlags,
-  ): Promise<LiveSettings> {
-    return new LiveSettings(root, environment, flags, await load(root, environment, flags));
-  }
-
-  /** Reads everything again; a problem is a refusal and leaves what was. */
-  async reload(environment: Environment, flags: SettingFlags): Promise<void> {
-    const loaded = await load(this.#root, environment, flags);
-    const [problem] = loaded.problems;
-    if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
-    this.#loaded = this.#stillThisMachine(loaded);
-    this.#flags = flags;
-    this.#usedFlags = '';
-    this.environment = environment;
-  }
-
-  /** Looks at the files again; with a problem in them, what was read last stands. */
-  async refresh(): Promise<void> {
-    const loaded = await load(this.#root, this.environment, this.#flags);
-    if (loaded.problems.length === 0) this.#loaded = this.#stillThisMachine(loaded);
-  }
-
-  /** Budgets and what the machine must have left can be changed under a run that is at work; nothing else can. */
-  async refreshBounds(): Promise<void> {
-    const loaded = await load(this.#root, this.environment, this.#flags);
-    if (loaded.problems.length > 0) return;
-    const { budget, machine } = loaded.settings;
-    const values = { ...this.#loaded.values };
-    for (const key of boundSettingKeys) values[key] = loaded.values[key];
-    const settings = { ...this.#loaded.settings, budget, machine };
-    this.#loaded = { ...this.#loaded, values, settings };
-  }
-
-  /** What a machine is in the fleet is said where its backend starts, never by who asks it for a run. */
-  #stillThisMachine(loaded: LoadedSettings): LoadedSettings {
-    const values = { ...loaded.values };
-    for (const key of fleetSettingKeys) values[key] = this.#loaded.values[key];
-    const { name } = this.#loaded.settings.fleet;
-    const agents = loaded.settings.maxWorkers;
-    const get = <T>(key: FleetSettingKey): T => values[key].value as T;
-    const fleet = fleetSettingsOf(get, { name, agents });
-    return { ...loaded, values, settings: { ...loaded.settings, fleet } };
-  }
-
-  /** Those of a run that was started on another machine; what can't be read here leaves what was. */
-  async useFlags(json: string, report: Report): Promise<void> {
-    if (json === this.#usedFlags) return;
-    try {
-      await this.reload(this.environment, JSON.parse(json) as SettingFlags);
-      this.#usedFlags = json;
-    } catch (error) {
-      report(error, 'taking over the flags of a run');
-    }
-  }
-
-  get loaded(): LoadedSettings {
-    return this.#loaded;
-  }
-
-  get settings(): Settings {
-    return this.#loaded.settings;
-  }
-}
-
-async function load(
-  root: string,
-  environment: Environment,
-  flags: SettingFlags,
-): Promise<LoadedSettings> {
-  return loadSettings({ root, home: environment['HOME'] ?? homedir(), env: environment, flags });
-}
-
 export interface Project {
   /** Names this machine in the fleet; '' = nobody else works on the plan. */
   readonly machineId: string;
   /** The fleet's database, for the durable engine; null = the project is in its own file. */
-  readonly fleet: { readonly url: string; readonly shown: string } | null;
+  readonly fleet: {
+    readonly url: string;
+    /** The same without the password. */
+    readonly shown: string;
+    /** Refuses when the remote can't be what the machines share. */
+    readonly checkRemote: () => Promise<void>;
+  } | null;
   readonly places: ProjectPlaces;
   readonly live: LiveSettings;
   readonly store: Store;
@@ -160,7 +65,7 @@ export async function openProject(
   root: string,
   environment: Environment,
   flags: SettingFlags,
-  options: { readonly thorough: boolean } = { thorough: false },
+  options: { readonly thorough: boolean; readonly report?: Report } = { thorough: false },
 ): Promise<Project> {
   const live = await LiveSettings.load(root, environment, flags);
   // Any other wrong value stops a run only; with this one a plan would silently go into another database.
@@ -174,15 +79,18 @@ export async function openProject(
   const url = live.settings.fleetDatabaseUrl;
   if (url !== null) {
     const { openFleetProject } = await import('./fleet.ts');
-    const { shown, close, ...parts } = await openFleetProject(url, places, local);
+    const { remote } = live.settings.fleet;
+    const report = options.report ?? ((): void => {});
+    const opening = openFleetProject(url, places, remote, local, report);
+    const { shown, checkRemote, close, ...parts } = await opening;
     const closeAll = async (): Promise<void> => {
       await close();
       helper.close();
     };
-    return { ...parts, fleet: { url, shown }, places, live, helper, close: closeAll };
+    return { ...parts, fleet: { url, shown, checkRemote }, places, live, helper, close: closeAll };
   }
   refuseFileOfFleet(places);
-  const storeOptions = { ...options, durability: 'grouped' } as const;
+  const storeOptions = { thorough: options.thorough, durability: 'grouped' } as const;
   const store = await openStore(places.database, storeSources, storeOptions);
   const close = async (): Promise<void> => {
     await store.close();

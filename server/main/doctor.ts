@@ -11,7 +11,7 @@ import { openGitAdapter } from '../git/adapter.ts';
 import type { MachineView } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { LiveSettings } from './compose.ts';
+import { LiveSettings } from './live-settings.ts';
 import { isAlive, placesOf, readAddress } from './places.ts';
 
 export interface Check {

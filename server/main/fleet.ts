@@ -4,8 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Refusal } from '../core/failure.ts';
 import { openFleet } from '../durable/fleet/open.ts';
 import type { GitRepository } from '../git/port.ts';
+import type { LocalRepository } from '../git/repository.ts';
+import { checkRemote } from '../git/shared/check.ts';
+import { createSharedRepository } from '../git/shared/shared-repository.ts';
 import type { Store, StoreTables } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { sharedQueueLimits } from '../workflows/engine.ts';
@@ -23,13 +27,17 @@ export interface FleetProject {
   /** The database's URL without the password. */
   readonly shown: string;
   readonly output: AgentOutput;
+  /** Refuses with a sentence when the remote can't be what the machines share. */
+  readonly checkRemote: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 export async function openFleetProject(
   url: string,
   places: ProjectPlaces,
-  git: GitRepository,
+  remote: string,
+  local: LocalRepository,
+  report: (error: unknown, where: string) => void,
 ): Promise<FleetProject> {
   const opened = await openPostgresStore(url, storeSources);
   try {
@@ -37,11 +45,17 @@ export async function openFleetProject(
     const machineId = machineIdOf(places);
     const { store, shown, onOutput } = opened;
     const output = createFleetOutput({ store, logs: places.logs, machineId, onOutput });
+    const git = createSharedRepository(local, { remote, machineId, report });
+    const refuseRemote = async (): Promise<void> => {
+      const checked = await checkRemote(local, { remote, machineId });
+      if (!checked.ok) throw new Refusal(checked.error.kind, checked.error.message);
+    };
     const close = async (): Promise<void> => {
+      await git.settled();
       await output.close();
       await opened.close();
     };
-    return { machineId, store, git, shown, output, close };
+    return { machineId, store, git, shown, output, checkRemote: refuseRemote, close };
   } catch (error) {
     await opened.close();
     throw error;

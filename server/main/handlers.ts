@@ -15,7 +15,8 @@ import type { RequestHandlers } from '../rpc/transport/local.ts';
 import type { Store } from '../store/port.ts';
 import { activeRuns } from '../workflows/start-run.ts';
 import { listWorktrees, pruneWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
-import { type EngineHost, maskOf, type Project, type SettingFlags } from './compose.ts';
+import { type EngineHost, maskOf, type Project } from './compose.ts';
+import { type SettingFlags } from './live-settings.ts';
 import { maskingHandlers } from './mask-words.ts';
 import { specHandlers } from './spec-handlers.ts';
 

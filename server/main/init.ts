@@ -6,7 +6,8 @@ import { sampleToml } from '../config/sample.ts';
 import { Refusal } from '../core/failure.ts';
 import { openGitAdapter } from '../git/adapter.ts';
 import { openStore } from '../store/open.ts';
-import { LiveSettings, storeSources } from './compose.ts';
+import { storeSources } from './compose.ts';
+import { LiveSettings } from './live-settings.ts';
 import { placesOf, projectFolderName } from './places.ts';
 
 export interface InitResult {

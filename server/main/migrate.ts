@@ -5,7 +5,8 @@ import { moveStore, type MoveReport } from '../store/move.ts';
 import { openStore } from '../store/open.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
-import { type Environment, LiveSettings, storeSources } from './compose.ts';
+import { storeSources } from './compose.ts';
+import { type Environment, LiveSettings } from './live-settings.ts';
 import { forgetFleet } from './fleet-note.ts';
 import { placesOf } from './places.ts';
 

@@ -15,7 +15,8 @@ import type { Settings } from '../core/settings.ts';
 import { planIds, planRecords, recordLines } from '../core/spec-import.ts';
 import { specCharactersMax, specPrompt } from '../core/spec-prompt.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
-import { type Environment, LiveSettings, storeSources } from './compose.ts';
+import { storeSources } from './compose.ts';
+import { type Environment, LiveSettings } from './live-settings.ts';
 
 export interface PlanFromSpecOptions extends SpecPlanRequest {
   readonly root: string;

@@ -1,0 +1,107 @@
+// The settings of a backend or a command: read from the files, the environment and flags, and read again when asked.
+
+import { homedir } from 'node:os';
+import { loadSettings, type LoadedSettings, type SettingsRequest } from '../config/load.ts';
+import { boundSettingKeys } from '../core/bound-settings.ts';
+import { Refusal } from '../core/failure.ts';
+import { type FleetSettingKey, fleetSettingKeys, fleetSettingsOf } from '../core/fleet-settings.ts';
+import type { Settings } from '../core/settings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type SettingFlags = SettingsRequest['flags'];
+type Report = (error: unknown, where: string) => void;
+
+/** Settings as they are now; loaded anew for each run and each command. */
+export class LiveSettings {
+  readonly #root: string;
+  environment: Environment;
+  #flags: SettingFlags;
+  #usedFlags = '';
+  #loaded: LoadedSettings;
+
+  private constructor(
+    root: string,
+    environment: Environment,
+    flags: SettingFlags,
+    loaded: LoadedSettings,
+  ) {
+    this.#root = root;
+    this.environment = environment;
+    this.#flags = flags;
+    this.#loaded = loaded;
+  }
+
+  static async load(
+    root: string,
+    environment: Environment,
+    flags: SettingFlags,
+  ): Promise<LiveSettings> {
+    return new LiveSettings(root, environment, flags, await load(root, environment, flags));
+  }
+
+  /** Reads everything again; a problem is a refusal and leaves what was. */
+  async reload(environment: Environment, flags: SettingFlags): Promise<void> {
+    const loaded = await load(this.#root, environment, flags);
+    const [problem] = loaded.problems;
+    if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+    this.#loaded = this.#stillThisMachine(loaded);
+    this.#flags = flags;
+    this.#usedFlags = '';
+    this.environment = environment;
+  }
+
+  /** Looks at the files again; with a problem in them, what was read last stands. */
+  async refresh(): Promise<void> {
+    const loaded = await load(this.#root, this.environment, this.#flags);
+    if (loaded.problems.length === 0) this.#loaded = this.#stillThisMachine(loaded);
+  }
+
+  /** Budgets and what the machine must have left can be changed under a run that is at work; nothing else can. */
+  async refreshBounds(): Promise<void> {
+    const loaded = await load(this.#root, this.environment, this.#flags);
+    if (loaded.problems.length > 0) return;
+    const { budget, machine } = loaded.settings;
+    const values = { ...this.#loaded.values };
+    for (const key of boundSettingKeys) values[key] = loaded.values[key];
+    const settings = { ...this.#loaded.settings, budget, machine };
+    this.#loaded = { ...this.#loaded, values, settings };
+  }
+
+  /** What a machine is in the fleet is said where its backend starts, never by who asks it for a run. */
+  #stillThisMachine(loaded: LoadedSettings): LoadedSettings {
+    const values = { ...loaded.values };
+    for (const key of fleetSettingKeys) values[key] = this.#loaded.values[key];
+    const { name } = this.#loaded.settings.fleet;
+    const agents = loaded.settings.maxWorkers;
+    const get = <T>(key: FleetSettingKey): T => values[key].value as T;
+    const fleet = fleetSettingsOf(get, { name, agents });
+    return { ...loaded, values, settings: { ...loaded.settings, fleet } };
+  }
+
+  /** Those of a run that was started on another machine; what can't be read here leaves what was. */
+  async useFlags(json: string, report: Report): Promise<void> {
+    if (json === this.#usedFlags) return;
+    try {
+      await this.reload(this.environment, JSON.parse(json) as SettingFlags);
+      this.#usedFlags = json;
+    } catch (error) {
+      report(error, 'taking over the flags of a run');
+    }
+  }
+
+  get loaded(): LoadedSettings {
+    return this.#loaded;
+  }
+
+  get settings(): Settings {
+    return this.#loaded.settings;
+  }
+}
+
+async function load(
+  root: string,
+  environment: Environment,
+  flags: SettingFlags,
+): Promise<LoadedSettings> {
+  return loadSettings({ root, home: environment['HOME'] ?? homedir(), env: environment, flags });
+}
