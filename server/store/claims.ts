@@ -330,6 +330,8 @@ export interface AttemptFailure {
   readonly conflictFiles?: readonly string[];
   /** Another agent has the next attempt. */
   readonly next?: NextAgent;
+  /** Not its fault: the same attempt goes on later, in its worktree, with what it has committed. */
+  readonly goesOn?: boolean;
 }
 
 export interface NextAgent {
@@ -337,6 +339,29 @@ export interface NextAgent {
   readonly model: string | null;
   /** False: the agent that ended could not even try. */
   readonly usesAttempt: boolean;
+}
+
+/** How often git's own trouble costs a task no attempt; after that each time counts, so that nothing goes round for ever. */
+const gitTroublesFree = 5;
+
+/**
+ * Whether an attempt that git's own trouble has ended (a remote that is away, a full disk, a lock) goes on later at no
+ * cost: what its agent has done is in its worktree or committed, and has only to be taken further.
+ */
+export async function goesOnAfter(
+  tx: Reads,
+  { taskId, attempt }: { readonly taskId: string; readonly attempt: number },
+  { kind, retryable }: Pick<Failure, 'kind' | 'retryable'>,
+): Promise<boolean> {
+  if (kind !== 'git_failed' || !retryable) return false;
+  const { n } = await tx
+    .selectFrom('events')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('task_id', '=', taskId)
+    .where('type', '=', 'task.retry')
+    .where('data', 'like', `%"attempt":${attempt},%"kind":"git_failed"%`)
+    .executeTakeFirstOrThrow();
+  return Number(n) < gitTroublesFree;
 }
 
 /** Books a failed attempt: the next try later while there are attempts left, else the end. */
@@ -352,12 +377,12 @@ export async function failAttempt(
     .executeTakeFirst();
   if (row === undefined) return { ok: false, reason: 'unknown', status: null };
   if (row.epoch !== end.epoch) return { ok: false, reason: 'fenced', status: null };
-  const { next } = end;
-  const used = row.attempts + (next?.usesAttempt === false ? 0 : 1);
+  const { next, goesOn = false } = end;
+  const used = row.attempts + (goesOn || next?.usesAttempt === false ? 0 : 1);
   const again = (end.failure.retryable || next !== undefined) && used < row.max_attempts;
   await setAttempt(tx, end.taskId, end.attempt, {
-    state: 'failed',
-    ended_at_ms: sources.clock.now(),
+    state: goesOn && again ? 'interrupted' : 'failed',
+    ended_at_ms: goesOn && again ? null : sources.clock.now(),
     failure_kind: end.failure.kind,
     error: end.failure.message,
     error_detail: end.failure.detail ?? null,

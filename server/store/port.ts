@@ -38,6 +38,7 @@ export {
   attemptsSince,
   claimTask,
   failAttempt,
+  goesOnAfter,
   lastAttempt,
   partsOf,
   setAttempt,

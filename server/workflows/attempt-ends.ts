@@ -6,6 +6,7 @@ import type { DurableRun } from '../durable/port.ts';
 import {
   type Claim,
   failAttempt,
+  goesOnAfter,
   type NextAgent,
   releaseSlot,
   setAttempt,
@@ -23,7 +24,8 @@ export async function recordFailure(
   reason: Failure,
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
-  const next = await takesOver(engine, tx, claim, reason.kind);
+  const goesOn = await goesOnAfter(tx, claim, reason);
+  const next = goesOn ? null : await takesOver(engine, tx, claim, reason.kind);
   const row = await tx
     .selectFrom('tasks')
     .select('attempts')
@@ -42,9 +44,10 @@ export async function recordFailure(
     failure: masked,
     retryAtMs: engine.clock.now() + delayBefore(engine, next, row.attempts + 1),
     atEnd: 'failed',
+    goesOn,
     ...(next === null ? {} : { next }),
   });
-  await releaseSlot(tx, 'task', claim.taskId);
+  if (!goesOn) await releaseSlot(tx, 'task', claim.taskId);
 }
 
 /** Another agent has no reason to wait when the one before could not even try. */

@@ -2,7 +2,7 @@
 
 import type { Failure } from '../core/failure.ts';
 import { retryDelayMs } from '../core/retry.ts';
-import { type Claim, endLanding, failAttempt, type Tx } from '../store/port.ts';
+import { type Claim, endLanding, failAttempt, goesOnAfter, type Tx } from '../store/port.ts';
 import { takesOver } from './fallback.ts';
 import type { Engine } from './parts.ts';
 import { stoppedInstead } from './stops.ts';
@@ -28,8 +28,9 @@ export async function returnLanding(
     .select(['attempts', 'max_attempts', 'status', 'epoch'])
     .where('id', '=', claim.taskId)
     .executeTakeFirstOrThrow();
-  const next = await takesOver(engine, tx, claim, reason.kind);
-  const isLast = !reason.retryable || task.attempts + 1 >= task.max_attempts;
+  const goesOn = await goesOnAfter(tx, claim, reason);
+  const next = goesOn ? null : await takesOver(engine, tx, claim, reason.kind);
+  const isLast = !reason.retryable || (!goesOn && task.attempts + 1 >= task.max_attempts);
   if (task.status === 'needs_review' && isLast) {
     if (task.epoch === claim.epoch) await backToReview(engine, tx, claim, reason);
     return;
@@ -43,6 +44,7 @@ export async function returnLanding(
     failure: reason,
     retryAtMs: clock.now() + delayMs,
     atEnd,
+    goesOn,
     ...(files === null ? {} : { conflictFiles: files }),
     ...(next === null ? {} : { next }),
   });
