@@ -10,6 +10,7 @@ const maxWords = 600;
 export function withoutCredentials(text: string): string {
   return text
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s'"]*@/giu, '$1')
+    .replace(/[^\s/@:'"]+:[^\s@'"]+@/gu, '')
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/[^\s'"?]*)\?[^\s'"]*/giu, '$1');
 }
 
@@ -113,7 +114,7 @@ export function reasonOf(stderr: string): string {
   const lines = stderr
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:/iu.test(line))
+    .filter((line) => /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:|errno=/iu.test(line))
     .filter((line) => !/failed to push some refs|^remote:$/u.test(line));
   const text = lines.length > 0 ? lines.join(' ') : stderr.trim().replace(/\s+/gu, ' ');
   return withoutCredentials(text).slice(0, maxWords) || 'it gave no reason';
