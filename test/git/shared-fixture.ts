@@ -35,7 +35,7 @@ export interface Fleet {
   readonly url: string;
   /** Runs git in the bare repository. */
   remote(...args: readonly string[]): string;
-  remoteRef(ref: string): string | null;
+  readonly remoteRef: (ref: string) => string | null;
   clone(name: string): Clone;
   machine(name: string, options?: Partial<SharedOptions>): Promise<Machine>;
   /** A hook of the server; null takes it away. */

@@ -57,6 +57,13 @@ const forbidden =
 /** Trouble between this machine and the remote; `doing` completes "Git could not …". */
 export function remoteFailure(output: GitOutput, remote: string, doing: string): GitFailure {
   const plain = failureOf(output, doing);
+  if (output.problem === 'timeout') {
+    return {
+      ...plain,
+      message: `${plain.message} The remote ${remote} may be away.`,
+      isAway: true,
+    };
+  }
   if (output.problem !== null || plain.kind === 'locked' || plain.kind === 'disk_full') {
     return { ...plain, message: withoutCredentials(plain.message) };
   }
@@ -88,7 +95,10 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
       false,
     );
   }
-  return say(`Git could not ${doing}: the remote ${remote} is away`, '.', true);
+  return {
+    ...say(`Git could not ${doing}: the remote ${remote} is away`, '.', true),
+    isAway: true,
+  };
 }
 
 /** The server has looked at the push and does not want it. */
