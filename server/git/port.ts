@@ -18,6 +18,8 @@ export interface GitFailure {
     | 'failed';
   readonly retryable: boolean;
   readonly message: string;
+  /** A shared remote can't be reached now: nothing here is to blame, and it passes by itself. */
+  readonly isAway?: true;
 }
 
 export type GitResult<T> = Result<T, GitFailure>;

@@ -7,7 +7,7 @@ import type { GitResult, Sha } from '../git/port.ts';
 import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
 import { gateOfRun, landQueue } from './submission.ts';
 import { runGate } from './gate.ts';
-import { orElse } from './git-trouble.ts';
+import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { followLine, headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
 
@@ -72,10 +72,15 @@ export async function landEpic(
   run: DurableRun<Tx>,
   input: LandEpicInput,
 ): Promise<string> {
-  const owned = await engine.git.ownLine(input.target);
+  const own = await ownLine(engine, input.target);
   for (let round = 0; round < triesMax; round += 1) {
-    const built = await run.step(`built:${round}`, () =>
-      orElse<BuiltEpic>(() => buildEpic(engine, input, owned), notBuilt),
+    const built = await run.step(`built:${round}`, (signal) =>
+      whileAway(
+        engine,
+        signal,
+        () => orElse<BuiltEpic>(() => buildEpic(engine, input, own), notBuilt),
+        (outcome) => (outcome.kind === 'built' ? null : outcome.failure),
+      ),
     );
     if (built.kind !== 'built')
       return endEpic(engine, run, input, built.kind, built.failure, round);
@@ -123,9 +128,10 @@ function notBuilt(trouble: Failure): BuiltEpic {
 async function buildEpic(
   engine: Engine,
   input: LandEpicInput,
-  owned: GitResult<void>,
+  own: () => Promise<GitResult<void>>,
 ): Promise<BuiltEpic> {
-  if (!owned.ok) return notBuilt(failure('git_failed', owned.error.message));
+  const owned = await own();
+  if (!owned.ok) return notBuilt(gitFailed(owned.error));
   const tip = await syncLine(engine, input.target);
   if (!tip.ok) return notBuilt(tip.error);
   const head = await headOn(engine, input.target, tip.value);
@@ -141,7 +147,7 @@ async function buildEpic(
     subject: `drover: ${input.epicId} ${(epic?.title ?? '').split(/[\r\n]/, 1)[0] ?? ''}`,
     trailers: [`Drover-Epic: ${input.epicId}`],
   });
-  if (!merged.ok) return notBuilt(failure('git_failed', merged.error.message));
+  if (!merged.ok) return notBuilt(gitFailed(merged.error));
   if (merged.value.kind === 'conflict') {
     const files = merged.value.files.join(', ');
     return {

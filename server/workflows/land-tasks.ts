@@ -3,7 +3,7 @@
 
 import { failure, type Failure } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
-import type { GitResult, Sha } from '../git/port.ts';
+import type { GitFailure, GitResult, Sha } from '../git/port.ts';
 import {
   endLanding,
   type LandingRow,
@@ -14,7 +14,7 @@ import {
   writeLine,
 } from '../store/port.ts';
 import { runGate } from './gate.ts';
-import { orElse } from './git-trouble.ts';
+import { gitFailed, orElse, whileAway } from './git-trouble.ts';
 import { returnLanding } from './landing-returns.ts';
 import { type Candidate, type Merged, type Moved, nothingBuilt } from './landing-candidate.ts';
 import { isLanding, landedBefore } from './landing-rows.ts';
@@ -56,7 +56,7 @@ class Landing {
   readonly #engine: Engine;
   readonly #run: DurableRun<Tx>;
   readonly #input: LandInput;
-  readonly #owned: GitResult<void>;
+  #owned: GitResult<void>;
 
   constructor(engine: Engine, run: DurableRun<Tx>, input: LandInput, owned: GitResult<void>) {
     this.#engine = engine;
@@ -74,9 +74,15 @@ class Landing {
       ...present.map((row) => this.#engine.switchboard.stopSignal(row.task_id)),
     ]);
     const candidate = await this.#run.step(`verified:${path}`, () =>
-      orElse<Candidate>(
-        () => this.#build(present, stop),
-        (problem) => ({ ...nothingBuilt, problem }),
+      whileAway(
+        this.#engine,
+        stop,
+        () =>
+          orElse<Candidate>(
+            () => this.#build(present, stop),
+            (problem) => ({ ...nothingBuilt, problem }),
+          ),
+        (built) => built.problem,
       ),
     );
     if (candidate.problem !== null) return this.#giveBack(present, path, candidate.problem);
@@ -159,11 +165,12 @@ class Landing {
   }
 
   async #build(rows: readonly LandingRow[], stop: AbortSignal): Promise<Candidate> {
-    const problem = (message: string): Candidate => ({
+    const problem = (found: GitFailure): Candidate => ({
       ...nothingBuilt,
-      problem: failure('git_failed', message),
+      problem: gitFailed(found),
     });
-    if (!this.#owned.ok) return problem(this.#owned.error.message);
+    if (!this.#owned.ok) this.#owned = await this.#engine.git.ownLine(this.#input.line);
+    if (!this.#owned.ok) return problem(this.#owned.error);
     const synced = await syncLine(this.#engine, this.#input.line);
     if (!synced.ok) return { ...nothingBuilt, problem: synced.error };
     const tip = synced.value;
@@ -188,7 +195,7 @@ class Landing {
         subject: `drover: ${row.task_id} ${title}`,
         trailers: [`Drover-Task: ${row.task_id}`, `Drover-Attempt: ${row.attempt}`],
       });
-      if (!result.ok) return problem(result.error.message);
+      if (!result.ok) return problem(result.error);
       if (result.value.kind === 'merged') {
         merged.push({ row, commit: result.value.commit, tree: result.value.tree });
         head = result.value.commit;
@@ -231,9 +238,15 @@ class Landing {
     const last = candidate.merged.at(-1);
     if (last === undefined) return;
     const moved = await this.#run.step(`merged:${path}`, () =>
-      orElse<Moved>(
-        () => this.#moveRef(candidate, last.commit),
-        ({ message }) => ({ kind: 'failed', message }),
+      whileAway(
+        this.#engine,
+        this.#run.signal,
+        () =>
+          orElse<Moved>(
+            () => this.#moveRef(candidate, last.commit),
+            (reason) => ({ kind: 'failed', reason }),
+          ),
+        (outcome) => (outcome.kind === 'failed' ? outcome.reason : null),
       ),
     );
     if (moved.kind === 'moved') {
@@ -244,14 +257,11 @@ class Landing {
     }
     const rows = candidate.merged.map((item) => item.row);
     if (rebuilds >= rebuildsMax || moved.kind === 'failed') {
-      await this.#giveBack(
-        rows,
-        path,
-        failure(
-          'git_failed',
-          moved.kind === 'failed' ? moved.message : 'the landing ref moves too often',
-        ),
-      );
+      const reason =
+        moved.kind === 'failed'
+          ? moved.reason
+          : failure('git_failed', 'the landing ref moves too often');
+      await this.#giveBack(rows, path, reason);
       return;
     }
     await this.land(rows, `${path}s`, rebuilds + 1);
@@ -285,7 +295,7 @@ class Landing {
     if (!moved.ok)
       return moved.error.kind === 'stale'
         ? { kind: 'again' }
-        : { kind: 'failed', message: moved.error.message };
+        : { kind: 'failed', reason: gitFailed(moved.error) };
     await git.sync();
     return { kind: 'moved' };
   }

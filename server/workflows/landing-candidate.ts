@@ -24,7 +24,7 @@ export interface Candidate {
 
 export type Moved =
   | { readonly kind: 'moved' | 'again' }
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'failed'; readonly reason: Failure };
 
 export const nothingBuilt = {
   tip: '',

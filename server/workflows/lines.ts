@@ -4,7 +4,7 @@
 import { err, failure, type Failure, ok, type Result } from '../core/failure.ts';
 import type { Sha } from '../git/port.ts';
 import { type LineRow, readLine, writeLine } from '../store/port.ts';
-import { orElse } from './git-trouble.ts';
+import { gitFailed, orElse } from './git-trouble.ts';
 import type { Engine } from './parts.ts';
 
 export function landingRef(branch: string): string {
@@ -58,7 +58,7 @@ async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>>
       await rememberLine(engine, branch, next, target);
       return ok(next);
     }
-    if (moved.error.kind !== 'stale') return err(failure('git_failed', moved.error.message));
+    if (moved.error.kind !== 'stale') return err(gitFailed(moved.error));
   }
   return err(
     failure(
@@ -106,7 +106,7 @@ async function headOnNow(engine: Engine, branch: string, tip: Sha): Promise<Resu
   if (await engine.git.isAncestor(tip, target)) return ok(tip); // they moved since: the next look takes them in
   const subject = `drover: take in ${branch}`;
   const merged = await engine.git.merge({ tip, commit: target, subject, trailers: [] });
-  if (!merged.ok) return err(failure('git_failed', merged.error.message));
+  if (!merged.ok) return err(gitFailed(merged.error));
   return ok(merged.value.kind === 'merged' ? merged.value.commit : tip);
 }
 
@@ -267,7 +267,7 @@ async function baseContainingNow(
     subject: `drover: take in ${line.parent_branch}`,
     trailers: [],
   });
-  if (!merged.ok) return err(failure('git_failed', merged.error.message));
+  if (!merged.ok) return err(gitFailed(merged.error));
   if (merged.value.kind === 'conflict') return ok(null);
   const moved = await engine.git.updateRef(
     landingRef(branch),
@@ -275,7 +275,7 @@ async function baseContainingNow(
     tip.value,
     'drover: take in',
   );
-  if (!moved.ok) return err(failure('git_failed', moved.error.message));
+  if (!moved.ok) return err(gitFailed(moved.error));
   await followLine(engine, branch);
   return ok(merged.value.commit);
 }

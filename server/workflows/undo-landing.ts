@@ -19,7 +19,7 @@ import {
 } from '../store/port.ts';
 import { requireRoot, waitFor } from './controls.ts';
 import { runGate } from './gate.ts';
-import { orElse } from './git-trouble.ts';
+import { orElse, ownLine } from './git-trouble.ts';
 import { followLine, headOn, landingRef, syncLine } from './lines.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
@@ -144,11 +144,11 @@ export async function runUndo(
   run: DurableRun<Tx>,
   input: UndoInput,
 ): Promise<string> {
-  const owned = await engine.git.ownLine(input.line);
+  const own = await ownLine(engine, input.line);
   for (let round = 0; round < triesMax; round += 1) {
     const built = await run.step(`built:${round}`, () =>
       orElse<Built>(
-        () => buildUndo(engine, input, owned),
+        () => buildUndo(engine, input, own),
         (trouble) => ({ kind: 'failed', failure: trouble }),
       ),
     );
@@ -173,11 +173,16 @@ export async function runUndo(
   return giveUp(engine, run, input, moving, triesMax);
 }
 
-async function buildUndo(engine: Engine, input: UndoInput, owned: GitResult<void>): Promise<Built> {
+async function buildUndo(
+  engine: Engine,
+  input: UndoInput,
+  own: () => Promise<GitResult<void>>,
+): Promise<Built> {
   const failed = (message: string): Built => ({
     kind: 'failed',
     failure: failure('git_failed', message),
   });
+  const owned = await own();
   if (!owned.ok) return failed(owned.error.message);
   const tip = await syncLine(engine, input.line);
   if (!tip.ok) return { kind: 'failed', failure: tip.error };

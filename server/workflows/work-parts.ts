@@ -15,6 +15,7 @@ import {
 import { type PartOutcome, runPart } from './agent-step.ts';
 import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
+import { gitFailed, whileAway } from './git-trouble.ts';
 import type { Engine } from './parts.ts';
 import { recordPart } from './part-record.ts';
 import { isStopRequested, settleStop } from './stops.ts';
@@ -218,17 +219,24 @@ async function commitWork(
   const settings = engine.settings();
   const committed = await run.step(
     step,
-    async () =>
-      engine.git.commitLeftovers({
-        path: place.path,
-        branch: claim.branch,
-        base: place.base,
-        subject: `${part}: ${task.title}`.split(/[\r\n]/, 1)[0] ?? part,
-        trailers: [`Drover-Task: ${part}`, `Drover-Attempt: ${claim.attempt}`],
-        maxFileSize: settings.maxCommitFileSize,
-        runHooks: settings.runHooks,
-        signature: null,
-      }),
+    () =>
+      // Committed it is by the first try, and pushed by one of the next.
+      whileAway(
+        engine,
+        attempt.signal,
+        () =>
+          engine.git.commitLeftovers({
+            path: place.path,
+            branch: claim.branch,
+            base: place.base,
+            subject: `${part}: ${task.title}`.split(/[\r\n]/, 1)[0] ?? part,
+            trailers: [`Drover-Task: ${part}`, `Drover-Attempt: ${claim.attempt}`],
+            maxFileSize: settings.maxCommitFileSize,
+            runHooks: settings.runHooks,
+            signature: null,
+          }),
+        (outcome) => (outcome.ok ? null : gitFailed(outcome.error)),
+      ),
     async (tx, outcome) => {
       if (outcome.ok) await record(tx, outcome.value, task);
     },

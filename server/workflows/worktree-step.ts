@@ -14,7 +14,7 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { commandEnd } from './command-ends.ts';
-import { orElse } from './git-trouble.ts';
+import { orElse, whileAway } from './git-trouble.ts';
 import { baseContaining, branchRef, containsAll, landingRef, resultBranch } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { enterPhase } from './phases.ts';
@@ -39,9 +39,15 @@ export async function prepareWorktree(
   runRow: RunRow,
   signal: AbortSignal,
 ): Promise<PlaceOutcome> {
-  return orElse<PlaceOutcome>(
-    () => prepareNow(engine, claim, runRow, signal),
-    (trouble) => ({ kind: 'failed', failure: trouble }),
+  return whileAway(
+    engine,
+    signal,
+    () =>
+      orElse<PlaceOutcome>(
+        () => prepareNow(engine, claim, runRow, signal),
+        (trouble) => ({ kind: 'failed', failure: trouble }),
+      ),
+    (outcome) => (outcome.kind === 'failed' ? outcome.failure : null),
   );
 }
 

@@ -58,7 +58,7 @@ suite('git: whether a remote can be shared', () => {
     {
       name: 'only to be read',
       make: () => fleet.remote('config', 'daemon.receivepack', 'false'),
-      says: /does not let this machine in .*receive-pack/,
+      says: /does not let this machine in .*service not enabled/,
     },
     {
       name: 'a hook refuses our refs',
@@ -133,6 +133,7 @@ suite('git: whether a remote can be shared', () => {
     ['https://tok@host/a@b.git', 'https://b.git'],
     ['https://host/x.git?token=1 failed', 'https://host/x.git failed'],
     ['ssh://git@host:22/x', 'ssh://host:22/x'],
+    ['look up ada:pw@host:22 (x)', 'look up host:22 (x)'],
     ['nothing to hide: a@b', 'nothing to hide: a@b'],
   ];
   for (const [text, hidden] of texts) {

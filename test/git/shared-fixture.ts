@@ -35,7 +35,7 @@ export interface Fleet {
   readonly url: string;
   /** Runs git in the bare repository. */
   remote(...args: readonly string[]): string;
-  remoteRef(ref: string): string | null;
+  readonly remoteRef: (ref: string) => string | null;
   clone(name: string): Clone;
   machine(name: string, options?: Partial<SharedOptions>): Promise<Machine>;
   /** A hook of the server; null takes it away. */
@@ -60,7 +60,7 @@ export async function makeFleet(kind: 'file' | 'server'): Promise<Fleet> {
   const fixture = makeFixture();
   const bare = join(fixture.home, 'shared.git');
   fixture.gitIn(fixture.home, 'clone', '-q', '--bare', fixture.root, bare);
-  fixture.gitIn(bare, 'config', 'core.logAllRefUpdates', 'true');
+  fixture.gitIn(bare, 'config', 'core.logAllRefUpdates', 'always');
   const port = kind === 'server' ? await freePort() : 0;
   const server = kind === 'server' ? gitServer(fixture, port) : null;
   await server?.start();

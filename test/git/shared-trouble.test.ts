@@ -111,7 +111,7 @@ suite('git: a server that goes and comes', () => {
       { pausesMs: [100, 300, 1_000, 2_000, 4_000] },
       {
         elsewhere: ({ args }) => {
-          if (args.includes('fetch') || args.includes('push')) tries += 1;
+          if (args.includes('fetch') || args.includes('ls-remote')) tries += 1;
           if (tries === count) void server().start();
           if (tries >= count) tries = -1_000;
           return null;

@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { kindOf, leftoversOf, type Task, valueOf } from './fixture.ts';
-import { type Clone, commitOn, type Fleet, type Machine, makeFleet } from './shared-fixture.ts';
+import {
+  type Clone,
+  commitOn,
+  type Fleet,
+  type Machine,
+  makeFleet,
+  openMachine,
+} from './shared-fixture.ts';
 
 const land = 'refs/drover/land/main';
 const main = 'refs/heads/main';
@@ -239,6 +246,88 @@ for (const kind of ['file', 'server'] as const) {
       await one.shared.settled();
       assert.equal(fleet.remoteRef(ref ?? ''), one.git('rev-parse', ref ?? ''));
       assert.deepEqual(one.reports, []);
+    });
+
+    test('what never is committed, or is ignored, does not leave the machine', async () => {
+      const files = [
+        ['.env', 'K=1'],
+        ['out/x.log', 'x'],
+      ] as const;
+      for (const [index, [file, text]] of files.entries()) {
+        const task = await begin(one, `t-${index}`);
+        fleet.fixture.write(join(one.root, '.gitignore'), '*.log\n');
+        fleet.fixture.write(join(task.path, file), text);
+        fleet.fixture.write(join(task.path, 'fine.txt'), text);
+        const ref = valueOf(await one.shared.rescue(task.path, `t-${index}/1`)) ?? '';
+        await one.shared.settled();
+        assert.notEqual(one.git('rev-parse', ref), '');
+        assert.equal(fleet.remoteRef(ref), null);
+      }
+    });
+
+    test('a secret that an agent has committed stays here, which is reported', async () => {
+      const task = await begin(one, 't-1');
+      fleet.fixture.write(join(task.path, '.env'), 'K=1\n');
+      fleet.fixture.gitIn(task.path, 'add', '-f', '.env');
+      fleet.fixture.gitIn(
+        task.path,
+        '-c',
+        'user.name=a',
+        '-c',
+        'user.email=a@b',
+        'commit',
+        '-qm',
+        'oops',
+      );
+      const done = valueOf(await one.shared.commitLeftovers(leftoversOf(task)));
+      assert.deepEqual(done.held, ['.env']);
+      assert.equal(fleet.remoteRef(`refs/heads/${task.branch}`), null);
+      assert.match(
+        one.reports.join('\n'),
+        /\.env must not leave this machine: drover\/t-1\/1 is not pushed/,
+      );
+    });
+
+    test('a landing costs the fetch of its work and two pushes, and the first one takes the line', async () => {
+      const started: string[] = [];
+      const elsewhere = ({ args }: { readonly args: readonly string[] }): null => {
+        started.push(args.find((arg) => /^[a-z]+(?:-[a-z]+)*$/.test(arg)) ?? '');
+        return null;
+      };
+      const { shared: git } = await openMachine(
+        fleet.fixture,
+        one,
+        'one',
+        { freshMs: 60_000 },
+        { elsewhere },
+      );
+      let tip = base;
+      valueOf(await git.updateRef(land, base, null, 'begin'));
+      const landings = [];
+      for (const id of ['t-1', 't-2']) {
+        const commit = await work(two, id, `${id}.txt`);
+        started.length = 0;
+        valueOf(await git.ownLine('main'));
+        assert.equal(await git.readRef(land), tip);
+        assert.equal(await git.readRef(main), tip);
+        const merged = valueOf(await git.merge({ tip, commit, subject: 's', trailers: [] }));
+        assert.ok(merged.kind === 'merged');
+        valueOf(await git.updateRef(land, merged.commit, tip, 'drover: land', 'owner'));
+        tip = merged.commit;
+        assert.equal(await git.readRef(land), tip);
+        const followed = valueOf(await git.follow(main, tip, 'fast-forward'));
+        assert.deepEqual(followed, { kind: 'followed', sha: tip });
+        assert.equal(await git.readRef('refs/heads/drover/results/main'), null);
+        landings.push([...started]);
+      }
+      const network = landings.map((names) =>
+        names.filter((name) => ['fetch', 'push', 'ls-remote'].includes(name)),
+      );
+      assert.deepEqual(network, [
+        ['fetch', 'push', 'fetch', 'push', 'push'],
+        ['fetch', 'push', 'push'],
+      ]);
+      assert.ok((landings[1]?.length ?? 99) <= 10, landings[1]?.join(' '));
     });
 
     test('a commit that no ref of the remote names is fetched, and one that is nowhere is no trouble', async () => {

@@ -46,12 +46,6 @@ export class Looks {
     else this.#attempts.values.set(ref, value);
   }
 
-  /** Nothing that was seen before counts any more. */
-  forget(): void {
-    this.#seen.clear();
-    this.#attempts = null;
-  }
-
   /** Present values of exactly these refs, without their objects. */
   async exactly(refs: readonly string[]): Promise<GitResult<ReadonlyMap<string, Sha>>> {
     const listed = await this.#remote.list([], refs);
@@ -72,24 +66,18 @@ export class Looks {
   }
 
   #look(key: string, refs: readonly string[]): Promise<GitResult<void>> {
-    const waiting = this.#waiting.get(key);
-    if (waiting !== undefined) return waiting;
-    const { context } = this.#remote;
-    const mine = context.inTurn(`look ${key}`, async () => {
-      this.#waiting.delete(key);
+    return this.#alone(key, async () => {
       const atMs = Date.now();
       const fetched = await this.#remote.fetch(fetchPatterns(refs), ['--prune']);
       if (!fetched.ok) return fetched;
       for (const ref of refs) {
-        const value = await readRef(context, privateRef(ref));
+        const value = await readRef(this.#remote.context, privateRef(ref));
         const since = this.#seen.get(ref);
         // A push of ours that ended meanwhile knows more.
         if (since === undefined || since.atMs <= atMs) this.#remember(ref, { value, atMs });
       }
       return fetched;
     });
-    this.#waiting.set(key, mine);
-    return mine;
   }
 
   /** All branches of attempts by one process: a sweep asks for thousands of them, one after the other. */
@@ -98,11 +86,24 @@ export class Looks {
     if (known !== null && Date.now() - known.atMs < this.#freshMs) {
       return ok(known.values.get(ref) ?? null);
     }
-    const atMs = Date.now();
-    const listed = await this.#remote.list(['--heads'], [attemptPattern]);
-    if (!listed.ok) return listed;
-    const values = parseListing(listed.value);
-    this.#attempts = { atMs, values };
-    return ok(values.get(ref) ?? null);
+    const listed = await this.#alone(attemptPattern, async () => {
+      const atMs = Date.now();
+      const done = await this.#remote.list(['--heads'], [attemptPattern]);
+      if (!done.ok) return done;
+      this.#attempts = { atMs, values: parseListing(done.value) };
+      return ok(undefined);
+    });
+    return listed.ok ? ok(this.#attempts?.values.get(ref) ?? null) : listed;
+  }
+
+  #alone(key: string, look: () => Promise<GitResult<void>>): Promise<GitResult<void>> {
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined) return waiting;
+    const mine = this.#remote.context.inTurn(`look ${key}`, () => {
+      this.#waiting.delete(key);
+      return look();
+    });
+    this.#waiting.set(key, mine);
+    return mine;
   }
 }

@@ -50,10 +50,12 @@ export async function pushChanges(
     const other = left.find(({ ref, old }) => (found.value.get(ref) ?? null) !== old);
     if (other !== undefined) return { kind: 'stale', ref: other.ref, found: found.value };
     const refused = refusals.find((refusal) => !refusal.isStale && !isPassingRefusal(refusal));
-    if (refused !== undefined) {
-      return { kind: 'trouble', failure: refusedFailure(refused, output, remote.name) };
+    const last = passing < passingMax ? undefined : refusals[0];
+    const final = refused ?? last;
+    if (final !== undefined) {
+      return { kind: 'trouble', failure: refusedFailure(final, output, remote.name) };
     }
-    if (isAnswer && passing < passingMax) {
+    if (isAnswer) {
       passing += 1;
       tries -= 1;
       await delay(passing * passingPauseMs);

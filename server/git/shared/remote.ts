@@ -24,7 +24,7 @@ export interface Remote {
   readonly name: string;
   readonly pausesMs: readonly number[];
   readonly context: RepositoryContext;
-  /** One at a time in this process, because fetches write refs; repeated while the remote is away. */
+  /** Repeated while the remote is away. */
   fetch(refspecs: readonly string[], options: readonly string[]): Promise<GitResult<void>>;
   /** One try, whatever comes of it. */
   push(
@@ -56,9 +56,11 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
   const pushes = new Semaphore(pushesMax);
   const run = (args: readonly string[]): Promise<GitOutput> =>
     context.git([...networkSettings, ...args], { env: context.networkVariables, timeoutMs });
+  // In turn, since fetches write refs, and so that a remote that hangs does not take all the places for git processes;
+  // pauses are outside of it.
   const again = async (args: readonly string[], doing: string): Promise<GitResult<GitOutput>> => {
     for (let tries = 0; ; tries += 1) {
-      const output = await run(args);
+      const output = await context.inTurn('fetch', () => run(args));
       if (output.code === 0) return ok(output);
       const failure = remoteFailure(output, remote, doing);
       const pauseMs = pausesMs[tries];
@@ -70,24 +72,21 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
     name: remote,
     pausesMs,
     context,
-    fetch: (refspecs, extra) =>
-      context.inTurn('fetch', async () => {
-        const args = [...fetchSettings, 'fetch', ...fetchArguments, ...extra];
-        const done = await again([...args, remote, ...refspecs], `fetch from ${remote}`);
-        return done.ok ? ok(undefined) : done;
-      }),
+    fetch: async (refspecs, extra) => {
+      const args = [...fetchSettings, 'fetch', ...fetchArguments, ...extra, remote, ...refspecs];
+      const done = await again(args, `fetch from ${remote}`);
+      return done.ok ? ok(undefined) : done;
+    },
     push: (refspecs, extra, urgent) =>
       pushes.run(
         () => run([...pushSettings, 'push', ...pushArguments, ...extra, remote, ...refspecs]),
         urgent,
       ),
-    // In turn with fetches: a remote that hangs must not take all the places for git processes.
-    list: (extra, patterns) =>
-      context.inTurn('fetch', async () => {
-        const args = ['ls-remote', '-q', '--refs', ...extra, remote, ...patterns];
-        const done = await again(args, `look at ${remote}`);
-        return done.ok ? ok(done.value.stdout.toString('utf8')) : done;
-      }),
+    list: async (extra, patterns) => {
+      const args = ['ls-remote', '-q', '--refs', ...extra, remote, ...patterns];
+      const done = await again(args, `look at ${remote}`);
+      return done.ok ? ok(done.value.stdout.toString('utf8')) : done;
+    },
   };
 }
 

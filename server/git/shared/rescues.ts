@@ -1,5 +1,9 @@
 // Rescue refs are this machine's own; they are pushed as well, after the fact and together, so that others find them.
+// What holds files that are never committed, or that git is told to ignore, stays on this machine.
 
+import type { RepositoryContext } from '../context.ts';
+import { isHeldFileName } from '../held-files.ts';
+import { shown, splitZero, zeroEnded } from '../paths.ts';
 import type { Sha } from '../port.ts';
 import { readRef } from '../refs.ts';
 import { pushChanges, type PushParts } from './pushes.ts';
@@ -40,7 +44,9 @@ export class RescuePushes {
       const changes: { ref: string; next: Sha; old: null }[] = [];
       for (const ref of new Set(refs)) {
         const next = await readRef(context, ref);
-        if (next !== null) changes.push({ ref, next, old: null });
+        if (next !== null && (await mayBeShared(context, next))) {
+          changes.push({ ref, next, old: null });
+        }
       }
       if (changes.length === 0) continue;
       const pushed = await pushChanges(this.#parts, changes);
@@ -49,4 +55,21 @@ export class RescuePushes {
       }
     }
   }
+}
+
+/** False also when it cannot be told. */
+async function mayBeShared(context: RepositoryContext, commit: Sha): Promise<boolean> {
+  // Every commit that the remote does not have, against each of its parents: what was staged is one of them.
+  const args = ['log', '-m', '--root', '--format=', '-z', '--name-only', '--no-renames'];
+  const known = ['--not', '--glob=refs/drover/shared/*', '--remotes'];
+  const changed = await context.git([...args, '--diff-filter=d', commit, ...known, '--']);
+  if (changed.code !== 0) return false;
+  const paths = splitZero(changed.stdout).filter((path) => path.length > 0);
+  if (paths.some((path) => isHeldFileName(shown(path)))) return false;
+  if (paths.length === 0) return true;
+  const ignored = await context.git(['check-ignore', '-q', '-z', '--stdin', '--no-index'], {
+    input: zeroEnded(paths),
+  });
+  // 1: none of them is ignored.
+  return ignored.code === 1 && ignored.problem === null;
 }

@@ -10,6 +10,7 @@ const maxWords = 600;
 export function withoutCredentials(text: string): string {
   return text
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s'"]*@/giu, '$1')
+    .replace(/[^\s/@:'"]+:[^\s@'"]+@/gu, '')
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/[^\s'"?]*)\?[^\s'"]*/giu, '$1');
 }
 
@@ -56,6 +57,13 @@ const forbidden =
 /** Trouble between this machine and the remote; `doing` completes "Git could not …". */
 export function remoteFailure(output: GitOutput, remote: string, doing: string): GitFailure {
   const plain = failureOf(output, doing);
+  if (output.problem === 'timeout') {
+    return {
+      ...plain,
+      message: `${plain.message} The remote ${remote} may be away.`,
+      isAway: true,
+    };
+  }
   if (output.problem !== null || plain.kind === 'locked' || plain.kind === 'disk_full') {
     return { ...plain, message: withoutCredentials(plain.message) };
   }
@@ -87,7 +95,10 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
       false,
     );
   }
-  return say(`Git could not ${doing}: the remote ${remote} is away`, '.', true);
+  return {
+    ...say(`Git could not ${doing}: the remote ${remote} is away`, '.', true),
+    isAway: true,
+  };
 }
 
 /** The server has looked at the push and does not want it. */
@@ -113,7 +124,7 @@ export function reasonOf(stderr: string): string {
   const lines = stderr
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:/iu.test(line))
+    .filter((line) => /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:|errno=/iu.test(line))
     .filter((line) => !/failed to push some refs|^remote:$/u.test(line));
   const text = lines.length > 0 ? lines.join(' ') : stderr.trim().replace(/\s+/gu, ' ');
   return withoutCredentials(text).slice(0, maxWords) || 'it gave no reason';
