@@ -1,4 +1,4 @@
-// The long run of random schedules: `node test/fleet/run-schedules.ts --seeds 20 --from 1 [--cut 30s]`, a line per seed.
+// The long run of random schedules: `node test/fleet/run-schedules.ts --seeds 20 --from 1 [--cut 30] [--verbose] [--keep]`, a line per seed.
 
 import { parseArgs } from 'node:util';
 import { describeAction, makeSchedule, runSchedule, scheduleOptions } from './schedules.ts';
@@ -9,6 +9,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '20' },
     from: { type: 'string', default: '1' },
     cut: { type: 'string', default: '30' },
+    verbose: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
@@ -17,15 +18,22 @@ const count = Number(values.seeds);
 const cutMs = Number.parseFloat(values.cut) * 1_000;
 
 let failed = 0;
-for (let seed = from; seed < from + count; seed += 1) {
+let ran = 0;
+let isStopped = false;
+// The one that runs is brought to its end: nothing is left behind.
+process.once('SIGINT', () => (isStopped = true));
+process.once('SIGTERM', () => (isStopped = true));
+for (let seed = from; seed < from + count && !isStopped; seed += 1) {
+  ran += 1;
   const schedule = makeSchedule(seed, cutMs);
   const beginMs = Date.now();
   const fleet = await makeFleet(scheduleOptions);
   let isGood = false;
   const seconds = (): string => `${((Date.now() - beginMs) / 1_000).toFixed(0)} s`;
   try {
-    const { landedFrom, doubledRuns } = await runSchedule(fleet, schedule);
+    const { landedFrom, doubledRuns, done } = await runSchedule(fleet, schedule);
     isGood = true;
+    if (values.verbose) console.log(done.map((line) => `  ${line}`).join('\n'));
     const places = [...landedFrom].map(([name, landed]) => `${name} ${landed}`).join(', ');
     console.log(`seed ${seed}: good, ${seconds()}, ${places}, ${doubledRuns} doubled runs`);
   } catch (error) {
@@ -39,5 +47,5 @@ for (let seed = from; seed < from + count; seed += 1) {
     console.log(`seed ${seed}: the end: ${String(error)}`);
   });
 }
-console.log(`schedules: ${count - failed} passed, ${failed} failed`);
+console.log(`schedules: ${ran - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { isProcessAlive } from '../e2e/support/processes.ts';
-import { tail } from '../e2e/support/run-program.ts';
+import { type RunningProgram, tail } from '../e2e/support/run-program.ts';
 import { assertFleetDone } from './support/checks.ts';
 import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
 import type { Fleet } from './support/fleet.ts';
@@ -158,6 +158,7 @@ class Stage {
   readonly done: string[] = [];
   readonly happened = new Set<Action>();
   #isOver = false;
+  #crashing: RunningProgram | null = null;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
@@ -173,11 +174,12 @@ class Stage {
     const machine = this.#fleet.machine(name);
     await machine.expect(0, ['init']);
     await machine.startWorker(args, env);
+    this.#crashing = machine.worker();
   }
 
   async perform(action: Action): Promise<void> {
     if (action.kind === 'landing-merged') {
-      const worker = this.#fleet.machine(action.machine).worker();
+      const worker = this.#crashing;
       await worker?.ended;
       if (this.#isOver) return;
     } else if (!(await this.#reached(action.at))) return;
@@ -190,17 +192,21 @@ class Stage {
     const { gitServer } = this.#fleet;
     switch (action.kind) {
       case 'kill': {
-        await this.#fleet.machine(action.machine).kill();
+        const machine = this.#fleet.machine(action.machine);
+        const worker = machine.worker();
+        await machine.kill();
         await pause(action.backMs);
-        return this.#startAgain(action.machine);
+        return this.#startAgain(action.machine, worker);
       }
       case 'cut':
         return this.#cutOff(this.#fleet.machine(action.machine), action.backMs);
       case 'freeze':
         return this.#freeze(action.machine, action.backMs);
-      case 'drain':
-        this.#fleet.machine(action.machine).signalWorker('SIGTERM');
-        return this.#startAgain(action.machine);
+      case 'drain': {
+        const machine = this.#fleet.machine(action.machine);
+        machine.signalWorker('SIGTERM');
+        return this.#startAgain(action.machine, machine.worker());
+      }
       case 'postgres':
         return this.#fleet.restartPostgres(action.how);
       case 'git-server':
@@ -215,7 +221,7 @@ class Stage {
           return true;
         });
       case 'landing-merged':
-        return this.#startAgain(action.machine);
+        return this.#startAgain(action.machine, this.#crashing);
     }
   }
 
@@ -240,9 +246,11 @@ class Stage {
     const owner = (from: string) => machines.find(({ host }) => host.address === from);
     const stop = new AbortController();
     const watching = setInterval(() => this.#isOver && stop.abort(), lookEveryMs);
+    let worker: RunningProgram | null = null;
     const address = await gitServer
       .atNextLanding((from) => {
         const machine = owner(from);
+        worker = machine?.worker() ?? null;
         return machine !== undefined && act(machine);
       }, stop.signal)
       .finally(() => clearInterval(watching));
@@ -251,14 +259,13 @@ class Stage {
     this.done.push(`it was ${machine.name}`);
     if (action.kind === 'landing-cut') return this.#cutOff(machine, action.backMs);
     // The command that runs the epic starts its backend again by itself; nobody does that for a worker.
-    if (scheduleWorkers.includes(machine.name)) await this.#startAgain(machine.name);
+    if (scheduleWorkers.includes(machine.name)) await this.#startAgain(machine.name, worker);
   }
 
-  async #startAgain(name: string): Promise<void> {
+  /** `ended`: the one that this action has ended; another action may have had the same wish. */
+  async #startAgain(name: string, ended: RunningProgram | null): Promise<void> {
     const machine = this.#fleet.machine(name);
-    const ended = machine.worker();
     await ended?.ended.catch(() => undefined);
-    // Two actions may have ended the same one.
     if (machine.worker() !== ended) return;
     await machine.startWorker(['--agents', String(agentsPerMachine)]);
     this.done.push(`started again: ${name}`);
