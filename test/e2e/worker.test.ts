@@ -90,7 +90,9 @@ suite('drover worker', function () {
 
     const [first, second] = [await here.add('One'), await here.add('Two')];
     const third = await here.add('Three', '--label', 'needs:tape');
-    await here.expect(0, ['run', '--detach', '--workers', '3']);
+    const run = await here.drover(['run', '--detach', '--workers', '3']);
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout + run.stderr, new RegExp(`${third}: It needs a machine with "tape"`));
     const begun = await note(worker, 'begun', ({ task_id: id }) => id === first);
     assert.deepEqual([begun.title, begun.attempt, begun.agent], ['One', 1, 'command']);
     await note(worker, 'begun', ({ task_id: id }) => id === second);
@@ -100,7 +102,9 @@ suite('drover worker', function () {
       ['atlas', 'working', 2, 2, ['gpu']],
     );
     assert.equal((await here.task(first)).machine, 'atlas');
-    assert.match(await here.expect(0, ['status']), /MACHINE.*\n.*atlas/);
+    const status = await here.expect(0, ['status']);
+    assert.match(status, /MACHINE.*\n.*atlas/);
+    assert.match(status, /Machines: atlas 2\/2\n/);
     assert.match(await here.expect(0, ['show', first]), /machine: atlas/);
     assert.match(
       await here.expect(0, ['why', third]),
@@ -123,6 +127,7 @@ suite('drover worker', function () {
     assert.equal((await machines(here))[0]?.state, 'left');
     assert.equal(here.backendPid(), null);
     assert.equal((await here.task(third)).status, 'ready');
+    assert.match(await here.expect(0, ['why', third]), /nothing runs now|No machine/);
   });
 
   test('a second signal gives back what is at work: no attempt is used, the next one goes on', async () => {
