@@ -110,7 +110,9 @@ suite('drover worker', function () {
       await here.expect(0, ['why', third]),
       /needs a machine with "tape", and none has "tape" \(atlas has gpu\)/,
     );
-    assert.match(await here.expect(0, ['doctor']), /machine atlas: working, 2 of 2 agents at work/);
+    const doctor = await here.expect(0, ['doctor']);
+    assert.match(doctor, /machine atlas: working, 2 of 2 agents at work/);
+    assert.match(doctor, /ok {7}fleet remote: origin: can be read, and takes pushes/);
 
     worker.signal('SIGTERM');
     const draining = await note(worker, 'draining');
@@ -224,6 +226,12 @@ suite('drover worker', function () {
       assert.equal(code, 3, stderr);
       assert.match(stderr, words);
       assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    }
+    here.git('remote', 'remove', 'origin');
+    for (const command of ['worker', 'doctor']) {
+      const { code, stdout, stderr } = await here.drover([command]);
+      assert.equal(code, 3, stdout + stderr);
+      assert.match(stdout + stderr, /no remote named origin: run "git remote add origin/);
     }
     const nobody = createServer().listen(0, '127.0.0.1');
     await once(nobody, 'listening');
