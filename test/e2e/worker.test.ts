@@ -175,6 +175,26 @@ suite('drover worker', function () {
     assert.equal((await here.task(id)).attempts, 0);
   });
 
+  test('says that the database is away, and goes on when it is back', async () => {
+    const { here, door } = await fleet();
+    here.write('repo/.drover.toml', `${here.read('repo/.drover.toml')}[nobody]\nknows = 1\n`);
+    const worker = here.start(['worker', '--json']);
+    const { message } = await note(worker, 'warning');
+    assert.match(message, /unknown key `nobody\.knows`/);
+    await note(worker, 'ready');
+    await server.stop('SIGKILL');
+    const trouble = await note(worker, 'trouble');
+    assert.match(trouble.message, /127\.0\.0\.1|connection/i);
+    await server.start();
+    const id = await here.add('One');
+    await here.expect(0, ['run', '--detach']);
+    await note(worker, 'begun', ({ task_id: one }) => one === id);
+    door.open();
+    await eventually('it has landed', async () => (await here.task(id)).status === 'completed');
+    worker.signal('SIGTERM');
+    assert.equal((await worker.ended).code, 0);
+  });
+
   test('the start script of the containers makes a clone of its own, and works in it', async () => {
     const { here, door } = await fleet();
     const place = join(here.folder, 'home', 'project');
