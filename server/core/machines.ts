@@ -56,6 +56,9 @@ export function whyNoMachine(
     return `${those} are draining and start nothing new (${listed(suited, ({ name }) => name)}); start "drover worker" again on one.`;
   }
   if (working.some(({ busy, room }) => busy < room)) return null;
+  if (working.every(({ busy, room, note }) => busy === 0 && room === 0 && note === null)) {
+    return `${those} take no agents ([fleet] agents = 0: ${listed(working, ({ name }) => name)}); start "drover worker" on one that does.`;
+  }
   const places = listed(working, placeOf);
   return `${those} are full (${places}); it starts when one has room.`;
 }

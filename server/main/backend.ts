@@ -15,10 +15,11 @@ import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/keep-following.ts';
 import { hearFromElsewhere } from '../workflows/words-from-elsewhere.ts';
 import { agentDoor } from './agent-tools.ts';
-import { composeEngine, type EngineHost, openProject, type Project } from './compose.ts';
+import { composeEngine, type EngineHost, maskOf, openProject, type Project } from './compose.ts';
 import { type SettingFlags } from './live-settings.ts';
 import { allHandlers, feedOf } from './handlers.ts';
 import { MachinePulse } from './machine-pulse.ts';
+import { tellTroubles } from './worker-troubles.ts';
 import { WorkerWatch } from './worker-watch.ts';
 import { adoptWorktrees, throwAwayOld } from './upkeep.ts';
 
@@ -44,6 +45,10 @@ export async function runBackend(options: BackendOptions): Promise<void> {
     report: (error, where) => report(error, where),
   });
   report = backendLog(project);
+  if (wish !== undefined) {
+    const mask = (text: string): string => maskOf(project.live)(text);
+    report = tellTroubles(report, wish.tell, { mask, nowMs: () => Date.now() });
+  }
   const lock = acquireExclusive(project.places.lock);
   if (lock === null) {
     await project.close();

@@ -51,7 +51,9 @@ export async function doctor(root: string | null): Promise<Doctor> {
   checks.push(databaseCheck(placesOf(root, live.settings.databasePath).database));
   const { fleetDatabaseUrl } = live.settings;
   if (fleetDatabaseUrl !== null) {
-    checks.push(...(await fleetChecks(fleetDatabaseUrl, live.settings.fleet.takeOverAfterMs)));
+    const { takeOverAfterMs, remote } = live.settings.fleet;
+    checks.push(...(await fleetChecks(fleetDatabaseUrl, takeOverAfterMs)));
+    checks.push(...(await fleetRemoteCheck(root, remote)));
   }
   if (live.loaded.problems.length === 0) checks.push(await agentCheck(live, root));
   checks.push(gateCheck(live));
@@ -142,6 +144,21 @@ async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readon
   const { checkPostgres } = await import('../store/postgres/check.ts');
   const { ok, message, machines } = await checkPostgres(url, takeOverAfterMs);
   return [{ name: 'fleet database', ok, message }, ...machines.map(machineCheck)];
+}
+
+/** Pushes and removes a ref of its own: whether a remote takes pushes is not known before. */
+async function fleetRemoteCheck(root: string, remote: string): Promise<readonly Check[]> {
+  const name = 'fleet remote';
+  const opened = await openGitAdapter().open(root);
+  // Said already.
+  if (!opened.ok) return [];
+  const { checkRemote } = await import('../git/shared/check.ts');
+  const checked = await checkRemote(opened.value, { remote, machineId: 'doctor' });
+  return [
+    checked.ok
+      ? { name, ok: true, message: `${remote}: can be read, and takes pushes` }
+      : { name, ok: false, message: checked.error.message },
+  ];
 }
 
 function machineCheck(machine: MachineView): Check {

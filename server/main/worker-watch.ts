@@ -34,6 +34,7 @@ export class WorkerWatch {
   #givenBack: readonly string[] = [];
   #looking: Promise<void> = Promise.resolve();
   #isAsked = false;
+  #hasLooked = false;
   #isOver = false;
   readonly #stops: (() => void)[] = [];
 
@@ -55,12 +56,10 @@ export class WorkerWatch {
     const database = fleet?.shown ?? '';
     const facts = { machine: name, id: machineId, labels, agents, database, remote };
     this.#tell({ type: 'ready', ...facts, version: droverVersion });
-    for (const work of await machineWork(store.db, machineId, handedOver)) {
-      if (work.isAtWork) this.#begun(work);
-    }
     this.#stops.push(store.feed.onAppend(() => this.#look()));
     const timer = setInterval(() => this.#look(), lookAgainMs);
     this.#stops.push(() => clearInterval(timer));
+    this.#look();
   }
 
   /** After the last agent has ended. */
@@ -93,6 +92,12 @@ export class WorkerWatch {
 
   async #lookOnce(): Promise<void> {
     const { store, machineId } = this.#worker.project;
+    if (!this.#hasLooked) {
+      // What an earlier life has left at work here.
+      const works = await machineWork(store.db, machineId, handedOver);
+      this.#hasLooked = true;
+      for (const work of works) if (work.isAtWork) this.#begun(work);
+    }
     for (let isMore = true; isMore && !this.#isOver;) {
       const events = await store.feed.read({ after: this.#seq, limit: pageSize });
       const touched = new Set(events.flatMap((event) => event.task_id ?? []));

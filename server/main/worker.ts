@@ -16,5 +16,8 @@ export async function runWorker(wish: WorkerWish): Promise<void> {
       'DBOS_SYSTEM_DATABASE_URL is not set: a worker needs the PostgreSQL that its fleet shares, as postgresql://drover@db.example:5432/drover.',
     );
   }
+  for (const { message } of loaded.warnings) {
+    wish.tell({ type: 'warning', at_ms: Date.now(), message });
+  }
   await runBackend({ root: wish.root, worker: wish });
 }

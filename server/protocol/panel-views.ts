@@ -106,6 +106,7 @@ export interface PreflightCheck {
     | 'setup'
     | 'disk'
     | 'checkout'
+    | 'machines'
     | 'width';
   readonly outcome: 'ok' | 'note' | 'warning' | 'error';
   /** A sentence: what was found. */

@@ -166,6 +166,8 @@ export interface StatusSnapshot {
   readonly stuck: readonly StuckView[];
   readonly questions: readonly QuestionView[];
   readonly holds: readonly HoldView[];
+  /** Of a fleet, as `machines.list` tells them; absent where there is one machine only, and on the boards of panels. */
+  readonly machines?: readonly MachineView[];
 }
 
 /** One record of the numbered feed: `events --json`. */

@@ -42,6 +42,16 @@ export type WorkerNote =
       /** Still at work here. */
       readonly tasks: readonly string[];
     }
+  | {
+      /** Something failed and is tried again, or left: the backend's log has all of it. */
+      readonly type: 'trouble';
+      readonly at_ms: number;
+      /** What was done. */
+      readonly where: string;
+      readonly message: string;
+    }
+  /** A setting that means nothing, and the like. */
+  | { readonly type: 'warning'; readonly at_ms: number; readonly message: string }
   | { readonly type: 'giving_back'; readonly at_ms: number; readonly tasks: readonly string[] }
   | { readonly type: 'over'; readonly at_ms: number; readonly given_back: readonly string[] };
 

@@ -90,7 +90,9 @@ suite('drover worker', function () {
 
     const [first, second] = [await here.add('One'), await here.add('Two')];
     const third = await here.add('Three', '--label', 'needs:tape');
-    await here.expect(0, ['run', '--detach', '--workers', '3']);
+    const run = await here.drover(['run', '--detach', '--workers', '3']);
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout + run.stderr, new RegExp(`${third}: It needs a machine with "tape"`));
     const begun = await note(worker, 'begun', ({ task_id: id }) => id === first);
     assert.deepEqual([begun.title, begun.attempt, begun.agent], ['One', 1, 'command']);
     await note(worker, 'begun', ({ task_id: id }) => id === second);
@@ -100,13 +102,17 @@ suite('drover worker', function () {
       ['atlas', 'working', 2, 2, ['gpu']],
     );
     assert.equal((await here.task(first)).machine, 'atlas');
-    assert.match(await here.expect(0, ['status']), /MACHINE.*\n.*atlas/);
+    const status = await here.expect(0, ['status']);
+    assert.match(status, /MACHINE.*\n.*atlas/);
+    assert.match(status, /Machines: atlas 2\/2\n/);
     assert.match(await here.expect(0, ['show', first]), /machine: atlas/);
     assert.match(
       await here.expect(0, ['why', third]),
       /needs a machine with "tape", and none has "tape" \(atlas has gpu\)/,
     );
-    assert.match(await here.expect(0, ['doctor']), /machine atlas: working, 2 of 2 agents at work/);
+    const doctor = await here.expect(0, ['doctor']);
+    assert.match(doctor, /machine atlas: working, 2 of 2 agents at work/);
+    assert.match(doctor, /ok {7}fleet remote: origin: can be read, and takes pushes/);
 
     worker.signal('SIGTERM');
     const draining = await note(worker, 'draining');
@@ -123,6 +129,7 @@ suite('drover worker', function () {
     assert.equal((await machines(here))[0]?.state, 'left');
     assert.equal(here.backendPid(), null);
     assert.equal((await here.task(third)).status, 'ready');
+    assert.match(await here.expect(0, ['why', third]), /nothing runs now|No machine/);
   });
 
   test('a second signal gives back what is at work: no attempt is used, the next one goes on', async () => {
@@ -166,6 +173,26 @@ suite('drover worker', function () {
     assert.deepEqual((await note(worker, 'giving_back')).tasks, [id]);
     assert.equal((await worker.ended).code, 2);
     assert.equal((await here.task(id)).attempts, 0);
+  });
+
+  test('says that the database is away, and goes on when it is back', async () => {
+    const { here, door } = await fleet();
+    here.write('repo/.drover.toml', `${here.read('repo/.drover.toml')}[nobody]\nknows = 1\n`);
+    const worker = here.start(['worker', '--json']);
+    const { message } = await note(worker, 'warning');
+    assert.match(message, /unknown key `nobody\.knows`/);
+    await note(worker, 'ready');
+    await server.stop('SIGKILL');
+    const trouble = await note(worker, 'trouble');
+    assert.match(trouble.message, /127\.0\.0\.1|connection/i);
+    await server.start();
+    const id = await here.add('One');
+    await here.expect(0, ['run', '--detach']);
+    await note(worker, 'begun', ({ task_id: one }) => one === id);
+    door.open();
+    await eventually('it has landed', async () => (await here.task(id)).status === 'completed');
+    worker.signal('SIGTERM');
+    assert.equal((await worker.ended).code, 0);
   });
 
   test('the start script of the containers makes a clone of its own, and works in it', async () => {
@@ -219,6 +246,12 @@ suite('drover worker', function () {
       assert.equal(code, 3, stderr);
       assert.match(stderr, words);
       assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    }
+    here.git('remote', 'remove', 'origin');
+    for (const command of ['worker', 'doctor']) {
+      const { code, stdout, stderr } = await here.drover([command]);
+      assert.equal(code, 3, stdout + stderr);
+      assert.match(stdout + stderr, /no remote named origin: run "git remote add origin/);
     }
     const nobody = createServer().listen(0, '127.0.0.1');
     await once(nobody, 'listening');

@@ -27,6 +27,8 @@ export async function worker(
   const tell = (note: WorkerNote): void => {
     if (note.type === 'over' && note.given_back.length > 0) code = exitCodes.left;
     if (context.json) context.printJson(note);
+    else if (note.type === 'trouble' || note.type === 'warning')
+      context.tell(plainLine(workerLine(note)));
     else context.say(plainLine(workerLine(note)));
   };
   const { env } = context.surroundings;

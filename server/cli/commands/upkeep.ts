@@ -50,7 +50,9 @@ export async function doctor(context: CommandContext): Promise<number> {
   );
   context.answer(report, [backend, ...checks].join('\n'));
   // Whoever sets up a fleet asks this in a script; what else is missing is told, as before.
-  const isUnusable = report.checks.some(({ name, ok }) => name === 'fleet database' && !ok);
+  const isUnusable = report.checks.some(
+    ({ name, ok }) => ['fleet database', 'fleet remote'].includes(name) && !ok,
+  );
   return isUnusable ? exitCodes.refused : exitCodes.done;
 }
 

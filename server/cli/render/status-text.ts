@@ -1,7 +1,7 @@
 // `drover status` for people.
 
 import { countsLine } from '../../core/format.ts';
-import type { RunView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
+import type { MachineView, RunView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
 import { wrap } from './fit.ts';
@@ -48,9 +48,29 @@ function headLines(snapshot: StatusSnapshot, { width, paint, nowMs }: TableOptio
     `${bar} ${progress} %${cost && `  ${cost}`}`,
   ];
   if (run !== null) lines.push(wrap(runLine(run, nowMs), width, '     '));
+  const machines = machinesLine(snapshot.machines ?? []);
+  if (machines !== null) lines.push(wrap(machines, width, '          '));
   const target = targetLine(snapshot);
   if (target !== null) lines.push(wrap(target, width, '        '));
   return lines;
+}
+
+/** Those that have left are no news. */
+function machinesLine(machines: readonly MachineView[]): string | null {
+  const words = machines.flatMap(({ name, state, agents, agents_max: most, heard_ago_ms: ms }) => {
+    const place = plainLine(name);
+    switch (state) {
+      case 'working':
+        return [`${place} ${agents}/${most}`];
+      case 'draining':
+        return [`${place} ${agents} draining`];
+      case 'dead':
+        return [`${place} dead for ${durationText(ms / 1000)}`];
+      case 'left':
+        return [];
+    }
+  });
+  return words.length === 0 ? null : `Machines: ${words.join(', ')}`;
 }
 
 const landTexts: { readonly [L in RunView['land']]: string } = {

@@ -30,6 +30,10 @@ function sentence(note: WorkerNote): string {
       return note.tasks.length === 0
         ? 'draining: nothing is at work here'
         : `draining: starts nothing new and waits for ${note.tasks.join(', ')}; a second signal gives them back`;
+    case 'trouble':
+      return `trouble: ${note.where}: ${note.message}`;
+    case 'warning':
+      return `warning: ${note.message}`;
     case 'giving_back':
       return note.tasks.length === 0
         ? 'ends: nothing is at work here'

@@ -2,6 +2,7 @@
 
 import { agentChoices } from '../../core/agent-settings.ts';
 import type { Handlers } from '../../protocol/api.ts';
+import { liveMachines } from '../../store/port.ts';
 import { readMachines } from '../../store/machine-views.ts';
 import { readAtOneMoment } from '../../store/read.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/snapshot.ts';
@@ -33,7 +34,9 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
   return {
     status: async (params) => {
       const epic = optionalText(recordOf(params)['epic'], 'epic')?.trim();
-      return readSnapshot(store.db, given({ epic }), snapshotExtras(deps));
+      const snapshot = await readSnapshot(store.db, given({ epic }), snapshotExtras(deps));
+      const machines = await readMachines(store.db, deps.settings().fleet.takeOverAfterMs);
+      return machines.length === 0 ? snapshot : { ...snapshot, machines };
     },
     why: async (params) => {
       const id = idOf(recordOf(params)['id']);
@@ -41,7 +44,8 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
         nowMs: store.sources.clock.now(),
         agentKind: deps.settings().agent.kind,
         agents: agentChoices(deps.settings().agent, deps.settings().agents),
-        hasBackend: deps.hasBackend ?? true,
+        // In a fleet somebody else may be at work.
+        hasBackend: (deps.hasBackend ?? true) || (await liveMachines(store.db)).length > 0,
       };
       return { id, reasons: await why(store.db, id, facts) };
     },

@@ -17,6 +17,7 @@ import { type Engine, stopRuns } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/orphans.ts';
 import { approve, sendBack } from '../../workflows/reviews.ts';
 import { coveringRun, resumeRun, startRun } from '../../workflows/start-run.ts';
+import { unmetWants } from '../../store/machine-wants.ts';
 import { readLine, type RunRow } from '../../store/port.ts';
 import { runView } from '../../store/views.ts';
 import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
@@ -126,13 +127,14 @@ async function startRequest(
           'No gate is configured: nothing is tested before it lands. Set one with --gate "<command>", DROVER_GATE or [gate] command in .drover.toml.',
         ]
       : [];
+  const wants = begun.joined ? [] : await unmetWants(engine.store.db, options.epic ?? null);
   return {
     run: await viewOf(engine, begun.row),
     joined: begun.joined,
     message: begun.joined
       ? `run ${begun.row.id} is running already and covers this; joined it`
       : `run ${begun.row.id} started`,
-    warnings: [...loud, ...warnings],
+    warnings: [...loud, ...warnings, ...wants],
     after: begun.joined ? await seqBefore(engine, begun.row.id) : after,
   };
 }

@@ -8,6 +8,7 @@ import type { PreflightCheck, PreflightView } from '../../protocol/panel-views.t
 import { type Board, readBoard } from '../../store/board.ts';
 import { readGraph } from '../../store/graph-rows.ts';
 import { readLine } from '../../store/port.ts';
+import { unmetWants } from '../../store/machine-wants.ts';
 import { stuckCauses, stuckReason } from '../../store/stuck.ts';
 import type { Engine } from '../../workflows/engine.ts';
 import { branchRef, landingRef } from '../../workflows/lines.ts';
@@ -47,6 +48,7 @@ export async function preflight(deps: EngineHandlerDeps, wish: Wish): Promise<Pr
     setupCheck(engine, board),
     diskCheck(deps),
     await checkoutCheck(engine, target.branch),
+    ...(await machineChecks(engine, epicId)),
     widthCheck(work, workers, isJoining),
   ];
   return {
@@ -284,6 +286,12 @@ async function checkoutCheck(engine: Engine, branch: string | null): Promise<Che
   if (headBranch !== branch) return check('checkout', 'note', `${what} Agents do not see them.`);
   const effect = `Agents do not see them, and ${branch} waits where they are in the way.`;
   return check('checkout', 'note', `${what} ${effect}`, 'Commit them first if agents need them.');
+}
+
+/** Of a fleet: nothing would start, or not all of it. */
+async function machineChecks(engine: Engine, epicId: string | null): Promise<readonly Check[]> {
+  const wants = await unmetWants(engine.store.db, epicId);
+  return wants.slice(0, namedMax).map((want) => check('machines', 'warning', want));
 }
 
 function widthCheck(work: Work, workers: number, isJoining: boolean): Check {

@@ -81,6 +81,8 @@ suite('a fleet on the command line', () => {
       worked_ms: 65_000,
       error: null,
     },
+    { type: 'warning', at_ms: atMs, message: 'unknown key `x`' },
+    { type: 'trouble', at_ms: atMs, where: 'beating', message: 'No PostgreSQL\nanswers.' },
     { type: 'draining', at_ms: atMs, tasks: ['task-b'] },
     {
       type: 'ended',
@@ -105,8 +107,12 @@ suite('a fleet on the command line', () => {
   }
 
   test('worker: a line for each note, and NDJSON', async () => {
-    const { code, out } = await drover(['worker'], told(notes));
+    const { code, out, err } = await drover(['worker'], told(notes));
     assert.equal(code, 0);
+    assert.deepEqual(
+      err.split('\n').map((line) => line.slice(9)),
+      ['warning: unknown key `x`', 'trouble: beating: No PostgreSQL answers.', ''],
+    );
     checkGolden('worker', out.replaceAll(/^\d\d:\d\d:\d\d/gmu, '00:00:00'));
     const json = await drover(['worker', '--json'], told(notes));
     const lines = json.out.trimEnd().split('\n');

@@ -8,7 +8,7 @@ import { widthOf } from '../../../server/cli/render/fit.ts';
 import { oneLine } from '../../../server/cli/render/summary.ts';
 import { buildProgram } from '../../../server/cli/program/program.ts';
 import type { Command } from 'commander';
-import type { StatusSnapshot, TaskView } from '../../../server/protocol/api.ts';
+import type { MachineView, StatusSnapshot, TaskView } from '../../../server/protocol/api.ts';
 import { checkGolden } from '../../doubles/golden.ts';
 import { memoryBackend } from '../../doubles/memory-backend.ts';
 import { eventView } from '../../doubles/memory-feed.ts';
@@ -124,7 +124,27 @@ suite('what people see', () => {
         ? { ...task, machine: at === 0 ? 'atlas' : 'hera\u001b[2J/1a2b3c4d' }
         : task,
     );
-    const fleet = snapshotOf(tasks, { run: runView({ workers: 6 }) });
+    const machine = (name: string, state: MachineView['state'], agents: number): MachineView => ({
+      id: name,
+      name,
+      state,
+      labels: [],
+      agents,
+      agents_max: 4,
+      room: 4,
+      version: '2.0.0',
+      note: null,
+      joined_at: 1_700_000_000,
+      heard_at: 1_700_000_100,
+      heard_ago_ms: 125_000,
+    });
+    const machines = [
+      machine('atlas', 'working', 2),
+      machine('hera\u001b[2J', 'draining', 1),
+      machine('zeus', 'dead', 0),
+      machine('nyx', 'left', 0),
+    ];
+    const fleet = snapshotOf(tasks, { run: runView({ workers: 6 }), machines });
     const text = statusText(fleet, view);
     fits(text);
     checkGolden('status-fleet', `${text}\n\n${statusText(fleet, { ...view, tree: true })}`);

@@ -80,7 +80,7 @@ suite('which machine can do a task', () => {
       [
         [],
         [machine('hera', { room: 0 })],
-        'All machines are full (hera: 0 at work, room for 0); it starts when one has room.',
+        'All machines take no agents ([fleet] agents = 0: hera); start "drover worker" on one that does.',
       ],
     ];
     for (const [labels, machines, said] of cases) {

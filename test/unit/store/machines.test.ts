@@ -6,6 +6,7 @@ import { noFallback } from '../../../server/core/fallback.ts';
 import { readAttempts } from '../../../server/store/attempts.ts';
 import { readBoard } from '../../../server/store/board.ts';
 import { readTaskViews } from '../../../server/store/board-changes.ts';
+import { unmetWants } from '../../../server/store/machine-wants.ts';
 import { readMachines } from '../../../server/store/machine-views.ts';
 import { showTask } from '../../../server/store/show.ts';
 import type { MachineTable } from '../../../server/store/tables.ts';
@@ -166,6 +167,26 @@ suite('machines', () => {
       );
     }
     assert.equal((await readAttempts(project.store.db, A))[0]?.machine, 'atlas');
+  });
+
+  test('what no machine offers is known before a run', async () => {
+    const { db } = project.store;
+    await addTasks(project, [{ title: 'Any' }]);
+    const { A = '', B = '' } = await addTasks(project, [
+      { title: 'A', labels: ['needs:gpu', 'slow'] },
+      { title: 'B', labels: ['needs:gpu'] },
+      { title: 'C', labels: ['needs:big'] },
+    ]);
+    assert.deepEqual(await unmetWants(db, null), []);
+    await machine('m-a', { name: 'hera', labels: '["big"]', room: 0, note: 'It is short.' });
+    const [want, ...others] = await unmetWants(db, null);
+    assert.deepEqual(others, []);
+    assert.ok(want?.startsWith(`${A}, ${B}: It needs a machine with "gpu"`), want);
+    assert.deepEqual(await unmetWants(db, 'epic-other'), []);
+    await db.updateTable('machines').set({ agents_max: 0 }).execute();
+    assert.match((await unmetWants(db, null)).join(), /^All machines take no agents .*hera/);
+    await db.updateTable('machines').set({ state: 'left' }).execute();
+    assert.match((await unmetWants(db, null)).join(), /^No machine of the fleet is at work/);
   });
 
   test('why names the label that no machine has', async () => {
