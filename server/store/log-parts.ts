@@ -178,42 +178,6 @@ export async function dropParts(
     .execute();
 }
 
-export interface ReadPart extends PartPlace {
-  readonly at_ms: number;
-  /** Null: it begins before the place from which texts were asked for. */
-  readonly text: string | null;
-}
-
-/** The part in which the byte before `end` is, if there is one, and those after it: of one moment. */
-export async function readParts(
-  db: Db,
-  file: string,
-  range: { readonly end: number; readonly textsFrom: number; readonly limit: number },
-): Promise<readonly ReadPart[]> {
-  return db
-    .selectFrom('log_parts')
-    .select((eb) => [
-      'start',
-      'size',
-      'at_ms',
-      eb.case().when('start', '>=', range.textsFrom).then(eb.ref('text')).end().as('text'),
-    ])
-    .where('file', '=', file)
-    .where('start', '>=', (eb) =>
-      eb.fn.coalesce(
-        eb
-          .selectFrom('log_parts as earlier')
-          .select((inner) => inner.fn.max('earlier.start').as('start'))
-          .where('earlier.file', '=', file)
-          .where('earlier.start', '<', range.end),
-        sql<number>`0`,
-      ),
-    )
-    .orderBy('start')
-    .limit(range.limit)
-    .execute();
-}
-
 /** Attempts of a machine whose output may not be stored whole yet, newest first. */
 export async function attemptsToShip(
   db: Db,
@@ -233,7 +197,7 @@ export async function attemptsToShip(
 
 const deletedAtOnce = 200;
 
-/** Deletes what was written before that time by attempts that ended before it, or that are gone. Resolves with the files. */
+/** Deletes what was written before that time by attempts that ended before it, or that are gone. Resolves with the number of files. */
 export async function deleteOldParts(db: Db, beforeMs: number): Promise<number> {
   let deleted = 0;
   for (let after = ''; ;) {
@@ -252,8 +216,9 @@ export async function deleteOldParts(db: Db, beforeMs: number): Promise<number> 
     after = last;
     const needed = await neededFiles(db, files, beforeMs);
     const unneeded = files.filter((file) => !needed.has(file));
-    if (unneeded.length > 0)
-      await db.deleteFrom('log_parts').where('file', 'in', unneeded).execute();
+    // One by one: each may have very many parts, and a statement has only so much time.
+    for (const file of unneeded)
+      await db.deleteFrom('log_parts').where('file', '=', file).execute();
     deleted += unneeded.length;
   }
 }

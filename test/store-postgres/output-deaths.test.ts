@@ -13,12 +13,12 @@ import type { OutputChildOrders } from './output-child.ts';
 import {
   assertSameFiles,
   beginAttempt,
+  closeMachines,
   fileOf,
   type Machine,
   newFolder,
   openLog,
   openMachine,
-  removeFolders,
   say,
   stored,
 } from './output-machines.ts';
@@ -51,7 +51,6 @@ suite("postgres: agents' output survives", function () {
   let server: PostgresServer;
   let url: string;
   let databases = 0;
-  let machines: Machine[];
 
   suiteSetup(async () => {
     server = await startPostgres();
@@ -59,18 +58,10 @@ suite("postgres: agents' output survives", function () {
   suiteTeardown(() => server.close());
   setup(async () => {
     url = await server.createDatabase(`deaths_${(databases += 1)}`);
-    machines = [];
   });
-  teardown(async () => {
-    for (const machine of machines) await machine.close();
-    removeFolders();
-  });
+  teardown(closeMachines);
 
-  async function open(id: string, logs = newFolder()): Promise<Machine> {
-    const machine = await openMachine(url, id, { logs });
-    machines.push(machine);
-    return machine;
-  }
+  const open = (id: string, logs = newFolder()): Promise<Machine> => openMachine(url, id, { logs });
 
   const linesOf = (texts: readonly string[]): number[] =>
     texts.map((text) => Number(text.split(' ')[1]));

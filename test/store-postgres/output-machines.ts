@@ -33,6 +33,7 @@ export interface Machine {
 }
 
 const folders: string[] = [];
+const open: Machine[] = [];
 
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'drover-output-'));
@@ -40,8 +41,12 @@ export function newFolder(): string {
   return folder;
 }
 
-export function removeFolders(): void {
+/** Closes all that a test has opened, removes their folders, and resolves with what they reported. */
+export async function closeMachines(): Promise<string[]> {
+  const machines = open.splice(0);
+  for (const machine of machines) await machine.close();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  return machines.flatMap((machine) => machine.reports);
 }
 
 export async function openMachine(
@@ -63,7 +68,7 @@ export async function openMachine(
   } as unknown as DataHandlerDeps;
   const read = (task: string, params: object = {}): Promise<LogPageView> =>
     logHandlers(deps)['log.read']({ id: task, ...params });
-  return {
+  const machine: Machine = {
     id,
     logs,
     store,
@@ -85,6 +90,8 @@ export async function openMachine(
       await opened.close();
     },
   };
+  open.push(machine);
+  return machine;
 }
 
 /** A task whose first attempt is at work on that machine. */

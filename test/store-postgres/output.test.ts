@@ -1,28 +1,20 @@
 // Agents' output in a fleet: what one machine writes is read on the others, as if it were written there.
 
 import assert from 'node:assert/strict';
-import {
-  appendFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deleteOldParts, outputKeptMs } from '../../server/store/log-parts.ts';
-import { refusalOf } from '../unit/store/memory-store.ts';
+import { openEventLog } from '../../server/agents/event-log.ts';
 import { testDatabases } from './databases.ts';
 import {
   assertSameFiles,
   beginAttempt,
+  closeMachines,
   endAttempt,
   fileOf,
   type Machine,
   newFolder,
   openLog,
   openMachine,
-  removeFolders,
   say,
   stored,
 } from './output-machines.ts';
@@ -32,18 +24,14 @@ suite("postgres: agents' output", function () {
   let url: string;
   let one: Machine;
   let two: Machine;
-  let others: Machine[];
 
   setup(async () => {
     url = await (await testDatabases()).createWithTables();
     one = await openMachine(url, 'one');
     two = await openMachine(url, 'two');
-    others = [];
   });
   teardown(async () => {
-    for (const machine of [one, two, ...others]) await machine.close();
-    removeFolders();
-    assert.deepEqual(one.reports, []);
+    assert.deepEqual(await closeMachines(), []);
   });
 
   const partsOf = async (id: string): Promise<{ file: string; start: number; size: number }[]> =>
@@ -109,7 +97,6 @@ suite("postgres: agents' output", function () {
     await say(log, 'a');
     await stored(one, 'T');
     const reader = await openMachine(url, 'three', { ships: false, listens: false });
-    others.push(reader);
     assert.deepEqual(await reader.texts('T'), ['a']);
     const { next_offset: offset } = await reader.read('T');
     const waiting = reader.read('T', { offset, wait_ms: 30_000 });
@@ -142,6 +129,58 @@ suite("postgres: agents' output", function () {
     assert.ok(bytes < 70 * 1024, `${bytes}`);
   });
 
+  test('what a log has dropped before it could be stored is left out', async () => {
+    await beginAttempt(one.store, 'T', 'one');
+    let log = await openLog(one, 'T', 16 * 1024);
+    const write = async (from: number, count: number): Promise<void> => {
+      for (let line = from; line < from + count; line += 1)
+        await say(log, `${line} ${'x'.repeat(500)}`);
+    };
+    // The head is full, the first segment is not.
+    await write(0, 18);
+    await stored(one, 'T');
+    assert.deepEqual(await two.texts('T'), await one.texts('T'));
+    await log.close();
+    await one.close();
+    const idle = await openMachine(url, 'one', { logs: one.logs, ships: false });
+    log = await openLog(idle, 'T', 16 * 1024);
+    await write(18, 100);
+    await log.close();
+    one = await openMachine(url, 'one', { logs: one.logs });
+    await stored(one, 'T');
+    const texts = await two.texts('T');
+    assert.deepEqual(texts, await one.texts('T'));
+    assert.ok(texts.some((text) => text.includes('bytes of output are not kept here')));
+    assertSameFiles(one, two, 'T');
+  });
+
+  test('the log of a sub-task, beside those of other attempts', async () => {
+    await beginAttempt(one.store, 'T', 'one');
+    await one.store.db
+      .insertInto('tasks')
+      .values({
+        id: 'T.1',
+        title: 's',
+        status: 'ready',
+        parent_id: 'T',
+        created_at: 1,
+        updated_at: 1,
+      })
+      .execute();
+    const names = ['1.ndjson', '1.T.1.ndjson', '11.ndjson', '1.setup.log'];
+    for (const name of names) {
+      const log = await openEventLog(join(one.logs, 'T', name), { maxBytes: 1e6 });
+      await say(log, name);
+      await log.close();
+      await one.output.flush(join(one.logs, 'T', name));
+    }
+    assert.deepEqual(await two.texts('T.1'), ['1.T.1.ndjson']);
+    assert.deepEqual(await two.texts('T'), ['1.ndjson']);
+    // Of attempts that no row names, and of logs that are none of an attempt, nothing is stored.
+    const files = (await partsOf('T')).map((part) => part.file);
+    assert.deepEqual(files, ['T/1.T.1.ndjson', 'T/1.ndjson']);
+  });
+
   test('long lines go in parts of a bounded size, whole', async () => {
     await beginAttempt(one.store, 'T', 'one');
     const log = await openLog(one, 'T');
@@ -153,30 +192,6 @@ suite("postgres: agents' output", function () {
     assert.equal((await two.texts('T')).at(-1), 'end');
     assertSameFiles(one, two, 'T');
     for (const part of await partsOf('T')) assert.ok(part.size <= 256 * 1024);
-  });
-
-  test('two readers and two processes at once copy the same', async () => {
-    await beginAttempt(one.store, 'T', 'one');
-    const log = await openLog(one, 'T');
-    const beside = await openMachine(url, 'two', { logs: two.logs, ships: false });
-    others.push(beside);
-    const lines: string[] = [];
-    for (let turn = 0; turn < 40; turn += 1) {
-      lines.push(`${turn} ${'x'.repeat(20_000)}`);
-      await say(log, lines.at(-1) ?? '');
-      if (turn % 4 === 0) void stored(one, 'T');
-      const [first, second] = await Promise.all([
-        two.texts('T'),
-        beside.texts('T'),
-        two.read('T', { before: Number.MAX_SAFE_INTEGER }),
-      ]);
-      assert.deepEqual(first, lines.slice(0, first.length));
-      assert.deepEqual(second, lines.slice(0, second.length));
-    }
-    await log.close();
-    await stored(one, 'T');
-    assert.deepEqual(await Promise.all([two.texts('T'), beside.texts('T')]), [lines, lines]);
-    assertSameFiles(one, two, 'T');
   });
 
   test('a log whose end was lost is stored as it is now, and readers see that', async () => {
@@ -226,33 +241,10 @@ suite("postgres: agents' output", function () {
     assert.ok(copy.includes('\n????\n'));
   });
 
-  test('a log of that name from an earlier life of the reader is put aside, whole', async () => {
-    await beginAttempt(one.store, 'T', 'one');
-    const old = await openLog(two, 'T', 4_096);
-    await say(old, ...Array.from({ length: 100 }, (_, line) => `old ${line} ${'x'.repeat(100)}`));
-    await old.close();
-    const before = readdirSync(join(two.logs, 'T'));
-    assert.ok(before.length > 3);
-    assert.deepEqual((await two.read('T')).events.length > 0, true, 'nothing stored: left alone');
-    const log = await openLog(one, 'T');
-    await say(log, 'new');
-    await log.close();
-    await stored(one, 'T');
-    assert.deepEqual(await two.texts('T'), ['new']);
-    const aside = readdirSync(join(two.logs, 'aside'), { recursive: true, encoding: 'utf8' });
-    for (const name of before)
-      assert.ok(
-        aside.some((path) => path.endsWith(`T/${name}`)),
-        name,
-      );
-    assert.deepEqual(await two.texts('T'), ['new']);
-  });
-
   test('what was written while nobody stored it is stored at the next start', async () => {
     await beginAttempt(one.store, 'T', 'one');
     await beginAttempt(one.store, 'U', 'one');
     const idle = await openMachine(url, 'one', { ships: false, logs: newFolder() });
-    others.push(idle);
     for (const id of ['T', 'U']) {
       const log = await openLog(idle, id);
       await say(log, `of ${id}`);
@@ -260,7 +252,6 @@ suite("postgres: agents' output", function () {
     }
     await endAttempt(one.store, 'T');
     const next = await openMachine(url, 'one', { logs: idle.logs });
-    others.push(next);
     for (const id of ['T', 'U']) {
       const page = await two.read(id, { wait_ms: 30_000 });
       const texts = page.events.map((event) => event['text']);
@@ -278,37 +269,5 @@ suite("postgres: agents' output", function () {
     await log.close();
     await stored(one, 'T');
     assert.deepEqual(await partsOf('T'), []);
-  });
-
-  test('of attempts that ended long ago nothing is kept, and readers are told', async () => {
-    const now = Date.now();
-    const ends = { old: now - outputKeptMs - 1, new: now, open: null };
-    for (const [id, endedAt] of Object.entries(ends)) {
-      await beginAttempt(one.store, id, 'one');
-      const log = await openLog(one, id);
-      await say(log, 'a');
-      await log.close();
-      await stored(one, id);
-      if (endedAt !== null) await endAttempt(one.store, id, endedAt);
-    }
-    await one.store.db
-      .updateTable('log_parts')
-      .set({ at_ms: now - outputKeptMs - 5 })
-      .execute();
-    assert.equal(await deleteOldParts(one.store.db, now - outputKeptMs), 1);
-    assert.equal(await deleteOldParts(one.store.db, now - outputKeptMs), 0);
-    const refusal = await refusalOf(two.read('old'));
-    assert.equal(refusal.kind, 'output_gone');
-    assert.match(refusal.message, /old in attempt 1 .* 7 days .* machine one .*old\/1\.ndjson/);
-    assert.deepEqual(await one.texts('old'), ['a'], 'its own machine has it');
-    for (const id of ['new', 'open']) assert.deepEqual(await two.texts(id), ['a']);
-    // A copy that was made in time stays.
-    await one.store.db.updateTable('attempts').set({ ended_at_ms: 1 }).execute();
-    assert.equal(await deleteOldParts(one.store.db, now - outputKeptMs), 2);
-    assert.deepEqual(await two.texts('new'), ['a']);
-    // Nothing is stored again by the next start.
-    const next = await openMachine(url, 'one', { logs: one.logs });
-    others.push(next);
-    assert.equal(existsSync(join(two.logs, fileOf('old'))), false);
   });
 });

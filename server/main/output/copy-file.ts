@@ -4,10 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type PartPlace, type ReadPart, readParts } from '../../store/log-parts.ts';
+import type { PartPlace } from '../../store/log-parts.ts';
+import { type ReadPart, readParts } from '../../store/read-log-parts.ts';
 import type { Db } from '../../store/read.ts';
 
-const partsAtOnce = 8;
+const bytesAtOnce = 2 * 1024 * 1024;
 
 /** The last part of a copy; it is the stored one as long as that has the same place and time. */
 export interface CopiedEnd extends PartPlace {
@@ -18,6 +19,8 @@ export interface FileToCopy {
   readonly file: string;
   readonly path: string;
   readonly known: CopiedEnd | null;
+  /** What is stored now. */
+  readonly stored: PartPlace;
 }
 
 export interface Copied {
@@ -25,16 +28,12 @@ export interface Copied {
   readonly hasGrown: boolean;
 }
 
-/** Null: nothing of it is stored. */
+/** Null: nothing of it is stored any more. */
 export async function copyFile(db: Db, wish: FileToCopy): Promise<Copied | null> {
-  if (wish.known === null) {
-    const first = await readParts(db, wish.file, { end: 0, textsFrom: 1, limit: 1 });
-    if (first.length === 0) return null;
-  }
   await mkdir(dirname(wish.path), { recursive: true });
   const handle = await open(wish.path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
-    const copied = await appendMissing(db, wish.file, handle, wish.known);
+    const copied = await appendMissing(db, wish, handle, wish.known);
     if (copied !== 'differs') return copied;
   } finally {
     await handle.close();
@@ -47,7 +46,7 @@ async function copyAnew(db: Db, wish: FileToCopy): Promise<Copied | null> {
   const fresh = `${wish.path}.new-${randomBytes(6).toString('hex')}`;
   const handle = await open(fresh, 'wx+', 0o600);
   try {
-    const copied = await appendMissing(db, wish.file, handle, null);
+    const copied = await appendMissing(db, wish, handle, null);
     if (copied === null || copied === 'differs') return null; // Deleted or replaced just now.
     await rename(fresh, wish.path);
     return copied;
@@ -59,7 +58,7 @@ async function copyAnew(db: Db, wish: FileToCopy): Promise<Copied | null> {
 
 async function appendMissing(
   db: Db,
-  file: string,
+  { file, stored }: FileToCopy,
   handle: FileHandle,
   known: CopiedEnd | null,
 ): Promise<Copied | 'differs' | null> {
@@ -68,8 +67,7 @@ async function appendMissing(
   let hasGrown = false;
   for (;;) {
     const textsFrom = last === null ? 0 : size;
-    const range = { end: size, textsFrom, limit: partsAtOnce };
-    const parts = await readParts(db, file, range);
+    const parts = await readParts(db, file, { end: size, textsFrom, bytesMax: bytesAtOnce });
     const [first] = parts;
     if (first === undefined) return null;
     if (last !== null && !isSame(last, first)) {
@@ -79,16 +77,17 @@ async function appendMissing(
     if (size > 0 && last === null && !(await isAt(handle, first, size))) return 'differs';
     const end = await writeParts(handle, parts, size);
     if (end === null) return 'differs';
-    hasGrown ||= end.start + end.size !== size;
+    const endsAt = end.start + end.size;
     // The writer has lost the end of its own file.
-    if (end.start + end.size < size) await handle.truncate(end.start + end.size);
-    size = end.start + end.size;
+    if (endsAt < size) await handle.truncate(endsAt);
+    hasGrown ||= endsAt !== size;
+    if (endsAt === size || endsAt >= stored.start + stored.size) return { end, hasGrown };
+    size = endsAt;
     last = end;
-    if (parts.length < partsAtOnce || parts.at(-1)?.start !== end.start) return { end, hasGrown };
   }
 }
 
-function isSame(last: CopiedEnd, part: ReadPart): boolean {
+export function isSame(last: CopiedEnd, part: PartPlace & { readonly at_ms: number }): boolean {
   return last.start === part.start && last.size === part.size && last.atMs === part.at_ms;
 }
 

@@ -3,6 +3,7 @@
 import { Refusal } from '../../core/failure.ts';
 import type { AttemptLog } from '../../store/attempt-log.ts';
 import { outputKeptMs } from '../../store/log-parts.ts';
+import { machineName } from '../../store/read-log-parts.ts';
 import type { Store } from '../../store/port.ts';
 import type { AgentOutput } from './agent-output.ts';
 import { LogMirror } from './log-mirror.ts';
@@ -32,12 +33,17 @@ export function createFleetOutput(parts: FleetOutputParts): AgentOutput {
   const isOurs = (log: AttemptLog): boolean => log.machine === machineId || log.machine === '';
   return {
     beforeRead: async (log) => {
-      if (log.file === null || isOurs(log) || (await mirror.copy(log.file))) return;
-      const endedLongAgo =
-        log.endedAtMs !== null && log.endedAtMs < store.sources.clock.now() - outputKeptMs;
-      if (log.isBegun && log.isOver && endedLongAgo && !mirror.has(log.file)) {
-        throw new Refusal('output_gone', goneWords(log.taskId, log.attempt, log.machine, log.file));
+      const { file } = log;
+      if (file === null || isOurs(log)) return;
+      if (await mirror.copy(file)) {
+        if (log.isOver) await mirror.noteWhole(file);
+        return;
       }
+      const keptSinceMs = store.sources.clock.now() - outputKeptMs;
+      const isDeleted = log.endedAtMs !== null && log.endedAtMs < keptSinceMs;
+      const present = mirror.present(file);
+      if (log.isBegun && log.isOver && isDeleted && present !== 'whole')
+        throw await goneRefusal(store, log, present);
     },
     onNews: (log, listener) =>
       log.file === null || isOurs(log) ? () => {} : news.on(log.file, listener),
@@ -64,9 +70,16 @@ async function atMost(work: Promise<void>, ms: number): Promise<void> {
   clearTimeout(timer);
 }
 
-function goneWords(taskId: string, attempt: number, machine: string, file: string): string {
+async function goneRefusal(
+  store: Store,
+  log: AttemptLog,
+  present: 'nothing' | 'part',
+): Promise<Refusal> {
+  const machine = await machineName(store.db, log.machine);
   const days = outputKeptMs / 86_400_000;
-  return `The output of ${taskId} in attempt ${attempt} is kept for other machines for ${days} days after its end, which are over; the machine ${machine} has it still: .drover/logs/${file}`;
+  const words = `The output of ${log.taskId} in attempt ${log.attempt} is kept for other machines until ${days} days after its end, which are over. The machine ${machine} has it: .drover/logs/${log.file}`;
+  const more = present === 'part' ? '; the same file here holds its beginning' : '';
+  return new Refusal('output_gone', `${words}${more}.`);
 }
 
 function keepCatchingUp(shipper: LogShipper, report: Report): () => void {

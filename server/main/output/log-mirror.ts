@@ -3,13 +3,14 @@
 // A copy only ever gets what is missing at its end, at its place: two processes that copy at once write the same bytes to
 // the same places. What is there is believed when the part at its end is the stored one; otherwise it is made anew.
 
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { marksPath, segmentsOf } from '../../agents/event-log-files.ts';
+import { fileSize, marksPath, segmentsOf } from '../../agents/event-log-files.ts';
 import { tellCopyGrowth } from '../../agents/log-growth.ts';
-import { lastParts, logNameOf, storedSegments } from '../../store/log-parts.ts';
+import { logNameOf } from '../../store/log-parts.ts';
 import type { Store } from '../../store/port.ts';
-import { copyFile, type CopiedEnd } from './copy-file.ts';
+import { type StoredEnd, storedFiles } from '../../store/read-log-parts.ts';
+import { copyFile, type CopiedEnd, isSame } from './copy-file.ts';
 import { fileExists } from './log-files.ts';
 
 export interface LogMirrorParts {
@@ -37,8 +38,18 @@ export class LogMirror {
     this.#parts = parts;
   }
 
-  has(file: string): boolean {
-    return fileExists(join(this.#parts.logs, file));
+  /** What there is of a log of which nothing is stored any more. */
+  present(file: string): 'nothing' | 'part' | 'whole' {
+    const path = join(this.#parts.logs, file);
+    if (!fileExists(path)) return 'nothing';
+    // A log with marks was written here.
+    return fileExists(wholePath(path)) || fileExists(marksPath(path)) ? 'whole' : 'part';
+  }
+
+  /** The attempt was over before the log was copied: the copy has all of it. */
+  async noteWhole(file: string): Promise<void> {
+    const path = wholePath(join(this.#parts.logs, file));
+    if (!fileExists(path)) await writeFile(path, '', { mode: 0o600 });
   }
 
   /** Resolves with false when nothing of the log is stored; files of that name are left alone then. */
@@ -67,42 +78,37 @@ export class LogMirror {
     const { store, logs } = this.#parts;
     if (logNameOf(file) === null) return false;
     const path = join(logs, file);
-    // Asked for first: once a segment is stored, the head before it is whole.
-    const segments = (await storedSegments(store.db, [file])).get(file) ?? [];
-    if (fileExists(marksPath(path))) {
-      if (!(await lastParts(store.db, [file])).has(file)) return false;
-      await putOwnLogAside(logs, file, store.sources.clock.now());
+    // All at one moment: where a segment is stored, the head before it is whole.
+    const stored = await storedFiles(store.db, file);
+    if (stored.length === 0) return false;
+    if (fileExists(marksPath(path))) await putOwnLogAside(logs, file, store.sources.clock.now());
+    let hasGrown = false;
+    for (const one of stored) {
+      if (await this.#copyOne(one)) hasGrown = true;
     }
-    const prompt = await this.#copyOne(`${file}.prompt`);
-    const head = await this.#copyOne(file);
-    if (head === 'absent' && prompt === 'absent') return false;
-    let hasGrown = head === 'grown';
-    for (const segment of segments) {
-      if ((await this.#copyOne(segment)) === 'grown') hasGrown = true;
-    }
-    if (head !== 'absent') {
-      const stored = new Set(segments.map((segment) => basename(segment)));
-      for (const { path: old } of segmentsOf(path)) {
-        if (!stored.has(basename(old)) && segments.length > 0) await rm(old, { force: true });
-      }
+    const names = new Set(stored.map((one) => basename(one.file)));
+    if (names.size > 2) {
+      // The log has dropped its middle there.
+      for (const { path: old } of segmentsOf(path))
+        if (!names.has(basename(old))) await rm(old, { force: true });
     }
     if (hasGrown) tellCopyGrowth(path);
     return true;
   }
 
-  async #copyOne(file: string): Promise<'absent' | 'same' | 'grown'> {
-    const { store, logs } = this.#parts;
-    const copied = await copyFile(store.db, {
-      file,
-      path: join(logs, file),
-      known: this.#ends.get(file) ?? null,
-    });
+  async #copyOne(stored: StoredEnd): Promise<boolean> {
+    const { file } = stored;
+    const path = join(this.#parts.logs, file);
+    const known = this.#ends.get(file) ?? null;
+    if (known !== null && isSame(known, stored) && fileSize(path) === known.start + known.size)
+      return false;
+    const copied = await copyFile(this.#parts.store.db, { file, path, known, stored });
     this.#ends.delete(file);
-    if (copied === null) return 'absent';
+    if (copied === null) return false;
     this.#ends.set(file, copied.end);
     const oldest = this.#ends.keys().next();
     if (this.#ends.size > knownFilesMax && oldest.done !== true) this.#ends.delete(oldest.value);
-    return copied.hasGrown ? 'grown' : 'same';
+    return copied.hasGrown;
   }
 }
 
@@ -118,6 +124,8 @@ async function putOwnLogAside(logs: string, file: string, nowMs: number): Promis
     if (fileExists(one)) await rename(one, join(folder, basename(one))).catch(unlessGone);
   }
 }
+
+const wholePath = (path: string): string => `${path}.whole`;
 
 function unlessGone(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
