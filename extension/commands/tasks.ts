@@ -1,5 +1,6 @@
 // What a person says to tasks: pause, go on, cancel, retry, hint; the worktree; taking over and giving back.
 
+import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { terminalStatuses } from '../../server/core/state.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
@@ -68,6 +69,10 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const task = await pickTask(project, target, 'Open Worktree', fits);
     if (task === null) return;
     if (task.worktree_path === null) throw new Error('This task has no worktree now.');
+    if (!existsSync(task.worktree_path)) {
+      const where = task.machine === null ? 'gone' : `on ${task.machine}`;
+      throw new Error(`The worktree of this task is ${where}.`);
+    }
     const folder = vscode.Uri.file(task.worktree_path);
     await vscode.commands.executeCommand('vscode.openFolder', folder, { forceNewWindow: true });
   }),

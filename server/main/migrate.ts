@@ -1,8 +1,10 @@
 // `drover migrate`: the whole project from its SQLite file into a PostgreSQL, or back, with proof that it is the same.
 
 import { Refusal } from '../core/failure.ts';
+import { liveMachines } from '../store/machines.ts';
 import { moveStore, type MoveReport } from '../store/move.ts';
 import { openStore } from '../store/open.ts';
+import type { Store } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { storeSources } from './compose.ts';
@@ -24,6 +26,17 @@ export interface MigrateOptions {
 export interface MigrateReport extends MoveReport {
   readonly from: string;
   readonly to: string;
+}
+
+/** What a machine does after the copy was made would be lost with the fleet's database. */
+async function refuseWhileWorking({ db }: Store): Promise<void> {
+  const alive = await liveMachines(db);
+  if (alive.length === 0) return;
+  const names = alive.map(({ name }) => name).join(', ');
+  throw new Refusal(
+    'already_running',
+    `Machines of the fleet are at work: ${names}. End their workers and backends ("drover server stop" in their clones), then try again.`,
+  );
 }
 
 /** The source is left as it was. */
@@ -53,6 +66,7 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
       idleInTransactionMaxMs: oneSideMaxMs,
     });
     try {
+      if (direction === 'from') await refuseWhileWorking(fleet.store);
       const file = await openStore(places.database, storeSources);
       try {
         const [from, to] =

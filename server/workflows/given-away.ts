@@ -1,7 +1,6 @@
 // A machine that comes back to its fleet: what it ran has been given to others meanwhile. Agents that it left running are
 // ended, and what they had not committed is kept under rescue refs that their tasks name.
 
-import { setAttempt } from '../store/port.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { nameRescueRefs } from './rescue-refs.ts';
@@ -22,12 +21,15 @@ interface LeftAttempt {
 /** Attempts of this machine that were ended elsewhere while their process was noted here. */
 export async function endGivenAway(engine: Engine): Promise<void> {
   const left = await engine.store.db
-    .selectFrom('attempts')
-    .select(['task_id', 'number', 'branch', 'base_sha', 'worktree_path'])
-    .select(['pid', 'pid_start', 'pid_part'])
-    .where('machine', '=', engine.machineId)
-    .where('state', '=', 'interrupted')
-    .where('pid', 'is not', null)
+    .selectFrom('attempts as a')
+    .innerJoin('tasks as t', 't.id', 'a.task_id')
+    .select(['a.task_id', 'a.number', 'a.branch', 'a.base_sha', 'a.worktree_path'])
+    .select(['a.pid', 'a.pid_start', 'a.pid_part'])
+    .where('a.machine', '=', engine.machineId)
+    .where('a.state', '=', 'interrupted')
+    .where('a.pid', 'is not', null)
+    // The agent of a task that is blocked from outside has ended by itself.
+    .where('t.status', '!=', 'blocked')
     .execute();
   for (const attempt of left) {
     if (attempt.pid === null || attempt.pid_start === null) continue;
@@ -37,8 +39,15 @@ export async function endGivenAway(engine: Engine): Promise<void> {
     await engine.processes.endTree(runId, process, endGraceMs);
     const refs = await keep(engine, attempt);
     await engine.store.transaction(async (tx) => {
-      const none = { pid: null, pid_start: null };
-      await setAttempt(tx, attempt.task_id, attempt.number, none);
+      // Not one that has begun here meanwhile.
+      await tx
+        .updateTable('attempts')
+        .set({ pid: null, pid_start: null })
+        .where('task_id', '=', attempt.task_id)
+        .where('number', '=', attempt.number)
+        .where('pid', '=', attempt.pid)
+        .where('pid_start', '=', attempt.pid_start)
+        .execute();
       if (refs.length > 0) await nameRescueRefs(tx, engine.store, refs, attempt.task_id);
     });
   }

@@ -18,6 +18,21 @@ export interface TakenOver {
   readonly branch: string;
 }
 
+/** Its worktree and its conversation are on the disk of the machine that it works on. */
+async function refuseElsewhere(engine: Engine, id: string): Promise<void> {
+  const attempt = await lastAttempt(engine.store.db, id);
+  if (attempt === null || attempt.machine === engine.machineId) return;
+  const row = await engine.store.db
+    .selectFrom('machines')
+    .select('name')
+    .where('id', '=', attempt.machine)
+    .executeTakeFirst();
+  throw new Refusal(
+    'elsewhere',
+    `${id} works on ${row?.name ?? 'another machine'}; take it over there, in that machine's clone`,
+  );
+}
+
 /** Steps after which the worktree has been given to others: only the landing is left. */
 const handedOver: ReadonlySet<string | null> = new Set(['gate', 'land']);
 
@@ -36,6 +51,7 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
       `${id} has done its work and is about to land; wait, or cancel it first`,
     );
   }
+  await refuseElsewhere(engine, id);
   if (canPause) await pauseTask(engine, id);
   const attempt = await lastAttempt(engine.store.db, id);
   const slot = await engine.store.db
