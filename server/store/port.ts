@@ -34,11 +34,10 @@ export interface Store {
   append(tx: Tx, event: NewEvent): Promise<number>;
 }
 
+export { failAttempt, goesOnAfter, type NextAgent } from './attempt-end.ts';
 export {
   attemptsSince,
   claimTask,
-  failAttempt,
-  goesOnAfter,
   lastAttempt,
   partsOf,
   setAttempt,
@@ -46,7 +45,6 @@ export {
   unendedStates,
   type Candidate,
   type Claim,
-  type NextAgent,
 } from './claims.ts';
 export {
   candidateFacts,

@@ -1,0 +1,108 @@
+// How an attempt ends other than well: booked with its failure, and what follows for its task.
+
+import type { Failure } from '../core/failure.ts';
+import { setAttempt } from './claims.ts';
+import type { StoreSources } from './feed.ts';
+import type { Reads, Tx } from './tables.ts';
+import { transition, type TransitionOutcome } from './transition.ts';
+
+export interface AttemptFailure {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly runId: string | null;
+  readonly failure: Failure;
+  /** Unix ms of the next try, used when one is left. */
+  readonly retryAtMs: number;
+  /** State when no attempt is left. */
+  readonly atEnd: 'failed' | 'conflict';
+  readonly conflictFiles?: readonly string[];
+  /** Another agent has the next attempt. */
+  readonly next?: NextAgent;
+  /** Not its fault: the same attempt goes on later, in its worktree, with what it has committed. */
+  readonly goesOn?: boolean;
+}
+
+export interface NextAgent {
+  readonly agent: string;
+  readonly model: string | null;
+  /** False: the agent that ended could not even try. */
+  readonly usesAttempt: boolean;
+}
+
+/** How often git's own trouble costs a task no attempt; after that each time counts, so that nothing goes round for ever. */
+const gitTroublesFree = 5;
+
+/**
+ * Whether an attempt that git's own trouble has ended (a remote that is away, a full disk, a lock) goes on later at no
+ * cost: what its agent has done is in its worktree or committed, and has only to be taken further.
+ */
+export async function goesOnAfter(
+  tx: Reads,
+  { taskId, attempt }: { readonly taskId: string; readonly attempt: number },
+  { kind, retryable }: Pick<Failure, 'kind' | 'retryable'>,
+): Promise<boolean> {
+  if (kind !== 'git_failed' || !retryable) return false;
+  const { n } = await tx
+    .selectFrom('events')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('task_id', '=', taskId)
+    .where('type', '=', 'task.retry')
+    .where('data', 'like', `%"attempt":${attempt},%"kind":"git_failed"%`)
+    .executeTakeFirstOrThrow();
+  return Number(n) < gitTroublesFree;
+}
+
+/** Books a failed attempt: the next try later while there are attempts left, else the end. */
+export async function failAttempt(
+  tx: Tx,
+  sources: StoreSources,
+  end: AttemptFailure,
+): Promise<TransitionOutcome> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select(['attempts', 'max_attempts', 'epoch'])
+    .where('id', '=', end.taskId)
+    .executeTakeFirst();
+  if (row === undefined) return { ok: false, reason: 'unknown', status: null };
+  if (row.epoch !== end.epoch) return { ok: false, reason: 'fenced', status: null };
+  const { next, goesOn = false } = end;
+  const used = row.attempts + (goesOn || next?.usesAttempt === false ? 0 : 1);
+  const again = (end.failure.retryable || next !== undefined) && used < row.max_attempts;
+  await setAttempt(tx, end.taskId, end.attempt, {
+    state: goesOn && again ? 'interrupted' : 'failed',
+    ended_at_ms: goesOn && again ? null : sources.clock.now(),
+    failure_kind: end.failure.kind,
+    error: end.failure.message,
+    error_detail: end.failure.detail ?? null,
+    pid: null,
+    pid_start: null,
+  });
+  return transition(tx, sources, {
+    taskId: end.taskId,
+    epoch: end.epoch,
+    to: again ? 'ready' : end.atEnd,
+    event: again ? 'task.retry' : end.atEnd === 'conflict' ? 'task.conflict' : 'task.failed',
+    runId: end.runId,
+    data: {
+      attempt: end.attempt,
+      attempts: used,
+      kind: end.failure.kind,
+      error: end.failure.message,
+      ...(again ? { next_attempt_at: Math.ceil(end.retryAtMs / 1000) } : {}),
+      ...(again && next !== undefined ? { next_agent: next.agent, next_model: next.model } : {}),
+      ...(end.conflictFiles === undefined ? {} : { files: end.conflictFiles }),
+    },
+    set: {
+      attempts: used,
+      last_error: end.failure.message,
+      next_attempt_at_ms: again ? end.retryAtMs : null,
+      verdict: 'fail',
+      verdict_reason: end.failure.message.slice(0, 200),
+      conflict_files: JSON.stringify(end.conflictFiles ?? []),
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+    },
+  });
+}
