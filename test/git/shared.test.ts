@@ -1,6 +1,7 @@
 // A repository of several machines: what one of them does is what the others see, and a person's own branches stay theirs.
 
 import assert from 'node:assert/strict';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kindOf, leftoversOf, type Task, valueOf } from './fixture.ts';
 import {
@@ -328,6 +329,48 @@ for (const kind of ['file', 'server'] as const) {
         ['fetch', 'push', 'push'],
       ]);
       assert.ok((landings[1]?.length ?? 99) <= 10, landings[1]?.join(' '));
+    });
+
+    test('large files are uploaded before the commits that name them', async () => {
+      const bin = join(fleet.fixture.home, 'bin');
+      const said = join(fleet.fixture.home, 'uploaded');
+      const script = '#!/bin/sh\n{ echo "$@"; cat; } >> "$UPLOADED"\n';
+      fleet.fixture.write(join(bin, 'git-lfs'), script);
+      chmodSync(join(bin, 'git-lfs'), 0o755);
+      fleet.fixture.write(join(one.root, '.gitattributes'), '*.bin filter=lfs\n');
+      const environment = {
+        ...fleet.fixture.environment,
+        PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+        UPLOADED: said,
+      };
+      const machine = await openMachine(fleet.fixture, one, 'one', {}, { environment });
+      const commit = await work(machine, 't-1', 'a.bin');
+      const zero = '0'.repeat(40);
+      const ref = 'refs/heads/drover/t-1/1';
+      const lines = `pre-push origin origin\n${ref} ${commit} ${ref} ${zero}\n`;
+      assert.equal(readFileSync(said, 'utf8'), lines);
+      assert.equal(fleet.remoteRef(ref), commit);
+    });
+
+    test('several processes on one clone do not disturb each other', async () => {
+      const same = await Promise.all([1, 2, 3].map(() => openMachine(fleet.fixture, one, 'one')));
+      let tip: string | null = null;
+      for (let round = 0; round < 4; round += 1) {
+        const next = commitOn(two, base, `round ${round}`);
+        valueOf(await two.shared.updateRef(land, next, tip, 'x'));
+        tip = next;
+        const seen = await Promise.all(same.map(({ shared }) => shared.readRef(land)));
+        assert.deepEqual(seen, [next, next, next]);
+      }
+      assert.equal(one.git('rev-parse', land), tip);
+    });
+
+    test('a server that hands out no single commits', async () => {
+      one.git('config', 'protocol.version', '0');
+      const commit = await work(two, 't-1', 'a.txt');
+      const later = await work(two, 't-1', 'b.txt');
+      assert.equal(await one.shared.isAncestor(base, commit), true);
+      assert.equal(await one.shared.isAncestor(commit, later), false);
     });
 
     test('a commit that no ref of the remote names is fetched, and one that is nowhere is no trouble', async () => {

@@ -24,6 +24,8 @@ export interface Remote {
   readonly name: string;
   readonly pausesMs: readonly number[];
   readonly context: RepositoryContext;
+  /** Any other process that speaks with the remote; one try. */
+  run(args: readonly string[], input: string): Promise<GitOutput>;
   /** Repeated while the remote is away. */
   fetch(refspecs: readonly string[], options: readonly string[]): Promise<GitResult<void>>;
   /** One try, whatever comes of it. */
@@ -54,8 +56,12 @@ const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime
 export function openRemote(context: RepositoryContext, options: RemoteOptions): Remote {
   const { remote, timeoutMs, pausesMs } = options;
   const pushes = new Semaphore(pushesMax);
-  const run = (args: readonly string[]): Promise<GitOutput> =>
-    context.git([...networkSettings, ...args], { env: context.networkVariables, timeoutMs });
+  const run = (args: readonly string[], input?: string): Promise<GitOutput> =>
+    context.git([...networkSettings, ...args], {
+      env: context.networkVariables,
+      timeoutMs,
+      ...(input === undefined ? {} : { input }),
+    });
   // In turn, since fetches write refs, and so that a remote that hangs does not take all the places for git processes;
   // pauses are outside of it.
   const again = async (args: readonly string[], doing: string): Promise<GitResult<GitOutput>> => {
@@ -72,6 +78,7 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
     name: remote,
     pausesMs,
     context,
+    run: (args, input) => pushes.run(() => run(args, input)),
     fetch: async (refspecs, extra) => {
       const args = [...fetchSettings, 'fetch', ...fetchArguments, ...extra, remote, ...refspecs];
       const done = await again(args, `fetch from ${remote}`);

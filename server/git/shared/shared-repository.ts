@@ -19,6 +19,7 @@ import { rescueRefFor } from '../rescue.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
 import { followShared } from './follow.ts';
+import { uploadLargeFiles } from './large-files.ts';
 import { Looks } from './looks.ts';
 import { landedLine, placeOf } from './names.ts';
 import { Presence } from './presence.ts';
@@ -249,7 +250,12 @@ class Shared {
         return done;
       }
     }
-    const published = await this.branches.move(ref, done.value.commit, null);
+    const { commit, changed } = done.value;
+    const uploaded = changed
+      ? await uploadLargeFiles(this.remote, this.local.facts, ref, commit)
+      : ok(undefined);
+    if (!uploaded.ok) return uploaded;
+    const published = await this.branches.move(ref, commit, null);
     return published.ok ? done : published;
   }
 }

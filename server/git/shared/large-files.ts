@@ -1,0 +1,21 @@
+// Files that Git LFS keeps outside of git: uploaded before the commits that name them, as the hook of LFS would do it.
+
+import { err, ok } from '../../core/failure.ts';
+import type { GitResult, RepositoryFacts, Sha } from '../port.ts';
+import type { Remote } from './remote.ts';
+import { remoteFailure } from './words.ts';
+
+/** Where LFS is not installed there is nothing to upload: its files are what git itself holds. */
+export async function uploadLargeFiles(
+  remote: Remote,
+  facts: RepositoryFacts,
+  ref: string,
+  commit: Sha,
+): Promise<GitResult<void>> {
+  if (!facts.usesLfs) return ok(undefined);
+  const { name } = remote;
+  const input = `${ref} ${commit} ${ref} ${'0'.repeat(commit.length)}\n`;
+  const output = await remote.run(['lfs', 'pre-push', name, name], input);
+  if (output.code === 0 || /is not a git command/u.test(output.stderr)) return ok(undefined);
+  return err(remoteFailure(output, name, `upload the large files of ${ref}`));
+}
