@@ -92,11 +92,12 @@ suite(`a fleet's machines (${how})`, function () {
     const first = await nextLine(cut);
     await nextLine(other);
     one.host.cutOff();
-    // What was on its way may still have come; from the next question of the other one on there is nothing more.
-    await nextLine(other);
-    const before = cut.lineCount();
-    for (let n = 0; n < 20; n += 1) await nextLine(other);
-    assert.ok(cut.lineCount() - before <= 1, 'the machine is cut off');
+    // What was on its way may still come; then there is nothing more, however often the other one is answered.
+    await eventually('no answer in twenty turns', async () => {
+      const before = cut.lineCount();
+      for (let n = 0; n < 20; n += 1) await nextLine(other);
+      return cut.lineCount() === before;
+    });
     if (here.network.kind === 'namespaces') {
       const args = ['-C', 'repo', 'ls-remote', 'origin'];
       const git = await one.run('timeout', ['2', 'git', ...args]);

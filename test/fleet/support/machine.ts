@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { writeAgent } from '../../e2e/support/agent-scripts.ts';
 import { droverProgram } from '../../e2e/support/program.ts';
 import {
@@ -24,6 +25,9 @@ export interface MachinePlan {
   readonly env: Readonly<Record<string, string>>;
   readonly isReal: boolean;
 }
+
+const startTriesMax = 10;
+const startAgainMs = 500;
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -106,11 +110,23 @@ export class Machine {
     writeFileSync(join(folder, 'config.toml'), text);
   }
 
-  /** Starts `drover worker`; resolves when it says that it is ready. */
+  /**
+   * Starts `drover worker`; resolves when it says that it is ready. One that refuses, as when its database restarts just
+   * then, is started again a few times: by its supervisor, so to say.
+   */
   async startWorker(args: readonly string[] = [], env: Variables = {}): Promise<void> {
-    const worker = this.start(['worker', '--json', ...args], env);
-    this.#worker = worker;
-    await worker.line((line) => line.includes('"ready"'));
+    for (let tries = 1; ; tries += 1) {
+      const worker = this.start(['worker', '--json', ...args], env);
+      this.#worker = worker;
+      const ready = worker.line((line) => line.includes('"ready"'));
+      if (tries === startTriesMax) return void (await ready);
+      const isReady = await ready.then(
+        () => true,
+        () => false,
+      );
+      if (isReady) return;
+      await pause(startAgainMs);
+    }
   }
 
   signalWorker(signal: NodeJS.Signals): void {
