@@ -61,7 +61,7 @@ export class DroverWindow implements vscode.Disposable {
     const { extension, access, log } = parts;
     const memory = extension.workspaceState;
     this.#messages = new Messages(log);
-    this.#projects = new Projects(access, log, memory);
+    this.#projects = new Projects(access, log, extension);
     const around = this.#surroundings();
     this.#views = new SideViews(around, () => this.#shown());
     this.#panels = new Panels({

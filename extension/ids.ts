@@ -22,6 +22,7 @@ export const commandIds = [
   'drover.selectAgent',
   'drover.setApiKey',
   'drover.removeApiKey',
+  'drover.setFleetDatabase',
   // Panels and views.
   'drover.showTree',
   'drover.showInbox',

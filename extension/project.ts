@@ -11,6 +11,7 @@ import type {
 } from '../webview/messages/messages.ts';
 import type { BackendAccess } from './backend/access.ts';
 import { BackendLink } from './backend/link.ts';
+import { fleetVariables } from './secrets.ts';
 import { readSettings } from './settings.ts';
 import { settingVariables, type ExtensionSettings } from './settings-table.ts';
 
@@ -25,6 +26,7 @@ export interface ProjectOptions {
   readonly folder: vscode.WorkspaceFolder;
   readonly access: BackendAccess;
   readonly log: vscode.LogOutputChannel;
+  readonly secrets: vscode.SecretStorage;
 }
 
 /** As long as a backend may take to start. */
@@ -38,7 +40,7 @@ export class Project implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<ProjectChange>();
   readonly onChange = this.#changed.event;
 
-  constructor({ root, folder, access, log }: ProjectOptions) {
+  constructor({ root, folder, access, log, secrets }: ProjectOptions) {
     this.root = root;
     this.name = basename(root);
     this.folder = folder;
@@ -46,7 +48,10 @@ export class Project implements vscode.Disposable {
       root,
       access,
       log,
-      environment: () => backendEnvironment(this.settings),
+      environment: async () => ({
+        ...backendEnvironment(this.settings),
+        ...(await fleetVariables(secrets, root)),
+      }),
       listener: {
         onConnection: () => this.#changed.fire({ kind: 'connection' }),
         onBoard: (board) => this.#changed.fire({ kind: 'board', board }),

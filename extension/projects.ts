@@ -18,6 +18,7 @@ export class Projects implements vscode.Disposable {
   readonly #access: BackendAccess;
   readonly #log: vscode.LogOutputChannel;
   readonly #memory: vscode.Memento;
+  readonly #secrets: vscode.SecretStorage;
   readonly #changed = new vscode.EventEmitter<ProjectsChange>();
   readonly #subscriptions: vscode.Disposable[] = [];
   readonly #all = new Map<string, Project>();
@@ -26,8 +27,16 @@ export class Projects implements vscode.Disposable {
   #looking: Promise<void> = Promise.resolve();
   readonly onChange = this.#changed.event;
 
-  constructor(access: BackendAccess, log: vscode.LogOutputChannel, memory: vscode.Memento) {
+  constructor(
+    access: BackendAccess,
+    log: vscode.LogOutputChannel,
+    {
+      workspaceState: memory,
+      secrets,
+    }: Pick<vscode.ExtensionContext, 'workspaceState' | 'secrets'>,
+  ) {
     this.#access = access;
+    this.#secrets = secrets;
     this.#log = log;
     this.#memory = memory;
     this.#subscriptions.push(
@@ -120,7 +129,13 @@ export class Projects implements vscode.Disposable {
   }
 
   #add(root: string, folder: vscode.WorkspaceFolder): void {
-    const project = new Project({ root, folder, access: this.#access, log: this.#log });
+    const project = new Project({
+      root,
+      folder,
+      access: this.#access,
+      log: this.#log,
+      secrets: this.#secrets,
+    });
     this.#all.set(root, project);
     project.onChange((change) => this.#changed.fire({ project, change }));
     if (this.#access.isAtWork(root)) project.connect();

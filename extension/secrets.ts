@@ -1,4 +1,5 @@
-// The key that agents sign in with, kept by VS Code's secret storage and nowhere else; runs are given it as a variable.
+// What is secret, kept by VS Code's secret storage and nowhere else: the key that agents sign in with, and the database of a
+// project's fleet. Runs and backends are given them as variables.
 
 import type * as vscode from 'vscode';
 
@@ -30,4 +31,30 @@ export async function secretVariables(
   if (!isVariableName(variable)) return {};
   const key = await secrets.get(keyPrefix + variable);
   return key === undefined || key === '' ? {} : { [variable]: key };
+}
+
+const fleetPrefix = 'drover.fleetDatabase.';
+const fleetVariable = 'DBOS_SYSTEM_DATABASE_URL';
+
+export function isFleetDatabase(url: string): boolean {
+  return /^postgres(ql)?:\/\/\S+$/.test(url);
+}
+
+/** Each project has its own; an empty one is forgotten. */
+export async function storeFleetDatabase(
+  secrets: vscode.SecretStorage,
+  root: string,
+  url: string,
+): Promise<void> {
+  if (url === '') await secrets.delete(fleetPrefix + root);
+  else await secrets.store(fleetPrefix + root, url);
+}
+
+/** What is stored goes before what the environment says. */
+export async function fleetVariables(
+  secrets: Pick<vscode.SecretStorage, 'get'>,
+  root: string,
+): Promise<Readonly<Record<string, string>>> {
+  const url = await secrets.get(fleetPrefix + root);
+  return url === undefined || url === '' ? {} : { [fleetVariable]: url };
 }

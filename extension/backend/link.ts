@@ -31,7 +31,7 @@ export interface LinkListener {
 export interface LinkOptions {
   readonly root: string;
   readonly access: BackendAccess;
-  readonly environment: () => NodeJS.ProcessEnv;
+  readonly environment: () => Promise<NodeJS.ProcessEnv>;
   readonly log: LogOutputChannel;
   readonly listener: LinkListener;
 }
@@ -136,7 +136,7 @@ export class BackendLink {
     let client: BackendClient | null = null;
     try {
       client = await connectClient(
-        () => access.open(root, environment()),
+        async () => access.open(root, await environment()),
         {
           onEvents: (events) => this.#store.reach(events.at(-1)?.seq ?? 0),
           onLeaving: (reason) => {

@@ -4,7 +4,14 @@ import * as vscode from 'vscode';
 import { agentKindNames } from '../../server/core/task.ts';
 import { personEnvironment } from '../project.ts';
 import { openSample } from '../sample-project.ts';
-import { isVariableName, removeKey, storeKey } from '../secrets.ts';
+import {
+  fleetVariables,
+  isFleetDatabase,
+  isVariableName,
+  removeKey,
+  storeFleetDatabase,
+  storeKey,
+} from '../secrets.ts';
 import { readSettings, settingsSection } from '../settings.ts';
 import { walkthroughId } from '../ids.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
@@ -28,7 +35,8 @@ type GettingStarted =
   | 'drover.openProjectSettings'
   | 'drover.selectAgent'
   | 'drover.setApiKey'
-  | 'drover.removeApiKey';
+  | 'drover.removeApiKey'
+  | 'drover.setFleetDatabase';
 
 const gitHome = 'https://git-scm.com/downloads';
 
@@ -125,6 +133,31 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
     await removeKey(extension.secrets, variable);
     messages.tell('info', `No key is stored for ${variable} any more.`);
   },
+  'drover.setFleetDatabase': async ({ extension, messages, projects }) => {
+    const project = projects.current;
+    if (project === null) throw new Error('Set up Drover in this repository first.');
+    const url = await vscode.window.showInputBox({
+      title: `Database of the Fleet of ${project.name}`,
+      prompt:
+        'PostgreSQL that its machines share. Kept in the secret storage of VS Code; empty: the project is on this machine alone.',
+      placeHolder: 'postgresql://drover:password@db.example:5432/drover',
+      password: true,
+      ignoreFocusOut: true,
+      validateInput: (text) =>
+        text.trim() === '' || isFleetDatabase(text.trim())
+          ? null
+          : 'It has to be postgresql://user@host/database.',
+    });
+    if (url === undefined) return;
+    await storeFleetDatabase(extension.secrets, project.root, url.trim());
+    // A backend that is at work keeps what it began with.
+    if (project.connection.kind !== 'connected') project.connect();
+    else
+      messages.tell(
+        'info',
+        'Stored. The next backend works with it: stop this one, and reconnect.',
+      );
+  },
 };
 
 async function pickFolder(title: string): Promise<string | null> {
@@ -137,11 +170,14 @@ async function pickFolder(title: string): Promise<string | null> {
 }
 
 async function command(
-  { access }: CommandContext,
+  { access, extension }: CommandContext,
   args: readonly string[],
   folder: string,
 ): Promise<string> {
-  const environment = personEnvironment(readSettings(vscode.Uri.file(folder)));
+  const environment = {
+    ...personEnvironment(readSettings(vscode.Uri.file(folder))),
+    ...(await fleetVariables(extension.secrets, folder)),
+  };
   const { code, stdout, stderr } = await access.command(args, folder, environment);
   if (code !== 0) throw new Error(stderr.trim() === '' ? stdout.trim() : stderr.trim());
   return stdout;

@@ -3,7 +3,7 @@
 import type { EpicView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { personEnvironment, type Project } from '../project.ts';
-import { secretVariables } from '../secrets.ts';
+import { fleetVariables, secretVariables } from '../secrets.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { pickEpic } from './pick.ts';
 import { askPreflight } from './preflight.ts';
@@ -113,5 +113,6 @@ export async function runEnvironment(
 ): Promise<Readonly<Record<string, string>>> {
   const { settings } = project;
   const secret = await secretVariables(secrets, settings.apiKeyVariable);
-  return { ...personEnvironment(settings), ...secret };
+  const fleet = await fleetVariables(secrets, project.root);
+  return { ...personEnvironment(settings), ...secret, ...fleet };
 }

@@ -27,6 +27,14 @@ type NoteOf<T extends WorkerNote['type']> = Extract<WorkerNote, { readonly type:
 
 suite('drover worker', function () {
   this.timeout(180_000);
+  let boxes: RunningProgram[] = [];
+  // Before the project looks whether anything was left running.
+  teardown(async () => {
+    const ending = boxes;
+    boxes = [];
+    for (const box of ending) box.signal('SIGTERM');
+    await Promise.allSettled(ending.map((box) => box.ended));
+  });
   const makeOne = useProjects();
   let server: PostgresServer;
   let doors: Barrier[] = [];
@@ -70,6 +78,32 @@ suite('drover worker', function () {
       return one.type === type && accepts(one as NoteOf<T>);
     });
     return JSON.parse(line) as NoteOf<T>;
+  }
+
+  /** As a container does it: a script that makes a clone of its own. Returns how to start it, again and again. */
+  function boxOf(here: Project): () => RunningProgram {
+    const place = join(here.folder, 'home', 'project');
+    mkdirSync(place);
+    const bin = join(here.folder, 'home', 'bin');
+    mkdirSync(bin);
+    const command = `#!/bin/sh\nexec '${process.execPath}' --no-warnings '${droverProgram()}' "$@"\n`;
+    writeFileSync(join(bin, 'drover'), command, { mode: 0o755 });
+    const script = join(import.meta.dirname, '../../docs/fleet/worker.sh');
+    return () => {
+      const box = startProgram({
+        program: '/bin/sh',
+        args: [script, '--json', '--name', 'box', '--agents', '1', '--label', 'gpu'],
+        cwd: place,
+        env: {
+          ...here.env,
+          PATH: `${bin}:${here.env['PATH'] ?? ''}`,
+          GIT_REMOTE: join(here.folder, 'remote.git'),
+        },
+        timeoutMs: 100_000,
+      });
+      boxes.push(box);
+      return box;
+    };
   }
 
   const machines = (here: Project): Promise<readonly MachineView[]> =>
@@ -197,25 +231,7 @@ suite('drover worker', function () {
 
   test('the start script of the containers makes a clone of its own, and works in it', async () => {
     const { here, door } = await fleet();
-    const place = join(here.folder, 'home', 'project');
-    mkdirSync(place);
-    const bin = join(here.folder, 'home', 'bin');
-    mkdirSync(bin);
-    const command = `#!/bin/sh\nexec '${process.execPath}' --no-warnings '${droverProgram()}' "$@"\n`;
-    writeFileSync(join(bin, 'drover'), command, { mode: 0o755 });
-    const script = join(import.meta.dirname, '../../docs/fleet/worker.sh');
-    const start = (): RunningProgram =>
-      startProgram({
-        program: '/bin/sh',
-        args: [script, '--json', '--name', 'box', '--agents', '1'],
-        cwd: place,
-        env: {
-          ...here.env,
-          PATH: `${bin}:${here.env['PATH'] ?? ''}`,
-          GIT_REMOTE: join(here.folder, 'remote.git'),
-        },
-        timeoutMs: 100_000,
-      });
+    const start = boxOf(here);
     const box = start();
     const { id } = await note(box, 'ready');
     assert.deepEqual(
@@ -230,6 +246,41 @@ suite('drover worker', function () {
     again.signal('SIGTERM');
     assert.equal((await again.ended).code, 0);
     door.open();
+  });
+
+  test('labels decide on which of two machines a task runs; what both do lands on the remote', async () => {
+    const { here } = await fleet();
+    // The worktrees of both lie elsewhere, so each has its own way to the door; this agent needs none.
+    const agent = join(here.folder, 'agent.sh');
+    writeFileSync(agent, '#!/bin/sh\ncat > /dev/null\nhostname > "$DROVER_TASK_ID.txt"\n');
+    const atlas = here.start(['worker', '--json', '--agents', '1']);
+    await note(atlas, 'ready');
+    const box = boxOf(here)();
+    await note(box, 'ready');
+    const trained = await here.add('Train', '--label', 'needs:gpu');
+    const tested = await here.add('Test it', '--blocked-by', trained, '--label', 'needs:gpu');
+    const others = [await here.add('One'), await here.add('Two'), await here.add('Three')];
+    await here.expect(0, ['run', '--workers', '2'], { timeoutMs: 100_000 });
+    const { tasks } = await here.status();
+    assert.deepEqual(
+      tasks.map((task) => [task.id, task.status, task.attempts]),
+      [trained, tested, ...others].map((id) => [id, 'completed', 0]),
+    );
+    for (const id of [trained, tested]) await note(box, 'begun', (begun) => begun.task_id === id);
+    const remote = join(here.folder, 'remote.git');
+    const files = here.gitIn(remote, 'ls-tree', '--name-only', 'main').split('\n');
+    for (const { id } of tasks) assert.ok(files.includes(`${id}.txt`), `${id} in ${files.join()}`);
+    for (const worker of [atlas, box]) {
+      worker.signal('SIGTERM');
+      assert.equal((await worker.ended).code, 0);
+    }
+    assert.deepEqual(
+      (await machines(here)).map(({ name, state }) => [name, state]),
+      [
+        ['atlas', 'left'],
+        ['box', 'left'],
+      ],
+    );
   });
 
   test('refuses with one sentence what it cannot work with', async () => {

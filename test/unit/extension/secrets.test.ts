@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict';
 import type { SecretStorage } from 'vscode';
 import {
+  fleetVariables,
+  isFleetDatabase,
   isVariableName,
   removeKey,
   secretVariables,
+  storeFleetDatabase,
   storeKey,
 } from '../../../extension/secrets.ts';
 
@@ -30,6 +33,22 @@ suite('extension secrets', () => {
     assert.deepEqual(await secretVariables(secrets, 'OPENAI_API_KEY'), {});
     await removeKey(secrets, 'ANTHROPIC_API_KEY');
     assert.deepEqual(await secretVariables(secrets, 'ANTHROPIC_API_KEY'), {});
+  });
+
+  test('keep the database of each project, until it is emptied', async () => {
+    const secrets = storage();
+    const url = 'postgresql://drover:p@db/x';
+    await storeFleetDatabase(secrets, '/a', url);
+    assert.deepEqual(await fleetVariables(secrets, '/a'), { DBOS_SYSTEM_DATABASE_URL: url });
+    assert.deepEqual(await fleetVariables(secrets, '/b'), {});
+    await storeFleetDatabase(secrets, '/a', '');
+    assert.deepEqual(await fleetVariables(secrets, '/a'), {});
+    assert.deepEqual(
+      [url, 'postgres://h/d', 'mysql://h/d', 'postgresql://', 'postgresql://a b', ''].map(
+        isFleetDatabase,
+      ),
+      [true, true, false, false, false, false],
+    );
   });
 
   for (const name of ['', 'path', 'PATH', 'A_KEY B', '__proto__', 'PATH=x', 'A'.repeat(80)]) {
