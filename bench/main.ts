@@ -9,6 +9,7 @@ import { isMet, short, tableText, type Figure } from './figures.ts';
 import { benchIdle, benchStreams } from './idle.ts';
 import { readOptions, usage, type Part } from './options.ts';
 import { benchFailures, benchOrchestration } from './orchestration.ts';
+import { benchMachines } from './machines.ts';
 import { benchPool } from './pool.ts';
 import { benchDispatch, benchRecovery } from './recovery.ts';
 import { benchStore } from './store.ts';
@@ -23,6 +24,7 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   idle: benchIdle,
   streams: benchStreams,
   fleet: benchFleet,
+  machines: benchMachines,
 };
 
 function load(): string {

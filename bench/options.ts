@@ -14,6 +14,7 @@ export const parts = [
   'idle',
   'streams',
   'fleet',
+  'machines',
 ] as const;
 export type Part = (typeof parts)[number];
 
