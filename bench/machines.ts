@@ -8,9 +8,9 @@ import type { Bench } from './bench.ts';
 import { median, short, type Figure } from './figures.ts';
 
 const part = 'machines';
-const agentSeconds = 6;
+const agentSeconds = 15;
 const agentsOfOne = 4;
-const tasks = 48;
+const tasks = 36;
 const otherTasks = 10_000;
 const costTasks = 100;
 

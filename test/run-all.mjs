@@ -1,7 +1,7 @@
 // `npm test`: every suite in turn, each with what it needs installed first; prints one closing line of numbers.
 
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -9,15 +9,18 @@ const root = resolve(import.meta.dirname, '..');
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 const only = process.argv.slice(2);
 
-/** Runs a program to its end with its output shown; resolves with its exit code. */
-function run(program, args) {
+/** Runs a program to its end; resolves with its exit code. Its output is shown as it comes, or given to `tell`. */
+function run(program, args, tell = null) {
   return new Promise((done) => {
-    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    const output = tell === null ? 'inherit' : 'pipe';
+    const child = spawn(program, args, { cwd: root, stdio: ['ignore', output, output] });
+    child.stdout?.setEncoding('utf8').on('data', tell);
+    child.stderr?.setEncoding('utf8').on('data', tell);
     child.on('error', (error) => {
       console.error(String(error));
       done(127);
     });
-    child.on('exit', (code) => done(code ?? 1));
+    child.on('close', (code) => done(code ?? 1));
   });
 }
 
@@ -39,16 +42,61 @@ async function step(name, program, args) {
 
 async function mocha(name, specs, timeoutMs) {
   if (only.length > 0 && !only.includes(name)) return;
-  const missing = specs.every((spec) => !existsSync(join(root, spec)));
   console.log(`\n== ${name}`);
-  if (missing) {
+  if (specs.every((spec) => !existsSync(join(root, spec)))) {
     failed += 1;
     console.log(`${name}: none of ${specs.join(', ')} is there`);
     return;
   }
-  const report = join(reports, `${name}.json`);
   const files = specs.flatMap((spec) => testFiles(spec));
-  const code = await run(bin('mocha'), [
+  await mochaOf(name, files, timeoutMs, null);
+}
+
+/**
+ * Suites whose tests mostly wait for processes, side by side: one is shown as it goes, the others when they have ended.
+ * Each list of a lane runs in turn.
+ */
+async function sideBySide(...lanes) {
+  const wanted = lanes
+    .map((lane) => lane.filter(({ name }) => only.length === 0 || only.includes(name)))
+    .filter((lane) => lane.length > 0);
+  await Promise.all(
+    wanted.map(async (lane, at) => {
+      for (const { name, files, timeoutMs } of lane) {
+        const said = [];
+        if (at === 0) console.log(`\n== ${name}`);
+        await mochaOf(name, files, timeoutMs, at === 0 ? null : (text) => said.push(text));
+        if (at > 0) console.log(`\n== ${name}\n${said.join('')}`);
+      }
+    }),
+  );
+}
+
+const suite = (name, spec, timeoutMs) => ({ name, files: testFiles(spec), timeoutMs });
+
+/** The files of a folder by several runners that take the next one when they are free; each is shown when it has ended. */
+async function fromOneQueue(name, spec, timeoutMs, runners) {
+  if (only.length > 0 && !only.includes(name)) return;
+  console.log(`\n== ${name}`);
+  const left = testFiles(spec).sort((a, b) => sizeOf(b) - sizeOf(a));
+  const take = async () => {
+    for (let file = left.shift(); file !== undefined; file = left.shift()) {
+      const said = [];
+      await mochaOf(name, [file], timeoutMs, (text) => said.push(text));
+      console.log(`\n== ${name}: ${file}\n${said.join('')}`);
+    }
+  };
+  await Promise.all(Array.from({ length: runners }, take));
+}
+
+const sizeOf = (file) => statSync(join(root, file)).size;
+
+let reportCount = 0;
+
+async function mochaOf(name, files, timeoutMs, tell) {
+  reportCount += 1;
+  const report = join(reports, `${name}-${reportCount}.json`);
+  const args = [
     '--ui',
     'tdd',
     '--reporter',
@@ -59,7 +107,8 @@ async function mocha(name, specs, timeoutMs) {
     String(timeoutMs),
     '--exit',
     ...files,
-  ]);
+  ];
+  const code = await run(bin('mocha'), args, tell);
   if (!existsSync(report)) {
     failed += 1;
     console.log(`${name} ended with exit code ${code} before it could report`);
@@ -115,12 +164,15 @@ await step('lint', bin('oxlint'), ['--type-aware', '--deny-warnings', '.']);
 await step('format', bin('oxfmt'), ['--check', '.']);
 await mocha('unit', ['test/unit', 'test/architecture.test.ts'], 30_000);
 await mocha('store', ['test/store-sqlite'], 60_000);
-await mocha('store-postgres', ['test/store-postgres'], 120_000);
-await mocha('durable', ['test/durable'], 120_000);
-await mocha('git', ['test/git'], 120_000);
-await mocha('agents', ['test/agents'], 180_000);
+await sideBySide(
+  [
+    suite('store-postgres', 'test/store-postgres', 240_000),
+    suite('durable', 'test/durable', 240_000),
+  ],
+  [suite('git', 'test/git', 240_000), suite('agents', 'test/agents', 360_000)],
+);
 await mocha('simulation', ['test/simulation'], 2_400_000);
-await mocha('end-to-end', ['test/e2e'], 600_000);
+await fromOneQueue('end-to-end', 'test/e2e', 900_000, 2);
 await mocha('fleet', ['test/fleet'], 600_000);
 await mocha('webview', ['test/webview'], 60_000);
 await step('package', process.execPath, ['extension/package.mjs']);
