@@ -89,6 +89,7 @@ export {
 export {
   endAllUpkeep,
   endUpkeep,
+  endUpkeepOfOthers,
   forgetSlot,
   type HeldSlot,
   holdForUpkeep,

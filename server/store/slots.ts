@@ -119,6 +119,17 @@ export async function endUpkeep(tx: Tx, slot: HeldSlot): Promise<void> {
     .execute();
 }
 
+/** What a process that stood still, or died, has taken for upkeep and will not give back. `own`: the end of our own names. */
+export async function endUpkeepOfOthers(tx: Tx, machine: string, own: string): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: null })
+    .where('machine', '=', machine)
+    .where('task_id', 'like', `${upkeepPrefix}sweep/%`)
+    .where('task_id', '!=', `${upkeepPrefix}${own}`)
+    .execute();
+}
+
 /** After the death of a backend: what it held for upkeep is free. */
 export async function endAllUpkeep(tx: Tx, machine: string): Promise<void> {
   await tx

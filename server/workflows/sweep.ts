@@ -1,6 +1,6 @@
 // After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
 
-import { endUpkeep, holdForUpkeep, inParts } from '../store/port.ts';
+import { endUpkeep, endUpkeepOfOthers, holdForUpkeep, inParts } from '../store/port.ts';
 import { orElse } from './git-trouble.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
@@ -29,6 +29,9 @@ export async function sweepBranches(engine: Engine): Promise<void> {
 async function sweepNow(engine: Engine): Promise<void> {
   const listed = await engine.git.listWorktrees();
   if (!listed.ok) return engine.report(listed.error, 'listing worktrees');
+  await engine.store.transaction((tx) =>
+    endUpkeepOfOthers(tx, engine.machineId, upkeepName(engine)),
+  );
   const held = new Map(listed.value.map((entry) => [entry.branch, entry]));
   const changes: { ref: string; next: null; old: string }[] = [];
   const gone: string[] = [];
@@ -98,6 +101,11 @@ async function nameRef(engine: Engine, ref: string, { task_id: id }: SweptAttemp
   await engine.store.transaction((tx) => nameRescueRefs(tx, engine.store, [ref], id));
 }
 
+/** Names the process as well: what an earlier one has left held is nobody's. */
+function upkeepName(engine: Engine): string {
+  return `sweep/${engine.launchedAtMs}`;
+}
+
 /** Only free slots are taken off their branch; a slot that somebody holds keeps it. */
 async function detach(
   engine: Engine,
@@ -106,7 +114,8 @@ async function detach(
   row: SweptAttempt,
 ): Promise<boolean> {
   const slot = { machine: engine.machineId, path, holder: null };
-  if (!(await engine.store.transaction((tx) => holdForUpkeep(tx, slot, 'sweep')))) return false;
+  if (!(await engine.store.transaction((tx) => holdForUpkeep(tx, slot, upkeepName(engine)))))
+    return false;
   try {
     const prepared = await engine.git.prepareSlot({
       path,
