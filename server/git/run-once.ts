@@ -65,6 +65,8 @@ export function runOnce(request: GitRequest, signal: AbortSignal | null): Promis
       env: { ...request.environment, ...request.addedEnvironment },
       stdio: [request.input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       windowsHide: true,
+      // A Ctrl-C at a worker reaches its whole group; git is to finish what it has begun.
+      detached: process.platform !== 'win32',
     });
     const stdout = new BoundedBuffer(request.maxOutputBytes);
     const stderr = new BoundedBuffer(maxErrorBytes);

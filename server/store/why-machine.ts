@@ -27,3 +27,22 @@ async function begunOn(
   const machine = goesOn ? machines.get(last.machine) : undefined;
   return machine?.state === 'working' ? machine : null;
 }
+
+/** For a task whose attempt is at work by the rows: its machine is gone. Null while it is there, or was never one. */
+export async function whyLost(
+  db: Db,
+  attempt: { readonly task_id: string; readonly machine: string },
+): Promise<string | null> {
+  if (attempt.machine === '') return null;
+  const machines = await readMachines(db, 0, true);
+  const machine = machines.find(({ id }) => id === attempt.machine);
+  if (machine === undefined || machine.state === 'working' || machine.state === 'draining') {
+    return null;
+  }
+  const gone = machine.state === 'dead' ? 'is dead' : 'has left';
+  const isAnybody = machines.some(({ state }) => state === 'working' || state === 'draining');
+  const next = isAnybody
+    ? 'the others take it over, and no attempt is used'
+    : 'start "drover worker" on a machine to go on with it; no attempt is used';
+  return `${attempt.task_id} was at work on ${machine.name}, which ${gone}: ${next}.`;
+}

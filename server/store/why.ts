@@ -10,6 +10,7 @@ import { rootOf } from './transition.ts';
 import { whyCandidates } from './why-candidates.ts';
 import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
+import { whyLost } from './why-machine.ts';
 import { whyNotStarted } from './why-ready.ts';
 import { oneLine, timeText, type WhyFacts } from './why-words.ts';
 
@@ -89,6 +90,9 @@ async function runningAttempt(db: Db, id: string): Promise<AttemptRow | null> {
 
 async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
   const attempt = await runningAttempt(db, row.id);
+  const isHandedOver = row.phase === 'land' || row.phase === 'gate';
+  const lost = attempt === null || isHandedOver ? null : await whyLost(db, attempt);
+  if (lost !== null) return [lost];
   const agent = attempt === null ? (row.agent ?? facts.agentKind) : stepText(attempt);
   const plans = attempt?.planning === 1 ? 'plans and writes nothing: it ' : '';
   const phase = row.phase === null ? 'is about to begin' : `${plans}is at the step "${row.phase}"`;
@@ -108,8 +112,7 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
     sentences.push(`A person asked to ${row.stop_requested} it; its agent is being ended.`);
   }
   sentences.push(...(await openQuestion(db, row.id)));
-  if (row.phase === 'land' || row.phase === 'gate')
-    sentences.push(...(await landingPlace(db, row)));
+  if (isHandedOver) sentences.push(...(await landingPlace(db, row)));
   return sentences;
 }
 

@@ -117,7 +117,7 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
       const claim = await claimTask(tx, engine.store.sources, {
         taskId: candidate.id,
         runId: run.id,
-        owner: engine.owner,
+        owner: places.nameOf(machine) ?? engine.owner,
         machine,
         agent,
         model,

@@ -32,6 +32,7 @@ export function machineOfQueue(queue: string): string | null {
 
 interface OpenMachine {
   readonly id: string;
+  readonly name: string;
   readonly labels: readonly string[];
   left: number;
 }
@@ -42,17 +43,19 @@ export interface Placement {
   /** A machine for the task's next attempt, or null while none can take it. */
   choose(task: Pick<Candidate, 'id' | 'labels'>): Promise<string | null>;
   taken(machine: string): void;
+  /** What people call it; null: there is one machine only. */
+  nameOf(machine: string): string | null;
 }
 
 export async function openPlacement(engine: Engine, tx: Reads): Promise<Placement> {
   if (engine.machineId === '') {
-    return { room: null, choose: async () => '', taken: () => {} };
+    return { room: null, choose: async () => '', taken: () => {}, nameOf: () => null };
   }
   const busy = await busyByMachine(tx, handedOver);
   const machines = (await liveMachines(tx))
     .filter((machine) => !machine.isDraining)
-    .map(({ id, labels, room }): OpenMachine & { room: number } => {
-      return { id, labels, room, left: room - (busy.get(id) ?? 0) };
+    .map(({ id, name, labels, room }): OpenMachine & { room: number } => {
+      return { id, name, labels, room, left: room - (busy.get(id) ?? 0) };
     });
   return {
     room: machines.reduce((sum, { room }) => sum + room, 0),
@@ -61,13 +64,17 @@ export async function openPlacement(engine: Engine, tx: Reads): Promise<Placemen
       const here = machines.find((machine) => machine.id === last?.machine);
       const goesOn =
         last !== null && unendedStates.includes(last.state) && last.commit_sha === null;
-      if (here !== undefined && (goesOn || here.left > 0)) return here.left > 0 ? here.id : null;
-      return freest(machines, neededLabels(textList(labels)));
+      if (here !== undefined && goesOn) return here.left > 0 ? here.id : null;
+      const needed = neededLabels(textList(labels));
+      // A person may have asked for another machine meanwhile.
+      const isFit = here !== undefined && here.left > 0 && suits(here.labels, needed);
+      return isFit ? here.id : freest(machines, needed);
     },
     taken: (id) => {
       const machine = machines.find((open) => open.id === id);
       if (machine !== undefined) machine.left -= 1;
     },
+    nameOf: (id) => machines.find((machine) => machine.id === id)?.name ?? null,
   };
 }
 

@@ -217,6 +217,17 @@ suite('machines', () => {
     assert.match(await ask(), /ready and a worker is free/);
     await atWork(A, 'm-b');
     assert.match(await ask(), /^\S+ is running on atlas for /);
+    const dies = async (id: string, state: string, alive_until_ms: number): Promise<void> => {
+      const set = { state, alive_until_ms };
+      await project.store.db.updateTable('machines').set(set).where('id', '=', id).execute();
+    };
+    await dies('m-b', 'working', Date.now() - 1_000);
+    assert.match(await ask(), /^\S+ was at work on atlas, which is dead: the others take it over,/);
+    await dies('m-a', 'left', Date.now());
+    assert.match(await ask(), /, which is dead: start "drover worker" on a machine to go on with/);
+    await dies('m-b', 'left', Date.now());
+    assert.match(await ask(), /, which has left: start "drover worker"/);
+    for (const id of ['m-a', 'm-b']) await dies(id, 'working', Date.now() + 60_000);
     // Given back, it goes on where its worktree is, though another could take it.
     await project.store.db.updateTable('attempts').set({ state: 'interrupted' }).execute();
     await moveTask(project, A, ['ready']);

@@ -1,0 +1,125 @@
+// Which machine of a fleet gets a task's next attempt.
+
+import assert from 'node:assert/strict';
+import type { Insertable } from 'kysely';
+import type { AttemptTable } from '../../../server/store/tables.ts';
+import type { Engine } from '../../../server/workflows/engine.ts';
+import { openPlacement, type Placement } from '../../../server/workflows/placement.ts';
+import {
+  addTasks,
+  memoryStore,
+  moveTask,
+  testStartMs,
+  type TestStore,
+} from '../store/memory-store.ts';
+
+suite('placement', () => {
+  let project: TestStore;
+  setup(async () => {
+    project = await memoryStore();
+  });
+  teardown(() => project.close());
+
+  async function machine(
+    id: string,
+    room: number,
+    labels: readonly string[] = [],
+    state = 'working',
+    aliveForMs = 60_000,
+  ): Promise<void> {
+    await project.store.db
+      .insertInto('machines')
+      .values({
+        id,
+        name: `name of ${id}`,
+        labels: JSON.stringify(labels),
+        state,
+        agents_max: room,
+        room,
+        version: '1',
+        joined_at_ms: 1,
+        alive_until_ms: Date.now() + aliveForMs,
+      })
+      .execute();
+  }
+
+  async function attempt(id: string, more: Partial<Insertable<AttemptTable>>): Promise<void> {
+    await project.store.db
+      .insertInto('attempts')
+      .values({
+        task_id: id,
+        number: 1,
+        epoch: 1,
+        state: 'failed',
+        agent: 'claude',
+        session_id: 's',
+        branch: 'b',
+        started_at_ms: testStartMs,
+        ...more,
+      })
+      .execute();
+  }
+
+  const open = (machineId = 'a'): Promise<Placement> =>
+    openPlacement({ machineId } as unknown as Engine, project.store.db);
+
+  const task = (id: string, ...labels: string[]): { id: string; labels: string } => ({
+    id,
+    labels: JSON.stringify(labels),
+  });
+
+  test('a single machine takes everything, labels or not', async () => {
+    const places = await open('');
+    assert.equal(places.room, null);
+    assert.equal(await places.choose(task('t', 'needs:gpu')), '');
+    assert.equal(places.nameOf(''), null);
+  });
+
+  test('the freest that is alive and suits, until it is full', async () => {
+    await machine('a', 1);
+    await machine('b', 2, ['gpu']);
+    await machine('dead', 9, ['gpu'], 'working', -1);
+    await machine('draining', 9, ['gpu'], 'draining');
+    await machine('left', 9, ['gpu'], 'left');
+    const { A = '' } = await addTasks(project, [{ title: 'A' }]);
+    await moveTask(project, A, ['claimed', 'in_progress'], { epoch: 1, phase: 'agent' });
+    await attempt(A, { state: 'running', machine: 'b' });
+    const places = await open();
+    assert.equal(places.room, 3);
+    const chosen: (string | null)[] = [];
+    for (const wish of [task('1'), task('2', 'needs:gpu'), task('3', 'needs:gpu'), task('4')]) {
+      const id = await places.choose(wish);
+      chosen.push(id);
+      if (id !== null) places.taken(id);
+    }
+    assert.deepEqual(chosen, ['a', 'b', null, null]);
+    assert.equal(places.nameOf('b'), 'name of b');
+  });
+
+  test('an attempt goes on where it has begun, and waits for it; a new one goes where it suits', async () => {
+    await machine('a', 5, ['gpu']);
+    await machine('b', 1);
+    const titles = ['going', 'new', 'moved', 'committed', 'lost'];
+    const ids = await addTasks(
+      project,
+      titles.map((title) => ({ title })),
+    );
+    const idOf = (title: string): string => ids[title] ?? '';
+    await attempt(idOf('going'), { state: 'interrupted', machine: 'b' });
+    await attempt(idOf('new'), { state: 'failed', machine: 'b' });
+    await attempt(idOf('moved'), { state: 'failed', machine: 'b' });
+    await attempt(idOf('committed'), { state: 'interrupted', machine: 'b', commit_sha: 'c' });
+    await attempt(idOf('lost'), { state: 'interrupted', machine: 'gone' });
+    const places = await open();
+    const choose = (title: string, ...labels: string[]): Promise<string | null> =>
+      places.choose(task(idOf(title), ...labels));
+    assert.equal(await choose('going'), 'b');
+    assert.equal(await choose('new'), 'b', 'its conversation and its caches are there');
+    assert.equal(await choose('moved', 'needs:gpu'), 'a', 'a person has asked for another one');
+    assert.equal(await choose('lost'), 'a');
+    places.taken('b');
+    assert.equal(await choose('going'), null, 'it waits for its turn');
+    assert.equal(await choose('new'), 'a');
+    assert.equal(await choose('committed'), 'a', 'committed work can land from anywhere');
+  });
+});
