@@ -10,7 +10,7 @@ import {
 } from '../../store/log-parts.ts';
 import type { Db } from '../../store/read.ts';
 import { filesOfLog, hashOfRange, type ShippedFile } from './log-files.ts';
-import { beginning, type ShippedLog, type StoredEnd } from './shipped-log.ts';
+import { beginning, isDropped, type ShippedLog, type StoredEnd } from './shipped-log.ts';
 
 interface Parts {
   readonly db: Db;
@@ -32,10 +32,12 @@ export async function compareWithStored(parts: Parts, asked: readonly ShippedLog
   );
   for (const log of asked) {
     const stored = new Map<string, StoredEnd>();
-    // Those that are not here any more are deleted with the next look at the files.
-    for (const file of segments.get(log.name.file) ?? [])
-      stored.set(file, { end: 0, last: null, changedMs: 0 });
-    for (const file of files.get(log.name.file) ?? []) {
+    const here = files.get(log.name.file) ?? [];
+    for (const file of segments.get(log.name.file) ?? []) {
+      if (isDropped(log.name, file, here))
+        await dropParts(parts.db, parts.machineId, { log: log.name, file, from: 0 });
+    }
+    for (const file of here) {
       const end = await agreedEnd(parts, log.name, file, last.get(file.file) ?? null);
       stored.set(file.file, end);
     }

@@ -87,7 +87,7 @@ export class LogMirror {
       if (await this.#copyOne(one)) hasGrown = true;
     }
     const names = new Set(stored.map((one) => basename(one.file)));
-    if (names.size > 2) {
+    if (names.has(basename(file))) {
       // The log has dropped its middle there.
       for (const { path: old } of segmentsOf(path))
         if (!names.has(basename(old))) await rm(old, { force: true });

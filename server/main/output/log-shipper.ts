@@ -203,7 +203,6 @@ export class LogShipper {
   }
 
   async #append(logs: readonly ShippedLog[]): Promise<readonly ShippedLog[]> {
-    const { store, machineId } = this.#parts;
     const unfinished: ShippedLog[] = [];
     const turns: Turn[] = [];
     let bytes = 0;
@@ -218,11 +217,18 @@ export class LogShipper {
       turns.push({ log, chain: next });
       bytes += next.parts.reduce((sum, part) => sum + part.size, 0);
     }
-    for (const log of logs) {
-      for (const file of log.takeDropped())
-        await dropParts(store.db, machineId, { log: log.name, file, from: 0 });
-    }
-    if (turns.length === 0) return unfinished;
+    const refused = await this.#store(turns);
+    // After what follows it: no reader finds less than there was.
+    await this.#drop(logs);
+    for (const turn of turns)
+      if (refused.includes(turn) || !turn.chain.isAll) unfinished.push(turn.log);
+    return unfinished;
+  }
+
+  /** Resolves with those that have to be looked at again. */
+  async #store(turns: readonly Turn[]): Promise<readonly Turn[]> {
+    if (turns.length === 0) return [];
+    const { store, machineId } = this.#parts;
     const chains = turns.map(({ log, chain }) => ({
       log: log.name,
       file: chain.file.file,
@@ -230,13 +236,20 @@ export class LogShipper {
       parts: chain.parts,
     }));
     const taken = await appendParts(store.db, machineId, chains);
-    for (const { log, chain } of turns) {
-      const isTaken = taken.has(chain.file.file);
-      if (isTaken) log.took(chain);
-      else if (log.isRefused()) throw new Error(`${chain.file.file} cannot be stored`);
-      if (!isTaken || !chain.isAll) unfinished.push(log);
+    const refused = turns.filter(({ chain }) => !taken.has(chain.file.file));
+    for (const turn of turns) {
+      if (!refused.includes(turn)) turn.log.took(turn.chain);
+      else if (turn.log.isRefused()) throw new Error(`${turn.chain.file.file} cannot be stored`);
     }
-    return unfinished;
+    return refused;
+  }
+
+  async #drop(logs: readonly ShippedLog[]): Promise<void> {
+    const { store, machineId } = this.#parts;
+    for (const log of logs) {
+      for (const file of log.takeDropped())
+        await dropParts(store.db, machineId, { log: log.name, file, from: 0 });
+    }
   }
 
   #answer(log: ShippedLog, waiting: readonly (() => void)[] = log.waiters): void {

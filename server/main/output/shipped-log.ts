@@ -63,9 +63,8 @@ export class ShippedLog {
     const stored = this.#stored;
     if (stored === null) return 'look';
     const files = filesOfLog(logs, this.name.file);
-    const present = new Set(files.map((file) => file.file));
     for (const file of stored.keys()) {
-      if (present.has(file) || !this.#isDropped(file, present)) continue;
+      if (!isDropped(this.name, file, files)) continue;
       stored.delete(file);
       this.#dropped.push(file);
     }
@@ -79,12 +78,6 @@ export class ShippedLog {
       return { file, after: last, parts, isAll };
     }
     return null;
-  }
-
-  /** A log drops its old segments. Where all of it is gone, somebody has emptied the folder, and others keep what they have. */
-  #isDropped(file: string, present: ReadonlySet<string>): boolean {
-    const head = this.name.file;
-    return present.has(head) && /^\.\d{16}$/.test(file.slice(head.length));
   }
 
   /** The chain was not taken: something else is stored than what was known. True when that goes on and on. */
@@ -107,4 +100,11 @@ export class ShippedLog {
 
 export function beginning(file: ShippedFile): StoredEnd {
   return { end: 0, last: null, changedMs: file.changedMs };
+}
+
+/** A log drops its old segments. Where all of it is gone, somebody has emptied the folder, and others keep what they have. */
+export function isDropped(log: LogName, file: string, here: readonly ShippedFile[]): boolean {
+  const isSegment = /^\.\d{16}$/.test(file.slice(log.file.length));
+  const names = here.map((one) => one.file);
+  return isSegment && names.includes(log.file) && !names.includes(file);
 }
