@@ -19,7 +19,6 @@ export interface MachinePlan {
   readonly name: string;
   readonly host: Host;
   readonly folder: string;
-  readonly remote: string;
   /** Body of its shell agent. */
   readonly agent: string;
   readonly env: Readonly<Record<string, string>>;
