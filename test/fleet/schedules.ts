@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { isProcessAlive } from '../e2e/support/processes.ts';
 import { type RunningProgram, tail } from '../e2e/support/run-program.ts';
 import { assertFleetDone } from './support/checks.ts';
 import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
@@ -231,14 +230,11 @@ class Stage {
     host.reconnect();
   }
 
-  /** As a computer that sleeps: it wakes up with everything that it was about to do. */
   async #freeze(name: string, backMs: number): Promise<void> {
-    const pid = this.#fleet.machine(name).backendPid();
-    if (pid === null) return;
-    process.kill(pid, 'SIGSTOP');
+    const machine = this.#fleet.machine(name);
+    const pid = machine.freezeBackend();
     await pause(backMs);
-    // Another action may have killed it meanwhile.
-    if (isProcessAlive(pid)) process.kill(pid, 'SIGCONT');
+    if (pid !== null) machine.thaw(pid);
   }
 
   async #atLanding(action: Action, act: (machine: Machine) => boolean): Promise<void> {

@@ -55,7 +55,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
       connectionsMax: 300,
     });
     undo.push(() => postgres.close());
-    const gitServer = await startGitServer(folder, network.address);
+    const gitServer = await startGitServer(folder, network.serverAddresses);
     undo.push(() => gitServer.stop());
     const databaseUrl = await postgres.createDatabase('fleet');
     fillRepository(folder, gitServer, options);
@@ -87,12 +87,12 @@ async function addMachine(parts: MachineParts, name: string): Promise<Machine> {
     name,
     host,
     folder: own,
-    remote: parts.gitServer.url,
     agent: `ledger='${join(parts.folder, 'ledger')}'\n${parts.options.agent}`,
     env: { DBOS_SYSTEM_DATABASE_URL: parts.databaseUrl, DROVER_MACHINE_NAME: name },
     isReal: parts.network.kind === 'namespaces',
   });
-  const cloned = await machine.run('git', ['clone', '-q', parts.gitServer.url, 'repo']);
+  const url = parts.gitServer.urlAt(host.serverAddress);
+  const cloned = await machine.run('git', ['clone', '-q', url, 'repo']);
   assert.equal(cloned.code, 0, cloned.stderr);
   return machine;
 }

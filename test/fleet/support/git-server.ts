@@ -10,7 +10,8 @@ import { freePort } from '../../postgres/server.ts';
 
 export interface GitServer {
   readonly bare: string;
-  readonly url: string;
+  /** As seen from a machine that reaches it under this address. */
+  readonly urlAt: (address: string) => string;
   /** Runs git in the bare repository itself. */
   readonly git: (...args: readonly string[]) => string;
   /**
@@ -32,14 +33,18 @@ const postReceive = `#!/bin/sh
 cat > "$GIT_DIR/pushed.$$"
 if [ -e "$GIT_DIR/watched" ] && grep -q ' refs/drover/land/' "$GIT_DIR/pushed.$$" &&
   mv "$GIT_DIR/watched" "$GIT_DIR/taken" 2> /dev/null; then
-  echo "$REMOTE_ADDR" > "$GIT_DIR/pusher.new" && mv "$GIT_DIR/pusher.new" "$GIT_DIR/pusher"
+  echo "\${FLEET_TEST_PUSHER:-$REMOTE_ADDR}" > "$GIT_DIR/pusher.new" && mv "$GIT_DIR/pusher.new" "$GIT_DIR/pusher"
   n=0
   while [ -e "$GIT_DIR/taken" ] && [ $n -lt 400 ]; do sleep 0.025; n=$((n + 1)); done
 fi
 rm -f "$GIT_DIR/pushed.$$"
 `;
 
-export async function startGitServer(folder: string, address: string): Promise<GitServer> {
+export async function startGitServer(
+  folder: string,
+  addresses: readonly string[],
+): Promise<GitServer> {
+  const [address = '127.0.0.1'] = addresses;
   const bare = join(folder, 'remote', 'project.git');
   mkdirSync(join(folder, 'remote'), { recursive: true });
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
@@ -59,22 +64,29 @@ export async function startGitServer(folder: string, address: string): Promise<G
   chmodSync(hook, 0o755);
 
   const port = await freePort(address);
-  let child: ChildProcess | null = null;
-  const start = async (): Promise<void> => {
-    const base = `--base-path=${join(folder, 'remote')}`;
-    const place = ['--reuseaddr', `--listen=${address}`, `--port=${port}`, base];
+  let children: readonly ChildProcess[] = [];
+  const startAt = (own: string): ChildProcess => {
+    const base = join(folder, 'remote');
+    const place = ['--reuseaddr', `--listen=${own}`, `--port=${port}`, `--base-path=${base}`];
     const rights = ['--export-all', '--enable=receive-pack', '--max-connections=200'];
+    // On the loopback all clients look the same: there each has a server of its own, which says so to the hook.
+    const said = addresses.length > 1 ? { FLEET_TEST_PUSHER: own } : {};
     // Its own program: what `git daemon` starts would outlive the signal to it.
-    const args = [...place, ...rights, join(folder, 'remote')];
     const daemon = join(git('--exec-path'), 'git-daemon');
-    child = spawn(daemon, args, { cwd: folder, env, stdio: 'ignore' });
-    await eventually('git daemon answers', () => answers(address, port), 20_000);
+    const started = { cwd: folder, env: { ...env, ...said }, stdio: 'ignore' } as const;
+    return spawn(daemon, [...place, ...rights, base], started);
+  };
+  const start = async (): Promise<void> => {
+    children = addresses.map(startAt);
+    for (const own of addresses) {
+      await eventually('git daemon answers', () => answers(own, port), 20_000);
+    }
   };
   const stop = async (): Promise<void> => {
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+    const alive = children.filter((child) => child.exitCode === null && child.signalCode === null);
+    const ended = alive.map((child) => once(child, 'exit'));
+    for (const child of alive) child.kill('SIGKILL');
+    await Promise.all(ended);
   };
   const atNextLanding: GitServer['atNextLanding'] = async (act, givenUp) => {
     const pusher = join(bare, 'pusher');
@@ -92,7 +104,8 @@ export async function startGitServer(folder: string, address: string): Promise<G
     }
   };
   await start();
-  return { bare, url: `git://${address}:${port}/project.git`, git, atNextLanding, stop, start };
+  const urlAt = (from: string): string => `git://${from}:${port}/project.git`;
+  return { bare, urlAt, git, atNextLanding, stop, start };
 }
 
 function answers(host: string, port: number): Promise<boolean> {

@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeAgent } from '../../e2e/support/agent-scripts.ts';
+import { isProcessAlive } from '../../e2e/support/processes.ts';
 import { droverProgram } from '../../e2e/support/program.ts';
 import {
   type FinishedProgram,
@@ -19,7 +20,6 @@ export interface MachinePlan {
   readonly name: string;
   readonly host: Host;
   readonly folder: string;
-  readonly remote: string;
   /** Body of its shell agent. */
   readonly agent: string;
   readonly env: Readonly<Record<string, string>>;
@@ -161,10 +161,31 @@ export class Machine {
     }
   }
 
+  /** Stops its backend in mid-work, as a computer that sleeps; null: there is none. */
+  freezeBackend(): number | null {
+    const pid = this.backendPid();
+    if (pid !== null) process.kill(pid, 'SIGSTOP');
+    return pid;
+  }
+
+  thaw(pid: number): void {
+    // It may have been killed meanwhile.
+    if (isProcessAlive(pid)) process.kill(pid, 'SIGCONT');
+    this.wakeStarters();
+  }
+
   /** Everything on it ends at once. The host itself is there again afterwards, with nothing running. */
   async kill(): Promise<void> {
     await this.host.kill();
+    this.wakeStarters();
     await Promise.allSettled([...this.#running].map(({ ended }) => ended));
+  }
+
+  /** What entered the host stops itself together with its program, and then does not see its end. */
+  private wakeStarters(): void {
+    for (const { pid } of this.#running) {
+      if (isProcessAlive(pid)) process.kill(pid, 'SIGCONT');
+    }
   }
 
   log(): string {

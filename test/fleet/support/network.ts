@@ -8,7 +8,10 @@ import { createInterface } from 'node:readline';
 import { isProcessAlive, processesOf } from '../../e2e/support/processes.ts';
 
 export interface Host {
+  /** Where servers see it come from. */
   readonly address: string;
+  /** Under which it reaches the servers. */
+  readonly serverAddress: string;
   /** Words that start a program on this host, to be put before its own. */
   readonly enter: () => readonly string[];
   /** Ends every process of this host at once, as a power cut does. */
@@ -27,12 +30,15 @@ export interface Network {
   /** Where the database and the git server listen, and which addresses reach them. */
   readonly address: string;
   readonly clients: string;
+  /** All addresses under which hosts reach the servers. */
+  readonly serverAddresses: readonly string[];
   /** `mark`: `NAME=value`, which the environment of all its processes has. */
   readonly addHost: (name: string, mark: string) => Promise<Host>;
   readonly close: () => Promise<void>;
 }
 
 const subnetsMax = 200;
+const plainHostsMax = 6;
 
 export async function makeNetwork(isPlain = false): Promise<Network> {
   const reason = isPlain ? 'as the test wants' : whyNoNamespaces();
@@ -116,7 +122,8 @@ function namespaces(): Network {
     ignoreFailure(() => ip('link', 'del', bridge));
   };
   const address = `${subnet}.1`;
-  return { kind: 'namespaces', reason: '', address, clients: `${subnet}.0/24`, addHost, close };
+  const places = { address, clients: `${subnet}.0/24`, serverAddresses: [address] };
+  return { kind: 'namespaces', reason: '', ...places, addHost, close };
 }
 
 /** Two tests at once take two subnets: the name of a bridge is given once. */
@@ -165,6 +172,7 @@ async function addNamespace(
   };
   const host: Host = {
     address: `${subnet}.${number}`,
+    serverAddress: `${subnet}.1`,
     enter: () => ['nsenter', '-t', String(first.pid), '-n', '-p', '-m', '-u', '--'],
     kill: async () => {
       await kill();
@@ -248,6 +256,11 @@ export function numberInside(pid: number): number {
 /** Where namespaces are not allowed. A host that is cut off is stopped (SIGSTOP), which is less: it does not work on. */
 function plainProcesses(reason: string): Network {
   const marks: string[] = [];
+  const address = '127.0.0.1';
+  // Each host asks at an address of its own: so the git server can tell them apart.
+  const serverAddresses = ['linux', 'android'].includes(process.platform)
+    ? Array.from({ length: plainHostsMax }, (_, n) => `127.0.0.${n + 1}`)
+    : [address];
   const signalAll = (mark: string, name: NodeJS.Signals): number => {
     const found = processesOf('', mark);
     for (const { pid } of found) ignoreFailure(() => process.kill(pid, name));
@@ -259,8 +272,10 @@ function plainProcesses(reason: string): Network {
   };
   const addHost = async (_name: string, mark: string): Promise<Host> => {
     marks.push(mark);
+    const own = serverAddresses[marks.length] ?? address;
     return {
-      address: '127.0.0.1',
+      address: own,
+      serverAddress: own,
       enter: () => [],
       kill: () => killAll(mark),
       cutOff: () => void signalAll(mark, 'SIGSTOP'),
@@ -271,6 +286,6 @@ function plainProcesses(reason: string): Network {
   const close = async (): Promise<void> => {
     for (const mark of marks) await killAll(mark);
   };
-  const address = '127.0.0.1';
-  return { kind: 'processes', reason, address, clients: '127.0.0.1/32', addHost, close };
+  const places = { address, clients: '127.0.0.1/32', serverAddresses };
+  return { kind: 'processes', reason, ...places, addHost, close };
 }
