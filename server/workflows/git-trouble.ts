@@ -18,10 +18,14 @@ export async function orElse<T>(
   }
 }
 
-/** `interrupted`: it may pass by itself, and nothing of the work is to blame. */
 export function gitFailed({ isAway, message }: GitFailure): Failure {
-  return failure(isAway ? 'interrupted' : 'git_failed', message);
+  const failed = failure('git_failed', message);
+  if (isAway) passing.add(failed);
+  return failed;
 }
+
+/** Failures of this process that pass by themselves. */
+const passing = new WeakSet<Failure>();
 
 export function isPassingTrouble(error: unknown): boolean {
   return error instanceof GitTrouble && error.failure.isAway === true;
@@ -46,7 +50,7 @@ export async function ownLine(
 const waitsMax = 30;
 const waitMs = 15_000;
 
-/** Does it again while its outcome says that it was interrupted, within bounds and until it is called off. */
+/** Does it again while its outcome says that the remote is away, within bounds and until it is called off. */
 export async function whileAway<T>(
   engine: Engine,
   signal: AbortSignal,
@@ -56,7 +60,9 @@ export async function whileAway<T>(
   for (let waits = 0; ; waits += 1) {
     const outcome = await body();
     const trouble = troubleIn(outcome);
-    if (trouble?.kind !== 'interrupted' || waits >= waitsMax || signal.aborted) return outcome;
+    if (trouble === null || !passing.has(trouble) || waits >= waitsMax || signal.aborted) {
+      return outcome;
+    }
     engine.report(trouble, 'waiting for git');
     await pause(engine, signal);
   }

@@ -14,7 +14,7 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { commandEnd } from './command-ends.ts';
-import { orElse, whileAway } from './git-trouble.ts';
+import { gitFailed, orElse, whileAway } from './git-trouble.ts';
 import { baseContaining, branchRef, containsAll, landingRef, resultBranch } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { enterPhase } from './phases.ts';
@@ -83,13 +83,8 @@ async function prepareNow(
     sparse: settings.sparse,
   });
   if (!prepared.ok) {
-    return {
-      kind: 'failed',
-      failure: failure(
-        'git_failed',
-        `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`,
-      ),
-    };
+    const message = `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`;
+    return { kind: 'failed', failure: gitFailed({ ...prepared.error, message }) };
   }
   const setup = await runSetup(engine, claim, slot, signal);
   if (setup !== null) return { kind: 'failed', failure: setup };

@@ -56,14 +56,19 @@ export function createSharedRepository(
   local: LocalRepository,
   options: SharedOptions,
 ): SharedRepository {
-  const remote = openRemote(local.context, {
-    remote: options.remote,
-    timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
-    pausesMs: options.pausesMs ?? defaults.pausesMs,
+  const { remote: name, timeoutMs = defaults.timeoutMs, pausesMs = defaults.pausesMs } = options;
+  const remote = openRemote(local.context, { remote: name, timeoutMs, pausesMs });
+  // Best effort: closing waits for what is under way, and must not wait for a remote that is away.
+  const brief = openRemote(local.context, {
+    remote: name,
+    timeoutMs: Math.min(timeoutMs, briefTimeoutMs),
+    pausesMs: pausesMs.slice(0, 1),
   });
-  const shared = new Shared(local, remote, options);
+  const shared = new Shared(local, remote, brief, options);
   return sharedMethods(local, shared);
 }
+
+const briefTimeoutMs = 30_000;
 
 /** Takes a failure out of an answer that has no place for one. */
 function orTrouble<T>(result: GitResult<T>): T {
@@ -81,7 +86,7 @@ class Shared {
   readonly rescues: RescuePushes;
   readonly report: SharedOptions['report'];
 
-  constructor(local: LocalRepository, remote: Remote, options: SharedOptions) {
+  constructor(local: LocalRepository, remote: Remote, brief: Remote, options: SharedOptions) {
     this.local = local;
     this.remote = remote;
     this.report = options.report;
@@ -90,7 +95,8 @@ class Shared {
     const parts = { remote, looks: this.looks, presence: this.presence };
     this.fences = new Fences(parts, options.machineId);
     this.branches = new PublishedBranches(parts);
-    this.rescues = new RescuePushes(parts, options.report);
+    const looks = new Looks(brief, 0);
+    this.rescues = new RescuePushes({ remote: brief, looks }, options.report);
   }
 
   /** Whatever needs these commits to be here. */
