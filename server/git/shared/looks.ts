@@ -9,10 +9,13 @@ import { parseListing, type Remote } from './remote.ts';
 
 interface Seen {
   readonly value: Sha | null;
+  /** When the answer came: over a slow network, one look has to serve all refs of a line. */
   readonly atMs: number;
 }
 
 const maxRemembered = 10_000;
+/** A listing of all attempts serves longer: it is read for thousands of them, and acted on under leases. */
+const listingsFreshTimes = 8;
 
 export class Looks {
   readonly #remote: Remote;
@@ -67,14 +70,16 @@ export class Looks {
 
   #look(key: string, refs: readonly string[]): Promise<GitResult<void>> {
     return this.#alone(key, async () => {
-      const atMs = Date.now();
+      const begunMs = Date.now();
       const fetched = await this.#remote.fetch(fetchPatterns(refs), ['--prune']);
       if (!fetched.ok) return fetched;
       for (const ref of refs) {
         const value = await readRef(this.#remote.context, privateRef(ref));
         const since = this.#seen.get(ref);
         // A push of ours that ended meanwhile knows more.
-        if (since === undefined || since.atMs <= atMs) this.#remember(ref, { value, atMs });
+        if (since === undefined || since.atMs <= begunMs) {
+          this.#remember(ref, { value, atMs: Date.now() });
+        }
       }
       return fetched;
     });
@@ -83,14 +88,13 @@ export class Looks {
   /** All branches of attempts by one process: a sweep asks for thousands of them, one after the other. */
   async #readAttempt(ref: string): Promise<GitResult<Sha | null>> {
     const known = this.#attempts;
-    if (known !== null && Date.now() - known.atMs < this.#freshMs) {
+    if (known !== null && Date.now() - known.atMs < this.#freshMs * listingsFreshTimes) {
       return ok(known.values.get(ref) ?? null);
     }
     const listed = await this.#alone(attemptPattern, async () => {
-      const atMs = Date.now();
       const done = await this.#remote.list(['--heads'], [attemptPattern]);
       if (!done.ok) return done;
-      this.#attempts = { atMs, values: parseListing(done.value) };
+      this.#attempts = { atMs: Date.now(), values: parseListing(done.value) };
       return ok(undefined);
     });
     return listed.ok ? ok(this.#attempts?.values.get(ref) ?? null) : listed;
