@@ -9,6 +9,7 @@ import { returnOrphans } from './orphans.ts';
 import type { Engine } from './parts.ts';
 import { activeRuns } from './start-run.ts';
 import { gateOfRun } from './submission.ts';
+import { sweepBranches } from './sweep.ts';
 
 const tryAgainMs = 2_000;
 
@@ -17,10 +18,22 @@ export function keepFollowing(engine: Engine): () => void {
   const stopped = new AbortController();
   const { signal } = stopped;
   let off = (): void => {};
+  let swept: string | null = null;
+  /** The machine that ran a run has swept its own clone; the others have branches of what has landed as well. */
+  const sweepHere = async (): Promise<void> => {
+    if (engine.machineId === '') return;
+    const last = await lastFinishedRun(engine);
+    if (last === null || last === swept) return;
+    await sweepBranches(engine);
+    swept = last;
+  };
   const look = async (): Promise<void> => {
     if (engine.machineId !== '') await endGivenAway(engine);
     // A run looks after its tasks itself; without one, an approval or the end of a stop may have lost its workflow.
-    if ((await activeRuns(engine)).length === 0) await returnOrphans(engine);
+    if ((await activeRuns(engine)).length === 0) {
+      await returnOrphans(engine);
+      await sweepHere();
+    }
     const waiting = await engine.store.db
       .selectFrom('lines')
       .select('branch')
@@ -46,6 +59,17 @@ export function keepFollowing(engine: Engine): () => void {
     stopped.abort();
     off();
   };
+}
+
+async function lastFinishedRun(engine: Engine): Promise<string | null> {
+  const row = await engine.store.db
+    .selectFrom('runs')
+    .select('id')
+    .where('state', '=', 'finished')
+    .orderBy('ended_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id ?? null;
 }
 
 /** People's commits and the landed work that waits for the branch, as one tested tip; else the sentence why not. */
