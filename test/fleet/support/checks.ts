@@ -191,9 +191,10 @@ function assertNothingLost(fleet: Fleet, attempts: readonly AttemptFact[]): void
   }
 }
 
-/** One parent and the trailers: a merge that was only tested may be forgotten. */
+/** One parent, and made for an attempt or by its agent: a merge that was only tested may be forgotten. */
 function isAttemptsCommit(text: string): boolean {
-  return text.match(/^parent /gm)?.length === 1 && /^Drover-Attempt: /m.test(text);
+  const isWork = /^Drover-Attempt: /m.test(text) || text.includes("the agent's own commit");
+  return text.match(/^parent /gm)?.length === 1 && isWork;
 }
 
 /** Every task was run; more often only if its attempt was taken from a machine. Tells where the landed ones ran. */
