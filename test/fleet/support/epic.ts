@@ -26,7 +26,7 @@ n=$(printf %s "$id/$attempt" | cksum | cut -d' ' -f1)
 echo "work of $id" > "$id.txt"
 if [ $((n % 3)) = 0 ]; then
   git add "$id.txt"
-  git commit -qm "the agent's own commit for $id"
+  git diff --cached --quiet || git commit -qm "the agent's own commit for $id"
 fi
 if [ $((n % 10)) = 0 ]; then
   sleep 11
