@@ -151,8 +151,11 @@ export interface GitRepository {
   readonly facts: RepositoryFacts;
   /** Reads HEAD, submodules and LFS again. */
   refresh(): Promise<GitResult<RepositoryFacts>>;
-  /** Null: it does not exist. Throws `GitTrouble` when that cannot be told, because a shared remote is away. */
-  readRef(ref: string): Promise<Sha | null>;
+  /**
+   * Null: it does not exist. Throws `GitTrouble` when that cannot be told, because a shared remote is away. `asOf` now:
+   * the remote is asked, whatever it said a moment ago.
+   */
+  readRef(ref: string, asOf?: 'now'): Promise<Sha | null>;
   /** Full commit id of a revision (branch, tag, sha); `unknown_ref` otherwise. */
   resolve(revision: string): Promise<GitResult<Sha>>;
   /**

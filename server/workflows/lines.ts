@@ -47,6 +47,7 @@ async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>>
       return ok(await rememberFollowed(engine, branch, landed));
     if (target === null) return ok(landed as Sha);
     const next = landed === null ? target : await inStep(engine, branch, target, landed, known);
+    if (next === null) continue;
     if (next === landed) return ok(next);
     const moved = await engine.git.updateRef(
       landingRef(branch),
@@ -68,16 +69,19 @@ async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>>
   );
 }
 
+/** Null: the branch is elsewhere by now. */
 async function inStep(
   engine: Engine,
   branch: string,
   target: Sha,
   landed: Sha,
   known: LineRow | null,
-): Promise<Sha> {
+): Promise<Sha | null> {
   const nothingWaits = known !== null && known.followed_sha === landed;
   if (await engine.git.isAncestor(landed, target)) return target;
   if (nothingWaits) {
+    // Another machine may have moved the branch, and told the database, after we had heard of it: that is no rewind.
+    if ((await engine.git.readRef(branchRef(branch), 'now')) !== target) return null;
     // People have rewound or rewritten the branch, and all of ours had arrived there: their word counts.
     await engine.git.updateRef(
       `refs/drover/rescue/lines/${branch}/${landed.slice(0, 12)}`,

@@ -6,7 +6,7 @@ import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type RunningProgram, tail } from '../e2e/support/run-program.ts';
 import { assertFleetDone } from './support/checks.ts';
-import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
+import { fleetSettings, importEpic, layeredPlan, variedAgent } from './support/epic.ts';
 import type { Fleet } from './support/fleet.ts';
 import type { Machine } from './support/machine.ts';
 import { startWorkers } from './support/workers.ts';
@@ -54,7 +54,7 @@ export const scheduleWorkers = ['north', 'east', 'south'];
 export const scheduleMachines = [...scheduleWorkers, 'desk'];
 export const scheduleOptions = {
   machines: scheduleMachines,
-  agent: countedAgent,
+  agent: variedAgent,
   settings: fleetSettings,
 };
 

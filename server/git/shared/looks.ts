@@ -31,10 +31,10 @@ export class Looks {
   }
 
   /** The remote's value of a ref of a line, its objects present; null = it does not exist there. */
-  async read(ref: string): Promise<GitResult<Sha | null>> {
+  async read(ref: string, asOf?: 'now'): Promise<GitResult<Sha | null>> {
     const place = placeOf(ref);
     if (place.kind === 'attempt') return this.#readAttempt(ref);
-    const young = this.#young(ref);
+    const young = asOf === 'now' ? null : this.#young(ref);
     if (young !== null) return ok(young.value);
     const refs = place.kind === 'line' ? refsOfLine(place.line) : [ref];
     const looked = await this.#look(refs[0] ?? ref, refs);

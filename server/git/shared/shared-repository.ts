@@ -105,7 +105,7 @@ class Shared {
     return present.ok ? body() : present;
   }
 
-  async readRef(ref: string): Promise<Sha | null> {
+  async readRef(ref: string, asOf?: 'now'): Promise<Sha | null> {
     if (!isFullRef(ref)) return null;
     switch (placeOf(ref).kind) {
       case 'local':
@@ -114,7 +114,7 @@ class Shared {
       case 'attempt':
         return (await this.local.readRef(ref)) ?? orTrouble(await this.looks.read(ref));
       case 'line': {
-        const value = orTrouble(await this.looks.read(ref));
+        const value = orTrouble(await this.looks.read(ref, asOf));
         await this.#mirror(ref, value);
         return value;
       }
@@ -280,7 +280,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return local.processCount;
     },
     refresh: () => local.refresh(),
-    readRef: (ref) => shared.readRef(ref),
+    readRef: (ref, asOf) => shared.readRef(ref, asOf),
     resolve: (revision) => shared.with([revision], () => local.resolve(revision)),
     updateRef: (ref, next, old, reason, as) => shared.updateRefs([{ ref, next, old }], reason, as),
     updateRefs: (changes, reason) => shared.updateRefs(changes, reason),

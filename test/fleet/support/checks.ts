@@ -10,6 +10,7 @@ interface MergeCommit {
   readonly parents: readonly string[];
   readonly task: string | null;
   readonly attempt: number;
+  readonly subject: string;
 }
 
 interface AttemptFact {
@@ -81,7 +82,7 @@ async function assertHistory(
   const [first, ...merges] = history;
   assert.equal(first?.parents.length, 0);
   assert.deepEqual(
-    merges.map(({ task }) => task ?? '?').sort(),
+    merges.map(({ task, sha, subject }) => task ?? `${sha} ${subject}`).sort(),
     ids,
     'one merge per task on the target, and nothing else',
   );
@@ -107,17 +108,18 @@ async function assertHistory(
 
 export function firstParents(fleet: Fleet, ref: string): readonly MergeCommit[] {
   const format =
-    '--format=%H%x00%P%x00%(trailers:key=Drover-Task,valueonly,separator=%x2c)%x00%(trailers:key=Drover-Attempt,valueonly,separator=%x2c)';
+    '--format=%H%x00%P%x00%(trailers:key=Drover-Task,valueonly,separator=%x2c)%x00%(trailers:key=Drover-Attempt,valueonly,separator=%x2c)%x00%s';
   return fleet.gitServer
     .git('log', '--first-parent', '--reverse', format, ref, '--')
     .split('\n')
     .map((line) => {
-      const [sha = '', parents = '', task = '', attempt = ''] = line.split('\0');
+      const [sha = '', parents = '', task = '', attempt = '', subject = ''] = line.split('\0');
       return {
         sha,
         parents: parents.split(' ').filter((parent) => parent !== ''),
         task: task === '' ? null : task,
         attempt: Number(attempt),
+        subject,
       };
     });
 }
@@ -191,9 +193,10 @@ function assertNothingLost(fleet: Fleet, attempts: readonly AttemptFact[]): void
   }
 }
 
-/** One parent and the trailers: a merge that was only tested may be forgotten. */
+/** One parent, and made for an attempt or by its agent: a merge that was only tested may be forgotten. */
 function isAttemptsCommit(text: string): boolean {
-  return text.match(/^parent /gm)?.length === 1 && /^Drover-Attempt: /m.test(text);
+  const isWork = /^Drover-Attempt: /m.test(text) || text.includes("the agent's own commit");
+  return text.match(/^parent /gm)?.length === 1 && isWork;
 }
 
 /** Every task was run; more often only if its attempt was taken from a machine. Tells where the landed ones ran. */

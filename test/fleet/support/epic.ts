@@ -16,6 +16,26 @@ echo "work of $id" > "$id.txt"
 echo "$id $attempt $machine" >> "$ledger"
 `;
 
+/**
+ * The same, but some work for longer than their machine is away, and some commit before they are done: what they leave
+ * behind on a machine that comes back has to be ended, and kept.
+ */
+export const variedAgent = `
+cat > /dev/null
+n=$(printf %s "$id/$attempt" | cksum | cut -d' ' -f1)
+echo "work of $id" > "$id.txt"
+if [ $((n % 3)) = 0 ]; then
+  git add "$id.txt"
+  git diff --cached --quiet || git commit -qm "the agent's own commit for $id"
+fi
+if [ $((n % 10)) = 0 ]; then
+  sleep 11
+else
+  sleep "$(printf %d.%03d $(((200 + n % 900) / 1000)) $(((200 + n % 900) % 1000)))"
+fi
+echo "$id $attempt $machine" >> "$ledger"
+`;
+
 /** A dead machine is noticed soon; the gate asks whether the merged tree is whole. */
 export const fleetSettings = `
 [fleet]

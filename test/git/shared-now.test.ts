@@ -1,0 +1,26 @@
+// What a shared remote said a moment ago is used again, except where somebody has to know what it holds now.
+
+import assert from 'node:assert/strict';
+import { makeFleet } from './shared-fixture.ts';
+
+suite('git between machines: as of now', function () {
+  this.timeout(60_000);
+
+  test('a branch that another machine has moved is seen at once where that is asked for', async () => {
+    const fleet = await makeFleet('file');
+    try {
+      const one = await fleet.machine('one', { freshMs: 3_600_000 });
+      const main = 'refs/heads/main';
+      const before = await one.shared.readRef(main);
+      assert.equal(before, fleet.remoteRef(main));
+      const other = fleet.clone('other');
+      const after = other.commit('theirs.txt', 'theirs\n');
+      other.git('push', '-q', 'origin', `HEAD:${main}`);
+      assert.equal(await one.shared.readRef(main), before);
+      assert.equal(await one.shared.readRef(main, 'now'), after);
+      assert.equal(await one.shared.readRef(main), after);
+    } finally {
+      await fleet.remove();
+    }
+  });
+});
