@@ -4,7 +4,7 @@
 
 import { runGate } from './gate.ts';
 import { endGivenAway } from './given-away.ts';
-import { branchRef, followLine, landingRef, takeInConflict } from './lines.ts';
+import { branchRef, followAsOfNow, landingRef, takeInConflict } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
 import type { Engine } from './parts.ts';
 import { activeRuns } from './start-run.ts';
@@ -42,7 +42,7 @@ export function keepFollowing(engine: Engine): () => void {
     for (const { branch } of waiting) {
       const obstacle = await mergeTheirs(engine, branch, signal);
       if (signal.aborted) return;
-      await followLine(engine, branch, obstacle);
+      await followAsOfNow(engine, branch, obstacle);
     }
   };
   const again = (): void => {

@@ -124,7 +124,9 @@ export function takeInConflict(branch: string, files: readonly string[]): Failur
 /** Seen before or not: now the branch holds all of ours, which decides what a later rewind of it means. */
 async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Promise<Sha> {
   const known = await readLine(engine.store.db, branch);
-  if (known !== null && known.followed_sha !== landed)
+  // Another machine has landed since this one has looked: what it has written down is newer.
+  const isOld = engine.machineId !== '' && known !== null && known.landed_sha !== landed;
+  if (known !== null && known.followed_sha !== landed && !isOld)
     await rememberLine(engine, branch, landed, landed);
   return landed;
 }
@@ -163,6 +165,21 @@ export async function followLine(
   const mine = (turns.get(branch) ?? Promise.resolve()).then(follow, follow);
   turns.set(branch, mine);
   return mine;
+}
+
+/** For whoever has not moved the line itself: another machine may have, since this one looked. */
+export async function followAsOfNow(
+  engine: Engine,
+  branch: string,
+  obstacle: string | null = null,
+): Promise<Followed> {
+  if (engine.machineId !== '') {
+    await orElse(
+      () => engine.git.readRef(landingRef(branch), 'now'),
+      () => null,
+    );
+  }
+  return followLine(engine, branch, obstacle);
 }
 
 interface Followed {
@@ -257,12 +274,12 @@ async function baseContainingNow(
   branch: string,
   commits: readonly Sha[],
 ): Promise<Result<Sha | null>> {
-  const tip = await syncLine(engine, branch);
+  const tip = await tipForBase(engine, branch, commits);
   if (!tip.ok) return tip;
   if (await containsAll(engine, tip.value, commits)) return tip;
   const line = await readLine(engine.store.db, branch);
   if (line?.parent_branch === null || line?.parent_branch === undefined) return ok(null);
-  const parent = await syncLine(engine, line.parent_branch);
+  const parent = await tipForBase(engine, line.parent_branch, commits);
   if (!parent.ok) return parent;
   if (!(await containsAll(engine, parent.value, commits))) return ok(null);
   const merged = await engine.git.merge({
@@ -282,6 +299,19 @@ async function baseContainingNow(
   if (!moved.ok) return err(gitFailed(moved.error));
   await followLine(engine, branch);
   return ok(merged.value.commit);
+}
+
+/** What another machine has landed a moment ago is in the database before it is in what this one has last heard. */
+async function tipForBase(
+  engine: Engine,
+  branch: string,
+  commits: readonly Sha[],
+): Promise<Result<Sha>> {
+  const tip = await syncLine(engine, branch);
+  if (!tip.ok || engine.machineId === '') return tip;
+  if (await containsAll(engine, tip.value, commits)) return tip;
+  await engine.git.readRef(landingRef(branch), 'now');
+  return syncLine(engine, branch);
 }
 
 export async function containsAll(

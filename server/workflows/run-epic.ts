@@ -7,7 +7,7 @@ import { settleAll } from './candidates.ts';
 import { dispatch, nextWakeMs, type ScopeState, scopeState } from './dispatch.ts';
 import { isPassingTrouble } from './git-trouble.ts';
 import { startEpicLanding } from './land-epic.ts';
-import { followLine, landingRef, resultBranch } from './lines.ts';
+import { followAsOfNow, landingRef, resultBranch } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
 import type { Engine } from './parts.ts';
 import { sweepBranches } from './sweep.ts';
@@ -90,7 +90,7 @@ async function stopBroken(engine: Engine, tx: Tx, id: string, error: unknown): P
 
 /** The last word of a run that a person has stopped, once its agents have ended; none when it goes on already. */
 export async function finishStopped(engine: Engine, row: RunRow): Promise<void> {
-  const followed = await followLine(engine, row.target_branch);
+  const followed = await followAsOfNow(engine, row.target_branch);
   const epicLeft = await epicNotLanded(engine, row);
   await engine.store.transaction(async (tx) => {
     const now = await tx
@@ -203,7 +203,7 @@ async function finish(
   row: RunRow,
   ends: number,
 ): Promise<RunSummary | null> {
-  const followed = await followLine(engine, row.target_branch);
+  const followed = await followAsOfNow(engine, row.target_branch);
   await sweepBranches(engine);
   const epicLeft = await epicNotLanded(engine, row);
   return run.commit(ends === 0 ? 'finished' : `finished:${ends}`, async (tx) => {

@@ -1,0 +1,111 @@
+// A line that another machine of the fleet moves: what this one has heard of the remote is a moment old, what the database
+// says is not.
+
+import assert from 'node:assert/strict';
+import type { GitRepository } from '../../../server/git/port.ts';
+import type { Engine } from '../../../server/workflows/engine.ts';
+import {
+  baseContaining,
+  branchRef,
+  landingRef,
+  syncLine,
+} from '../../../server/workflows/lines.ts';
+import { memoryStore, type TestStore } from '../store/memory-store.ts';
+
+/** Commits in one row: each is a descendant of those with smaller letters. */
+type Refs = Readonly<Record<string, string>>;
+
+const line = landingRef('main');
+const branch = branchRef('main');
+const rescued = (commit: string): string => `refs/drover/rescue/lines/main/${commit}`;
+
+/** A remote whose answers are used again until somebody asks for what is there now. */
+class RememberedRemote {
+  readonly now: Map<string, string>;
+  #heard: Map<string, string>;
+
+  constructor(heard: Refs, now: Refs) {
+    this.#heard = new Map(Object.entries(heard));
+    this.now = new Map(Object.entries(now));
+  }
+
+  readonly git = {
+    readRef: async (ref: string, asOf?: 'now') => {
+      if (asOf === 'now') this.#heard = new Map(this.now);
+      return this.#heard.get(ref) ?? null;
+    },
+    isAncestor: async (ancestor: string, descendant: string) => ancestor <= descendant,
+    updateRef: async (ref: string, next: string, old: string | null) => {
+      if ((this.now.get(ref) ?? null) !== old) return { ok: false, error: { kind: 'stale' } };
+      this.now.set(ref, next);
+      this.#heard.set(ref, next);
+      return { ok: true, value: undefined };
+    },
+  } as unknown as GitRepository;
+}
+
+suite('a line that others move', () => {
+  let project: TestStore;
+  setup(async () => {
+    project = await memoryStore();
+  });
+  teardown(() => project.close());
+
+  async function engineOf(
+    remote: RememberedRemote,
+    stored: { readonly landed: string; readonly followed: string },
+  ): Promise<Engine> {
+    await project.store.db
+      .insertInto('lines')
+      .values({ branch: 'main', landed_sha: stored.landed, followed_sha: stored.followed })
+      .execute();
+    return { machineId: 'm1', store: project.store, git: remote.git } as unknown as Engine;
+  }
+
+  const storedLine = () =>
+    project.store.db.selectFrom('lines').select(['landed_sha', 'followed_sha']).executeTakeFirst();
+
+  test('a branch that has just followed there is no rewind here', async () => {
+    // It has heard of the landing, but not of the branch that followed; the database tells of both.
+    const remote = new RememberedRemote(
+      { [line]: 'b', [branch]: 'a' },
+      { [line]: 'b', [branch]: 'b' },
+    );
+    const engine = await engineOf(remote, { landed: 'b', followed: 'b' });
+    assert.deepEqual(await syncLine(engine, 'main'), { ok: true, value: 'b' });
+    assert.deepEqual(Object.fromEntries(remote.now), { [line]: 'b', [branch]: 'b' });
+  });
+
+  test('a branch that people have rewound is believed, and what had landed is kept', async () => {
+    const refs = { [line]: 'b', [branch]: 'a' };
+    const remote = new RememberedRemote(refs, refs);
+    const engine = await engineOf(remote, { landed: 'b', followed: 'b' });
+    assert.deepEqual(await syncLine(engine, 'main'), { ok: true, value: 'a' });
+    assert.deepEqual(Object.fromEntries(remote.now), { ...refs, [line]: 'a', [rescued('b')]: 'b' });
+  });
+
+  test('what it has heard is not written over what another one has written since', async () => {
+    const remote = new RememberedRemote(
+      { [line]: 'a', [branch]: 'a' },
+      { [line]: 'b', [branch]: 'b' },
+    );
+    const engine = await engineOf(remote, { landed: 'b', followed: 'b' });
+    assert.deepEqual(await syncLine(engine, 'main'), { ok: true, value: 'a' });
+    assert.deepEqual(await storedLine(), { landed_sha: 'b', followed_sha: 'b' });
+  });
+
+  test('a blocker that has just landed there is in the base here', async () => {
+    const remote = new RememberedRemote(
+      { [line]: 'a', [branch]: 'a' },
+      { [line]: 'b', [branch]: 'b' },
+    );
+    const engine = await engineOf(remote, { landed: 'b', followed: 'b' });
+    assert.deepEqual(await baseContaining(engine, 'main', ['b']), { ok: true, value: 'b' });
+  });
+
+  test('a blocker that is nowhere on the line has no base', async () => {
+    const refs = { [line]: 'a', [branch]: 'a' };
+    const engine = await engineOf(new RememberedRemote(refs, refs), { landed: 'a', followed: 'a' });
+    assert.deepEqual(await baseContaining(engine, 'main', ['b']), { ok: true, value: null });
+  });
+});
