@@ -8,7 +8,7 @@ import type { Bench } from './bench.ts';
 import { median, short, type Figure } from './figures.ts';
 
 const part = 'machines';
-const agentSeconds = 15;
+const agentSeconds = 10;
 const agentsOfOne = 4;
 const tasks = 36;
 const otherTasks = 10_000;
@@ -30,19 +30,19 @@ export async function benchMachines(bench: Bench): Promise<Figure[]> {
     fleet.machine('desk').writeUserSettings('[fleet]\nagents = 0\n');
     await fleet.machine('desk').expect(0, ['init']);
     await startWorker(fleet, 'one', agentsOfOne);
-    await run(fleet, 'warm', plan('W', agentsOfOne));
+    await timeOf(fleet, 'warm', plan('W', agentsOfOne));
     bench.say('machines: one');
-    const one = await run(fleet, 'one', plan('S-1', tasks));
+    const one = await timeOf(fleet, 'one', plan('S-1', tasks));
     for (const name of ['two', 'three']) await startWorker(fleet, name, agentsOfOne);
-    await run(fleet, 'warm again', plan('V', 3 * agentsOfOne));
+    await timeOf(fleet, 'warm again', plan('V', 3 * agentsOfOne));
     bench.say('machines: three');
-    const three = await run(fleet, 'three', plan('S-3', tasks));
+    const three = await timeOf(fleet, 'three', plan('S-3', tasks));
     const waits = await dispatchTimes(fleet);
     bench.say('machines: a task among many');
-    const few = await run(fleet, 'few', plan('A', costTasks));
+    const few = await timeOf(fleet, 'few', plan('A', costTasks));
     const others = Array.from({ length: otherTasks }, (_, n) => ({ id: `O-${n}`, first: 'H' }));
     await addAll(fleet, 'others', [{ id: 'H' }, ...others], 'others');
-    const many = await run(fleet, 'many', plan('B', costTasks));
+    const many = await timeOf(fleet, 'many', plan('B', costTasks));
     return [
       {
         part,
@@ -112,10 +112,11 @@ async function addAll(
 }
 
 /** Milliseconds from the start of the run to the last landing. */
-async function run(fleet: Fleet, name: string, planned: readonly Planned[]): Promise<number> {
+async function timeOf(fleet: Fleet, name: string, planned: readonly Planned[]): Promise<number> {
   const epic = `E-${name.replaceAll(' ', '-')}`;
   await addAll(fleet, epic, planned, name);
-  await fleet.machine('desk').expect(0, ['run', '--epic', epic, '--land', 'task']);
+  const run = await fleet.machine('desk').start(['run', '--epic', epic, '--land', 'task']).ended;
+  if (run.code !== 0) throw new Error(`the run of ${epic} ended with ${run.code}: ${run.stderr}`);
   const [times] = await fleet.query<{ from_ms: string; to_ms: string }>(
     `select min(at_ms) filter (where type = 'run.started') as from_ms,
        max(at_ms) filter (where type = 'task.completed') as to_ms

@@ -70,7 +70,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     if (task === null) return;
     if (task.worktree_path === null) throw new Error('This task has no worktree now.');
     if (!existsSync(task.worktree_path)) {
-      const where = task.machine === null ? 'gone' : `on ${task.machine}`;
+      const where = typeof task.machine !== 'string' ? 'gone' : `on ${task.machine}`;
       throw new Error(`The worktree of this task is ${where}.`);
     }
     const folder = vscode.Uri.file(task.worktree_path);

@@ -41,7 +41,7 @@ export interface TaskView {
   readonly commit_sha: string | null;
   readonly landed_sha: string | null;
   readonly worktree_path: string | null;
-  /** Name of the machine that works on it, or has its worktree; null = nowhere, or there is one machine only. */
+  /** Name of the machine that works on it, or has its worktree; null = nowhere, or there is one machine only. An older backend says nothing. */
   readonly machine: string | null;
   readonly conflict_files: readonly string[];
   readonly held_files: readonly string[];

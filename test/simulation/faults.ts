@@ -125,7 +125,11 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   },
   'lease-a-slot-twice': {
     breaks: ['one-agent', 'tested-tree', 'work-kept'],
-    make: () => rewriting(/(from "slots" where "kind" = \? and) "task_id" is null/, '$1 1'),
+    make: () =>
+      rewriting(
+        /(from "slots" where "machine" = \? and "kind" = \? and) "task_id" is null/,
+        '$1 1',
+      ),
   },
   'drop-an-event': {
     breaks: ['feed'],

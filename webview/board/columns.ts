@@ -119,7 +119,7 @@ export function factsOf({ task, parts }: Card, nowMs: number): readonly string[]
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
   if (task.status !== 'ready' && task.status !== 'completed') facts.push(statusWords(task));
   if (task.agent !== null) facts.push(shown(stepText({ ...task, agent: task.agent })));
-  if (task.machine !== null && task.status !== 'completed') {
+  if (typeof task.machine === 'string' && task.status !== 'completed') {
     facts.push(`on ${shown(task.machine)}`);
   }
   if (task.attempts > 0 && task.status !== 'completed') {

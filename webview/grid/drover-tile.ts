@@ -140,7 +140,7 @@ export class DroverTile extends LitElement {
       <div class="facts">
         <span>${task.phase ?? statusWords(task)}</span>
         ${task.agent === null ? nothing : html`<span>${visibleLine(task.agent)}</span>`}
-        ${task.machine === null ? nothing : html`<span>on ${visibleLine(task.machine)}</span>`}
+        ${typeof task.machine !== 'string' ? nothing : html`<span>on ${visibleLine(task.machine)}</span>`}
         ${elapsed === null ? nothing : html`<span>${durationText(Math.max(0, elapsed))}</span>`}
         ${
           this.waiting === 0

@@ -127,7 +127,7 @@ export function factsOf(task: TaskView, nowMs: number): readonly string[] {
   if (task.waits_for.length > 0 && task.status === 'blocked')
     facts.push(`after ${task.waits_for.length}`);
   if (task.agent !== null && !isQuiet) facts.push(shown(stepText({ ...task, agent: task.agent })));
-  if (task.machine !== null && !isQuiet) facts.push(`on ${shown(task.machine)}`);
+  if (typeof task.machine === 'string' && !isQuiet) facts.push(`on ${shown(task.machine)}`);
   if (task.attempts > 0 && !isOver(task))
     facts.push(`attempt ${Math.min(task.attempts + 1, task.max_attempts)}/${task.max_attempts}`);
   if (isBusy && task.started_at !== null)
