@@ -14,7 +14,7 @@ import {
   writeLine,
 } from '../store/port.ts';
 import { runGate } from './gate.ts';
-import { gitFailed, orElse, whileAway } from './git-trouble.ts';
+import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { returnLanding } from './landing-returns.ts';
 import { type Candidate, type Merged, type Moved, nothingBuilt } from './landing-candidate.ts';
 import { isLanding, landedBefore } from './landing-rows.ts';
@@ -41,9 +41,8 @@ export async function landTasks(
     takeLandings(tx, input.line, run.workflowId, batchMax),
   );
   if (batch.length === 0) return 0;
-  // Asked anew whenever this workflow begins, here or on another machine: so it is outside of all steps.
-  const owned = await engine.git.ownLine(input.line);
-  const landing = new Landing(engine, run, input, owned);
+  const own = await ownLine(engine, input.line);
+  const landing = new Landing(engine, run, input, own);
   // What has no gate of its own lands first: a red verdict on others must not be its fault.
   const ungated = batch.filter((row) => row.gate_command === null);
   const gated = batch.filter((row) => row.gate_command !== null);
@@ -56,13 +55,18 @@ class Landing {
   readonly #engine: Engine;
   readonly #run: DurableRun<Tx>;
   readonly #input: LandInput;
-  #owned: GitResult<void>;
+  readonly #own: () => Promise<GitResult<void>>;
 
-  constructor(engine: Engine, run: DurableRun<Tx>, input: LandInput, owned: GitResult<void>) {
+  constructor(
+    engine: Engine,
+    run: DurableRun<Tx>,
+    input: LandInput,
+    own: () => Promise<GitResult<void>>,
+  ) {
     this.#engine = engine;
     this.#run = run;
     this.#input = input;
-    this.#owned = owned;
+    this.#own = own;
   }
 
   async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
@@ -169,8 +173,8 @@ class Landing {
       ...nothingBuilt,
       problem: gitFailed(found),
     });
-    if (!this.#owned.ok) this.#owned = await this.#engine.git.ownLine(this.#input.line);
-    if (!this.#owned.ok) return problem(this.#owned.error);
+    const owned = await this.#own();
+    if (!owned.ok) return problem(owned.error);
     const synced = await syncLine(this.#engine, this.#input.line);
     if (!synced.ok) return { ...nothingBuilt, problem: synced.error };
     const tip = synced.value;
