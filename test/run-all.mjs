@@ -27,6 +27,16 @@ function run(program, args, tell = null) {
 const reports = mkdtempSync(join(tmpdir(), 'drover-test-'));
 let passed = 0;
 let failed = 0;
+/** What failed, told again above the closing line: of a long run often only the end is kept. */
+const failures = [];
+/** Of a failure's words so many characters are told again. */
+const toldOfFailure = 1_500;
+
+function fail(what, count = 1) {
+  failed += count;
+  failures.push(what);
+  console.log(what);
+}
 
 /** One gate step that is no mocha suite counts as one test. */
 async function step(name, program, args) {
@@ -34,18 +44,14 @@ async function step(name, program, args) {
   console.log(`\n== ${name}`);
   const code = await run(program, args);
   if (code === 0) passed += 1;
-  else {
-    failed += 1;
-    console.log(`${name} failed with exit code ${code}`);
-  }
+  else fail(`${name} failed with exit code ${code}`);
 }
 
 async function mocha(name, specs, timeoutMs) {
   if (only.length > 0 && !only.includes(name)) return;
   console.log(`\n== ${name}`);
   if (specs.every((spec) => !existsSync(join(root, spec)))) {
-    failed += 1;
-    console.log(`${name}: none of ${specs.join(', ')} is there`);
+    fail(`${name}: none of ${specs.join(', ')} is there`);
     return;
   }
   const files = specs.flatMap((spec) => testFiles(spec));
@@ -110,15 +116,16 @@ async function mochaOf(name, files, timeoutMs, tell) {
   ];
   const code = await run(bin('mocha'), args, tell);
   if (!existsSync(report)) {
-    failed += 1;
-    console.log(`${name} ended with exit code ${code} before it could report`);
+    fail(`${name} ended with exit code ${code} before it could report`);
     return;
   }
   const numbers = JSON.parse(readFileSync(report, 'utf8'));
   passed += numbers.passes;
   failed += numbers.failures;
-  if (numbers.passes + numbers.failures === 0 || (code !== 0 && numbers.failures === 0))
-    failed += 1;
+  for (const { title, why } of numbers.failed)
+    failures.push(`${name}: ${title}\n${why.slice(0, toldOfFailure)}`);
+  if (numbers.passes + numbers.failures === 0) fail(`${name} had no test to run`);
+  else if (code !== 0 && numbers.failures === 0) fail(`${name} ended with exit code ${code}`);
 }
 
 function testFiles(spec) {
@@ -129,27 +136,18 @@ function testFiles(spec) {
     .sort();
 }
 
-/** A program that counts for itself: its last line is `NAME: N passed, M failed`. */
+/** A program that counts for itself: its last line is `NAME: N passed, M failed`. It is shown when it has ended. */
 async function counted(name, script, args) {
   if (only.length > 0 && !only.includes(name)) return;
-  console.log(`\n== ${name}`);
-  let said = '';
-  const code = await new Promise((done) => {
-    const child = spawn(process.execPath, [script, ...args], {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      process.stdout.write(text);
-      said = (said + text).slice(-1_000);
-    });
-    child.on('error', () => done(127));
-    child.on('close', (ended) => done(ended ?? 1));
-  });
+  const parts = [];
+  const code = await run(process.execPath, [script, ...args], (text) => parts.push(text));
+  const said = parts.join('');
+  console.log(`\n== ${name}\n${said}`);
   const numbers = [...said.matchAll(/^[\w-]+: (\d+) passed, (\d+) failed$/gm)].at(-1);
   passed += Number(numbers?.[1] ?? 0);
-  const failures = Number(numbers?.[2] ?? 0);
-  failed += code === 0 ? failures : Math.max(1, failures);
+  const failedThere = Number(numbers?.[2] ?? 0);
+  if (failedThere > 0) fail(`${name}: ${failedThere} failed, said above`, failedThere);
+  else if (code !== 0) fail(`${name} ended with exit code ${code}`);
 }
 
 const vsixFile = () => {
@@ -174,11 +172,14 @@ await sideBySide(
 await mocha('simulation', ['test/simulation'], 2_400_000);
 await fromOneQueue('end-to-end', 'test/e2e', 900_000, 2);
 await mocha('fleet', ['test/fleet'], 600_000);
-await mocha('webview', ['test/webview'], 60_000);
 await step('package', process.execPath, ['extension/package.mjs']);
-await counted('in-host', 'test/vscode/in-host/run.mjs', ['--vsix', vsixFile()]);
+await Promise.all([
+  mocha('webview', ['test/webview'], 60_000),
+  counted('in-host', 'test/vscode/in-host/run.mjs', ['--vsix', vsixFile()]),
+]);
 await mocha('vscode', ['test/vscode/stories'], 300_000);
 
 rmSync(reports, { recursive: true, force: true });
+if (failures.length > 0) console.log(`\nWhat failed:\n\n${failures.join('\n\n')}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
