@@ -153,6 +153,8 @@ export interface Requests extends PanelRequests {
       /** The page that ends here (`limit` events back) in place of the one that begins at `offset`. */
       before?: number;
       limit?: number;
+      /** Of what is new at `offset` only the last `limit` events: `offset` of the page says where they begin. */
+      newest?: boolean;
       /** Nothing new at `offset`: the answer waits for it so long at most (30 s), or until the attempt is over. */
       wait_ms?: number;
     };

@@ -1,5 +1,4 @@
-// Follows one agent's log for a tile: reads in bounded batches, and goes on at the end when it falls behind, counting what
-// it left out.
+// Follows one agent's log for a tile: a few times a second the newest lines, counting what it left out.
 
 import type { LogLineView } from '../../server/protocol/views.ts';
 import type { LogReadParams, LogReadResult } from '../stream/log-feed.ts';
@@ -16,13 +15,12 @@ export interface TileFeedParts {
 const endOfLog = Number.MAX_SAFE_INTEGER;
 const waitMs = 20_000;
 const answerMs = 10_000;
-/** Four reads a second and tile: 16 tiles at 1,000 lines a second are read whole. */
+/** Faster than this nobody reads. */
 const pauseMs = 250;
-const batchEvents = 500;
+/** More events than lines fit: some say nothing in a tile. */
+const batchEvents = tileLinesMax * 2;
 const idlePauseMs = 1_000;
 const retryPauseMs = 3_000;
-/** Farther behind than a batch, a tile goes on at the end. */
-const behindBytesMax = 64 * 1024;
 
 export class TileFeed {
   readonly #parts: TileFeedParts;
@@ -31,8 +29,6 @@ export class TileFeed {
   readonly #tail = new TileLines();
   #offset: number | null = null;
   #attempt = 0;
-  #bytesRead = 0;
-  #eventsRead = 0;
   /** Lines that this view has left out, about. */
   skipped = 0;
   hasEnded = false;
@@ -72,7 +68,7 @@ export class TileFeed {
   }
 
   async #begin(): Promise<void> {
-    const page = await this.#ask({ before: endOfLog, limit: tileLinesMax * 2 });
+    const page = await this.#ask({ before: endOfLog, limit: batchEvents });
     this.#attempt = page.attempt;
     this.#take(page.events, page);
     this.#offset = page.next_offset;
@@ -80,7 +76,7 @@ export class TileFeed {
 
   async #poll(offset: number): Promise<void> {
     const askedAt = performance.now();
-    const page = await this.#ask({ offset, limit: batchEvents, wait_ms: waitMs });
+    const page = await this.#ask({ offset, limit: batchEvents, newest: true, wait_ms: waitMs });
     if (this.#over.signal.aborted) return;
     if (this.#attempt === 0) this.#attempt = page.attempt;
     if (page.size < offset) {
@@ -98,20 +94,17 @@ export class TileFeed {
       return;
     }
     this.#offset = page.next_offset;
-    this.#bytesRead += page.next_offset - offset;
-    this.#eventsRead += page.events.length;
-    if (page.size - page.next_offset > behindBytesMax) await this.#skip(page.next_offset);
-    else this.#take(page.events, page);
+    this.#skip(page.offset - offset, page);
+    this.#take(page.events, page);
     await this.#parts.sleep(pauseMs, this.#over.signal);
   }
 
-  async #skip(from: number): Promise<void> {
-    const tail = await this.#ask({ before: endOfLog, limit: tileLinesMax });
-    const bytesOfLine = this.#bytesRead / Math.max(1, this.#eventsRead);
-    this.skipped += Math.max(0, Math.round((tail.offset - from) / Math.max(1, bytesOfLine)));
+  /** Lines between the last read and this one are counted by the size of those that came. */
+  #skip(bytes: number, page: LogReadResult): void {
+    if (bytes <= 0) return;
+    const bytesOfLine = (page.next_offset - page.offset) / Math.max(1, page.events.length);
+    this.skipped += Math.round(bytes / Math.max(1, bytesOfLine));
     this.#tail.clear();
-    this.#take(tail.events, tail);
-    this.#offset = tail.next_offset;
   }
 
   #take(events: readonly LogLineView[], page: LogReadResult): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Handlers, LogPageView } from '../../protocol/api.ts';
 import { type AttemptLog, attemptLog } from '../../store/attempt-log.ts';
 import type { StoreSources } from '../../store/port.ts';
-import type { DataHandlerDeps } from './data.ts';
+import type { DataHandlerDeps, DataLogPage } from './data.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';
 
 /** Events of one page; a caller may wish for more and gets them with the next one. */
@@ -24,6 +24,7 @@ interface Wish {
   readonly offset: number;
   readonly before: number | undefined;
   readonly limit: number;
+  readonly newest: boolean;
   readonly waitMs: number;
 }
 
@@ -51,6 +52,7 @@ function wishOf(params: unknown): Wish {
     offset: optionalInteger(record['offset'], 'offset', bounds) ?? 0,
     before,
     limit: Math.min(limit ?? eventsMax, eventsMax),
+    newest: before === undefined && record['newest'] === true,
     waitMs: before === undefined ? Math.min(waitMs, waitMaxMs) : 0,
   };
 }
@@ -64,17 +66,12 @@ function pathOf(deps: DataHandlerDeps, log: AttemptLog): string | null {
 }
 
 function readPage(deps: DataHandlerDeps, wish: Wish, log: AttemptLog): LogPageView {
-  const { before, limit, offset } = wish;
   const path = pathOf(deps, log);
   if (path === null) {
     const nothing = { events: [], offset: 0, next_offset: 0, size: 0, ended: log.isOver };
     return { task_id: log.taskId, attempt: 0, ...nothing };
   }
-  const bounds = { limit, bytesMax: pageBytesMax };
-  const page =
-    before === undefined
-      ? deps.log.read(path, { fromOffset: offset, ...bounds })
-      : deps.log.readBefore(path, { before, ...bounds });
+  const page = wish.newest ? newestPage(deps, wish, path) : pageAt(deps, wish, path);
   return {
     task_id: log.taskId,
     attempt: log.attempt,
@@ -84,6 +81,22 @@ function readPage(deps: DataHandlerDeps, wish: Wish, log: AttemptLog): LogPageVi
     size: page.size,
     ended: log.isOver && page.atEnd,
   };
+}
+
+function pageAt(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
+  const { before, limit, offset } = wish;
+  const bounds = { limit, bytesMax: pageBytesMax };
+  return before === undefined
+    ? deps.log.read(path, { fromOffset: offset, ...bounds })
+    : deps.log.readBefore(path, { before, ...bounds });
+}
+
+/** Read from the end: what lies before the newest events costs nothing. */
+function newestPage(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
+  const newest = pageAt(deps, { ...wish, before: Number.MAX_SAFE_INTEGER }, path);
+  return newest.offset >= wish.offset && newest.nextOffset > wish.offset
+    ? newest
+    : pageAt(deps, wish, path);
 }
 
 async function waitForNews(deps: DataHandlerDeps, wish: Wish): Promise<LogPageView> {

@@ -80,6 +80,7 @@ const shapes: Shapes = {
     offset: 'number?',
     before: 'number?',
     limit: 'number?',
+    newest: 'flag?',
     wait_ms: 'number?',
   },
   'log.prompt': { id: 'text', attempt: 'number?' },

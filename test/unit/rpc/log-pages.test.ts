@@ -104,6 +104,19 @@ suite('pages of a log', () => {
     assert.equal(clock.waiting, 0, 'no timer is left behind');
   });
 
+  test('of much that is new only the newest, when asked so; nothing twice', async () => {
+    await begin();
+    await say('one', 'two', 'three', 'four');
+    const page = await read({ offset: 0, limit: 2, newest: true, wait_ms: 30_000 });
+    assert.deepEqual([textsOf(page), page.next_offset], [['three', 'four'], page.size]);
+    assert.ok(page.offset > 0);
+    const waiting = read({ offset: page.size, limit: 2, newest: true, wait_ms: 30_000 });
+    await untilWaiting();
+    await say('five');
+    const next = await waiting;
+    assert.deepEqual([textsOf(next), next.offset], [['five'], page.size]);
+  });
+
   test('the end of the attempt is an answer', async () => {
     await begin();
     const waiting = read({ offset: 0, wait_ms: 30_000 });

@@ -56,7 +56,9 @@ export class FakeLog {
       const to = this.#indexOf(Math.min(params.before, this.size));
       return this.#page(params.id, Math.max(0, to - limit), to);
     }
-    return this.#page(params.id, from, Math.min(this.#lines.length, from + limit));
+    const end = this.#lines.length;
+    if (params.newest === true) return this.#page(params.id, Math.max(from, end - limit), end);
+    return this.#page(params.id, from, Math.min(end, from + limit));
   }
 
   #page(taskId: string, from: number, to: number): LogReadResult {

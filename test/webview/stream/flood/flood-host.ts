@@ -38,6 +38,7 @@ export function floodHost(flood: Flood): Host {
     before?: number;
     offset?: number;
     limit?: number;
+    newest?: boolean;
     wait_ms?: number;
   }): Promise<LogPageView> => {
     const limit = params.limit ?? 5_000;
@@ -48,7 +49,9 @@ export function floodHost(flood: Flood): Host {
     const from = (params.offset ?? 0) / lineBytes;
     while (linesNow() <= from) await new Promise((done) => setTimeout(done, waitStepMs));
     // VS Code hands messages over as structured clones.
-    return structuredClone(page(from, Math.min(linesNow(), from + limit)));
+    const end = linesNow();
+    if (params.newest === true) return structuredClone(page(Math.max(from, end - limit), end));
+    return structuredClone(page(from, Math.min(end, from + limit)));
   };
   const listeners = new Set<(push: Push) => void>();
   return {
