@@ -2,6 +2,7 @@
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { buildRows, emptyLook, epicKey, idOf, looseKey, type Draft, type Row } from './rows.ts';
+import { patchRows } from './patch-rows.ts';
 import { keepPresent, noSelection, selectOnly, type Selection } from './selection.ts';
 import { statusesOf, type StatusFilter } from './status-filter.ts';
 import type { TreeMemory } from './tree-memory.ts';
@@ -20,6 +21,8 @@ export class TreeState {
   readonly #collapsed: Set<string>;
   #board: StatusSnapshot | null = null;
   #isStale = true;
+  /** Places of `keys`, once they are asked for. */
+  #indexOf: ReadonlyMap<string, number> | null = null;
   /** Chosen as soon as the board has it. */
   #awaited: string | null = null;
 
@@ -42,8 +45,14 @@ export class TreeState {
   /** Makes the rows anew where something has changed. */
   update(board: StatusSnapshot | null): void {
     if (board === this.#board && !this.#isStale) return;
+    const patched = this.#isStale ? null : this.#patched(board);
     this.#board = board;
     this.#isStale = false;
+    if (patched !== null) {
+      this.rows = patched;
+      return;
+    }
+    this.#indexOf = null;
     const before = this.keys;
     this.rows =
       board === null
@@ -63,6 +72,14 @@ export class TreeState {
     } else {
       this.selection = keepPresent(this.selection, before, this.keys);
     }
+  }
+
+  /** Null: all rows have to be made anew. What is filtered may come and go by its words or its state. */
+  #patched(board: StatusSnapshot | null): readonly Row[] | null {
+    const isFiltered = this.hasBar && (this.text.trim() !== '' || this.filter !== 'all');
+    if (board === null || this.#board === null || isFiltered || this.#awaited !== null) return null;
+    this.#indexOf ??= new Map(this.keys.map((key, index) => [key, index]));
+    return patchRows(this.rows, this.#indexOf, this.#board, board);
   }
 
   changed(): void {

@@ -1,0 +1,90 @@
+// Whatever happens to a board: rows that were followed along are the rows that it has when it is looked at for the first time.
+
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { EpicView, StatusSnapshot, TaskView } from '../../../../server/protocol/views.ts';
+import { readMemory } from '../../../../webview/tree/tree-memory.ts';
+import { TreeState } from '../../../../webview/tree/tree-state.ts';
+import { taskView } from '../../../doubles/views.ts';
+
+type Step = (board: StatusSnapshot) => StatusSnapshot;
+
+const epic = (id: string, title: string): EpicView => ({ id, title }) as EpicView;
+const small = fc.nat({ max: 7 });
+const isKept = (task: TaskView, at: number): boolean => task.id !== `t${at}`;
+
+/** The task at a place is another one, with all else as it was. */
+function withTask(at: number, change: Partial<TaskView>): Step {
+  return (board) => ({
+    ...board,
+    tasks: board.tasks.map((task, index) => (index === at ? { ...task, ...change } : task)),
+  });
+}
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc
+    .tuple(small, fc.constantFrom('ready', 'in_progress', 'completed', 'failed'))
+    .map(([at, status]) => withTask(at, { status: status as TaskView['status'] })),
+  fc.tuple(small, fc.string()).map(([at, title]) => withTask(at, { title })),
+  fc.tuple(small, small).map(([at, to]) => withTask(at, { epic_id: `e${to % 3}` })),
+  fc.tuple(small, small).map(([at, to]) => withTask(at, { parent_id: to < at ? `t${to}` : null })),
+  small.map((at) => (board: StatusSnapshot) => ({
+    ...board,
+    tasks: board.tasks.filter((task) => isKept(task, at)),
+  })),
+  small.map((at) => (board: StatusSnapshot) => ({
+    ...board,
+    tasks: [...board.tasks.filter((task) => isKept(task, at)), taskView({ id: `t${at}` })],
+  })),
+  fc.string().map((title) => (board: StatusSnapshot) => ({
+    ...board,
+    epics: board.epics.map(({ id }) => epic(id, title)),
+  })),
+  fc.constant((board: StatusSnapshot) => ({ ...board, epics: board.epics.toReversed() })),
+);
+
+function begin(): StatusSnapshot {
+  const tasks = Array.from({ length: 8 }, (_, at) =>
+    taskView({ id: `t${at}`, epic_id: at < 6 ? `e${at % 3}` : null }),
+  );
+  const epics = ['e0', 'e1', 'e2'].map((id) => epic(id, id));
+  return { tasks, epics } as unknown as StatusSnapshot;
+}
+
+function stateWith(collapsed: readonly string[], text: string): TreeState {
+  return new TreeState({ ...readMemory(null), collapsed, text, hasBar: text !== '' });
+}
+
+suite('rows of the tree', () => {
+  test('followed along any history are those of a first look', () => {
+    const collapsed = fc.subarray(['epic/e0', 'epic/e1', 'task/t1', 'loose']);
+    const text = fc.constantFrom('', '', 't1');
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), collapsed, text, (steps, folded, words) => {
+        const followed = stateWith(folded, words);
+        let board = begin();
+        followed.update(board);
+        for (const one of steps) {
+          board = one(board);
+          followed.update(board);
+          const fresh = stateWith(folded, words);
+          fresh.update(board);
+          assert.deepEqual(followed.rows, fresh.rows);
+          assert.deepEqual(followed.keys, fresh.keys);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a task that is at work leaves the rows of all others as they are', () => {
+    const state = stateWith([], '');
+    const board = begin();
+    state.update(board);
+    const before = state.rows;
+    state.update(withTask(3, { status: 'in_progress' })(board));
+    const others = (row: { key: string }): boolean => row.key !== 'task/t3';
+    assert.equal(state.rows.filter((row, at) => row !== before[at]).length, 1);
+    assert.ok(state.rows.filter(others).every((row) => before.includes(row)));
+  });
+});

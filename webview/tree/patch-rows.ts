@@ -1,0 +1,36 @@
+// Most changes of a board leave every row where it is: then only the rows of what has changed are made anew.
+
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import { epicKey, type Row, taskKey } from './rows.ts';
+
+/** Rows after a change; null when rows may have come, gone or moved. `indexOf`: places of rows by their keys. */
+export function patchRows(
+  rows: readonly Row[],
+  indexOf: ReadonlyMap<string, number>,
+  before: StatusSnapshot,
+  next: StatusSnapshot,
+): readonly Row[] | null {
+  if (before.tasks.length !== next.tasks.length || before.epics.length !== next.epics.length) {
+    return null;
+  }
+  const patched = [...rows];
+  for (const [index, epic] of next.epics.entries()) {
+    const was = before.epics[index];
+    if (was === epic) continue;
+    if (was?.id !== epic.id) return null;
+    const at = indexOf.get(epicKey(epic.id));
+    const row = at === undefined ? undefined : patched[at];
+    if (at !== undefined && row?.kind === 'epic') patched[at] = { ...row, epic };
+  }
+  for (let index = 0; index < next.tasks.length; index += 1) {
+    const [was, task] = [before.tasks[index], next.tasks[index]];
+    if (was === task || task === undefined) continue;
+    const stays =
+      was?.id === task.id && was.epic_id === task.epic_id && was.parent_id === task.parent_id;
+    if (!stays) return null;
+    const at = indexOf.get(taskKey(task.id));
+    const row = at === undefined ? undefined : patched[at];
+    if (at !== undefined && row?.kind === 'task') patched[at] = { ...row, task };
+  }
+  return patched;
+}
