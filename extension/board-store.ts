@@ -57,12 +57,24 @@ export class BoardStore {
     this.#source = null;
   }
 
-  /** The feed has come to this number: the board follows within a frame. */
-  reach(seq: number): void {
+  /** The feed has come to this number: the board follows at once where its changes are told, else within a frame. */
+  reach(seq: number, changes: BoardChanges | null = null): void {
+    if (changes !== null && !this.#isReading) this.#apply(changes);
+    if (this.#board !== null && this.#board.seq >= seq) return;
     this.#wantedSeq = Math.max(this.#wantedSeq, seq);
     if (this.#isReading || this.#source === null) return;
     this.#isReading = true;
     void this.#read();
+  }
+
+  /** Changes that leave a gap are left alone: then the board is behind, and asked for. */
+  #apply(changes: BoardChanges): void {
+    const board = this.#source === null ? null : this.#board;
+    if (board === null || changes.seq <= board.seq) return;
+    const next = applyChanges(board, changes);
+    if (next === null) return;
+    this.#board = next;
+    this.#listener.onChanges(changes, next);
   }
 
   #take(board: StatusSnapshot): void {

@@ -14,7 +14,7 @@ import type { OpenedBackend } from './access.ts';
 import { BackendFailure, gone, toFailure } from './failure.ts';
 
 export interface ClientEvents {
-  readonly onEvents: (events: Notifications['events']['events']) => void;
+  readonly onEvents: (batch: Notifications['events']) => void;
   readonly onLeaving: (reason: string) => void;
   readonly onClosed: () => void;
 }
@@ -76,7 +76,7 @@ export async function connectClient(
     },
   );
   client.onNotification('events', (params: Notifications['events']) => {
-    events.onEvents(params.events);
+    events.onEvents(params);
   });
   client.onNotification('leaving', (params: Notifications['leaving']) => {
     events.onLeaving(params.reason);

@@ -138,7 +138,8 @@ export class BackendLink {
       client = await connectClient(
         async () => access.open(root, await environment()),
         {
-          onEvents: (events) => this.#store.reach(events.at(-1)?.seq ?? 0),
+          onEvents: ({ events, changes }) =>
+            this.#store.reach(events.at(-1)?.seq ?? 0, changes ?? null),
           onLeaving: (reason) => {
             log.info(`${root}: the backend leaves: ${reason}`);
             if (reason === askedToLeave && attempt === this.#attempt) this.pause();
@@ -171,7 +172,7 @@ export class BackendLink {
       snapshot: () => client.request('status', {}),
       changes: (after) => client.request('board.changes', { after }),
     });
-    const subscribed = await client.request('subscribe', { after: board.seq });
+    const subscribed = await client.request('subscribe', { after: board.seq, board: true });
     this.#store.reach(subscribed.seq);
     return board;
   }

@@ -14,6 +14,7 @@ import type {
   WorktreeView,
 } from './views.ts';
 import type { PanelRequests } from './panel-requests.ts';
+import type { BoardChanges } from './panel-views.ts';
 
 export type * from './views.ts';
 
@@ -168,7 +169,8 @@ export interface Requests extends PanelRequests {
     params: { after?: number; type?: string; task?: string; limit?: number };
     result: { events: readonly EventView[]; seq: number };
   };
-  readonly subscribe: { params: { after?: number }; result: Subscribed };
+  /** `board`: changes of the board come along with the events; it has to be at `after`. */
+  readonly subscribe: { params: { after?: number; board?: boolean }; result: Subscribed };
   readonly diff: {
     params: { id: string };
     result: { id: string; base: string; head: string; text: string };
@@ -275,7 +277,11 @@ export const dataRequests = [
 
 export interface Notifications {
   /** A batch of the feed, in order, without a gap after what `subscribe` answered. */
-  readonly events: { readonly events: readonly EventView[] };
+  readonly events: {
+    readonly events: readonly EventView[];
+    /** What they have changed on the board, for who subscribed with `board`; absent: ask for it. */
+    readonly changes?: BoardChanges;
+  };
   /** The backend is about to go. */
   readonly leaving: { readonly reason: string };
 }

@@ -16,8 +16,9 @@ import type { MessageConnection } from 'vscode-jsonrpc/node';
 import { Refusal } from '../../core/failure.ts';
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import { protocolVersion } from '../../protocol/api.ts';
-import type { Answer, EventView, Params, RequestName } from '../../protocol/api.ts';
+import type { Answer, Params, RequestName } from '../../protocol/api.ts';
 import { compareVersions } from '../../protocol/version.ts';
+import { boardFeed, type BoardFeed } from './board-feed.ts';
 import { toResponseError } from './errors.ts';
 import { startFeedPump, type Feed } from './feed.ts';
 import {
@@ -200,15 +201,21 @@ class GreetedConnection implements ServedConnection {
     return { version, protocol: protocolVersion, pid: process.pid, root, leaving };
   }
 
-  private async subscribe({ after }: Params<'subscribe'>): Promise<Answer<'subscribe'>> {
+  private async subscribe({ after, board }: Params<'subscribe'>): Promise<Answer<'subscribe'>> {
     const { feed, handlers } = this.options;
     const { answer, pumpAfter } = await answerSubscribe(feed, () => handlers.status({}), after);
     this.stopPump();
     if (this.state === 'closed') return answer; // the client went while the state was read
+    const batchOf: BoardFeed =
+      board === true
+        ? boardFeed((seq) => handlers['board.changes']({ after: seq }), pumpAfter)
+        : async (events) => ({ events });
     this.stopPump = startFeedPump({
       feed,
       after: pumpAfter,
-      deliver: (events) => notifyEvents(this.connection, events),
+      deliver: async (events) => {
+        await this.connection.sendNotification('events', await batchOf(events));
+      },
       onFailure: () => this.close(),
     });
     return answer;
@@ -240,10 +247,6 @@ async function callAgentHandler(
 
 function waitMs(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function notifyEvents(connection: MessageConnection, events: readonly EventView[]): Promise<void> {
-  return connection.sendNotification('events', { events });
 }
 
 async function callHandler<N extends Exclude<RequestName, 'hello' | 'subscribe'>>(

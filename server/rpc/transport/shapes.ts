@@ -85,7 +85,7 @@ const shapes: Shapes = {
   },
   'log.prompt': { id: 'text', attempt: 'number?' },
   'events.read': { after: 'number?', type: 'text?', task: 'text?', limit: 'number?' },
-  subscribe: { after: 'number?' },
+  subscribe: { after: 'number?', board: 'flag?' },
   diff: oneId,
   questions: {},
   'machines.list': { all: 'flag?' },

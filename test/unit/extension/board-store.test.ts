@@ -105,6 +105,32 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.asked, ['snapshot', 'changes 5']);
   });
 
+  test('asks for nothing where changes come along with the events', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5)];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(6, changes(5, 7, 'two'));
+    recorder.store.reach(7);
+    recorder.store.reach(8, changes(7, 8, 'three'));
+    recorder.store.reach(8, changes(7, 8, 'three'));
+    await recorder.frame();
+    assert.deepEqual(recorder.asked, ['snapshot']);
+    assert.deepEqual(recorder.heard, ['board 5', 'changes 7 two', 'changes 8 three']);
+  });
+
+  test('asks where changes that come along leave a gap, and where a question is under way', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5)];
+    recorder.answers = [changes(5, 9, 'two'), changes(9, 12, 'three')];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(9, changes(7, 9, 'too late'));
+    recorder.store.reach(12, changes(9, 12, 'while it asks'));
+    await recorder.frame();
+    await recorder.frame();
+    assert.deepEqual(recorder.asked, ['snapshot', 'changes 5', 'changes 9']);
+    assert.deepEqual(recorder.heard, ['board 5', 'changes 9 two', 'changes 12 three']);
+  });
+
   test('drops answers of a connection that has ended, and keeps the last board in sight', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];

@@ -1,0 +1,30 @@
+// What a batch of the feed has changed on the board, told along with it, so that a panel need not ask.
+
+import type { EventView, Notifications } from '../../protocol/api.ts';
+import type { BoardChanges } from '../../protocol/panel-views.ts';
+
+export type BoardFeed = (events: readonly EventView[]) => Promise<Notifications['events']>;
+
+/**
+ * Batches have to be given one after the other, as they come. `after`: the number of the board that the client has. What
+ * is too much to be told as changes, or can't be read, is left out: the client asks for it at its own pace.
+ */
+export function boardFeed(
+  readChanges: (after: number) => Promise<BoardChanges>,
+  after: number,
+): BoardFeed {
+  let told = after;
+  let last: Promise<unknown> = Promise.resolve();
+  const next = async (events: readonly EventView[]): Promise<Notifications['events']> => {
+    if ((events.at(-1)?.seq ?? 0) <= told) return { events };
+    const changes = await readChanges(told).catch(() => null);
+    if (changes === null) return { events };
+    told = changes.seq;
+    return changes.snapshot === null ? { events, changes } : { events };
+  };
+  return (events) => {
+    const told = last.then(() => next(events));
+    last = told;
+    return told;
+  };
+}

@@ -1,0 +1,49 @@
+// Changes of the board along with the feed: in order, none twice, and left to the client where they are too much.
+
+import assert from 'node:assert/strict';
+import type { EventView } from '../../../server/protocol/api.ts';
+import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
+import { boardFeed } from '../../../server/rpc/transport/board-feed.ts';
+import { snapshotOf } from '../../doubles/views.ts';
+
+const event = (seq: number): EventView => ({ seq }) as EventView;
+const read = (after: number, seq: number): BoardChanges =>
+  ({ after, seq, snapshot: null }) as BoardChanges;
+
+suite('changes along with the feed', () => {
+  test('each batch has what is new since the one before, however slowly it is read', async () => {
+    const asked: number[] = [];
+    const gates: (() => void)[] = [];
+    const ends = [6, 9];
+    const feed = boardFeed(async (after) => {
+      asked.push(after);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return read(after, ends.shift() ?? after);
+    }, 4);
+    const first = feed([event(5)]);
+    const covered = feed([event(6)]);
+    const second = feed([event(7), event(8)]);
+    while (gates.length === 0) await Promise.resolve();
+    gates[0]?.();
+    assert.deepEqual(await first, { events: [event(5)], changes: read(4, 6) });
+    assert.deepEqual(await covered, { events: [event(6)] });
+    while (gates.length === 1) await Promise.resolve();
+    gates[1]?.();
+    assert.deepEqual(await second, { events: [event(7), event(8)], changes: read(6, 9) });
+    assert.deepEqual(asked, [4, 6]);
+  });
+
+  test('a whole board is not told, nor what could not be read', async () => {
+    const answers: (() => BoardChanges)[] = [
+      () => ({ ...read(0, 1), snapshot: snapshotOf([]) }),
+      () => {
+        throw new Error('the disk is gone');
+      },
+      () => read(1, 3),
+    ];
+    const feed = boardFeed(async () => answers.shift()!(), 0);
+    assert.deepEqual(await feed([event(1)]), { events: [event(1)] });
+    assert.deepEqual(await feed([event(2)]), { events: [event(2)] });
+    assert.deepEqual((await feed([event(3)])).changes, read(1, 3));
+  });
+});
