@@ -27,8 +27,11 @@ export type RootState =
 export interface BackendAccess {
   /** True when a backend is at work for the repository, or one has died without tidying up: there is work to go on with. */
   isAtWork(root: string): boolean;
-  /** Connects to the backend at work, or starts one and connects. Throws BackendFailure. */
-  open(root: string, environment: NodeJS.ProcessEnv): Promise<OpenedBackend>;
+  /**
+   * Connects to the backend at work, or starts one in this environment (asked for only then) and connects. Throws
+   * BackendFailure.
+   */
+  open(root: string, environment: () => Promise<NodeJS.ProcessEnv>): Promise<OpenedBackend>;
   git(): Promise<GitState>;
   /** The repository of a folder, and whether Drover is set up in it. */
   rootOf(folder: string): Promise<RootState>;

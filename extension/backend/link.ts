@@ -136,7 +136,7 @@ export class BackendLink {
     let client: BackendClient | null = null;
     try {
       client = await connectClient(
-        async () => access.open(root, await environment()),
+        async () => access.open(root, environment),
         {
           onEvents: ({ events, changes }) =>
             this.#store.reach(events.at(-1)?.seq ?? 0, changes ?? null),

@@ -70,6 +70,7 @@ const keep = () => {
 };
 keep();
 const shared = {
+  subject,
   postMessage: (message) => api.postMessage(message),
   getState: () => mine,
   setState: (state) => { mine = state; keep(); return state; },

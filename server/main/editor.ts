@@ -41,10 +41,17 @@ const outputBytesMax = 16 * 1024 * 1024;
 const gitWaitMaxMs = 10_000;
 const run = promisify(execFile);
 
-/** Connects to the backend at work, or starts one. The greeting is the caller's: here is what it has to say. */
-export async function openBackend(root: string, env: NodeJS.ProcessEnv): Promise<OpenedBackend> {
+/**
+ * Connects to the backend at work, or starts one, in the environment that is asked for only then. The greeting is the
+ * caller's: here is what it has to say.
+ */
+export async function openBackend(
+  root: string,
+  environment: () => Promise<NodeJS.ProcessEnv>,
+): Promise<OpenedBackend> {
   const running = await connectRunning(root, false);
   if (running !== null) return running;
+  const env = await environment();
   return await startBackend({ root, env }, () => connectRunning(root, true));
 }
 
@@ -89,6 +96,7 @@ export async function gitState(): Promise<GitState> {
 
 /** The repository that a folder is in (the main checkout, where the folder is a worktree), and whether it is set up. */
 export async function rootOf(folder: string): Promise<RootState> {
+  if (hasLiveBackend(folder)) return stateOf(realpathSync(folder));
   const opened = await openGitAdapter().open(folder);
   if (!opened.ok) {
     // A repository without a commit can be set up, and can't run anything yet: the checks before a run say so.
@@ -97,6 +105,12 @@ export async function rootOf(folder: string): Promise<RootState> {
     return stateOf(realpathSync(folder));
   }
   return stateOf(opened.value.facts.root);
+}
+
+/** Whose backend is alive is known without git, whose processes would only keep a window from it. */
+function hasLiveBackend(folder: string): boolean {
+  const address = readAddress(placesOf(folder, null).address);
+  return address !== null && isAlive(address);
 }
 
 function stateOf(root: string): RootState {

@@ -16,6 +16,8 @@ interface VsCodeApi {
   postMessage(message: unknown): void;
   getState(): unknown;
   setState(state: unknown): void;
+  /** Put there by our own page (extension/webviews/html.ts). */
+  readonly subject?: NonNullable<Host['subject']>;
 }
 
 declare function acquireVsCodeApi(): VsCodeApi;
@@ -48,6 +50,8 @@ export interface Host {
   onPush(listener: (push: Push) => void): () => void;
   /** Navigation and looks only (what is folded, scrolled, typed): never a fact of the board. */
   readonly memory: { get(): unknown; set(state: unknown): void };
+  /** What the page was opened for, known before the extension tells its state; absent where nobody says. */
+  readonly subject?: { readonly id: string | null; readonly attempt: number | null };
 }
 
 const asksMax = 1000;
@@ -101,6 +105,7 @@ export function connectHost(): Host {
       return () => listeners.delete(listener);
     },
     memory: { get: () => api.getState(), set: (state) => api.setState(state) },
+    ...(api.subject === undefined ? {} : { subject: api.subject }),
   };
 }
 

@@ -20,6 +20,7 @@ import { FramePace } from './frame-pace.ts';
 import { iconStyles } from './icon.ts';
 import type { LogFeed } from './log-feed.ts';
 import { bindQuestions, type BoundQuestions } from './question-binding.ts';
+import { readAhead } from './read-ahead.ts';
 import { StreamFind } from './stream-find.ts';
 import { boundedFolds, readMemory } from './stream-memory.ts';
 import { StreamSession } from './stream-session.ts';
@@ -78,6 +79,7 @@ export class DroverStream extends LitElement {
     this.#session = new StreamSession(this, {
       host,
       board,
+      ahead: memory.place === null ? readAhead(host, memory.attempt) : null,
       onLog: () => this.#pace?.wanted(),
       farSide: () => this.#farSide(),
     });

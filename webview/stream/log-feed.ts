@@ -23,6 +23,8 @@ export interface LogFeedParts {
   /** Keys of entries begin about here: those of two feeds of one view must not meet. */
   readonly firstKey: number;
   readonly read: (params: LogReadParams) => Promise<LogReadResult>;
+  /** The last events, where they were asked for already. */
+  readonly ahead?: Promise<LogReadResult> | null;
   /** Something has changed: the view draws itself in the next frame. */
   readonly onChange: () => void;
   readonly onFailure: (error: Error | null) => void;
@@ -32,8 +34,8 @@ export interface LogFeedParts {
   readonly farSide: () => WindowSide;
 }
 
-const endOfLog = Number.MAX_SAFE_INTEGER;
-const openEvents = 300;
+export const endOfLog = Number.MAX_SAFE_INTEGER;
+export const openEvents = 300;
 const placeEventsMax = 5_000;
 const pageEvents = 500;
 const liveEvents = 2_000;
@@ -56,6 +58,7 @@ export class LogFeed {
   /** Up to here the end has been read, whether it is in the window or not. */
   #liveOffset = 0;
   #attempt: number;
+  #ahead: Promise<LogReadResult> | null;
   #isOpen = false;
   #hasEnded = false;
   #isReadingOlder = false;
@@ -70,6 +73,7 @@ export class LogFeed {
   constructor(parts: LogFeedParts) {
     this.#parts = parts;
     this.#attempt = parts.attempt;
+    this.#ahead = parts.ahead ?? null;
     this.window = new LogWindow(parts.firstKey);
   }
 
@@ -203,11 +207,13 @@ export class LogFeed {
   }
 
   async #open(place: LogPlace | null): Promise<void> {
-    const result = await this.#ask(
+    const result =
       place === null
-        ? { before: endOfLog, limit: openEvents }
-        : { offset: place.offset, limit: Math.min(place.index + openEvents, placeEventsMax) },
-    );
+        ? await this.#askForEnd()
+        : await this.#ask({
+            offset: place.offset,
+            limit: Math.min(place.index + openEvents, placeEventsMax),
+          });
     if (this.#over.signal.aborted) return;
     this.#attempt = result.attempt;
     this.#isOpen = true;
@@ -215,6 +221,17 @@ export class LogFeed {
     this.window.reset(pageOf(result));
     this.#noteUsage(result.events);
     this.#parts.onChange();
+  }
+
+  async #askForEnd(): Promise<LogReadResult> {
+    const ahead = this.#ahead;
+    this.#ahead = null;
+    try {
+      if (ahead !== null) return await this.#inTime(ahead);
+    } catch {
+      // Asked again: only what happens now can be told to a person.
+    }
+    return await this.#ask({ before: endOfLog, limit: openEvents });
   }
 
   async #poll(): Promise<void> {
@@ -291,9 +308,13 @@ export class LogFeed {
   }
 
   #ask(where: Omit<LogReadParams, 'id' | 'attempt'>): Promise<LogReadResult> {
-    const { id, read, sleep } = this.#parts;
+    const { id, read } = this.#parts;
     const attempt = this.#attempt > 0 ? { attempt: this.#attempt } : {};
-    const answer = read({ id, ...attempt, ...where });
+    return this.#inTime(read({ id, ...attempt, ...where }));
+  }
+
+  #inTime(answer: Promise<LogReadResult>): Promise<LogReadResult> {
+    const { sleep } = this.#parts;
     return inTime(answer, waitMs + answerMs, sleep, this.#over.signal, this.#awake.signal);
   }
 

@@ -5,8 +5,9 @@ import type { AttemptView } from '../../server/protocol/panel-views.ts';
 import type { QuestionView, TaskView } from '../../server/protocol/views.ts';
 import type { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
-import { LogFeed } from './log-feed.ts';
+import { LogFeed, type LogReadResult } from './log-feed.ts';
 import type { WindowSide } from './log-window.ts';
+import type { LogAhead } from './read-ahead.ts';
 import { readLog, sleep } from './read-log.ts';
 import type { StreamPlace } from './stream-memory.ts';
 import { sendsBack, type TaskAction } from './task-actions.ts';
@@ -16,6 +17,8 @@ import { visibleLine } from './visible-text.ts';
 export interface SessionParts {
   readonly host: Host;
   readonly board: BoardController;
+  /** What was read of the log before anything else was known. */
+  readonly ahead: LogAhead | null;
   /** The log has changed: draw in the next frame. */
   readonly onLog: () => void;
   readonly farSide: () => WindowSide;
@@ -41,6 +44,7 @@ export class StreamSession implements ReactiveController {
   busyAction: TaskAction | null = null;
   #chosen: number | null = null;
   #place: StreamPlace | null = null;
+  #ahead: LogAhead | null;
   #subject: string | null = null;
   #seen = '';
   #nextFirstKey = 0;
@@ -50,6 +54,7 @@ export class StreamSession implements ReactiveController {
   constructor(component: ReactiveControllerHost, parts: SessionParts) {
     this.#component = component;
     this.#parts = parts;
+    this.#ahead = parts.ahead;
     component.addController(this);
   }
 
@@ -277,6 +282,7 @@ export class StreamSession implements ReactiveController {
       attempt: place?.attempt ?? attempt,
       firstKey: this.#nextFirstKey,
       read: (params) => readLog(this.#parts.host, params),
+      ahead: this.#takeAhead(id, attempt),
       onChange: () => this.#parts.onLog(),
       onFailure: (error) => this.#fail(feed, error),
       sleep,
@@ -285,6 +291,13 @@ export class StreamSession implements ReactiveController {
     this.feed = feed;
     void feed.run(place);
     this.#parts.onLog();
+  }
+
+  /** Good for the first look only. */
+  #takeAhead(id: string, attempt: number): Promise<LogReadResult> | null {
+    const ahead = this.#ahead;
+    this.#ahead = null;
+    return ahead?.id === id && ahead.attempt === attempt ? ahead.answer : null;
   }
 
   #fail(feed: LogFeed, error: Error | null): void {

@@ -15,8 +15,27 @@ export async function hearMeasurements(context: BrowserContext): Promise<void> {
 
 export async function measurementsOf(frame: Frame): Promise<readonly Measured[]> {
   return await frame.evaluate(() => {
-    return (globalThis as unknown as { droverMeasured?: Measured[] }).droverMeasured ?? [];
+    return (globalThis as Listening).droverMeasured ?? [];
   });
+}
+
+interface Listening {
+  droverMeasured?: Measured[];
+  droverListener?: ((measured: Measured) => void) | null;
+  droverNext?: Promise<Measured>;
+}
+
+/** Hears the next measurement of this name that is told from now on; the page is not asked meanwhile. */
+export async function listenFor(frame: Frame, name: string): Promise<() => Promise<Measured>> {
+  await frame.evaluate((wanted) => {
+    const page = globalThis as Listening;
+    page.droverNext = new Promise((resolve) => {
+      page.droverListener = (measured) => {
+        if (measured.name === wanted) resolve(measured);
+      };
+    });
+  }, name);
+  return () => frame.evaluate(() => (globalThis as Listening).droverNext as Promise<Measured>);
 }
 
 /** VS Code puts its API into the page as a global: what is posted through it is looked at on its way. */
@@ -33,7 +52,9 @@ function listenInPage(): void {
       ...api,
       postMessage(message: { name?: string; params?: { name: string; ms: number } }) {
         if (message.name === 'measured' && message.params !== undefined) {
-          heard.push({ ...message.params, atMs: Date.now() });
+          const measured = { ...message.params, atMs: Date.now() };
+          heard.push(measured);
+          (globalThis as Listening).droverListener?.(measured);
         }
         api.postMessage(message);
       },

@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { FakeLog, outputLine, outputLines } from '../../../webview/stream/fake-log.ts';
-import { LogFeed, type LogFeedParts, type LogPlace } from '../../../../webview/stream/log-feed.ts';
+import {
+  endOfLog,
+  LogFeed,
+  type LogFeedParts,
+  type LogPlace,
+} from '../../../../webview/stream/log-feed.ts';
 import { windowEventsMax, type WindowSide } from '../../../../webview/stream/log-window.ts';
 import { sleep } from '../../../../webview/stream/read-log.ts';
 
@@ -82,6 +87,23 @@ suite('log feed', () => {
     assert.ok(opened.feed.window.eventCount <= 300);
     assert.ok(log.asked.length <= 2);
     assert.ok(opened.feed.hasOlder);
+  });
+
+  test('what was asked for ahead is not asked for again, unless it failed', async () => {
+    for (const fails of [false, true]) {
+      const log = new FakeLog(outputLines(1_000));
+      const { events, ...page } = await log.read({ id: 'task', before: endOfLog, limit: 300 });
+      const ahead = fails
+        ? Promise.reject(new Error('gone'))
+        : Promise.resolve({ ...page, events });
+      ahead.catch(() => undefined);
+      const opened = await open(log, null, { ahead });
+      assert.equal(lastText(opened), 'line 999');
+      assert.equal(opened.feed.window.eventCount, 300);
+      const asked = log.asked.filter(({ before }) => before !== undefined).length;
+      assert.equal(asked, fails ? 2 : 1);
+      assert.deepEqual(opened.failures, [null]);
+    }
   });
 
   test('follows what is written, with one poll at a time', async () => {
