@@ -36,6 +36,7 @@ export const commandIds = [
   'drover.stopRun',
   'drover.preflight',
   'drover.planFromSpec',
+  'drover.newTaskFromTemplate',
   // What the task tree carries out itself.
   'drover.newTask',
   'drover.newEpic',

@@ -6,6 +6,7 @@ import { shownReviewHandlers, type ReviewParts } from '../review/review-commands
 import { takeOverHandlers, type TakeOvers } from '../take-over.ts';
 import type { WebviewHost } from '../webviews/webview-host.ts';
 import type { CommandContext, CommandHandler, Handlers } from './context.ts';
+import { fromTemplateHandlers } from './from-template.ts';
 import { gettingStartedHandlers } from './getting-started.ts';
 import { panelHandlers } from './panels.ts';
 import { planFromSpecHandlers } from './plan-from-spec.ts';
@@ -24,6 +25,7 @@ export function allHandlers({ takeOvers, review }: CommandParts): Handlers<Comma
     ...panelHandlers,
     ...runHandlers,
     ...planFromSpecHandlers,
+    ...fromTemplateHandlers,
     ...taskHandlers,
     ...takeOverHandlers(() => takeOvers),
     ...reviewHandlers(() => review.comments),

@@ -6,11 +6,17 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame, Locator } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
-import { answerInputBox, openDrover, runCommand, toast } from './support/parts.ts';
+import { answerInputBox, openDrover, quickPickRow, runCommand, toast } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
 const title = 'A diary';
+const settings = `[land]
+mode = "review"
+[templates.bug]
+title = "Fix {{title}}"
+description = "Seen {{where}}."
+`;
 
 suite('a review in VS Code', () => {
   let project: Project;
@@ -19,13 +25,16 @@ suite('a review in VS Code', () => {
 
   suiteSetup(async function () {
     this.timeout(120_000);
-    project = demoProject({ stepMs: 100, settings: '[land]\nmode = "review"' });
+    project = demoProject({ stepMs: 100, settings });
     await project.expect(0, ['init']);
     const epic = await project.json<{ id: string }>(['epic', 'add', title]);
     const description = directives('write diary.txt a day');
     await project.add('Keep it', '--epic', epic.id, '--description', description);
-    const settings = { 'drover.showPreflight': false };
-    bench = await openWorkbench({ env: project.env, folder: project.root, settings });
+    bench = await openWorkbench({
+      env: project.env,
+      folder: project.root,
+      settings: { 'drover.showPreflight': false },
+    });
     await openDrover(bench.page);
     tree = await treeOf(bench.page);
   });
@@ -79,5 +88,21 @@ suite('a review in VS Code', () => {
     });
     const landed = project.git('ls-tree', '-r', '--name-only', 'main');
     assert.match(landed, /^demo\/task-\w+\.md$/m);
+  });
+
+  test('what comes next is written from a template, which asks for what it needs', async () => {
+    const { page } = bench;
+    const answer = async (prompt: string, text: string): Promise<void> => {
+      await page.locator('.quick-input-message', { hasText: prompt }).waitFor();
+      await answerInputBox(page, text);
+    };
+    await runCommand(page, 'Drover: New Task from Template');
+    await quickPickRow(page, 'bug').click();
+    await answer('Title of the task', 'the clock');
+    await answer('where', 'in the kitchen');
+    await row(tree, 'Fix the clock').waitFor();
+    const { tasks } = await project.status();
+    const added = tasks.find((task) => task.title === 'Fix the clock');
+    assert.equal(added?.description, 'Seen in the kitchen.');
   });
 });

@@ -1,0 +1,92 @@
+// A new task from a template of the settings: which one, the title, and a value for each of its placeholders.
+
+import * as vscode from 'vscode';
+import {
+  placeholdersOf,
+  type TaskTemplate,
+  type TaskTemplates,
+} from '../../server/core/templates.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import { plainText } from '../plain-text.ts';
+import type { Project } from '../project.ts';
+import { withProject, type Handlers } from './context.ts';
+import { epicOf, taskOf } from './pick.ts';
+import type { Target } from './target.ts';
+
+const titleMax = 500;
+const valueMax = 20_000;
+const title = 'New Task from Template';
+
+export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
+  'drover.newTaskFromTemplate': withProject(async ({ messages }, project, target) => {
+    const templates = templatesOf(project.board);
+    if (Object.keys(templates).length === 0) {
+      messages.tell(
+        'info',
+        'There is no template; write one as [templates.<name>] into .drover.toml.',
+      );
+      return;
+    }
+    const name = await pickTemplate(templates);
+    const template = name === null ? undefined : templates[name];
+    if (name === null || template === undefined) return;
+    const given = await askFor('Title of the task', titleMax);
+    if (given === null) return;
+    const values = await askForValues(template);
+    if (values === null) return;
+    const place = placeOf(project, target);
+    await project.request('task.add', { title: given, template: name, set: values, ...place });
+  }),
+};
+
+function templatesOf(board: StatusSnapshot | null): TaskTemplates {
+  // It comes from our own settings, read and checked by the same code.
+  return (board?.config['templates']?.value ?? {}) as TaskTemplates;
+}
+
+async function pickTemplate(templates: TaskTemplates): Promise<string | null> {
+  const items = Object.entries(templates).map(([name, template]) => ({
+    label: name,
+    description: plainText(template.title ?? '', 120),
+    detail: plainText(template.description ?? '', 200),
+  }));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title,
+    placeHolder: 'Which template?',
+    matchOnDescription: true,
+  });
+  return chosen?.label ?? null;
+}
+
+/** Null: the person went away. The title is asked for by itself. */
+async function askForValues(template: TaskTemplate): Promise<Record<string, string> | null> {
+  const values: Record<string, string> = {};
+  for (const placeholder of placeholdersOf(template)) {
+    if (placeholder === 'title') continue;
+    const value = await askFor(placeholder, valueMax);
+    if (value === null) return null;
+    values[placeholder] = value;
+  }
+  return values;
+}
+
+async function askFor(prompt: string, max: number): Promise<string | null> {
+  const text = await vscode.window.showInputBox({
+    title,
+    prompt,
+    ignoreFocusOut: true,
+    validateInput: (input) => {
+      if (input.trim() === '') return 'This is needed.';
+      return input.length > max ? 'This is too long.' : null;
+    },
+  });
+  return text?.trim() ?? null;
+}
+
+/** Into the epic that is selected, or that the selected task is in. */
+function placeOf(project: Project, { ids }: Target): { readonly epic?: string } {
+  const [id] = ids;
+  if (id === undefined) return {};
+  const epic = epicOf(project, id)?.id ?? taskOf(project, id)?.epic_id ?? null;
+  return epic === null ? {} : { epic };
+}
