@@ -23,8 +23,8 @@ export function boardFeed(
     return changes.snapshot === null ? { events, changes } : { events };
   };
   return (events) => {
-    const told = last.then(() => next(events));
-    last = told;
-    return told;
+    const batch = last.then(() => next(events));
+    last = batch;
+    return batch;
   };
 }

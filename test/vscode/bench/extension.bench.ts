@@ -94,21 +94,28 @@ async function measureChanges(project: Project, tree: Frame): Promise<void> {
   print('status change: of that in the page, up to its frame', at(inPageMs, 0.5), 'none');
 }
 
-/** VS Code's own profile of activation, as its list of running extensions shows it; its own extensions beside it. */
+/**
+ * VS Code's own profile of activation, as its list of running extensions shows it; its own extensions beside it. What a
+ * view in sight activates is loaded together with VS Code's own extensions, whose time is counted in.
+ */
 async function measureActivation(bench: Workbench): Promise<void> {
-  const ours: number[] = [];
   const others: number[] = [];
-  for (let round = 0; round < reopenings; round += 1) {
-    if (round > 0) await bench.reload();
-    for (const text of await runningExtensions(bench)) {
-      const found = /([\d.]+)\s*ms/.exec(text);
-      if (found === null) continue;
-      (text.includes('Drover') ? ours : others).push(Number(found[1]));
+  for (const view of ['Explorer', 'Drover']) {
+    const ours: number[] = [];
+    const icon = bench.page.locator(`.activitybar a.action-label[aria-label^="${view}"]`);
+    for (let round = 0; round < reopenings; round += 1) {
+      if ((await icon.getAttribute('aria-expanded')) !== 'true') await icon.click();
+      await bench.reload();
+      for (const text of await runningExtensions(bench)) {
+        const found = /([\d.]+)\s*ms/.exec(text);
+        if (found === null) continue;
+        (text.includes('Drover') ? ours : others).push(Number(found[1]));
+      }
     }
+    const what = `activation, as VS Code measures it, ${view} in sight`;
+    print(`${what}, median of ${ours.length}`, median(ours), '<= 50');
   }
-  const what = 'activation, as VS Code measures it';
-  print(`${what}, median of ${ours.length}`, median(ours), '<= 50');
-  print(`${what}: its own extensions, median of ${others.length}`, median(others), 'none');
+  print(`activation: VS Code's own extensions, median of ${others.length}`, median(others), 'none');
 }
 
 /** The rows of VS Code's list, which holds only those in sight. */
