@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { tail } from '../e2e/support/run-program.ts';
 import { assertFleetDone } from './support/checks.ts';
-import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
+import { countedAgent, gateSettings, importEpic, layeredPlan } from './support/epic.ts';
 import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
@@ -18,7 +18,7 @@ suite('a fleet of three workers', function () {
     const here = await fleet({
       machines: [...workers, 'desk'],
       agent: countedAgent,
-      settings: fleetSettings,
+      settings: gateSettings,
     });
     const tasks = layeredPlan(new SeededChance(1), 6, 10);
     const desk = here.machine('desk');

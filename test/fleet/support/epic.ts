@@ -36,13 +36,17 @@ fi
 echo "$id $attempt $machine" >> "$ledger"
 `;
 
-/** A dead machine is noticed soon; the gate asks whether the merged tree is whole. */
-export const fleetSettings = `
-[fleet]
-take_over_after = "5s"
+/** The gate asks whether the merged tree is whole. */
+export const gateSettings = `
 [gate]
 command = "test -f README.md"
 `;
+
+/** A dead machine is noticed soon. */
+export const fleetSettings = `
+[fleet]
+take_over_after = "5s"
+${gateSettings}`;
 
 const blockersMax = 3;
 
