@@ -15,6 +15,10 @@ import { liveAgents, tileBeside, type LiveAgent } from './live-agents.ts';
 import { TileFeed } from './tile-feed.ts';
 
 const tickMs = 1_000;
+/** Faster than this nobody reads a tile. */
+const tilePauseMs = 250;
+/** All tiles together: each read is a message, and a part of the page that is drawn anew. */
+const readsPerSecond = 32;
 
 export class DroverGrid extends LitElement {
   static override properties = { host: { attribute: false } };
@@ -193,6 +197,7 @@ export class DroverGrid extends LitElement {
         read: (params) => readLog(host, params),
         onChange: () => this.#pace?.wanted(),
         sleep,
+        pauseMs: () => Math.max(tilePauseMs, (this.#feeds.size * 1_000) / readsPerSecond),
       });
       this.#feeds.set(id, { feed, attempts, phase });
       void feed.run();

@@ -10,13 +10,13 @@ export interface TileFeedParts {
   readonly read: (params: LogReadParams) => Promise<LogReadResult>;
   readonly onChange: () => void;
   readonly sleep: Sleep;
+  /** Between two reads. */
+  readonly pauseMs: () => number;
 }
 
 const endOfLog = Number.MAX_SAFE_INTEGER;
 const waitMs = 20_000;
 const answerMs = 10_000;
-/** Faster than this nobody reads. */
-const pauseMs = 250;
 /** More events than lines fit: some say nothing in a tile. */
 const batchEvents = tileLinesMax * 2;
 const idlePauseMs = 1_000;
@@ -96,7 +96,7 @@ export class TileFeed {
     this.#offset = page.next_offset;
     this.#skip(page.offset - offset, page);
     this.#take(page.events, page);
-    await this.#parts.sleep(pauseMs, this.#over.signal);
+    await this.#parts.sleep(this.#parts.pauseMs(), this.#over.signal);
   }
 
   /** Lines between the last read and this one are counted by the size of those that came. */

@@ -6,7 +6,7 @@ import { FrameMeter } from './frame-meter.ts';
 /** When this script began: what VS Code takes for the page before that is told apart. */
 const scriptMs = performance.now();
 
-/** Frames are measured for this long after the last change. */
+/** After so long without a change the stream rests. */
 const restMs = 1_500;
 
 export class FramePace {
@@ -14,9 +14,10 @@ export class FramePace {
   readonly #draw: () => void;
   readonly #name: string;
   readonly #meter: FrameMeter;
-  #isWanted = false;
+  /** Since when a drawing is due; null: there is nothing to be drawn. */
+  #dueMs: number | null = null;
   #request: number | null = null;
-  #lastWantedMs = 0;
+  #lastDrawnMs = 0;
   #isOpened = false;
 
   /** `name`: what the measurements are called, `stream` or `grid`. */
@@ -28,13 +29,13 @@ export class FramePace {
       this.#say('frame.worst', report.worstMs);
       this.#say('frame.median', report.medianMs);
       this.#say('frame.dropped', report.dropped);
+      this.#say('frame.drawn', report.frames);
     });
   }
 
   /** Draws in the next frame. */
   wanted(): void {
-    this.#isWanted = true;
-    this.#lastWantedMs = performance.now();
+    this.#dueMs ??= performance.now();
     this.#request ??= requestAnimationFrame(this.#frame);
   }
 
@@ -56,16 +57,15 @@ export class FramePace {
     this.#request = null;
   }
 
-  readonly #frame = (nowMs: number): void => {
+  readonly #frame = (): void => {
+    const nowMs = performance.now();
+    const dueMs = this.#dueMs ?? nowMs;
     this.#request = null;
-    this.#meter.frame(nowMs);
-    if (this.#isWanted) {
-      this.#isWanted = false;
-      this.#draw();
-    }
-    if (performance.now() - this.#lastWantedMs < restMs) {
-      this.#request = requestAnimationFrame(this.#frame);
-    } else this.#meter.rest();
+    this.#dueMs = null;
+    if (nowMs - this.#lastDrawnMs > restMs) this.#meter.rest();
+    this.#lastDrawnMs = nowMs;
+    this.#meter.frame(nowMs, dueMs);
+    this.#draw();
   };
 
   #say(what: string, ms: number): void {

@@ -32,11 +32,11 @@ function print(what: string, value: number, goal: string, unit = 'ms'): void {
   console.log(`${what.padEnd(64)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(6)} goal ${goal}`);
 }
 
-async function open(project: Project): Promise<Workbench> {
+async function open(project: Project, settings: object = {}): Promise<Workbench> {
   const bench = await openWorkbench({
     env: project.env,
     folder: project.root,
-    settings: { 'drover.showPreflight': false, 'drover.notifications': 'none' },
+    settings: { 'drover.showPreflight': false, 'drover.notifications': 'none', ...settings },
     prepare: hearMeasurements,
   });
   await openDrover(bench.page);
@@ -104,6 +104,8 @@ async function measureActivation(bench: Workbench): Promise<void> {
     const ours: number[] = [];
     const icon = bench.page.locator(`.activitybar a.action-label[aria-label^="${view}"]`);
     for (let round = 0; round < reopenings; round += 1) {
+      // The list of the round before lies over everything.
+      await bench.page.keyboard.press('Escape');
       if ((await icon.getAttribute('aria-expanded')) !== 'true') await icon.click();
       await bench.reload();
       for (const text of await runningExtensions(bench)) {
@@ -138,7 +140,8 @@ async function measureStream(): Promise<void> {
   await project.expect(0, ['init']);
   const flood = directives(`flood ${logLines}`, 'sleep 60000', 'write a.txt a');
   await project.add('Flood', '--description', flood);
-  const bench = await open(project);
+  // Its own Git tells the branch after a reload: so long VS Code itself takes.
+  const bench = await open(project, { 'git.enabled': true });
   try {
     await runCommand(bench.page, 'Drover: Run All Open Tasks');
     await eventually('the flood has been written', async () => {
@@ -182,6 +185,14 @@ const streams = 16;
 const linesPerSecond = 1_000;
 const streamSeconds = 20;
 
+/** Of each second; drawings wait for a refresh of the screen, and drop those that they miss. */
+const frameGoals = {
+  drawn: ['none', 'a sec.'],
+  median: ['<= 16.7', 'ms'],
+  worst: ['<= 16.7', 'ms'],
+  dropped: ['0', ''],
+} as const;
+
 /** Prints in portions of a twentieth of a second, catching up when the machine was slow. */
 const talker = `
 const total = ${linesPerSecond * streamSeconds}, startedAt = Date.now();
@@ -214,12 +225,17 @@ async function measureGrid(): Promise<void> {
       180_000,
     );
     const heard = await measurementsOf(grid);
-    for (const name of ['grid.frame.median', 'grid.frame.worst', 'grid.frame.dropped']) {
+    for (const what of ['drawn', 'median', 'worst', 'dropped'] as const) {
+      const name = `grid.frame.${what}`;
       const values = heard.filter((each) => each.name === name).map(({ ms }) => ms);
       values.sort((a, b) => a - b);
-      const what = `${streams} streams of ${linesPerSecond} lines/s: ${name}, median`;
-      const isCount = name.endsWith('dropped');
-      print(what, at(values, 0.5), isCount ? '0' : '<= 16.7', isCount ? 'of 60' : 'ms');
+      const [goal, unit] = frameGoals[what];
+      print(
+        `${streams} streams of ${linesPerSecond} lines/s: ${name}, median`,
+        at(values, 0.5),
+        goal,
+        unit,
+      );
     }
   } finally {
     await bench.close();

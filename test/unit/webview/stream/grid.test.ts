@@ -91,6 +91,7 @@ suite('grid: feed of a tile', () => {
         for (const listener of listeners) listener();
       },
       sleep: (ms, signal) => sleep(ms > 20_000 ? ms : 1, signal),
+      pauseMs: () => 1,
     });
     return {
       feed,
