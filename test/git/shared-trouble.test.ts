@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type GitFailure, type GitResult, GitTrouble } from '../../server/git/port.ts';
+import { openRemote } from '../../server/git/shared/remote.ts';
 import { kindOf, leftoversOf, valueOf } from './fixture.ts';
 import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
 
@@ -249,5 +251,79 @@ suite('git: a server that says nothing', () => {
       silent.close();
       await fleet.remove();
     }
+  });
+});
+
+suite('git: a worktree that was being made when its machine died', () => {
+  let fleet: Fleet;
+  let one: Machine;
+  setup(async () => {
+    fleet = await makeFleet('file');
+    one = await fleet.machine('one');
+  });
+  teardown(() => fleet.remove());
+
+  /** As `git worktree add` leaves it when it is killed before it has written the commit. */
+  function leaveHalfMade(ageMs: number): { readonly entry: string; readonly folder: string } {
+    const folder = join(one.slots, 'slot-1');
+    const entry = join(one.root, '.git', 'worktrees', 'slot-1');
+    mkdirSync(folder, { recursive: true });
+    mkdirSync(entry, { recursive: true });
+    writeFileSync(join(entry, 'locked'), 'initializing\n');
+    writeFileSync(join(entry, 'gitdir'), `${join(folder, '.git')}\n`);
+    writeFileSync(join(entry, 'commondir'), '../..\n');
+    writeFileSync(join(entry, 'HEAD'), `${'0'.repeat(40)}\n`);
+    const time = new Date(Date.now() - ageMs);
+    utimesSync(join(entry, 'HEAD'), time, time);
+    return { entry, folder };
+  }
+
+  /** A line that has moved on elsewhere: its commit has to be fetched. */
+  function moveElsewhere(name = 'two'): string {
+    const other = fleet.clone(name);
+    const moved = other.commit(`${name}.txt`, name);
+    other.git('push', '-q', '-f', 'origin', `${moved}:${land}`);
+    return moved;
+  }
+
+  test('keeps nobody from the remote, and its slot is made again', async () => {
+    const { entry } = leaveHalfMade(60_000);
+    const moved = moveElsewhere();
+    assert.throws(() => one.git('fetch', 'origin', land), /bad object/);
+    assert.equal(await one.shared.readRef(land), moved);
+    assert.equal(existsSync(entry), false);
+    const path = join(one.slots, 'slot-1');
+    const request = { path, branch: 'drover/t/1', sha: moved, keepBranch: false };
+    const prepared = await one.shared.prepareSlot({ ...request, dropIgnored: false, sparse: null });
+    assert.equal(valueOf(prepared).created, true);
+    assert.equal(one.git('-C', path, 'rev-parse', 'HEAD'), moved);
+  });
+
+  test('its slot is mended also where nothing has to be fetched', async () => {
+    leaveHalfMade(60_000);
+    const sha = one.git('rev-parse', 'main');
+    const path = join(one.slots, 'slot-1');
+    const request = { path, branch: 'drover/t/1', sha, keepBranch: false };
+    valueOf(await one.local.prepareSlot({ ...request, dropIgnored: false, sparse: null }));
+    assert.equal(one.git('-C', path, 'rev-parse', 'HEAD'), sha);
+    assert.equal(one.git('-C', path, 'status', '--porcelain'), '');
+    moveElsewhere();
+    one.git('fetch', 'origin', land);
+  });
+
+  test('one that may be just being made, or that holds a file, is left alone', async () => {
+    const { entry, folder } = leaveHalfMade(0);
+    const { fetch } = openRemote(one.local.context, {
+      remote: 'origin',
+      timeoutMs: 20_000,
+      pausesMs: [],
+    });
+    moveElsewhere('two');
+    assert.equal(failureIn(await fetch([`${land}:refs/drover/seen`], [])).retryable, true);
+    assert.ok(existsSync(entry));
+    leaveHalfMade(60_000);
+    writeFileSync(join(folder, 'mine.txt'), 'mine');
+    assert.equal(failureIn(await fetch([`${land}:refs/drover/seen`], [])).retryable, true);
+    assert.ok(existsSync(entry));
   });
 });

@@ -6,6 +6,7 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../environment.ts';
 import { isPassingRace, isStale } from '../failures.ts';
+import { dropHalfMade } from '../half-made.ts';
 import type { GitFailure, GitResult } from '../port.ts';
 import type { GitOutput } from '../process.ts';
 import { Semaphore } from '../turns.ts';
@@ -68,6 +69,8 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
     for (let tries = 0; ; tries += 1) {
       const output = await context.inTurn('fetch', () => run(args));
       if (output.code === 0) return ok(output);
+      // Not the remote's fault: git looks at the HEAD of every worktree before it fetches.
+      if (await dropHalfMade(context)) continue;
       const failure = remoteFailure(output, remote, doing);
       const pauseMs = pausesMs[tries];
       if (pauseMs === undefined || !mayPass(output, failure)) return err(failure);
