@@ -27,13 +27,17 @@ const systemDelay: Delay = {
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
+/** After a question that failed: whatever kept it from being answered may have passed. */
+const retryMs = 1_000;
+
 export class BoardStore {
   readonly #listener: BoardListener;
   readonly #delay: Delay;
   #source: BoardSource | null = null;
   #board: StatusSnapshot | null = null;
   #wantedSeq = 0;
-  #isReading = false;
+  /** Who is being asked for changes. */
+  #asked: BoardSource | null = null;
 
   constructor(listener: BoardListener, delay: Delay = systemDelay) {
     this.#listener = listener;
@@ -48,7 +52,10 @@ export class BoardStore {
   async begin(source: BoardSource): Promise<StatusSnapshot> {
     this.#source = source;
     const board = await source.snapshot();
-    if (this.#source === source) this.#take(board);
+    if (this.#source === source) {
+      this.#wantedSeq = board.seq;
+      this.#take(board);
+    }
     return board;
   }
 
@@ -59,17 +66,22 @@ export class BoardStore {
 
   /** The feed has come to this number: the board follows at once where its changes are told, else within a frame. */
   reach(seq: number, changes: BoardChanges | null = null): void {
-    if (changes !== null && !this.#isReading) this.#apply(changes);
-    if (this.#board !== null && this.#board.seq >= seq) return;
+    const source = this.#source;
+    if (source === null) return;
+    if (changes !== null) this.#apply(changes);
     this.#wantedSeq = Math.max(this.#wantedSeq, seq);
-    if (this.#isReading || this.#source === null) return;
-    this.#isReading = true;
-    void this.#read();
+    if (!this.#isBehind() || this.#asked === source) return;
+    this.#asked = source;
+    void this.#follow(source);
+  }
+
+  #isBehind(): boolean {
+    return this.#board === null || this.#board.seq < this.#wantedSeq;
   }
 
   /** Changes that leave a gap are left alone: then the board is behind, and asked for. */
   #apply(changes: BoardChanges): void {
-    const board = this.#source === null ? null : this.#board;
+    const board = this.#board;
     if (board === null || changes.seq <= board.seq) return;
     const next = applyChanges(board, changes);
     if (next === null) return;
@@ -79,39 +91,38 @@ export class BoardStore {
 
   #take(board: StatusSnapshot): void {
     this.#board = board;
-    this.#wantedSeq = Math.max(this.#wantedSeq, board.seq);
     this.#listener.onBoard(board);
   }
 
-  async #read(): Promise<void> {
-    const source = this.#source;
-    try {
-      while (source !== null && source === this.#source) {
-        const board = this.#board;
-        if (board !== null && board.seq >= this.#wantedSeq) break;
-        await this.#readOnce(source, board);
-        await this.#delay.wait(frameMs);
+  /** Asks until the board is where the feed is, or its source is no longer the one that counts. */
+  async #follow(source: BoardSource): Promise<void> {
+    while (source === this.#source && this.#isBehind()) {
+      let pauseMs = frameMs;
+      try {
+        await this.#ask(source);
+      } catch (error) {
+        if (source === this.#source) this.#listener.onFailure(error);
+        pauseMs = retryMs;
       }
-    } catch (error) {
-      if (source === this.#source) this.#listener.onFailure(error);
-    } finally {
-      this.#isReading = false;
+      await this.#delay.wait(pauseMs);
     }
+    if (this.#asked === source) this.#asked = null;
   }
 
-  async #readOnce(source: BoardSource, board: StatusSnapshot | null): Promise<void> {
-    const changes = board === null ? null : await source.changes(board.seq);
-    const next = board === null || changes === null ? null : applyChanges(board, changes);
+  async #ask(source: BoardSource): Promise<void> {
+    const after = this.#board?.seq ?? null;
+    const wanted = this.#wantedSeq;
+    const changes = after === null ? null : await source.changes(after);
     if (source !== this.#source) return;
-    if (next === null || changes === null) {
-      const anew = await source.snapshot();
-      if (source === this.#source) this.#take(anew);
-      return;
-    }
-    this.#board = next;
-    this.#wantedSeq = Math.max(this.#wantedSeq, next.seq);
+    if (changes !== null) this.#apply(changes);
     // A backend that is behind its own feed must not be asked without end.
-    if (next.seq === board?.seq) this.#wantedSeq = next.seq;
-    this.#listener.onChanges(changes, next);
+    const toldNothing = changes !== null && changes.seq <= (after ?? 0);
+    if (toldNothing && this.#wantedSeq === wanted) this.#wantedSeq = this.#board?.seq ?? 0;
+    const isGap = changes !== null && changes.seq > (this.#board?.seq ?? 0);
+    if (changes !== null && !isGap) return;
+    const anew = await source.snapshot();
+    if (source !== this.#source) return;
+    if (anew.seq >= (this.#board?.seq ?? 0)) this.#take(anew);
+    else this.#wantedSeq = this.#board?.seq ?? 0;
   }
 }

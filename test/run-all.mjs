@@ -9,13 +9,16 @@ const root = resolve(import.meta.dirname, '..');
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 const only = process.argv.slice(2);
 
-/** Runs a program to its end; resolves with its exit code. Its output is shown as it comes, or given to `tell`. */
+/**
+ * Runs a program to its end; resolves with its exit code. Its output is shown as it comes, or given to `tell` with whether
+ * it is of standard error.
+ */
 function run(program, args, tell = null) {
   return new Promise((done) => {
     const output = tell === null ? 'inherit' : 'pipe';
     const child = spawn(program, args, { cwd: root, stdio: ['ignore', output, output] });
-    child.stdout?.setEncoding('utf8').on('data', tell);
-    child.stderr?.setEncoding('utf8').on('data', tell);
+    child.stdout?.setEncoding('utf8').on('data', (text) => tell(text, false));
+    child.stderr?.setEncoding('utf8').on('data', (text) => tell(text, true));
     child.on('error', (error) => {
       console.error(String(error));
       done(127);
@@ -88,8 +91,9 @@ async function fromOneQueue(name, spec, timeoutMs, runners) {
   const take = async () => {
     for (let file = left.shift(); file !== undefined; file = left.shift()) {
       const said = [];
-      await mochaOf(name, [file], timeoutMs, (text) => said.push(text));
-      console.log(`\n== ${name}: ${file}\n${said.join('')}`);
+      const label = `${name}: ${file}`;
+      await mochaOf(name, [file], timeoutMs, (text) => said.push(text), label);
+      console.log(`\n== ${label}\n${said.join('')}`);
     }
   };
   await Promise.all(Array.from({ length: runners }, take));
@@ -99,7 +103,8 @@ const sizeOf = (file) => statSync(join(root, file)).size;
 
 let reportCount = 0;
 
-async function mochaOf(name, files, timeoutMs, tell) {
+/** `label`: what its failures are told under. */
+async function mochaOf(name, files, timeoutMs, tell, label = name) {
   reportCount += 1;
   const report = join(reports, `${name}-${reportCount}.json`);
   const args = [
@@ -116,16 +121,16 @@ async function mochaOf(name, files, timeoutMs, tell) {
   ];
   const code = await run(bin('mocha'), args, tell);
   if (!existsSync(report)) {
-    fail(`${name} ended with exit code ${code} before it could report`);
+    fail(`${label} ended with exit code ${code} before it could report`);
     return;
   }
   const numbers = JSON.parse(readFileSync(report, 'utf8'));
   passed += numbers.passes;
   failed += numbers.failures;
   for (const { title, why } of numbers.failed)
-    failures.push(`${name}: ${title}\n${why.slice(0, toldOfFailure)}`);
-  if (numbers.passes + numbers.failures === 0) fail(`${name} had no test to run`);
-  else if (code !== 0 && numbers.failures === 0) fail(`${name} ended with exit code ${code}`);
+    failures.push(`${label}: ${title}\n${why.slice(0, toldOfFailure)}`);
+  if (numbers.passes + numbers.failures === 0) fail(`${label} had no test to run`);
+  else if (code !== 0 && numbers.failures === 0) fail(`${label} ended with exit code ${code}`);
 }
 
 function testFiles(spec) {
@@ -136,18 +141,39 @@ function testFiles(spec) {
     .sort();
 }
 
-/** A program that counts for itself: its last line is `NAME: N passed, M failed`. It is shown when it has ended. */
+/**
+ * A program that counts for itself: the last line of its standard output is `NAME: N passed, M failed`. It is shown when
+ * it has ended.
+ */
 async function counted(name, script, args) {
   if (only.length > 0 && !only.includes(name)) return;
   const parts = [];
-  const code = await run(process.execPath, [script, ...args], (text) => parts.push(text));
+  const ownParts = [];
+  const code = await run(process.execPath, [script, ...args], (text, isError) => {
+    parts.push(text);
+    if (!isError) ownParts.push(text);
+  });
   const said = parts.join('');
   console.log(`\n== ${name}\n${said}`);
-  const numbers = [...said.matchAll(/^[\w-]+: (\d+) passed, (\d+) failed$/gm)].at(-1);
+  const numbers = [...ownParts.join('').matchAll(/^[\w-]+: (\d+) passed, (\d+) failed$/gm)].at(-1);
   passed += Number(numbers?.[1] ?? 0);
   const failedThere = Number(numbers?.[2] ?? 0);
-  if (failedThere > 0) fail(`${name}: ${failedThere} failed, said above`, failedThere);
-  else if (code !== 0) fail(`${name} ended with exit code ${code}`);
+  if (failedThere > 0) {
+    console.log(`${name}: ${failedThere} failed, said above`);
+    failed += failedThere;
+    failures.push(`${name}: ${failedThere} failed\n${failedParts(name, said)}`);
+  } else if (code !== 0) fail(`${name} ended with exit code ${code}`);
+  else if (numbers === undefined) fail(`${name} told no numbers`);
+}
+
+/** Of each part under a header `-- NAME …` what follows on mocha's "N failing"; the output's end where none says so. */
+function failedParts(name, said) {
+  const max = toldOfFailure * 4;
+  const told = said.split(new RegExp(`^(?=-- ${name} )`, 'm')).flatMap((part) => {
+    const at = part.search(/^ *\d+ failing$/m);
+    return at < 0 ? [] : [`${part.split('\n', 1)[0]}\n${part.slice(at).trimEnd()}`];
+  });
+  return told.length > 0 ? told.join('\n').slice(0, max) : said.slice(-max);
 }
 
 const vsixFile = () => {

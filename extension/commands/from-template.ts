@@ -6,7 +6,6 @@ import {
   type TaskTemplate,
   type TaskTemplates,
 } from '../../server/core/templates.ts';
-import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { plainText } from '../plain-text.ts';
 import type { Project } from '../project.ts';
 import { withProject, type Handlers } from './context.ts';
@@ -19,7 +18,7 @@ const title = 'New Task from Template';
 
 export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
   'drover.newTaskFromTemplate': withProject(async ({ messages }, project, target) => {
-    const templates = templatesOf(project.board);
+    const templates = await templatesOf(project);
     if (Object.keys(templates).length === 0) {
       messages.tell(
         'info',
@@ -30,7 +29,7 @@ export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
     const name = await pickTemplate(templates);
     const template = name === null ? undefined : templates[name];
     if (name === null || template === undefined) return;
-    const given = await askFor('Title of the task', titleMax);
+    const given = needsTitle(template) ? await askFor('Title of the task', titleMax) : '';
     if (given === null) return;
     const values = await askForValues(template);
     if (values === null) return;
@@ -39,9 +38,17 @@ export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
   }),
 };
 
-function templatesOf(board: StatusSnapshot | null): TaskTemplates {
+/** Asked for anew: the board that is held here is not told of settings that were changed since. */
+async function templatesOf(project: Project): Promise<TaskTemplates> {
+  const { config } = await project.request('status', {});
   // It comes from our own settings, read and checked by the same code.
-  return (board?.config['templates']?.value ?? {}) as TaskTemplates;
+  return (config['templates']?.value ?? {}) as TaskTemplates;
+}
+
+/** A template with a title of its own and no place for another one is for tasks that are given none. */
+function needsTitle(template: TaskTemplate): boolean {
+  const hasOwn = (template.title ?? '').trim() !== '';
+  return !hasOwn || placeholdersOf(template).includes('title');
 }
 
 async function pickTemplate(templates: TaskTemplates): Promise<string | null> {

@@ -96,7 +96,9 @@ export async function gitState(): Promise<GitState> {
 
 /** The repository that a folder is in (the main checkout, where the folder is a worktree), and whether it is set up. */
 export async function rootOf(folder: string): Promise<RootState> {
-  if (hasLiveBackend(folder)) return stateOf(realpathSync(folder));
+  // Elsewhere git writes the same path otherwise (letter case, drive) than the file system does, and a process's start is
+  // asked of another program.
+  if (process.platform === 'linux' && hasLiveBackend(folder)) return stateOf(realpathSync(folder));
   const opened = await openGitAdapter().open(folder);
   if (!opened.ok) {
     // A repository without a commit can be set up, and can't run anything yet: the checks before a run say so.

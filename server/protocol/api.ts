@@ -279,7 +279,10 @@ export interface Notifications {
   /** A batch of the feed, in order, without a gap after what `subscribe` answered. */
   readonly events: {
     readonly events: readonly EventView[];
-    /** What they have changed on the board, for who subscribed with `board`; absent: ask for it. */
+    /**
+     * What they have changed on the board, for who subscribed with `board`; absent: told before, or to be asked for
+     * (compare the numbers).
+     */
     readonly changes?: BoardChanges;
   };
   /** The backend is about to go. */

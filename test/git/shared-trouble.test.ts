@@ -313,17 +313,17 @@ suite('git: a worktree that was being made when its machine died', () => {
 
   test('one that may be just being made, or that holds a file, is left alone', async () => {
     const { entry, folder } = leaveHalfMade(0);
-    const { fetch } = openRemote(one.local.context, {
+    const remote = openRemote(one.local.context, {
       remote: 'origin',
       timeoutMs: 20_000,
       pausesMs: [],
     });
     moveElsewhere('two');
-    assert.equal(failureIn(await fetch([`${land}:refs/drover/seen`], [])).retryable, true);
+    assert.equal(failureIn(await remote.fetch([`${land}:refs/drover/seen`], [])).retryable, true);
     assert.ok(existsSync(entry));
     leaveHalfMade(60_000);
     writeFileSync(join(folder, 'mine.txt'), 'mine');
-    assert.equal(failureIn(await fetch([`${land}:refs/drover/seen`], [])).retryable, true);
+    assert.equal(failureIn(await remote.fetch([`${land}:refs/drover/seen`], [])).retryable, true);
     assert.ok(existsSync(entry));
   });
 });

@@ -19,6 +19,8 @@ const waitMs = 20_000;
 const answerMs = 10_000;
 /** More events than lines fit: some say nothing in a tile. */
 const batchEvents = tileLinesMax * 2;
+/** Farther behind than this after an answer, a tile begins at the end again. */
+const behindBytesMax = 64 * 1024;
 const idlePauseMs = 1_000;
 const retryPauseMs = 3_000;
 
@@ -93,13 +95,22 @@ export class TileFeed {
       }
       return;
     }
+    const behindBytes = page.size - page.next_offset;
+    if (behindBytes > behindBytesMax) {
+      // An older backend of the same protocol does not know `newest`: it answers with what comes next, and so with less
+      // than was written meanwhile.
+      await this.#parts.sleep(this.#parts.pauseMs(), this.#over.signal);
+      this.#skip(behindBytes, page);
+      this.#offset = null;
+      return;
+    }
     this.#offset = page.next_offset;
     this.#skip(page.offset - offset, page);
     this.#take(page.events, page);
     await this.#parts.sleep(this.#parts.pauseMs(), this.#over.signal);
   }
 
-  /** Lines between the last read and this one are counted by the size of those that came. */
+  /** Lines that are left out are counted by the size of those that came. */
   #skip(bytes: number, page: LogReadResult): void {
     if (bytes <= 0) return;
     const bytesOfLine = (page.next_offset - page.offset) / Math.max(1, page.events.length);

@@ -65,8 +65,7 @@ export class TileLines {
   }
 
   add(events: readonly LogLineView[]): void {
-    // Only the newest can be seen, so only they are worked on.
-    for (const event of events.slice(-tileLinesMax * 3)) this.#lines.push(...tileLines(event));
+    for (const event of events) this.#lines.push(...tileLines(event));
     this.#lines = this.#lines.slice(-tileLinesMax);
   }
 

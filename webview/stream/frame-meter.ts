@@ -1,6 +1,7 @@
-// Measures what is drawn while something streams: how long each drawing waited for its frame, the worst and the median of a
-// second, and how many refreshes of the screen passed over one that was due. Reported to the extension, so that a bench
-// (and a person) can read it. Frames in which nothing has changed are not asked for: they would only cost.
+// Measures what is drawn while something streams: how long each drawing took from when it was due until its frame was done,
+// the worst and the median of a second, and how many refreshes of the screen passed over one that was due. Reported to the
+// extension, so that a bench (and a person) can read it. Frames in which nothing has changed are not asked for: they would
+// only cost.
 
 export interface FrameReport {
   readonly worstMs: number;
@@ -12,6 +13,8 @@ export interface FrameReport {
 }
 
 const windowMs = 1000;
+/** A window that is hidden is given no frames: a longer wait than this tells of that, not of a slow frame. */
+const hiddenMs = 2_000;
 
 export class FrameMeter {
   readonly #budgetMs: number;
@@ -24,24 +27,30 @@ export class FrameMeter {
     this.#budgetMs = budgetMs;
   }
 
-  /** Call in every frame in which something is drawn, with its time and since when it was due. */
-  frame(nowMs: number, dueMs: number): void {
-    this.#windowStart ??= nowMs;
-    this.#waitsMs.push(Math.max(0, nowMs - dueMs));
-    if (nowMs - this.#windowStart < windowMs) return;
-    this.#report(reportOf(this.#waitsMs, this.#budgetMs));
-    this.#waitsMs = [];
-    this.#windowStart = nowMs;
+  /** Call at the end of every frame in which something was drawn, with the time and since when it was due. */
+  frame(endMs: number, dueMs: number): void {
+    const waitMs = Math.max(0, endMs - dueMs);
+    if (waitMs > hiddenMs) return;
+    this.#windowStart ??= endMs;
+    this.#waitsMs.push(waitMs);
+    if (endMs - this.#windowStart < windowMs) return;
+    this.#tell();
+    this.#windowStart = endMs;
   }
 
-  /** The stream rests: the next frame is the first of a new measurement. */
+  /** The stream has rested: what was measured before is told, and the next frame is the first of a new measurement. */
   rest(): void {
-    this.#waitsMs = [];
+    if (this.#waitsMs.length > 0) this.#tell();
     this.#windowStart = null;
+  }
+
+  #tell(): void {
+    this.#report(reportOf(this.#waitsMs, this.#budgetMs));
+    this.#waitsMs = [];
   }
 }
 
-/** A drawing that comes with the first refresh after it was due has waited for up to one. */
+/** A drawing that is done with the first refresh after it was due has taken up to about one. */
 export function reportOf(waitsMs: readonly number[], budgetMs: number): FrameReport {
   const sorted = [...waitsMs].sort((a, b) => a - b);
   const dropped = sorted.reduce((sum, ms) => sum + Math.max(0, Math.round(ms / budgetMs) - 1), 0);

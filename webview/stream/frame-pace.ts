@@ -55,6 +55,7 @@ export class FramePace {
   stop(): void {
     if (this.#request !== null) cancelAnimationFrame(this.#request);
     this.#request = null;
+    this.#dueMs = null;
   }
 
   readonly #frame = (): void => {
@@ -64,8 +65,9 @@ export class FramePace {
     this.#dueMs = null;
     if (nowMs - this.#lastDrawnMs > restMs) this.#meter.rest();
     this.#lastDrawnMs = nowMs;
-    this.#meter.frame(nowMs, dueMs);
     this.#draw();
+    // The frame's own end: what the drawing made Lit update, lay out and paint counts as well.
+    setTimeout(() => this.#meter.frame(performance.now(), dueMs), 0);
   };
 
   #say(what: string, ms: number): void {

@@ -228,7 +228,8 @@ export class LogFeed {
     this.#ahead = null;
     try {
       if (ahead !== null) return await this.#inTime(ahead);
-    } catch {
+    } catch (error) {
+      if (this.#over.signal.aborted) throw error;
       // Asked again: only what happens now can be told to a person.
     }
     return await this.#ask({ before: endOfLog, limit: openEvents });

@@ -91,12 +91,15 @@ function pageAt(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
     : deps.log.readBefore(path, { before, ...bounds });
 }
 
-/** Read from the end: what lies before the newest events costs nothing. */
+/**
+ * Mostly the next events are the newest ones. Where more than a page was written, a page from the end is read as well, so
+ * that what lies between costs nothing; it counts only where it begins no earlier, for no event is told twice.
+ */
 function newestPage(deps: DataHandlerDeps, wish: Wish, path: string): DataLogPage {
+  const next = pageAt(deps, wish, path);
+  if (next.atEnd) return next;
   const newest = pageAt(deps, { ...wish, before: Number.MAX_SAFE_INTEGER }, path);
-  return newest.offset >= wish.offset && newest.nextOffset > wish.offset
-    ? newest
-    : pageAt(deps, wish, path);
+  return newest.offset >= next.offset ? newest : next;
 }
 
 async function waitForNews(deps: DataHandlerDeps, wish: Wish): Promise<LogPageView> {

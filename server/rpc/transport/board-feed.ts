@@ -7,7 +7,7 @@ export type BoardFeed = (events: readonly EventView[]) => Promise<Notifications[
 
 /**
  * Batches have to be given one after the other, as they come. `after`: the number of the board that the client has. What
- * is too much to be told as changes, or can't be read, is left out: the client asks for it at its own pace.
+ * can't be read is left out: the client asks for it.
  */
 export function boardFeed(
   readChanges: (after: number) => Promise<BoardChanges>,
@@ -20,7 +20,7 @@ export function boardFeed(
     const changes = await readChanges(told).catch(() => null);
     if (changes === null) return { events };
     told = changes.seq;
-    return changes.snapshot === null ? { events, changes } : { events };
+    return { events, changes };
   };
   return (events) => {
     const batch = last.then(() => next(events));

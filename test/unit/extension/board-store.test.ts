@@ -131,6 +131,62 @@ suite('extension board store', () => {
     assert.deepEqual(recorder.heard, ['board 5', 'changes 9 two', 'changes 12 three']);
   });
 
+  test('a push counts also while a question is under way, fails, or is never answered', async () => {
+    for (const answer of ['fails', 'never comes'] as const) {
+      const recorder = new Recorder();
+      recorder.snapshots = [board(5)];
+      await recorder.store.begin({
+        ...recorder.source,
+        changes: () =>
+          answer === 'fails' ? Promise.reject(new Error('busy')) : new Promise(() => {}),
+      });
+      recorder.store.reach(6);
+      recorder.store.reach(7, changes(5, 7, 'two'));
+      await settle();
+      assert.equal(recorder.store.board?.seq, 7, answer);
+      await recorder.frame();
+      recorder.store.reach(8, changes(7, 8, 'three'));
+      assert.equal(recorder.store.board?.seq, 8, answer);
+    }
+  });
+
+  test('a question that failed is asked again by itself', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5)];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(7);
+    await settle();
+    recorder.answers = [changes(5, 7, 'again')];
+    await recorder.frame();
+    assert.equal(recorder.store.board?.seq, 7);
+  });
+
+  test('a new connection asks for itself, whatever the one before still waits for', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5), board(6)];
+    await recorder.store.begin({ ...recorder.source, changes: () => new Promise(() => {}) });
+    recorder.store.reach(6);
+    recorder.store.end();
+    await recorder.store.begin(recorder.source);
+    recorder.answers = [changes(6, 9, 'new')];
+    recorder.store.reach(9);
+    await recorder.frame();
+    assert.equal(recorder.store.board?.seq, 9);
+  });
+
+  test('pushes in the pause after a question are not asked for', async () => {
+    const recorder = new Recorder();
+    recorder.snapshots = [board(5)];
+    recorder.answers = [changes(5, 6, 'asked')];
+    await recorder.store.begin(recorder.source);
+    recorder.store.reach(6);
+    await settle();
+    for (let seq = 7; seq < 50; seq += 1) recorder.store.reach(seq, changes(seq - 1, seq, 'told'));
+    await recorder.frame();
+    assert.deepEqual(recorder.asked, ['snapshot', 'changes 5']);
+    assert.equal(recorder.store.board?.seq, 49);
+  });
+
   test('drops answers of a connection that has ended, and keeps the last board in sight', async () => {
     const recorder = new Recorder();
     recorder.snapshots = [board(5)];

@@ -1,10 +1,9 @@
-// Changes of the board along with the feed: in order, none twice, and left to the client where they are too much.
+// Changes of the board along with the feed: in order, and none twice.
 
 import assert from 'node:assert/strict';
 import type { EventView } from '../../../server/protocol/api.ts';
 import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
 import { boardFeed } from '../../../server/rpc/transport/board-feed.ts';
-import { snapshotOf } from '../../doubles/views.ts';
 
 const event = (seq: number): EventView => ({ seq }) as EventView;
 const read = (after: number, seq: number): BoardChanges =>
@@ -33,17 +32,20 @@ suite('changes along with the feed', () => {
     assert.deepEqual(asked, [4, 6]);
   });
 
-  test('a whole board is not told, nor what could not be read', async () => {
+  test('what could not be read is not told, and comes with the next batch', async () => {
     const answers: (() => BoardChanges)[] = [
-      () => ({ ...read(0, 1), snapshot: snapshotOf([]) }),
       () => {
         throw new Error('the disk is gone');
       },
       () => read(1, 3),
     ];
-    const feed = boardFeed(async () => answers.shift()!(), 0);
-    assert.deepEqual(await feed([event(1)]), { events: [event(1)] });
+    const asked: number[] = [];
+    const feed = boardFeed(async (after) => {
+      asked.push(after);
+      return answers.shift()!();
+    }, 1);
     assert.deepEqual(await feed([event(2)]), { events: [event(2)] });
     assert.deepEqual((await feed([event(3)])).changes, read(1, 3));
+    assert.deepEqual(asked, [1, 1]);
   });
 });

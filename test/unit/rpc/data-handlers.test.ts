@@ -46,7 +46,7 @@ suite('data requests', () => {
         agents: {},
         defaultLabels: ['team'],
         fleet: { takeOverAfterMs: 15_000 },
-        templates: {},
+        templates: { weekly: { title: 'Update the dependencies' } },
         land: { target: null },
       }),
       config: () => ({ max_workers: { value: 3, source: 'default' } }),
@@ -113,6 +113,12 @@ suite('data requests', () => {
       assert.equal(await project.store.feed.lastSeq(), 0);
     });
   }
+
+  test('a template with a title of its own needs none', async () => {
+    const task = await handlers['task.add']({ title: '', template: 'weekly' });
+    assert.equal(task.title, 'Update the dependencies');
+    await refusalOf(call('task.add', { title: '' }));
+  });
 
   test('add with the settings of the project', async () => {
     const task = await handlers['task.add']({ title: 'Write it', labels: ['mine'] });

@@ -19,6 +19,8 @@ export async function measurementsOf(frame: Frame): Promise<readonly Measured[]>
   });
 }
 
+const waitMaxMs = 60_000;
+
 interface Listening {
   droverMeasured?: Measured[];
   droverListener?: ((measured: Measured) => void) | null;
@@ -35,7 +37,17 @@ export async function listenFor(frame: Frame, name: string): Promise<() => Promi
       };
     });
   }, name);
-  return () => frame.evaluate(() => (globalThis as Listening).droverNext as Promise<Measured>);
+  return async () => {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const why = `Waited ${waitMaxMs / 1000} s for the measurement "${name}", which was not told.`;
+    const timer = setTimeout(() => reject(new Error(why)), waitMaxMs);
+    const next = frame.evaluate(() => (globalThis as Listening).droverNext as Promise<Measured>);
+    try {
+      return await Promise.race([next, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 }
 
 /** VS Code puts its API into the page as a global: what is posted through it is looked at on its way. */

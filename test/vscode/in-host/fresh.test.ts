@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as vscode from 'vscode';
@@ -19,6 +19,12 @@ suite('a repository without Drover', () => {
   suiteSetup(async () => {
     await activated();
     bytesBefore = await usedBytes();
+  });
+
+  test('activation alone does not load the second bundle', async () => {
+    assert.deepEqual(loadedBundles(), ['extension.cjs']);
+    await ready();
+    assert.deepEqual(loadedBundles(), ['extension-work.cjs', 'extension.cjs']);
   });
 
   test('says so, with the command that helps, and changes nothing by itself', async () => {
@@ -45,6 +51,12 @@ suite('a repository without Drover', () => {
     assert.ok(added <= idleBytesMax, `${(added / megabyte).toFixed(1)} MB`);
   });
 });
+
+/** The host has one cache for all that it and its extensions require. */
+function loadedBundles(): readonly string[] {
+  const names = Object.keys(require.cache).map((path) => basename(path));
+  return names.filter((name) => /^extension(?:-work)?\.cjs$/.test(name)).sort();
+}
 
 /** What is in use after all else has been thrown away, once it stays the same: the host is busy when it starts. */
 async function usedBytes(): Promise<number> {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { taskView } from '../../../doubles/views.ts';
 import { FakeLog, outputLine, outputLines } from '../../../webview/stream/fake-log.ts';
 import { liveAgents, tileBeside, tilesMax } from '../../../../webview/grid/live-agents.ts';
-import { TileFeed } from '../../../../webview/grid/tile-feed.ts';
+import { TileFeed, type TileFeedParts } from '../../../../webview/grid/tile-feed.ts';
 import { TileLines, tileLines, tileLinesMax } from '../../../../webview/grid/tile-lines.ts';
 import { sleep } from '../../../../webview/stream/read-log.ts';
 
@@ -79,14 +79,19 @@ suite('grid: lines of a tile', () => {
 });
 
 suite('grid: feed of a tile', () => {
-  function feedOf(log: FakeLog): {
+  type Read = TileFeedParts['read'];
+
+  function feedOf(
+    log: FakeLog,
+    read: Read = (params) => log.read(params),
+  ): {
     feed: TileFeed;
     readonly until: (look: () => boolean) => Promise<void>;
   } {
     const listeners = new Set<() => void>();
     const feed = new TileFeed({
       id: 't',
-      read: (params) => log.read(params),
+      read,
       onChange: () => {
         for (const listener of listeners) listener();
       },
@@ -127,6 +132,21 @@ suite('grid: feed of a tile', () => {
     await until(() => feed.lines.at(-1) === 'line 20009');
     assert.ok(feed.skipped > 18_000 && feed.skipped < 21_000, String(feed.skipped));
     assert.ok(log.asked.length < 6);
+    feed.stop();
+  });
+
+  test('keeps up with a backend that only answers the next events', async () => {
+    const log = new FakeLog(outputLines(10));
+    const { feed, until } = feedOf(log, ({ newest: _newest, ...params }) => log.read(params));
+    void feed.run();
+    await until(() => feed.lines.at(-1) === 'line 9');
+    log.write(...outputLines(20_000, 10));
+    await until(() => feed.lines.at(-1) === 'line 20009');
+    assert.equal(feed.lines.length, tileLinesMax);
+    assert.ok(feed.skipped > 18_000 && feed.skipped < 23_000, String(feed.skipped));
+    log.write(outputLine(20_010));
+    await until(() => feed.lines.at(-1) === 'line 20010');
+    assert.ok(log.asked.length < 8, String(log.asked.length));
     feed.stop();
   });
 

@@ -365,4 +365,24 @@ suite('frames', () => {
     for (let ms = 60_000; ms <= 61_000; ms += 100) meter.frame(ms, ms - 60);
     assert.deepEqual(reports[1], { worstMs: 60, medianMs: 60, dropped: 22, frames: 11 });
   });
+
+  test('a short burst is told when the stream has rested, once', () => {
+    const reports: FrameReport[] = [];
+    const meter = new FrameMeter((report) => reports.push(report), 20);
+    meter.rest();
+    for (const ms of [20, 40, 60]) meter.frame(ms, ms - 5);
+    assert.deepEqual(reports, []);
+    meter.rest();
+    meter.rest();
+    assert.deepEqual(reports, [{ worstMs: 5, medianMs: 5, dropped: 0, frames: 3 }]);
+  });
+
+  test('a hidden window is no slow frame', () => {
+    const reports: FrameReport[] = [];
+    const meter = new FrameMeter((report) => reports.push(report), 20);
+    meter.frame(20, 15);
+    meter.frame(90_000, 25);
+    meter.frame(92_000, 90_000);
+    assert.deepEqual(reports, [{ worstMs: 2_000, medianMs: 2_000, dropped: 99, frames: 2 }]);
+  });
 });
