@@ -124,21 +124,27 @@ export function takeInConflict(branch: string, files: readonly string[]): Failur
 /** Seen before or not: now the branch holds all of ours, which decides what a later rewind of it means. */
 async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Promise<Sha> {
   const known = await readLine(engine.store.db, branch);
-  // Another machine has landed since this one has looked: what it has written down is newer.
-  const isOld = engine.machineId !== '' && known !== null && known.landed_sha !== landed;
-  if (known !== null && known.followed_sha !== landed && !isOld)
-    await rememberLine(engine, branch, landed, landed);
+  if (known !== null && known.followed_sha !== landed && !isNewer(engine, known, landed))
+    await rememberLine(engine, branch, landed, landed, known);
   return landed;
 }
 
+/** Another machine has landed since this one has looked: what it has written down is newer. */
+function isNewer(engine: Engine, known: LineRow, landed: Sha): boolean {
+  return engine.machineId !== '' && known.landed_sha !== landed;
+}
+
+/** `before`: what was known as the line was looked at; where somebody has written another tip since, that one stays. */
 async function rememberLine(
   engine: Engine,
   branch: string,
   landed: Sha,
   followed: Sha | null,
+  before: LineRow | null = null,
 ): Promise<void> {
   await engine.store.transaction(async (tx) => {
     const known = await readLine(tx, branch);
+    if (before !== null && known !== null && known.landed_sha !== before.landed_sha) return;
     await writeLine(tx, {
       branch,
       landed_sha: landed,
@@ -195,28 +201,66 @@ async function followNow(
   branch: string,
   obstacle: string | null,
 ): Promise<Followed> {
-  let trouble: Failure | null = null;
-  const tip = await orElse(
-    () => engine.git.readRef(landingRef(branch)),
-    async (found) => {
-      trouble = found;
-      return (await readLine(engine.store.db, branch))?.landed_sha ?? null;
-    },
+  for (let tries = 1; ; tries += 1) {
+    const known = await readLine(engine.store.db, branch);
+    const { tip, trouble } = await tipToFollow(engine, branch, known);
+    if (tip === null) return { pending: 0, reason: null };
+    const followed =
+      trouble === null
+        ? await engine.git.follow(branchRef(branch), tip, engine.settings().follow)
+        : err<Failure>(trouble);
+    const outcome = followed.ok
+      ? followed.value
+      : { kind: 'pending' as const, commits: 1, reason: followed.error.message };
+    const pending = outcome.kind === 'pending' ? outcome.commits : 0;
+    const reason = outcome.kind === 'pending' ? (obstacle ?? outcome.reason) : null;
+    const isWritten = await writeFollowed(engine, { branch, tip, pending, reason }, known);
+    if (!isWritten && tries < casTriesMax) continue;
+    await keepResultBranch(engine, branch, pending > 0 ? tip : null);
+    return { pending, reason };
+  }
+}
+
+interface TipToFollow {
+  readonly tip: Sha | null;
+  /** The line could not be looked at: the tip is what the database tells. */
+  readonly trouble: Failure | null;
+}
+
+/** `known` was read before: where another machine has written down more than this one has heard of, it looks again. */
+async function tipToFollow(
+  engine: Engine,
+  branch: string,
+  known: LineRow | null,
+): Promise<TipToFollow> {
+  const look = async (): Promise<Sha | null> => {
+    const heard = await engine.git.readRef(landingRef(branch));
+    const isBehind =
+      heard !== null &&
+      known !== null &&
+      isNewer(engine, known, heard) &&
+      !(await engine.git.isAncestor(known.landed_sha, heard));
+    return isBehind ? engine.git.readRef(landingRef(branch), 'now') : heard;
+  };
+  return orElse<TipToFollow>(
+    async () => ({ tip: await look(), trouble: null }),
+    async (trouble) => ({
+      tip: (await readLine(engine.store.db, branch))?.landed_sha ?? null,
+      trouble,
+    }),
   );
-  if (tip === null) return { pending: 0, reason: null };
-  const followed =
-    trouble === null
-      ? await engine.git.follow(branchRef(branch), tip, engine.settings().follow)
-      : err<Failure>(trouble);
-  const outcome = followed.ok
-    ? followed.value
-    : { kind: 'pending' as const, commits: 1, reason: followed.error.message };
-  const pending = outcome.kind === 'pending' ? outcome.commits : 0;
-  const reason = outcome.kind === 'pending' ? (obstacle ?? outcome.reason) : null;
-  await engine.store.transaction(async (tx) => {
+}
+
+/** False, and nothing is written, when another machine has written down another tip meanwhile: that one is newer. */
+async function writeFollowed(
+  engine: Engine,
+  { branch, tip, pending, reason }: Followed & { readonly branch: string; readonly tip: Sha },
+  before: LineRow | null,
+): Promise<boolean> {
+  return await engine.store.transaction(async (tx) => {
     const known = await readLine(tx, branch);
-    const unchanged =
-      known !== null && known.pending === pending && known.pending_reason === reason;
+    const isOvertaken = known !== null && known.landed_sha !== before?.landed_sha;
+    if (isOvertaken && isNewer(engine, known, tip)) return false;
     await writeLine(tx, {
       branch,
       landed_sha: tip,
@@ -225,7 +269,7 @@ async function followNow(
       pending_reason: reason,
       parent_branch: known?.parent_branch ?? null,
     });
-    if (unchanged) return;
+    if (known !== null && known.pending === pending && known.pending_reason === reason) return true;
     if (pending > 0) {
       await engine.store.append(tx, {
         type: 'target.pending',
@@ -234,9 +278,8 @@ async function followNow(
     } else if ((known?.pending ?? 0) > 0) {
       await engine.store.append(tx, { type: 'target.followed', data: { branch, sha: tip } });
     }
+    return true;
   });
-  await keepResultBranch(engine, branch, pending > 0 ? tip : null);
-  return { pending, reason };
 }
 
 /** `drover/results/<branch>` stands at the landing tip exactly while the branch could not follow. */

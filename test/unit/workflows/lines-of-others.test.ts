@@ -7,6 +7,7 @@ import type { Engine } from '../../../server/workflows/engine.ts';
 import {
   baseContaining,
   branchRef,
+  followLine,
   landingRef,
   syncLine,
 } from '../../../server/workflows/lines.ts';
@@ -41,7 +42,15 @@ class RememberedRemote {
       this.#heard.set(ref, next);
       return { ok: true, value: undefined };
     },
+    follow: async (ref: string, tip: string) => {
+      await this.meanwhile();
+      if ((this.now.get(ref) ?? '') < tip) this.now.set(ref, tip);
+      return { ok: true, value: { kind: 'followed' } };
+    },
   } as unknown as GitRepository;
+
+  /** What others do while the branch is moved. */
+  meanwhile: () => Promise<void> = async () => {};
 }
 
 suite('a line that others move', () => {
@@ -59,8 +68,19 @@ suite('a line that others move', () => {
       .insertInto('lines')
       .values({ branch: 'main', landed_sha: stored.landed, followed_sha: stored.followed })
       .execute();
-    return { machineId: 'm1', store: project.store, git: remote.git } as unknown as Engine;
+    const settings = () => ({ follow: 'auto' });
+    return {
+      machineId: 'm1',
+      store: project.store,
+      git: remote.git,
+      settings,
+    } as unknown as Engine;
   }
+
+  const write = async (landed: string): Promise<void> => {
+    const row = { landed_sha: landed, followed_sha: landed };
+    await project.store.db.updateTable('lines').set(row).execute();
+  };
 
   const storedLine = () =>
     project.store.db.selectFrom('lines').select(['landed_sha', 'followed_sha']).executeTakeFirst();
@@ -92,6 +112,31 @@ suite('a line that others move', () => {
     const engine = await engineOf(remote, { landed: 'b', followed: 'b' });
     assert.deepEqual(await syncLine(engine, 'main'), { ok: true, value: 'a' });
     assert.deepEqual(await storedLine(), { landed_sha: 'b', followed_sha: 'b' });
+  });
+
+  test('what lands there while the branch follows here is not written over', async () => {
+    const refs = { [line]: 'b', [branch]: 'a' };
+    const remote = new RememberedRemote(refs, refs);
+    const engine = await engineOf(remote, { landed: 'a', followed: 'a' });
+    remote.meanwhile = async () => {
+      remote.meanwhile = async () => {};
+      remote.now.set(line, 'c');
+      await write('c');
+    };
+    await followLine(engine, 'main');
+    assert.deepEqual(await storedLine(), { landed_sha: 'c', followed_sha: 'c' });
+    assert.equal(remote.now.get(branch), 'c');
+  });
+
+  test('what has landed there is followed, also where this one has not heard of it', async () => {
+    const remote = new RememberedRemote(
+      { [line]: 'a', [branch]: 'a' },
+      { [line]: 'b', [branch]: 'a' },
+    );
+    const engine = await engineOf(remote, { landed: 'b', followed: 'a' });
+    await followLine(engine, 'main');
+    assert.deepEqual(await storedLine(), { landed_sha: 'b', followed_sha: 'b' });
+    assert.equal(remote.now.get(branch), 'b');
   });
 
   test('a blocker that has just landed there is in the base here', async () => {
