@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { questionView, taskView } from '../../doubles/views.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
 import { checkAxe } from '../support/axe.ts';
 import { themeNames } from '../support/themes.ts';
 import { screenshot } from '../support/webview-page.ts';
@@ -343,8 +344,8 @@ suite('webview: stream', () => {
 /** The first line in sight once the panel has remembered it. */
 async function stablePlace(view: OpenStream): Promise<number> {
   const first = (await scrollFacts(view.page)).lines[0] ?? 0;
-  await view.page.waitForTimeout(0);
-  await view.host.until('the place is remembered', () => {
+  // What a page remembers is told to nobody.
+  await eventually('the place is remembered', () => {
     const memory = view.memory() as { place?: unknown; draft?: string } | undefined;
     return memory?.draft === 'half a thought' && memory.place !== null;
   });
