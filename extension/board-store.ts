@@ -110,19 +110,26 @@ export class BoardStore {
   }
 
   async #ask(source: BoardSource): Promise<void> {
-    const after = this.#board?.seq ?? null;
+    const board = this.#board;
+    if (board === null) return this.#askAnew(source);
     const wanted = this.#wantedSeq;
-    const changes = after === null ? null : await source.changes(after);
+    const changes = await source.changes(board.seq);
     if (source !== this.#source) return;
-    if (changes !== null) this.#apply(changes);
+    this.#apply(changes);
     // A backend that is behind its own feed must not be asked without end.
-    const toldNothing = changes !== null && changes.seq <= (after ?? 0);
-    if (toldNothing && this.#wantedSeq === wanted) this.#wantedSeq = this.#board?.seq ?? 0;
-    const isGap = changes !== null && changes.seq > (this.#board?.seq ?? 0);
-    if (changes !== null && !isGap) return;
-    const anew = await source.snapshot();
+    const toldNothing = changes.seq <= board.seq;
+    if (toldNothing && this.#wantedSeq === wanted) this.#wantedSeq = this.#seq;
+    if (changes.seq > this.#seq) await this.#askAnew(source);
+  }
+
+  async #askAnew(source: BoardSource): Promise<void> {
+    const board = await source.snapshot();
     if (source !== this.#source) return;
-    if (anew.seq >= (this.#board?.seq ?? 0)) this.#take(anew);
-    else this.#wantedSeq = this.#board?.seq ?? 0;
+    if (board.seq >= this.#seq) this.#take(board);
+    else this.#wantedSeq = this.#seq;
+  }
+
+  get #seq(): number {
+    return this.#board?.seq ?? 0;
   }
 }

@@ -35,8 +35,8 @@ const failures = [];
 /** Of a failure's words so many characters are told again. */
 const toldOfFailure = 1_500;
 
-function fail(what, count = 1) {
-  failed += count;
+function fail(what) {
+  failed += 1;
   failures.push(what);
   console.log(what);
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { RepositoryContext } from './context.ts';
 import { factsOf, namesIn, readText } from './small-files.ts';
 import { linkedWorktrees, type LinkedWorktree } from './worktree-link.ts';
+import { dropEntry } from './worktree-metadata.ts';
 
 const noCommit = /^0{40,64}\s*$/;
 
@@ -16,11 +17,10 @@ const noCommit = /^0{40,64}\s*$/;
 export async function dropHalfMade(context: RepositoryContext): Promise<boolean> {
   return await context.exclusively(async () => {
     const halfMade = linkedWorktrees(context).filter((each) => isHalfMade(context, each));
-    for (const { path, gitDir } of halfMade) {
-      await rm(gitDir, { recursive: true, force: true });
-      context.slots.forget(path);
-      await rm(join(path, '.git'), { force: true });
-      await rmdir(path).catch(() => undefined);
+    for (const worktree of halfMade) {
+      await dropEntry(context, worktree);
+      await rm(join(worktree.path, '.git'), { force: true });
+      await rmdir(worktree.path).catch(() => undefined);
     }
     return halfMade.length > 0;
   });

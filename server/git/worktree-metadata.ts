@@ -18,13 +18,19 @@ export async function dropMetadata(
   context: RepositoryContext,
   worktree: LinkedWorktree,
 ): Promise<void> {
-  await context.exclusively(async () => {
-    await rm(worktree.gitDir, { recursive: true, force: true });
-    const adminRoot = join(context.commonDir, 'worktrees');
-    if ((await readdir(adminRoot).catch(() => ['unknown'])).length === 0) {
-      await rmdir(adminRoot).catch(() => undefined);
-    }
-  });
+  await context.exclusively(() => dropEntry(context, worktree));
+}
+
+/** The same, for whoever has the books to itself already. */
+export async function dropEntry(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<void> {
+  await rm(worktree.gitDir, { recursive: true, force: true });
+  const adminRoot = join(context.commonDir, 'worktrees');
+  if ((await readdir(adminRoot).catch(() => ['unknown'])).length === 0) {
+    await rmdir(adminRoot).catch(() => undefined);
+  }
   context.slots.forget(worktree.path);
 }
 

@@ -244,10 +244,7 @@ async function tipToFollow(
   };
   return orElse<TipToFollow>(
     async () => ({ tip: await look(), trouble: null }),
-    async (trouble) => ({
-      tip: (await readLine(engine.store.db, branch))?.landed_sha ?? null,
-      trouble,
-    }),
+    (trouble) => ({ tip: known?.landed_sha ?? null, trouble }),
   );
 }
 
