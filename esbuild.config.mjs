@@ -3,6 +3,7 @@
 // `--outdir=<folder>` puts them elsewhere.
 import { build, context } from 'esbuild';
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { missingPackages, optionalPackages } from './bundled-packages.mjs';
 
 const isProduction = process.argv.includes('--production');
 const isWatching = process.argv.includes('--watch');
@@ -35,6 +36,16 @@ function keepSecondBundleApart(build) {
   });
 }
 
+/** @param {import('esbuild').PluginBuild} build */
+function refuseMissingPackages(build) {
+  build.onEnd(({ metafile }) => {
+    const missing = metafile === undefined ? [] : missingPackages(metafile);
+    return {
+      errors: missing.map((name) => ({ text: `${name} is needed, but left out of the bundle.` })),
+    };
+  });
+}
+
 const shared = { bundle: true, sourcemap: !isProduction, logLevel: 'warning' };
 
 /** @type {import('esbuild').BuildOptions[]} */
@@ -47,14 +58,9 @@ const bundles = [
     target: 'node24',
     format: 'esm',
     splitting: true,
-    // DBOS and pg look for these at run time and do without them.
-    external: [
-      'winston',
-      'winston-transport',
-      '@opentelemetry/*',
-      '@dbos-inc/dbos-enterprise',
-      'pg-native',
-    ],
+    external: optionalPackages,
+    metafile: true,
+    plugins: [{ name: 'nothing-missing', setup: refuseMissingPackages }],
     chunkNames: 'chunk-[hash]',
     // Some dependencies are CommonJS and call require() for Node's own modules.
     banner: {

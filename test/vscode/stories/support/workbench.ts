@@ -97,7 +97,8 @@ export function vsixFile(): string {
 function isStale(file: string): boolean {
   if (!existsSync(file)) return true;
   const madeMs = statSync(file).mtimeMs;
-  return ['server', 'extension', 'webview', 'package.json'].some((name) => {
+  const made = ['esbuild.config.mjs', 'bundled-packages.mjs', 'package.json'];
+  return ['server', 'extension', 'webview', ...made].some((name) => {
     const path = join(root, name);
     if (statSync(path).isFile()) return statSync(path).mtimeMs > madeMs;
     return readdirSync(path, { recursive: true, withFileTypes: true }).some((entry) => {

@@ -1,0 +1,31 @@
+// What the bundles of the programs leave out, and the check that they leave out nothing that they need.
+
+import { isBuiltin } from 'node:module';
+
+/** DBOS and pg look for these at run time, and do without them. */
+export const optionalPackages = [
+  'winston',
+  'winston-transport',
+  '@opentelemetry/context-async-hooks',
+  '@opentelemetry/core',
+  '@opentelemetry/exporter-logs-otlp-proto',
+  '@opentelemetry/exporter-trace-otlp-proto',
+  '@opentelemetry/sdk-logs',
+  '@opentelemetry/sdk-trace-base',
+  '@dbos-inc/dbos-enterprise',
+  'pg-native',
+];
+
+/**
+ * Packages that a module of the bundle cannot be loaded without, and that are not in it: what is shipped has no
+ * `node_modules` beside it.
+ * @param {import('esbuild').Metafile} metafile
+ * @returns {string[]}
+ */
+export function missingPackages({ outputs }) {
+  const imports = Object.values(outputs).flatMap((output) => output.imports);
+  const missing = imports.filter(({ external, kind, path }) => {
+    return external === true && kind === 'import-statement' && !isBuiltin(path);
+  });
+  return [...new Set(missing.map(({ path }) => path))];
+}

@@ -1,0 +1,133 @@
+// A design in the explorer becomes a plan in an editor, is changed there, and is added to the board; a model API on loopback
+// plans it. Both by context menus: VS Code's own of a file, and the one of a task.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type FakeModelApi,
+  startFakeModelApi,
+} from '../../doubles/fake-model-api/fake-model-api.mjs';
+import { dummyKey } from '../../e2e/support/claude-project.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+import type { Project } from '../../e2e/support/project.ts';
+import type { Frame, Locator } from '../host/browser.ts';
+import { demoProject } from './support/demo-project.ts';
+import { openDrover, toast } from './support/parts.ts';
+import { row, treeOf } from './support/tree.ts';
+import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
+
+const planned = (key: string, blockers: readonly string[] = []): object => ({
+  key,
+  epic: 'links',
+  title: `Build ${key}`,
+  description: `What the design says about ${key}.`,
+  type: 'feature',
+  priority: 'normal',
+  blocked_by: blockers,
+  acceptance_criteria: [`${key} is tested`],
+});
+const plan = {
+  epics: [{ key: 'links', title: 'Short links', description: 'Links and their short names.' }],
+  tasks: [planned('storage'), planned('redirect', ['storage'])],
+};
+
+suite('a plan from a design, in VS Code', () => {
+  let fake: FakeModelApi;
+  let project: Project;
+  let bench: Workbench;
+
+  suiteSetup(async function () {
+    this.timeout(120_000);
+    fake = await startFakeModelApi();
+    const match = { prompt: 'You plan work', tool: 'submit_plan' };
+    const steps = [{ tools: [{ name: 'submit_plan', input: plan }] }];
+    fake.setScript({ conversations: [{ name: 'plan', match, steps }] });
+    project = demoProject({ env: { ANTHROPIC_BASE_URL: fake.url, ANTHROPIC_API_KEY: dummyKey } });
+    const design = '# Short links\n\nA small server that gives long addresses short names.\n';
+    writeFileSync(join(project.root, 'design.md'), design);
+    await project.expect(0, ['init']);
+    bench = await openWorkbench({ env: project.env, folder: project.root });
+    await openDrover(bench.page);
+    await (await treeOf(bench.page)).getByRole('button', { name: 'New Epic' }).waitFor();
+  });
+
+  suiteTeardown(async function () {
+    this.timeout(60_000);
+    await bench?.close();
+    await project?.end(false);
+    await fake?.close();
+  });
+
+  /** Opens the menu of this place and chooses from it. */
+  const chooseFromMenu = async (place: Locator, item: string): Promise<void> => {
+    const entry = bench.page.locator('.monaco-menu .action-item', { hasText: item }).first();
+    await eventually(`the menu offers ${item}`, async () => {
+      await place.click({ button: 'right' });
+      try {
+        await entry.waitFor({ timeout: 3_000 });
+        return true;
+      } catch {
+        await bench.page.keyboard.press('Escape');
+        return false;
+      }
+    });
+    await entry.click();
+  };
+
+  const addToBoard = async (words: string): Promise<void> => {
+    await toast(bench.page, words).getByRole('button', { name: 'Add to the Board' }).click();
+  };
+
+  test('the design is planned by its menu, and nothing is added yet', async () => {
+    const { page } = bench;
+    await page.locator('.activitybar a.action-label[aria-label^="Explorer"]').click();
+    const file = page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'design.md' });
+    await chooseFromMenu(file, 'Plan from Spec');
+    await page.locator('.view-line', { hasText: 'Build redirect' }).first().waitFor();
+    await toast(page, 'Planned: 1 epic, 2 tasks').waitFor();
+    await picture(page, 'plan-from-spec');
+    assert.deepEqual((await project.status()).tasks, []);
+  });
+
+  test('a plan that cannot be read is refused with its line, and nothing is added', async () => {
+    const { page } = bench;
+    await page.locator('.view-line', { hasText: 'Build redirect' }).first().click();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.type('no task');
+    await page.keyboard.press('Enter');
+    await addToBoard('Planned: 1 epic, 2 tasks');
+    await toast(page, 'Nothing was added: line 1').waitFor();
+    assert.deepEqual((await project.status()).tasks, []);
+  });
+
+  test('mended in the editor, it is added as it stands there', async () => {
+    const { page } = bench;
+    await page.locator('.view-line', { hasText: 'no task' }).first().click();
+    await page.keyboard.press('Control+Shift+K'); // deletes the line
+    await addToBoard('Nothing was added: line 1');
+    await toast(page, 'Added: 2 tasks').waitFor();
+    const { tasks, epics } = await project.status();
+    assert.deepEqual(
+      tasks.map(({ title }) => title),
+      ['Build storage', 'Build redirect'],
+    );
+    assert.deepEqual(
+      epics.map(({ title }) => title),
+      ['Short links'],
+    );
+    const [storage, redirect] = tasks;
+    assert.deepEqual(redirect?.blocked_by, [storage?.id]);
+  });
+
+  test('a task is paused by its own menu', async () => {
+    await openDrover(bench.page);
+    const tree: Frame = await treeOf(bench.page);
+    await chooseFromMenu(row(tree, 'Build storage'), 'Pause');
+    await eventually('it is paused', async () => {
+      const { tasks } = await project.status();
+      return tasks.find(({ title }) => title === 'Build storage')?.status === 'paused';
+    });
+    assert.deepEqual(bench.violations, []);
+  });
+});
