@@ -1,18 +1,11 @@
 // `npm run package`: the extension as VSIX files, one for each platform, in `out/vsix/`. Without arguments for this
-// platform, `--all` for all that Drover supports, `--target <name>` for one of them. Everything is built anew, without
-// source maps, in a folder of its own, so a build that is in use is left alone.
+// platform, `--all` for all that Drover supports, `--target <name>` for one of them, `--pictures <https address>` where the
+// README's pictures are. Everything is built anew, without source maps, in a folder of its own, so a build that is in use is
+// left alone.
 
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createVSIX } from '@vscode/vsce';
 
@@ -26,7 +19,11 @@ const stage = join(root, 'out', 'package');
 const outputs = join(root, 'out', 'vsix');
 
 const { values } = parseArgs({
-  options: { all: { type: 'boolean', default: false }, target: { type: 'string' } },
+  options: {
+    all: { type: 'boolean', default: false },
+    target: { type: 'string' },
+    pictures: { type: 'string' },
+  },
 });
 
 function wantedTargets() {
@@ -46,12 +43,12 @@ function manifest() {
   return Object.fromEntries(kept);
 }
 
-/** Pictures of the README that are files of the repository. */
-function pictures(readme) {
-  const links = [...readme.matchAll(/!\[[^\]]*\]\(([^)\s]+)|<img[^>]+src="([^"]+)"/g)];
-  return links
-    .map(([, inText, inTag]) => inText ?? inTag ?? '')
-    .filter((link) => !link.includes(':') && existsSync(join(root, link)));
+/** VS Code shows pictures from the web alone: where nobody says at which address they are, they are left out. */
+function readme() {
+  const text = readFileSync(join(root, 'extension', 'README.md'), 'utf8');
+  const { pictures } = values;
+  if (pictures === undefined) return text.replace(/^!\[.*\n\n/gm, '');
+  return text.replaceAll('](../docs/images/', `](${pictures.replace(/\/$/, '')}/`);
 }
 
 function makeStage() {
@@ -63,13 +60,10 @@ function makeStage() {
     stdio: 'inherit',
   });
   rmSync(join(stage, 'dist', 'demo.js'), { force: true });
-  for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore']) {
+  for (const name of ['CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore']) {
     cpSync(join(root, name), join(stage, name), { recursive: true });
   }
-  for (const picture of pictures(readFileSync(join(root, 'README.md'), 'utf8'))) {
-    mkdirSync(dirname(join(stage, picture)), { recursive: true });
-    cpSync(join(root, picture), join(stage, picture));
-  }
+  writeFileSync(join(stage, 'README.md'), readme());
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 }
 
