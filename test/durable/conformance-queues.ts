@@ -34,10 +34,16 @@ export function describeQueues(check: Check): void {
       const { durable } = await bench.open();
       let running = 0;
       let most = 0;
+      const threeRun = Promise.withResolvers<void>();
       durable.workflow('count', async (run) => {
         running += 1;
         most = Math.max(most, running);
-        await run.step('turn', () => new Promise((resolve) => setTimeout(resolve, 5)));
+        if (running === 3) threeRun.resolve();
+        await run.step('turn', async () => {
+          await threeRun.promise;
+          // Time for a fourth, were it let in.
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        });
         running -= 1;
       });
       durable.queue('q', limits);
