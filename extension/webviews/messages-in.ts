@@ -2,6 +2,7 @@
 
 import {
   webviewRequests,
+  type Ask,
   type FromWebview,
   type HostActionName,
   type WebviewRequestName,
@@ -29,45 +30,48 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
 };
 
 const selectionMax = 10_000;
+const asksMax = 1_000;
+
+export type MessageIn =
+  | Extract<FromWebview, { type: 'selection' }>
+  /** Each is still to be read: one that is refused does not refuse the others. */
+  | { readonly type: 'asks'; readonly asks: readonly unknown[] };
 
 /** The message, or null when it is none that a webview of ours would send. */
-export function readMessage(raw: unknown): FromWebview | null {
-  if (typeof raw !== 'object' || raw === null) return null;
-  const message = raw as Readonly<Record<string, unknown>>;
-  switch (message['type']) {
-    case 'ask':
-      return readAsk(message);
+export function readMessage(raw: unknown): MessageIn | null {
+  const { type, asks, ids } = fieldsOf(raw);
+  switch (type) {
+    case 'asks':
+      return Array.isArray(asks) && asks.length <= asksMax ? { type, asks } : null;
     case 'selection': {
-      const ids = message['ids'];
       if (!Array.isArray(ids) || ids.length > selectionMax) return null;
       const texts = ids.filter((id) => typeof id === 'string');
-      return texts.length === ids.length ? { type: 'selection', ids: texts } : null;
+      return texts.length === ids.length ? { type, ids: texts } : null;
     }
     default:
       return null;
   }
 }
 
-function readAsk(message: Readonly<Record<string, unknown>>): FromWebview | null {
-  const { ask, name, params } = message;
+/** Null: not among the things that a webview may ask. */
+export function readAsk(raw: unknown): Ask | null {
+  const { ask, name, to, params } = fieldsOf(raw);
   if (typeof ask !== 'number' || typeof name !== 'string') return null;
-  if (message['to'] === 'backend' && isWebviewRequest(name)) {
-    return { type: 'ask', ask, to: 'backend', name, params: objectOf(params) };
+  if (to === 'backend' && isWebviewRequest(name)) {
+    return { ask, to, name, params: fieldsOf(params) };
   }
-  if (message['to'] === 'host' && isHostAction(name)) {
-    return { type: 'ask', ask, to: 'host', name, params: objectOf(params) };
-  }
+  if (to === 'host' && isHostAction(name)) return { ask, to, name, params: fieldsOf(params) };
   return null;
 }
 
-/** The number of a question that is refused, so that whoever asked hears of it. */
+/** The number of an ask that is refused, so that whoever asked hears of it. */
 export function refusedAsk(raw: unknown): number | null {
-  if (typeof raw !== 'object' || raw === null || !('ask' in raw)) return null;
-  return typeof raw.ask === 'number' ? raw.ask : null;
+  const { ask } = fieldsOf(raw);
+  return typeof ask === 'number' ? ask : null;
 }
 
-function objectOf(params: unknown): object {
-  return typeof params === 'object' && params !== null ? params : {};
+function fieldsOf(raw: unknown): Readonly<Record<string, unknown>> {
+  return typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
 }
 
 function isWebviewRequest(name: string): name is WebviewRequestName {

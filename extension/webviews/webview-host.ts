@@ -3,18 +3,21 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import type {
+  Ask,
   BackendRequests,
-  FromWebview,
   HostActionName,
   HostActions,
   HostState,
+  Pushed,
+  Reply,
   ToWebview,
   WebviewName,
 } from '../../webview/messages/messages.ts';
 import { toFailure } from '../backend/failure.ts';
 import { boardBytes } from './board-bytes.ts';
 import { page } from './html.ts';
-import { readMessage, refusedAsk } from './messages-in.ts';
+import { readAsk, readMessage, refusedAsk } from './messages-in.ts';
+import { answerTogether } from './replies.ts';
 import type { Subject } from './subject.ts';
 
 /** What every webview is given to answer its questions. */
@@ -79,7 +82,7 @@ export class WebviewHost implements vscode.Disposable {
   }
 
   /** A hidden webview hears nothing (VS Code drops it): it asks for everything when it is shown. */
-  push(message: Exclude<ToWebview, { type: 'reply' }>): void {
+  push(message: Pushed): void {
     if (!this.#isGone && this.#isVisible()) this.#post(message);
   }
 
@@ -112,32 +115,38 @@ export class WebviewHost implements vscode.Disposable {
 
   #take(raw: unknown): void {
     const message = readMessage(raw);
-    if (message === null) {
-      const ask = refusedAsk(raw);
-      const error = { kind: 'refused', message: 'This is not among the things a panel may ask.' };
-      if (ask !== null) this.#post({ type: 'reply', ask, ok: false, error });
-      return;
-    }
-    if (message.type === 'selection') return this.#around.selected(this, message.ids);
-    void this.#answer(message);
+    if (message?.type === 'selection') this.#around.selected(this, message.ids);
+    if (message?.type !== 'asks') return;
+    const answers = message.asks.map(async (each) => {
+      const ask = readAsk(each);
+      return ask === null ? refusal(each) : await this.#answer(ask);
+    });
+    answerTogether(answers, (replies) => this.#post({ type: 'replies', replies }));
   }
 
-  async #answer(message: Extract<FromWebview, { type: 'ask' }>): Promise<void> {
+  async #answer(message: Ask): Promise<Reply> {
     const { ask } = message;
-    if (message.name === 'hello') this.#postState();
     try {
+      if (message.name === 'hello') this.#postState();
       const params = message.params as object;
       const result =
         message.to === 'backend'
           ? await this.#around.backend(this, message.name, params)
           : await this.#around.action(this, message.name, params);
-      this.#post({ type: 'reply', ask, ok: true, result });
       if (message.name === 'hello') this.#hasGreeted.resolve();
+      return { ask, ok: true, result };
     } catch (error) {
       const { kind, message: text } = toFailure(error);
-      this.#post({ type: 'reply', ask, ok: false, error: { kind, message: text } });
+      return { ask, ok: false, error: { kind, message: text } };
     }
   }
+}
+
+/** Null: nobody can be answered. */
+function refusal(raw: unknown): Reply | null {
+  const ask = refusedAsk(raw);
+  const error = { kind: 'refused', message: 'This is not among the things a panel may ask.' };
+  return ask === null ? null : { ask, ok: false, error };
 }
 
 export type ActionParams<N extends HostActionName> = HostActions[N]['params'];

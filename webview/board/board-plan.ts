@@ -1,7 +1,8 @@
 // What people do to the plan on the board: draw and take away dependencies, each of which can be undone.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import { AskFailure, type Host } from '../shared/host.ts';
+import { AskFailure } from '../shared/asks.ts';
+import type { Host } from '../shared/host.ts';
 import { dropEdit, EditHistory, type Edit } from '../tree/edits.ts';
 import { blockOn, type Drop } from '../tree/places.ts';
 

@@ -4,6 +4,7 @@ import { html, LitElement, nothing, svg, type PropertyValues, type TemplateResul
 import { repeat } from 'lit/directives/repeat.js';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Host } from '../shared/host.ts';
+import { SizeController } from '../shared/size-controller.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { controlStyles } from '../stream/control-styles.ts';
 import { iconStyles } from '../stream/icon.ts';
@@ -34,7 +35,6 @@ export class DroverGraph extends LitElement {
   declare hidesCompleted: boolean;
   readonly #state = new GraphState();
   readonly #pointer: GraphPointer;
-  readonly #resized: ResizeObserver;
 
   constructor() {
     super();
@@ -49,17 +49,7 @@ export class DroverGraph extends LitElement {
       board: () => this.board,
       changed: () => this.requestUpdate(),
     });
-    this.#resized = new ResizeObserver(() => this.#resize());
-  }
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#resized.observe(this);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#resized.disconnect();
+    new SizeController(this, () => this.#resize());
   }
 
   override willUpdate(changed: PropertyValues<this>): void {

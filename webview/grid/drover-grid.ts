@@ -11,14 +11,12 @@ import { readLog, sleep } from '../stream/read-log.ts';
 import { connectionTemplate } from '../stream/stream-templates.ts';
 import './drover-tile.ts';
 import type { DroverTile } from './drover-tile.ts';
-import { liveAgents, tileBeside, type LiveAgent } from './live-agents.ts';
+import { liveAgents, nextLate, tileBeside, type LiveAgent } from './live-agents.ts';
 import { TileFeed } from './tile-feed.ts';
+import { Turns } from './turns.ts';
 
-const tickMs = 1_000;
-/** Faster than this nobody reads a tile. */
-const tilePauseMs = 250;
-/** All tiles together: each read is a message, and a part of the page that is drawn anew. */
-const readsPerSecond = 32;
+/** How often it is looked whose time has gone on. */
+const tickMs = 125;
 
 export class DroverGrid extends LitElement {
   static override properties = { host: { attribute: false } };
@@ -65,6 +63,9 @@ export class DroverGrid extends LitElement {
   #agents: readonly LiveAgent[] = [];
   /** By the id of the log, with what the board said of its task then. */
   readonly #feeds = new Map<string, { feed: TileFeed; attempts: number; phase: string | null }>();
+  /** Those with other lines than are drawn. */
+  readonly #changed = new Set<TileFeed>();
+  readonly #turns = new Turns();
   #activeId: string | null = null;
   #timer: ReturnType<typeof setInterval> | null = null;
 
@@ -76,9 +77,7 @@ export class DroverGrid extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     document.addEventListener('visibilitychange', this.#onVisible);
-    this.#timer = setInterval(() => {
-      if (this.#agents.length > 0) this.requestUpdate();
-    }, tickMs);
+    this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
   override disconnectedCallback(): void {
@@ -96,7 +95,7 @@ export class DroverGrid extends LitElement {
       this.#board.onAction = (action) => {
         if (action === 'focus') this.#focus(this.#activeIndex());
       };
-      this.#pace = new FramePace(this.host, () => this.requestUpdate(), 'grid');
+      this.#pace = new FramePace(this.host, () => this.#drawChanged(), 'grid');
     }
     this.#agents = liveAgents(this.#board?.board?.tasks ?? []);
     this.#matchFeeds();
@@ -108,13 +107,12 @@ export class DroverGrid extends LitElement {
     const instead = connectionTemplate(state, this.host);
     if (instead !== null) return instead;
     if (this.#agents.length === 0) return this.#empty();
-    const nowMs = Date.now();
     const active = this.#activeIndex();
     return html`<ul class="tiles" aria-label="Agents" @keydown=${this.#onKey}>
       ${repeat(
         this.#agents,
         (agent) => agent.task.id,
-        (agent, index) => this.#tile(agent, index === active, nowMs),
+        (agent, index) => this.#tile(agent, index === active),
       )}
     </ul>`;
   }
@@ -136,7 +134,7 @@ export class DroverGrid extends LitElement {
     </div>`;
   }
 
-  #tile(agent: LiveAgent, isActive: boolean, nowMs: number): TemplateResult {
+  #tile(agent: LiveAgent, isActive: boolean): TemplateResult {
     const feed = this.#feeds.get(agent.logId)?.feed;
     const questions = this.#board?.board?.questions ?? [];
     const ids = new Set([agent.task.id, agent.logId]);
@@ -154,10 +152,8 @@ export class DroverGrid extends LitElement {
       <drover-tile
         data-id=${agent.task.id}
         .agent=${agent}
-        .lines=${feed?.lines ?? []}
-        .skipped=${feed?.skipped ?? 0}
+        .feed=${feed ?? null}
         .waiting=${waiting}
-        .nowMs=${nowMs}
         .isActive=${isActive}
         @click=${() => this.#open(agent)}
         @focusin=${() => {
@@ -166,6 +162,32 @@ export class DroverGrid extends LitElement {
         }}
       ></drover-tile>
     </li>`;
+  }
+
+  #drawChanged(): void {
+    const nowMs = Date.now();
+    const tiles = this.#tiles();
+    for (const tile of tiles) {
+      if (tile.feed === null || !this.#changed.has(tile.feed)) continue;
+      tile.newsMs = nowMs;
+      tile.requestUpdate();
+    }
+    this.#changed.clear();
+    this.#drawLate(tiles, nowMs);
+  }
+
+  #tick(): void {
+    // A drawing that is due takes the late ones along: two in a row would wait for each other.
+    if (this.#changed.size === 0) this.#drawLate(this.#tiles(), Date.now());
+  }
+
+  #drawLate(tiles: readonly DroverTile[], nowMs: number): void {
+    const late = tiles.filter((tile) => tile.isLate(nowMs));
+    for (const tile of nextLate(late, tiles.length)) tile.requestUpdate();
+  }
+
+  #tiles(): readonly DroverTile[] {
+    return [...this.renderRoot.querySelectorAll<DroverTile>('drover-tile')];
   }
 
   #open(agent: LiveAgent): void {
@@ -182,6 +204,7 @@ export class DroverGrid extends LitElement {
       feed.stop();
       this.#feeds.delete(id);
     }
+    this.#turns.tiles = wanted.size;
     for (const [id, { task }] of wanted) {
       const present = this.#feeds.get(id);
       const { attempts, phase } = task;
@@ -192,16 +215,24 @@ export class DroverGrid extends LitElement {
         continue;
       }
       present?.feed.stop();
-      const feed = new TileFeed({
-        id,
-        read: (params) => readLog(host, params),
-        onChange: () => this.#pace?.wanted(),
-        sleep,
-        pauseMs: () => Math.max(tilePauseMs, (this.#feeds.size * 1_000) / readsPerSecond),
-      });
+      const feed = this.#feedOf(host, id);
       this.#feeds.set(id, { feed, attempts, phase });
       void feed.run();
     }
+  }
+
+  #feedOf(host: Host, id: string): TileFeed {
+    const feed = new TileFeed({
+      id,
+      read: (params) => readLog(host, params),
+      onChange: () => {
+        this.#changed.add(feed);
+        this.#pace?.wanted();
+      },
+      sleep,
+      turn: (signal) => this.#turns.next([...this.#feeds.keys()].indexOf(id), signal),
+    });
+    return feed;
   }
 
   #activeIndex(): number {

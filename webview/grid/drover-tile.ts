@@ -1,21 +1,32 @@
 // One agent in the grid: its task, its step, how long, and the last lines of its stream.
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
+import { SizeController } from '../shared/size-controller.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { statusLooks, statusWords } from '../shared/status-words.ts';
-import { durationText } from '../stream/attempt-facts.ts';
+import { wholeSecondsText } from '../stream/attempt-facts.ts';
 import { controlStyles } from '../stream/control-styles.ts';
 import { icon, iconStyles } from '../stream/icon.ts';
 import { visibleLine } from '../stream/visible-text.ts';
 import type { LiveAgent } from './live-agents.ts';
+import type { TileFeed } from './tile-feed.ts';
+import { tileLinesMax } from './tile-lines.ts';
+
+/** So long a tile waits for news to tell the time along with. */
+const quietMs = 1_500;
+/** Of the smallest type that anybody reads. */
+const lineMinPx = 12;
+
+/** The board keeps the rows that have not changed; the pair is made anew each time. */
+function isOther(agent: LiveAgent | null, before: LiveAgent | null | undefined): boolean {
+  return agent?.task !== before?.task || agent?.part !== before?.part;
+}
 
 export class DroverTile extends LitElement {
   static override properties = {
-    agent: { attribute: false },
-    lines: { attribute: false },
-    skipped: { attribute: false },
+    agent: { attribute: false, hasChanged: isOther },
+    feed: { attribute: false },
     waiting: { attribute: false },
-    nowMs: { attribute: false },
     isActive: { attribute: false },
   };
   static override styles = [
@@ -104,27 +115,39 @@ export class DroverTile extends LitElement {
     `,
   ];
   declare agent: LiveAgent | null;
-  declare lines: readonly string[];
-  declare skipped: number;
+  /** Where its lines come from; whoever gave it says when there are others. */
+  declare feed: TileFeed | null;
   /** Questions that wait for a person. */
   declare waiting: number;
-  declare nowMs: number;
   declare isActive: boolean;
+  /** When its lines were drawn last, Unix milliseconds: its time is drawn along with them. */
+  newsMs = 0;
+  /** When anything of it was drawn last, Unix milliseconds. */
+  drawnMs = 0;
+  #shownTime: string | null = null;
+  /** Lines for which there is no room would be read and laid out for nobody; null until it is known. */
+  #fits: number | null = null;
 
   constructor() {
     super();
     this.agent = null;
-    this.lines = [];
-    this.skipped = 0;
+    this.feed = null;
     this.waiting = 0;
-    this.nowMs = 0;
     this.isActive = false;
+    new SizeController(this, () => this.#resize());
+  }
+
+  override willUpdate(): void {
+    if (this.feed !== null && this.#fits !== null) this.feed.fits = this.#fits;
   }
 
   override render(): TemplateResult {
     if (this.agent === null) return html`${nothing}`;
+    const { lines, skipped, fits } = this.feed ?? { lines: [], skipped: 0, fits: 0 };
     const { task, part } = this.agent;
-    const elapsed = task.started_at === null ? null : this.nowMs - task.started_at * 1000;
+    this.drawnMs = Date.now();
+    const time = this.#timeAt(this.drawnMs);
+    this.#shownTime = time;
     const look = statusLooks[task.status];
     return html`<button
         type="button"
@@ -141,21 +164,37 @@ export class DroverTile extends LitElement {
         <span>${task.phase ?? statusWords(task)}</span>
         ${task.agent === null ? nothing : html`<span>${visibleLine(task.agent)}</span>`}
         ${typeof task.machine !== 'string' ? nothing : html`<span>on ${visibleLine(task.machine)}</span>`}
-        ${elapsed === null ? nothing : html`<span>${durationText(Math.max(0, elapsed))}</span>`}
+        ${time === null ? nothing : html`<span>${time}</span>`}
         ${
           this.waiting === 0
             ? nothing
             : html`<span class="waits">${icon('question')} waits for you</span>`
         }
       </div>
-      <div class="tail"><pre>${this.lines.join('\n')}</pre></div>
+      <div class="tail"><pre>${lines.slice(-fits).join('\n')}</pre></div>
       ${
-        this.skipped === 0
+        skipped === 0
           ? nothing
           : html`<div class="skipped">
-              about ${this.skipped.toLocaleString('en')} lines skipped in this view
+              about ${skipped.toLocaleString('en')} lines skipped in this view
             </div>`
       }`;
+  }
+
+  #resize(): void {
+    const heightPx = this.renderRoot.querySelector('.tail')?.clientHeight ?? 0;
+    this.#fits = Math.min(tileLinesMax, Math.max(1, Math.ceil(heightPx / lineMinPx)));
+    this.requestUpdate();
+  }
+
+  /** Nothing else makes it tell the time. */
+  isLate(nowMs: number): boolean {
+    return nowMs - this.newsMs > quietMs && this.#timeAt(nowMs) !== this.#shownTime;
+  }
+
+  #timeAt(nowMs: number): string | null {
+    const startedAt = this.agent?.task.started_at ?? null;
+    return startedAt === null ? null : wholeSecondsText(Math.max(0, nowMs - startedAt * 1_000));
   }
 
   focusHead(): void {

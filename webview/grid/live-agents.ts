@@ -1,4 +1,4 @@
-// Which tasks have an agent at work now, and which log of theirs is being written. Pure.
+// Which tasks have an agent at work now, which log of theirs is being written, and which tile comes next. Pure.
 
 import type { TaskView } from '../../server/protocol/views.ts';
 
@@ -33,6 +33,18 @@ export function liveAgents(tasks: readonly TaskView[]): LiveAgent[] {
       const part = parts.get(task.id) ?? null;
       return { task, part, logId: part?.id ?? task.id };
     });
+}
+
+/** An eighth of a grid at a time: all of them in one frame would be more than it has time for. */
+const shareOfTick = 1 / 8;
+
+/** Of the tiles that show an old time those to be drawn now: who was drawn longest ago comes first, so everyone's turn comes. */
+export function nextLate<T extends { readonly drawnMs: number }>(
+  late: readonly T[],
+  tiles: number,
+): readonly T[] {
+  const count = Math.ceil(tiles * shareOfTick) + 1;
+  return late.toSorted((a, b) => a.drawnMs - b.drawnMs).slice(0, count);
 }
 
 /** The tile that an arrow key leads to; the same one at an edge. */

@@ -1,24 +1,28 @@
-// Follows one agent's log for a tile: a few times a second the newest lines, counting what it left out.
+// Follows one agent's log for a tile: whenever its turn comes the newest lines, counting what it left out.
 
 import type { LogLineView } from '../../server/protocol/views.ts';
 import type { LogReadParams, LogReadResult } from '../stream/log-feed.ts';
 import { inTime, type Sleep } from '../stream/read-log.ts';
-import { TileLines, tileLinesMax } from './tile-lines.ts';
+import { TileLines } from './tile-lines.ts';
 
 export interface TileFeedParts {
   readonly id: string;
   readonly read: (params: LogReadParams) => Promise<LogReadResult>;
   readonly onChange: () => void;
   readonly sleep: Sleep;
-  /** Between two reads. */
-  readonly pauseMs: () => number;
+  /** Resolves when the next read may be made. */
+  readonly turn: (signal: AbortSignal) => Promise<void>;
 }
 
+/** Until the tile knows its size. */
+const fitsAtFirst = 12;
+/** What a tile begins with has to fill it, also where nothing more comes. */
+const linesAtFirst = 80;
 const endOfLog = Number.MAX_SAFE_INTEGER;
 const waitMs = 20_000;
 const answerMs = 10_000;
-/** More events than lines fit: some say nothing in a tile. */
-const batchEvents = tileLinesMax * 2;
+/** Some events say nothing in a tile. */
+const eventsMore = 8;
 /** Farther behind than this after an answer, a tile begins at the end again. */
 const behindBytesMax = 64 * 1024;
 const idlePauseMs = 1_000;
@@ -31,6 +35,8 @@ export class TileFeed {
   readonly #tail = new TileLines();
   #offset: number | null = null;
   #attempt = 0;
+  /** So many lines a tile shows. */
+  fits = fitsAtFirst;
   /** Lines that this view has left out, about. */
   skipped = 0;
   hasEnded = false;
@@ -70,7 +76,7 @@ export class TileFeed {
   }
 
   async #begin(): Promise<void> {
-    const page = await this.#ask({ before: endOfLog, limit: batchEvents });
+    const page = await this.#ask({ before: endOfLog, limit: linesAtFirst });
     this.#attempt = page.attempt;
     this.#take(page.events, page);
     this.#offset = page.next_offset;
@@ -78,7 +84,8 @@ export class TileFeed {
 
   async #poll(offset: number): Promise<void> {
     const askedAt = performance.now();
-    const page = await this.#ask({ offset, limit: batchEvents, newest: true, wait_ms: waitMs });
+    const limit = this.fits + eventsMore;
+    const page = await this.#ask({ offset, limit, newest: true, wait_ms: waitMs });
     if (this.#over.signal.aborted) return;
     if (this.#attempt === 0) this.#attempt = page.attempt;
     if (page.size < offset) {
@@ -99,7 +106,7 @@ export class TileFeed {
     if (behindBytes > behindBytesMax) {
       // An older backend of the same protocol does not know `newest`: it answers with what comes next, and so with less
       // than was written meanwhile.
-      await this.#parts.sleep(this.#parts.pauseMs(), this.#over.signal);
+      await this.#parts.turn(this.#over.signal);
       this.#skip(behindBytes, page);
       this.#offset = null;
       return;
@@ -107,7 +114,7 @@ export class TileFeed {
     this.#offset = page.next_offset;
     this.#skip(page.offset - offset, page);
     this.#take(page.events, page);
-    await this.#parts.sleep(this.#parts.pauseMs(), this.#over.signal);
+    await this.#parts.turn(this.#over.signal);
   }
 
   /** Lines that are left out are counted by the size of those that came. */

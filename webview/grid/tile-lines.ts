@@ -5,7 +5,8 @@ import { exitText, retryText, startedText } from '../stream/entry-text.ts';
 import { readLogLine } from '../stream/log-event.ts';
 import { visibleLine, withoutSequences } from '../stream/visible-text.ts';
 
-export const tileLinesMax = 24;
+/** More than a tile of the height of a screen shows. */
+export const tileLinesMax = 120;
 const lineCharsMax = 300;
 const linesOfText = 6;
 

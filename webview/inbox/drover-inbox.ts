@@ -3,7 +3,8 @@
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { BoardController } from '../shared/board-controller.ts';
-import { AskFailure, type Host } from '../shared/host.ts';
+import { AskFailure } from '../shared/asks.ts';
+import type { Host } from '../shared/host.ts';
 import { controlStyles } from '../stream/control-styles.ts';
 import { icon, iconStyles } from '../stream/icon.ts';
 import { visibleLine, visibleText } from '../stream/visible-text.ts';

@@ -122,15 +122,22 @@ export type PackedBoard = Omit<StatusSnapshot, 'tasks'> & { readonly tasks: Pack
 /** The JSON of a `PackedBoard` in UTF-8, deflated (raw, RFC 1951); null where there is no board. */
 export type BoardBytes = Uint8Array | null;
 
-/** To a webview. */
-export type ToWebview =
-  | { readonly type: 'reply'; readonly ask: number; readonly ok: true; readonly result: unknown }
+/** What an ask came to. */
+export type Reply =
+  | { readonly ask: number; readonly ok: true; readonly result: unknown }
   | {
-      readonly type: 'reply';
       readonly ask: number;
       readonly ok: false;
       readonly error: { readonly kind: string; readonly message: string };
-    }
+    };
+
+/** To a webview. */
+export type ToWebview =
+  /** Of asks that came together, those that were ready together. */
+  { readonly type: 'replies'; readonly replies: readonly Reply[] } | Pushed;
+
+/** What a webview is told without having asked. */
+export type Pushed =
   | { readonly type: 'state'; readonly state: Omit<HostState, 'board'>; readonly board: BoardBytes }
   | { readonly type: 'changes'; readonly changes: BoardChanges }
   /** A command of VS Code (key, palette, context menu) that this webview carries out itself. */
@@ -155,21 +162,24 @@ export const webviewActions = [
 ] as const;
 export type WebviewAction = (typeof webviewActions)[number];
 
-/** From a webview. */
-export type FromWebview =
+/** What a webview asks, by a number that its reply has, too. */
+export type Ask =
   | {
-      readonly type: 'ask';
       readonly ask: number;
       readonly to: 'backend';
       readonly name: WebviewRequestName;
       readonly params: unknown;
     }
   | {
-      readonly type: 'ask';
       readonly ask: number;
       readonly to: 'host';
       readonly name: HostActionName;
       readonly params: unknown;
-    }
+    };
+
+/** From a webview. */
+export type FromWebview =
+  /** Asked in one turn of the page. */
+  | { readonly type: 'asks'; readonly asks: readonly Ask[] }
   /** What has the focus, so that commands of VS Code know what they are about. */
   | { readonly type: 'selection'; readonly ids: readonly string[] };

@@ -8,9 +8,11 @@ import type {
   HostActions,
   HostState,
   PackedBoard,
+  Pushed,
   ToWebview,
   WebviewRequestName,
 } from '../messages/messages.ts';
+import { Asks } from './asks.ts';
 
 interface VsCodeApi {
   postMessage(message: unknown): void;
@@ -22,18 +24,8 @@ interface VsCodeApi {
 
 declare function acquireVsCodeApi(): VsCodeApi;
 
-/** A refusal of the backend or the extension, with its sentence. */
-export class AskFailure extends Error {
-  readonly kind: string;
-
-  constructor(kind: string, message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
-
 export type Push =
-  | Exclude<ToWebview, { readonly type: 'reply' | 'state' }>
+  | Exclude<Pushed, { readonly type: 'state' }>
   | { readonly type: 'state'; readonly state: HostState };
 
 /** What components see of the extension; tests give them another one. */
@@ -54,51 +46,26 @@ export interface Host {
   readonly subject?: { readonly id: string | null; readonly attempt: number | null };
 }
 
-const asksMax = 1000;
-
 export function connectHost(): Host {
   const api = acquireVsCodeApi();
-  const waiting = new Map<
-    number,
-    { resolve: (result: unknown) => void; reject: (error: Error) => void }
-  >();
   const listeners = new Set<(push: Push) => void>();
-  let lastAsk = 0;
   /** Unpacking a board takes a while: what comes behind it waits for its turn. */
   let pushes = Promise.resolve();
 
   const post = (message: FromWebview): void => api.postMessage(message);
-  const ask = (message: (ask: number) => FromWebview): Promise<unknown> => {
-    if (waiting.size >= asksMax) {
-      return Promise.reject(new AskFailure('busy', 'Too many requests at once.'));
-    }
-    lastAsk += 1;
-    const number = lastAsk;
-    return new Promise((resolve, reject) => {
-      waiting.set(number, { resolve, reject });
-      post(message(number));
-    });
-  };
+  const asks = new Asks(post);
   window.addEventListener('message', (event: MessageEvent<ToWebview>) => {
     const message = event.data;
-    if (message.type !== 'reply') {
-      const tell = async (): Promise<void> => {
-        const push = await pushOf(message);
-        for (const listener of listeners) listener(push);
-      };
-      pushes = pushes.then(tell).catch(reportError);
-      return;
-    }
-    const asked = waiting.get(message.ask);
-    waiting.delete(message.ask);
-    if (message.ok) asked?.resolve(message.result);
-    else asked?.reject(new AskFailure(message.error.kind, message.error.message));
+    if (message.type === 'replies') return asks.answered(message.replies);
+    const tell = async (): Promise<void> => {
+      const push = await pushOf(message);
+      for (const listener of listeners) listener(push);
+    };
+    pushes = pushes.then(tell).catch(reportError);
   });
   return {
-    backend: (name, params) =>
-      ask((number) => ({ type: 'ask', ask: number, to: 'backend', name, params })) as never,
-    action: (name, params) =>
-      ask((number) => ({ type: 'ask', ask: number, to: 'host', name, params })) as never,
+    backend: (name, params) => asks.ask((ask) => ({ ask, to: 'backend', name, params })) as never,
+    action: (name, params) => asks.ask((ask) => ({ ask, to: 'host', name, params })) as never,
     select: (ids) => post({ type: 'selection', ids }),
     onPush(listener) {
       listeners.add(listener);
@@ -109,7 +76,7 @@ export function connectHost(): Host {
   };
 }
 
-async function pushOf(message: Exclude<ToWebview, { readonly type: 'reply' }>): Promise<Push> {
+async function pushOf(message: Pushed): Promise<Push> {
   if (message.type !== 'state') return message;
   const { state, board } = message;
   return {

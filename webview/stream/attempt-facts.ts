@@ -66,6 +66,11 @@ export function durationText(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
 }
 
+/** The same for what goes on: nobody reads its tenths. */
+export function wholeSecondsText(ms: number): string {
+  return ms < 10_000 ? `${Math.floor(ms / 1000)} s` : durationText(ms);
+}
+
 function two(number: number): string {
   return String(number).padStart(2, '0');
 }

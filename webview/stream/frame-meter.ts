@@ -1,12 +1,21 @@
-// Measures what is drawn while something streams: how long each drawing took from when it was due until its frame was done,
-// the worst and the median of a second, and how many refreshes of the screen passed over one that was due. Reported to the
-// extension, so that a bench (and a person) can read it. Frames in which nothing has changed are not asked for: they would
-// only cost.
+// Measures what is drawn while something streams: how long the work on each frame took, the worst and the median of a second,
+// and how many refreshes of the screen passed without a drawing that was due. Reported to the extension, so that a bench (and a
+// person) can read it. Frames in which nothing has changed are not asked for: they would only cost.
+
+/** One drawing, in milliseconds of the page's clock. */
+export interface DrawnFrame {
+  /** When it was asked for. */
+  readonly dueMs: number;
+  /** The refresh of the screen that it was made for; it can be a little older than the asking. */
+  readonly refreshMs: number;
+  /** When all of it was laid out and painted. */
+  readonly doneMs: number;
+}
 
 export interface FrameReport {
   readonly worstMs: number;
   readonly medianMs: number;
-  /** Refreshes that passed while a drawing was due. */
+  /** Refreshes that passed while a drawing was due or in work. */
   readonly dropped: number;
   /** Drawings. */
   readonly frames: number;
@@ -19,7 +28,7 @@ const hiddenMs = 2_000;
 export class FrameMeter {
   readonly #budgetMs: number;
   readonly #report: (report: FrameReport) => void;
-  #waitsMs: number[] = [];
+  #frames: DrawnFrame[] = [];
   #windowStart: number | null = null;
 
   constructor(report: (report: FrameReport) => void, budgetMs = 1000 / 60) {
@@ -27,37 +36,46 @@ export class FrameMeter {
     this.#budgetMs = budgetMs;
   }
 
-  /** Call at the end of every frame in which something was drawn, with the time and since when it was due. */
-  frame(endMs: number, dueMs: number): void {
-    const waitMs = Math.max(0, endMs - dueMs);
-    if (waitMs > hiddenMs) return;
-    this.#windowStart ??= endMs;
-    this.#waitsMs.push(waitMs);
-    if (endMs - this.#windowStart < windowMs) return;
+  /** Call at the end of every frame in which something was drawn. */
+  frame(frame: DrawnFrame): void {
+    if (frame.doneMs - frame.dueMs > hiddenMs) return;
+    this.#windowStart ??= frame.doneMs;
+    this.#frames.push(frame);
+    if (frame.doneMs - this.#windowStart < windowMs) return;
     this.#tell();
-    this.#windowStart = endMs;
+    this.#windowStart = frame.doneMs;
   }
 
   /** The stream has rested: what was measured before is told, and the next frame is the first of a new measurement. */
   rest(): void {
-    if (this.#waitsMs.length > 0) this.#tell();
+    if (this.#frames.length > 0) this.#tell();
     this.#windowStart = null;
   }
 
   #tell(): void {
-    this.#report(reportOf(this.#waitsMs, this.#budgetMs));
-    this.#waitsMs = [];
+    this.#report(reportOf(this.#frames, this.#budgetMs));
+    this.#frames = [];
   }
 }
 
-/** A drawing that is done with the first refresh after it was due has taken up to about one. */
-export function reportOf(waitsMs: readonly number[], budgetMs: number): FrameReport {
-  const sorted = [...waitsMs].sort((a, b) => a - b);
-  const dropped = sorted.reduce((sum, ms) => sum + Math.max(0, Math.round(ms / budgetMs) - 1), 0);
+export function reportOf(frames: readonly DrawnFrame[], budgetMs: number): FrameReport {
+  const workMs = frames
+    .map(({ dueMs, refreshMs, doneMs }) => Math.max(0, doneMs - Math.max(dueMs, refreshMs)))
+    .sort((a, b) => a - b);
   return {
-    worstMs: sorted.at(-1) ?? 0,
-    medianMs: sorted[Math.floor(sorted.length / 2)] ?? 0,
-    dropped,
-    frames: sorted.length,
+    worstMs: workMs.at(-1) ?? 0,
+    medianMs: workMs[Math.floor(workMs.length / 2)] ?? 0,
+    dropped: frames.reduce((sum, frame) => sum + droppedBy(frame, budgetMs), 0),
+    frames: workMs.length,
   };
+}
+
+/**
+ * A drawing is in time when it is done within the refresh that follows once it is due. (A browser that rests makes the first
+ * one for the refresh that has just been: such a drawing is ahead, and may take as much longer.)
+ */
+function droppedBy({ dueMs, refreshMs, doneMs }: DrawnFrame, budgetMs: number): number {
+  const refreshesBehindDue = Math.floor((refreshMs - dueMs) / budgetMs);
+  const firstMs = refreshMs - refreshesBehindDue * budgetMs;
+  return Math.max(0, Math.floor((doneMs - firstMs) / budgetMs));
 }

@@ -9,6 +9,19 @@ const scriptMs = performance.now();
 /** After so long without a change the stream rests. */
 const restMs = 1_500;
 
+/**
+ * Called at the frame's own end: what a drawing makes Lit update, lay out and paint is part of it. (A timer would come later
+ * than that on a busy page.)
+ */
+function behindFrame(then: (doneMs: number) => void): void {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    then(performance.now());
+  };
+  port2.postMessage(null);
+}
+
 export class FramePace {
   readonly #host: Host;
   readonly #draw: () => void;
@@ -44,11 +57,10 @@ export class FramePace {
     if (this.#isOpened) return;
     this.#isOpened = true;
     requestAnimationFrame(() => {
-      // The frame's own end: what is drawn in it is on the screen then.
-      setTimeout(() => {
-        this.#say('open', performance.now() - scriptMs);
+      behindFrame((doneMs) => {
+        this.#say('open', doneMs - scriptMs);
         this.#say('page', scriptMs);
-      }, 0);
+      });
     });
   }
 
@@ -58,16 +70,14 @@ export class FramePace {
     this.#dueMs = null;
   }
 
-  readonly #frame = (): void => {
-    const nowMs = performance.now();
-    const dueMs = this.#dueMs ?? nowMs;
+  readonly #frame = (refreshMs: number): void => {
+    const dueMs = this.#dueMs ?? refreshMs;
     this.#request = null;
     this.#dueMs = null;
-    if (nowMs - this.#lastDrawnMs > restMs) this.#meter.rest();
-    this.#lastDrawnMs = nowMs;
+    if (refreshMs - this.#lastDrawnMs > restMs) this.#meter.rest();
+    this.#lastDrawnMs = refreshMs;
     this.#draw();
-    // The frame's own end: what the drawing made Lit update, lay out and paint counts as well.
-    setTimeout(() => this.#meter.frame(performance.now(), dueMs), 0);
+    behindFrame((doneMs) => this.#meter.frame({ dueMs, refreshMs, doneMs }));
   };
 
   #say(what: string, ms: number): void {

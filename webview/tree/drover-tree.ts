@@ -4,7 +4,8 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { repeat } from 'lit/directives/repeat.js';
 import { BoardController } from '../shared/board-controller.ts';
 import { FixedRows } from '../shared/fixed-rows.ts';
-import { AskFailure, type Host } from '../shared/host.ts';
+import { AskFailure } from '../shared/asks.ts';
+import type { Host } from '../shared/host.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { controlStyles } from '../stream/control-styles.ts';
 import { icon, iconStyles } from '../stream/icon.ts';

@@ -1,7 +1,8 @@
 // What people do to the plan in the tree, as edits that can be undone, with what is said about them.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import { AskFailure, type Host } from '../shared/host.ts';
+import { AskFailure } from '../shared/asks.ts';
+import type { Host } from '../shared/host.ts';
 import { addEpicEdit, addTaskEdit, dropEdit, EditHistory, renameEdit, type Edit } from './edits.ts';
 import type { Drop } from './places.ts';
 import { epicKey, taskKey, type Draft } from './rows.ts';

@@ -206,7 +206,7 @@ export const treeStyles = css`
   .welcome p {
     margin: 0;
   }
-  .welcome button.primary {
+  .welcome button {
     justify-content: center;
   }
   .unseen {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { page, policy, subjectOf } from '../../../extension/webviews/html.ts';
-import { readMessage, refusedAsk } from '../../../extension/webviews/messages-in.ts';
+import { readAsk, readMessage, refusedAsk } from '../../../extension/webviews/messages-in.ts';
 import { readSubject, subjectKey } from '../../../extension/webviews/subject.ts';
 
 const options = {
@@ -62,11 +62,10 @@ suite('extension webview page', () => {
 
   const refused: readonly (readonly [string, unknown])[] = [
     ['nothing', null],
-    ['a text', 'ask'],
-    ['another type', { type: 'run', ask: 1 }],
-    ['a request that only the extension makes', ask('backend', 'run.start')],
-    ['a request of another prototype', ask('host', 'constructor')],
-    ['no number', { ...ask('host', 'hello'), ask: 'x' }],
+    ['a text', 'asks'],
+    ['another type', { type: 'run', asks: [] }],
+    ['asks that are no list', { type: 'asks', asks: 'x' }],
+    ['asks without end', { type: 'asks', asks: Array(1_001).fill({}) }],
     ['a selection of objects', { type: 'selection', ids: [{}] }],
     ['a selection without end', { type: 'selection', ids: Array(10_001).fill('x') }],
   ];
@@ -76,24 +75,38 @@ suite('extension webview page', () => {
     });
   }
 
+  const refusedAsks: readonly (readonly [string, unknown])[] = [
+    ['nothing', null],
+    ['a request that only the extension makes', ask('backend', 'run.start')],
+    ['a request of another prototype', ask('host', 'constructor')],
+    ['what is for nobody', { ...ask('host', 'hello'), to: 'all' }],
+    ['no number', { ...ask('host', 'hello'), ask: 'x' }],
+  ];
+  for (const [name, message] of refusedAsks) {
+    test(`refuses to be asked: ${name}`, () => {
+      assert.equal(readAsk(message), null);
+    });
+  }
+
   test('lets through what is on the list, with parameters as an object', () => {
-    assert.deepEqual(readMessage({ ...ask('backend', 'task.add'), params: 'x' }), {
-      ...ask('backend', 'task.add'),
-      params: {},
-    });
-    assert.deepEqual(readMessage(ask('host', 'openGrid')), ask('host', 'openGrid'));
-    assert.deepEqual(readMessage({ type: 'selection', ids: ['a'] }), {
-      type: 'selection',
-      ids: ['a'],
-    });
+    const add = ask('backend', 'task.add');
+    assert.deepEqual(readAsk({ ...add, params: 'x' }), { ...add, params: {} });
+    assert.deepEqual(readAsk(ask('host', 'openGrid')), ask('host', 'openGrid'));
+    const selection = { type: 'selection', ids: ['a'] };
+    assert.deepEqual(readMessage(selection), selection);
   });
 
-  test('still answers a question that it refuses', () => {
+  test('of several asks in a message each is looked at by itself', () => {
+    const message = { type: 'asks', asks: [ask('backend', 'status'), null] };
+    assert.deepEqual(readMessage(message), message);
+  });
+
+  test('still answers an ask that it refuses', () => {
     assert.equal(refusedAsk(ask('backend', 'run.start')), 1);
     assert.equal(refusedAsk('x'), null);
   });
 });
 
 function ask(to: 'backend' | 'host', name: string): object {
-  return { type: 'ask', ask: 1, to, name, params: {} };
+  return { ask: 1, to, name, params: {} };
 }

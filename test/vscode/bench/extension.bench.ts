@@ -1,20 +1,22 @@
 // Measures the extension in the real VS Code and prints numbers: `npm run bench:vscode`, on a quiet machine.
 
+import { setTimeout } from 'node:timers/promises';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { panelClient } from '../../e2e/support/panel-client.ts';
 import { makeProject, type Project } from '../../e2e/support/project.ts';
-import type { Frame, Locator } from '../host/browser.ts';
+import type { Frame } from '../host/browser.ts';
 import {
   inTranscript,
   openDrover,
   quickPickRow,
   runCommand,
-  toast,
   webview,
   webviews,
 } from '../stories/support/parts.ts';
 import { openWorkbench, type Workbench } from '../stories/support/workbench.ts';
 import { directives } from '../stories/support/demo-project.ts';
+import type { FrameReport } from '../../../webview/stream/frame-meter.ts';
+import { frameReports, framesOfOneLine } from './frames.ts';
 import { hearMeasurements, listenFor, type Measured, measurementsOf } from './measurements.ts';
 
 const taskCount = 10_000;
@@ -29,7 +31,7 @@ suite('the extension in VS Code, in numbers', () => {
 });
 
 function print(what: string, value: number, goal: string, unit = 'ms'): void {
-  console.log(`${what.padEnd(64)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(6)} goal ${goal}`);
+  console.log(`${what.padEnd(84)} ${value.toFixed(1).padStart(9)} ${unit.padEnd(6)} goal ${goal}`);
 }
 
 async function open(project: Project, settings: object = {}): Promise<Workbench> {
@@ -88,10 +90,12 @@ async function measureChanges(project: Project, tree: Frame): Promise<void> {
     inPageMs.push(ms);
   }
   client.close();
-  for (const each of [toPixelMs, inPageMs]) each.sort((a, b) => a - b);
-  print(`status change: event to pixel, median of ${changes}`, at(toPixelMs, 0.5), '<= 50');
-  print(`status change: event to pixel, 95 of 100`, at(toPixelMs, 0.95), '<= 50');
-  print('status change: of that in the page, up to its frame', at(inPageMs, 0.5), 'none');
+  // On the way of the first one nothing has been run before, in any of the processes.
+  const [firstMs = Number.NaN, ...othersMs] = toPixelMs;
+  print('status change: event to pixel, the first one', firstMs, 'none');
+  print(`status change: event to pixel, median of ${changes - 1}`, median(othersMs), '<= 50');
+  print(`status change: event to pixel, worst of ${changes - 1}`, Math.max(...othersMs), 'none');
+  print('status change: of that in the page, up to its frame', median(inPageMs), 'none');
 }
 
 /**
@@ -116,7 +120,8 @@ async function measureActivation(bench: Workbench): Promise<void> {
         (text.includes('Drover') ? ours : others).push(Number(found[1]));
       }
       await bench.page.keyboard.press('Escape');
-      loads.push(await loadOfCode(bench));
+      const { willMs, didMs } = await loadOfCode(bench);
+      loads.push(didMs - willMs);
     }
     const what = `activation, as VS Code lists it, ${view} in sight`;
     print(`${what}, median of ${ours.length}`, median(ours), '<= 50');
@@ -131,8 +136,8 @@ async function measureActivation(bench: Workbench): Promise<void> {
 
 const pagesMax = 200;
 
-/** From the mark before our code is loaded to the one behind it, in VS Code's report of its start. */
-async function loadOfCode({ page }: Workbench): Promise<number> {
+/** The marks before and behind the loading of our code in VS Code's report of its start, Unix milliseconds. */
+async function loadOfCode({ page }: Workbench): Promise<{ willMs: number; didMs: number }> {
   await runCommand(page, 'Developer: Startup Performance');
   const times = new Map<string, number>();
   for (let pages = 0; pages < pagesMax && times.size < 2; pages += 1) {
@@ -144,7 +149,7 @@ async function loadOfCode({ page }: Workbench): Promise<number> {
     await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(drawn)));
   }
   await runCommand(page, 'View: Close Editor');
-  return (times.get('did') ?? Number.NaN) - (times.get('will') ?? Number.NaN);
+  return { willMs: times.get('will') ?? Number.NaN, didMs: times.get('did') ?? Number.NaN };
 }
 
 /** The rows of VS Code's list, which holds only those in sight. */
@@ -186,21 +191,7 @@ async function measureStream(): Promise<void> {
     for (const { name, ms } of await measurementsOf(stream)) {
       print(`log of ${logLines} lines: ${name}`, ms, '<= 300 (open), 16.7 (frame)');
     }
-    const begunMs = performance.now();
-    await bench.reload();
-    const shownMs = performance.now();
-    const since = async (what: Locator): Promise<number> => {
-      await what.waitFor({ timeout: 60_000 });
-      return performance.now() - shownMs;
-    };
-    const branch = bench.page.locator('.statusbar-item[id^="status.scm"]').first();
-    const [gitMs, oursMs] = await Promise.all([
-      since(branch),
-      since(toast(bench.page, 'Re-attached')),
-    ]);
-    print('reload: window asked for until it is up', shownMs - begunMs, "VS Code's own");
-    print("reload: window up until VS Code's own Git tells the branch", gitMs, "VS Code's own");
-    print('reload: window up until re-attached is said', oursMs, '<= 1000');
+    await measureReload(bench);
   } finally {
     await bench.close();
     await project.expect(0, ['server', 'stop', '--force']);
@@ -208,32 +199,65 @@ async function measureStream(): Promise<void> {
   }
 }
 
+/** Told by the page itself as it changes: to ask it again and again would take time from what is measured. */
+async function measureReload(bench: Workbench): Promise<void> {
+  const begunMs = Date.now();
+  await bench.reload();
+  const upMs = Date.now();
+  const [branchMs, saidMs] = await Promise.all([
+    seenInPage(bench, '.statusbar-item[id^="status.scm"]', ''),
+    seenInPage(bench, '.notification-toast', 'Re-attached'),
+  ]);
+  const { willMs } = await loadOfCode(bench);
+  print('reload: window asked for until it is up', upMs - begunMs, "VS Code's own");
+  print("reload: window up until VS Code's own Git tells the branch", branchMs - upMs, 'none');
+  print('reload: window up until VS Code loads our code', willMs - upMs, "VS Code's own");
+  print('reload: our code loaded until re-attached is said', saidMs - willMs, '<= 1000');
+  print('reload: window up until re-attached is said', saidMs - upMs, '<= 1000');
+}
+
+/** When the first such element with this text is in the page, Unix milliseconds; not a number when it does not come. */
+async function seenInPage({ page }: Workbench, selector: string, text: string): Promise<number> {
+  return await page.evaluate(
+    async (sought) =>
+      await new Promise<number>((seen) => {
+        const look = (): boolean => {
+          const all = [...document.querySelectorAll(sought.selector)];
+          const isThere = all.some((each) => each.textContent.includes(sought.text));
+          if (isThere) seen(Date.now());
+          return isThere;
+        };
+        if (look()) return;
+        const observer = new MutationObserver(() => {
+          if (look()) observer.disconnect();
+        });
+        observer.observe(document.body, { childList: true, subtree: true, characterData: true });
+        globalThis.setTimeout(() => seen(Number.NaN), sought.waitMaxMs);
+      }),
+    { selector, text, waitMaxMs: 60_000 },
+  );
+}
+
 const streams = 16;
 const linesPerSecond = 1_000;
-const streamSeconds = 20;
-
-/** Of each second; drawings wait for a refresh of the screen, and drop those that they miss. */
-const frameGoals = {
-  drawn: ['none', 'a sec.'],
-  median: ['<= 16.7', 'ms'],
-  worst: ['<= 16.7', 'ms'],
-  dropped: ['0', ''],
-} as const;
+const measuredSeconds = 15;
 
 /** Prints in portions of a twentieth of a second, catching up when the machine was slow. */
 const talker = `
-const total = ${linesPerSecond * streamSeconds}, startedAt = Date.now();
+const startedAt = Date.now();
 let printed = 0;
-const timer = setInterval(() => {
-  const due = Math.min(total, Math.floor((Date.now() - startedAt) * ${linesPerSecond / 1_000}));
+setInterval(() => {
+  const due = Math.floor((Date.now() - startedAt) * ${linesPerSecond / 1_000});
   let text = '';
   for (; printed < due; printed += 1) text += 'line ' + printed + ' of an agent that tells all it does\\n';
   process.stdout.write(text);
-  if (printed >= total) clearInterval(timer);
 }, 50);
 `;
 
-/** All agents side by side, each as talkative as it gets; the panel reports its own frames, once a second. */
+/**
+ * All agents side by side, each as talkative as it gets. The panel reports its own frames, once a second; the floor is a page
+ * of VS Code in which one line of text changes, as often, beside the same agents.
+ */
 async function measureGrid(): Promise<void> {
   const project = makeProject({
     agent: `echo x > "$DROVER_TASK_ID.txt"\nexec '${process.execPath}' -e "$(cat <<'END'${talker}END\n)"\n`,
@@ -243,31 +267,38 @@ async function measureGrid(): Promise<void> {
   for (let index = 0; index < streams; index += 1) await project.add(`Stream ${index}`);
   const bench = await open(project);
   try {
+    const client = await panelClient(project);
+    await runCommand(bench.page, 'Drover: Run All Open Tasks');
+    await eventually('all agents talk', async () => {
+      const { tasks } = await client.call('status', {});
+      return tasks.filter(({ phase }) => phase === 'agent').length === streams;
+    });
+    client.close();
+    const floor = await framesOfOneLine(await webview(bench.page, 'tree'), measuredSeconds);
+    printFrames('floor, one line of text beside them', floor, 'none');
     await runCommand(bench.page, 'Drover: Open All Agents');
     const grid = await webview(bench.page, 'grid');
-    await runCommand(bench.page, 'Drover: Run All Open Tasks');
-    await eventually(
-      'all agents have told everything',
-      async () => (await project.status()).counts.completed === streams,
-      180_000,
-    );
-    const heard = await measurementsOf(grid);
-    for (const what of ['drawn', 'median', 'worst', 'dropped'] as const) {
-      const name = `grid.frame.${what}`;
-      const values = heard.filter((each) => each.name === name).map(({ ms }) => ms);
-      values.sort((a, b) => a - b);
-      const [goal, unit] = frameGoals[what];
-      print(
-        `${streams} streams of ${linesPerSecond} lines/s: ${name}, median`,
-        at(values, 0.5),
-        goal,
-        unit,
-      );
-    }
+    // The page is not asked meanwhile: an answer takes time from its frames.
+    await setTimeout(measuredSeconds * 1_000);
+    const ours = frameReports(await measurementsOf(grid));
+    // In the first second VS Code opens the panel.
+    printFrames('the grid of all agents', ours.slice(1), '0');
   } finally {
     await bench.close();
+    await project.expect(0, ['server', 'stop', '--force']);
     await project.end(false);
   }
+}
+
+function printFrames(what: string, seconds: readonly FrameReport[], goal: string): void {
+  const share = (of: keyof FrameReport): number => median(seconds.map((each) => each[of]));
+  const dropped = seconds.reduce((sum, each) => sum + each.dropped, 0) / seconds.length;
+  const title = `${streams} x ${linesPerSecond} lines/s, ${what}`;
+  print(`${title}: drawings`, share('frames'), 'none', 'a sec.');
+  print(`${title}: a frame's work, median`, share('medianMs'), '<= 16.7');
+  print(`${title}: a frame's work, worst of a second`, share('worstMs'), 'none');
+  print(`${title}: refreshes dropped, median`, share('dropped'), goal, 'a sec.');
+  print(`${title}: refreshes dropped, mean`, dropped, 'none', 'a sec.');
 }
 
 async function first(project: Project): Promise<string | undefined> {
@@ -280,15 +311,9 @@ async function measured(frame: Frame, name: string): Promise<Measured> {
   });
 }
 
-function at(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}
-
 function median(values: readonly number[]): number {
-  return at(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 function demo(): Project {

@@ -50,6 +50,11 @@ export async function listenFor(frame: Frame, name: string): Promise<() => Promi
   };
 }
 
+interface Asked {
+  readonly name?: string;
+  readonly params?: { name: string; ms: number };
+}
+
 /** VS Code puts its API into the page as a global: what is posted through it is looked at on its way. */
 function listenInPage(): void {
   const heard: Measured[] = [];
@@ -62,9 +67,10 @@ function listenInPage(): void {
     if (api === undefined) throw new Error('VS Code has given no API to this page');
     return Object.freeze({
       ...api,
-      postMessage(message: { name?: string; params?: { name: string; ms: number } }) {
-        if (message.name === 'measured' && message.params !== undefined) {
-          const measured = { ...message.params, atMs: Date.now() };
+      postMessage(message: { asks?: readonly Asked[] }) {
+        for (const { name, params } of message.asks ?? []) {
+          if (name !== 'measured' || params === undefined) continue;
+          const measured = { ...params, atMs: Date.now() };
           heard.push(measured);
           (globalThis as Listening).droverListener?.(measured);
         }

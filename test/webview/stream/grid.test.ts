@@ -18,6 +18,7 @@ suite('webview: grid', () => {
   async function open(
     count: number,
     theme: (typeof themeNames)[number] = 'Dark 2026',
+    startedAt = (index: number) => 1_700_000_000 + index,
   ): Promise<void> {
     const tasks = numbered(
       Array.from({ length: count }, (_, index) => ({
@@ -27,7 +28,7 @@ suite('webview: grid', () => {
         phase: index === 1 ? 'gate' : 'agent',
         agent: 'claude',
         attempts: 1,
-        started_at: 1_700_000_000 + index,
+        started_at: startedAt(index),
       })),
     );
     logs = new Map(tasks.map(({ id }) => [id, new FakeLog(outputLines(100))]));
@@ -84,6 +85,19 @@ suite('webview: grid', () => {
     await checkAxe(view.page);
     await view.page.getByRole('button', { name: 'Run All' }).click();
     assert.deepEqual(await view.host.waitFor('runEpic'), { epic: null });
+    await view.close();
+  });
+
+  test('quiet agents, more than are drawn at a time, all go on telling the time', async () => {
+    const atOnce = Math.floor(Date.now() / 1000) - 20;
+    await open(40, 'Dark 2026', () => atOnce);
+    await view.page.getByText('line 99').nth(39).waitFor({ state: 'attached' });
+    const times = (): Promise<string[]> =>
+      view.page.locator('.facts span:nth-child(3)').allTextContents();
+    const first = await times();
+    assert.equal(first.length, 40);
+    let now = first;
+    while (now.some((time, at) => time === first[at])) now = await times();
     await view.close();
   });
 

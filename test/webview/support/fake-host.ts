@@ -4,12 +4,15 @@ import assert from 'node:assert/strict';
 import { applyChanges } from '../../../server/protocol/board.ts';
 import type { BoardChanges } from '../../../server/protocol/panel-views.ts';
 import { boardBytes } from '../../../extension/webviews/board-bytes.ts';
+import { answerTogether } from '../../../extension/webviews/replies.ts';
 import type {
+  Ask,
   BackendRequests,
   FromWebview,
   HostActionName,
   HostActions,
   HostState,
+  Reply,
   ToWebview,
   WebviewAction,
   WebviewRequestName,
@@ -140,10 +143,11 @@ export class FakeHost {
       this.#tell();
       return;
     }
-    if (message.name !== 'hello') {
-      this.asked.push({ to: message.to, name: message.name, params: message.params });
+    for (const { to, name, params } of message.asks) {
+      if (name !== 'hello') this.asked.push({ to, name, params });
     }
-    void this.#reply(message);
+    const answers = message.asks.map((ask) => this.#reply(ask));
+    answerTogether(answers, (replies) => void this.#send({ type: 'replies', replies }));
     this.#tell();
   }
 
@@ -152,18 +156,18 @@ export class FakeHost {
     assert.deepEqual(this.unanswered, [], 'the webview asked what the test had no answer for');
   }
 
-  async #reply({ ask, to, name, params }: Extract<FromWebview, { type: 'ask' }>): Promise<void> {
+  async #reply({ ask, to, name, params }: Ask): Promise<Reply> {
     const key = `${to} ${name}`;
     const answer = this.#answers.get(key);
     if (answer === undefined && to === 'backend') this.unanswered.push(key);
     try {
       if (answer === undefined && to === 'backend') throw new Refusal('unknown', `no ${name} here`);
       const result = answer === undefined ? {} : await answer(params as never);
-      await this.#send({ type: 'reply', ask, ok: true, result: result ?? {} });
+      return { ask, ok: true, result: result ?? {} };
     } catch (error) {
       const kind = error instanceof Refusal ? error.kind : 'internal';
       const text = error instanceof Error ? error.message : String(error);
-      await this.#send({ type: 'reply', ask, ok: false, error: { kind, message: text } });
+      return { ask, ok: false, error: { kind, message: text } };
     }
   }
 

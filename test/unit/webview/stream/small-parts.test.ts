@@ -10,6 +10,7 @@ import {
   stepFacts,
   tokensText,
   usageFacts,
+  wholeSecondsText,
 } from '../../../../webview/stream/attempt-facts.ts';
 import {
   findEntries,
@@ -18,7 +19,6 @@ import {
   nextHit,
 } from '../../../../webview/stream/find-entries.ts';
 import { follow, following } from '../../../../webview/stream/follow.ts';
-import { FrameMeter, reportOf, type FrameReport } from '../../../../webview/stream/frame-meter.ts';
 import { iconCharacters } from '../../../../webview/stream/icon.ts';
 import { diffLines } from '../../../../webview/stream/line-diff.ts';
 import { proseBlocks, proseSpans } from '../../../../webview/stream/prose.ts';
@@ -153,6 +153,7 @@ suite('head of a stream', () => {
       '3 min 05 s',
       '2 h 10 min',
     ]);
+    assert.deepEqual([0, 9_900, 61_000].map(wholeSecondsText), ['0 s', '9 s', '1 min 01 s']);
     assert.deepEqual([5, 1_500, 45_000, 2_300_000].map(tokensText), [
       '5 tokens',
       '1.5k tokens',
@@ -343,46 +344,5 @@ suite('announcements', () => {
     assert.match(said, /^Agent says: first long/);
     assert.ok(said.length < 200);
     assert.equal(announcement(entries, 0), null);
-  });
-});
-
-suite('frames', () => {
-  test('worst, median and dropped ones of a second', () => {
-    assert.deepEqual(reportOf([16, 3, 50, 9], 16.7), {
-      worstMs: 50,
-      medianMs: 16,
-      dropped: 2,
-      frames: 4,
-    });
-  });
-
-  test('a report a second; a rest is no slow frame', () => {
-    const reports: FrameReport[] = [];
-    const meter = new FrameMeter((report) => reports.push(report), 20);
-    for (let ms = 0; ms <= 1_000; ms += 20) meter.frame(ms, ms - 5);
-    assert.deepEqual(reports, [{ worstMs: 5, medianMs: 5, dropped: 0, frames: 51 }]);
-    meter.rest();
-    for (let ms = 60_000; ms <= 61_000; ms += 100) meter.frame(ms, ms - 60);
-    assert.deepEqual(reports[1], { worstMs: 60, medianMs: 60, dropped: 22, frames: 11 });
-  });
-
-  test('a short burst is told when the stream has rested, once', () => {
-    const reports: FrameReport[] = [];
-    const meter = new FrameMeter((report) => reports.push(report), 20);
-    meter.rest();
-    for (const ms of [20, 40, 60]) meter.frame(ms, ms - 5);
-    assert.deepEqual(reports, []);
-    meter.rest();
-    meter.rest();
-    assert.deepEqual(reports, [{ worstMs: 5, medianMs: 5, dropped: 0, frames: 3 }]);
-  });
-
-  test('a hidden window is no slow frame', () => {
-    const reports: FrameReport[] = [];
-    const meter = new FrameMeter((report) => reports.push(report), 20);
-    meter.frame(20, 15);
-    meter.frame(90_000, 25);
-    meter.frame(92_000, 90_000);
-    assert.deepEqual(reports, [{ worstMs: 2_000, medianMs: 2_000, dropped: 99, frames: 2 }]);
   });
 });

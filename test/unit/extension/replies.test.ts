@@ -1,0 +1,41 @@
+// Replies to several asks of one message.
+
+import assert from 'node:assert/strict';
+import { answerTogether } from '../../../extension/webviews/replies.ts';
+import type { Reply } from '../../../webview/messages/messages.ts';
+
+suite('replies to asks that came together', () => {
+  const reply = (ask: number): Reply => ({ ask, ok: true, result: {} });
+
+  test('one is answered by itself', async () => {
+    const replies = await new Promise<readonly Reply[]>((post) => {
+      answerTogether([Promise.resolve(reply(1))], post);
+    });
+    assert.deepEqual(replies, [reply(1)]);
+  });
+
+  test('those that are ready go together, a late one by itself, and nobody is answered twice', async () => {
+    const late = Promise.withResolvers<Reply>();
+    const posted: (readonly Reply[])[] = [];
+    const { promise: first, resolve: isFirst } = Promise.withResolvers<void>();
+    const { promise: second, resolve: isSecond } = Promise.withResolvers<void>();
+    const answers = [Promise.resolve(reply(1)), late.promise, Promise.resolve(reply(3))];
+    answerTogether([...answers, Promise.resolve(null)], (replies) => {
+      posted.push(replies);
+      (posted.length === 1 ? isFirst : isSecond)();
+    });
+    await first;
+    assert.deepEqual(posted, [[reply(1), reply(3)]]);
+    late.resolve(reply(2));
+    await second;
+    assert.deepEqual(posted[1], [reply(2)]);
+  });
+
+  test('where nobody waits nothing is posted', async () => {
+    const posted: (readonly Reply[])[] = [];
+    const nobody = Promise.resolve(null);
+    answerTogether([nobody], (replies) => posted.push(replies));
+    await nobody;
+    assert.deepEqual(posted, []);
+  });
+});

@@ -1,0 +1,73 @@
+// The grid's turns: who asks when, together with whom, on a clock that the test moves.
+
+import assert from 'node:assert/strict';
+import { turnOf, Turns } from '../../../../webview/grid/turns.ts';
+
+class Clock {
+  nowMs = 0;
+  readonly #calls = new Map<() => void, number>();
+
+  readonly after = (ms: number, then: () => void): (() => void) => {
+    this.#calls.set(then, this.nowMs + ms);
+    return () => this.#calls.delete(then);
+  };
+
+  advance(ms: number): void {
+    this.nowMs += ms;
+    for (const [then, atMs] of this.#calls) {
+      if (atMs > this.nowMs) continue;
+      this.#calls.delete(then);
+      then();
+    }
+  }
+}
+
+suite('grid: turns', () => {
+  const stays = new AbortController().signal;
+
+  test('a few have each turn, everyone comes round, and more tiles wait longer', () => {
+    for (const tiles of [1, 2, 3, 16, 64]) {
+      const groups = Math.ceil(tiles / 2);
+      const first = Array.from({ length: tiles }, (_, tile) => turnOf(tile, tiles, 1_000));
+      assert.ok(first.every((turn) => turn > 8 && turn <= 8 + groups));
+      for (const turn of new Set(first)) {
+        assert.ok(first.filter((each) => each === turn).length <= 2);
+      }
+      const again = first.map((turn, tile) => turnOf(tile, tiles, turn * 125));
+      assert.deepEqual(
+        again,
+        first.map((turn) => turn + groups),
+      );
+    }
+  });
+
+  test('those of one turn go on in one go, the others with theirs', async () => {
+    const clock = new Clock();
+    const turns = new Turns(() => clock.nowMs, clock.after);
+    turns.tiles = 4;
+    const went: number[] = [];
+    const waits = [0, 1, 2, 3].map(async (tile) => {
+      await turns.next(tile, stays);
+      went.push(tile);
+    });
+    clock.advance(125);
+    await Promise.all([waits[1], waits[3]]);
+    assert.deepEqual(went, [1, 3]);
+    clock.advance(125);
+    await Promise.all(waits);
+    assert.deepEqual(went, [1, 3, 0, 2]);
+  });
+
+  test('a tile that goes away waits for nothing, and holds up nobody', async () => {
+    const clock = new Clock();
+    const turns = new Turns(() => clock.nowMs, clock.after);
+    const leaves = new AbortController();
+    const left = turns.next(0, leaves.signal);
+    const other = turns.next(1, stays);
+    leaves.abort();
+    await left;
+    await turns.next(0, leaves.signal);
+    clock.advance(125);
+    await other;
+  });
+});

@@ -1,0 +1,71 @@
+// What a webview has asked and is not answered yet. What is asked in one turn of the page goes as one message, since each
+// message takes several hops through VS Code.
+
+import type { Ask, FromWebview, Reply } from '../messages/messages.ts';
+
+/** A refusal of the backend or the extension, with its sentence. */
+export class AskFailure extends Error {
+  readonly kind: string;
+
+  constructor(kind: string, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const asksMax = 1000;
+
+export class Asks {
+  readonly #post: (message: FromWebview) => void;
+  readonly #waiting = new Map<number, Waiting>();
+  #unsent: Ask[] = [];
+  #last = 0;
+
+  constructor(post: (message: FromWebview) => void) {
+    this.#post = post;
+  }
+
+  /** `message`: the ask, given its number. */
+  ask(message: (ask: number) => Ask): Promise<unknown> {
+    if (this.#waiting.size >= asksMax) {
+      return Promise.reject(new AskFailure('busy', 'Too many requests at once.'));
+    }
+    this.#last += 1;
+    const number = this.#last;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(number, { resolve, reject });
+      this.#unsent.push(message(number));
+      if (this.#unsent.length === 1) queueMicrotask(() => this.#send());
+    });
+  }
+
+  answered(replies: readonly Reply[]): void {
+    for (const reply of replies) {
+      const asked = this.#take(reply.ask);
+      if (reply.ok) asked?.resolve(reply.result);
+      else asked?.reject(new AskFailure(reply.error.kind, reply.error.message));
+    }
+  }
+
+  #send(): void {
+    const asks = this.#unsent;
+    this.#unsent = [];
+    try {
+      this.#post({ type: 'asks', asks });
+    } catch (error) {
+      // Something in one of them cannot be sent: whoever asked hears of it, and the next turn begins anew.
+      for (const { ask } of asks) this.#take(ask)?.reject(error);
+    }
+  }
+
+  #take(ask: number): Waiting | undefined {
+    const waiting = this.#waiting.get(ask);
+    this.#waiting.delete(ask);
+    return waiting;
+  }
+}
