@@ -29,7 +29,10 @@ export class Waiters {
   ): Promise<WorkflowInfo> {
     const { ended, giveUp } = this.#add(id);
     ended.catch(() => undefined); // It may be rejected before anybody awaits it below.
-    const info = await look();
+    const info = await look().catch((error: unknown) => {
+      giveUp();
+      throw error;
+    });
     if (info === null || isEnded(info)) giveUp();
     if (info === null) throw new Error(`there is no workflow ${id}`);
     if (isEnded(info)) return info;
