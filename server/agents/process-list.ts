@@ -3,6 +3,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
 import { uptime } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { AgentProcess } from './port.ts';
 
@@ -69,7 +70,7 @@ export async function listProcesses(
 ): Promise<readonly ListedProcess[]> {
   switch (process.platform) {
     case 'linux':
-      return listLinuxProcesses(runId, first === null ? 0 : lowestPidSince(first));
+      return await listLinuxProcesses(runId, first === null ? 0 : lowestPidSince(first));
     case 'win32':
       return [];
     default:
@@ -77,15 +78,31 @@ export async function listProcesses(
   }
 }
 
-function listLinuxProcesses(runId: string, lowestPid: number): ListedProcess[] {
+/** More rounds than that are needed only by processes that give birth and die faster than they can be looked at. */
+const listingsMax = 50;
+
+/**
+ * Looks into the list of numbers until it holds no new one: what was begun meanwhile by a process that was gone before
+ * its turn came would be missed, and so outlive its run.
+ */
+async function listLinuxProcesses(runId: string, lowestPid: number): Promise<ListedProcess[]> {
   const found: ListedProcess[] = [];
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid) || pid < lowestPid) continue;
-    const stat = readLinuxStat(pid);
-    if (stat !== null) found.push({ ...stat, hasMarker: linuxHasMarker(pid, runId) });
+  const seen = new Set<string>();
+  for (let listing = 0; listing < listingsMax; listing++) {
+    const names = readdirSync('/proc').filter((name) => isNewPid(name, lowestPid, seen));
+    if (names.length === 0) break;
+    for (const name of names) {
+      seen.add(name);
+      const stat = readLinuxStat(Number(name));
+      if (stat !== null) found.push({ ...stat, hasMarker: await linuxHasMarker(stat.pid, runId) });
+    }
   }
   return found;
+}
+
+function isNewPid(name: string, lowestPid: number, seen: ReadonlySet<string>): boolean {
+  const pid = Number(name);
+  return Number.isInteger(pid) && pid >= lowestPid && !seen.has(name);
 }
 
 /** More processes in a second than any system starts for long. */
@@ -112,6 +129,11 @@ function lowestPidSince(first: AgentProcess): number {
 const statBuffer = Buffer.alloc(4096);
 
 function readLinuxStat(pid: number): ListedProcess | null {
+  const text = readStatText(pid);
+  return text === null ? null : parseLinuxStat(pid, text);
+}
+
+function readStatText(pid: number): string | null {
   let file: number;
   try {
     file = openSync(`/proc/${pid}/stat`, 'r');
@@ -119,8 +141,7 @@ function readLinuxStat(pid: number): ListedProcess | null {
     return null;
   }
   try {
-    const length = readSync(file, statBuffer, 0, statBuffer.length, 0);
-    return parseLinuxStat(pid, statBuffer.toString('latin1', 0, length));
+    return statBuffer.toString('latin1', 0, readSync(file, statBuffer, 0, statBuffer.length, 0));
   } catch {
     return null; // it ended between the two
   } finally {
@@ -128,9 +149,13 @@ function readLinuxStat(pid: number): ListedProcess | null {
   }
 }
 
-/** The command name may hold spaces and brackets: everything is counted from the last bracket. */
+/** From the third on, `state`. The command name may hold spaces and brackets: counted from the last bracket. */
+function fieldsOf(text: string): string[] {
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
 export function parseLinuxStat(pid: number, text: string): ListedProcess | null {
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const fields = fieldsOf(text);
   const [state, parent, group] = fields;
   const startTime = fields[19];
   if (state === undefined || startTime === undefined) return null;
@@ -145,15 +170,51 @@ export function parseLinuxStat(pid: number, text: string): ListedProcess | null 
   };
 }
 
-function linuxHasMarker(pid: number, runId: string): boolean {
-  try {
-    const environment = readFileSync(`/proc/${pid}/environ`);
-    return `\0${environment.toString('latin1')}`.includes(
-      `\0${runMarker}=${Buffer.from(runId, 'utf8').toString('latin1')}\0`,
-    );
-  } catch {
-    return false; // ended meanwhile, or of another user: then it is not ours
+/** Together about a second: a program on a slow disk takes long to begin. */
+const beginRoundsMax = 500;
+const beginRoundMs = 1;
+/** An environment that is empty so often in a row is one without variables. */
+const emptyMax = 3;
+
+async function linuxHasMarker(pid: number, runId: string): Promise<boolean> {
+  let empty = 0;
+  for (let round = 0; round < beginRoundsMax && empty < emptyMax; round++) {
+    const environment = readEnvironment(pid);
+    if (environment === null) return false;
+    if (environment !== '') return environment.includes(markerOf(runId));
+    if (isBeginningProgram(pid)) await delay(beginRoundMs);
+    else empty += 1;
   }
+  return false;
+}
+
+/** As it lies in an environment that was read byte by byte. */
+function markerOf(runId: string): string {
+  return `\0${runMarker}=${Buffer.from(runId, 'utf8').toString('latin1')}\0`;
+}
+
+/** Variables, each between zeros. Null when the process has ended, or is of another user: then it is not ours. */
+function readEnvironment(pid: number): string | null {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1');
+    return variables === '' ? '' : `\0${variables}`;
+  } catch {
+    return null;
+  }
+}
+
+/** A thread of the kernel, PF_KTHREAD in Linux's sched.h. */
+const kernelThreadFlag = 0x00200000;
+
+/**
+ * Whether a process is about to execute a program: for that time Linux tells an empty environment, and zero as the
+ * place of its end (proc_pid_stat(5), `env_end`), whatever the program is given.
+ */
+function isBeginningProgram(pid: number): boolean {
+  const text = readStatText(pid);
+  if (text === null || parseLinuxStat(pid, text)?.isZombie === true) return false;
+  const fields = fieldsOf(text);
+  return (Number(fields[6]) & kernelThreadFlag) === 0 && fields[48] === '0';
 }
 
 async function listWithPs(runId: string): Promise<ListedProcess[]> {

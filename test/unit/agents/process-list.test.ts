@@ -3,6 +3,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   listProcesses,
   parseLinuxStat,
@@ -56,4 +59,37 @@ suite('process list', () => {
       await ended;
     }
   });
+
+  test('what goes from one program to the next is found at every moment', async () => {
+    if (process.platform !== 'linux') return;
+    await findAtEveryMoment('exec "$0"', 'program-test');
+  });
+  test('what gives birth and dies at once is found at every moment', async () => {
+    if (process.platform !== 'linux') return;
+    await findAtEveryMoment('"$0" & exit 0', 'birth-test');
+  });
 });
+
+const listings = 100;
+
+/** Lists beside a program that goes on by `script`, in which `$0` is the program, until that is taken away. */
+async function findAtEveryMoment(script: string, runId: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'drover-list-'));
+  const program = join(folder, 'program.sh');
+  writeFileSync(program, `#!/bin/sh\necho begun\n${script}\n`, { mode: 0o700 });
+  const env = { PATH: process.env['PATH'], [runMarker]: runId };
+  const child = spawn(program, [], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = once(child.stdout, 'close');
+  try {
+    await once(child.stdout, 'data');
+    child.stdout.resume();
+    for (let listing = 0; listing < listings; listing++) {
+      const all = await listProcesses(runId);
+      const mine = all.filter((one) => one.hasMarker && !one.isZombie);
+      assert.ok(mine.length > 0, `not in listing ${listing}`);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    await ended;
+  }
+}
