@@ -154,6 +154,7 @@ function fieldsOf(text: string): string[] {
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
+/** What `/proc/<pid>/stat` says. Null when it ends too early. */
 export function parseLinuxStat(pid: number, text: string): ListedProcess | null {
   const fields = fieldsOf(text);
   const [state, parent, group] = fields;
