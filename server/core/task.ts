@@ -58,6 +58,9 @@ export type ReviewKind = (typeof reviewKinds)[number];
 export const phases = ['worktree', 'setup', 'agent', 'commit', 'gate', 'land'] as const;
 export type Phase = (typeof phases)[number];
 
+/** In the place of a step, of a paused task: a person works in its worktree. */
+export const byHandPhase = 'by_hand';
+
 export interface Task {
   readonly id: string;
   readonly title: string;

@@ -2,6 +2,7 @@
 
 import { formatDuration, stepText } from '../core/format.ts';
 import { ownedStatuses } from '../core/state.ts';
+import { byHandPhase } from '../core/task.ts';
 import { taskOrRefuse } from './find-rows.ts';
 import { machineNames } from './machine-views.ts';
 import { type Db, readAtOneMoment, textList } from './read.ts';
@@ -175,6 +176,12 @@ async function whyWaiting(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
 }
 
 async function whyPaused(db: Db, row: TaskRow): Promise<string[]> {
+  if (row.phase === byHandPhase) {
+    const place = row.worktree_path === null ? 'its worktree' : row.worktree_path;
+    return [
+      `${row.id} was taken over by a person, who works in ${place}; use "drover unpause ${row.id}" to let its agent go on from there.`,
+    ];
+  }
   const attempt = await runningAttempt(db, row.id);
   const reason = attempt?.state === 'interrupted' && attempt.error !== null ? attempt.error : null;
   const said = reason === null || reason === '' ? '' : ` (${oneLine(reason)})`;

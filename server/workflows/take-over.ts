@@ -3,6 +3,7 @@
 
 import { Refusal } from '../core/failure.ts';
 import { ownedStatuses } from '../core/state.ts';
+import { byHandPhase } from '../core/task.ts';
 import { addHint, lastAttempt, setAttempt } from '../store/port.ts';
 import { pauseTask, requireRoot } from './controls.ts';
 import { nextStep } from './next-step.ts';
@@ -67,14 +68,20 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
       `${id} has no worktree yet and is paused now; drover resume-task ${id} lets it go on`,
     );
   }
-  await engine.store.transaction((tx) =>
-    engine.store.append(tx, {
+  await engine.store.transaction(async (tx) => {
+    await tx
+      .updateTable('tasks')
+      .set({ phase: byHandPhase })
+      .where('id', '=', id)
+      .where('status', '=', 'paused')
+      .execute();
+    await engine.store.append(tx, {
       type: 'task.taken_over',
       taskId: id,
       epicId: row.epic_id,
       data: { title: row.title, attempt: attempt.number },
-    }),
-  );
+    });
+  });
   const driver = engine.driverFor(attempt.agent, attempt.model);
   const session = attempt.session_started === 1 ? attempt.session_id : null;
   return {

@@ -192,13 +192,14 @@ echo "work of $id" > "$id.txt"
     assert.deepEqual([taken.task_id, taken.attempt, taken.command], ['a', 1, null]);
     assert.equal(here.gitIn(taken.worktree_path, 'branch', '--show-current'), taken.branch);
     await running;
-    assert.equal((await client.call('task.show', { id: 'a' })).status, 'paused');
+    const byHand = await client.call('task.show', { id: 'a' });
+    assert.deepEqual([byHand.status, byHand.phase], ['paused', 'by_hand']);
     writeFileSync(join(taken.worktree_path, 'by-hand.txt'), 'committed by hand\n');
     here.gitIn(taken.worktree_path, 'add', '-A');
     here.gitIn(taken.worktree_path, 'commit', '-qm', 'by hand');
     writeFileSync(join(taken.worktree_path, 'left.txt'), 'left by hand\n');
     const back = await client.call('task.give_back', { id: 'a', note: 'Mind the gap.' });
-    assert.equal(back.status, 'ready');
+    assert.deepEqual([back.status, back.phase], ['ready', null]);
     barrier.open();
     await run(client);
     barrier.close();

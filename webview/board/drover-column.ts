@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { FixedRows } from '../shared/fixed-rows.ts';
-import { statusLooks } from '../shared/status-words.ts';
+import { statusLook } from '../shared/status-words.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { icon, iconStyles } from '../stream/icon.ts';
 import { cardHeightPx, columnStyles } from './column-styles.ts';
@@ -89,7 +89,7 @@ export class DroverColumn extends LitElement {
   #card(card: Card | undefined, index: number, startPx: number): TemplateResult | typeof nothing {
     if (card === undefined) return nothing;
     const { task } = card;
-    const look = statusLooks[task.status];
+    const look = statusLook(task);
     const isActive = task.id === this.#active;
     const facts = factsOf(card, this.nowMs).join(' · ');
     const reason = reasonOf(card);

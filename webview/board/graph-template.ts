@@ -3,7 +3,7 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from 'lit';
 import { formatCount } from '../../server/core/format.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
-import { statusLooks, statusWords } from '../shared/status-words.ts';
+import { statusLook, statusWords } from '../shared/status-words.ts';
 import { icon } from '../stream/icon.ts';
 import { shown } from './columns.ts';
 import { nodeHeightPx, nodeWidthPx, pathOf } from './graph-layout.ts';
@@ -48,7 +48,7 @@ export function nodeTemplate(
   const { graph } = state;
   if (place === undefined || graph === null) return nothing;
   const { id } = task;
-  const status = statusLooks[task.status];
+  const status = statusLook(task);
   const isActive = id === state.active;
   const classes = [
     'node',

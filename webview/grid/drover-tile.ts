@@ -3,7 +3,7 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { SizeController } from '../shared/size-controller.ts';
 import { statusStyles } from '../shared/status-styles.ts';
-import { statusLooks, statusWords } from '../shared/status-words.ts';
+import { statusLook, statusWords } from '../shared/status-words.ts';
 import { wholeSecondsText } from '../stream/attempt-facts.ts';
 import { controlStyles } from '../stream/control-styles.ts';
 import { icon, iconStyles } from '../stream/icon.ts';
@@ -148,7 +148,7 @@ export class DroverTile extends LitElement {
     this.drawnMs = Date.now();
     const time = this.#timeAt(this.drawnMs);
     this.#shownTime = time;
-    const look = statusLooks[task.status];
+    const look = statusLook(task);
     return html`<button
         type="button"
         class="head"

@@ -1,6 +1,7 @@
 // How each state of a task is shown in every webview: its icon, its words, and the theme colour of both.
 
 import type { TaskStatus } from '../../server/core/state.ts';
+import { byHandPhase } from '../../server/core/task.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 
 export interface StatusLook {
@@ -25,9 +26,15 @@ export const statusLooks: { readonly [S in TaskStatus]: StatusLook } = {
   cancelled: { icon: 'circle-slash', words: 'cancelled', tone: 'quiet' },
 };
 
+const byHand: StatusLook = { icon: 'person', words: 'taken over', tone: 'quiet' };
+
+export function statusLook({ status, phase }: Pick<TaskView, 'status' | 'phase'>): StatusLook {
+  return status === 'paused' && phase === byHandPhase ? byHand : statusLooks[status];
+}
+
 /** The step that runs, where one does, else the state. */
 export function statusWords(task: Pick<TaskView, 'status' | 'phase' | 'blocked_reason'>): string {
   if (task.status === 'in_progress' && task.phase !== null) return task.phase;
   if (task.status === 'blocked' && task.blocked_reason !== null) return 'blocked from outside';
-  return statusLooks[task.status].words;
+  return statusLook(task).words;
 }

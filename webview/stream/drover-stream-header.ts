@@ -4,7 +4,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { stepText } from '../../server/core/format.ts';
 import type { AttemptView } from '../../server/protocol/panel-views.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
-import { statusLooks } from '../shared/status-words.ts';
+import { statusLook, statusLooks } from '../shared/status-words.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import {
   costText,
@@ -79,7 +79,7 @@ export class DroverStreamHeader extends LitElement {
   override render(): TemplateResult {
     const now = Date.now();
     const { task, attempt } = this;
-    const look = statusLooks[task?.status ?? 'ready'];
+    const look = task === null ? statusLooks.ready : statusLook(task);
     const { tokens, costUsd } = usageFacts(attempt, this.usage);
     const elapsed = elapsedMs(attempt, now);
     return html`<header>
@@ -136,12 +136,12 @@ export class DroverStreamHeader extends LitElement {
           html`<button
             type="button"
             class="link"
-            title=${statusLooks[part.status].words}
+            title=${statusLook(part).words}
             @click=${() => {
               this.dispatchEvent(new CustomEvent<string>('part', { detail: part.id }));
             }}
           >
-            ${icon(statusLooks[part.status].icon)} ${visibleLine(part.title)}
+            ${icon(statusLook(part).icon)} ${visibleLine(part.title)}
           </button>`,
       )}
     </div>`;

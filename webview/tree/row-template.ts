@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatCost, formatDuration, progressPercent, stepText } from '../../server/core/format.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
-import { statusLooks, statusWords } from '../shared/status-words.ts';
+import { statusLook, statusWords } from '../shared/status-words.ts';
 import { icon } from '../stream/icon.ts';
 import { visibleLine } from '../stream/visible-text.ts';
 import type { DropZone } from './drops.ts';
@@ -111,7 +111,7 @@ function epicContent(epic: EpicView, look: RowLook, actions: RowActions): Templa
 }
 
 function taskContent(task: TaskView, nowMs: number): TemplateResult {
-  const looks = statusLooks[task.status];
+  const looks = statusLook(task);
   const spins = looks.tone === 'busy' ? 'spins' : '';
   return html`${icon(looks.icon, `tone-${looks.tone} ${spins}`)}
     <span class="title"><bdi>${shown(task.title)}</bdi></span>

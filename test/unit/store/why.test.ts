@@ -103,6 +103,12 @@ suite('why', () => {
     ['cancelled', ['cancelled'], {}, [/^A is cancelled/, /"drover retry A"/]],
     ['paused', ['paused'], {}, [/^A was paused by a person; use "drover unpause A"/]],
     [
+      'taken over',
+      ['paused'],
+      { phase: 'by_hand', worktree_path: '/w/1' },
+      [/^A was taken over by a person, who works in \/w\/1; use "drover unpause A"/],
+    ],
+    [
       'in conflict',
       ['claimed', 'in_progress', 'conflict'],
       { conflict_files: '["a.txt","b.txt"]', branch: 'drover/A/1' },

@@ -23,7 +23,7 @@ suite('taking a task over', () => {
     const options = terminal.creationOptions as vscode.TerminalOptions;
     assert.equal(options.cwd, worktree);
     assert.equal(terminal.name, 'By hand');
-    await untilBoard(exports, (board) => taskOf(board, id).status === 'paused');
+    await untilBoard(exports, (board) => taskOf(board, id).phase === 'by_hand');
 
     terminal.dispose();
     const again = await untilBoard(exports, (board) => board.questions.length === 1);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { questionView, taskView } from '../../../doubles/views.ts';
-import { statusLooks } from '../../../../webview/shared/status-words.ts';
+import { statusLook, statusLooks } from '../../../../webview/shared/status-words.ts';
 import { announcement } from '../../../../webview/stream/announce.ts';
 import {
   costText,
@@ -203,7 +203,8 @@ suite('head of a stream', () => {
     for (const [name, character] of Object.entries(iconCharacters)) {
       assert.equal(character.charCodeAt(0).toString(16), known.get(name)?.toLowerCase(), name);
     }
-    for (const { icon } of Object.values(statusLooks)) {
+    const byHand = statusLook({ status: 'paused', phase: 'by_hand' });
+    for (const { icon } of [...Object.values(statusLooks), byHand]) {
       assert.ok(Object.hasOwn(iconCharacters, icon), icon);
     }
   });

@@ -14,4 +14,9 @@ suite('tree: facts of a task', () => {
     assert.match(text({ machine: 'a\u202eb' }), / · on a\S+b$/);
     assert.equal(text({ machine: 'atlas', status: 'completed' }), '');
   });
+  test('one that a person has taken over is told from one that is paused', () => {
+    const task = taskView({ id: 't', status: 'paused' });
+    assert.deepEqual(factsOf(task, 0), ['paused']);
+    assert.deepEqual(factsOf({ ...task, phase: 'by_hand' }, 0), ['taken over']);
+  });
 });
