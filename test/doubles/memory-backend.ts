@@ -66,6 +66,8 @@ export interface MemoryBackend {
   readonly backends: Backends;
   /** Every request in order: name and parameters. */
   readonly calls: { readonly name: RequestName; readonly params: unknown }[];
+  /** Resolves once the request of that name has been answered for the first time. */
+  answered(name: RequestName): Promise<void>;
   readonly opened: OpenClientOptions[];
   readonly tasks: Map<string, TaskView>;
   readonly epics: Map<string, EpicView>;
@@ -81,6 +83,12 @@ export function memoryBackend(
 ): MemoryBackend {
   const feed = memoryFeed();
   const calls: MemoryBackend['calls'] = [];
+  const answers = new Map<RequestName, PromiseWithResolvers<void>>();
+  const answerOf = (name: RequestName): PromiseWithResolvers<void> => {
+    const answer = answers.get(name) ?? Promise.withResolvers<void>();
+    answers.set(name, answer);
+    return answer;
+  };
   const opened: OpenClientOptions[] = [];
   const tasks = new Map<string, TaskView>();
   const epics = new Map<string, EpicView>();
@@ -111,7 +119,9 @@ export function memoryBackend(
     calls.push({ name, params });
     const handler = own[name] as ((params: unknown) => unknown) | undefined;
     if (handler === undefined) throw new Refusal('unknown', `The double has no ${name}.`);
-    return await handler(params);
+    const given = await handler(params);
+    answerOf(name).resolve();
+    return given;
   };
   const handlers = Object.fromEntries(
     servedNames.map((name) => [name, (params: unknown) => answer(name, params)]),
@@ -120,6 +130,7 @@ export function memoryBackend(
     feed,
     handlers,
     calls,
+    answered: (name) => answerOf(name).promise,
     opened,
     tasks,
     epics,

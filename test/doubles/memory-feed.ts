@@ -8,13 +8,17 @@ export interface MemoryFeed extends Feed {
   /** How often it was read. */
   reads: number;
   append(...events: readonly Partial<EventView>[]): void;
+  /** Resolves once somebody listens. */
+  readonly listened: Promise<void>;
 }
 
 export function memoryFeed(): MemoryFeed {
   const events: EventView[] = [];
   const listeners = new Set<() => void>();
+  const listened = Promise.withResolvers<void>();
   const feed: MemoryFeed = {
     events,
+    listened: listened.promise,
     reads: 0,
     append(...added) {
       for (const event of added) events.push(eventView({ seq: events.length + 1, ...event }));
@@ -26,6 +30,7 @@ export function memoryFeed(): MemoryFeed {
     },
     onAppend(listener) {
       listeners.add(listener);
+      listened.resolve();
       return () => listeners.delete(listener);
     },
     async lastSeq() {

@@ -3,7 +3,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { GitAdapterOptions } from '../../server/git/adapter.ts';
@@ -13,6 +12,7 @@ import {
   type SharedOptions,
   type SharedRepository,
 } from '../../server/git/shared/shared-repository.ts';
+import { freePort } from '../free-port.ts';
 import { type Fixture, makeFixture, valueOf } from './fixture.ts';
 
 export interface Clone {
@@ -133,15 +133,6 @@ export async function openMachine(
 
 function messageOf(error: unknown): string {
   return (error as { readonly message?: string }).message ?? String(error);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 function gitServer(fixture: Fixture, port: number): GitServer {

@@ -312,7 +312,7 @@ suite('git: a worktree that was being made when its machine died', () => {
   });
 
   test('one that may be just being made, or that holds a file, is left alone', async () => {
-    const { entry, folder } = leaveHalfMade(0);
+    const { entry, folder } = leaveHalfMade(-60_000);
     const remote = openRemote(one.local.context, {
       remote: 'origin',
       timeoutMs: 20_000,

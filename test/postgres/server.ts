@@ -11,11 +11,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
+import { freePort } from '../free-port.ts';
 
 /** PostgreSQL refuses to run as root. 65534 is `nobody` on Debian, Fedora and Alpine. */
 const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -124,17 +124,6 @@ async function binariesFor(folder: string): Promise<Binaries> {
   const own = { initdb: join(native, 'bin/initdb'), postgres: join(native, 'bin/postgres') };
   if (!existsSync(own.postgres)) throw new Error(`${name} holds no PostgreSQL`);
   return own;
-}
-
-export async function freePort(host: string): Promise<number> {
-  const server = createServer();
-  server.listen(0, host);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
 }
 
 async function ready(child: ChildProcess): Promise<void> {

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { freePort } from '../../postgres/server.ts';
+import { freePort } from '../../free-port.ts';
 
 export interface GitServer {
   readonly bare: string;

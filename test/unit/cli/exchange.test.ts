@@ -76,7 +76,9 @@ suite('exchange and logs', () => {
       const path = file('plan.jsonl', '{}');
       const backend = memoryBackend({ import: () => nothing });
       backend.setTask({ id: 'task-1', status: 'failed' });
-      setTimeout(() => backend.feed.append({ type: 'run.finished', run_id: 'run-1' }), 30);
+      void backend
+        .answered('run.start')
+        .then(() => backend.feed.append({ type: 'run.finished', run_id: 'run-1' }));
       const { code, out } = await drover(['import', path, '--continue', '--json'], backend);
       assert.equal(code, 1);
       const lines = out
@@ -159,7 +161,7 @@ suite('exchange and logs', () => {
     test('events --follow ends when the wanted number has come', async () => {
       const backend = memoryBackend();
       backend.feed.append({}, {});
-      setTimeout(() => backend.feed.append({}, {}), 10);
+      void backend.feed.listened.then(() => backend.feed.append({}, {}));
       const { code, out } = await drover(['events', '--follow', '--limit', '3', '--json'], backend);
       assert.equal(code, 0);
       assert.equal(out.trim().split('\n').length, 3);
@@ -168,14 +170,15 @@ suite('exchange and logs', () => {
     test('events --follow ends quietly when nobody reads any more', async () => {
       const backend = memoryBackend();
       const { code, err } = await drover(['events', '--follow'], backend, (terminal) => {
-        setTimeout(() => terminal.stdout.breakPipe(), 20);
+        void backend.feed.listened.then(() => terminal.stdout.breakPipe());
       });
       assert.deepEqual([code, err], [0, '']);
     });
 
     test('events --follow and Ctrl-C: 130', async () => {
-      const { code } = await drover(['events', '--follow'], memoryBackend(), (terminal) => {
-        setTimeout(() => terminal.interrupt(), 20);
+      const backend = memoryBackend();
+      const { code } = await drover(['events', '--follow'], backend, (terminal) => {
+        void backend.feed.listened.then(() => terminal.interrupt());
       });
       assert.equal(code, 130);
     });

@@ -97,7 +97,7 @@ suite('run', () => {
     test(`with a task ${status} the code is ${code}`, async () => {
       const backend = memoryBackend();
       backend.setTask({ id: 'task-1', status });
-      setTimeout(() => backend.feed.append(finished), 20);
+      void backend.answered('run.start').then(() => backend.feed.append(finished));
       assert.equal(await memoryTerminal(backend.backends).run('run'), code);
     });
   }
@@ -106,7 +106,8 @@ suite('run', () => {
     const backend = memoryBackend();
     backend.setTask({ id: 'task-1', status: 'completed', epic_id: 'epic-1' });
     backend.setTask({ id: 'task-2', status: 'failed' });
-    setTimeout(() => backend.feed.append({ ...finished, data: { exit_code: 0 } }), 20);
+    const landed = { ...finished, data: { exit_code: 0 } };
+    void backend.answered('run.start').then(() => backend.feed.append(landed));
     assert.equal(await memoryTerminal(backend.backends).run('run', '--epic', 'epic-1'), 0);
   });
 
@@ -116,7 +117,7 @@ suite('run', () => {
       backend.setTask({ id: 'task-1', status: 'completed', epic_id: 'epic-1' });
       const data = exitCode === undefined ? {} : { exit_code: exitCode };
       await backend.handlers['epic.add']({ title: 'E' });
-      setTimeout(() => backend.feed.append({ ...finished, data }), 20);
+      void backend.answered('run.start').then(() => backend.feed.append({ ...finished, data }));
       assert.equal(await memoryTerminal(backend.backends).run('run', '--epic', 'epic-1'), 2);
     });
   }
@@ -153,10 +154,7 @@ suite('run', () => {
     const backend = memoryBackend({ 'run.stop': () => new Promise(() => {}) });
     const terminal = memoryTerminal(backend.backends);
     void terminal.run('run');
-    await until(() =>
-      backend.calls.some((call) => call.name === 'events.read' || call.name === 'run.start'),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await backend.feed.listened;
     terminal.interrupt();
     const { nowMs } = terminal;
     terminal.nowMs = nowMs + 200;
@@ -182,12 +180,13 @@ suite('run', () => {
   test('stopped from elsewhere: the run is over, and tasks are left', async () => {
     const backend = memoryBackend();
     backend.setTask({ id: 'task-1', status: 'ready' });
-    setTimeout(() => {
-      backend.feed.append({ type: 'run.stopped', run_id: 'run-1' }, { type: 'task.returned' });
-      setTimeout(() => backend.feed.append(finished), 20);
-    }, 20);
     const terminal = memoryTerminal(backend.backends);
-    assert.equal(await terminal.run('run', '--json'), 2);
+    const ended = terminal.run('run', '--json');
+    await backend.answered('run.start');
+    backend.feed.append({ type: 'run.stopped', run_id: 'run-1' }, { type: 'task.returned' });
+    await until(() => typesOf(terminal.stdout.text).length === 2);
+    backend.feed.append(finished);
+    assert.equal(await ended, 2);
     assert.deepEqual(typesOf(terminal.stdout.text).slice(-2), ['task.returned', 'run.finished']);
   });
 
@@ -271,7 +270,7 @@ suite('run', () => {
     });
     backend.setTask({ id: 'task-1', status: 'failed' });
     backend.setTask({ id: 'task-2', status: 'completed', epic_id: 'epic-1' });
-    setTimeout(() => backend.feed.append(finished), 20);
+    void backend.answered('run.resume').then(() => backend.feed.append(finished));
     const terminal = memoryTerminal(backend.backends);
     assert.equal(await terminal.run('resume'), 0);
     assert.match(terminal.stderr.text, /warning: No gate is configured\./u);

@@ -66,7 +66,7 @@ suite('the process', () => {
   test('SIGINT twice at once (terminal and launcher) stops the run cleanly: 130', async () => {
     const { code, out, err } = await start(['run', '--json'], (child) => {
       child.kill('SIGINT');
-      setTimeout(() => child.kill('SIGINT'), 20);
+      setImmediate(() => child.kill('SIGINT'));
     });
     assert.equal(code, 130);
     assert.match(err, /drover resume/u);

@@ -11,8 +11,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { freePort } from '../../free-port.ts';
 import { isolatedEnvironment, temporaryFolder } from './isolation.ts';
 
 const program = join(import.meta.dirname, 'node_modules/code-server/out/node/entry.js');
@@ -219,17 +219,6 @@ async function isUp(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const server = createServer().once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => done(port));
-    });
-  });
 }
 
 function delay(ms: number): Promise<void> {
