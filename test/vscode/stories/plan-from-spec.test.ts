@@ -72,7 +72,16 @@ suite('a plan from a design, in VS Code', () => {
         return false;
       }
     });
-    await entry.click();
+    // For a tenth of a second a menu takes no click: it would be the one that has opened it.
+    await eventually(`${item} is chosen`, async () => {
+      try {
+        await entry.click({ timeout: 3_000 });
+        await entry.waitFor({ state: 'hidden', timeout: 1_000 });
+      } catch {
+        // It is clicked again, unless it has gone meanwhile.
+      }
+      return !(await entry.isVisible());
+    });
   };
 
   const addToBoard = async (words: string): Promise<void> => {
