@@ -105,8 +105,8 @@ function describeStopped(check: Check): void {
   });
 
   check('a process that slept past its lease can store nothing more', async (bench) => {
-    const leaseMs = 1_500;
-    const here = await bench.open({ leaseMs });
+    const leaseMs = 5_000;
+    const here = await bench.open({ leaseMs: leaseThatNeverEndsMs });
     registerTestWorkflows(here, { folder: bench.folder });
     const child = bench.child({ leaseMs, stopsItself: true });
     await child.said('launched');

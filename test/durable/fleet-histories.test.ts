@@ -18,8 +18,9 @@ import {
 import { startStallingProxy } from './stalling-proxy.ts';
 import { readLog, sixSteps } from './workflows.ts';
 
-const takeOverAfterMs = 1_500;
+const takeOverAfterMs = 5_000;
 const histories = 3;
+const leaseThatNeverEndsMs = 600_000;
 const workflows = 24;
 
 interface HistoryBench {
@@ -81,7 +82,7 @@ suite('fleet: histories', () => {
         const cutOff = await openFleet<FleetTestTables>(options);
         try {
           await cutOffInMidStep(cutOff, { cut: proxy.cut, mend: proxy[mend] }, async () => {
-            const other = child();
+            const other = child({ leaseMs: leaseThatNeverEndsMs });
             await other.said('launched');
             return other;
           });

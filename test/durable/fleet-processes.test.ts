@@ -273,7 +273,7 @@ suite('fleet: processes', () => {
     'closes although the database is away; what ran is taken up again',
     onFleet(async (bench) => {
       const server = await testPostgres();
-      const first = await bench.open({ takeOverAfterMs: 2_000 });
+      const first = await bench.open({ takeOverAfterMs: 5_000 });
       const inside = milestone();
       first.durable.workflow('work', async (run) => {
         await run.step('a', async () => 'a');

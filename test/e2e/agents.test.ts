@@ -15,7 +15,7 @@ import { conversation, goesOn, says } from './support/claude-project.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
-import { processesOf } from './support/processes.ts';
+import { killAll, processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import type { RunningProgram } from './support/run-program.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -85,9 +85,7 @@ suite('a diamond by each real agent', function () {
         200_000,
       );
       fake.setScript({ conversations: conversations(agent.kind, false) });
-      for (const { pid } of processesOf(here.folder, `DROVER_TASK_ID=${killed}`)) {
-        process.kill(pid, 'SIGKILL');
-      }
+      killAll(processesOf(here.folder, `DROVER_TASK_ID=${killed}`));
       const done = await run.ended;
       assert.equal(done.code, 0, `${done.stdout.slice(-4000)}\n${done.stderr}`);
       const questions = await answered;

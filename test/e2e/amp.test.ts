@@ -9,7 +9,7 @@ import type { AmpCall, AmpScript } from '../doubles/amp.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
-import { processesOf } from './support/processes.ts';
+import { killAll, processesOf } from './support/processes.ts';
 import { useProjects } from './support/suite-projects.ts';
 
 const ids = ['d1', 'd2', 'd3', 'd4', 'd5', 'd6'] as const;
@@ -51,9 +51,7 @@ suite('a diamond by Amp', function () {
       const place = (await here.task(killed)).worktree_path;
       return place !== null && existsSync(join(place, `${killed}.txt`));
     });
-    for (const { pid } of processesOf(here.folder, `DROVER_TASK_ID=${killed}`)) {
-      process.kill(pid, 'SIGKILL');
-    }
+    killAll(processesOf(here.folder, `DROVER_TASK_ID=${killed}`));
     const done = await run.ended;
     assert.equal(done.code, 0, `${done.stdout.slice(-4000)}\n${done.stderr}`);
 

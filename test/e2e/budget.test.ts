@@ -20,9 +20,9 @@ import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
 /** The last step of a script comes again for ever. */
-function endless(id: string): Step[] {
+function endless(id: string, delayMs: number): Step[] {
   const step = { ...writes(id), usage: { input: 1_000, output: 200 } };
-  return [step, { ...step, delayMs: 20 }];
+  return [step, { ...step, delayMs }];
 }
 
 suite('budgets against an agent that never ends', function () {
@@ -39,11 +39,11 @@ suite('budgets against an agent that never ends', function () {
   });
   teardown(() => fake.close());
 
-  function begin(settings: string): Project {
+  function begin(settings: string, turnMs = 20): Project {
     fake.setScript({
       conversations: [
-        goesOn('mad', endless('mad')),
-        conversation('mad', endless('mad')),
+        goesOn('mad', endless('mad', turnMs)),
+        conversation('mad', endless('mad', turnMs)),
         conversation('good', [writes('good'), says('Wrote good.')]),
       ],
     });
@@ -155,7 +155,8 @@ suite('budgets against an agent that never ends', function () {
   });
 
   test('before it is used up a person is asked, once; "stop" ends it', async () => {
-    const here = begin('[budget]\ntask_turns = 40\nask_at = 0.1\nloop_repeats = 0\n');
+    // Slow enough that the answer comes before the budget's end.
+    const here = begin('[budget]\ntask_turns = 40\nask_at = 0.1\nloop_repeats = 0\n', 1_000);
     await beginPlan(here, ['mad']);
     const run = here.start(['run', '--json'], { timeoutMs: 200_000 });
     const question = await eventually('a question', async () =>

@@ -15,8 +15,10 @@ import {
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
-import { processesOf } from './support/processes.ts';
+import { killAll, processesOf } from './support/processes.ts';
 import { useProjects } from './support/suite-projects.ts';
+
+const turnMaxMs = 180_000;
 
 suite('Claude Code through drover run', function () {
   this.timeout(300_000);
@@ -55,17 +57,20 @@ suite('Claude Code through drover run', function () {
     const run = here.start(['run', '--workers', '3', '--gate', 'test -e c1.txt', '--json'], {
       timeoutMs: 200_000,
     });
-    await eventually('c3 is in the middle of its turn', async () => {
+    const isInside = async (): Promise<boolean> => {
       const place = (await here.task('c3')).worktree_path;
       return place !== null && existsSync(join(place, 'c3.txt'));
-    });
+    };
+    await eventually('c3 is in the middle of its turn', isInside, turnMaxMs);
     const victims = processesOf(here.folder, 'DROVER_TASK_ID=c3').filter(({ what }) =>
       what.startsWith(real.claude),
     );
     assert.equal(victims.length, 1, JSON.stringify(victims));
-    for (const { pid } of victims) process.kill(pid, 'SIGKILL');
-    const question = await eventually('a question', async () =>
-      (await here.status()).questions.find(({ task_id }) => task_id === 'c2'),
+    killAll(victims);
+    const question = await eventually(
+      'a question',
+      async () => (await here.status()).questions.find(({ task_id }) => task_id === 'c2'),
+      turnMaxMs,
     );
     assert.equal(question.kind, 'permission');
     assert.match(question.text, /date > c2-by-bash\.txt/);

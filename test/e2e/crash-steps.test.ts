@@ -63,7 +63,8 @@ suite('a backend that is told to leave', function () {
       await begin(here, [{ id: 'A', blockedBy: [] }]);
       const run = here.start(['run', '--json']);
       await run.line((line) => line.includes('"worktree.ready"'));
-      const pid = here.backendPid() ?? 0;
+      const pid = here.backendPid();
+      assert.ok(pid !== null);
       process.kill(pid, signal);
       await eventually('another backend', () => ![null, pid].includes(here.backendPid()));
       barrier.open(2);

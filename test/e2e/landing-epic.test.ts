@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../server/protocol/api.ts';
+import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { firstParents, landedTasks } from './support/history.ts';
 import { beginPlan, importPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -41,7 +42,10 @@ suite('landing: an epic as a whole', function () {
   });
 
   test('is gated on the present target: red leaves the target and says so', async () => {
-    const here = project();
+    const here = project({
+      agent: `if [ $id = t2 ]; then read -r line < ../../go; fi; ${writesOneFile}`,
+    });
+    const barrier = makeBarrier(here.folder, 'go');
     await beginPlan(here, [epic, ...stories]);
     const main = here.git('rev-parse', 'main');
     here.git('checkout', '-q', '-b', 'elsewhere');
@@ -55,7 +59,9 @@ suite('landing: an epic as a whole', function () {
     here.git('commit', '-qm', 'by the user');
     const users = here.git('rev-parse', 'main');
     assert.notEqual(users, main);
+    barrier.open();
     const done = await run.ended;
+    barrier.close();
     assert.equal(done.code, 2, done.stdout);
     assert.equal(here.git('rev-parse', 'main'), users);
     assert.deepEqual(landedTasks(here, 'drover/epic/E1'), ['t1', 't2']);

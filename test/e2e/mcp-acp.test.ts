@@ -121,14 +121,15 @@ suite('tools for ACP agents', function () {
         () => (isOver = true),
         () => (isOver = true),
       );
-      await eventually('the run is over', async () => {
+      const look = async (): Promise<boolean> => {
         for (const question of (await here.status()).questions) {
           if (question.kind !== 'permission') continue;
           asked.push(question.text);
           await here.drover(['answer', question.id, question.choices[0] ?? '']);
         }
         return isOver;
-      });
+      };
+      await eventually('the run is over', look, 240_000);
       assert.equal((await run.ended).code, 0);
       assert.deepEqual(fake.failures, []);
       assert.equal(asked.length, agent.asks.length, asked.join('\n'));

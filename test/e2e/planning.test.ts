@@ -153,7 +153,8 @@ suite('planning mode', function () {
     await here.expect(0, ['resume-task', id]);
     const run = here.start(['run', '--json']);
     await begun();
-    const pid = here.backendPid() ?? 0;
+    const pid = here.backendPid();
+    assert.ok(pid !== null);
     process.kill(pid, 'SIGKILL');
     await eventually('another backend', () => ![null, pid].includes(here.backendPid()));
     barrier.open(2);

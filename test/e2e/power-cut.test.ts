@@ -11,7 +11,7 @@ import {
   writePlan,
 } from './support/crash-epic.ts';
 import { eventually } from './support/eventually.ts';
-import { processesOf } from './support/processes.ts';
+import { killAll, processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { cutLog } from './support/write-ahead-log.ts';
@@ -60,13 +60,7 @@ async function begin(here: Project, tasks: readonly PlannedTask[]): Promise<void
 async function endEverything(here: Project): Promise<void> {
   await eventually('everything has ended', () => {
     const living = processesOf(here.folder);
-    for (const { pid } of living) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It ended by itself.
-      }
-    }
+    killAll(living);
     return living.length === 0;
   });
 }

@@ -48,7 +48,7 @@ suite('an account at its limit', function () {
     const run = here.start(['run', '--workers', String(workers), '--json'], {
       timeoutMs: 280_000,
     });
-    await eventually('five tasks are done', () => landedTasks(here).length >= 5);
+    await eventually('five tasks are done', () => landedTasks(here).length >= 5, 180_000);
     // With a key of the API nobody says when the limit is over: the account rests for a minute.
     const headers = { 'anthropic-ratelimit-unified-status': 'rejected' };
     fake.setScript({ conversations, faults: [{ http: 429, message: 'usage limit', headers }] });

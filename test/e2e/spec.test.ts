@@ -76,7 +76,7 @@ interface SpecAnswer {
 }
 
 suite('a design becomes a plan', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const project = useProjects();
   let fake: FakeModelApi;
 

@@ -52,7 +52,8 @@ suite('several commands at once', function () {
       } else {
         const refused = await server.ended;
         assert.equal(refused.code, 3, `round ${round}: ${refused.stdout}${refused.stderr}`);
-        process.kill(pid ?? -1, 'SIGTERM');
+        assert.ok(pid !== null);
+        process.kill(pid, 'SIGTERM');
       }
       await eventually('nobody is left', () => processesOf(here.folder).length === 0);
     }
@@ -121,7 +122,8 @@ suite('commands of different versions', function () {
     const here = project({ agent: recorded });
     await beginPlan(here, ['t1']);
     await here.expect(0, ['run']);
-    const older = here.backendPid() ?? 0;
+    const older = here.backendPid();
+    assert.ok(older !== null);
     const program = writeOtherVersion(here.folder, { version: '9.1.0' });
     await importPlan(here, ['t2']);
     await here.expect(0, ['run'], { program });

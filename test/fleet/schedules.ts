@@ -156,6 +156,7 @@ class Stage {
   readonly #fleet: Fleet;
   readonly done: string[] = [];
   readonly happened = new Set<Action>();
+  readonly #over = Promise.withResolvers<void>();
   #isOver = false;
   #crashing: RunningProgram | null = null;
 
@@ -165,6 +166,7 @@ class Stage {
 
   close(): void {
     this.#isOver = true;
+    this.#over.resolve();
   }
 
   async startCrashing(name: string): Promise<void> {
@@ -179,7 +181,7 @@ class Stage {
   async perform(action: Action): Promise<void> {
     if (action.kind === 'landing-merged') {
       const worker = this.#crashing;
-      await worker?.ended;
+      await Promise.race([worker?.ended, this.#over.promise]);
       if (this.#isOver) return;
     } else if (!(await this.#reached(action.at))) return;
     this.done.push(describeAction(action));

@@ -144,18 +144,16 @@ suite(`a fleet's machines (${how})`, function () {
   test('a pusher is killed between its push and the answer, once', async () => {
     const here = await fleet(options);
     const machine = here.machine('two');
-    const pids = new Map<string, number>();
-    const killed = here.gitServer.atNextLanding((address) => {
-      const pid = pids.get(address);
-      return pid !== undefined && process.kill(pid, 'SIGKILL');
+    let landing: RunningProgram | null = null;
+    const killed = here.gitServer.atNextLanding(() => {
+      const pid = landing === null ? null : machine.processOf(landing);
+      return pid !== null && process.kill(pid, 'SIGKILL');
     });
     const push = (ref: string): RunningProgram =>
       machine.launch('git', ['push', '-q', 'origin', `HEAD:${ref}`], {}, machine.root, 60_000);
     const other = await push('refs/heads/other').ended;
     assert.equal(other.code, 0);
-    const landing = push('refs/drover/land/main');
-    const pid = await eventually('git runs', () => machine.processOf(landing));
-    pids.set(machine.host.address, pid);
+    landing = push('refs/drover/land/main');
     assert.equal(await killed, machine.host.address);
     assert.notEqual((await landing.ended).code, 0);
     const landed = here.gitServer.git('rev-parse', 'refs/drover/land/main');

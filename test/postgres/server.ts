@@ -75,7 +75,7 @@ export async function startPostgres(options?: PostgresOptions): Promise<Postgres
   const url = (database: string, role = `drover${password}`): string =>
     `postgresql://${role}@${address}:${port}/${database}`;
   let child: ChildProcess | null = null;
-  const start = async (): Promise<void> => {
+  const startOnce = async (): Promise<void> => {
     const settings = [
       `port=${port}`,
       `listen_addresses=${address}`,
@@ -89,6 +89,16 @@ export async function startPostgres(options?: PostgresOptions): Promise<Postgres
       { ...unprivileged, cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] },
     );
     await ready(child);
+  };
+  const start = async (): Promise<void> => {
+    for (const endMs = Date.now() + startMaxMs; ;) {
+      try {
+        return await startOnce();
+      } catch (error) {
+        // The processes of a killed server notice its end by themselves; until then it refuses to start.
+        if (!String(error).includes('still in use') || Date.now() > endMs) throw error;
+      }
+    }
   };
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
@@ -134,7 +144,8 @@ async function ready(child: ChildProcess): Promise<void> {
       () => reject(new Error(`PostgreSQL is not ready:\n${said.join('\n')}`)),
       startMaxMs,
     );
-    child.once('exit', () => {
+    // Not `exit`: by then its last words may be on their way.
+    child.once('close', () => {
       clearTimeout(timer);
       reject(new Error(`PostgreSQL ended:\n${said.join('\n')}`));
     });

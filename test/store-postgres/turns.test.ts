@@ -138,8 +138,10 @@ suite('postgres: taking turns', function () {
 
   test('a turn that does not come in time is told, and comes later', () =>
     onMachines(0, async (_, url) => {
-      const holder = await openPostgresStore(url, testSources());
-      const waiter = await openPostgresStore(url, testSources(), { statementMaxMs: 400 });
+      const holder = await openPostgresStore(url, testSources(), {
+        idleInTransactionMaxMs: 60_000,
+      });
+      const waiter = await openPostgresStore(url, testSources(), { statementMaxMs: 4_000 });
       const held = Promise.withResolvers<void>();
       const release = Promise.withResolvers<void>();
       const holding = holder.store.transaction(async () => {
@@ -162,7 +164,7 @@ suite('postgres: taking turns', function () {
     onMachines(1, async (machines, url) => {
       const [machine] = machines;
       assert.ok(machine !== undefined);
-      const gone = await openPostgresStore(url, testSources(), { idleInTransactionMaxMs: 200 });
+      const gone = await openPostgresStore(url, testSources(), { idleInTransactionMaxMs: 3_000 });
       const never = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();
       const lost = gone.store.transaction(async (tx) => {

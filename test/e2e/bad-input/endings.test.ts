@@ -6,7 +6,7 @@ import { table } from './support/lanes.ts';
 const megabyte = 1024 * 1024;
 
 /** Raw output is emptied while the agent is held; until it is held it goes on, and a disk is fast. */
-const floodOnDiskMax = 256 * megabyte;
+const floodOnDiskMax = 768 * megabyte;
 
 /** Ends well: one file is written. */
 const good = 'cat > /dev/null; echo bonjour > hello.txt';
@@ -22,8 +22,8 @@ const agents: readonly EndingRow[] = [
     diskBytesMax: floodOnDiskMax,
   },
   {
-    title: 'an agent that floods 512 MB without a line end on standard error',
-    agent: `${good}; head -c 536870912 /dev/zero | tr '\\0' x >&2; exit 3`,
+    title: 'an agent that floods 1 GB without a line end on standard error',
+    agent: `${good}; head -c 1073741824 /dev/zero | tr '\\0' x >&2; exit 3`,
     toml: 'max_output_size = "1MB"',
     code: 1,
     status: 'failed',

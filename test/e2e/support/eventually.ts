@@ -1,6 +1,8 @@
 // Waits for a fact about another process that nobody tells us of; bounded, and says what it waited for.
 
-const lookEveryMs = 15;
+/** A look that starts a command is dear: then as long as it took, so that what is waited for gets on. */
+const pauseMsMin = 15;
+const pauseMsMax = 250;
 const waitMaxMs = 60_000;
 
 export async function eventually<T>(
@@ -10,11 +12,14 @@ export async function eventually<T>(
 ): Promise<Exclude<T, null | undefined | false>> {
   const endMs = Date.now() + maxMs;
   for (;;) {
+    const beganMs = Date.now();
     const seen = await look();
     if (seen !== null && seen !== undefined && seen !== false) {
       return seen as Exclude<T, null | undefined | false>;
     }
-    if (Date.now() > endMs) throw new Error(`still not after ${maxMs / 1000} s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    const nowMs = Date.now();
+    if (nowMs > endMs) throw new Error(`still not after ${maxMs / 1000} s: ${what}`);
+    const pauseMs = Math.max(pauseMsMin, Math.min(pauseMsMax, nowMs - beganMs));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

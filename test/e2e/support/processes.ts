@@ -9,6 +9,17 @@ export interface LivingProcess {
   readonly what: string;
 }
 
+/** Ends these at once; one that has ended by itself meanwhile is no trouble. */
+export function killAll(processes: readonly LivingProcess[]): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
+}
+
 /** `variable`: only those that have it in their environment, as `NAME=value`. */
 export function processesOf(folder: string, variable = ''): readonly LivingProcess[] {
   return process.platform === 'linux'

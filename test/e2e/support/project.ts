@@ -17,7 +17,7 @@ import type { EventView, StatusSnapshot, TaskView } from '../../../server/protoc
 import { writeAgent, writesOneFile } from './agent-scripts.ts';
 import { eventually } from './eventually.ts';
 import { fleetOfOne, shareRepository } from './fleet-of-one.ts';
-import { isProcessAlive, processesOf } from './processes.ts';
+import { isProcessAlive, killAll, processesOf } from './processes.ts';
 import { droverProgram } from './program.ts';
 import { type FinishedProgram, type RunningProgram, startProgram, tail } from './run-program.ts';
 
@@ -255,12 +255,11 @@ class RealProject implements Project {
       const isGone = eventually('the backend leaves', () => !isProcessAlive(pid), leaveMaxMs);
       await isGone.catch(() => problems.push(`the backend ${pid} did not leave`));
     }
-    const none = eventually('no process', () => processesOf(this.folder).length === 0, 5_000);
+    const none = eventually('no process', () => processesOf(this.folder).length === 0, 30_000);
     await none.catch(() => {
-      for (const { pid: left, what } of processesOf(this.folder)) {
-        problems.push(`left running: ${left} ${what}`);
-        process.kill(left, 'SIGKILL');
-      }
+      const left = processesOf(this.folder);
+      for (const { pid: leftPid, what } of left) problems.push(`left running: ${leftPid} ${what}`);
+      killAll(left);
     });
     if (isKept) console.log(`kept: ${this.folder}\n${this.log()}`);
     else rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { processesOf } from '../../e2e/support/processes.ts';
+import { killAll, processesOf } from '../../e2e/support/processes.ts';
 import { type PostgresServer, startPostgres } from '../../postgres/server.ts';
 import { type GitServer, startGitServer } from './git-server.ts';
 import { Machine } from './machine.ts';
@@ -163,16 +163,7 @@ class RealFleet implements Fleet {
 
   async restartPostgres(how: 'fast' | 'kill'): Promise<void> {
     await this.postgres.stop(how === 'fast' ? 'SIGINT' : 'SIGKILL');
-    // The processes of a killed server notice its end by themselves; until then it refuses to start.
-    await eventually(
-      'PostgreSQL starts again',
-      () =>
-        this.postgres.start().then(
-          () => true,
-          () => false,
-        ),
-      leaveMaxMs,
-    );
+    await this.postgres.start();
   }
 
   async end(isKept: boolean): Promise<void> {
@@ -186,10 +177,9 @@ class RealFleet implements Fleet {
     }
     const none = (): boolean => processesOf(this.folder).length === 0;
     await eventually('no process is left', none, leaveMaxMs).catch(() => {
-      for (const { pid, what } of processesOf(this.folder)) {
-        problems.push(`left running: ${pid} ${what}`);
-        process.kill(pid, 'SIGKILL');
-      }
+      const left = processesOf(this.folder);
+      for (const { pid, what } of left) problems.push(`left running: ${pid} ${what}`);
+      killAll(left);
     });
     if (!isKept) rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
     assert.deepEqual(problems, []);

@@ -2,7 +2,14 @@
 // exit code and says why, keeps its use of disk and memory bounded, and leaves no process.
 
 import assert from 'node:assert/strict';
-import { chmodSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  type Dirent,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { runDrover, type Ended } from './command.ts';
 import { freshPlace, removePlace, type Place } from './place.ts';
@@ -108,12 +115,21 @@ function watchUse(place: Place): { stop(): Use } {
 /** Blocks on the disk: a file with holes uses less than its size. */
 function diskUse(folder: string): number {
   let bytes = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  for (const entry of entriesOf(folder)) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) bytes += diskUse(path);
     else bytes += (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
   }
   return bytes;
+}
+
+/** None of a folder that has gone meanwhile. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 function peakMemory(pid: number | null): number {
