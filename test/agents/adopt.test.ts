@@ -62,22 +62,29 @@ suite('adopted agents', function () {
   }
   const count = 4_000;
   const numbers = Array.from({ length: count }, (_, n) => `line ${n}`);
-  const counting = `n=0; while [ $n -lt ${count} ]; do echo "line $n"; n=$((n+1)); [ $((n % 100)) = 0 ] && sleep 0.03; done`;
+  const step = 'echo "line $n"; n=$((n+1)); [ $((n % 100)) = 0 ] && sleep 0.03';
+  // So the agent is at work when its backend has died, however long that took.
+  const untilLetOn = 'until [ -e go ]; do sleep 0.05; done';
+  const letOn = (): void => writeFileSync(join(run.cwd, 'go'), '');
+  const middle = `[ $n = ${count / 2} ] && ${untilLetOn}`;
+  const counting = `n=0; while [ $n -lt ${count} ]; do ${middle}; ${step}; done`;
 
   test('killed while the agent prints: every line once', async () => {
     const agent = await startElsewhere(`${counting}; echo end`);
     await until(() => logged().length > 300);
     await killBackend();
     assert.ok(isAlive(agent));
+    letOn();
     assert.deepEqual(await adopt(agent), { kind: 'done', summary: 'end', deniedTools: [] });
     assert.deepEqual(logged(), ['started', ...numbers, 'end', 'exit']);
     await assertNothingLeft(run.request.runId);
   });
 
   test('ended while nobody looked: its exit code and its output are on disk', async () => {
-    const agent = await startElsewhere('echo one; sleep 0.3; echo two; exit 4');
+    const agent = await startElsewhere(`echo one; ${untilLetOn}; echo two; exit 4`);
     await until(() => logged().includes('one'));
     await killBackend();
+    letOn();
     await until(() => existsSync(runFiles(run.request.logPath).exit));
     const outcome = await adopt(agent);
     assert.equal(
@@ -115,10 +122,11 @@ suite('adopted agents', function () {
   });
 
   test('frozen by a backend that died while it emptied the output: it goes on', async () => {
-    const agent = await startElsewhere('echo one; sleep 0.2; echo two');
+    const agent = await startElsewhere(`echo one; ${untilLetOn}; echo two`);
     await until(() => logged().includes('one'));
     await killBackend();
     assert.notEqual(await freeze(run.request.runId, agent), null);
+    letOn();
     assert.deepEqual(await adopt(agent), { kind: 'done', summary: 'two', deniedTools: [] });
   });
 

@@ -280,9 +280,9 @@ suite('amp driver', function () {
         { do: 'answer', id: 't', text: 'made' },
       ],
     });
-    const running = bench.start({ stallWarnMs: 2_000, stallEndMs: 2_000 });
+    const running = bench.start({ stallWarnMs: 6_000, stallEndMs: 6_000 });
     await bench.host.waitFor('tool_call');
-    await delay(2_500);
+    await delay(6_500);
     writeFileSync(release, '');
     assert.equal((await running).kind, 'done');
   });

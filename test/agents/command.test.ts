@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createCommandDriver, type CommandDeps } from '../../server/agents/command.ts';
 import { readLog } from '../../server/agents/event-log-reader.ts';
 import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
@@ -159,16 +160,23 @@ suite('command driver', function () {
   });
 
   test('the wall time ends it', async () => {
-    const outcome = await start('echo begun; sleep 600', { timeoutMs: 300 });
+    const outcome = await start('echo begun; sleep 600', { timeoutMs: 4_000 });
     assert.equal(outcome.kind === 'failed' && outcome.failure.kind, 'timeout');
     assert.match((outcome.kind === 'failed' && outcome.failure.detail) || '', /^begun/);
     await assertNothingLeft(run.request.runId);
   });
 
   test('silence is noted, not punished', async () => {
-    const outcome = await start('sleep 0.4; echo ok', { stallWarnMs: 100, stallEndMs: 200 });
-    assert.equal(outcome.kind, 'done');
+    const running = start('until [ -e go ]; do sleep 0.05; done; echo ok', {
+      stallWarnMs: 100,
+      stallEndMs: 200,
+    });
+    await host.waitFor('note');
+    await delay(300);
     assert.equal(host.ofType('note').length, 1);
+    // After its line silence begins anew, and may be noted again.
+    writeFileSync(join(run.cwd, 'go'), '');
+    assert.equal((await running).kind, 'done');
   });
 
   test('a program is not started before the engine stored its process', async () => {

@@ -78,10 +78,14 @@ suite('demo driver', function () {
   });
 
   test('takes a hint while it works', async () => {
-    const running = start('demo: sleep 300\ndemo: write a 1');
-    await host.waitFor('text', (event) => event.text.startsWith('Sleeping'));
-    host.hint({ id: 'hint-1', text: 'demo: write hinted yes' });
-    assert.equal((await running).kind, 'done');
+    // It works until it has its answer, which waits for the hint.
+    host = createRecordingHost(async () => {
+      host.hint({ id: 'hint-1', text: 'demo: write hinted yes' });
+      await host.waitFor('hint', (event) => event.state === 'delivered');
+      return 'yes';
+    });
+    const outcome = await start('demo: ask Go on? | yes\ndemo: write a 1');
+    assert.equal(outcome.kind, 'done');
     assert.equal(file('hinted'), 'yes\n');
     assert.deepEqual(host.deliveredHints, ['hint-1']);
     assert.deepEqual(
@@ -96,7 +100,7 @@ suite('demo driver', function () {
   });
 
   test('reaches a limit once, then goes on', async () => {
-    const prompt = 'demo: append f 1\ndemo: limit 1000\ndemo: append f 2\ndemo: say end';
+    const prompt = 'demo: append f 1\ndemo: limit 3600000\ndemo: append f 2\ndemo: say end';
     const limited = await start(prompt);
     assert.ok(
       limited.kind === 'limited' && limited.untilMs !== null && limited.untilMs > Date.now(),

@@ -169,6 +169,8 @@ export async function startUnderBackend(
 }
 
 export async function killAndWait(child: ChildProcess): Promise<void> {
+  // It may have ended by itself: nobody would tell of that again.
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;

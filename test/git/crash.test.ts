@@ -39,7 +39,9 @@ suite('git: killed and begun again', () => {
     const base = fixture.git('rev-parse', 'main');
     for (const lines of [1, 2, 4, 5, 7, 11, 13, 17, 23, 29, 31, 40]) {
       const committed = await runUntil(lines);
-      const repository = await fixture.open({ durable: false, lockPatienceMs: 3_000 });
+      // Gits of the killed worker go on for a while: their locks are no leavings.
+      const patience = { lockPatienceMs: 3_000, staleLockMs: 30_000 };
+      const repository = await fixture.open({ durable: false, ...patience });
       for (const { commit, branch } of committed) {
         assert.equal(await repository.readRef(`refs/heads/${branch}`), commit);
       }

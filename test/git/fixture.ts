@@ -95,7 +95,8 @@ export function makeFixture(
     slot: (name) => join(home, 'pro ject.worktrees', name),
     adapter,
     open: async (adapterOptions) => valueOf(await adapter(adapterOptions).open(root)),
-    remove: () => rmSync(home, { recursive: true, force: true }),
+    // A git that is ending may still write below.
+    remove: () => rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }),
   };
 }
 

@@ -1,7 +1,15 @@
 // The one deleter: whatever an agent left is reachable from a ref afterwards, or the worktree is still there.
 
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { BinaryGitAdapter } from '../../server/git/adapter.ts';
 import type { GitRepository, RemoveOutcome } from '../../server/git/port.ts';
@@ -183,7 +191,13 @@ suite('git: removal', () => {
       false,
     ],
     'git at work': [
-      () => writeFileSync(join(fixture.root, '.git', 'worktrees', 's0', 'index.lock'), ''),
+      () => {
+        const lock = join(fixture.root, '.git', 'worktrees', 's0', 'index.lock');
+        writeFileSync(lock, '');
+        // However slow the test is, the lock is too young to have been left behind.
+        const inAMinute = new Date(Date.now() + 60_000);
+        utimesSync(lock, inAMinute, inAMinute);
+      },
       /index\.lock/,
       false,
     ],

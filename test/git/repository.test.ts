@@ -172,7 +172,7 @@ suite('git: repositories', () => {
     const repository = await fixture.open({
       binary: script,
       maxOutputBytes: 100_000,
-      timeoutMs: 300,
+      timeoutMs: 5_000, // also of each process that opens the repository
     });
     const head = repository.facts.headSha ?? '';
     assert.equal(valueOf(await repository.diff(head, head)).length, 100_000);

@@ -174,7 +174,8 @@ async function runPlan(name) {
         // None was at work.
       }
     }
-    rmSync(place.folder, { recursive: true, force: true });
+    // What is ending may still write below.
+    rmSync(place.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
   return total;
 }

@@ -23,7 +23,7 @@ suite('the first run, with the mouse', () => {
 
   suiteSetup(async function () {
     this.timeout(120_000);
-    project = demoProject({ stepMs: 900 });
+    project = demoProject({ stepMs: 2_000 });
     const settings = { 'workbench.colorTheme': 'Dark 2026' };
     bench = await openWorkbench({ env: project.env, folder: project.root, settings });
     await openDrover(bench.page);
@@ -59,15 +59,16 @@ suite('the first run, with the mouse', () => {
     await start.waitFor();
     await picture(bench.page, 'checks', true);
     await start.click();
+    // At once: the row says so only while the agent is at work.
+    await eventually('a row says so', async () => {
+      return (await row(tree, taskTitles[0]).getAttribute('aria-label'))?.includes('agent');
+    });
     await eventually('an agent is at work', async () => {
       return (await project.status()).counts.in_progress > 0;
     });
   });
 
   test('a panel streams what an agent does', async () => {
-    await eventually('a row says so', async () => {
-      return (await row(tree, taskTitles[0]).getAttribute('aria-label'))?.includes('agent');
-    });
     await row(tree, taskTitles[0]).dblclick();
     const stream = await webview(bench.page, 'stream');
     await inTranscript(stream, 'Reading the task.').waitFor();

@@ -6,7 +6,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
 import { demoProject, directives } from './support/demo-project.ts';
-import { inTranscript, openDrover, webview } from './support/parts.ts';
+import { inTranscript, openDrover, toast, webview } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -54,11 +54,12 @@ suite('hostile words in VS Code', () => {
 
   test('what an agent says and asks is text, in the panel, the tab, the inbox and the message', async () => {
     await bench.page.keyboard.press('Control+Alt+Shift+R');
-    await eventually('the agent asks', async () => (await project.status()).questions.length === 1);
-    const message = bench.page.locator('.notification-toast').first();
+    // First of all, for it hides after a while.
+    const message = toast(bench.page, 'May I');
     await message.waitFor();
     assert.equal(await message.locator('img, script, a[href^="command:"]').count(), 0);
     await picture(bench.page, 'hostile-message');
+    await eventually('the agent asks', async () => (await project.status()).questions.length === 1);
     await row(tree, 'Hostile').dblclick();
     const stream = await webview(bench.page, 'stream');
     await inTranscript(stream, 'May I').waitFor();

@@ -11,6 +11,7 @@ import type { Frame, Page } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
 import {
   inTranscript,
+  offeredCommand,
   openStream,
   quickPickRow,
   runCommand,
@@ -65,8 +66,7 @@ suite('the first run, without a mouse', () => {
       await row(tree, title).waitFor();
     }
     for (const title of epics) {
-      await runCommand(page, 'Drover: New Epic');
-      await fieldFocused(tree);
+      await writeNewEpic(page, tree);
       await page.keyboard.type(title);
       await page.keyboard.press('Enter');
       await row(tree, title).waitFor();
@@ -102,6 +102,7 @@ suite('the first run, without a mouse', () => {
     await page.keyboard.press('Enter');
     const stream = await webview(page, 'stream');
     await inTranscript(stream, 'Looking around.').waitFor();
+    await eventually('the stream has the focus', () => stream.evaluate(() => document.hasFocus()));
     await page.keyboard.press('Control+f');
     await eventually('the search has the focus', () => stream.evaluate(focusedTag, 'input'));
     await page.keyboard.press('Escape');
@@ -119,7 +120,7 @@ suite('the first run, without a mouse', () => {
   });
 
   test('every webview in four themes: no violation', async function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     await runCommand(page, 'Drover: Open Board and Graph');
     await webview(page, 'board');
     await runCommand(page, 'Drover: Open All Agents');
@@ -146,6 +147,21 @@ suite('the first run, without a mouse', () => {
     assert.deepEqual(bench.violations, []);
   });
 });
+
+/** By the palette, without a click: when something else has got the key, once more. */
+async function writeNewEpic(page: Page, tree: Frame): Promise<void> {
+  await eventually('a new epic can be written', async () => {
+    try {
+      await offeredCommand(page, 'Drover: New Epic');
+      await page.keyboard.press('Enter');
+      await fieldFocused(tree, 5_000);
+      return true;
+    } catch {
+      await page.keyboard.press('Escape');
+      return false;
+    }
+  });
+}
 
 /** Goes to a row by typing the beginning of its title, as one does in VS Code's own trees. */
 async function goTo(page: Page, tree: Frame, title: string): Promise<void> {
@@ -231,8 +247,8 @@ function hasFocusOn(wanted: string): boolean {
   return document.hasFocus() && focused?.textContent.trim() === wanted;
 }
 
-async function fieldFocused(frame: Frame): Promise<void> {
-  await eventually('the field has the focus', () => frame.evaluate(focusedTag, 'input'));
+async function fieldFocused(frame: Frame, maxMs?: number): Promise<void> {
+  await eventually('the field has the focus', () => frame.evaluate(focusedTag, 'input'), maxMs);
 }
 
 function focusedTag(tag: string): boolean {

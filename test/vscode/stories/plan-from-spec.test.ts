@@ -13,7 +13,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame, Locator } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
-import { openDrover, toast } from './support/parts.ts';
+import { openDrover, runCommand } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -62,30 +62,40 @@ suite('a plan from a design, in VS Code', () => {
   /** Opens the menu of this place and chooses from it. */
   const chooseFromMenu = async (place: Locator, item: string): Promise<void> => {
     const entry = bench.page.locator('.monaco-menu .action-item', { hasText: item }).first();
-    await eventually(`the menu offers ${item}`, async () => {
-      await place.click({ button: 'right' });
+    let isClicked = false;
+    await eventually(`${item} is chosen from the menu`, async () => {
+      const isOpen = await entry.isVisible();
+      if (isClicked && !isOpen) return true;
       try {
-        await entry.waitFor({ timeout: 3_000 });
-        return true;
-      } catch {
-        await bench.page.keyboard.press('Escape');
-        return false;
-      }
-    });
-    // For a tenth of a second a menu takes no click: it would be the one that has opened it.
-    await eventually(`${item} is chosen`, async () => {
-      try {
+        if (!isOpen) await place.click({ button: 'right', timeout: 3_000 });
         await entry.click({ timeout: 3_000 });
+        isClicked = true;
+        // For a tenth of a second a menu takes no click, which would be the one that has opened it: then once more.
         await entry.waitFor({ state: 'hidden', timeout: 1_000 });
       } catch {
-        // It is clicked again, unless it has gone meanwhile.
+        if (!isClicked) await bench.page.keyboard.press('Escape'); // a menu without the entry
       }
-      return !(await entry.isVisible());
+      return false;
     });
   };
 
+  /** A message by itself or, as it hides after a while, in the list of all; there come later ones while that shows. */
+  const message = (words: string): Locator => {
+    const all = bench.page.locator('.notification-list-item', { hasText: words });
+    return all.filter({ visible: true }).first();
+  };
+
   const addToBoard = async (words: string): Promise<void> => {
-    await toast(bench.page, words).getByRole('button', { name: 'Add to the Board' }).click();
+    const button = message(words).getByRole('button', { name: 'Add to the Board' });
+    await eventually(`"${words}" is answered`, async () => {
+      try {
+        await button.click({ timeout: 3_000 });
+        return true;
+      } catch {
+        await runCommand(bench.page, 'Notifications: Show Notifications');
+        return false;
+      }
+    });
   };
 
   test('the design is planned by its menu, and nothing is added yet', async () => {
@@ -94,7 +104,7 @@ suite('a plan from a design, in VS Code', () => {
     const file = page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'design.md' });
     await chooseFromMenu(file, 'Plan from Spec');
     await page.locator('.view-line', { hasText: 'Build redirect' }).first().waitFor();
-    await toast(page, 'Planned: 1 epic, 2 tasks').waitFor();
+    await message('Planned: 1 epic, 2 tasks').waitFor();
     await picture(page, 'plan-from-spec');
     assert.deepEqual((await project.status()).tasks, []);
   });
@@ -106,7 +116,7 @@ suite('a plan from a design, in VS Code', () => {
     await page.keyboard.type('no task');
     await page.keyboard.press('Enter');
     await addToBoard('Planned: 1 epic, 2 tasks');
-    await toast(page, 'Nothing was added: line 1').waitFor();
+    await message('Nothing was added: line 1').waitFor();
     assert.deepEqual((await project.status()).tasks, []);
   });
 
@@ -115,7 +125,7 @@ suite('a plan from a design, in VS Code', () => {
     await page.locator('.view-line', { hasText: 'no task' }).first().click();
     await page.keyboard.press('Control+Shift+K'); // deletes the line
     await addToBoard('Nothing was added: line 1');
-    await toast(page, 'Added: 2 tasks').waitFor();
+    await message('Added: 2 tasks').waitFor();
     const { tasks, epics } = await project.status();
     assert.deepEqual(
       tasks.map(({ title }) => title),

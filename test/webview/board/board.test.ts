@@ -35,6 +35,9 @@ suite('webview: board', () => {
     });
     view.host.backend('task.edit', ({ id }) => taskOf(board, id));
     await view.page.locator('.card, .node').first().waitFor();
+    // A graph learns its size, and is fitted to it, in the frame after its first.
+    await view.page.evaluate(nextFrame);
+    await view.page.evaluate(nextFrame);
   };
   const taskOf = (board: StatusSnapshot, id: string): TaskView =>
     board.tasks.find((task) => task.id === id) as TaskView;

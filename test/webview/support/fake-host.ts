@@ -37,7 +37,7 @@ export interface Asked {
 type Answer<P, R> = (params: P) => R | Promise<R>;
 type AnyAnswer = (params: never) => unknown;
 
-const waitMaxMs = 10_000;
+const waitMaxMs = 40_000;
 
 export class FakeHost {
   state: HostState;

@@ -13,22 +13,30 @@ export async function openDrover(page: Page): Promise<void> {
   if ((await icon.getAttribute('aria-expanded')) !== 'true') await icon.click();
 }
 
+/** Runs a command of the palette: by a click, for a view that shows at this very moment would get the Enter key. */
 export async function runCommand(page: Page, title: string): Promise<void> {
-  const input = page.locator('.quick-input-widget input.input');
-  // A view that shows at this very moment takes the focus, and with it the palette away; and the palette offers what
-  // was possible as it opened.
   await eventually(`the palette offers ${title}`, async () => {
     try {
-      await page.keyboard.press('F1');
-      await input.fill(`>${title}`, { timeout: 3_000 });
-      await quickPickRow(page, title).waitFor({ timeout: 3_000 });
+      await (await offeredCommand(page, title)).click({ timeout: 3_000 });
       return true;
     } catch {
       await page.keyboard.press('Escape');
       return false;
     }
   });
-  await page.keyboard.press('Enter');
+}
+
+/**
+ * The palette's row of a command; throws when it does not come. A view that shows at this very moment takes the focus,
+ * and with it the palette away; and the palette offers what was possible as it opened. Then it is asked again.
+ */
+export async function offeredCommand(page: Page, title: string): Promise<Locator> {
+  await page.keyboard.press('F1');
+  const input = page.locator('.quick-input-widget input.input');
+  await input.fill(`>${title}`, { timeout: 3_000 });
+  const offered = quickPickRow(page, title);
+  await offered.waitFor({ timeout: 3_000 });
+  return offered;
 }
 
 /** Opens a task's panel by the palette and the list of tasks; no list appears for the task that is selected. */
