@@ -13,33 +13,49 @@ export interface Edit {
 
 const editsMax = 100;
 
-/** What was done, newest last, and what was taken back. */
+/**
+ * What was done, newest last, and what was taken back. Whatever is asked of it comes in turn: who takes back what is still
+ * on its way to the backend means that, not what was done before it.
+ */
 export class EditHistory {
   readonly #done: Edit[] = [];
   readonly #undone: Edit[] = [];
+  #last: Promise<unknown> = Promise.resolve();
 
-  async run(host: Host, edit: Edit): Promise<void> {
-    await edit.run(host);
-    this.#done.push(edit);
-    if (this.#done.length > editsMax) this.#done.shift();
-    this.#undone.length = 0;
+  run(host: Host, edit: Edit): Promise<void> {
+    return this.#inTurn(async () => {
+      await edit.run(host);
+      this.#done.push(edit);
+      if (this.#done.length > editsMax) this.#done.shift();
+      this.#undone.length = 0;
+    });
   }
 
   /** The edit that was taken back; null: there was none. One that can't be taken back any more is forgotten. */
-  async undo(host: Host): Promise<Edit | null> {
-    const edit = this.#done.pop();
-    if (edit === undefined) return null;
-    await edit.undo(host);
-    this.#undone.push(edit);
-    return edit;
+  undo(host: Host): Promise<Edit | null> {
+    return this.#inTurn(async () => {
+      const edit = this.#done.pop();
+      if (edit === undefined) return null;
+      await edit.undo(host);
+      this.#undone.push(edit);
+      return edit;
+    });
   }
 
-  async redo(host: Host): Promise<Edit | null> {
-    const edit = this.#undone.pop();
-    if (edit === undefined) return null;
-    await edit.run(host);
-    this.#done.push(edit);
-    return edit;
+  redo(host: Host): Promise<Edit | null> {
+    return this.#inTurn(async () => {
+      const edit = this.#undone.pop();
+      if (edit === undefined) return null;
+      await edit.run(host);
+      this.#done.push(edit);
+      return edit;
+    });
+  }
+
+  #inTurn<Result>(body: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(body);
+    this.#last = result.catch(() => undefined); // Whoever asked is told; the next one has its turn all the same.
+    return result;
   }
 }
 

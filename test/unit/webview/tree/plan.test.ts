@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { StatusSnapshot, TaskView } from '../../../../server/protocol/views.ts';
 import { dropAt, moveByOne, zoneOf } from '../../../../webview/tree/drops.ts';
-import { dropEdit, EditHistory } from '../../../../webview/tree/edits.ts';
+import { dropEdit, EditHistory, type Edit } from '../../../../webview/tree/edits.ts';
 import { blockOn, moveTo, type Drop } from '../../../../webview/tree/places.ts';
 import { buildRows, emptyLook, type Row } from '../../../../webview/tree/rows.ts';
 import type { Host } from '../../../../webview/shared/host.ts';
@@ -201,5 +201,36 @@ suite('tree: plan', () => {
         assert.equal(await history.redo(backend.host), null);
       }),
     );
+  });
+
+  test('what is taken back while it is on its way is taken back, and not what was done before', async () => {
+    const history = new EditHistory();
+    const host = {} as Host;
+    const asked: string[] = [];
+    const answer = Promise.withResolvers<void>();
+    const edit = (words: string, end: Promise<void>): Edit => ({
+      words,
+      run: () => (asked.push(words), end),
+      undo: async () => void asked.push(`not ${words}`),
+    });
+    await history.run(host, edit('one', Promise.resolve()));
+    const running = history.run(host, edit('two', answer.promise));
+    const undoing = history.undo(host);
+    answer.resolve();
+    await running;
+    assert.equal((await undoing)?.words, 'two');
+    assert.deepEqual(asked, ['one', 'two', 'not two']);
+  });
+
+  test('a refused edit is told to whoever made it, and holds up nobody', async () => {
+    const history = new EditHistory();
+    const host = {} as Host;
+    const refused: Edit = {
+      words: 'no',
+      run: () => Promise.reject(new Error('refused')),
+      undo: () => assert.fail('it was never done'),
+    };
+    await assert.rejects(history.run(host, refused), /refused/);
+    assert.equal(await history.undo(host), null);
   });
 });
