@@ -86,6 +86,7 @@ const listingsMax = 50;
  * its turn came would be missed, and so outlive its run.
  */
 async function listLinuxProcesses(runId: string, lowestPid: number): Promise<ListedProcess[]> {
+  const marker = markerOf(runId);
   const found: ListedProcess[] = [];
   const seen = new Set<string>();
   for (let listing = 0; listing < listingsMax; listing++) {
@@ -94,7 +95,7 @@ async function listLinuxProcesses(runId: string, lowestPid: number): Promise<Lis
     for (const name of names) {
       seen.add(name);
       const stat = readLinuxStat(Number(name));
-      if (stat !== null) found.push({ ...stat, hasMarker: await linuxHasMarker(stat.pid, runId) });
+      if (stat !== null) found.push({ ...stat, hasMarker: await linuxHasMarker(stat.pid, marker) });
     }
   }
   return found;
@@ -177,12 +178,12 @@ const beginRoundMs = 1;
 /** An environment that is empty so often in a row is one without variables. */
 const emptyMax = 3;
 
-async function linuxHasMarker(pid: number, runId: string): Promise<boolean> {
+async function linuxHasMarker(pid: number, marker: string): Promise<boolean> {
   let empty = 0;
   for (let round = 0; round < beginRoundsMax && empty < emptyMax; round++) {
     const environment = readEnvironment(pid);
     if (environment === null) return false;
-    if (environment !== '') return environment.includes(markerOf(runId));
+    if (environment !== '') return environment.includes(marker);
     if (isBeginningProgram(pid)) await delay(beginRoundMs);
     else empty += 1;
   }

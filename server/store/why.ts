@@ -177,7 +177,7 @@ async function whyWaiting(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
 
 async function whyPaused(db: Db, row: TaskRow): Promise<string[]> {
   if (row.phase === byHandPhase) {
-    const place = row.worktree_path === null ? 'its worktree' : row.worktree_path;
+    const place = row.worktree_path ?? 'its worktree';
     return [
       `${row.id} was taken over by a person, who works in ${place}; use "drover unpause ${row.id}" to let its agent go on from there.`,
     ];

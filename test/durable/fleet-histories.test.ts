@@ -9,6 +9,7 @@ import { isDatabaseTrouble } from '../../server/durable/fleet/trouble.ts';
 import { LostLease } from '../../server/durable/port.ts';
 import { startChild, type TestChild } from './child-process.ts';
 import type { ChildOrders } from './child.ts';
+import { leaseThatNeverEndsMs } from './conformance-processes.ts';
 import {
   closeTestPostgres,
   fleetHarness,
@@ -20,7 +21,6 @@ import { readLog, sixSteps } from './workflows.ts';
 
 const takeOverAfterMs = 5_000;
 const histories = 3;
-const leaseThatNeverEndsMs = 600_000;
 const workflows = 24;
 
 interface HistoryBench {

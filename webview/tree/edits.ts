@@ -33,21 +33,20 @@ export class EditHistory {
 
   /** The edit that was taken back; null: there was none. One that can't be taken back any more is forgotten. */
   undo(host: Host): Promise<Edit | null> {
-    return this.#inTurn(async () => {
-      const edit = this.#done.pop();
-      if (edit === undefined) return null;
-      await edit.undo(host);
-      this.#undone.push(edit);
-      return edit;
-    });
+    return this.#carry(this.#done, this.#undone, (edit) => edit.undo(host));
   }
 
   redo(host: Host): Promise<Edit | null> {
+    return this.#carry(this.#undone, this.#done, (edit) => edit.run(host));
+  }
+
+  /** The newest edit of one list goes to the other, once `how` is done with it. */
+  #carry(from: Edit[], to: Edit[], how: (edit: Edit) => Promise<unknown>): Promise<Edit | null> {
     return this.#inTurn(async () => {
-      const edit = this.#undone.pop();
+      const edit = from.pop();
       if (edit === undefined) return null;
-      await edit.run(host);
-      this.#done.push(edit);
+      await how(edit);
+      to.push(edit);
       return edit;
     });
   }
