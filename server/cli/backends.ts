@@ -65,6 +65,11 @@ export interface MigrateReport {
   }[];
 }
 
+export interface FleetDatabaseRequest {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
 export interface Backends {
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
   readonly initProject: (
@@ -79,6 +84,12 @@ export interface Backends {
   readonly openSqlforge: (from: string, env: NodeJS.ProcessEnv) => SqlforgeProject;
   /** Resolves when it has ended: after a drain, or when its tasks are given back. */
   readonly runWorker: (wish: WorkerWish) => Promise<void>;
+  /** Brings the tables of the fleet's database to this release, as its owner. */
+  readonly prepareFleet: (request: FleetDatabaseRequest) => Promise<{ readonly database: string }>;
+  /** Gives a role what a worker needs; the statements are answered in either case. */
+  readonly grantFleet: (
+    request: FleetDatabaseRequest & { readonly role: string; readonly execute: boolean },
+  ) => Promise<{ readonly database: string; readonly statements: readonly string[] }>;
   readonly runBackend: (options: {
     root: string;
     socket?: string;

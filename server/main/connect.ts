@@ -24,6 +24,7 @@ export { findProject } from './places.ts';
 export { openSqlforge } from './sqlforge.ts';
 export { runBackend } from './backend.ts';
 export { runWorker } from './worker.ts';
+export { grantFleet, prepareFleet } from './fleet-database.ts';
 
 export interface OpenClientOptions {
   readonly root: string;

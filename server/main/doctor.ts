@@ -143,7 +143,13 @@ function databaseCheck(path: string): Check {
 async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readonly Check[]> {
   const { checkPostgres } = await import('../store/postgres/check.ts');
   const { ok, message, machines } = await checkPostgres(url, takeOverAfterMs);
-  return [{ name: 'fleet database', ok, message }, ...machines.map(machineCheck)];
+  const { fleetTablesProblem } = await import('./fleet-database.ts');
+  const problem = ok ? await fleetTablesProblem(url) : null;
+  const check =
+    problem === null
+      ? { name: 'fleet database', ok, message }
+      : { name: 'fleet database', ok: false, message: problem };
+  return [check, ...machines.map(machineCheck)];
 }
 
 /** Pushes and removes a ref of its own: whether a remote takes pushes is not known before. */

@@ -161,6 +161,8 @@ export function memoryBackend(
       doctor: async () => ({ backend: { running: false, pid: null, version: null }, checks: [] }),
       runBackend: async () => {},
       runWorker: async () => {},
+      prepareFleet: async () => ({ database: 'there' }),
+      grantFleet: async () => ({ database: 'there', statements: [] }),
       openSqlforge: () => {
         throw new Refusal('not_found', 'There is no SQLForge here.');
       },

@@ -11,7 +11,7 @@ import {
   type OpenedFleet,
   type OpenFleetOptions,
 } from '../../server/durable/fleet/open.ts';
-import { grantFleetRole, type FleetTables } from '../../server/durable/fleet/tables.ts';
+import { grantFleetRole } from '../../server/durable/fleet/grants.ts';
 import { LostLease } from '../../server/durable/port.ts';
 import {
   closeTestPostgres,
@@ -335,10 +335,10 @@ suite('fleet: processes', () => {
     'a role that may only read and write rows is enough for a worker',
     onFleet(async (bench) => {
       const { db } = await bench.open({ executorId: 'owner' });
-      const role = `worker_${new URL(bench.url).pathname.slice(1)}`;
+      const database = new URL(bench.url).pathname.slice(1);
+      const role = `worker_${database}`;
       await sql`create role ${sql.id(role)} login`.execute(db);
-      await grantFleetRole(db as unknown as Kysely<FleetTables>, role);
-      await sql`grant insert on notes to ${sql.id(role)}`.execute(db);
+      await grantFleetRole(db as never, { role, database, storeSchema: 'public' });
       const url = new URL(bench.url);
       url.username = role;
       const { durable, db: asWorker } = await bench.open({ url: url.href });

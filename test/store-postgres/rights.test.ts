@@ -1,8 +1,9 @@
-// A worker's role has the rights that the documentation gives it, and can do its work with them, and no more.
+// A worker's role has the rights that `drover fleet grant` gives it, and can do its work with them, and no more.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { grantStatements } from '../../server/durable/fleet/grants.ts';
 import { claimTask } from '../../server/store/claims.ts';
 import { addTask } from '../../server/store/tasks.ts';
 import { run, testDatabases, withStore } from './databases.ts';
@@ -24,15 +25,17 @@ function documented(words: string): readonly string[] {
 suite('postgres: rights', function () {
   this.timeout(60_000);
 
-  test('the documented role of a worker does its work, and changes no table', async () => {
+  test('the role that `drover fleet grant` prepares does its work, and changes no table', async () => {
     const databases = await testDatabases();
     const url = await databases.createWithTables();
     const name = new URL(url).pathname.slice(1);
-    const statements = documented('drover_worker').map((statement) =>
-      statement.replace('DATABASE drover ', `DATABASE ${name} `),
-    );
-    assert.equal(statements.length, 5);
-    await run(url, 'revoke create on schema public from public', ...statements);
+    const role = 'drover_worker';
+    const granted = grantStatements({ role, database: name, storeSchema: 'public' });
+    // The durable engine's schemas are not in this database.
+    const statements = granted.filter((each) => !/SCHEMA "(?:dbos|drover_durable)"/.test(each));
+    assert.equal(statements.length, 6);
+    await run(url, 'revoke create on schema public from public', `create role ${role} login`);
+    await run(url, ...statements);
     const asWorker = url.replace('drover@', 'drover_worker@');
     await withStore(asWorker, async ({ store }) => {
       const { sources } = store;

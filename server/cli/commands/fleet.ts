@@ -68,3 +68,31 @@ export async function machines(
   context.answer(list, text);
   return exitCodes.done;
 }
+
+export async function fleetPrepare(context: CommandContext): Promise<number> {
+  const root = await context.root();
+  const { prepareFleet } = await context.surroundings.loadBackends();
+  const prepared = await prepareFleet({ root, env: context.surroundings.env });
+  context.answer(
+    prepared,
+    `${prepared.database}: the tables are those of this release. Next: drover fleet grant <role>`,
+  );
+  return exitCodes.done;
+}
+
+export async function fleetGrant(
+  context: CommandContext,
+  role: string,
+  options: { readonly sql?: boolean },
+): Promise<number> {
+  const root = await context.root();
+  const { grantFleet } = await context.surroundings.loadBackends();
+  const execute = options.sql !== true;
+  const { env } = context.surroundings;
+  const granted = await grantFleet({ root, env, role, execute });
+  const text = execute
+    ? `${granted.database}: the role "${role}" can run a worker.`
+    : granted.statements.map((statement) => `${statement};`).join('\n');
+  context.answer(granted, text);
+  return exitCodes.done;
+}

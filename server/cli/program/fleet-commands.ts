@@ -49,6 +49,30 @@ Exit codes: 0 nothing was left here, 2 tasks were given back, 3 refused.`,
     .action(async (options: { all?: boolean }) => {
       await host.run(machines, async (context) => (await load()).machines(context, options));
     });
+  defineFleetDatabase(program, host);
+}
+
+function defineFleetDatabase(program: Command, host: ProgramHost): void {
+  const fleet = define(program, 'fleet', "set up the fleet's database, as its owner", [
+    'fleet prepare',
+    'fleet grant drover_worker',
+  ]);
+  fleet.helpCommand(false);
+  const prepare = define(fleet, 'prepare', 'create the tables, or bring them to this release', [
+    'fleet prepare',
+  ]);
+  prepare.action(async () => {
+    await host.run(prepare, async (context) => (await load()).fleetPrepare(context));
+  });
+  const grant = define(fleet, 'grant <role>', 'give a role what a worker needs, and no more', [
+    'fleet grant drover_worker',
+    'fleet grant drover_worker --sql',
+  ]);
+  grant
+    .option('--sql', 'print the statements for the database owner; run nothing')
+    .action(async (role: string, options: { sql?: boolean }) => {
+      await host.run(grant, async (context) => (await load()).fleetGrant(context, role, options));
+    });
 }
 
 function duration(text: string): number {

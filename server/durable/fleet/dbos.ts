@@ -5,8 +5,12 @@
 
 import { DBOS, DBOSWorkflowConflictError, type DLogger } from '@dbos-inc/dbos-sdk';
 import { currentOwnerXid, runWithAbortableDbRetries } from '@dbos-inc/dbos-sdk/internal/context';
+import { DBOSInitializationError } from '@dbos-inc/dbos-sdk/internal/error';
 import { DBOSExecutor } from '@dbos-inc/dbos-sdk/internal/dbos-executor';
-import { ensureSystemDatabase } from '@dbos-inc/dbos-sdk/internal/system_database';
+import {
+  ensureSystemDatabase,
+  verifySystemDatabase,
+} from '@dbos-inc/dbos-sdk/internal/system_database';
 import type { Pool } from 'pg';
 
 /** DBOS's own schema, and our name inside it. Part of the SQL texts too, so neither may change. */
@@ -37,6 +41,18 @@ export async function migrateDbos(pool: Pool): Promise<void> {
   // Its logger class has private fields; the migrations use its four methods only.
   const logger = quiet as unknown as Parameters<typeof ensureSystemDatabase>[1];
   await ensureSystemDatabase('', logger, pool, dbosSchema, false);
+}
+
+/** Whether the tables of DBOS are as new as this release needs them. Changes nothing. */
+export async function isDbosMigrated(pool: Pool): Promise<boolean> {
+  const logger = quiet as unknown as Parameters<typeof verifySystemDatabase>[1];
+  try {
+    await verifySystemDatabase('', logger, pool, dbosSchema, false);
+    return true;
+  } catch (error) {
+    if (error instanceof DBOSInitializationError) return false;
+    throw error;
+  }
 }
 
 /** Brings the engine up with one DBOS workflow for each name. Its queues stay unused: work is handed to it. */

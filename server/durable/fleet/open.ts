@@ -1,6 +1,7 @@
 // Opens a fleet's database from its URL: one bounded pool, Kysely on it, DBOS's tables and ours, and the adapter.
 
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import type { Pool } from 'pg';
 import { isProcessAlive, processIdentity } from '../embedded/process-identity.ts';
 import { systemClock } from '../embedded/system-clock.ts';
 import { createFleetDurable, type FleetDurable } from './fleet.ts';
@@ -82,4 +83,36 @@ export async function openFleet<Tables>(
     await db.destroy();
     throw error;
   }
+}
+
+export interface FleetDatabase {
+  readonly db: Kysely<FleetTables>;
+  readonly pool: Pool;
+  /** Where tables without a schema in their name are. */
+  readonly schema: () => Promise<string>;
+  /** Whether the role may make the engine's own schemas. */
+  readonly mayCreate: () => Promise<boolean>;
+  readonly close: () => Promise<void>;
+}
+
+/** The database alone, without an engine: to prepare it, to grant rights in it, to look at it. */
+export function openFleetDatabase(url: string): FleetDatabase {
+  const { pool } = openFleetPool({
+    url,
+    connectionsMax: 1,
+    takeOverAfterMs: takeOverAfterMsDefault,
+    onTrouble: () => undefined,
+  });
+  const db = new Kysely<FleetTables>({ dialect: new PostgresDialect({ pool }) });
+  const schema = async (): Promise<string> => {
+    const { rows } = await sql<{ schema: string | null }>`
+      select current_schema() as schema`.execute(db);
+    return rows[0]?.schema ?? 'public';
+  };
+  const mayCreate = async (): Promise<boolean> => {
+    const { rows } = await sql<{ may: boolean }>`
+      select has_database_privilege(current_database(), 'create') as may`.execute(db);
+    return rows[0]?.may === true;
+  };
+  return { db, pool, schema, mayCreate, close: () => db.destroy() };
 }

@@ -35,8 +35,12 @@ export function openFleetPool(options: FleetPoolOptions): FleetPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'drover',
-    // A machine that is cut off inside a transaction must not keep its rows from those that take over.
-    idle_in_transaction_session_timeout: Math.max(1_000, takeOverAfterMs),
+    // A machine that is cut off inside a transaction must not keep its rows from those that take over. A statement and
+    // not a start-up parameter: PgBouncer refuses those that it does not know.
+    verify: (client, done) => {
+      const limitMs = Math.max(1_000, takeOverAfterMs);
+      client.query(`set idle_in_transaction_session_timeout = ${limitMs}`).then(() => done(), done);
+    },
   });
   const all = new Set<PoolClient>();
   // The pool hears only of its idle connections. One that breaks in use tells whoever uses it, and then this listener:

@@ -3,20 +3,66 @@
 import { sql, type Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import { Refusal } from '../../core/failure.ts';
-import { dbosSchema, migrateDbos } from './dbos.ts';
+import { dbosSchema, isDbosMigrated, migrateDbos } from './dbos.ts';
 
 /** Every statement is written out in SQL, so Kysely need not know the tables. */
 export type FleetTables = Record<never, never>;
 
 /**
- * Any process may call this at its start. `drover_durable.steps` holds what steps returned, by name: DBOS keeps its own
- * by number, so that a step inserted by a new release would shift those of the running workflows.
+ * Any process may call this at its start: where the tables are up to date it only reads, so that a role without the right
+ * to create anything is enough. `drover_durable.steps` holds what steps returned, by name: DBOS keeps its own by number,
+ * so that a step inserted by a new release would shift those of the running workflows.
  */
 export async function prepareFleetDatabase(db: Kysely<FleetTables>, pool: Pool): Promise<void> {
-  await aloneAmongAll(pool, async () => {
-    await migrateDbos(pool);
-    await createOwnTables(db);
-  });
+  if ((await readFleetTables(db, pool)) === 'ready') return;
+  try {
+    await aloneAmongAll(pool, async () => {
+      if ((await readFleetTables(db, pool)) === 'ready') return;
+      await migrateDbos(pool);
+      await createOwnTables(db);
+    });
+  } catch (error) {
+    throw (error as { code?: unknown }).code === forbidden ? await mayNotPrepare(db) : error;
+  }
+}
+
+/** `old`: missing, or those of an earlier release. `closed`: they exist, but the role may not write rows in them. */
+export type FleetTablesState = 'ready' | 'old' | 'closed';
+
+/** Reads the catalogs, which every role may read, before anything that the role might not be allowed to touch. */
+export async function readFleetTables(
+  db: Kysely<FleetTables>,
+  pool: Pool,
+): Promise<FleetTablesState> {
+  const { rows } = await sql<{ name: string; open: boolean }>`
+    select n.nspname || '.' || c.relname as name,
+      has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
+        and (c.relname = 'dbos_migrations' or has_table_privilege(c.oid, 'insert, update, delete')) as open
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where (n.nspname, c.relname) in (('drover_durable', 'steps'), ('drover_durable', 'executors'),
+      (${dbosSchema}, 'dbos_migrations'), (${dbosSchema}, 'workflow_status'))`.execute(db);
+  if (rows.length < tablesLookedFor) return 'old';
+  if (rows.some(({ open }) => !open)) return 'closed';
+  return (await isDbosMigrated(pool)) ? 'ready' : 'old';
+}
+
+const tablesLookedFor = 4;
+/** SQLSTATE `insufficient_privilege`. */
+const forbidden = '42501';
+
+async function mayNotPrepare(db: Kysely<FleetTables>): Promise<Refusal> {
+  const { rows } = await sql<{ role: string; database: string }>`
+    select current_user as role, current_database() as database`.execute(db);
+  const { role, database } = rows[0] ?? { role: '?', database: '?' };
+  return new Refusal('database', notPreparedFor(role, database));
+}
+
+/** What a role is told that can neither use the tables nor make them. */
+export function notPreparedFor(role: string, database: string): string {
+  return (
+    `The role "${role}" cannot use the fleet's tables in the database "${database}" and may not create them. ` +
+    `As the owner of the database, run "drover fleet prepare", then "drover fleet grant ${role}".`
+  );
 }
 
 const lockTriesMax = 600;
@@ -68,23 +114,5 @@ async function createOwnTables(db: Kysely<FleetTables>): Promise<void> {
         started_at timestamptz not null default now(),
         expires_at timestamptz not null
       )`.execute(tx);
-  });
-}
-
-/**
- * Gives a role what a worker needs and no more: it reads and writes rows, and creates, changes and drops nothing. Run by
- * the owner after `prepareFleetDatabase`; again after each upgrade, since a release may bring new tables.
- */
-export async function grantFleetRole(db: Kysely<FleetTables>, role: string): Promise<void> {
-  const to = sql.id(role);
-  await db.transaction().execute(async (tx) => {
-    for (const schema of [sql.id(dbosSchema), sql.id('drover_durable')]) {
-      await sql`grant usage on schema ${schema} to ${to}`.execute(tx);
-      await sql`
-        grant select, insert, update, delete on all tables in schema ${schema} to ${to}`.execute(
-        tx,
-      );
-      await sql`grant usage on all sequences in schema ${schema} to ${to}`.execute(tx);
-    }
   });
 }

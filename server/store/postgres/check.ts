@@ -9,6 +9,7 @@ import { postgresDialect } from './dialect.ts';
 import { type PostgresFacts, readFacts, unfit } from './migrate.ts';
 import { type PostgresPlace, placeOf } from './place.ts';
 import { openPool } from './pool.ts';
+import { refuseSharedSessions } from './pooler.ts';
 import { PostgresTrouble, type PostgresTroubleName } from './trouble.ts';
 
 export interface PostgresCheck {
@@ -41,12 +42,13 @@ async function lookAt(
   heardBeforeMs: number,
 ): Promise<{ readonly facts: PostgresFacts; readonly machines: readonly MachineView[] }> {
   const { pool } = openPool(place, {
-    connectionsMax: 1,
+    connectionsMax: 2,
     connectMaxMs,
     applicationName: 'drover doctor',
   });
   const db = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   try {
+    await refuseSharedSessions(pool, place);
     const facts = await readFacts(db);
     const isOurs = facts.schemaVersion === schemaVersion;
     const machines = isOurs ? await readMachines(db as unknown as Db, heardBeforeMs) : [];

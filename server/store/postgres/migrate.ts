@@ -85,7 +85,7 @@ export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresTrouble 
   if (facts.schemaVersion < schemaVersion && (facts.schema === null || !facts.mayCreate)) {
     return trouble(
       'forbidden',
-      `The role "${user}" may not create tables in ${shown}. Make it the owner of the database, or give it a schema of its own: CREATE SCHEMA "${user}" AUTHORIZATION "${user}";`,
+      `The role "${user}" may not create tables in ${shown}. As the owner of the database, run "drover fleet prepare", then "drover fleet grant ${user}"; or give it a schema of its own: CREATE SCHEMA "${user}" AUTHORIZATION "${user}";`,
     );
   }
   return null;

@@ -10,6 +10,7 @@ import { listenForEvents } from './listen.ts';
 import { migratePostgres } from './migrate.ts';
 import { placeOf } from './place.ts';
 import { openPool, type PoolOptions } from './pool.ts';
+import { refuseSharedSessions } from './pooler.ts';
 
 export interface OpenPostgresOptions extends PoolOptions {
   /** False: nobody is told of events that other processes append (a command that only asks). */
@@ -40,6 +41,8 @@ export async function openPostgresStore(
     plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
   });
   try {
+    // It takes two connections.
+    if (options.connectionsMax !== 1) await refuseSharedSessions(pool, place);
     await migratePostgres(db, place);
   } catch (error) {
     await db.destroy();

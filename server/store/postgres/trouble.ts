@@ -22,6 +22,7 @@ export const postgresTroubles = [
   'slow', // a statement took too long
   'changed', // another Drover has changed the tables since this one prepared a statement
   'not_set_up', // our tables are not there
+  'pooler', // a pooler in between shares sessions between clients
 ] as const;
 
 export type PostgresTroubleName = (typeof postgresTroubles)[number];
@@ -162,7 +163,7 @@ function sentence(trouble: PostgresTroubleName, place: PlaceWords, detail: strin
     case 'standby':
       return `${shown} only reads (${detail}). Name the primary server in the URL.`;
     case 'forbidden':
-      return `The role "${user}" lacks a right in ${shown} (${detail}). Make it the owner of the database or of a schema of its own: CREATE SCHEMA "${user}" AUTHORIZATION "${user}";`;
+      return `The role "${user}" lacks a right in ${shown} (${detail}). As the owner of the database, run "drover fleet prepare", then "drover fleet grant ${user}"; or give it a schema of its own: CREATE SCHEMA "${user}" AUTHORIZATION "${user}";`;
     case 'full':
       return `No space is left on the disk of PostgreSQL at ${host} (${detail}); nothing was changed. Free some there; Drover goes on then.`;
     case 'connections':
@@ -180,6 +181,7 @@ function sentence(trouble: PostgresTroubleName, place: PlaceWords, detail: strin
     case 'encoding':
     case 'newer_schema':
     case 'foreign_tables':
+    case 'pooler':
       return `${shown}: ${detail}.`;
   }
 }

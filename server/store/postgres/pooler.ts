@@ -1,0 +1,44 @@
+// Whether a pooler stands between us and PostgreSQL that shares one connection of the server between clients: what belongs
+// to a session (prepared statements, LISTEN, advisory locks) would then reach the wrong client.
+
+import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import { type PlaceWords, PostgresTrouble } from './trouble.ts';
+
+/**
+ * Asks on two connections at once: where both are served by one process of the server, a pooler shares it. PgBouncer in
+ * transaction mode hands the connection that it used last to the next client; in session mode and without a pooler each
+ * client has a process of its own. The pool must allow two connections. Throws a `PostgresTrouble` named `pooler`.
+ */
+export async function refuseSharedSessions(pool: PostgresPool, place: PlaceWords): Promise<void> {
+  const first = await pool.connect();
+  try {
+    const second = await pool.connect();
+    try {
+      const here = await serverProcessOf(first);
+      await second.query('begin', []);
+      const there = await serverProcessOf(second);
+      await second.query('commit', []);
+      if (here === there) throw sharedSessions(place);
+    } catch (error) {
+      const isStatementMode =
+        error instanceof Error && /not allowed in statement pooling mode/i.test(error.message);
+      throw isStatementMode ? sharedSessions(place) : error;
+    } finally {
+      second.release();
+    }
+  } finally {
+    first.release();
+  }
+}
+
+async function serverProcessOf(client: PostgresPoolClient): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid', []);
+  return rows[0]?.pid ?? 0;
+}
+
+function sharedSessions(place: PlaceWords): PostgresTrouble {
+  return new PostgresTrouble(
+    'pooler',
+    `A connection pooler at ${place.host} shares sessions between clients (transaction or statement mode); Drover needs sessions of its own. Set pool_mode = session for the database "${place.database}" in PgBouncer, or name the PostgreSQL server itself in the URL.`,
+  );
+}
