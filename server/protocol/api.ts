@@ -13,6 +13,7 @@ import type {
   TaskView,
   WorktreeView,
 } from './views.ts';
+import type { Report } from '../core/history/report.ts';
 import type { PanelRequests } from './panel-requests.ts';
 import type { BoardChanges } from './panel-views.ts';
 
@@ -171,6 +172,8 @@ export interface Requests extends PanelRequests {
   };
   /** `board`: changes of the board come along with the events; it has to be at `after`. */
   readonly subscribe: { params: { after?: number; board?: boolean }; result: Subscribed };
+  /** What a run or an epic did with its time and money, from the feed. */
+  readonly report: { params: { id: string }; result: Report };
   readonly diff: {
     params: { id: string };
     result: { id: string; base: string; head: string; text: string };
@@ -261,6 +264,7 @@ export const dataRequests = [
   'log.read',
   'log.prompt',
   'events.read',
+  'report',
   'diff',
   'questions',
   'machines.list',

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { droverVersion } from '../../protocol/version.ts';
 import { defineDataCommands } from './data-commands.ts';
 import { defineFleetCommands } from './fleet-commands.ts';
+import { defineHistoryCommands } from './history-commands.ts';
 import { defineLookCommands } from './look-commands.ts';
 import { DroverCommand } from './drover-command.ts';
 import { addGlobals, type ProgramHost } from './options.ts';
@@ -34,6 +35,7 @@ export function buildProgram(host: ProgramHost): Command {
   definePlanCommands(program, host);
   defineRunCommands(program, host);
   defineLookCommands(program, host);
+  defineHistoryCommands(program, host);
   defineSteerCommands(program, host);
   defineDataCommands(program, host);
   defineFleetCommands(program, host);

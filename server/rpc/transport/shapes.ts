@@ -84,6 +84,7 @@ const shapes: Shapes = {
     wait_ms: 'number?',
   },
   'log.prompt': { id: 'text', attempt: 'number?' },
+  report: oneId,
   'events.read': { after: 'number?', type: 'text?', task: 'text?', limit: 'number?' },
   subscribe: { after: 'number?', board: 'flag?' },
   diff: oneId,

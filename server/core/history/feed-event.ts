@@ -1,0 +1,29 @@
+// One record of the numbered feed, and how its data is read: what an older version wrote may lack any key.
+
+export interface FeedEvent {
+  readonly seq: number;
+  readonly type: string;
+  /** Unix milliseconds. */
+  readonly at_ms: number;
+  readonly task_id: string | null;
+  readonly epic_id: string | null;
+  readonly run_id: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export function textIn(event: FeedEvent, key: string): string | null {
+  const value = event.data[key];
+  return typeof value === 'string' ? value : null;
+}
+
+export function numberIn(event: FeedEvent, key: string): number | null {
+  const value = event.data[key];
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+export function textsIn(event: FeedEvent, key: string): readonly string[] {
+  const value = event.data[key];
+  return Array.isArray(value)
+    ? value.filter((item): item is string => typeof item === 'string')
+    : [];
+}

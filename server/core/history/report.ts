@@ -1,0 +1,278 @@
+// What a run or an epic did with its time and money: what landed, who waited for what, and why it took as long as it
+// did. Pure; times are clipped to the windows in which runs were active.
+
+import type { TaskStatus } from '../state.ts';
+import { criticalPath, type PathStep } from './critical-path.ts';
+import type { GateStory, Stories } from './stories.ts';
+import type { AttemptStory, Period, PeriodKind, TaskStory } from './task-story.ts';
+import { clippedMs, type Window } from './windows.ts';
+
+/** What an attempt used, from its row: the feed does not hold it. */
+export interface AttemptUsage {
+  readonly task_id: string;
+  readonly number: number;
+  readonly agent: string;
+  readonly model: string | null;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
+}
+
+export interface ReportScope {
+  readonly kind: 'run' | 'epic';
+  readonly id: string;
+  readonly title: string;
+  /** `active`, `stopped` or `finished`. */
+  readonly state: string;
+  readonly windows: readonly Window[];
+  readonly taskIds: readonly string[];
+}
+
+export interface ReportWait {
+  readonly kind: PeriodKind;
+  readonly task_id: string;
+  readonly on: readonly string[];
+  readonly started_at_ms: number;
+  readonly ms: number;
+}
+
+export interface ReportModel {
+  readonly agent: string;
+  readonly model: string | null;
+  readonly attempts: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly usd: number;
+}
+
+export interface ReportRetry {
+  readonly task_id: string;
+  readonly attempt: number;
+  readonly agent: string | null;
+  readonly cause: string;
+  readonly error: string | null;
+  /** What the attempt took, from its claim to its end. */
+  readonly ms: number;
+}
+
+export interface ReportTask {
+  readonly id: string;
+  readonly title: string;
+  readonly status: TaskStatus;
+  readonly attempts: number;
+  readonly sha: string | null;
+  readonly branch: string | null;
+  readonly landed_at_ms: number | null;
+  readonly usd: number;
+}
+
+export interface Report {
+  readonly kind: 'run' | 'epic';
+  readonly id: string;
+  readonly title: string;
+  readonly state: string;
+  readonly windows: readonly { readonly started_at_ms: number; readonly ended_at_ms: number }[];
+  /** The time in which a run was active. */
+  readonly duration_ms: number;
+  readonly landed: readonly ReportTask[];
+  readonly left: readonly ReportTask[];
+  /** Milliseconds over all tasks. */
+  readonly time: { readonly [K in PeriodKind]: number };
+  /** Longest first. */
+  readonly waits: readonly ReportWait[];
+  readonly critical_path: readonly PathStep[];
+  readonly gate: {
+    readonly runs: number;
+    readonly passed: number;
+    readonly failed: number;
+    readonly flaky: number;
+    readonly ms: number;
+  };
+  readonly cost: {
+    readonly usd: number;
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly by_model: readonly ReportModel[];
+  };
+  readonly retries: readonly ReportRetry[];
+}
+
+/** The longest are told; a run of 10,000 tasks has as many. */
+const waitsMax = 50;
+
+const waitKinds: ReadonlySet<PeriodKind> = new Set([
+  'blocked',
+  'queued',
+  'retry',
+  'quota',
+  'review',
+  'question',
+  'conflict',
+  'paused',
+]);
+
+export function makeReport(
+  stories: Stories,
+  scope: ReportScope,
+  usage: readonly AttemptUsage[],
+): Report {
+  const { windows } = scope;
+  const tasks = scope.taskIds.flatMap((id) => stories.tasks.get(id) ?? []);
+  const used = usage.filter(isIn(new Map(tasks.map((task) => [task.id, task])), windows));
+  const views = tasks.map((task) => taskOf(task, used));
+  const landed = views.filter((view) => landsIn(view.landed_at_ms, windows));
+  const waits = tasks.flatMap((task) => waitsOf(task, windows));
+  return {
+    kind: scope.kind,
+    id: scope.id,
+    title: scope.title,
+    state: scope.state,
+    windows: windows.map(({ startMs, endMs }) => ({ started_at_ms: startMs, ended_at_ms: endMs })),
+    duration_ms: windows.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0),
+    landed: landed.toSorted((a, b) => (a.landed_at_ms ?? 0) - (b.landed_at_ms ?? 0)),
+    left: views.filter((view) => view.status !== 'completed' && view.status !== 'cancelled'),
+    time: timeByKind(tasks, windows),
+    waits: waits.toSorted((a, b) => b.ms - a.ms).slice(0, waitsMax),
+    critical_path: criticalPath(tasks, windows),
+    gate: gateFigures(stories.gates, new Set(scope.taskIds), scope),
+    cost: costOf(used),
+    retries: tasks.flatMap((task) => retriesOf(task, windows)),
+  };
+}
+
+function landsIn(atMs: number | null, windows: readonly Window[]): boolean {
+  return atMs !== null && windows.some((window) => isWithin(atMs, window));
+}
+
+function isWithin(atMs: number, { startMs, endMs }: Window): boolean {
+  return atMs >= startMs && atMs <= endMs;
+}
+
+function isIn(
+  tasks: ReadonlyMap<string, TaskStory>,
+  windows: readonly Window[],
+): (usage: AttemptUsage) => boolean {
+  return ({ task_id: id, number }) => {
+    const attempt = tasks.get(id)?.attempts.find((one) => one.number === number);
+    return attempt !== undefined && overlaps(attempt, windows);
+  };
+}
+
+function overlaps({ startMs, endMs }: AttemptStory, windows: readonly Window[]): boolean {
+  return windows.some((window) => startMs <= window.endMs && (endMs ?? Infinity) > window.startMs);
+}
+
+function taskOf(task: TaskStory, used: readonly AttemptUsage[]): ReportTask {
+  const own = used.filter((usage) => usage.task_id === task.id);
+  const isLanded = task.status === 'completed';
+  return {
+    id: task.id,
+    title: task.title,
+    status: task.status,
+    attempts: own.length,
+    sha: isLanded ? task.landedSha : null,
+    branch: isLanded ? task.landedOn : null,
+    landed_at_ms: isLanded ? task.landedMs : null,
+    usd: own.reduce((sum, usage) => sum + usage.cost_usd, 0),
+  };
+}
+
+function waitsOf(task: TaskStory, windows: readonly Window[]): ReportWait[] {
+  return task.periods
+    .filter((period) => waitKinds.has(period.kind))
+    .map((period) => ({
+      kind: period.kind,
+      task_id: task.id,
+      on: period.on,
+      started_at_ms: Math.max(period.startMs, windows[0]?.startMs ?? period.startMs),
+      ms: clippedMs(period, windows),
+    }))
+    .filter((wait) => wait.ms > 0);
+}
+
+const noTime: { readonly [K in PeriodKind]: number } = {
+  blocked: 0,
+  queued: 0,
+  retry: 0,
+  setup: 0,
+  agent: 0,
+  landing: 0,
+  quota: 0,
+  review: 0,
+  question: 0,
+  conflict: 0,
+  paused: 0,
+};
+
+function timeByKind(tasks: readonly TaskStory[], windows: readonly Window[]): Report['time'] {
+  const time = { ...noTime };
+  const add = (period: Period): void => {
+    time[period.kind] += clippedMs(period, windows);
+  };
+  for (const task of tasks) task.periods.forEach(add);
+  return time;
+}
+
+function gateFigures(
+  gates: readonly GateStory[],
+  ids: ReadonlySet<string>,
+  { windows, kind, id }: ReportScope,
+): Report['gate'] {
+  const own = gates.filter(
+    (gate) =>
+      windows.some((window) => isWithin(gate.endMs, window)) &&
+      (gate.taskIds.some((task) => ids.has(task)) ||
+        (kind === 'epic' ? gate.epicIds.includes(id) : gate.taskIds.length === 0)),
+  );
+  const passed = own.filter((gate) => gate.isGreen).length;
+  return {
+    runs: own.length,
+    passed,
+    failed: own.length - passed,
+    flaky: own.filter((gate) => gate.isFlaky).length,
+    ms: own.reduce((sum, gate) => sum + gate.endMs - gate.startMs, 0),
+  };
+}
+
+function costOf(used: readonly AttemptUsage[]): Report['cost'] {
+  const models = new Map<string, ReportModel>();
+  for (const usage of used) {
+    const key = `${usage.agent}\0${usage.model ?? ''}`;
+    const known = models.get(key);
+    models.set(key, {
+      agent: usage.agent,
+      model: usage.model,
+      attempts: (known?.attempts ?? 0) + 1,
+      input_tokens: (known?.input_tokens ?? 0) + usage.input_tokens,
+      output_tokens: (known?.output_tokens ?? 0) + usage.output_tokens,
+      usd: (known?.usd ?? 0) + usage.cost_usd,
+    });
+  }
+  const byModel = [...models.values()].sort((a, b) => b.usd - a.usd || b.attempts - a.attempts);
+  return {
+    usd: byModel.reduce((sum, model) => sum + model.usd, 0),
+    input_tokens: byModel.reduce((sum, model) => sum + model.input_tokens, 0),
+    output_tokens: byModel.reduce((sum, model) => sum + model.output_tokens, 0),
+    by_model: byModel,
+  };
+}
+
+/** Attempts whose work did not land. */
+function retriesOf(task: TaskStory, windows: readonly Window[]): ReportRetry[] {
+  return task.attempts
+    .filter(
+      (attempt) =>
+        attempt.endMs !== null &&
+        attempt.outcome !== 'completed' &&
+        attempt.outcome !== 'needs_review' &&
+        overlaps(attempt, windows),
+    )
+    .map((attempt) => ({
+      task_id: task.id,
+      attempt: attempt.number,
+      agent: attempt.agent,
+      cause: attempt.failureKind ?? attempt.outcome ?? 'unknown',
+      error: attempt.error,
+      ms: Math.max(0, (attempt.endMs ?? attempt.startMs) - attempt.startMs),
+    }));
+}

@@ -1,0 +1,150 @@
+// The feed retold as stories: of each task, each gate and each run. Reports, traces and metrics are made from these.
+
+import { type FeedEvent, numberIn, textIn, textsIn } from './feed-event.ts';
+import { newStory, type TaskStory, tell } from './task-story.ts';
+
+export interface GateStory {
+  readonly seq: number;
+  /** Unix milliseconds. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly isGreen: boolean;
+  readonly isFlaky: boolean;
+  readonly command: string;
+  readonly exitCode: number | null;
+  readonly commit: string | null;
+  /** Tasks whose landing it decided. */
+  readonly taskIds: string[];
+  readonly epicIds: string[];
+}
+
+export interface Span {
+  readonly startMs: number;
+  /** Null: it has not ended. */
+  endMs: number | null;
+}
+
+export interface RunStory {
+  readonly id: string;
+  readonly epicId: string | null;
+  readonly target: string | null;
+  readonly workers: number | null;
+  /** The times in which it was active: from its start or a resume to its end or a stop. */
+  readonly windows: Span[];
+  /** The last word of the feed on it: `finished`, `stopped`; `active` before that. */
+  state: string;
+}
+
+export interface EpicLanding {
+  readonly epicId: string;
+  readonly sha: string | null;
+  readonly branch: string | null;
+  readonly atMs: number;
+}
+
+export interface Stories {
+  readonly tasks: ReadonlyMap<string, TaskStory>;
+  readonly gates: readonly GateStory[];
+  readonly runs: ReadonlyMap<string, RunStory>;
+  readonly epicLandings: readonly EpicLanding[];
+  /** The last event that was taken in. */
+  readonly seq: number;
+  readonly lastMs: number;
+}
+
+export class StoryTeller implements Stories {
+  readonly tasks = new Map<string, TaskStory>();
+  readonly gates: GateStory[] = [];
+  readonly runs = new Map<string, RunStory>();
+  readonly epicLandings: EpicLanding[] = [];
+  seq = 0;
+  lastMs = 0;
+
+  /** Events come in the order of their numbers. */
+  take(event: FeedEvent): void {
+    this.seq = event.seq;
+    this.lastMs = Math.max(this.lastMs, event.at_ms);
+    if (event.type.startsWith('run.')) return this.#takeRun(event);
+    if (event.type.startsWith('gate.')) return this.#takeGate(event);
+    if (event.type === 'epic.landed') return this.#takeEpicLanding(event);
+    if (event.task_id === null) return;
+    let story = this.tasks.get(event.task_id);
+    if (story === undefined) {
+      story = newStory(event, event.task_id);
+      this.tasks.set(event.task_id, story);
+    }
+    const wasLanding = story.periods.at(-1)?.kind === 'landing';
+    tell(story, event);
+    if (wasLanding) this.#namesTask(story, event);
+  }
+
+  #takeRun(event: FeedEvent): void {
+    const id = event.run_id ?? textIn(event, 'run');
+    if (id === null) return;
+    const known = this.runs.get(id);
+    const run: RunStory = known ?? {
+      id,
+      epicId: event.epic_id,
+      target: textIn(event, 'target'),
+      workers: numberIn(event, 'workers'),
+      windows: [],
+      state: 'active',
+    };
+    if (known === undefined) this.runs.set(id, run);
+    const window = run.windows.at(-1);
+    switch (event.type) {
+      case 'run.started':
+      case 'run.resumed':
+        run.state = 'active';
+        if (window === undefined || window.endMs !== null) {
+          run.windows.push({ startMs: event.at_ms, endMs: null });
+        }
+        return;
+      case 'run.stopped':
+      case 'run.finished':
+        run.state =
+          textIn(event, 'state') ?? (event.type === 'run.stopped' ? 'stopped' : 'finished');
+        // The last word of a stopped run comes once its agents have ended.
+        if (window !== undefined) window.endMs = event.at_ms;
+        return;
+      default:
+    }
+  }
+
+  #takeGate(event: FeedEvent): void {
+    if (event.type !== 'gate.passed' && event.type !== 'gate.failed') return;
+    this.gates.push({
+      seq: event.seq,
+      startMs: event.at_ms - Math.max(0, numberIn(event, 'duration_ms') ?? 0),
+      endMs: event.at_ms,
+      isGreen: event.type === 'gate.passed',
+      isFlaky: event.data['flaky'] === true,
+      command: textIn(event, 'command') ?? '',
+      exitCode: numberIn(event, 'exit_code'),
+      commit: textIn(event, 'commit'),
+      taskIds: [...textsIn(event, 'task_ids')],
+      epicIds: [],
+    });
+  }
+
+  /** A gate of an older feed names no tasks: it belongs to those that leave the landing after it. */
+  #namesTask(story: TaskStory, event: FeedEvent): void {
+    const landing = story.periods.findLast((period) => period.kind === 'landing');
+    const gate = this.gates.at(-1);
+    if (landing?.endMs !== event.at_ms || gate === undefined) return;
+    if (gate.endMs < landing.startMs || gate.taskIds.includes(story.id)) return;
+    gate.taskIds.push(story.id);
+  }
+
+  #takeEpicLanding(event: FeedEvent): void {
+    if (event.epic_id === null) return;
+    this.epicLandings.push({
+      epicId: event.epic_id,
+      sha: textIn(event, 'sha'),
+      branch: textIn(event, 'branch'),
+      atMs: event.at_ms,
+    });
+    const gate = this.gates.at(-1);
+    if (gate !== undefined && gate.taskIds.length === 0) gate.epicIds.push(event.epic_id);
+  }
+}

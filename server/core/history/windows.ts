@@ -1,0 +1,41 @@
+// The times in which a run was active, and how much of a period lies in them.
+
+import type { RunStory } from './stories.ts';
+
+export interface Window {
+  /** Unix milliseconds. */
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** The windows of these runs, in order and without overlap; `nowMs` ends what has not ended. */
+export function windowsOf(runs: Iterable<RunStory>, nowMs: number): readonly Window[] {
+  const all = [...runs]
+    .flatMap((run) => run.windows)
+    .map(({ startMs, endMs }) => ({ startMs, endMs: Math.max(startMs, endMs ?? nowMs) }))
+    .sort((a, b) => a.startMs - b.startMs);
+  const joined: { startMs: number; endMs: number }[] = [];
+  for (const window of all) {
+    const last = joined.at(-1);
+    if (last !== undefined && window.startMs <= last.endMs) {
+      last.endMs = Math.max(last.endMs, window.endMs);
+    } else {
+      joined.push({ ...window });
+    }
+  }
+  return joined;
+}
+
+/** Milliseconds of the period inside the windows. */
+export function clippedMs(
+  period: { readonly startMs: number; readonly endMs: number | null },
+  windows: readonly Window[],
+): number {
+  let sum = 0;
+  for (const { startMs, endMs } of windows) {
+    const from = Math.max(startMs, period.startMs);
+    const to = Math.min(endMs, period.endMs ?? endMs);
+    sum += Math.max(0, to - from);
+  }
+  return sum;
+}

@@ -1,0 +1,63 @@
+// `drover report` of a real run: what landed, what failed, and nothing from before the run.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Report } from '../../server/core/history/report.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+/** The task that finds its blocker's work fails once. */
+const agent = `
+cat > /dev/null
+if [ "$attempt" = 1 ] && ls work-*.txt > /dev/null 2>&1; then echo "no luck" >&2; exit 1; fi
+echo "work of $id" > "work-$id.txt"
+`;
+
+suite('drover report', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('tells what a run did, as Markdown, HTML and JSON', async () => {
+    const here = project({ agent });
+    await here.expect(0, ['init']);
+    const epic = await here.json<{ id: string }>(['epic', 'add', 'An <epic> | with *marks*']);
+    const base = await here.add('The base', '-e', epic.id);
+    const second = await here.add('The second', '-e', epic.id, '--blocked-by', base);
+    await here.expect(0, ['run', '-e', epic.id, '--gate', 'true']);
+    const { run } = await here.status();
+
+    const report = await here.json<Report>(['report', run?.id ?? '']);
+    assert.deepEqual(
+      report.landed.map((task) => task.id),
+      [base, second],
+    );
+    assert.equal(report.state, 'finished');
+    assert.deepEqual(
+      report.critical_path.map((step) => step.task_id),
+      [base, second],
+    );
+    for (const wait of report.waits) assert.ok(wait.ms <= report.duration_ms, JSON.stringify(wait));
+    assert.ok(report.gate.passed >= 2, JSON.stringify(report.gate));
+    assert.equal(report.cost.by_model[0]?.attempts, 3);
+    assert.deepEqual(
+      report.retries.map((retry) => [retry.task_id, retry.attempt, retry.cause]),
+      [[second, 1, 'agent_failed']],
+    );
+
+    const ofEpic = await here.json<Report>(['report', epic.id]);
+    assert.deepEqual(ofEpic.landed, report.landed);
+    assert.equal(ofEpic.duration_ms, report.duration_ms);
+
+    const markdown = await here.expect(0, ['report', epic.id]);
+    assert.match(markdown, /^# Epic An \\<epic\\> \\\| with \\\*marks\\\*/);
+    assert.match(markdown, /## Critical path/);
+    await here.expect(0, ['report', epic.id, '--html', '-o', 'report.html']);
+    const html = readFileSync(join(here.root, 'report.html'), 'utf8');
+    assert.match(html, /<h1>Epic An &lt;epic&gt;/);
+    assert.doesNotMatch(html, /<script/);
+
+    const unknown = await here.drover(['report', 'run-nothere']);
+    assert.equal(unknown.code, 3);
+    assert.match(unknown.stderr, /No run and no epic "run-nothere"/);
+  });
+});
