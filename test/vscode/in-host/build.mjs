@@ -6,11 +6,12 @@ import { join, resolve } from 'node:path';
 
 const here = import.meta.dirname;
 const root = resolve(here, '../../..');
-export const testsFolder = join(root, 'out', 'test', 'in-host');
+/** Of this process alone: others may be building theirs. */
+const testsFolder = join(root, 'out', 'test', `in-host-${process.pid}`);
 export const testsEntry = join(testsFolder, 'index.js');
 
 export async function buildTests() {
-  rmSync(testsFolder, { recursive: true, force: true });
+  process.once('exit', () => rmSync(testsFolder, { recursive: true, force: true }));
   mkdirSync(testsFolder, { recursive: true });
   const files = readdirSync(here).filter((name) => /^index\.ts$|\.test\.ts$/.test(name));
   await build({

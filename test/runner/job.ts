@@ -1,0 +1,56 @@
+// What the runner runs: jobs, each a process of its own, and what came of each.
+
+/** `computes`: keeps a core busy, weight 2. `waits`: mostly waits for processes, timers or the network, weight 1. */
+export type Kind = 'computes' | 'waits';
+
+export const weights: Readonly<Record<Kind, number>> = { computes: 2, waits: 1 };
+
+/** How a job tells what passed: mocha's reporter, its own last line of numbers, or its exit code alone. */
+export type Counting = 'mocha' | 'last-line' | 'exit-code';
+
+export interface Job {
+  /** Unique; a path of a test file where the job is one. */
+  readonly name: string;
+  readonly suite: string;
+  readonly kind: Kind;
+  /** Names of jobs that have to pass before this one starts. */
+  readonly after: readonly string[];
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly counting: Counting;
+  /** The job's processes are killed after this time. */
+  readonly limitMs: number;
+  /** True: a failure is looked at a second time, alone. See `retries.ts`. */
+  readonly isRetried: boolean;
+}
+
+export interface Failure {
+  readonly title: string;
+  /** What the test said, cut to a readable length. */
+  readonly why: string;
+}
+
+export interface FileTimes {
+  readonly file: string;
+  readonly durationMs: number;
+  readonly cpuMs: number;
+}
+
+export interface Outcome {
+  readonly job: string;
+  readonly suite: string;
+  readonly passed: number;
+  readonly failures: readonly Failure[];
+  readonly durationMs: number;
+  /** Of the processes that the job has waited for; a backend that outlives its starter is not in it. */
+  readonly cpuMs: number;
+  /** Of a job with several files: each file's own share. */
+  readonly files: readonly FileTimes[];
+  /** A job that it needs has failed: it did not run. */
+  readonly isBlocked: boolean;
+  /** All that the job wrote. */
+  readonly output: string;
+}
+
+export const isGreen = (outcome: Outcome): boolean => outcome.failures.length === 0;

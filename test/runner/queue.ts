@@ -1,0 +1,95 @@
+// The order in which jobs run: the longest way to the end first, as many side by side as the machine carries.
+
+import { type Job, weights } from './job.ts';
+
+export interface Blocked {
+  readonly job: Job;
+  /** The job that did not pass. */
+  readonly by: string;
+}
+
+/** Jobs in, jobs out: the caller starts what `next` gives and tells `finished`. No clock, no processes. */
+export class JobQueue {
+  readonly #capacity: number;
+  readonly #waiting: Job[];
+  readonly #running = new Map<string, Job>();
+  readonly #passed = new Set<string>();
+
+  /** `expectedMs`: how long a job takes, from kept times. `capacity`: weights that may run side by side. */
+  constructor(jobs: readonly Job[], expectedMs: (job: Job) => number, capacity: number) {
+    this.#capacity = capacity;
+    const lengths = lengthsToTheEnd(jobs, expectedMs);
+    this.#waiting = [...jobs].sort(
+      (a, b) => (lengths.get(b.name) ?? 0) - (lengths.get(a.name) ?? 0),
+    );
+  }
+
+  get running(): readonly Job[] {
+    return [...this.#running.values()];
+  }
+
+  get waiting(): readonly Job[] {
+    return this.#waiting;
+  }
+
+  /**
+   * Jobs to start now. A job that does not fit is passed over only while one at least as heavy is running: otherwise light
+   * ones would keep a heavy one waiting until all of them have ended.
+   */
+  next(): readonly Job[] {
+    const started: Job[] = [];
+    const isReady = (job: Job): boolean => job.after.every((name) => this.#passed.has(name));
+    for (const job of this.#waiting.filter(isReady)) {
+      if (this.#fits(job)) {
+        this.#running.set(job.name, job);
+        this.#waiting.splice(this.#waiting.indexOf(job), 1);
+        started.push(job);
+      } else if (!this.running.some((other) => weights[other.kind] >= weights[job.kind])) break;
+    }
+    return started;
+  }
+
+  /** Gives the jobs that can never run because of it; they have left the queue. */
+  finished(name: string, isPassed: boolean): readonly Blocked[] {
+    this.#running.delete(name);
+    if (isPassed) {
+      this.#passed.add(name);
+      return [];
+    }
+    const blocked: Blocked[] = [];
+    const lost = [name];
+    for (let by = lost.shift(); by !== undefined; by = lost.shift()) {
+      for (const job of this.#waiting.filter(({ after }) => after.includes(by as string))) {
+        this.#waiting.splice(this.#waiting.indexOf(job), 1);
+        blocked.push({ job, by });
+        lost.push(job.name);
+      }
+    }
+    return blocked;
+  }
+
+  #fits(job: Job): boolean {
+    const taken = this.running.reduce((sum, { kind }) => sum + weights[kind], 0);
+    // What is heavier than the machine still has to run: alone.
+    return taken === 0 || taken + weights[job.kind] <= this.#capacity;
+  }
+}
+
+/** Of each job: its own time and that of the longest row of jobs that wait for it. */
+function lengthsToTheEnd(
+  jobs: readonly Job[],
+  expectedMs: (job: Job) => number,
+): ReadonlyMap<string, number> {
+  const lengths = new Map<string, number>();
+  const lengthOf = (job: Job): number => {
+    const known = lengths.get(job.name);
+    if (known !== undefined) return known;
+    lengths.set(job.name, 0); // a circle ends here
+    const later = jobs.filter(({ after }) => after.includes(job.name)).map(lengthOf);
+    const length = expectedMs(job) + Math.max(0, ...later);
+    lengths.set(job.name, length);
+    return length;
+  };
+  for (const job of jobs) lengthOf(job);
+  return lengths;
+}

@@ -1,0 +1,29 @@
+// Which failures are looked at a second time. A test that drives real processes, browsers or VS Code can fail because of
+// what runs beside it; the second time nothing else runs. What passes then is reported as flaky.
+
+import { isGreen, type Job, type Outcome } from './job.ts';
+
+/** More failures than this have one cause in common, and it is not the load. */
+export const retriesMax = 8;
+
+/** The jobs that would be run once more, alone. Are they more than `retriesMax`, then none is. */
+export function retriesFor(jobs: readonly Job[], outcomes: readonly Outcome[]): readonly Job[] {
+  const failed = outcomes.filter((outcome) => !isGreen(outcome) && !outcome.isBlocked);
+  return jobs.filter((job) => job.isRetried && failed.some((outcome) => outcome.job === job.name));
+}
+
+export interface Judged {
+  /** One for each job: the last one. */
+  readonly outcomes: readonly Outcome[];
+  /** First failures of jobs that passed the second time. */
+  readonly flaky: readonly Outcome[];
+}
+
+export function judge(first: readonly Outcome[], second: readonly Outcome[]): Judged {
+  const later = new Map(second.map((outcome) => [outcome.job, outcome]));
+  const flaky = first.filter((outcome) => {
+    const again = later.get(outcome.job);
+    return !isGreen(outcome) && again !== undefined && isGreen(again);
+  });
+  return { outcomes: first.map((outcome) => later.get(outcome.job) ?? outcome), flaky };
+}

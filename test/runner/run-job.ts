@@ -1,0 +1,145 @@
+// Runs one job: a process group with a temporary folder of its own, a time limit, and nothing left when it has ended.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import { killAll, processesOf } from '../e2e/support/processes.ts';
+import type { Job, Outcome } from './job.ts';
+import { type Ending, outcomeOf } from './outcome.ts';
+
+export const root = resolve(import.meta.dirname, '..', '..');
+
+const outputCharsMax = 4 * 1024 * 1024;
+/** Between the request to end and the kill. */
+const leaveMaxMs = 5_000;
+
+/** What is still in the pipes when the job has ended is read within this time. */
+const pipesMaxMs = 2_000;
+
+/** The shell adds the CPU time of the processes that it and they have waited for: file descriptor 3. */
+const timed = '"$@" 3>&-; code=$?; times >&3; exit $code';
+
+export interface RunningJob {
+  readonly job: Job;
+  readonly beganMs: number;
+  readonly outcome: Promise<Outcome>;
+  /** Ends all of its processes. */
+  readonly end: () => Promise<void>;
+}
+
+/** `folder`: of the runner, short, since sockets live below it; the job gets one in it. */
+export function startJob(job: Job, folder: string): RunningJob {
+  const beganMs = performance.now();
+  mkdirSync(folder);
+  // Programs that do not run as root, as PostgreSQL, have to get through.
+  chmodSync(folder, 0o755);
+  const report = join(folder, 'report.json');
+  const args = job.args.map((arg) => arg.replace('{report}', report));
+  const child = spawn('/bin/sh', ['-c', timed, 'sh', job.program, ...args], {
+    cwd: root,
+    env: environmentFor(job, folder),
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let isLate = false;
+  const end = (): Promise<void> => endAll(child, folder);
+  const timer = setTimeout(() => {
+    isLate = true;
+    void end();
+  }, job.limitMs);
+  const ended = collect(child).then(({ output, code, cpuMs }): Ending => {
+    clearTimeout(timer);
+    const durationMs = performance.now() - beganMs;
+    const told = existsSync(report) ? readFileSync(report, 'utf8') : null;
+    return { code, output, report: told, durationMs, cpuMs, isLate };
+  });
+  const outcome = ended.then(async (ending) => {
+    await endAll(child, folder);
+    removeFolder(folder);
+    return outcomeOf(job, ending);
+  });
+  return { job, beganMs, outcome, end };
+}
+
+function environmentFor(job: Job, folder: string): NodeJS.ProcessEnv {
+  const { PATH = '', ...others } = process.env;
+  return {
+    ...others,
+    PATH: [join(root, 'node_modules', '.bin'), PATH].join(delimiter),
+    TMPDIR: folder,
+    DROVER_TEST_TMP: folder,
+    ...job.env,
+  };
+}
+
+interface Collected {
+  readonly output: string;
+  readonly code: number | null;
+  readonly cpuMs: number;
+}
+
+function collect(child: ChildProcess): Promise<Collected> {
+  let output = '';
+  let times = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-outputCharsMax);
+    });
+  }
+  (child.stdio[3] as NodeJS.ReadableStream | null)
+    ?.setEncoding('utf8')
+    .on('data', (text) => (times += String(text)));
+  return new Promise((done) => {
+    const finish = (code: number | null): void => done({ output, code, cpuMs: cpuMsOf(times) });
+    child.on('error', (error) => {
+      output += String(error);
+      finish(127);
+    });
+    child.on('close', finish);
+    // A process that outlives the job may hold the pipes open.
+    child.on('exit', (code) => setTimeout(finish, pipesMaxMs, code).unref());
+  });
+}
+
+/** Two lines of `times`, the shell's own and its children's: `0m1.234s 0m0.120s`. */
+function cpuMsOf(times: string): number {
+  return [...times.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
+    (sum, [, minutes, seconds]) => sum + (Number(minutes) * 60 + Number(seconds)) * 1_000,
+    0,
+  );
+}
+
+/** The group, asked first; and whatever else has the job's folder in its words, environment or working directory. */
+async function endAll(child: ChildProcess, folder: string): Promise<void> {
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  if (!isOver()) {
+    signalGroup(child, 'SIGTERM');
+    const endMs = performance.now() + leaveMaxMs;
+    while (!isOver() && performance.now() < endMs) await pause();
+  }
+  signalGroup(child, 'SIGKILL');
+  for (let rounds = 0; rounds < 20; rounds += 1) {
+    const left = processesOf(folder);
+    if (left.length === 0) return;
+    killAll(left);
+    await pause();
+  }
+}
+
+function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, name);
+  } catch {
+    // All of it has ended.
+  }
+}
+
+const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 50));
+
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  } catch {
+    // Files that cannot be removed are no failure of the test; the runner's folder is removed at its end.
+  }
+}

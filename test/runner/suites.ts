@@ -1,0 +1,210 @@
+// The suites and their jobs: what each needs first, what it costs, and how long it may take.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Job, Kind } from './job.ts';
+import { root } from './run-job.ts';
+
+const bin = (name: string): string => join(root, 'node_modules', '.bin', name);
+const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
+const dist = join(root, 'dist');
+const minuteMs = 60_000;
+
+interface Suite {
+  readonly name: string;
+  /** Folders and files of tests. */
+  readonly specs: readonly string[];
+  readonly kind: Kind;
+  readonly after: readonly string[];
+  /** Of one test, where it does not say otherwise. */
+  readonly testMs: number;
+  readonly limitMs: number;
+  /** All files in one process: many that take a moment each. */
+  readonly isOneJob?: true;
+  readonly isRetried: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const vsixFile = (): string => {
+  const text = readFileSync(join(root, 'package.json'), 'utf8');
+  const { version } = JSON.parse(text) as { version: string };
+  return join(root, 'out/vsix', `drover-${process.platform}-${process.arch}-${version}.vsix`);
+};
+
+const withAgents = ['build', 'agents-under-test'];
+const realProcesses = { kind: 'waits', after: ['build'], isRetried: true } as const;
+
+function suites(): readonly Suite[] {
+  const vscode = {
+    after: ['build', 'package', 'vscode-host'],
+    env: { DROVER_TEST_VSIX: vsixFile() },
+  };
+  return [
+    {
+      name: 'unit',
+      specs: ['test/unit', 'test/architecture.test.ts'],
+      kind: 'computes',
+      after: ['build'],
+      testMs: 30_000,
+      limitMs: 6 * minuteMs,
+      isOneJob: true,
+      isRetried: false,
+    },
+    {
+      name: 'store',
+      specs: ['test/store-sqlite'],
+      kind: 'waits',
+      after: ['build'],
+      testMs: 60_000,
+      limitMs: 6 * minuteMs,
+      isOneJob: true,
+      isRetried: false,
+    },
+    {
+      name: 'simulation',
+      specs: ['test/simulation'],
+      kind: 'computes',
+      after: [],
+      testMs: 40 * minuteMs,
+      limitMs: 45 * minuteMs,
+      isRetried: false,
+    },
+    { ...realProcesses, name: 'store-postgres', specs: ['test/store-postgres'], ...medium },
+    { ...realProcesses, name: 'durable', specs: ['test/durable'], ...medium },
+    { ...realProcesses, name: 'git', specs: ['test/git'], ...medium },
+    { ...realProcesses, name: 'agents', specs: ['test/agents'], ...medium, after: withAgents },
+    { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long, kind: 'computes' },
+    { ...realProcesses, name: 'fleet', specs: ['test/fleet'], ...long },
+    {
+      ...realProcesses,
+      name: 'webview',
+      specs: ['test/webview'],
+      ...medium,
+      after: ['vscode-host'],
+    },
+    {
+      ...realProcesses,
+      name: 'vscode',
+      specs: ['test/vscode/stories'],
+      ...long,
+      testMs: 5 * minuteMs,
+      kind: 'computes',
+      ...vscode,
+    },
+  ];
+}
+
+const medium = { testMs: 6 * minuteMs, limitMs: 12 * minuteMs };
+const long = { testMs: 15 * minuteMs, limitMs: 20 * minuteMs };
+
+/** Files that drive the real agents: they are installed before. */
+const needsAgents =
+  /\/(agents|budget|claude|fallback|mcp-acp|mcp-claude|planning-claude|quota|spec)\.test\.ts$/;
+
+export function allJobs(): readonly Job[] {
+  const jobs = [...steps(), ...suites().flatMap(jobsOf), ...inHostJobs()];
+  const names = new Set(jobs.map(({ name }) => name));
+  if (names.size !== jobs.length) throw new Error('two jobs have one name');
+  return jobs;
+}
+
+export function suiteNames(jobs: readonly Job[]): readonly string[] {
+  return [...new Set(jobs.map(({ suite }) => suite))];
+}
+
+/** The jobs of these suites, and what they need first. */
+export function selectJobs(jobs: readonly Job[], wanted: readonly string[]): readonly Job[] {
+  if (wanted.length === 0) return jobs;
+  const isWanted = (job: Job): boolean => wanted.includes(job.suite) || wanted.includes(job.name);
+  const names = new Set(jobs.filter(isWanted).map(({ name }) => name));
+  for (const name of names) {
+    const found = jobs.find((job) => job.name === name);
+    for (const before of found?.after ?? []) names.add(before);
+  }
+  return jobs.filter(({ name }) => names.has(name));
+}
+
+function step(name: string, program: string, args: readonly string[], kind: Kind): Job {
+  return {
+    name,
+    suite: name,
+    kind,
+    after: [],
+    program,
+    args,
+    env: {},
+    counting: 'exit-code',
+    limitMs: 8 * minuteMs,
+    isRetried: false,
+  };
+}
+
+function steps(): readonly Job[] {
+  const node = process.execPath;
+  const installs = [
+    step('vscode-host', node, ['test/vscode/host/install.mjs'], 'waits'),
+    step('agents-under-test', node, ['test/agents-under-test/install.mjs'], 'waits'),
+  ];
+  return [
+    step('build', node, ['esbuild.config.mjs'], 'computes'),
+    ...installs.map((job) => ({ ...job, limitMs: 20 * minuteMs })),
+    step('types', bin('tsc'), ['-b'], 'computes'),
+    step('lint', bin('oxlint'), ['--type-aware', '--deny-warnings', '.'], 'computes'),
+    step('format', bin('oxfmt'), ['--check', '.'], 'computes'),
+    step('package', node, ['extension/package.mjs'], 'computes'),
+  ];
+}
+
+function jobsOf(suite: Suite): readonly Job[] {
+  const files = suite.specs.flatMap(testFiles);
+  if (suite.isOneJob === true) return [mochaJob(suite, suite.name, files)];
+  return files.map((file) => mochaJob(suite, file, [file]));
+}
+
+function mochaJob(suite: Suite, name: string, files: readonly string[]): Job {
+  const { kind, limitMs, isRetried, testMs } = suite;
+  const isOfAgents = needsAgents.test(name) && !suite.after.includes('agents-under-test');
+  const reporter = join(root, 'test', 'runner', 'reporter.mjs');
+  const options = ['--reporter', reporter, '--reporter-option', 'output={report}'];
+  return {
+    name,
+    suite: suite.name,
+    kind,
+    after: isOfAgents ? [...suite.after, 'agents-under-test'] : suite.after,
+    program: process.execPath,
+    args: [mocha, '--ui', 'tdd', ...options, '--timeout', String(testMs), '--exit', ...files],
+    env: { DROVER_E2E_DIST: dist, DROVER_TEST_DIST: dist, ...suite.env },
+    counting: 'mocha',
+    limitMs,
+    isRetried,
+  };
+}
+
+/** Each plan in the extension host is a workbench of its own; the program knows their names. */
+function inHostJobs(): readonly Job[] {
+  const script = 'test/vscode/in-host/run.mjs';
+  const text = readFileSync(join(root, script), 'utf8');
+  const table = /^const plans = \{$(.*?)^\};$/ms.exec(text)?.[1] ?? '';
+  const plans = [...table.matchAll(/^ {2}'?([\w-]+)'?: \{/gm)].map(([, name]) => name as string);
+  if (plans.length === 0) throw new Error(`${script} has no plans`);
+  return plans.map((plan) => ({
+    name: `in-host ${plan}`,
+    suite: 'in-host',
+    kind: 'computes',
+    after: ['build', 'package', 'vscode-host'],
+    program: process.execPath,
+    args: [script, '--vsix', vsixFile(), plan],
+    env: {},
+    counting: 'last-line',
+    limitMs: 12 * minuteMs,
+    isRetried: true,
+  }));
+}
+
+function testFiles(spec: string): readonly string[] {
+  if (spec.endsWith('.ts')) return [spec];
+  return readdirSync(join(root, spec), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(spec, name))
+    .sort();
+}

@@ -1,0 +1,61 @@
+// Times that are kept: `times.json` orders the queue, and the last run's table can be printed again.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isGreen, type Job, type Outcome } from './job.ts';
+import { root } from './run-job.ts';
+
+/** Of a job: seconds from start to end, and seconds of CPU. */
+type KeptTimes = Readonly<Record<string, readonly [seconds: number, cpuSeconds: number]>>;
+
+const keptFile = join(import.meta.dirname, 'times.json');
+const lastRunFile = join(root, 'out', 'test', 'last-run.json');
+/** Of a job that no run has timed yet. */
+const unknownMs = 20_000;
+
+export function keptTimes(): (job: Job) => number {
+  const kept = JSON.parse(readFileSync(keptFile, 'utf8')) as KeptTimes;
+  return ({ name }) => {
+    const times = kept[name];
+    return times === undefined ? unknownMs : times[0] * 1_000;
+  };
+}
+
+/** Only of what passed; a job that is no more is dropped. */
+export function keepTimes(jobs: readonly Job[], outcomes: readonly Outcome[]): void {
+  const kept = JSON.parse(readFileSync(keptFile, 'utf8')) as KeptTimes;
+  const timed = new Map<string, readonly [number, number]>(Object.entries(kept));
+  const seconds = (ms: number): number => Number((ms / 1_000).toFixed(1));
+  for (const { job, durationMs, cpuMs } of outcomes.filter(isGreen)) {
+    timed.set(job, [seconds(durationMs), seconds(cpuMs)]);
+  }
+  const lines = jobs
+    .map(({ name }) => name)
+    .sort()
+    .flatMap((name) => {
+      const times = timed.get(name);
+      return times === undefined ? [] : [`  ${JSON.stringify(name)}: [${times.join(', ')}]`];
+    });
+  writeFileSync(keptFile, `{\n${lines.join(',\n')}\n}\n`);
+}
+
+export interface LastRun {
+  readonly outcomes: readonly Outcome[];
+  readonly durationMs: number;
+  readonly machineCpuMs: number;
+}
+
+export function storeRun(run: LastRun): void {
+  mkdirSync(dirname(lastRunFile), { recursive: true });
+  const outcomes = run.outcomes.map((outcome) => ({ ...outcome, output: '' }));
+  writeFileSync(lastRunFile, JSON.stringify({ ...run, outcomes }));
+}
+
+/** Null: none was stored. */
+export function readLastRun(): LastRun | null {
+  try {
+    return JSON.parse(readFileSync(lastRunFile, 'utf8')) as LastRun;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,56 @@
+// A job of the test runner with real processes: it ends in time, and takes with it what it has started.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../../e2e/support/eventually.ts';
+import { processesOf } from '../../e2e/support/processes.ts';
+import { startJob } from '../../runner/run-job.ts';
+import { jobNamed } from './jobs.ts';
+
+suite('process of a test job', () => {
+  const base = mkdtempSync(join(tmpdir(), 'drover-runner-'));
+  suiteTeardown(() => rmSync(base, { recursive: true, force: true }));
+  let count = 0;
+  const shell = (script: string, more: Parameters<typeof jobNamed>[1] = {}) => {
+    count += 1;
+    const folder = join(base, String(count));
+    const job = jobNamed('a', { program: '/bin/sh', args: ['-c', script], ...more });
+    return { folder, running: startJob(job, folder) };
+  };
+
+  test('has a temporary folder of its own, which is gone afterwards', async () => {
+    const { folder, running } = shell('echo "$TMPDIR"; touch "$TMPDIR/x"; echo no >&2; exit 3');
+    const outcome = await running.outcome;
+    assert.equal(outcome.output, `${folder}\nno\n`);
+    assert.equal(outcome.failures[0]?.title, 'ended with exit code 3');
+    assert.ok(!existsSync(folder));
+  });
+
+  test('tells the CPU time of what it has waited for', async () => {
+    const busy = `'${process.execPath}' -e 'while (process.cpuUsage().user < 150_000);'`;
+    const { running } = shell(busy);
+    const { cpuMs, failures } = await running.outcome;
+    assert.deepEqual(failures, []);
+    assert.ok(cpuMs >= 140, String(cpuMs));
+  });
+
+  test('is ended at its limit, also what has left its process group and asks not to be ended', async () => {
+    const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo up > "$TMPDIR/up"; sleep 100' & sleep 100`;
+    const { folder, running } = shell(script, { limitMs: 500 });
+    const outcome = await running.outcome;
+    assert.match(outcome.failures[0]?.title ?? '', /^was ended after/);
+    assert.deepEqual(processesOf(folder), []);
+  });
+
+  test('is ended on request', async () => {
+    const { folder, running } = shell('echo up > "$TMPDIR/up"; sleep 100');
+    await eventually('it is up', () => existsSync(join(folder, 'up')));
+    assert.equal(readFileSync(join(folder, 'up'), 'utf8'), 'up\n');
+    await running.end();
+    const { failures } = await running.outcome;
+    assert.equal(failures.length, 1);
+    assert.deepEqual(processesOf(folder), []);
+  });
+});
