@@ -3,13 +3,14 @@
 import { stat, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ok } from '../core/failure.ts';
-import { gitEnvironment, settings, type Variables } from './environment.ts';
+import { gitEnvironment, settings, shortened, type Variables } from './environment.ts';
 import { refuse } from './failures.ts';
 import { findRepository, readFacts } from './facts.ts';
 import { missingIdentity } from './identity.ts';
 import { openGitProcesses, type RunElsewhere } from './process.ts';
 import type { GitAdapter, GitResult } from './port.ts';
 import { type LocalRepository, openRepository } from './repository.ts';
+import { programOnPath } from './program-path.ts';
 import { KeyedMutex } from './turns.ts';
 import { readVersion } from './version.ts';
 
@@ -55,8 +56,9 @@ const defaults = {
 export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapter {
   const inherited = options.environment ?? process.env;
   const processes = openGitProcesses({
-    binary: options.binary ?? 'git',
-    environment: gitEnvironment(inherited),
+    binary: options.binary ?? programOnPath('git', inherited),
+    environment: gitEnvironment(shortened(inherited)),
+    networkEnvironment: gitEnvironment(inherited),
     concurrency: options.concurrency ?? defaults.concurrency,
     maxOutputBytes: options.maxOutputBytes ?? defaults.maxOutputBytes,
     timeoutMs: options.timeoutMs ?? defaults.timeoutMs,

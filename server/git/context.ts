@@ -10,16 +10,20 @@ import type { PackedRefs } from './packed-refs.ts';
 import type { GitCommand, GitOutput, GitProcesses } from './process.ts';
 import type { Signature } from './port.ts';
 import type { SlotMemory } from './slot-memory.ts';
+import { toldPlace } from './told-place.ts';
 import type { Trash } from './trash.ts';
+import type { TrustedConfig } from './trusted-config.ts';
 
 export interface RunOptions {
-  /** Folder of a worktree; without it the command runs in the root. Git looks for a repository there and nowhere above. */
+  /** Folder of a worktree in git's books; without it the command runs in the root. Git is told its repository. */
   readonly at?: string;
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
   readonly truncate?: boolean;
   readonly signal?: AbortSignal;
   readonly userHooks?: boolean;
+  /** It speaks with another machine, so it may need what the user's credential programs need. */
+  readonly network?: boolean;
   /** False: a lock held by somebody else is reported at once. */
   readonly waitForLocks?: boolean;
   readonly timeoutMs?: number;
@@ -56,6 +60,9 @@ export interface RepositoryContext {
 export interface RunnerParts {
   readonly processes: GitProcesses;
   readonly root: string;
+  readonly commonDir: string;
+  /** Keeps git to the programs of the configuration as it was when the repository was opened. */
+  readonly trusted: TrustedConfig;
   readonly lockPatienceMs: number;
   readonly onStart: () => void;
 }
@@ -66,7 +73,10 @@ const longestPauseMs = 400;
 /** Runs git in a repository and waits, within bounds, for locks that somebody else holds. */
 export function repositoryRunner(parts: RunnerParts): RepositoryContext['git'] {
   return async (args, options = {}) => {
-    const command = commandFor(parts.root, args, options);
+    const place = toldPlace(parts, options.at);
+    if (place === null) return notInOurBooks(options.at ?? '');
+    const overrules = await parts.trusted.overrules(place.gitDir);
+    const command = commandFor(parts.root, [...overrules, ...args], options, place.variables);
     let waitedMs = 0;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       parts.onStart();
@@ -84,16 +94,27 @@ export function repositoryRunner(parts: RunnerParts): RepositoryContext['git'] {
   };
 }
 
-function commandFor(root: string, args: readonly string[], options: RunOptions): GitCommand {
+function notInOurBooks(at: string): GitOutput {
+  const stderr = `fatal: ${at} is in no book of this repository's worktrees`;
+  return { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
+}
+
+function commandFor(
+  root: string,
+  args: readonly string[],
+  options: RunOptions,
+  told: Readonly<Record<string, string>>,
+): GitCommand {
   const cwd = options.at ?? root;
-  // A worktree whose `.git` file was deleted must not be taken for a part of a repository that lies around it.
+  // A checkout whose `.git` was deleted must not be taken for a part of a repository that lies around it.
   const ceiling = options.at ? { GIT_CEILING_DIRECTORIES: dirname(options.at) } : {};
   return {
     args,
     cwd,
     // Merges and refs: one at a time for the whole repository, and everybody waits for what they bring.
     urgent: options.at === undefined,
-    env: { ...ceiling, ...options.env },
+    env: { ...ceiling, ...told, ...options.env },
+    ...(options.network === undefined ? {} : { network: options.network }),
     ...(options.input === undefined ? {} : { input: options.input }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.userHooks === undefined ? {} : { userHooks: options.userHooks }),

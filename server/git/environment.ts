@@ -1,5 +1,7 @@
 // The environment and the settings under which every git process of ours runs.
 
+import { absoluteEntries } from './program-path.ts';
+
 /** Variables of git that say where programs, keys and configuration files are, and who the user is. All others redirect. */
 const keptGitVariables: ReadonlySet<string> = new Set([
   'GIT_EXEC_PATH',
@@ -19,6 +21,23 @@ const keptGitVariables: ReadonlySet<string> = new Set([
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+/** What git and the programs of a trusted configuration (filters, signing) need; a star stands for any rest. */
+const shortList: readonly string[] =
+  `PATH HOME USER LOGNAME SHELL LANG LC_* TZ TERM TMPDIR TEMP TMP XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME
+  XDG_RUNTIME_DIR GNUPGHOME GPG_TTY GIT_* LD_LIBRARY_PATH DYLD_LIBRARY_PATH ELECTRON_RUN_AS_NODE SYSTEMROOT SYSTEMDRIVE
+  COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES`.split(/\s+/);
+
+/** The part of an environment in which no secret of the user's is expected. Names of Windows differ in case. */
+export function shortened(source: Variables): Variables {
+  const isKept = (name: string): boolean =>
+    shortList.some((kept) =>
+      kept.endsWith('*')
+        ? name.toUpperCase().startsWith(kept.slice(0, -1))
+        : name.toUpperCase() === kept,
+    );
+  return Object.fromEntries(Object.entries(source).filter(([name]) => isKept(name)));
+}
+
 /**
  * Copies an environment without what would point git at another repository, index or object store (a backend that was
  * started from a hook inherits such variables), and fixes the language, since answers of git are read.
@@ -29,7 +48,7 @@ export function gitEnvironment(source: Variables): Record<string, string> {
     if (value === undefined) continue;
     if (name.toUpperCase().startsWith('GIT_') && !keptGitVariables.has(name.toUpperCase()))
       continue;
-    environment[name] = value;
+    environment[name] = name.toUpperCase() === 'PATH' ? absoluteEntries(value) : value;
   }
   environment['LC_ALL'] = 'C';
   environment['LANGUAGE'] = '';
@@ -71,6 +90,8 @@ export function networkVariables(
 export const ownSettings: readonly string[] = settings({
   'gc.auto': '0',
   'maintenance.auto': 'false',
+  // Names a command as if it were an address; git itself allows it to nobody unless the configuration says so.
+  'protocol.ext.allow': 'never',
   'core.quotePath': 'false',
   'core.fsmonitor': 'false',
   'core.safecrlf': 'false',

@@ -82,6 +82,16 @@ async function mainRoot(
   return top.code === 0 && shownTop !== '' ? resolve(shownTop) : dirname(commonDir);
 }
 
+/** What git's configuration says now, seen from one git folder; null where it can't be read. */
+export async function readConfiguration(
+  run: Run,
+  cwd: string,
+  gitDir: string,
+): Promise<ReadonlyMap<string, string> | null> {
+  const output = await run({ args: ['config', '-z', '--list'], cwd, env: { GIT_DIR: gitDir } });
+  return output.code === 0 ? parseConfig(output.stdout) : null;
+}
+
 /** Reads `git config -z --list`: `key\nvalue\0`. */
 export function parseConfig(output: Buffer): Map<string, string> {
   const config = new Map<string, string>();

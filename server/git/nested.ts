@@ -1,9 +1,11 @@
 // Repositories that an agent has made inside its worktree: their commits are fetched before their `.git` goes.
 
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
+import { copyOfHistory } from './nested-copy.ts';
 import { shown, type PathBytes } from './paths.ts';
 import type { GitResult } from './port.ts';
 import { factsOf } from './small-files.ts';
@@ -20,29 +22,30 @@ export async function keepNestedHistory(
   const facts = factsOf(join(folder, '.git'));
   if (facts === null) return ok(undefined);
   if (facts.isFile()) return keepNestedWorktree(context, folder);
-  const inside = { at: folder };
-  const listed = await context.git(['for-each-ref', '--count=1', '--format=%(objectname)'], inside);
-  const head = await context.git(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], inside);
-  const headSha = head.stdout.toString('utf8').trim();
-  // Broken or empty: there is no history to keep, and the files themselves are kept as files.
-  if (listed.code !== 0 || (listed.stdout.length === 0 && headSha === '')) return ok(undefined);
+  const copy = await copyOfHistory(context, folder);
+  if (copy === null) return ok(undefined);
   const base = dirname(rescueRefFor(`${label}/nested`, '0'.repeat(40)));
-  const name = headSha.slice(0, 12) || 'refs';
-  const fetched = await context.exclusively(() =>
-    context.git([
-      'fetch',
-      '-q',
-      '--no-tags',
-      '--no-write-fetch-head',
-      '--no-auto-maintenance',
-      folder,
-      `+refs/*:${base}/${name}/*`,
-      ...(headSha === '' ? [] : [`+HEAD:${base}/${name}/HEAD`]),
-    ]),
-  );
-  return fetched.code === 0
-    ? ok(undefined)
-    : err(failureOf(fetched, `keep the commits of the repository in ${folder}`));
+  const name = copy.headSha?.slice(0, 12) ?? 'refs';
+  try {
+    const fetched = await context.exclusively(() =>
+      context.git([
+        'fetch',
+        '-q',
+        '--no-tags',
+        '--no-write-fetch-head',
+        '--no-auto-maintenance',
+        '--no-recurse-submodules',
+        copy.path,
+        `+refs/*:${base}/${name}/*`,
+        ...(copy.headSha === null ? [] : [`+HEAD:${base}/${name}/HEAD`]),
+      ]),
+    );
+    return fetched.code === 0
+      ? ok(undefined)
+      : err(failureOf(fetched, `keep the commits of the repository in ${folder}`));
+  } finally {
+    await rm(copy.path, { recursive: true, force: true });
+  }
 }
 
 /** A worktree inside a worktree: its commits are in our repository already; what only its HEAD and index hold is kept. */
@@ -56,6 +59,12 @@ async function keepNestedWorktree(
   return forgotten.ok ? ok(undefined) : forgotten;
 }
 
+/** Moves a file or folder out of a worktree, to a folder beside it that nothing of ours deletes. */
+export async function setAside(path: string, worktree: string): Promise<void> {
+  const folder = await mkdtemp(`${worktree}.kept-`);
+  await rename(path, join(folder, 'git'));
+}
+
 /** Turns nested repositories into plain folders, so that their files can be kept like any others. */
 export async function flattenNested(
   context: RepositoryContext,
@@ -66,8 +75,8 @@ export async function flattenNested(
   for (const path of nested) {
     const folder = join(root, shown(path));
     const kept = await keepNestedHistory(context, folder, label);
-    if (!kept.ok) return kept;
-    await context.trash.take(join(folder, '.git'), root);
+    if (kept.ok) await context.trash.take(join(folder, '.git'), root);
+    else await setAside(join(folder, '.git'), root);
   }
   return ok(undefined);
 }

@@ -1,10 +1,11 @@
 // Opens a worktree of Drover's for work: checks that it is one, and mends its tie to the repository when an agent broke it.
 
+import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { refuse } from './failures.ts';
-import { keepNestedHistory } from './nested.ts';
+import { keepNestedHistory, setAside } from './nested.ts';
 import type { GitResult } from './port.ts';
 import { factsOf } from './small-files.ts';
 import { canonicalPath, findWorktree, writePointer, type LinkedWorktree } from './worktree-link.ts';
@@ -44,9 +45,12 @@ export async function relink(
   // A file only leads somewhere else, for instance to where the repository was before it was moved.
   if (facts?.isDirectory()) {
     const kept = await keepNestedHistory(context, worktree.path, basename(worktree.path));
-    if (!kept.ok) return kept;
-    await context.trash.take(pointer, worktree.path);
+    // What can't be kept in a commit is kept as it is: a folder that an agent has broken costs no later task an attempt.
+    if (kept.ok) await context.trash.take(pointer, worktree.path);
+    else await setAside(pointer, worktree.path);
   }
+  // Never written through a link, and never into a pipe.
+  else if (facts !== null && !facts.isFile()) await rm(pointer, { force: true });
   await writePointer(worktree);
   return ok(worktree);
 }

@@ -19,6 +19,8 @@ export interface GitCommand {
   /** Lets the hooks and the signing of the user run. */
   readonly userHooks?: boolean;
   readonly timeoutMs?: number;
+  /** It gets the user's whole environment, as hooks of the user do: programs for keys and passwords are the user's own. */
+  readonly network?: boolean;
   /** What goes beyond the bound of the output is dropped (and the process ended) instead of being an error. */
   readonly truncate?: boolean;
 }
@@ -35,7 +37,9 @@ export type RunElsewhere = (
 
 export interface GitProcessOptions {
   readonly binary: string;
+  /** For what stays on this machine: a short one, of which no filter or driver learns a secret. */
   readonly environment: Readonly<Record<string, string>>;
+  readonly networkEnvironment?: Readonly<Record<string, string>>;
   readonly concurrency: number;
   readonly maxOutputBytes: number;
   readonly timeoutMs: number;
@@ -59,7 +63,9 @@ function requestOf(options: GitProcessOptions, command: GitCommand): GitRequest 
     binary: options.binary,
     args: [...ownSettings, ...(command.userHooks ? [] : withoutHooks), ...command.args],
     cwd: command.cwd,
-    environment: options.environment,
+    environment:
+      (command.network || command.userHooks ? options.networkEnvironment : null) ??
+      options.environment,
     addedEnvironment: command.env ?? noVariables,
     input: command.input ?? null,
     maxOutputBytes: options.maxOutputBytes,

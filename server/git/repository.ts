@@ -7,7 +7,7 @@ import { repositoryRunner, type RepositoryContext } from './context.ts';
 import { networkVariables, type Variables } from './environment.ts';
 import { noDurability, openDurability } from './durability.ts';
 import { failureOf } from './failures.ts';
-import { findRepository, readFacts, type RepositoryPlace } from './facts.ts';
+import { findRepository, readConfiguration, readFacts, type RepositoryPlace } from './facts.ts';
 import { follow } from './follow.ts';
 import { changedFiles, fileAt, revertOf } from './contents.ts';
 import { changedPaths, diff, subjects } from './history.ts';
@@ -26,6 +26,7 @@ import { SlotMemory } from './slot-memory.ts';
 import { prepareSlot } from './slots.ts';
 import { readStatus, worktreeStatus } from './status.ts';
 import { Trash } from './trash.ts';
+import { TrustedConfig } from './trusted-config.ts';
 import type { KeyedMutex } from './turns.ts';
 import { parseWorktreeList } from './worktree-list-format.ts';
 
@@ -61,6 +62,10 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
   const git = repositoryRunner({
     processes: parts.processes,
     root: place.root,
+    commonDir: place.commonDir,
+    trusted: new TrustedConfig(place.commonDir, place.config, (gitDir) =>
+      readConfiguration(parts.processes.run, place.root, gitDir),
+    ),
     lockPatienceMs: parts.lockPatienceMs,
     onStart: () => {
       processCount += 1;

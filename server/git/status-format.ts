@@ -31,6 +31,8 @@ export const statusArguments: readonly string[] = [
   '-z',
   '-uall',
   '--no-renames',
+  // Else git starts another git inside each, which obeys the configuration that it finds there.
+  '--ignore-submodules=dirty',
 ];
 
 export function parseStatus(output: Buffer): ParsedStatus {

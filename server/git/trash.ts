@@ -1,8 +1,9 @@
 // Folders that are done with: moved aside at once by a rename, deleted in the background, one after the other.
 
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { factsOf } from './small-files.ts';
 
 const trashName = '.drover-trash';
 
@@ -15,8 +16,7 @@ export class Trash {
    * deleted later. False when there was nothing to move.
    */
   async take(path: string, worktree: string): Promise<boolean> {
-    const folder = join(dirname(worktree), trashName);
-    await mkdir(folder, { recursive: true });
+    const folder = await this.#folderBeside(worktree);
     const grave = join(folder, `${basename(path)}-${randomUUID().slice(0, 8)}`);
     try {
       await rename(path, grave);
@@ -34,8 +34,10 @@ export class Trash {
     this.#swept.add(worktreesFolder);
     this.#work = this.#work.then(async () => {
       const folder = join(worktreesFolder, trashName);
+      // A link, or a folder with names that are not ours, is somebody else's and stays.
+      if (!isOwnFolder(folder)) return;
       const names = await readdir(folder).catch(() => []);
-      for (const name of names) await removeTree(join(folder, name));
+      for (const name of names.filter(isGrave)) await removeTree(join(folder, name));
     });
   }
 
@@ -44,9 +46,27 @@ export class Trash {
     return this.#work;
   }
 
+  /** What has the name of the trash but is no folder of ours is left alone, and another name taken. */
+  async #folderBeside(worktree: string): Promise<string> {
+    const usual = join(dirname(worktree), trashName);
+    await mkdir(usual, { recursive: true, mode: 0o700 }).catch(() => undefined);
+    if (isOwnFolder(usual)) return usual;
+    return mkdtemp(`${usual}-`);
+  }
+
   #deleteLater(grave: string): void {
     this.#work = this.#work.then(() => removeTree(grave));
   }
+}
+
+function isOwnFolder(path: string): boolean {
+  const facts = factsOf(path);
+  return facts?.isDirectory() === true && facts.uid === (process.getuid?.() ?? facts.uid);
+}
+
+/** Named by `take`. */
+function isGrave(name: string): boolean {
+  return /-[0-9a-f]{8}$/.test(name);
 }
 
 /** Deletes a tree, read-only folders too (package caches make such). What resists stays in the trash for the next sweep. */

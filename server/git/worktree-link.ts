@@ -41,19 +41,27 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
   const pointer = readPointer(join(path, '.git'));
   const adminRoot = join(context.commonDir, 'worktrees');
   const pointsToUs = pointer !== null && dirname(pointer) === adminRoot;
-  if (pointsToUs && exists(join(pointer, 'HEAD'))) {
+  // A folder of the books counts only if it names this very worktree: else one agent would work on another's HEAD and index.
+  const known = findMetadata(context, path);
+  if (pointsToUs && pointer === known && exists(join(pointer, 'HEAD'))) {
     return { kind: 'linked', worktree: { path, gitDir: pointer } };
   }
-  const known = findMetadata(context, path);
   const folder = factsOf(path);
   if (known !== null) {
     const worktree = { path, gitDir: known };
     return folder === null ? { kind: 'missing', worktree } : { kind: 'unlinked', worktree };
   }
-  if (pointsToUs) return { kind: 'orphaned', worktree: { path, gitDir: pointer } };
+  if (pointsToUs && isNobodysElse(pointer))
+    return { kind: 'orphaned', worktree: { path, gitDir: pointer } };
   if (folder === null) return { kind: 'absent' };
   if (folder.isDirectory() && namesIn(path).length === 0) return { kind: 'absent' };
   return { kind: 'foreign' };
+}
+
+/** A private folder that is gone, or whose worktree is: it was moved here, or its entry is damaged. */
+function isNobodysElse(gitDir: string): boolean {
+  const content = readText(join(gitDir, 'gitdir'))?.trim() ?? '';
+  return content === '' || !exists(isAbsolute(content) ? content : resolve(gitDir, content));
 }
 
 /** The private folder whose `gitdir` leads to this worktree. */
@@ -66,7 +74,7 @@ function findMetadata(context: RepositoryContext, path: string): string | null {
 }
 
 /** All linked worktrees that git knows, whether their folders are there or not. */
-export function linkedWorktrees(context: RepositoryContext): LinkedWorktree[] {
+export function linkedWorktrees(context: Pick<RepositoryContext, 'commonDir'>): LinkedWorktree[] {
   const adminRoot = join(context.commonDir, 'worktrees');
   const names = namesIn(adminRoot);
   const found: LinkedWorktree[] = [];
@@ -83,6 +91,8 @@ export function linkedWorktrees(context: RepositoryContext): LinkedWorktree[] {
 
 /** Where a `.git` file leads, or null when it is none. */
 function readPointer(file: string): string | null {
+  // A pipe would never end, a link could lead to anything.
+  if (factsOf(file)?.isFile() !== true) return null;
   const content = readText(file);
   if (content === null || !content.startsWith('gitdir: ')) return null;
   const target = content.slice('gitdir: '.length).trim();
@@ -94,10 +104,13 @@ export async function writePointer(worktree: LinkedWorktree): Promise<void> {
   await writeFile(join(worktree.path, '.git'), `gitdir: ${target}\n`);
 }
 
-/** Makes the private folder anew, with a detached HEAD, for a worktree that git has forgotten. */
+/** Makes the private folder anew, with a detached HEAD where it has none, for a worktree that git has forgotten. */
 export async function writeMetadata(worktree: LinkedWorktree, head: string): Promise<void> {
   await mkdir(worktree.gitDir, { recursive: true });
   await writeFile(join(worktree.gitDir, 'commondir'), '../..\n');
   await writeFile(join(worktree.gitDir, 'gitdir'), `${join(worktree.path, '.git')}\n`);
-  await writeFile(join(worktree.gitDir, 'HEAD'), `${head}\n`);
+  // One that is there still says where this worktree stood.
+  if (!exists(join(worktree.gitDir, 'HEAD'))) {
+    await writeFile(join(worktree.gitDir, 'HEAD'), `${head}\n`);
+  }
 }

@@ -242,7 +242,7 @@ suite('git: removal', () => {
   test('deletes folders that are read-only, and what a dead process left in the trash', async () => {
     write('node_modules/mod/x.txt', 'x\n');
     chmodSync(join(task.path, 'node_modules', 'mod'), 0o500);
-    fixture.write(join(fixture.slots, '.drover-trash', 'old', 'x'), 'x');
+    fixture.write(join(fixture.slots, '.drover-trash', 'old-0123abcd', 'x'), 'x');
     adapter = fixture.adapter();
     repository = valueOf(await adapter.open(fixture.root));
     assert.equal((await remove()).kind, 'removed');

@@ -60,6 +60,7 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
   const run = (args: readonly string[], input?: string): Promise<GitOutput> =>
     context.git([...networkSettings, ...args], {
       env: context.networkVariables,
+      network: true,
       timeoutMs,
       ...(input === undefined ? {} : { input }),
     });

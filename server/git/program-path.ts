@@ -1,0 +1,40 @@
+// Where the git program is: looked up once, and never in a folder that depends on where a process is started.
+
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+
+/**
+ * A search path without its relative entries. Git is started in folders that agents write: `./node_modules/.bin` on the
+ * user's PATH would make an agent's file called `git` our program.
+ */
+export function absoluteEntries(path: string): string {
+  return path
+    .split(delimiter)
+    .filter((entry) => isAbsolute(entry))
+    .join(delimiter);
+}
+
+/** The full path of a program, or its bare name where it is not found (its start then says so). */
+export function programOnPath(
+  name: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const path = environment['PATH'] ?? environment['Path'] ?? '';
+  const endings = process.platform === 'win32' ? ['.exe', '.cmd'] : [''];
+  for (const folder of absoluteEntries(path).split(delimiter)) {
+    for (const ending of endings) {
+      const candidate = join(folder, name + ending);
+      if (folder !== '' && isProgram(candidate)) return candidate;
+    }
+  }
+  return name;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

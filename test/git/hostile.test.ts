@@ -1,0 +1,272 @@
+// What an agent builds in its worktree runs nothing through Drover's own git, and reaches no other folder.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { overrulesFor } from '../../server/git/trusted-config.ts';
+import type { GitRepository } from '../../server/git/port.ts';
+import {
+  leftoversOf,
+  makeFixture,
+  startTask,
+  valueOf,
+  type Fixture,
+  type Task,
+} from './fixture.ts';
+
+suite('git: hostile worktrees', () => {
+  let fixture: Fixture;
+  let repository: GitRepository;
+  let task: Task;
+  /** Exists as soon as anything of the agent's was run. */
+  let ran: string;
+  const secret = 'a-value-of-the-user';
+  setup(async () => {
+    fixture = makeFixture();
+    ran = join(fixture.home, 'ran.txt');
+    repository = valueOf(
+      await fixture
+        .adapter({ environment: { ...fixture.environment, DEPLOY_PASS: secret } })
+        .open(fixture.root),
+    );
+    task = await startTask(fixture, repository, 's0', 'task-1');
+  });
+  teardown(() => fixture.remove());
+
+  const inSlot = (...args: readonly string[]): string => fixture.gitIn(task.path, ...args);
+  const inSub = (...args: readonly string[]): string =>
+    fixture.gitIn(join(task.path, 'sub'), '-c', 'user.name=x', '-c', 'user.email=x@y', ...args);
+  const write = (path: string, content: string): void =>
+    fixture.write(join(task.path, path), content);
+  const tell = (): string => `sh -c 'env > "${ran}"; cat'`;
+
+  /** Every look that Drover takes at a slot, and the slot's next task. */
+  const allLooks = async (): Promise<void> => {
+    await repository.status(task.path);
+    await repository.rescue(task.path, 'task-1');
+    await repository.commitLeftovers(leftoversOf(task));
+    await startTask(fixture, repository, 's0', 'task-2');
+    await repository.removeWorktree({ path: task.path, label: 'x', force: true });
+  };
+  const nothingRan = (): void =>
+    assert.equal(existsSync(ran) ? readFileSync(ran, 'utf8') : 'nothing', 'nothing');
+
+  function makeSub(): void {
+    mkdirSync(join(task.path, 'sub'));
+    inSub('init', '-q', '-b', 'main', '.');
+    write('sub/f.txt', 'one\n');
+    inSub('add', '-A');
+    inSub('commit', '-qm', 'inner');
+  }
+
+  for (const filter of ['clean', 'process'] as const) {
+    test(`a ${filter} filter of a repository added as a link`, async () => {
+      makeSub();
+      inSub('config', `filter.evil.${filter}`, tell());
+      write('sub/.gitattributes', '* filter=evil\n');
+      write('sub/f.txt', 'two\n');
+      inSlot('add', 'sub');
+      // The wall is needed: the same look by the person's git runs it.
+      if (filter === 'clean') {
+        inSlot('status');
+        assert.equal(existsSync(ran), true);
+        rmSync(ran);
+      }
+      await allLooks();
+      nothingRan();
+    });
+  }
+
+  test('a link in .gitmodules that asks git to look inside', async () => {
+    makeSub();
+    inSub('config', 'filter.evil.clean', tell());
+    write('sub/.gitattributes', '* filter=evil\n');
+    write('sub/f.txt', 'two\n');
+    write('.gitmodules', '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n');
+    inSlot('add', 'sub', '.gitmodules');
+    inSlot('commit', '-qm', 'a submodule');
+    await allLooks();
+    nothingRan();
+  });
+
+  test('a repository in place of the .git file, with a promisor that is a command', async () => {
+    rmSync(join(task.path, '.git'));
+    inSlot('init', '-q', '-b', 'main', '.');
+    // A path without blanks: that is how such an address is split.
+    const evil = join(mkdtempSync(join(tmpdir(), 'evil-')), 'evil.sh');
+    writeFileSync(evil, `#!/bin/sh\nenv > '${ran}'\n`, { mode: 0o755 });
+    inSlot('config', 'remote.o.url', `ext::${evil}`);
+    inSlot('config', 'remote.o.promisor', 'true');
+    inSlot('config', 'extensions.partialClone', 'o');
+    inSlot('config', 'core.repositoryFormatVersion', '1');
+    inSlot('config', 'protocol.ext.allow', 'always');
+    const missing = '1'.repeat(40);
+    write('.git/refs/heads/main', `${missing}\n`);
+    assert.throws(() => inSlot('rev-parse', 'HEAD^{commit}'));
+    assert.equal(existsSync(ran), true, 'the person’s git runs it');
+    rmSync(ran);
+    await allLooks();
+    nothingRan();
+    rmSync(dirname(evil), { recursive: true });
+  });
+
+  test('a nested repository is kept by its commits, its hooks and filters unread', async () => {
+    makeSub();
+    inSub('config', 'filter.evil.clean', tell());
+    inSub('config', 'uploadpack.packObjectsHook', tell());
+    inSub('config', 'core.fsmonitor', tell());
+    const inner = inSub('rev-parse', 'HEAD');
+    await startTask(fixture, repository, 's0', 'task-2');
+    nothingRan();
+    assert.equal(fixture.git('cat-file', '-t', inner), 'commit');
+  });
+
+  test('objects that a nested repository borrows are not fetched from where it says', async () => {
+    const strange = join(fixture.home, 'strange');
+    mkdirSync(strange);
+    fixture.gitIn(strange, 'init', '-q', '-b', 'main', '.');
+    fixture.write(join(strange, 'private.txt'), 'private\n');
+    fixture.gitIn(strange, 'add', '-A');
+    const identity = ['-c', 'user.name=x', '-c', 'user.email=x@y'];
+    fixture.gitIn(strange, ...identity, 'commit', '-qm', 'private');
+    const theirs = fixture.gitIn(strange, 'rev-parse', 'HEAD');
+    mkdirSync(join(task.path, 'sub'));
+    inSub('init', '-q', '-b', 'main', '.');
+    write('sub/.git/objects/info/alternates', `${join(strange, '.git', 'objects')}\n`);
+    write('sub/.git/refs/heads/main', `${theirs}\n`);
+    await startTask(fixture, repository, 's0', 'task-2');
+    assert.throws(() => fixture.git('cat-file', '-t', theirs));
+  });
+
+  test('a .git file that leads to the private folder of another slot', async () => {
+    const other = await startTask(fixture, repository, 's1', 'task-2');
+    const before = fixture.gitIn(other.path, 'rev-parse', '--symbolic-full-name', 'HEAD');
+    const theirs = join(fixture.root, '.git', 'worktrees', 's1');
+    writeFileSync(join(task.path, '.git'), `gitdir: ${theirs}\n`);
+    write('mine.txt', 'mine\n');
+    valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    assert.equal(fixture.gitIn(other.path, 'rev-parse', '--symbolic-full-name', 'HEAD'), before);
+    assert.equal(fixture.gitIn(other.path, 'status', '--porcelain'), '');
+    assert.equal(readFileSync(join(task.path, '.git'), 'utf8').trim().endsWith('/s0'), true);
+  });
+
+  test('a .git that is a pipe or a link does not make anybody wait', async () => {
+    const pointer = join(task.path, '.git');
+    rmSync(pointer);
+    execFileSync('mkfifo', [pointer]);
+    write('mine.txt', 'mine\n');
+    assert.equal(valueOf(await repository.commitLeftovers(leftoversOf(task))).changed, true);
+    rmSync(pointer);
+    const precious = join(fixture.home, 'precious');
+    writeFileSync(precious, 'precious\n');
+    symlinkSync(precious, pointer);
+    valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    assert.equal(readFileSync(precious, 'utf8'), 'precious\n');
+  });
+
+  test('a broken repository in place of the .git file costs the next task nothing', async () => {
+    rmSync(join(task.path, '.git'));
+    inSlot('init', '-q', '-b', 'main', '.');
+    write('.git/refs/heads/main', `${'1'.repeat(40)}\n`);
+    const next = await startTask(fixture, repository, 's0', 'task-2');
+    assert.equal(fixture.gitIn(next.path, 'status', '--porcelain'), '');
+  });
+
+  test('filters, drivers and hooks that are written into the configuration later', async () => {
+    const config = join(fixture.root, '.git', 'config');
+    const command = tell().replaceAll('"', String.raw`\"`);
+    appendFileSync(
+      config,
+      `[filter "evil"]\n\tclean = "${command}"\n\tsmudge = "${command}"\n\trequired = true\n` +
+        `[merge "evil"]\n\tdriver = "${command}"\n[core]\n\tfsmonitor = "${command}"\n`,
+    );
+    write('.gitattributes', '*.txt filter=evil merge=evil\n');
+    write('new.txt', 'new\n');
+    await allLooks();
+    nothingRan();
+    assert.equal(fixture.git('show', `${task.branch}:new.txt`), 'new');
+  });
+
+  test('a filter that the repository had when it was opened works, without the user’s secrets', async () => {
+    fixture.git('config', 'filter.upper.clean', `sh -c 'env > "${ran}"; tr a-z A-Z'`);
+    repository = valueOf(
+      await fixture
+        .adapter({ environment: { ...fixture.environment, DEPLOY_PASS: secret } })
+        .open(fixture.root),
+    );
+    write('.gitattributes', 'up.txt filter=upper\n');
+    write('up.txt', 'loud\n');
+    const done = valueOf(await repository.commitLeftovers(leftoversOf(task)));
+    assert.equal(fixture.git('show', `${done.commit}:up.txt`), 'LOUD');
+    assert.doesNotMatch(readFileSync(ran, 'utf8'), new RegExp(secret));
+  });
+
+  test('a program called git in a relative folder of the path', async () => {
+    write('bin/git', `#!/bin/sh\nenv > "${ran}"\nexec /usr/bin/git "$@"\n`);
+    execFileSync('chmod', ['+x', join(task.path, 'bin/git')]);
+    const environment = {
+      ...fixture.environment,
+      PATH: `./bin::bin:${fixture.environment['PATH'] ?? ''}`,
+    };
+    repository = valueOf(await fixture.adapter({ environment }).open(fixture.root));
+    await allLooks();
+    nothingRan();
+  });
+
+  test('the trash behind a link is left alone', async () => {
+    const documents = join(fixture.home, 'Documents');
+    fixture.write(join(documents, 'thesis.txt'), 'thesis\n');
+    fixture.write(join(documents, 'draft-0123abcd', 'x'), 'x\n');
+    rmSync(join(fixture.slots, '.drover-trash'), { recursive: true, force: true });
+    symlinkSync(documents, join(fixture.slots, '.drover-trash'));
+    const adapter = fixture.adapter();
+    repository = valueOf(await adapter.open(fixture.root));
+    await startTask(fixture, repository, 's1', 'task-2');
+    valueOf(await repository.removeWorktree({ path: task.path, label: 'x', force: true }));
+    await adapter.settled();
+    assert.equal(existsSync(join(documents, 'thesis.txt')), true);
+    assert.equal(existsSync(join(documents, 'draft-0123abcd', 'x')), true);
+    assert.equal(existsSync(task.path), false);
+  });
+
+  test('names in the trash that are not ours stay', async () => {
+    fixture.write(join(fixture.slots, '.drover-trash', 'thesis.txt'), 'thesis\n');
+    const adapter = fixture.adapter();
+    repository = valueOf(await adapter.open(fixture.root));
+    await startTask(fixture, repository, 's1', 'task-2');
+    await adapter.settled();
+    assert.equal(existsSync(join(fixture.slots, '.drover-trash', 'thesis.txt')), true);
+  });
+
+  test('what is overruled, key by key', () => {
+    const trusted = new Map([
+      ['filter.lfs.clean', 'git-lfs clean -- %f'],
+      ['user.name', 'A'],
+    ]);
+    const check = (key: string, value: string, expected: readonly string[]): void =>
+      assert.deepEqual(overrulesFor(trusted, new Map([[key, value]])), expected, key);
+    check('filter.lfs.clean', 'git-lfs clean -- %f', []);
+    check('filter.lfs.clean', 'evil', ['-c', 'filter.lfs.clean=git-lfs clean -- %f']);
+    check('filter.x.process', 'evil', ['-c', 'filter.x.process=']);
+    check('filter.x.required', 'true', ['-c', 'filter.x.required=false']);
+    check('merge.x.driver', 'evil', ['-c', 'merge.x.driver=false']);
+    check('diff.x.textconv', 'evil', ['-c', 'diff.x.textconv=']);
+    check('diff.external', 'evil', ['-c', 'diff.external=']);
+    check('core.sshcommand', 'evil', ['-c', 'core.sshcommand=']);
+    check('remote.o.promisor', 'true', ['-c', 'remote.o.promisor=false']);
+    check('protocol.ext.allow', 'always', ['-c', 'protocol.ext.allow=never']);
+    check('user.name', 'B', []);
+    check('color.ui', 'always', []);
+  });
+});
