@@ -185,7 +185,7 @@ export async function settleAll(engine: Engine): Promise<number> {
   for (const { candidate_of: id } of rows) {
     if (id === null) continue;
     const settled = await engine.store.transaction((tx) => settleCandidates(engine, tx, id));
-    for (const stopped of settled.stopped) engine.switchboard.stop(stopped);
+    for (const stopped of settled.stopped) engine.switchboard.stop(stopped, null);
     if (settled.changed) changed += 1;
   }
   return changed;
@@ -341,7 +341,7 @@ export async function chooseByPerson(
     await first(tx);
     return chooseByPersonIn(engine, tx, candidateId);
   });
-  for (const id of stopped) engine.switchboard.stop(id);
+  for (const id of stopped) engine.switchboard.stop(id, null);
   engine.durable.wake();
 }
 

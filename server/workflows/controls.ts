@@ -112,8 +112,8 @@ export async function requestStop(
   kind: StopKind,
   reason: string | null,
 ): Promise<void> {
-  const asked = await engine.store.transaction(async (tx) => {
-    const updated = await tx
+  const epoch = await engine.store.transaction(async (tx) => {
+    const asked = await tx
       .updateTable('tasks')
       .set({ stop_requested: kind, stop_reason: reason })
       .where('id', '=', id)
@@ -125,12 +125,13 @@ export async function requestStop(
       )
       // The end of a run is the weakest word: what a person has said to this task stands.
       .$if(kind === 'stop', (query) => query.where('stop_requested', 'is', null))
+      .returning('epoch')
       .executeTakeFirst();
-    if (updated.numUpdatedRows === 0n) return false;
+    if (asked === undefined) return null;
     await engine.store.append(tx, { type: 'task.stopping', taskId: id, data: { kind, reason } });
-    return true;
+    return asked.epoch;
   });
-  if (asked) engine.switchboard.stop(id);
+  if (epoch !== null) engine.switchboard.stop(id, epoch);
 }
 
 export async function retryTask(engine: Engine, id: string, force: boolean): Promise<void> {

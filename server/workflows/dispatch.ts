@@ -131,8 +131,6 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
       await engine.durable.startIn(tx, executeWorkflow, executeWorkflowId(claim), claim, {
         queue: agentQueueOf(machine),
       });
-      // Before anybody can see the claim: a stop of the new attempt must not be taken for one of an older.
-      engine.switchboard.clearStop(claim.taskId);
       places.taken(machine);
       taken.push(claim);
     }

@@ -36,7 +36,18 @@ export async function executeTask(
     .selectAll()
     .where('id', '=', claim.runId)
     .executeTakeFirstOrThrow();
-  const signal = AbortSignal.any([run.signal, engine.switchboard.stopSignal(claim.taskId)]);
+  return engine.switchboard.untilStopped([claim], (stopped) =>
+    executeUntilStopped(engine, run, claim, runRow, AbortSignal.any([run.signal, stopped])),
+  );
+}
+
+async function executeUntilStopped(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  runRow: RunRow,
+  signal: AbortSignal,
+): Promise<string> {
   if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
   const isCandidate = (await candidateOf(engine.store.db, claim.taskId)) !== null;
   if (claim.commitSha !== null) {

@@ -71,24 +71,16 @@ class Landing {
 
   async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
     if (rows.length === 0) return;
-    const present = await this.#withoutStopped(rows, path);
-    if (present.length === 0) return;
-    const stop = AbortSignal.any([
-      this.#run.signal,
-      ...present.map((row) => this.#engine.switchboard.stopSignal(row.task_id)),
-    ]);
-    const candidate = await this.#run.step(`verified:${path}`, () =>
-      whileAway(
-        this.#engine,
-        stop,
-        () =>
-          orElse<Candidate>(
-            () => this.#build(present, stop),
-            (problem) => ({ ...nothingBuilt, problem }),
-          ),
-        (built) => built.problem,
-      ),
+    const attempts = rows.map((row) => this.#claimOf(row));
+    const { present, candidate } = await this.#engine.switchboard.untilStopped(
+      attempts,
+      async (stopped) => {
+        const staying = await this.#withoutStopped(rows, path);
+        const signal = AbortSignal.any([this.#run.signal, stopped]);
+        return { present: staying, candidate: await this.#verify(staying, path, signal) };
+      },
     );
+    if (present.length === 0) return;
     if (candidate.problem !== null) return this.#giveBack(present, path, candidate.problem);
     for (const [index, conflict] of candidate.conflicts.entries()) {
       await this.#returnConflict(conflict, `${path}.c${index}`);
@@ -96,6 +88,22 @@ class Landing {
     const rows2 = candidate.merged.map((item) => item.row);
     await this.#decide(candidate, rows2, path, rebuilds);
     await this.land(candidate.deferred, `${path}d`, rebuilds);
+  }
+
+  #verify(rows: readonly LandingRow[], path: string, signal: AbortSignal): Promise<Candidate> {
+    if (rows.length === 0) return Promise.resolve({ ...nothingBuilt, problem: null });
+    return this.#run.step(`verified:${path}`, () =>
+      whileAway(
+        this.#engine,
+        signal,
+        () =>
+          orElse<Candidate>(
+            () => this.#build(rows, signal),
+            (problem) => ({ ...nothingBuilt, problem }),
+          ),
+        (built) => built.problem,
+      ),
+    );
   }
 
   async #decide(
@@ -153,9 +161,6 @@ class Landing {
       }
       return staying;
     });
-    for (const row of rows) {
-      if (!positions.includes(row.position)) this.#engine.switchboard.clearStop(row.task_id);
-    }
     return rows.filter((row) => positions.includes(row.position));
   }
 
@@ -255,7 +260,6 @@ class Landing {
     );
     if (moved.kind === 'moved') {
       await this.#run.commit(`completed:${path}`, (tx) => this.#complete(tx, candidate));
-      for (const { row } of candidate.merged) this.#engine.switchboard.forgetStop(row.task_id);
       await followLine(this.#engine, this.#input.line);
       return;
     }

@@ -7,7 +7,7 @@ import type { AgentChoices } from '../core/fallback.ts';
 import type { MachineFacts, MachineLimits } from '../core/machine.ts';
 import type { Clock, Durable } from '../durable/port.ts';
 import type { GitRepository } from '../git/port.ts';
-import type { Store, Tx } from '../store/port.ts';
+import type { Claim, Store, Tx } from '../store/port.ts';
 
 export interface CommandRequest {
   /** A shell command line of the project's own configuration (gate, setup). */
@@ -149,9 +149,16 @@ export interface Parts {
   readonly report: (error: unknown, where: string) => void;
 }
 
+/** An attempt, named by its epoch: a stop of an earlier attempt of the task means nothing to it. */
+export type AttemptOfTask = Pick<Claim, 'taskId' | 'epoch'>;
+
+interface StopListener extends AttemptOfTask {
+  readonly controller: AbortController;
+}
+
 /** Signals that cut across workflows: a person's stop, a new hint, a change worth another look. */
 export class Switchboard {
-  readonly #stops = new Map<string, AbortController>();
+  readonly #stops = new Set<StopListener>();
   readonly #hintListeners = new Map<string, Set<() => void>>();
   readonly #answerListeners = new Map<string, (answer: string | null) => void>();
   readonly #noteListeners = new Map<string, Set<(text: string) => void>>();
@@ -172,28 +179,30 @@ export class Switchboard {
     return this.#works > 0;
   }
 
-  /** Aborted when a person wants the task's running step to end. */
-  stopSignal(taskId: string): AbortSignal {
-    const present = this.#stops.get(taskId);
-    if (present !== undefined) return present.signal;
+  /**
+   * The signal is aborted when a person wants one of these attempts stopped while `body` runs. It tells nothing of a stop
+   * that came before: the row does, which is to be read once the body has begun.
+   */
+  async untilStopped<T>(
+    attempts: readonly AttemptOfTask[],
+    body: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const controller = new AbortController();
-    this.#stops.set(taskId, controller);
-    return controller.signal;
+    const listeners = attempts.map(({ taskId, epoch }) => ({ taskId, epoch, controller }));
+    for (const listener of listeners) this.#stops.add(listener);
+    try {
+      return await body(controller.signal);
+    } finally {
+      for (const listener of listeners) this.#stops.delete(listener);
+    }
   }
 
-  stop(taskId: string): void {
-    this.stopSignal(taskId);
-    this.#stops.get(taskId)?.abort(new Error('stopped by a person'));
-  }
-
-  /** The stop has been carried out: the next attempt gets a fresh signal. One that nobody has used stays: it may be its. */
-  clearStop(taskId: string): void {
-    if (this.#stops.get(taskId)?.signal.aborted === true) this.#stops.delete(taskId);
-  }
-
-  /** The task is done: nobody listens to its signal any more. */
-  forgetStop(taskId: string): void {
-    this.#stops.delete(taskId);
+  /** `epoch` null: whichever attempt of the task has a step running. */
+  stop(taskId: string, epoch: number | null): void {
+    for (const listener of this.#stops) {
+      if (listener.taskId !== taskId || (epoch ?? listener.epoch) !== listener.epoch) continue;
+      listener.controller.abort(new Error('stopped by a person'));
+    }
   }
 
   onHint(taskId: string, listener: () => void): () => void {
@@ -234,9 +243,9 @@ export class Switchboard {
     return listeners.size > 0;
   }
 
-  /** Tasks whose stop somebody here waits for. */
-  tasksWithStop(): readonly string[] {
-    return [...this.#stops].flatMap(([id, { signal }]) => (signal.aborted ? [] : [id]));
+  /** Attempts with a step running here that could be stopped. */
+  stoppable(): readonly AttemptOfTask[] {
+    return [...this.#stops].filter(({ controller }) => !controller.signal.aborted);
   }
 
   questionsOpen(): readonly string[] {

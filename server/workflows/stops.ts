@@ -31,7 +31,6 @@ export async function settleStop(
   await endLeftAgent(engine, claim.taskId, claim.epoch);
   await keepWork(engine, claim);
   await run.commit('stopped', (tx) => settleStopIn(engine, tx, claim));
-  engine.switchboard.clearStop(claim.taskId);
   return 'stopped';
 }
 

@@ -45,14 +45,15 @@ export function hearFromElsewhere(engine: Engine): () => void {
 async function passOn(engine: Engine): Promise<void> {
   const { db } = engine.store;
   const { switchboard } = engine;
-  for (const ids of inParts(switchboard.tasksWithStop())) {
+  const stoppable = [...new Set(switchboard.stoppable().map(({ taskId }) => taskId))];
+  for (const ids of inParts(stoppable)) {
     const stopped = await db
       .selectFrom('tasks')
-      .select('id')
+      .select(['id', 'epoch'])
       .where('id', 'in', [...ids])
       .where('stop_requested', 'is not', null)
       .execute();
-    for (const { id } of stopped) switchboard.stop(id);
+    for (const { id, epoch } of stopped) switchboard.stop(id, epoch);
   }
   for (const ids of inParts(switchboard.questionsOpen())) {
     const ended = await db
