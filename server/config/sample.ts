@@ -23,7 +23,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'gate.command': '"npm test"',
   'setup.command': '"npm ci"',
   'setup.copy': '[".env.test"]',
-  'setup.inputs': '["package-lock.json"]',
+  'setup.inputs': '["tools/versions.txt"]',
   'worktree.sparse': '["packages/app"]',
   'land.mode': '"task"',
   'land.target': '"main"',

@@ -229,14 +229,14 @@ export const settingTable = {
     value: { type: 'paths' },
     fallback: [],
     inFile: true,
-    doc: 'Files whose change makes a used worktree run the setup again, as "package-lock.json".',
+    doc: 'Files whose change runs the setup again, besides the known manifests and lock files (package.json, Cargo.lock and so on).',
     readBy: 'workflows (setup)',
   },
   'worktree.keep_ignored': {
     value: { type: 'boolean' },
     fallback: true,
     inFile: true,
-    doc: 'Keep ignored files (dependencies, build results) when a worktree is used again.',
+    doc: "Keep ignored files (dependencies, build results) when a task reuses a worktree. The gate's worktree keeps the setup's files only.",
     readBy: 'workflows (pool of worktrees)',
   },
   'worktree.sparse': {

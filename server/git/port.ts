@@ -127,6 +127,31 @@ export interface SlotOutcome {
   readonly rescueRef: string | null;
 }
 
+/** Paths below a slot, and what tells whether each was changed since: empty for a folder. */
+export type Traces = ReadonlyMap<string, string>;
+
+export interface SetupRequest {
+  readonly path: string;
+  /** The setup command; null: nothing is to be set up. */
+  readonly command: string | null;
+  /** Files that the settings name besides the known manifests and lock files of the tree. */
+  readonly inputs: readonly string[];
+  /** Paths that are not the setup's: copies from the checkout, caches that are kept. */
+  readonly leave: readonly string[];
+  /** True: every file that git does not track and that the setup has not made is removed (a gate's folder). */
+  readonly only: boolean;
+}
+
+export interface SetupLook {
+  readonly fingerprint: string;
+  /** The slot is in its setup state: the command need not run. */
+  readonly stands: boolean;
+  /** Tracked files that differ from HEAD before the setup runs. */
+  readonly changed: readonly string[];
+  /** Files that were there before and are not the setup's. */
+  readonly before: Traces;
+}
+
 export interface RemoveRequest {
   readonly path: string;
   /** Names the rescue ref: `refs/drover/rescue/<label>/…`. */
@@ -185,6 +210,10 @@ export interface GitRepository {
 
   /** Makes the slot ready for a task: created if missing or damaged, else re-used. Serialised where git races. */
   prepareSlot(request: SlotRequest): Promise<GitResult<SlotOutcome>>;
+  /** Whether a slot stands in the setup state of its tree; one that does not is made ready for the setup. */
+  lookAtSetup(request: SetupRequest): Promise<GitResult<SetupLook>>;
+  /** After the setup: what it changed in tracked files is taken back, the state is noted in the slot's private folder. */
+  keepSetup(request: SetupRequest, look: SetupLook): Promise<GitResult<void>>;
   status(path: string): Promise<GitResult<WorktreeStatus>>;
   commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>>;
   /** Keeps everything uncommitted of a worktree under a rescue ref, without changing the worktree; null = there was nothing. */

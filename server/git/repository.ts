@@ -23,6 +23,7 @@ import { branchName, readRef, resolveRevision, updateRefs } from './refs.ts';
 import { removeWorktree } from './removal.ts';
 import { rescueState } from './rescue.ts';
 import { SlotMemory } from './slot-memory.ts';
+import { keepSetup, lookAtSetup } from './setup-state.ts';
 import { prepareSlot } from './slots.ts';
 import { readStatus, worktreeStatus } from './status.ts';
 import { Trash } from './trash.ts';
@@ -129,6 +130,8 @@ function operations(
     isAncestor: (ancestor, descendant) => isAncestor(context, ancestor, descendant),
     treeOf: (commit) => treeOf(context, commit),
     prepareSlot: (request) => prepareSlot(context, request),
+    lookAtSetup: (request) => lookAtSetup(context, request),
+    keepSetup: (request, look) => keepSetup(context, request, look),
     status: (path) => worktreeStatus(context, path),
     commitLeftovers: (request) => commitLeftovers(context, request),
     rescue: (path, label) => rescue(context, path, label),

@@ -1,7 +1,6 @@
-// What workflows do to files outside of git: copies of ignored files, the fingerprint of a setup, prompts on disk.
+// What workflows do to files outside of git: copies of ignored files, prompts on disk.
 
-import { createHash } from 'node:crypto';
-import { copyFile, lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
 import type { WorkFiles } from '../workflows/engine.ts';
 
@@ -9,15 +8,6 @@ import type { WorkFiles } from '../workflows/engine.ts';
 const copyBytesMax = 64 * 1024 * 1024;
 
 export const workFiles: WorkFiles = {
-  setupFingerprint: async (worktree, command, inputs) => {
-    const hash = createHash('sha256').update(command);
-    for (const input of [...inputs].sort()) {
-      hash.update(`\0${input}\0`);
-      hash.update(await contentOf(join(worktree, input)));
-    }
-    return hash.digest('hex');
-  },
-
   copyIgnored: async (root, worktree, paths) => {
     const copied: string[] = [];
     for (const path of paths) {
@@ -40,14 +30,6 @@ export const workFiles: WorkFiles = {
     await writeFile(path, text, { mode: 0o600 });
   },
 };
-
-async function contentOf(path: string): Promise<Buffer | string> {
-  try {
-    return await readFile(path);
-  } catch {
-    return 'absent';
-  }
-}
 
 /** Only plain files below the checkout, never through a link out of it, never over something that is there. */
 async function copyOne(root: string, worktree: string, path: string): Promise<boolean> {

@@ -95,7 +95,6 @@ export {
   holdForUpkeep,
   leaseSlot,
   releaseSlot,
-  setSlotFingerprint,
   type SlotPlace,
 } from './slots.ts';
 export {

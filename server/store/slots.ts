@@ -140,19 +140,6 @@ export async function endAllUpkeep(tx: Tx, machine: string): Promise<void> {
     .execute();
 }
 
-export async function setSlotFingerprint(
-  tx: Tx,
-  slot: SlotPlace,
-  fingerprint: string | null,
-): Promise<void> {
-  await tx
-    .updateTable('slots')
-    .set({ setup_fingerprint: fingerprint })
-    .where('machine', '=', slot.machine)
-    .where('path', '=', slot.path)
-    .execute();
-}
-
 export async function forgetSlot(tx: Tx, slot: SlotPlace): Promise<void> {
   await tx
     .deleteFrom('slots')

@@ -1,6 +1,6 @@
 // The store: one database, the guarded transition and the feed.
 
-import type { Kysely } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
 import type { EventView } from '../protocol/api.ts';
 import { appendEvent, eventView, type StoreSources } from './feed.ts';
 import type { Feed, Store } from './port.ts';
@@ -48,6 +48,17 @@ export function createSharedStore(db: Kysely<StoreTables>, given: StoreSources):
   return { store, tell };
 }
 
+/** Events of the task itself, and of gates that tested its work, alone or together with others'. */
+function ofTask(id: string): (eb: ExpressionBuilder<StoreTables, 'events'>) => Expression<SqlBool> {
+  // Not `like`, which takes two ids that differ in case for one.
+  const named = sql<SqlBool>`replace(data, ${JSON.stringify(id)}, '') <> data`;
+  return (eb) =>
+    eb.or([eb('task_id', '=', id), eb.and([eb('type', 'in', [...gateEventTypes]), named])]);
+}
+
+/** Types of events that name their tasks in `task_ids`. */
+const gateEventTypes: readonly string[] = ['gate.passed', 'gate.failed'];
+
 function createFeed(db: Kysely<StoreTables>, takeNews: () => boolean): Feed {
   const listeners = new Set<() => void>();
   let poked = false;
@@ -64,7 +75,7 @@ function createFeed(db: Kysely<StoreTables>, takeNews: () => boolean): Feed {
         .orderBy('seq')
         .limit(Math.min(options.limit ?? feedPageMax, feedPageMax));
       if (options.type !== undefined) query = query.where('type', '=', options.type);
-      if (options.task !== undefined) query = query.where('task_id', '=', options.task);
+      if (options.task !== undefined) query = query.where(ofTask(options.task));
       return (await query.execute()).map(eventView);
     },
     lastSeq: async () => {

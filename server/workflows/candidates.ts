@@ -100,7 +100,9 @@ async function testCandidate(
     const reason = failure('git_failed', tree.error.message);
     return { verdict: { kind: 'unusable', failure: reason }, changedLines };
   }
-  return { verdict: await runGate(engine, commit, tree.value, command, signal), changedLines };
+  const taskIds = [claim.taskId];
+  const question = { commit, tree: tree.value, command, taskIds, redSinceMs: engine.clock.now() };
+  return { verdict: await runGate(engine, question, signal), changedLines };
 }
 
 async function recordTested(

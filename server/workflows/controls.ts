@@ -16,7 +16,6 @@ import {
   withdrawQuestions,
 } from '../store/port.ts';
 import { chooseByPerson, isChoice } from './candidates.ts';
-import { forgetRedVerdicts } from './gate.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
 import type { StopKind } from './stops.ts';
@@ -186,7 +185,6 @@ async function freshStart(engine: Engine, tx: Tx, row: TaskRow, event: string): 
     await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
   }
   await releaseSlot(tx, 'task', row.id);
-  await forgetRedVerdicts(tx);
   return true;
 }
 

@@ -1,10 +1,12 @@
-// The gate: the project's own command on the merged tree, in a worktree of its own. A tree is tested once per command.
+// The gate: the project's own command on the merged tree, in a worktree of its own. A verdict belongs to a tree: green is
+// remembered, red is only believed by those who asked.
 
 import { failure, type Failure } from '../core/failure.ts';
-import type { Sha } from '../git/port.ts';
+import type { GitFailure, Sha } from '../git/port.ts';
 import { leaseSlot, releaseSlot, type Tx } from '../store/port.ts';
 import { commandEnd } from './command-ends.ts';
 import type { Engine } from './parts.ts';
+import { setUp } from './setup-step.ts';
 
 export type GateVerdict =
   | { readonly kind: 'green'; readonly flaky: boolean; readonly cached: boolean }
@@ -12,34 +14,29 @@ export type GateVerdict =
   | { readonly kind: 'aborted' }
   | { readonly kind: 'unusable'; readonly failure: Failure };
 
-/** Runs the command on the commit's tree unless the verdict is known; a red one is tried once more before it counts. */
+/** One question to the gate. */
+export interface GateQuestion {
+  readonly commit: Sha;
+  readonly tree: Sha;
+  readonly command: string;
+  /** Tasks that the answer is about. */
+  readonly taskIds: readonly string[];
+  /** A red answer that is older (Unix ms) is not believed: what made it red may be over. */
+  readonly redSinceMs: number;
+}
+
+/**
+ * Runs the command on the commit's tree, in a folder that holds this tree and what the setup made of it, and nothing else.
+ * A green tree is not asked about twice; a red one is tried once more before it counts.
+ */
 export async function runGate(
   engine: Engine,
-  commit: Sha,
-  tree: Sha,
-  command: string,
+  question: GateQuestion,
   signal: AbortSignal,
 ): Promise<GateVerdict> {
-  const known = await engine.store.db
-    .selectFrom('gate_verdicts')
-    .selectAll()
-    .where('tree_sha', '=', tree)
-    .where('command', '=', command)
-    .executeTakeFirst();
-  if (known !== undefined) {
-    return known.ok === 1
-      ? { kind: 'green', flaky: known.flaky === 1, cached: true }
-      : {
-          kind: 'red',
-          cached: true,
-          failure: redGate(engine, command, {
-            kind: 'exited',
-            exitCode: known.exit_code,
-            tail: known.output_tail,
-          }),
-        };
-  }
-  const holder = gateHolder(commit);
+  const known = await knownVerdict(engine, question);
+  if (known !== null) return known;
+  const holder = gateHolder(question.commit);
   const slot = await engine.store.transaction((tx) =>
     leaseSlot(tx, engine.store.sources, {
       machine: engine.machineId,
@@ -50,14 +47,25 @@ export async function runGate(
     }),
   );
   try {
-    return await testTree(
-      engine,
-      { commit, tree, command, path: slot.path, number: slot.number },
-      signal,
-    );
+    return await testTree(engine, { ...question, path: slot.path, number: slot.number }, signal);
   } finally {
     await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
   }
+}
+
+async function knownVerdict(engine: Engine, question: GateQuestion): Promise<GateVerdict | null> {
+  const known = await engine.store.db
+    .selectFrom('gate_verdicts')
+    .selectAll()
+    .where('tree_sha', '=', question.tree)
+    .where('command', '=', question.command)
+    .executeTakeFirst();
+  if (known === undefined) return null;
+  if (known.ok === 1) return { kind: 'green', flaky: known.flaky === 1, cached: true };
+  if (known.at_ms < question.redSinceMs) return null;
+  const { exit_code: exitCode, output_tail: tail } = known;
+  const red = redGate(engine, engine.mask(question.command), { kind: 'exited', exitCode, tail });
+  return { kind: 'red', cached: true, failure: red };
 }
 
 function gateHolder(commit: Sha): string {
@@ -74,92 +82,79 @@ export function gateRunIds(holder: string): readonly string[] {
   return ['setup', 1, 2].map((part) => gateRunId(commit, part));
 }
 
-interface GateJob {
-  readonly commit: Sha;
-  readonly tree: Sha;
-  readonly command: string;
+interface GateJob extends GateQuestion {
   readonly path: string;
   readonly number: number;
 }
 
 async function testTree(engine: Engine, job: GateJob, signal: AbortSignal): Promise<GateVerdict> {
-  const settings = engine.settings();
+  const first = await tryOnce(engine, job, 1, signal);
+  if (first.kind === 'verdict') return first.verdict;
+  if (first.kind === 'timed_out') return remember(engine, job, first, false);
+  if (first.ok && first.changed.length === 0) return remember(engine, job, first, false);
+  const second = await tryOnce(engine, job, 2, signal);
+  if (second.kind === 'verdict') return second.verdict;
+  // Green over changed files is believed when it is repeated from the tree: then the command itself changes them.
+  return remember(engine, job, second, second.ok && !first.ok);
+}
+
+/** A try in a folder that is made ready for it, so that no try finds what another one left. */
+async function tryOnce(
+  engine: Engine,
+  job: GateJob,
+  number: number,
+  signal: AbortSignal,
+): Promise<GateTry | { readonly kind: 'verdict'; readonly verdict: GateVerdict }> {
+  const unready = await makeReady(engine, job, signal);
+  if (unready !== null) return { kind: 'verdict', verdict: unready };
+  const tried = await runOnce(engine, job, number, signal);
+  if (tried.kind === 'aborted') return { kind: 'verdict', verdict: { kind: 'aborted' } };
+  if (!tried.ok) return tried;
+  const after = await engine.git.status(job.path);
+  if (!after.ok) return { kind: 'verdict', verdict: unusable(after.error) };
+  const untracked = new Set(after.value.untracked);
+  return { ...tried, changed: after.value.changed.filter((path) => !untracked.has(path)) };
+}
+
+/** Null when the folder is ready for the command. */
+async function makeReady(
+  engine: Engine,
+  job: GateJob,
+  signal: AbortSignal,
+): Promise<GateVerdict | null> {
   const prepared = await engine.git.prepareSlot({
     path: job.path,
     branch: null,
     sha: job.commit,
     keepBranch: false,
-    dropIgnored: !settings.keepIgnored,
+    dropIgnored: !engine.settings().keepIgnored,
     sparse: null,
   });
-  if (!prepared.ok) {
-    return {
-      kind: 'unusable',
-      failure: failure(
-        'git_failed',
-        `the gate's worktree could not be prepared: ${prepared.error.message}`,
-      ),
-    };
-  }
-  if (settings.copyIgnored.length > 0) {
-    await engine.files.copyIgnored(engine.places.root, job.path, settings.copyIgnored);
-  }
-  const setup = await setUpGate(engine, job, signal);
-  if (setup !== null) return setup;
-  const first = await runOnce(engine, job, 1, signal);
-  if (first.kind === 'aborted') return { kind: 'aborted' };
-  if (first.ok) return remember(engine, job, first, false);
-  if (first.kind === 'timed_out') return remember(engine, job, first, false);
-  const second = await runOnce(engine, job, 2, signal);
-  if (second.kind === 'aborted') return { kind: 'aborted' };
-  return remember(engine, job, second, second.ok);
-}
-
-async function setUpGate(
-  engine: Engine,
-  job: GateJob,
-  signal: AbortSignal,
-): Promise<GateVerdict | null> {
-  const settings = engine.settings();
-  if (settings.setupCommand === null) return null;
-  const fingerprint = await engine.files.setupFingerprint(
-    job.path,
-    settings.setupCommand,
-    settings.setupInputs,
-  );
-  const slot = await engine.store.db
-    .selectFrom('slots')
-    .select('setup_fingerprint')
-    .where('machine', '=', engine.machineId)
-    .where('path', '=', job.path)
-    .executeTakeFirst();
-  if (slot?.setup_fingerprint === fingerprint) return null;
-  const outcome = await engine.commands.run(
+  if (!prepared.ok) return unusable(prepared.error);
+  const setup = await setUp(
+    engine,
     {
-      command: settings.setupCommand,
-      cwd: job.path,
+      path: job.path,
       env: gateEnvironment(engine, job),
-      timeoutMs: settings.setupTimeoutMs,
       logPath: `${engine.places.logs}/gate/${job.tree}.setup.log`,
       runId: gateRunId(job.commit, 'setup'),
+      only: true,
     },
     signal,
   );
-  if (outcome.kind === 'aborted') return { kind: 'aborted' };
-  if (outcome.kind !== 'exited' || outcome.exitCode !== 0) {
-    const message = `the setup command failed in the gate's worktree: ${settings.setupCommand}`;
-    return {
-      kind: 'unusable',
-      failure: failure('setup_failed', message, engine.mask(outcome.tail)),
-    };
+  switch (setup.kind) {
+    case 'ready':
+      return null;
+    case 'aborted':
+      return { kind: 'aborted' };
+    case 'failed':
+      return { kind: 'unusable', failure: setup.failure };
   }
-  await engine.store.db
-    .updateTable('slots')
-    .set({ setup_fingerprint: fingerprint })
-    .where('machine', '=', engine.machineId)
-    .where('path', '=', job.path)
-    .execute();
-  return null;
+}
+
+function unusable(found: GitFailure): GateVerdict {
+  const message = `the gate's worktree could not be prepared: ${found.message}`;
+  return { kind: 'unusable', failure: failure('git_failed', message) };
 }
 
 interface GateTry {
@@ -168,6 +163,8 @@ interface GateTry {
   readonly exitCode: number | null;
   readonly durationMs: number;
   readonly tail: string;
+  /** Tracked files that differ from the tree after it was green. */
+  readonly changed: readonly string[];
 }
 
 async function runOnce(
@@ -198,6 +195,7 @@ async function runOnce(
     exitCode: outcome.exitCode,
     durationMs: outcome.durationMs,
     tail: engine.mask(tail),
+    changed: [],
   };
 }
 
@@ -208,6 +206,9 @@ function gateEnvironment(engine: Engine, job: GateJob): Record<string, string> {
     DROVER_PORT_BASE: String(gatePortBase + job.number * engine.settings().portsPerTask),
   };
 }
+
+/** Names that an event tells at most. */
+const changedMax = 20;
 
 /** Ports of gate worktrees lie above those of task slots. */
 const gatePortBase = 28_000;
@@ -225,12 +226,14 @@ async function remember(
     await engine.store.append(tx, {
       type: last.ok ? 'gate.passed' : 'gate.failed',
       data: {
+        task_ids: job.taskIds,
         tree: job.tree,
         commit: job.commit,
         command: engine.mask(job.command),
         exit_code: last.exitCode,
         duration_ms: Math.round(last.durationMs),
         flaky,
+        ...(last.changed.length === 0 ? {} : { changed_files: last.changed.slice(0, changedMax) }),
       },
     });
   });
@@ -249,25 +252,19 @@ async function keepVerdict(
   last: GateTry,
   flaky: boolean,
 ): Promise<void> {
+  const verdict = {
+    ok: last.ok ? 1 : 0,
+    exit_code: last.exitCode,
+    duration_ms: Math.round(last.durationMs),
+    output_tail: last.tail,
+    flaky: flaky ? 1 : 0,
+    at_ms: engine.clock.now(),
+  };
   await tx
     .insertInto('gate_verdicts')
-    .values({
-      tree_sha: job.tree,
-      command: job.command,
-      ok: last.ok ? 1 : 0,
-      exit_code: last.exitCode,
-      duration_ms: Math.round(last.durationMs),
-      output_tail: last.tail,
-      flaky: flaky ? 1 : 0,
-      at_ms: engine.clock.now(),
-    })
-    .onConflict((conflict) => conflict.doNothing())
+    .values({ tree_sha: job.tree, command: job.command, ...verdict })
+    .onConflict((conflict) => conflict.columns(['tree_sha', 'command']).doUpdateSet(verdict))
     .execute();
-}
-
-/** A person who tries again may have mended what a red gate was really about: it is asked again. */
-export async function forgetRedVerdicts(tx: Tx): Promise<void> {
-  await tx.deleteFrom('gate_verdicts').where('ok', '=', 0).execute();
 }
 
 function redGate(

@@ -12,6 +12,8 @@ import { gateOfRun } from './submission.ts';
 import { sweepBranches } from './sweep.ts';
 
 const tryAgainMs = 2_000;
+/** A merge that was red is tested again after this time: the cause may be outside the tree. */
+const redAgainMs = 600_000;
 
 /** Starts looking; returns stop. Costs a few small queries per look while nothing waits. */
 export function keepFollowing(engine: Engine): () => void {
@@ -97,7 +99,9 @@ async function mergeTheirs(
     .executeTakeFirst();
   const command = gateOfRun(engine, run);
   if (command !== null) {
-    const verdict = await runGate(engine, commit, tree, command, signal);
+    const redSinceMs = engine.clock.now() - redAgainMs;
+    const question = { commit, tree, command, taskIds: [], redSinceMs };
+    const verdict = await runGate(engine, question, signal);
     if (verdict.kind === 'aborted') return 'the gate was interrupted';
     if (verdict.kind !== 'green') return verdict.failure.message;
   }

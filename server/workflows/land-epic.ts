@@ -177,7 +177,9 @@ async function testEpic(
     .executeTakeFirst();
   const command = gateOfRun(engine, row);
   if (command === null) return null;
-  const verdict = await runGate(engine, candidate.commit, candidate.tree, command, signal);
+  const { commit, tree } = candidate;
+  const question = { commit, tree, command, taskIds: [], redSinceMs: engine.clock.now() };
+  const verdict = await runGate(engine, question, signal);
   switch (verdict.kind) {
     case 'green':
       return null;

@@ -13,7 +13,6 @@ import {
   type Tx,
   writeLine,
 } from '../store/port.ts';
-import { runGate } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { returnLanding } from './landing-returns.ts';
 import { type Candidate, type Merged, type Moved, nothingBuilt } from './landing-candidate.ts';
@@ -21,6 +20,7 @@ import { isLanding, landedBefore } from './landing-rows.ts';
 import { followLine, headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { settleStopIn } from './stops.ts';
+import { testBatch } from './test-batch.ts';
 
 export interface LandInput {
   readonly line: string;
@@ -56,6 +56,8 @@ class Landing {
   readonly #run: DurableRun<Tx>;
   readonly #input: LandInput;
   readonly #own: () => Promise<GitResult<void>>;
+  /** A red verdict from before is another attempt's: it serves the halving of this batch alone. */
+  readonly #begunMs: number;
 
   constructor(
     engine: Engine,
@@ -67,6 +69,7 @@ class Landing {
     this.#run = run;
     this.#input = input;
     this.#own = own;
+    this.#begunMs = engine.clock.now();
   }
 
   async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
@@ -214,24 +217,9 @@ class Landing {
         deferred.push(row);
       }
     }
-    const verdict = await this.#test(merged, stop);
+    const verdict = await testBatch(this.#engine, merged, this.#begunMs, stop);
     if (verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
     return { tip, merged, conflicts, deferred, verdict, problem: null };
-  }
-
-  /** Every distinct gate command of the batch has to be green on the last tree. */
-  async #test(merged: readonly Merged[], stop: AbortSignal): Promise<Candidate['verdict']> {
-    const last = merged.at(-1);
-    if (last === undefined) return { kind: 'none' };
-    const commands = new Set(
-      merged.map((item) => item.row.gate_command).filter((command) => command !== null),
-    );
-    let verdict: Candidate['verdict'] = { kind: 'none' };
-    for (const command of commands) {
-      verdict = await runGate(this.#engine, last.commit, last.tree, command, stop);
-      if (verdict.kind !== 'green') return verdict;
-    }
-    return verdict;
   }
 
   async #titleOf(taskId: string): Promise<string> {

@@ -35,8 +35,6 @@ export interface Commands {
 
 /** The few things workflows do to files outside of git. */
 export interface WorkFiles {
-  /** One text that changes whenever the setup would have to run again in this worktree. */
-  setupFingerprint(worktree: string, command: string, inputs: readonly string[]): Promise<string>;
   /** Copies ignored files of the main checkout (relative paths) into a worktree; missing ones are skipped. */
   copyIgnored(root: string, worktree: string, paths: readonly string[]): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;

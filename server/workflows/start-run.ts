@@ -4,7 +4,6 @@ import { agentChain } from '../core/fallback.ts';
 import { Refusal } from '../core/failure.ts';
 import { newId } from '../core/ids.ts';
 import { readLine, type Reads, type RunRow, type Tx, writeLine } from '../store/port.ts';
-import { forgetRedVerdicts } from './gate.ts';
 import { branchRef, landingRef, syncLine } from './lines.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
 import type { Engine } from './parts.ts';
@@ -68,7 +67,6 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
 
 async function begin(engine: Engine, tx: Tx, row: RunRow, event: string): Promise<void> {
   const gate = gateOfRun(engine, row);
-  await forgetRedVerdicts(tx);
   await engine.store.append(tx, {
     type: event,
     epicId: row.epic_id,

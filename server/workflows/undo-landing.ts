@@ -215,7 +215,10 @@ async function testUndo(
   signal: AbortSignal,
 ): Promise<Failure | null> {
   if (input.gate === null) return null;
-  const verdict = await runGate(engine, undone.commit, undone.tree, input.gate, signal);
+  const { commit, tree } = undone;
+  const redSinceMs = engine.clock.now();
+  const question = { commit, tree, command: input.gate, taskIds: [input.taskId], redSinceMs };
+  const verdict = await runGate(engine, question, signal);
   switch (verdict.kind) {
     case 'green':
       return null;

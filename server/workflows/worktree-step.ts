@@ -9,15 +9,14 @@ import {
   leaseSlot,
   lastAttempt,
   type RunRow,
-  setSlotFingerprint,
   type SlotRow,
   type Tx,
 } from '../store/port.ts';
-import { commandEnd } from './command-ends.ts';
 import { gitFailed, orElse, whileAway } from './git-trouble.ts';
 import { baseContaining, branchRef, containsAll, landingRef, resultBranch } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { enterPhase } from './phases.ts';
+import { setUp } from './setup-step.ts';
 
 export interface Place {
   readonly path: string;
@@ -280,44 +279,29 @@ async function runSetup(
   slot: SlotRow,
   signal: AbortSignal,
 ): Promise<Failure | null> {
-  const settings = engine.settings();
-  if (settings.copyIgnored.length > 0) {
-    await engine.files.copyIgnored(engine.places.root, slot.path, settings.copyIgnored);
-  }
-  const command = settings.setupCommand;
-  if (command === null) return null;
-  const fingerprint = await engine.files.setupFingerprint(slot.path, command, settings.setupInputs);
-  if (slot.setup_fingerprint === fingerprint) return null;
-  const logPath = `${engine.places.logs}/${claim.taskId}/${claim.attempt}.setup.log`;
-  await enterPhase(engine, claim, 'setup');
-  const outcome = await engine.commands.run(
+  const end = await setUp(
+    engine,
     {
-      command,
-      cwd: slot.path,
+      path: slot.path,
       env: {
         ...engine.commandEnvironment(),
         ...taskVariables(engine, claim.taskId, claim.attempt, slot.number),
       },
-      timeoutMs: settings.setupTimeoutMs,
-      logPath,
+      logPath: `${engine.places.logs}/${claim.taskId}/${claim.attempt}.setup.log`,
       runId: setupRunId(claim.taskId, claim.attempt),
+      only: false,
+      onRun: () => enterPhase(engine, claim, 'setup'),
     },
     signal,
   );
-  if (outcome.kind === 'exited' && outcome.exitCode === 0) {
-    const after = await engine.files.setupFingerprint(slot.path, command, settings.setupInputs);
-    await engine.store.transaction((tx) => setSlotFingerprint(tx, slot, after));
-    return null;
+  switch (end.kind) {
+    case 'ready':
+      return null;
+    case 'aborted':
+      return failure('setup_failed', 'the setup was stopped before its end');
+    case 'failed':
+      return end.failure;
   }
-  const tail = engine.mask(outcome.tail);
-  const limit = { name: '[setup] timeout', ms: settings.setupTimeoutMs };
-  const isLate = outcome.kind === 'timed_out';
-  const how = commandEnd({ isLate, exitCode: outcome.exitCode, tail, limit });
-  return failure(
-    'setup_failed',
-    `the setup command ${command} ${how}; its log is ${logPath}`,
-    tail,
-  );
 }
 
 /** First port of the first slot; well below the ephemeral range. */

@@ -14,12 +14,15 @@ import type {
   RemoveOutcome,
   RemoveRequest,
   RepositoryFacts,
+  SetupLook,
+  SetupRequest,
   Sha,
   SlotOutcome,
   SlotRequest,
   WorktreeStatus,
 } from '../../server/git/port.ts';
 import type { PortCalls } from './port-calls.ts';
+import { SimulatedContents } from './simulated-contents.ts';
 import { changedBetween } from './simulated-git-objects.ts';
 import {
   branchName,
@@ -42,7 +45,7 @@ export function gitFailure(
 
 export const heldName = '.env';
 
-export class SimulatedGit implements GitRepository {
+export class SimulatedGit extends SimulatedContents implements GitRepository {
   readonly #repository: SimulatedRepository;
   readonly #calls: PortCalls;
   readonly #trouble: GitTrouble;
@@ -50,6 +53,7 @@ export class SimulatedGit implements GitRepository {
   readonly ownLine = (): Promise<GitResult<void>> => Promise.resolve(ok(undefined));
 
   constructor(repository: SimulatedRepository, calls: PortCalls, trouble: GitTrouble) {
+    super(repository, calls);
     this.#repository = repository;
     this.#calls = calls;
     this.#trouble = trouble;
@@ -148,6 +152,25 @@ export class SimulatedGit implements GitRepository {
         return ok({ created, rescueRef });
       },
       [rescue],
+    );
+  }
+
+  lookAtSetup({ path, command }: SetupRequest): Promise<GitResult<SetupLook>> {
+    return this.#do('lookAtSetup', () =>
+      this.#inWorktree(path, (worktree) => {
+        const fingerprint = command ?? '';
+        const stands = this.#repository.setups.get(worktree) === fingerprint;
+        return ok({ fingerprint, stands, changed: [], before: new Map() });
+      }),
+    );
+  }
+
+  keepSetup({ path }: SetupRequest, look: SetupLook): Promise<GitResult<void>> {
+    return this.#do('keepSetup', () =>
+      this.#inWorktree(path, (worktree) => {
+        this.#repository.setups.set(worktree, look.fingerprint);
+        return ok(undefined);
+      }),
     );
   }
 
@@ -343,54 +366,12 @@ export class SimulatedGit implements GitRepository {
     }
   }
 
-  diff(from: Sha, to: Sha): Promise<GitResult<string>> {
-    return this.#calls.run('git.diff', () => ok(this.#changed(from, to).join('\n')));
-  }
-
-  changedPaths(from: Sha, to: Sha): Promise<GitResult<readonly string[]>> {
-    return this.#calls.run('git.changedPaths', () => ok(this.#changed(from, to)));
-  }
-
-  changedFiles(from: Sha, to: Sha): ReturnType<GitRepository['changedFiles']> {
-    return this.#calls.run('git.changedFiles', () =>
-      ok(
-        this.#changed(from, to).map((path) => ({
-          path,
-          oldPath: null,
-          status: 'modified' as const,
-        })),
-      ),
-    );
-  }
-
-  fileAt(commit: Sha, path: string): ReturnType<GitRepository['fileAt']> {
-    return this.#calls.run('git.fileAt', () => {
-      const text = this.#repository.objects.filesOf(commit).get(path);
-      if (text === undefined) return ok(null);
-      return ok({ size: text.length, bytes: Buffer.from(text) });
-    });
-  }
-
   revertOf(request: Parameters<GitRepository['revertOf']>[0]): Promise<GitResult<Sha>> {
     return this.#do('revertOf', () => {
       const { commit, subject, trailers } = request;
       const before = this.#repository.objects.commit(commit).parents[0] ?? commit;
       const files = this.#repository.objects.filesOf(before);
       return ok(this.#repository.commit(files, [commit], subject, 'drover', trailers));
-    });
-  }
-
-  #changed(from: Sha, to: Sha): string[] {
-    const { objects } = this.#repository;
-    return changedBetween(objects.filesOf(from), objects.filesOf(to));
-  }
-
-  subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>> {
-    return this.#calls.run('git.subjects', () => {
-      const { objects } = this.#repository;
-      const held = objects.ancestors(from);
-      const fresh = [...objects.ancestors(to)].filter((sha) => !held.has(sha));
-      return ok(fresh.slice(0, limit).map((sha) => objects.commit(sha).subject));
     });
   }
 

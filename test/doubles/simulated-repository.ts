@@ -40,6 +40,8 @@ export class SimulatedRepository {
   readonly objects = new GitObjects();
   readonly refs = new Map<string, Sha>();
   readonly worktrees = new Map<string, SimulatedWorktree>();
+  /** What each worktree has been set up with: it goes with the worktree. */
+  readonly setups = new WeakMap<SimulatedWorktree, string>();
   readonly root: string;
   readonly clock: SimulatedClock;
   observer: RepositoryObserver = { refsMoved: () => undefined, filesReplaced: () => undefined };

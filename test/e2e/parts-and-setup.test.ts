@@ -1,7 +1,7 @@
 // Sub-tasks inside one attempt, the setup of worktrees, files that are copied into them, and secrets that are kept.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writesOneFile } from './support/agent-scripts.ts';
 import { landedTasks } from './support/history.ts';
@@ -88,6 +88,80 @@ suite('the setup of worktrees', function () {
     await here.expect(0, ['resolve', 't1', '--note', 'The package exists now.']);
     await here.expect(0, ['run']);
     assert.deepEqual(landedTasks(here), ['t1']);
+  });
+
+  test('a worktree that keeps nothing, was deleted or was cleaned is set up again', async () => {
+    const here = project({
+      settings: `[worktree]\nkeep_ignored = false\n${settings}`,
+      files,
+      agent: `test -e ignored-deps; ${writesOneFile}`,
+    });
+    const gate = 'test -e ignored-deps';
+    await beginPlan(here, ['t1', 't2', 't3']);
+    await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
+    here.write('repo/.drover.toml', settings);
+    here.git('commit', '-qam', 'keep what is ignored');
+    await importPlan(here, ['t4']);
+    await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
+    rmSync(`${here.root}.worktrees`, { recursive: true });
+    await importPlan(here, ['t5']);
+    await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
+    assert.deepEqual(landedTasks(here), ['t1', 't2', 't3', 't4', 't5']);
+    assert.deepEqual(
+      (await here.status()).tasks.map((task) => task.attempts),
+      [0, 0, 0, 0, 0],
+    );
+  });
+
+  test('what an agent takes away of the setup is there for the next task', async () => {
+    const here = project({
+      settings,
+      files,
+      agent: `test -e ignored-deps; git clean -qfdx; ${writesOneFile}`,
+    });
+    await beginPlan(here, ['t1', 't2']);
+    await here.expect(0, ['run', '--workers', '1', '--gate', 'test -e ignored-deps']);
+    assert.deepEqual(landedTasks(here), ['t1', 't2']);
+  });
+
+  test('manifests and lock files are inputs without being named', async () => {
+    const here = project({
+      settings: '[setup]\ncommand = "cat package.json sub/Cargo.lock > ignored-deps"\n',
+      files: { ...files, 'package.json': '{}\n', 'sub/Cargo.lock': 'one\n' },
+      agent: `
+cat > /dev/null
+case $id in
+  t1) echo '{"a": 1}' > package.json ;;
+  t2) echo two > sub/Cargo.lock ;;
+  t3) echo three > t3.txt ;;
+esac
+`,
+    });
+    await beginPlan(here, ['t1', 't2', 't3']);
+    const gate = 'cat package.json sub/Cargo.lock | cmp - ignored-deps';
+    await here.expect(0, ['run', '--workers', '1', '--gate', gate]);
+    assert.deepEqual(landedTasks(here), ['t1', 't2', 't3']);
+  });
+
+  test("what it changes in tracked files is not a task's work", async () => {
+    const here = project({
+      settings: '[setup]\ncommand = "echo $PWD >> lock; cp lock ignored-deps"\n',
+      files: { ...files, 'package.json': '{}\n' },
+      agent: `
+cat > /dev/null
+[ "$id" = idle ] || echo "$id" > "$id.txt"
+`,
+    });
+    await beginPlan(here, ['t1', 't2', 't3', { id: 'idle', max_attempts: 1 }]);
+    await here.expect(2, ['run', '--workers', '4', '--gate', 'test "$(cat lock)" = one']);
+    const idle = await here.task('idle');
+    assert.deepEqual([idle.status, idle.review_kind], ['needs_review', 'no_changes']);
+    assert.deepEqual([...landedTasks(here)].sort(), ['t1', 't2', 't3']);
+    assert.equal(here.read('repo/lock'), 'one\n');
+    assert.deepEqual(
+      (await here.status()).tasks.map((task) => task.attempts),
+      [0, 0, 0, 0],
+    );
   });
 
   test('ignored files of the checkout are copied, and never landed', async () => {

@@ -102,8 +102,6 @@ export class Life {
           }),
       },
       files: {
-        setupFingerprint: (worktree, command) =>
-          this.calls.run('files.fingerprint', () => `${worktree} ${command}`),
         copyIgnored: () => Promise.resolve([]),
         exists: (path) =>
           this.calls.run('files.exists', () => world.repository.worktrees.has(path)),

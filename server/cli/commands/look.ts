@@ -1,6 +1,7 @@
 // why, events, log, diff: looking without touching.
 
 import type { Client, EventView, PlanView, TaskView } from '../../protocol/api.ts';
+import { isAboutTask } from '../../protocol/event-tasks.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine, plainText } from '../plain-text.ts';
@@ -113,7 +114,7 @@ function printEvent(context: CommandContext, event: EventView): void {
 
 function isWanted(event: EventView, { type, task }: EventsOptions): boolean {
   return (
-    (type === undefined || event.type === type) && (task === undefined || event.task_id === task)
+    (type === undefined || event.type === type) && (task === undefined || isAboutTask(event, task))
   );
 }
 

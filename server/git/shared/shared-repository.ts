@@ -295,6 +295,8 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       if (prepared.ok) shared.rescues.add(prepared.value.rescueRef);
       return prepared;
     },
+    lookAtSetup: (request) => local.lookAtSetup(request),
+    keepSetup: (request, look) => local.keepSetup(request, look),
     status: (path) => local.status(path),
     commitLeftovers: (request) => shared.commitLeftovers(request),
     rescue: async (path, label) => {

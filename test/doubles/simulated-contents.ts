@@ -1,0 +1,59 @@
+// What can be read of commits in the simulated repository.
+
+import { ok } from '../../server/core/failure.ts';
+import type { GitRepository, GitResult, Sha } from '../../server/git/port.ts';
+import type { PortCalls } from './port-calls.ts';
+import { changedBetween } from './simulated-git-objects.ts';
+import type { SimulatedRepository } from './simulated-repository.ts';
+
+export class SimulatedContents {
+  readonly #repository: SimulatedRepository;
+  readonly #calls: PortCalls;
+
+  constructor(repository: SimulatedRepository, calls: PortCalls) {
+    this.#repository = repository;
+    this.#calls = calls;
+  }
+
+  diff(from: Sha, to: Sha): Promise<GitResult<string>> {
+    return this.#calls.run('git.diff', () => ok(this.#changed(from, to).join('\n')));
+  }
+
+  changedPaths(from: Sha, to: Sha): Promise<GitResult<readonly string[]>> {
+    return this.#calls.run('git.changedPaths', () => ok(this.#changed(from, to)));
+  }
+
+  changedFiles(from: Sha, to: Sha): ReturnType<GitRepository['changedFiles']> {
+    return this.#calls.run('git.changedFiles', () =>
+      ok(
+        this.#changed(from, to).map((path) => ({
+          path,
+          oldPath: null,
+          status: 'modified' as const,
+        })),
+      ),
+    );
+  }
+
+  fileAt(commit: Sha, path: string): ReturnType<GitRepository['fileAt']> {
+    return this.#calls.run('git.fileAt', () => {
+      const text = this.#repository.objects.filesOf(commit).get(path);
+      if (text === undefined) return ok(null);
+      return ok({ size: text.length, bytes: Buffer.from(text) });
+    });
+  }
+
+  #changed(from: Sha, to: Sha): string[] {
+    const { objects } = this.#repository;
+    return changedBetween(objects.filesOf(from), objects.filesOf(to));
+  }
+
+  subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>> {
+    return this.#calls.run('git.subjects', () => {
+      const { objects } = this.#repository;
+      const held = objects.ancestors(from);
+      const fresh = [...objects.ancestors(to)].filter((sha) => !held.has(sha));
+      return ok(fresh.slice(0, limit).map((sha) => objects.commit(sha).subject));
+    });
+  }
+}

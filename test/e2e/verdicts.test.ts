@@ -1,0 +1,94 @@
+// What a verdict of the gate may depend on: the tree, its setup and the command, and nothing that others have left behind.
+
+import assert from 'node:assert/strict';
+import type { EventView } from '../../server/protocol/api.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan } from './support/plan.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+function ofType(events: readonly EventView[], type: string): readonly EventView[] {
+  return events.filter((event) => event.type === type);
+}
+
+suite('verdicts of the gate', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('red is not remembered: a further attempt with the same tree is tested again', async () => {
+    // What was missing outside of the tree is there from the second attempt on.
+    const here = project({
+      agent: `
+cat > /dev/null
+[ "$attempt" = 1 ] || touch ../../service
+echo "work of $id" > "$id.txt"
+`,
+    });
+    await beginPlan(here, ['t1']);
+    await here.expect(0, ['run', '--gate', 'echo asked >> ../../asked; test -e ../../service']);
+    const task = await here.task('t1');
+    assert.deepEqual([task.status, task.attempts], ['completed', 1]);
+  });
+
+  test('a green one does not rest on files that another candidate has left', async () => {
+    // An incremental build: it never removes what it has built of a source that is gone.
+    const gate = `
+mkdir -p ignored; for f in src-*; do cp "$f" ignored/; done
+test -e ignored/src-needed && test ! -e ignored/src-bad`;
+    const here = project({
+      files: { 'src-needed': 'x\n' },
+      agent: `
+cat > /dev/null
+case $id in
+  removes) git rm -q src-needed ;;
+  bad) echo x > src-bad ;;
+  *) echo x > "src-$id" ;;
+esac
+`,
+    });
+    await beginPlan(here, [
+      { id: 'first', priority: 'critical' },
+      { id: 'bad', priority: 'high', max_attempts: 1 },
+      { id: 'innocent', max_attempts: 1 },
+      { id: 'removes', priority: 'low', max_attempts: 1 },
+    ]);
+    await here.expect(1, ['run', '--workers', '1', '--gate', gate]);
+    assert.deepEqual(landedTasks(here), ['first', 'innocent']);
+    assert.equal((await here.task('removes')).status, 'failed');
+  });
+
+  test('a gate that changes tracked files is asked twice, and says so', async () => {
+    const here = project({ files: { 'made.txt': 'old\n' } });
+    await beginPlan(here, ['t1']);
+    await here.expect(0, ['run', '--gate', 'echo asked >> ../../asked; echo new > made.txt']);
+    assert.equal(here.read('asked'), 'asked\nasked\n');
+    assert.deepEqual(
+      ofType(await here.events(), 'gate.passed').map(({ data }) => data['changed_files']),
+      [['made.txt']],
+    );
+    assert.equal(here.read('repo/made.txt'), 'old\n');
+  });
+
+  test('a tree that somebody changes under the gate is tested again', async () => {
+    // The first run is disturbed from outside; alone it is red.
+    const here = project({ files: { 'made.txt': 'old\n' } });
+    await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
+    const disturbed =
+      'if [ ! -e ../../once ]; then touch ../../once; echo right > made.txt; fi; grep -q right made.txt';
+    await here.expect(1, ['run', '--gate', disturbed]);
+    assert.deepEqual(landedTasks(here), []);
+  });
+
+  test("its events name their tasks, and are among each task's", async () => {
+    const here = project();
+    await beginPlan(here, ['t1', { id: 'T1', max_attempts: 1 }]);
+    await here.expect(1, ['run', '--workers', '1', '--gate', 'test ! -e T1.txt']);
+    const typesOf = async (id: string): Promise<readonly string[]> =>
+      (await here.events('--task', id))
+        .map(({ type }) => type)
+        .filter((type) => type.startsWith('gate.'));
+    assert.deepEqual(await typesOf('t1'), ['gate.passed']);
+    assert.deepEqual(await typesOf('T1'), ['gate.failed']);
+    const [passed] = ofType(await here.events('--task', 't1'), 'gate.passed');
+    assert.deepEqual(passed?.data['task_ids'], ['t1']);
+  });
+});
