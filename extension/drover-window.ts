@@ -284,7 +284,7 @@ export class DroverWindow implements vscode.Disposable {
       case 'stream':
         return this.#run('drover.openStream', [action.task], [], project);
       case 'review':
-        return this.#run('drover.review', [action.task], [], project);
+        return this.#run('drover.review', [action.id], [], project);
       case 'resolve':
         return this.#run('drover.resolveConflict', [action.task], [], project);
       case 'retry':

@@ -1,11 +1,14 @@
 // Which changes of the board are worth a message: only what waits for a person, each once. Pure.
 
-import type { QuestionView, StatusSnapshot, TaskView } from '../server/protocol/views.ts';
+import { formatCount } from '../server/core/format.ts';
+import { needsOf, type Need } from '../server/protocol/needs.ts';
+import type { EpicView, QuestionView, StatusSnapshot, TaskView } from '../server/protocol/views.ts';
 
 export type NoticeAction =
   | { readonly kind: 'answer'; readonly question: string; readonly choice: string }
   | { readonly kind: 'stream'; readonly task: string }
-  | { readonly kind: 'review'; readonly task: string }
+  /** Of a task or an epic. */
+  | { readonly kind: 'review'; readonly id: string }
   | { readonly kind: 'resolve'; readonly task: string }
   | { readonly kind: 'retry'; readonly task: string }
   | { readonly kind: 'inbox' };
@@ -32,12 +35,39 @@ const inbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' } };
 
 /** Everything on the board that waits for a person. */
 export function openNotices(board: StatusSnapshot): readonly Notice[] {
-  const titles = new Map(board.tasks.map((task) => [task.id, task.title]));
-  const asked = new Set(board.questions.map(({ task_id }) => task_id));
-  return [
-    ...board.questions.map((question) => questionNotice(question, titles.get(question.task_id))),
-    ...board.tasks.flatMap((task) => (asked.has(task.id) ? [] : taskNotice(task))),
-  ];
+  return needsOf(board).flatMap(noticeOf);
+}
+
+function noticeOf(need: Need): readonly Notice[] {
+  switch (need.kind) {
+    case 'question':
+      return [questionNotice(need.question, need.task?.title)];
+    case 'review':
+    case 'plan':
+    case 'conflict':
+    case 'failed':
+    case 'blocked':
+      return taskNotice(need.task);
+    case 'epic_review':
+    case 'epic_conflict':
+      return [epicNotice(need.epic)];
+    case 'pending':
+      return []; // the run's own warning has said so
+  }
+}
+
+function epicNotice(epic: EpicView): Notice {
+  const isReview = epic.landing_state === 'needs_review';
+  const why = epic.landing_note ?? 'Its tasks are done, but together they cannot land.';
+  return {
+    key: `epic ${epic.landing_state ?? ''} ${epic.id}`,
+    level: isReview ? 'info' : 'warning',
+    text: isReview
+      ? `The epic ${epic.title} is done and waits for your review.`
+      : `The epic ${epic.title} cannot land. ${why}`,
+    buttons: [{ title: 'Review', action: { kind: 'review', id: epic.id } }, inbox],
+    isBlocking: !isReview,
+  };
 }
 
 function questionNotice(question: QuestionView, title = question.task_id): Notice {
@@ -77,7 +107,7 @@ function taskNotice(task: TaskView): readonly Notice[] {
           key,
           level: 'info',
           text: `${task.title} waits for your review.`,
-          buttons: [{ title: 'Review', action: { kind: 'review', task: task.id } }, stream],
+          buttons: [{ title: 'Review', action: { kind: 'review', id: task.id } }, stream],
           isBlocking: false,
         },
       ];
@@ -86,7 +116,7 @@ function taskNotice(task: TaskView): readonly Notice[] {
         {
           key,
           level: 'warning',
-          text: `${task.title} conflicts with what has landed (${task.conflict_files.length} files).`,
+          text: `${task.title} conflicts with what has landed (${formatCount(task.conflict_files.length, 'file')}).`,
           buttons: [{ title: 'Resolve', action: { kind: 'resolve', task: task.id } }, stream],
           isBlocking: true,
         },

@@ -1,6 +1,7 @@
 // What the board comes to in a few words: the status bar, and what is said after a connection is back.
 
-import type { StatusSnapshot, TaskView } from '../server/protocol/views.ts';
+import { needsOf } from '../server/protocol/needs.ts';
+import type { StatusSnapshot } from '../server/protocol/views.ts';
 
 export interface Summary {
   /** Agents at work. */
@@ -13,27 +14,14 @@ export interface Summary {
 
 export const nothing: Summary = { running: 0, waiting: 0, needYou: 0 };
 
-/** True when only a person can make this task go on. */
-export function needsPerson(task: TaskView): boolean {
-  switch (task.status) {
-    case 'needs_review':
-    case 'conflict':
-    case 'failed':
-      return true;
-    default:
-      return false;
-  }
-}
-
 export function summarise(board: StatusSnapshot): Summary {
-  const { counts } = board;
-  const asked = new Set(board.questions.map((question) => question.task_id));
-  const needed = board.tasks.filter((task) => needsPerson(task) && !asked.has(task.id)).length;
-  const isActive = board.run?.active === true;
+  const { counts, run } = board;
+  const ofRun = board.epics.find(({ id }) => id === run?.epic_id)?.counts ?? counts;
+  const isActive = run?.active === true;
   return {
     running: counts.in_progress + counts.claimed,
-    waiting: (isActive ? counts.ready + counts.blocked : 0) + counts.waiting,
-    needYou: needed + board.questions.length,
+    waiting: (isActive ? ofRun.ready + ofRun.blocked : 0) + counts.waiting,
+    needYou: needsOf(board).length,
   };
 }
 

@@ -56,7 +56,7 @@ function taskItem(task: TaskView): vscode.QuickPickItem & { readonly task: TaskV
   const { icon } = statusIcons[task.status];
   return {
     task,
-    label: `$(${icon.replace('~spin', '')}) ${plainText(task.title, 120)}`,
+    label: `$(${icon}) ${plainText(task.title, 120)}`,
     description: `${plainText(task.id, 40)} · ${statusWords[task.status]}`,
   };
 }

@@ -10,6 +10,7 @@ export class SideViews {
   readonly #onVisible: () => void;
   readonly #shown = new Map<SideViewName, { view: vscode.WebviewView; host: WebviewHost }>();
 
+  readonly #badges = new Map<SideViewName, vscode.ViewBadge>();
   readonly #waiting = new Map<SideViewName, readonly ((host: WebviewHost) => void)[]>();
 
   constructor(around: WebviewSurroundings, onVisible: () => void) {
@@ -38,6 +39,7 @@ export class SideViews {
   resolve(name: SideViewName, view: vscode.WebviewView): void {
     const host = new WebviewHost(name, noSubject, view.webview, () => view.visible, this.#around);
     this.#shown.set(name, { view, host });
+    this.#showBadge(name);
     for (const tell of this.#waiting.get(name) ?? []) tell(host);
     this.#waiting.delete(name);
     view.onDidChangeVisibility(() => {
@@ -51,9 +53,17 @@ export class SideViews {
 
   /** A number on the view's icon; none for 0. */
   badge(name: SideViewName, value: number, tooltip: string): void {
+    this.#badges.set(name, { value, tooltip });
+    this.#showBadge(name);
+  }
+
+  /** VS Code has no view before it is shown for the first time: its badge is kept until then. */
+  #showBadge(name: SideViewName): void {
     const view = this.#shown.get(name)?.view;
-    if (view === undefined || view.badge?.value === value) return;
-    view.badge = value === 0 ? undefined : { value, tooltip };
+    const badge = this.#badges.get(name);
+    if (view === undefined || badge === undefined) return;
+    if ((view.badge?.value ?? 0) !== badge.value)
+      view.badge = badge.value === 0 ? undefined : badge;
   }
 
   dispose(): void {

@@ -8,17 +8,18 @@ export interface StatusIcon {
 }
 
 export const statusIcons: { readonly [S in TaskStatus]: StatusIcon } = {
-  ready: { icon: 'circle-outline', color: null },
-  claimed: { icon: 'sync~spin', color: 'charts.blue' },
-  in_progress: { icon: 'sync~spin', color: 'charts.blue' },
-  blocked: { icon: 'circle-slash', color: 'disabledForeground' },
+  ready: { icon: 'circle', color: null },
+  // No spinning: VS Code draws no animated icon on the tab of a panel.
+  claimed: { icon: 'sync', color: 'charts.blue' },
+  in_progress: { icon: 'sync', color: 'charts.blue' },
+  blocked: { icon: 'lock', color: 'disabledForeground' },
   paused: { icon: 'debug-pause', color: 'charts.yellow' },
-  waiting: { icon: 'clock', color: 'charts.yellow' },
+  waiting: { icon: 'watch', color: 'charts.yellow' },
   needs_review: { icon: 'eye', color: 'charts.orange' },
   conflict: { icon: 'git-merge', color: 'charts.red' },
   completed: { icon: 'pass-filled', color: 'charts.green' },
   failed: { icon: 'error', color: 'charts.red' },
-  cancelled: { icon: 'circle-large-outline', color: 'disabledForeground' },
+  cancelled: { icon: 'circle-slash', color: 'disabledForeground' },
 };
 
 export const statusWords: { readonly [S in TaskStatus]: string } = {

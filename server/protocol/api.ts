@@ -275,6 +275,7 @@ export const dataRequests = [
   'epic.move',
   'task.remove',
   'epic.remove',
+  'plan.restore',
   'change',
   'file.read',
 ] as const satisfies readonly RequestName[];

@@ -36,6 +36,11 @@ export interface PanelRequests {
   };
   /** Removes an epic that holds no task. */
   readonly 'epic.remove': { params: { id: string }; result: { removed: string } };
+  /** Takes removals back, under the same ids; the backend remembers the last hundred of its own life. */
+  readonly 'plan.restore': {
+    params: { ids: readonly string[] };
+    result: { restored: readonly string[] };
+  };
   readonly preflight: {
     params: { epic?: string; workers?: number; target?: string; land?: 'task' | 'epic' | 'review' };
     result: PreflightView;

@@ -3,7 +3,7 @@
 import { Refusal } from '../core/failure.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import { epicOrRefuse } from './find-rows.ts';
-import type { Tx } from './tables.ts';
+import type { EpicRow, Tx } from './tables.ts';
 
 /** In front of another one, or to the end; there are few enough of them to be numbered anew. */
 export async function moveEpic(
@@ -35,7 +35,8 @@ export async function moveEpic(
   await appendEvent(tx, sources, { type: 'epic.moved', epicId: id, data });
 }
 
-export async function removeEpic(tx: Tx, sources: StoreSources, id: string): Promise<void> {
+/** Resolves with the row as it was. */
+export async function removeEpic(tx: Tx, sources: StoreSources, id: string): Promise<EpicRow> {
   const row = await epicOrRefuse(tx, id);
   const held = await tx
     .selectFrom('tasks')
@@ -66,4 +67,5 @@ export async function removeEpic(tx: Tx, sources: StoreSources, id: string): Pro
     epicId: id,
     data: { title: row.title },
   });
+  return row;
 }

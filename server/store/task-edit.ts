@@ -6,7 +6,7 @@ import { ownedStatuses } from '../core/state.ts';
 import type { TaskFields } from '../protocol/api.ts';
 import { openEpicForTask } from './epics.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
-import { refuseCandidates, refuseUnknownTasks, taskOrRefuse } from './find-rows.ts';
+import { epicOrRefuse, refuseCandidates, refuseUnknownTasks, taskOrRefuse } from './find-rows.ts';
 import { dropPlans } from './plans.ts';
 import { readGraph, rebuildChains, refuseLoops } from './graph-rows.ts';
 import { textList } from './read.ts';
@@ -110,9 +110,28 @@ async function moveTask(
       `${row.id} is a sub-task and belongs to the epic of its parent; change the epic of ${await rootOf(tx, row.id)} instead.`,
     );
   }
+  await refuseMoveOfWork(tx, row);
   if (epic !== null) await openEpicForTask(tx, sources, epic);
   await writeEpic(tx, row.id, epic);
   return ['epic'];
+}
+
+/** An attempt lands on the line of the epic that it started in: the task must not leave its work behind. */
+async function refuseMoveOfWork(tx: Tx, row: TaskRow): Promise<void> {
+  if (ownedStatuses.has(row.status)) {
+    throw new Refusal(
+      'bad_state',
+      `${row.id} is running and lands with ${row.epic_id ?? 'no epic'}; pause it, or move it when it is done.`,
+    );
+  }
+  if (row.status !== 'completed' || row.epic_id === null) return;
+  const epic = await epicOrRefuse(tx, row.epic_id);
+  if (epic.branch === null || epic.branch !== row.landed_on || epic.landing_state === 'landed')
+    return;
+  throw new Refusal(
+    'bad_state',
+    `${row.id} is completed on the branch of ${epic.id}, which has not landed yet; move it after the epic has landed.`,
+  );
 }
 
 async function moveToParent(

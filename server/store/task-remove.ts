@@ -6,6 +6,7 @@ import { appendEvent, type StoreSources } from './feed.ts';
 import { refuseUnknownTasks, taskOrRefuse } from './find-rows.ts';
 import { rebuildChains } from './graph-rows.ts';
 import { inParts } from './read.ts';
+import { readRemoved, type RemovedTask } from './restore.ts';
 import { refreshReadiness, withParents } from './readiness.ts';
 import type { TaskRow, Tx } from './tables.ts';
 import { checkedIds } from './task-move.ts';
@@ -13,12 +14,12 @@ import { familyOf, rootOf } from './transition.ts';
 
 const removable: ReadonlySet<TaskStatus> = new Set(['ready', 'blocked', 'paused', 'cancelled']);
 
-/** Sub-tasks go with their parent; resolves with everything that is gone. */
+/** Sub-tasks go with their parent; resolves with everything that is gone, as it was. */
 export async function removeTasks(
   tx: Tx,
   sources: StoreSources,
   given: readonly string[],
-): Promise<readonly string[]> {
+): Promise<readonly RemovedTask[]> {
   const ids = checkedIds(given, 'removed');
   await refuseUnknownTasks(tx, ids);
   const gone = new Set<string>();
@@ -30,6 +31,7 @@ export async function removeTasks(
     rows.push(row);
   }
   await refuseNeeded(tx, gone);
+  const removed = await readRemoved(tx, rows);
   const parents = new Set<string>();
   for (const { parent_id: parent } of rows) {
     if (parent === null || gone.has(parent)) continue;
@@ -48,7 +50,7 @@ export async function removeTasks(
   }
   await rebuildChains(tx);
   await refreshReadiness(tx, sources, parents);
-  return [...gone];
+  return removed;
 }
 
 async function refuseBegun(tx: Tx, row: TaskRow): Promise<void> {

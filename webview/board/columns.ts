@@ -2,44 +2,46 @@
 
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
 import type { TaskStatus } from '../../server/core/state.ts';
+import { askingTasks, taskNeed } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 import { statusWords } from '../shared/status-words.ts';
 import { visibleLine } from '../stream/visible-text.ts';
 
-export const columnNames = ['blocked', 'ready', 'working', 'asks', 'done', 'over'] as const;
+export const columnNames = ['waiting', 'ready', 'working', 'asks', 'done'] as const;
 export type ColumnName = (typeof columnNames)[number];
 
 export const columnTitles: { readonly [N in ColumnName]: string } = {
-  blocked: 'Waiting for others',
+  waiting: 'Waiting',
   ready: 'Ready',
   working: 'Working',
   asks: 'Needs you',
   done: 'Done',
-  over: 'Failed or cancelled',
 };
 
 const columnOfStatus: { readonly [S in TaskStatus]: ColumnName } = {
-  blocked: 'blocked',
+  blocked: 'waiting',
   ready: 'ready',
   claimed: 'working',
   in_progress: 'working',
   needs_review: 'asks',
   conflict: 'asks',
-  paused: 'asks',
-  waiting: 'asks',
+  paused: 'waiting',
+  waiting: 'waiting',
   completed: 'done',
-  failed: 'over',
-  cancelled: 'over',
+  failed: 'asks',
+  cancelled: 'done',
 };
 
-/** What only somebody outside of Drover can unblock is a matter for a person. */
-export function columnOf({ status, blocked_reason }: TaskView): ColumnName {
-  return status === 'blocked' && blocked_reason !== null ? 'asks' : columnOfStatus[status];
+/** The column "Needs you" holds what the inbox holds. */
+export function columnOf(task: TaskView, isAsking: boolean): ColumnName {
+  return isAsking || taskNeed(task) !== null ? 'asks' : columnOfStatus[task.status];
 }
 
 export interface Card {
   readonly task: TaskView;
   readonly epic: string | null;
+  /** Its agent has asked and waits for the answer. */
+  readonly isAsking: boolean;
   /** Sub-tasks run inside of their task, so they have no card of their own. */
   readonly parts: { readonly done: number; readonly total: number };
   /** Titles of what it waits for. */
@@ -53,25 +55,26 @@ export function columnsOf(board: StatusSnapshot, epic: string | null): Columns {
   const epics = new Map(board.epics.map(({ id, title }) => [id, title]));
   const titles = new Map(board.tasks.map(({ id, title }) => [id, title]));
   const parts = partsOf(board.tasks);
+  const asking = askingTasks(board);
   const columns: { [N in ColumnName]: Card[] } = {
-    blocked: [],
+    waiting: [],
     ready: [],
     working: [],
     asks: [],
     done: [],
-    over: [],
   };
   for (const task of board.tasks) {
     if (task.parent_id !== null || (epic !== null && task.epic_id !== epic)) continue;
-    columns[columnOf(task)].push({
+    const isAsking = asking.has(task.id);
+    columns[columnOf(task, isAsking)].push({
       task,
+      isAsking,
       epic: task.epic_id === null ? null : (epics.get(task.epic_id) ?? null),
       parts: parts.get(task.id) ?? { done: 0, total: 0 },
       waitsFor: task.waits_for.map((id) => titles.get(id) ?? id),
     });
   }
   columns.done.sort(latestFirst);
-  columns.over.sort(latestFirst);
   return columns;
 }
 
@@ -114,10 +117,11 @@ export function shown(text: string): string {
 }
 
 /** The quiet line of a card: agent, attempt, elapsed time, cost. What is usual is not said. */
-export function factsOf({ task, parts }: Card, nowMs: number): readonly string[] {
+export function factsOf({ task, parts, isAsking }: Card, nowMs: number): readonly string[] {
   const facts: string[] = [];
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
-  if (task.status !== 'ready' && task.status !== 'completed') facts.push(statusWords(task));
+  if (task.status !== 'ready' && task.status !== 'completed')
+    facts.push(statusWords(task, isAsking));
   if (task.agent !== null) facts.push(shown(stepText({ ...task, agent: task.agent })));
   if (typeof task.machine === 'string' && task.status !== 'completed') {
     facts.push(`on ${shown(task.machine)}`);

@@ -89,7 +89,7 @@ export class DroverColumn extends LitElement {
   #card(card: Card | undefined, index: number, startPx: number): TemplateResult | typeof nothing {
     if (card === undefined) return nothing;
     const { task } = card;
-    const look = statusLook(task);
+    const look = statusLook(task, card.isAsking);
     const isActive = task.id === this.#active;
     const facts = factsOf(card, this.nowMs).join(' · ');
     const reason = reasonOf(card);
@@ -129,8 +129,11 @@ export class DroverColumn extends LitElement {
     this.requestUpdate();
   }
 
+  /** The mouse focuses before it clicks: nothing may move under it. So the first card in sight is chosen. */
   readonly #onFocus = (): void => {
-    this.#goTo(Math.max(this.activeIndex, 0));
+    if (this.activeIndex >= 0) return;
+    const top = this.#scroller()?.scrollTop ?? 0;
+    this.#goTo(Math.min(Math.ceil(top / cardHeightPx), this.cards.length - 1));
   };
 
   readonly #onKey = (event: KeyboardEvent): void => {

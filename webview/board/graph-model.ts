@@ -1,6 +1,7 @@
 // The dependency graph as it is shown: which tasks, what waits for what, the critical path, and what a task pulls along.
 
 import { criticalPath } from '../../server/core/graph.ts';
+import { askingTasks } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 import { graphNodes } from '../tree/places.ts';
 
@@ -26,6 +27,8 @@ export interface ShownGraph {
   readonly critical: readonly string[];
   /** Tasks that are in no scope but hold up one that is. */
   readonly outside: ReadonlySet<string>;
+  /** Tasks whose agent has asked and waits for the answer. */
+  readonly asking: ReadonlySet<string>;
   readonly completedHidden: number;
   /** How many were left out because there are too many. */
   readonly leftOut: number;
@@ -74,6 +77,7 @@ export function graphOf(
     dependents: grouped(edges, 'blocker', 'dependent'),
     critical,
     outside,
+    asking: askingTasks(board),
     completedHidden: mine.length - wanted.length,
     leftOut: wanted.length - kept.length,
   };

@@ -48,7 +48,8 @@ export function nodeTemplate(
   const { graph } = state;
   if (place === undefined || graph === null) return nothing;
   const { id } = task;
-  const status = statusLook(task);
+  const isAsking = graph.asking.has(id);
+  const status = statusLook(task, isAsking);
   const isActive = id === state.active;
   const classes = [
     'node',
@@ -66,7 +67,7 @@ export function nodeTemplate(
     aria-selected=${isActive ? 'true' : 'false'}
     aria-posinset=${look.index + 1}
     aria-setsize=${look.count}
-    aria-label=${`${shown(task.title)} ${statusWords(task)}. ${relationsOf(graph, id)}`}
+    aria-label=${`${shown(task.title)} ${statusWords(task, isAsking)}. ${relationsOf(graph, id)}`}
     data-id=${id}
     data-vscode-context=${contextOf(task)}
     .style=${`width: ${nodeWidthPx}px; height: ${nodeHeightPx}px; transform: translate(${place.x}px, ${place.y}px)`}
@@ -75,7 +76,7 @@ export function nodeTemplate(
       ${icon(status.icon, `tone-${status.tone} ${status.tone === 'busy' ? 'spins' : ''}`)}
       <span class="title"><bdi>${shown(task.title)}</bdi></span>
     </div>
-    <div class="quiet">${statusWords(task)}</div>
+    <div class="quiet">${statusWords(task, isAsking)}</div>
     <span class="handle" title="Drag onto a task that has to wait for this one"></span>
   </div>`;
 }

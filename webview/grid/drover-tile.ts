@@ -148,14 +148,15 @@ export class DroverTile extends LitElement {
     this.drawnMs = Date.now();
     const time = this.#timeAt(this.drawnMs);
     this.#shownTime = time;
-    const look = statusLook(task);
+    const isAsking = this.waiting > 0;
+    const look = statusLook(task, isAsking);
     return html`<button
         type="button"
         class="head"
         tabindex=${this.isActive ? 0 : -1}
         title="Open the stream"
       >
-        ${icon(look.icon, `spins tone-${look.tone}`)}
+        ${icon(look.icon, `${isAsking ? '' : 'spins'} tone-${look.tone}`)}
         <span class="title"
           >${visibleLine(task.title)}${part === null ? nothing : html`: ${visibleLine(part.title)}`}</span
         >

@@ -302,7 +302,10 @@ export class DroverInbox extends LitElement {
 function contextOf(item: InboxItem): object {
   const base = { preventDefaultContextMenuItems: true };
   if (item.about === null) return { ...base, webviewSection: 'empty' };
-  if (item.isEpic) return { ...base, webviewSection: 'epic', epicId: item.about };
+  if (item.isEpic) {
+    const status = item.kind === 'review' ? 'needs_review' : 'conflict';
+    return { ...base, webviewSection: 'epic', epicId: item.about, status };
+  }
   return { ...base, webviewSection: 'task', taskId: item.about, status: statusOf(item) };
 }
 

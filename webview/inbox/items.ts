@@ -1,6 +1,6 @@
-// Everything that waits for a person, oldest first: questions, reviews, conflicts, what is blocked from outside, failures,
-// and landed work that waits for a checkout. Pure.
+// Everything that waits for a person as items of the inbox, with what can be done about each. Pure.
 
+import { needsOf, type EpicNeed, type Need, type TaskNeed } from '../../server/protocol/needs.ts';
 import type {
   EpicView,
   QuestionView,
@@ -39,26 +39,47 @@ export interface InboxItem {
   readonly actions: readonly ItemAction[];
 }
 
+/** What an agent or a run stands still for comes first, then the oldest. */
 export function inboxItems(board: StatusSnapshot): readonly InboxItem[] {
-  const tasks = new Map(board.tasks.map((task) => [task.id, task]));
-  const asked = board.questions
-    .filter((question) => question.state === 'open' && !isReviewOf(question, tasks))
-    .map((question) => questionItem(question, tasks.get(question.task_id)));
-  const waiting = board.tasks.flatMap((task) => taskItem(task) ?? []);
-  const epics = board.epics.flatMap((epic) => epicItem(epic) ?? []);
-  const items = [...asked, ...waiting, ...epics].sort(
-    (a, b) => a.since - b.since || (a.key < b.key ? -1 : 1),
-  );
-  const pending = pendingItem(board);
-  return pending === null ? items : [...items, pending];
+  return needsOf(board)
+    .map((need) => itemOf(need, board))
+    .sort((a, b) => urgencyOf(a) - urgencyOf(b) || a.since - b.since || (a.key < b.key ? -1 : 1));
 }
 
-/** The task itself says that it waits for a review, with all that can be done about it. */
-function isReviewOf(question: QuestionView, tasks: ReadonlyMap<string, TaskView>): boolean {
-  return question.kind === 'review' && tasks.get(question.task_id)?.status === 'needs_review';
+/** An agent that waits for an answer costs time now; a failure has already happened. */
+function urgencyOf({ kind }: InboxItem): number {
+  const order: { readonly [K in InboxItem['kind']]: number } = {
+    permission: 0,
+    question: 0,
+    conflict: 1,
+    review: 1,
+    plan: 1,
+    blocked: 1,
+    failed: 2,
+    landed: 3,
+  };
+  return order[kind];
 }
 
-function questionItem(question: QuestionView, task: TaskView | undefined): InboxItem {
+function itemOf(need: Need, board: StatusSnapshot): InboxItem {
+  switch (need.kind) {
+    case 'question':
+      return questionItem(need.question, need.task);
+    case 'review':
+    case 'plan':
+    case 'conflict':
+    case 'failed':
+    case 'blocked':
+      return taskItem(need.kind, need.task);
+    case 'epic_review':
+    case 'epic_conflict':
+      return epicItem(need.kind, need.epic);
+    case 'pending':
+      return pendingItem(board, need.count);
+  }
+}
+
+function questionItem(question: QuestionView, task: TaskView | null): InboxItem {
   return {
     key: `question/${question.id}`,
     kind: question.kind === 'permission' ? 'permission' : question.kind,
@@ -75,8 +96,7 @@ function questionItem(question: QuestionView, task: TaskView | undefined): Inbox
   };
 }
 
-/** Null: it does not wait for a person. */
-function taskItem(task: TaskView): InboxItem | null {
+function taskItem(need: TaskNeed, task: TaskView): InboxItem {
   const base = {
     key: `task/${task.id}`,
     about: task.id,
@@ -85,40 +105,30 @@ function taskItem(task: TaskView): InboxItem | null {
     since: task.updated_at,
     questionId: null,
   };
-  switch (task.status) {
-    case 'needs_review':
-      return task.review_kind === 'plan'
-        ? {
-            ...base,
-            kind: 'plan',
-            text: task.proposal?.text ?? 'Its plan waits for your approval.',
-            ...(task.proposal === null ? {} : { seen: `plan-${task.proposal.number}` }),
-            actions: planActions,
-          }
-        : { ...base, kind: 'review', text: reviewText(task), actions: reviewActions };
+  switch (need) {
+    case 'plan':
+      return {
+        ...base,
+        kind: 'plan',
+        text: task.proposal?.text ?? 'Its plan waits for your approval.',
+        ...(task.proposal === null ? {} : { seen: `plan-${task.proposal.number}` }),
+        actions: planActions,
+      };
+    case 'review':
+      return { ...base, kind: 'review', text: reviewText(task), actions: reviewActions };
     case 'conflict': {
       const files = task.conflict_files.join(', ');
       const text = `Its work conflicts with what has landed: ${files === '' ? 'see its log' : files}`;
       return { ...base, kind: 'conflict', text, actions: conflictActions };
     }
-    case 'failed':
-      return {
-        ...base,
-        kind: 'failed',
-        text: task.last_error ?? 'Failed.',
-        actions: failedActions,
-      };
-    case 'blocked':
-      if (task.blocked_reason === null) return null;
-      return { ...base, kind: 'blocked', text: task.blocked_reason, actions: blockedActions };
-    case 'ready':
-    case 'claimed':
-    case 'in_progress':
-    case 'paused':
-    case 'waiting':
-    case 'completed':
-    case 'cancelled':
-      return null;
+    case 'failed': {
+      const text = task.last_error ?? 'Failed.';
+      return { ...base, kind: 'failed', text, actions: failedActions };
+    }
+    case 'blocked': {
+      const text = task.blocked_reason ?? '';
+      return { ...base, kind: 'blocked', text, actions: blockedActions };
+    }
   }
 }
 
@@ -154,7 +164,7 @@ function reviewText(task: TaskView): string {
   return 'Its work waits for your review.';
 }
 
-function epicItem(epic: EpicView): InboxItem | null {
+function epicItem(need: EpicNeed, epic: EpicView): InboxItem {
   const base = {
     key: `epic/${epic.id}`,
     about: epic.id,
@@ -163,36 +173,32 @@ function epicItem(epic: EpicView): InboxItem | null {
     since: epic.created_at,
     questionId: null,
   };
-  switch (epic.landing_state) {
-    case 'needs_review':
+  switch (need) {
+    case 'epic_review':
       return {
         ...base,
         kind: 'review',
-        text: 'Everything in it is done; as a whole it waits for your review.',
+        text: 'Every task in it is done. The epic waits for your review before it lands.',
         actions: reviewActions,
       };
-    case 'conflict':
-    case 'gate_failed':
+    case 'epic_conflict':
       return {
         ...base,
         kind: 'conflict',
         text: epic.landing_note ?? 'It cannot land as a whole.',
         actions: [{ kind: 'review' }],
       };
-    default:
-      return null;
   }
 }
 
-function pendingItem({ target }: StatusSnapshot): InboxItem | null {
-  if (target === null || target.pending === 0) return null;
-  const count = target.pending === 1 ? '1 commit waits' : `${target.pending} commits wait`;
+function pendingItem({ target }: StatusSnapshot, pending: number): InboxItem {
+  const count = pending === 1 ? '1 commit waits' : `${pending} commits wait`;
   return {
     key: 'pending',
     kind: 'landed',
     about: null,
     isEpic: false,
-    title: target.branch ?? 'the target branch',
+    title: target?.branch ?? 'the target branch',
     text: `${count} for your checkout: commit, stash or undo your own changes that are in the way.`,
     since: 0,
     questionId: null,

@@ -24,6 +24,7 @@ export const webviewRequests = [
   'task.show',
   'task.move',
   'task.remove',
+  'plan.restore',
   'task.pause',
   'task.unpause',
   'task.cancel',

@@ -4,7 +4,7 @@ import { css } from 'lit';
 
 export const statusStyles = css`
   .tone-busy {
-    color: var(--vscode-progressBar-background, var(--vscode-focusBorder));
+    color: var(--vscode-charts-blue, var(--vscode-focusBorder));
   }
   .tone-good {
     color: var(--vscode-testing-iconPassed, var(--vscode-foreground));

@@ -27,14 +27,28 @@ export const statusLooks: { readonly [S in TaskStatus]: StatusLook } = {
 };
 
 const byHand: StatusLook = { icon: 'person', words: 'taken over', tone: 'quiet' };
+const asks: StatusLook = { icon: 'question', words: 'asks you', tone: 'asks' };
+const blockedOutside: StatusLook = {
+  icon: 'lock',
+  words: 'blocked from outside',
+  tone: 'asks',
+};
 
-export function statusLook({ status, phase }: Pick<TaskView, 'status' | 'phase'>): StatusLook {
+type Stated = Pick<TaskView, 'status' | 'phase' | 'blocked_reason'>;
+
+/** `isAsking`: its agent has asked and waits for the answer. */
+export function statusLook(
+  { status, phase, blocked_reason }: Stated,
+  isAsking = false,
+): StatusLook {
+  if (isAsking && (status === 'in_progress' || status === 'claimed')) return asks;
+  if (status === 'blocked' && blocked_reason !== null) return blockedOutside;
   return status === 'paused' && phase === byHandPhase ? byHand : statusLooks[status];
 }
 
 /** The step that runs, where one does, else the state. */
-export function statusWords(task: Pick<TaskView, 'status' | 'phase' | 'blocked_reason'>): string {
-  if (task.status === 'in_progress' && task.phase !== null) return task.phase;
-  if (task.status === 'blocked' && task.blocked_reason !== null) return 'blocked from outside';
-  return statusLook(task).words;
+export function statusWords(task: Stated, isAsking = false): string {
+  const look = statusLook(task, isAsking);
+  if (look !== asks && task.status === 'in_progress' && task.phase !== null) return task.phase;
+  return look.words;
 }

@@ -51,6 +51,7 @@ export class DroverStreamHeader extends LitElement {
     attempt: { attribute: false },
     usage: { attribute: false },
     subTasks: { attribute: false },
+    isAsking: { attribute: false },
   };
   static override styles = [controlStyles, iconStyles, statusStyles, headerStyles];
   declare task: TaskView | null;
@@ -59,6 +60,8 @@ export class DroverStreamHeader extends LitElement {
   declare attempt: AttemptView | null;
   declare usage: TokenUsage | null;
   declare subTasks: readonly TaskView[];
+  /** Its agent waits for an answer. */
+  declare isAsking: boolean;
   #timer: ReturnType<typeof setInterval> | null = null;
 
   constructor() {
@@ -69,6 +72,7 @@ export class DroverStreamHeader extends LitElement {
     this.attempt = null;
     this.usage = null;
     this.subTasks = [];
+    this.isAsking = false;
   }
 
   override disconnectedCallback(): void {
@@ -79,7 +83,7 @@ export class DroverStreamHeader extends LitElement {
   override render(): TemplateResult {
     const now = Date.now();
     const { task, attempt } = this;
-    const look = task === null ? statusLooks.ready : statusLook(task);
+    const look = task === null ? statusLooks.ready : statusLook(task, this.isAsking);
     const { tokens, costUsd } = usageFacts(attempt, this.usage);
     const elapsed = elapsedMs(attempt, now);
     return html`<header>

@@ -130,6 +130,7 @@ export class DroverStream extends LitElement {
         .attempt=${session.attempt}
         .usage=${feed?.usage ?? null}
         .subTasks=${session.subTasks}
+        .isAsking=${session.questions.length > 0}
         @attempt=${(event: CustomEvent<number>) => this.#choose(event.detail)}
         @part=${(event: CustomEvent<string>) => void session.openPart(event.detail)}
       ></drover-stream-header>

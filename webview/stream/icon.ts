@@ -63,6 +63,13 @@ export const iconCharacters = {
   note: '\ueb26',
   'circle-filled': '\uea71',
   layout: '\uebeb',
+  'bell-dot': '\ueb9a',
+  add: '\uea60',
+  beaker: '\uea79',
+  'git-commit': '\ueafc',
+  link: '\ueb15',
+  tag: '\uea66',
+  trash: '\uea81',
 } as const;
 
 export type IconName = keyof typeof iconCharacters;

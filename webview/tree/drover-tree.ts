@@ -18,6 +18,7 @@ import { isStatusFilter, statusFilters } from './status-filter.ts';
 import { rowAt, TreeDrag } from './tree-drag.ts';
 import { openRow, runTreeAction, runTreeKey, type TreeParts } from './tree-keys.ts';
 import { readMemory } from './tree-memory.ts';
+import { TitleField } from './title-field.ts';
 import { TreePlan } from './tree-plan.ts';
 import { TreeState } from './tree-state.ts';
 import { rowHeightPx, treeStyles } from './tree-styles.ts';
@@ -40,6 +41,14 @@ export class DroverTree extends LitElement {
   #timer: ReturnType<typeof setInterval> | null = null;
   #changedMs: number | null = null;
   #hasPainted = false;
+  readonly #field = new TitleField({
+    state: () => this.#state,
+    end: (title, focusesRows) => this.#endText(title, focusesRows),
+    again: (draft) => {
+      this.#state.startDraft(draft);
+      this.#changed();
+    },
+  });
 
   constructor() {
     super();
@@ -49,6 +58,7 @@ export class DroverTree extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     window.addEventListener('focus', this.#onWindowFocus);
+    this.#field.connect();
     this.#timer = setInterval(() => {
       if (this.#state.board?.counts.in_progress !== 0) this.requestUpdate();
     }, tickMs);
@@ -57,6 +67,7 @@ export class DroverTree extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     window.removeEventListener('focus', this.#onWindowFocus);
+    this.#field.disconnect();
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
@@ -84,7 +95,8 @@ export class DroverTree extends LitElement {
       },
     });
     const state = this.#state;
-    this.#drag = new TreeDrag({ state, plan, changed: () => this.requestUpdate() });
+    const rows = (): void => this.#scroller()?.focus();
+    this.#drag = new TreeDrag({ state, plan, changed: () => this.requestUpdate(), focus: rows });
     this.#parts = {
       state,
       plan,
@@ -196,6 +208,8 @@ export class DroverTree extends LitElement {
         renaming: renaming === row.key ? titleOf(row) : null,
         nowMs: Date.now(),
         canRun: board?.run?.active !== true || board.run.epic_id !== idOf(row),
+        isAsking: row.kind === 'task' && this.#state.asking.has(row.task.id),
+        needs: row.kind === 'epic' ? (this.#state.needs.get(row.epic.id) ?? 0) : 0,
       },
       this.#rowActions,
     );
@@ -203,8 +217,8 @@ export class DroverTree extends LitElement {
 
   readonly #rowActions: RowActions = {
     onRun: (epic) => this.#parts?.ran(this.#parts.host.action('runEpic', { epic })),
-    onText: (event) => this.#onTextKey(event),
-    onLeaveText: () => this.#endText(null),
+    onText: (event) => this.#field.onKey(event),
+    onLeaveText: (event) => this.#field.onLeave(event),
   };
 
   #note(): TemplateResult | typeof nothing {
@@ -223,7 +237,7 @@ export class DroverTree extends LitElement {
 
   override updated(): void {
     const field = this.renderRoot.querySelector<HTMLInputElement>('input.text');
-    if (field !== null && this.shadowRoot?.activeElement !== field) {
+    if (field !== null && !this.#field.isLeaving && this.shadowRoot?.activeElement !== field) {
       field.focus();
       field.select();
     }
@@ -323,29 +337,16 @@ export class DroverTree extends LitElement {
     if (document.activeElement === document.body) this.#scroller()?.focus();
   };
 
+  /** The mouse focuses before it clicks: nothing may move under it. So the first row in sight is chosen. */
   readonly #onFocus = (): void => {
-    const [first] = this.#state.keys;
+    const top = Math.ceil((this.#scroller()?.scrollTop ?? 0) / rowHeightPx);
+    const first = this.#state.keys[top] ?? this.#state.keys.at(-1);
     if (this.#state.selection.active !== null || first === undefined) return;
     this.#state.selection = selectOnly(first);
     this.#changed();
   };
 
-  #onTextKey(event: KeyboardEvent): void {
-    event.stopPropagation();
-    const field = event.target as HTMLInputElement;
-    if (event.key === 'Escape') this.#endText(null);
-    if (event.key !== 'Enter' || event.isComposing) return;
-    event.preventDefault();
-    const title = field.value.trim();
-    if (title === '') return;
-    const goesOn = event.shiftKey ? this.#state.draft : null;
-    field.value = '';
-    this.#endText(title);
-    if (goesOn !== null) this.#state.startDraft(goesOn);
-    this.#changed();
-  }
-
-  #endText(title: string | null): void {
+  #endText(title: string | null, focusesRows: boolean): void {
     const { draft, renaming, board, rows } = this.#state;
     if (draft === null && renaming === null) return;
     this.#state.endText();
@@ -355,7 +356,7 @@ export class DroverTree extends LitElement {
     else if (title !== null && id !== null && board !== null)
       this.#parts?.plan.rename(board, id, title);
     this.#changed();
-    this.#scroller()?.focus();
+    if (focusesRows) this.#scroller()?.focus();
   }
 
   readonly #onClick = (event: MouseEvent): void => {

@@ -1,5 +1,6 @@
 // Edits of the plan that can be taken back: each knows what it does and what undoes it, as requests to the backend.
 
+import { formatCount } from '../../server/core/format.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import type { Host } from '../shared/host.ts';
 import { movable, placeOf, type Drop, type TaskPlace } from './places.ts';
@@ -144,5 +145,43 @@ export function addEpicEdit(title: string, onAdded: (id: string) => void): Edit 
     undo: async (host) => {
       if (id !== null) await host.backend('epic.remove', { id });
     },
+  };
+}
+
+/** The backend restores what was removed under the same ids, so that older edits can still be undone. */
+export function removeEdit(board: StatusSnapshot, ids: readonly string[]): Edit {
+  const epics = ids.filter((id) => board.epics.some((epic) => epic.id === id));
+  const tasks = ids.filter((id) => !epics.includes(id));
+  const [first] = ids;
+  const named = [...board.tasks, ...board.epics].find(({ id }) => id === first)?.title ?? '';
+  let gone: readonly string[] = [];
+  return {
+    words: `Remove ${ids.length === 1 ? named : formatCount(ids.length, 'row')}`,
+    run: async (host) => {
+      gone = [];
+      if (tasks.length > 0) {
+        const { removed } = await host.backend('task.remove', { ids: tasks });
+        gone = removed;
+      }
+      for (const id of epics) {
+        await host.backend('epic.remove', { id });
+        gone = [...gone, id];
+      }
+    },
+    undo: (host) => host.backend('plan.restore', { ids: gone }),
+  };
+}
+
+/** Null: it is the first or the last one already. */
+export function moveEpicEdit(board: StatusSnapshot, id: string, step: -1 | 1): Edit | null {
+  const ids = board.epics.map((epic) => epic.id);
+  const at = ids.indexOf(id);
+  const to = at + step;
+  if (at < 0 || to < 0 || to >= ids.length) return null;
+  const before = step === -1 ? (ids[to] ?? null) : (ids[to + 1] ?? null);
+  return {
+    words: `Move ${board.epics[at]?.title ?? ''} ${step === -1 ? 'up' : 'down'}`,
+    run: (host) => host.backend('epic.move', { id, before }),
+    undo: (host) => host.backend('epic.move', { id, before: ids[at + 1] ?? null }),
   };
 }

@@ -52,7 +52,6 @@ const plain: Readonly<Record<string, TreeKey>> = {
   ' ': { kind: 'toggle' },
   F2: { kind: 'rename' },
   Delete: { kind: 'remove' },
-  Insert: { kind: 'newTask' },
   Escape: { kind: 'escape' },
   ContextMenu: { kind: 'menu' },
 };
@@ -71,12 +70,15 @@ const withAlt: Readonly<Record<string, TreeKey>> = {
   ArrowDown: { kind: 'moveDown' },
 };
 
-/** Alt with a letter alone opens a menu of the window, and with left and right it goes back in its history. */
+/**
+ * Alt with a letter alone opens a menu of the window, and with left and right it goes back in its history. Menus open with
+ * Shift held, too: no letter here is one of theirs (F E S V G R T H).
+ */
 const withAltAndShift: Readonly<Record<string, TreeKey>> = {
   ArrowLeft: { kind: 'moveOut' },
   ArrowRight: { kind: 'moveIn' },
   KeyN: { kind: 'newTask' },
-  KeyE: { kind: 'newEpic' },
+  KeyP: { kind: 'newEpic' },
   KeyM: { kind: 'moveToEpic' },
   KeyB: { kind: 'addBlocker' },
 };

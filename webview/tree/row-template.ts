@@ -1,9 +1,16 @@
 // One row of the tree as a template: light markup, because hundreds come and go while one scrolls.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { formatCost, formatDuration, progressPercent, stepText } from '../../server/core/format.ts';
+import {
+  formatCost,
+  formatCount,
+  formatDuration,
+  progressPercent,
+  stepText,
+} from '../../server/core/format.ts';
+import { epicNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
-import { statusLook, statusWords } from '../shared/status-words.ts';
+import { statusLook, statusWords, type StatusLook } from '../shared/status-words.ts';
 import { icon } from '../stream/icon.ts';
 import { visibleLine } from '../stream/visible-text.ts';
 import type { DropZone } from './drops.ts';
@@ -19,6 +26,10 @@ export interface RowLook {
   readonly renaming: string | null;
   readonly nowMs: number;
   readonly canRun: boolean;
+  /** The agent of this task waits for an answer. */
+  readonly isAsking: boolean;
+  /** How many things of this epic wait for a person. */
+  readonly needs: number;
 }
 
 export interface RowActions {
@@ -54,7 +65,7 @@ export function rowTemplate(row: Row, look: RowLook, actions: RowActions): Templ
     aria-setsize=${row.setSize}
     aria-selected=${look.isSelected ? 'true' : 'false'}
     aria-expanded=${row.kind === 'draft' || row.expanded === null ? nothing : String(row.expanded)}
-    aria-label=${labelOf(row, look.nowMs)}
+    aria-label=${labelOf(row, look)}
     data-index=${look.index}
     data-id=${id ?? nothing}
     data-vscode-context=${JSON.stringify(contextOf(row))}
@@ -81,7 +92,7 @@ function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
       return html`<span class="title">Without an epic</span>
         <span class="facts">${row.count === 0 ? '' : row.count}</span>`;
     case 'task':
-      return taskContent(row.task, look.nowMs);
+      return taskContent(row.task, look);
     case 'draft':
       return textField('', actions, draftLabel(row.draft));
   }
@@ -89,8 +100,17 @@ function content(row: Row, look: RowLook, actions: RowActions): TemplateResult {
 
 function epicContent(epic: EpicView, look: RowLook, actions: RowActions): TemplateResult {
   const percent = progressPercent(epic.counts);
-  return html`<span class="title"><bdi>${shown(epic.title)}</bdi></span>
-    <span class="facts">${countText(epic)}</span>
+  const state = epicLook(epic);
+  return html`${state === null ? nothing : icon(state.icon, `tone-${state.tone}`)}
+    <span class="title"><bdi>${shown(epic.title)}</bdi></span>
+    ${
+      look.needs === 0
+        ? nothing
+        : html`<span class="needs tone-asks" data-count=${look.needs} title=${needsText(look.needs)}
+            >${icon('bell-dot')}</span
+          >`
+    }
+    <span class="facts count">${countText(epic)}</span>
     <span class="progress" aria-hidden="true"><span .style=${`width: ${percent}%`}></span></span>
     ${
       look.canRun
@@ -110,20 +130,24 @@ function epicContent(epic: EpicView, look: RowLook, actions: RowActions): Templa
     }`;
 }
 
-function taskContent(task: TaskView, nowMs: number): TemplateResult {
-  const looks = statusLook(task);
+function taskContent(task: TaskView, { nowMs, isAsking }: RowLook): TemplateResult {
+  const looks = statusLook(task, isAsking);
   const spins = looks.tone === 'busy' ? 'spins' : '';
   return html`${icon(looks.icon, `tone-${looks.tone} ${spins}`)}
     <span class="title"><bdi>${shown(task.title)}</bdi></span>
-    <span class="facts">${factsOf(task, nowMs).join(' · ')}</span>`;
+    <span class="facts"
+      ><span class="edge"></span>${factsOf(task, nowMs, isAsking).map(
+        (fact, at) => html`<span>${at === 0 ? '' : ' · '}${fact}</span>`,
+      )}</span
+    >`;
 }
 
 /** The little that is said behind a title; what is usual is not said. */
-export function factsOf(task: TaskView, nowMs: number): readonly string[] {
+export function factsOf(task: TaskView, nowMs: number, isAsking = false): readonly string[] {
   const isBusy = task.status === 'in_progress' || task.status === 'claimed';
   const isQuiet = task.status === 'ready' || task.status === 'completed';
   const facts: string[] = [];
-  if (!isQuiet) facts.push(statusWords(task));
+  if (!isQuiet) facts.push(statusWords(task, isAsking));
   if (task.waits_for.length > 0 && task.status === 'blocked')
     facts.push(`after ${task.waits_for.length}`);
   if (task.agent !== null && !isQuiet) facts.push(shown(stepText({ ...task, agent: task.agent })));
@@ -159,21 +183,45 @@ function draftLabel(draft: Draft): string {
 }
 
 /** Begins with what is seen in the row; what only its icon says comes behind. */
-function labelOf(row: Row, nowMs: number): string {
+function labelOf(row: Row, look: RowLook): string {
   switch (row.kind) {
-    case 'epic':
-      return `${shown(row.epic.title)} ${countText(row.epic)} completed, epic`;
+    case 'epic': {
+      const { epic } = row;
+      const count = epic.counts.total === 0 ? 'empty' : `${countText(epic)} completed`;
+      const state = epicLook(epic);
+      const waits = look.needs === 0 ? [] : [needsText(look.needs)];
+      const behind = [...(state === null ? [] : [state.words]), ...waits, 'epic'];
+      return `${shown(epic.title)} ${count}, ${behind.join(', ')}`;
+    }
     case 'loose':
-      return `Without an epic ${row.count === 0 ? '' : row.count} tasks`;
+      return `Without an epic ${row.count === 0 ? 'empty' : formatCount(row.count, 'task')}`;
     case 'task': {
-      const facts = factsOf(row.task, nowMs);
+      const facts = factsOf(row.task, look.nowMs, look.isAsking);
       const seen = [shown(row.task.title), facts.join(' · ')].join(' ').trim();
-      const words = statusWords(row.task);
+      const words = statusWords(row.task, look.isAsking);
       return facts.includes(words) ? seen : `${seen}, ${words}`;
     }
     case 'draft':
       return draftLabel(row.draft);
   }
+}
+
+/** How far an epic has come as a whole; null: its count says it. */
+function epicLook(epic: EpicView): StatusLook | null {
+  switch (epicNeed(epic)) {
+    case 'epic_review':
+      return { icon: 'eye', words: 'needs your review', tone: 'asks' };
+    case 'epic_conflict':
+      return { icon: 'git-merge', words: 'cannot land', tone: 'asks' };
+    case null:
+      return epic.landing_state === 'landed' && epic.landed_sha !== null
+        ? { icon: 'pass-filled', words: `landed as ${epic.landed_sha.slice(0, 7)}`, tone: 'good' }
+        : null;
+  }
+}
+
+function needsText(count: number): string {
+  return count === 1 ? '1 waits for you' : `${count} wait for you`;
 }
 
 function countText({ counts }: EpicView): string {
@@ -184,7 +232,12 @@ function contextOf(row: Row): object {
   const base = { preventDefaultContextMenuItems: true };
   switch (row.kind) {
     case 'epic':
-      return { ...base, webviewSection: 'epic', epicId: row.epic.id };
+      return {
+        ...base,
+        webviewSection: 'epic',
+        epicId: row.epic.id,
+        status: row.epic.landing_state ?? '',
+      };
     case 'task':
       return { ...base, webviewSection: 'task', taskId: row.task.id, status: row.task.status };
     case 'loose':

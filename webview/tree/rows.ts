@@ -2,6 +2,7 @@
 // board, so that ten thousand tasks are rows within a frame.
 
 import type { TaskStatus } from '../../server/core/state.ts';
+import { askingTasks, epicNeed, taskNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 
 /** What a person has set: never a fact of the board. */
@@ -11,6 +12,8 @@ export interface TreeLook {
   readonly text: string;
   /** Empty: every state. */
   readonly statuses: ReadonlySet<TaskStatus>;
+  /** Only what waits for a person. */
+  readonly needsYou: boolean;
   /** Where a new task or epic is being written. */
   readonly draft: Draft | null;
   /** Shows the place for tasks without an epic even while there are none: something can be dropped there. */
@@ -44,6 +47,7 @@ export const emptyLook: TreeLook = {
   collapsed: new Set(),
   text: '',
   statuses: new Set(),
+  needsYou: false,
   draft: null,
   showLoose: false,
 };
@@ -55,14 +59,16 @@ interface Children {
 }
 
 export function buildRows(board: StatusSnapshot, look: TreeLook): readonly Row[] {
-  const shown = shownTasks(board.tasks, look);
+  const shown = shownTasks(board, look);
   const children = childrenOf(board.tasks, shown);
   const isFiltered = shown !== null;
   const epics = board.epics.filter(
     (epic) =>
       !isFiltered ||
       children.ofEpic.has(epic.id) ||
-      (look.statuses.size === 0 && matches(epic.title, look.text)),
+      (look.needsYou
+        ? epicNeed(epic) !== null
+        : look.statuses.size === 0 && matches(epic.title, look.text)),
   );
   const hasLoose = children.loose.length > 0 || look.showLoose || isLooseDraft(look.draft);
   const asGroup = board.epics.length > 0 || look.draft?.kind === 'epic';
@@ -154,13 +160,16 @@ class RowWriter {
 }
 
 /** Null: nothing is filtered. Else the tasks that match, with all that they stand below. */
-function shownTasks(tasks: readonly TaskView[], look: TreeLook): ReadonlySet<string> | null {
+function shownTasks(board: StatusSnapshot, look: TreeLook): ReadonlySet<string> | null {
+  const { tasks } = board;
   const text = look.text.trim();
-  if (text === '' && look.statuses.size === 0) return null;
+  if (text === '' && look.statuses.size === 0 && !look.needsYou) return null;
+  const asking = look.needsYou ? askingTasks(board) : new Set<string>();
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const shown = new Set<string>();
   for (const task of tasks) {
     if (look.statuses.size > 0 && !look.statuses.has(task.status)) continue;
+    if (look.needsYou && taskNeed(task) === null && !asking.has(task.id)) continue;
     const fits =
       matches(task.title, text) ||
       matches(task.id, text) ||

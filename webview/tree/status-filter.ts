@@ -18,7 +18,8 @@ export const statusFilters = {
     ],
   },
   working: { title: 'Working', statuses: ['claimed', 'in_progress'] },
-  asks: { title: 'Needs you', statuses: ['needs_review', 'conflict', 'paused', 'failed'] },
+  /** Not a set of states: questions count as well. */
+  asks: { title: 'Needs you', statuses: [] },
   done: { title: 'Completed', statuses: ['completed'] },
   failed: { title: 'Failed', statuses: ['failed', 'cancelled'] },
 } as const satisfies Readonly<

@@ -17,6 +17,8 @@ export interface TreeDragParts {
   readonly state: TreeState;
   readonly plan: TreePlan;
   readonly changed: () => void;
+  /** Gives the keyboard to the rows. */
+  readonly focus: () => void;
 }
 
 export class TreeDrag {
@@ -67,6 +69,7 @@ export class TreeDrag {
     const hovered = this.#hover(event);
     if (state.board !== null && hovered !== null) plan.drop(state.board, hovered.drop);
     this.onEnd();
+    this.#parts.focus();
   };
 
   readonly onEnd = (): void => {
@@ -83,13 +86,20 @@ export class TreeDrag {
     const found = rowAt(state, event);
     if (state.board === null || found === null) return null;
     const { top, height } = found.element.getBoundingClientRect();
-    const isLink = event.altKey || event.ctrlKey || event.metaKey;
+    const isLink = linkKeyIsHeld(event);
     const part = (event.clientY - top) / Math.max(1, height);
     const hover = { row: found.row, part, isLink };
     const drop = dropAt(state.board, this.#dragged, hover);
     return drop === null ? null : { index: found.index, zone: zoneOf(hover), drop };
   }
 }
+
+/** Not Alt where it focuses the window's menu bar when it is released. */
+function linkKeyIsHeld(event: DragEvent): boolean {
+  return isMac ? event.altKey || event.metaKey : event.ctrlKey;
+}
+
+const isMac = navigator.platform.startsWith('Mac');
 
 function effectOf(drop: Drop | null): 'none' | 'link' | 'move' {
   if (drop === null || drop.kind === 'refused') return 'none';

@@ -84,11 +84,13 @@ export function runTreeAction(
 ): void {
   const { state, plan, host, ran } = parts;
   if (given.length > 0) chooseIds(state, given);
+  const isTyping = state.draft !== null || state.renaming !== null;
   switch (action) {
     case 'newTask':
-      return state.startDraft(state.draftHere());
+      // A key of VS Code (Insert) comes here from the field, too.
+      return isTyping ? undefined : state.startDraft(state.draftHere());
     case 'newEpic':
-      return state.startDraft({ kind: 'epic' });
+      return isTyping ? undefined : state.startDraft({ kind: 'epic' });
     case 'rename':
       return rename(state);
     case 'remove':
@@ -102,9 +104,9 @@ export function runTreeAction(
     case 'redo':
       return plan.redo();
     case 'moveUp':
-      return drop(parts, (board, ids) => moveByOne(board, ids, -1));
+      return moveOne(parts, -1);
     case 'moveDown':
-      return drop(parts, (board, ids) => moveByOne(board, ids, 1));
+      return moveOne(parts, 1);
     case 'moveToEpic':
       return ran(pickEpic(parts));
     case 'addBlocker':
@@ -116,6 +118,15 @@ export function runTreeAction(
     case 'focus':
       return;
   }
+}
+
+/** Tasks among their siblings, or an epic among the epics. */
+function moveOne(parts: TreeParts, step: -1 | 1): void {
+  const { state, plan } = parts;
+  const row = state.activeRow;
+  if (state.selectedTasks().length === 0 && row?.kind === 'epic' && state.board !== null)
+    return plan.moveEpic(state.board, row.epic.id, step);
+  drop(parts, (board, ids) => moveByOne(board, ids, step));
 }
 
 function drop(

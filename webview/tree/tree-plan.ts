@@ -3,7 +3,16 @@
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
-import { addEpicEdit, addTaskEdit, dropEdit, EditHistory, renameEdit, type Edit } from './edits.ts';
+import {
+  addEpicEdit,
+  addTaskEdit,
+  dropEdit,
+  EditHistory,
+  moveEpicEdit,
+  removeEdit,
+  renameEdit,
+  type Edit,
+} from './edits.ts';
 import type { Drop } from './places.ts';
 import { epicKey, taskKey, type Draft } from './rows.ts';
 
@@ -48,15 +57,13 @@ export class TreePlan {
     this.#run(addTaskEdit(title, draft, (id) => this.#voice.choose(taskKey(id))));
   }
 
-  /** Takes away what was never begun; of anything else the backend says what to do instead. */
+  /** Takes away what was never started; of anything else the backend says what to do instead. */
   remove(board: StatusSnapshot, ids: readonly string[]): void {
-    this.#ask(async () => {
-      const epics = ids.filter((id) => board.epics.some((epic) => epic.id === id));
-      const tasks = ids.filter((id) => !epics.includes(id));
-      if (tasks.length > 0) await this.#host.backend('task.remove', { ids: tasks });
-      for (const id of epics) await this.#host.backend('epic.remove', { id });
-      this.#voice.say(ids.length === 1 ? 'Removed.' : `${ids.length} removed.`);
-    });
+    if (ids.length > 0) this.#run(removeEdit(board, ids));
+  }
+
+  moveEpic(board: StatusSnapshot, id: string, step: -1 | 1): void {
+    this.#run(moveEpicEdit(board, id, step));
   }
 
   undo(): void {

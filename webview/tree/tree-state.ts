@@ -1,5 +1,6 @@
 // What the tree shows and what is chosen in it. Knows the board and what a person has set; nothing of the page.
 
+import { askingTasks, needsByEpic } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { buildRows, emptyLook, epicKey, idOf, looseKey, type Draft, type Row } from './rows.ts';
 import { patchRows } from './patch-rows.ts';
@@ -19,6 +20,10 @@ export class TreeState {
   renaming: string | null = null;
   isDragging = false;
   readonly #collapsed: Set<string>;
+  /** Tasks whose agent waits for an answer. */
+  asking: ReadonlySet<string> = new Set();
+  /** How many things of an epic wait for a person. */
+  needs: ReadonlyMap<string, number> = new Map();
   #board: StatusSnapshot | null = null;
   #isStale = true;
   /** Places of `keys`, once they are asked for. */
@@ -46,6 +51,10 @@ export class TreeState {
   update(board: StatusSnapshot | null): void {
     if (board === this.#board && !this.#isStale) return;
     const patched = this.#isStale ? null : this.#patched(board);
+    if (board !== this.#board) {
+      this.asking = board === null ? new Set() : askingTasks(board);
+      this.needs = board === null ? new Map() : needsByEpic(board);
+    }
     this.#board = board;
     this.#isStale = false;
     if (patched !== null) {
@@ -62,6 +71,7 @@ export class TreeState {
             collapsed: this.#collapsed,
             text: this.hasBar ? this.text : '',
             statuses: this.hasBar ? statusesOf(this.filter) : new Set(),
+            needsYou: this.hasBar && this.filter === 'asks',
             draft: this.draft,
             showLoose: this.isDragging,
           });

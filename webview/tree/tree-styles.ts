@@ -112,14 +112,37 @@ export const treeStyles = css`
   .rows:focus .row.selected .title {
     color: inherit;
   }
+  /* A fact that has no room wraps onto a line that is cut off: whole facts are shown, or none. */
   .facts {
+    display: flex;
+    flex-wrap: wrap;
+    justify-content: flex-end;
+    height: 22px;
+    line-height: 22px;
     margin-left: auto;
     padding-left: 4px;
     overflow: hidden;
-    text-overflow: ellipsis;
     flex: 0 1000 auto;
     color: var(--vscode-descriptionForeground);
     font-variant-numeric: tabular-nums;
+  }
+  .facts > span {
+    white-space: pre;
+  }
+  .facts > .edge {
+    height: 22px;
+  }
+  .facts.count,
+  .needs {
+    flex: none;
+  }
+  .needs::after {
+    content: attr(data-count);
+  }
+  .needs {
+    display: flex;
+    align-items: center;
+    gap: 2px;
   }
   .twisty {
     flex: none;
@@ -129,13 +152,17 @@ export const treeStyles = css`
     flex: none;
     width: 42px;
     height: 4px;
+    color: inherit;
     border: 1px solid var(--vscode-contrastBorder, transparent);
-    background: var(--vscode-editorWidget-border, var(--vscode-widget-border));
+    background: color-mix(in srgb, currentColor 25%, transparent);
   }
   .progress > span {
     display: block;
     height: 100%;
-    background: var(--vscode-progressBar-background);
+    background: var(--vscode-charts-blue, var(--vscode-progressBar-background));
+  }
+  .rows:focus .row.selected .progress > span {
+    background: currentColor;
   }
   .row button {
     flex: none;

@@ -16,6 +16,7 @@ type PanelDataRequests =
   | 'epic.move'
   | 'task.remove'
   | 'epic.remove'
+  | 'plan.restore'
   | 'change'
   | 'file.read';
 

@@ -4,15 +4,17 @@ import type { Handlers } from '../../protocol/api.ts';
 import { readTaskViews } from '../../store/board-changes.ts';
 import { moveEpic, removeEpic } from '../../store/epic-place.ts';
 import { moveTasks } from '../../store/task-move.ts';
+import { Removals, restoreRemoved } from '../../store/restore.ts';
 import { removeTasks } from '../../store/task-remove.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, nullableText, optionalTexts, recordOf } from './params.ts';
 
-type PlaceRequests = 'task.move' | 'epic.move' | 'task.remove' | 'epic.remove';
+type PlaceRequests = 'task.move' | 'epic.move' | 'task.remove' | 'epic.remove' | 'plan.restore';
 
 export function placeHandlers(deps: DataHandlerDeps): Pick<Handlers, PlaceRequests> {
   const { store } = deps;
   const { db, sources } = store;
+  const removals = new Removals();
   return {
     'task.move': async (params) => {
       const record = recordOf(params);
@@ -36,12 +38,21 @@ export function placeHandlers(deps: DataHandlerDeps): Pick<Handlers, PlaceReques
     },
     'task.remove': async (params) => {
       const ids = optionalTexts(recordOf(params)['ids'], 'ids') ?? [];
-      return { removed: await store.transaction((tx) => removeTasks(tx, sources, ids)) };
+      const tasks = await store.transaction((tx) => removeTasks(tx, sources, ids));
+      removals.keep({ epics: [], tasks });
+      return { removed: tasks.map(({ row }) => row.id) };
     },
     'epic.remove': async (params) => {
       const id = idOf(recordOf(params)['id']);
-      await store.transaction((tx) => removeEpic(tx, sources, id));
+      const epic = await store.transaction((tx) => removeEpic(tx, sources, id));
+      removals.keep({ epics: [epic], tasks: [] });
       return { removed: id };
+    },
+    'plan.restore': async (params) => {
+      const ids = optionalTexts(recordOf(params)['ids'], 'ids') ?? [];
+      const removed = removals.find(ids);
+      await store.transaction((tx) => restoreRemoved(tx, sources, removed));
+      return { restored: ids };
     },
   };
 }

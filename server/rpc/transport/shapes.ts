@@ -131,6 +131,7 @@ const shapes: Shapes = {
   'epic.move': { id: 'text', before: 'text or null' },
   'task.remove': { ids: 'texts' },
   'epic.remove': oneId,
+  'plan.restore': { ids: 'texts' },
   preflight: { epic: 'text?', workers: 'number?', target: 'text?', land: 'text?' },
   'task.take_over': oneId,
   'task.give_back': { id: 'text', note: 'text?' },

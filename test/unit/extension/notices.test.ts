@@ -11,7 +11,8 @@ import {
   summarise,
 } from '../../../extension/summary.ts';
 import type { QuestionView, TaskView } from '../../../server/protocol/views.ts';
-import { snapshotOf, taskView } from '../../doubles/views.ts';
+import { inboxItems } from '../../../webview/inbox/items.ts';
+import { epicView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
 function question(id: string, task: string, choices: readonly string[]): QuestionView {
   return {
@@ -62,6 +63,22 @@ suite('extension notices', () => {
       );
     });
   }
+
+  test('tell of an epic that waits for a review, and of one that cannot land', () => {
+    const epic = epicView({ id: 'e', landing_state: 'needs_review' });
+    const [review] = openNotices(snapshotOf(calm, { epics: [epic] }));
+    assert.equal(review?.text, 'The epic Title of e is done and waits for your review.');
+    assert.deepEqual(review?.buttons[0]?.action, { kind: 'review', id: 'e' });
+    const red = epicView({ id: 'e', landing_state: 'gate_failed', landing_note: 'It is red.' });
+    const [refused] = openNotices(snapshotOf(calm, { epics: [red] }));
+    assert.equal(refused?.text, 'The epic Title of e cannot land. It is red.');
+    assert.equal(refused?.isBlocking, true);
+  });
+
+  test('count one file as one', () => {
+    const task = taskView({ id: 't', status: 'conflict', conflict_files: ['a'] });
+    assert.match(openNotices(snapshotOf([task]))[0]?.text ?? '', /\(1 file\)/u);
+  });
 
   test('offer the answers of a question that has few of them', () => {
     const few = snapshotOf(calm, { questions: [question('q', 'a', ['Allow', 'Deny'])] });
@@ -122,6 +139,30 @@ suite('extension summary', () => {
     const one = summarise(board);
     assert.equal(one.needYou, 1);
     assert.equal(addUp([one, one]).needYou, 2);
+  });
+
+  test('counts what the inbox shows: epics and what is blocked from outside as well', () => {
+    const board = snapshotOf(
+      [taskView({ id: 'a', status: 'blocked', blocked_reason: 'the key' })],
+      {
+        epics: [epicView({ id: 'e', landing_state: 'needs_review' })],
+        target: { branch: 'main', sha: null, pending: 2 },
+      },
+    );
+    assert.equal(summarise(board).needYou, inboxItems(board).length);
+    assert.equal(summarise(board).needYou, 3);
+  });
+
+  test('counts as waiting only what the active run is about', () => {
+    const tasks = [
+      taskView({ id: 'a', epic_id: 'one' }),
+      taskView({ id: 'b', epic_id: 'one', status: 'blocked' }),
+      taskView({ id: 'c', epic_id: 'two' }),
+    ];
+    const epics = [epicView({ id: 'one' }, tasks), epicView({ id: 'two' }, tasks)];
+    const board = snapshotOf(tasks, { epics });
+    assert.equal(summarise({ ...board, run: runView({ epic_id: 'one' }) }).waiting, 2);
+    assert.equal(summarise({ ...board, run: runView({ epic_id: null }) }).waiting, 3);
   });
 
   test('puts it into words', () => {

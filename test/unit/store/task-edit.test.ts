@@ -40,6 +40,33 @@ suite('editTask', () => {
     assert.equal((await edit(A, { description: '' })).description, null);
   });
 
+  test('a task does not leave its work behind on the line of its epic', async () => {
+    const [one, two] = await project.store.transaction(async (tx) => [
+      await addEpic(tx, project.sources, { title: 'One' }),
+      await addEpic(tx, project.sources, { title: 'Two' }),
+    ]);
+    assert.ok(one !== undefined && two !== undefined);
+    const { A = '' } = await addTasks(project, [{ title: 'A', epic: one.id }]);
+    await moveTask(project, A, ['claimed', 'in_progress']);
+    const before = await everything(project);
+    const running = await refusalOf(edit(A, { epic: two.id }));
+    assert.match(running.message, /is running and lands with/u);
+    assert.equal(await everything(project), before);
+    await moveTask(project, A, ['completed']);
+    const branch = 'drover/epic/one';
+    const { db } = project.store;
+    await db.updateTable('tasks').set({ landed_on: branch }).where('id', '=', A).execute();
+    await db.updateTable('epics').set({ branch }).where('id', '=', one.id).execute();
+    const completed = await refusalOf(edit(A, { epic: two.id }));
+    assert.match(completed.message, /has not landed yet/u);
+    await db
+      .updateTable('epics')
+      .set({ landing_state: 'landed' })
+      .where('id', '=', one.id)
+      .execute();
+    assert.equal((await edit(A, { epic: two.id })).epic_id, two.id);
+  });
+
   test('says which fields changed, and nothing when none did', async () => {
     const { A = '' } = await addTasks(project, [{ title: 'A', priority: 5 }]);
     project.sources.nowMs += 60_000;

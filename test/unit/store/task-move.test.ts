@@ -6,6 +6,9 @@ import { moveEpic, removeEpic } from '../../../server/store/epic-place.ts';
 import { addEpic } from '../../../server/store/epics.ts';
 import { readEpics } from '../../../server/store/snapshot.ts';
 import { moveTasks, type TaskMove } from '../../../server/store/task-move.ts';
+import { Removals, restoreRemoved, type RemovedTask } from '../../../server/store/restore.ts';
+import type { EpicRow } from '../../../server/store/tables.ts';
+import { editTask } from '../../../server/store/task-edit.ts';
 import { removeTasks } from '../../../server/store/task-remove.ts';
 import {
   addTasks,
@@ -195,7 +198,7 @@ suite('removing', () => {
   });
   teardown(() => project.close());
 
-  const remove = (titles: string): Promise<readonly string[]> =>
+  const taken = (titles: string): Promise<readonly RemovedTask[]> =>
     project.store.transaction((tx) =>
       removeTasks(
         tx,
@@ -203,6 +206,8 @@ suite('removing', () => {
         titles.split(' ').map((title) => ids[title] ?? title),
       ),
     );
+  const remove = async (titles: string): Promise<readonly string[]> =>
+    (await taken(titles)).map(({ row }) => row.id);
 
   async function left(): Promise<string> {
     const rows = await project.store.db
@@ -247,6 +252,38 @@ suite('removing', () => {
     });
   }
 
+  test('a removal is taken back with ids, texts, order, parts and dependencies', async () => {
+    const { store, sources } = project;
+    await store.transaction((tx) =>
+      editTask(tx, sources, ids['B'] ?? '', { description: 'Words', accept: ['It works'] }),
+    );
+    const rows = async (): Promise<string> => {
+      const tasks = await store.db.selectFrom('tasks').selectAll().orderBy('id').execute();
+      const edges = await store.db
+        .selectFrom('task_dependencies')
+        .selectAll()
+        .orderBy('task_id')
+        .execute();
+      return JSON.stringify([tasks, edges]);
+    };
+    const before = await rows();
+    const removals = new Removals();
+    removals.keep({ epics: [], tasks: await taken('D') });
+    removals.keep({ epics: [], tasks: await taken('B') });
+    assert.equal(await left(), 'A ready 1, E ready 1');
+    const restore = (titles: string): Promise<void> =>
+      store.transaction((tx) => {
+        const found = removals.find(titles.split(' ').map((title) => ids[title] ?? title));
+        return restoreRemoved(tx, sources, found);
+      });
+    await restore('B');
+    await restore('D D1');
+    assert.equal(await rows(), before);
+    assert.match((await refusalOf(restore('B'))).message, /exists already/);
+    assert.match((await refusalOf(restore('E'))).message, /can no longer be undone/);
+    assert.equal(await rows(), before);
+  });
+
   test('a part of a task at work is refused', async () => {
     for (const title of ['A', 'B']) {
       await moveTask(project, ids[title] ?? '', ['claimed', 'in_progress', 'completed']);
@@ -277,7 +314,7 @@ suite('epics', () => {
     assert.equal((await refusalOf(move('none', null))).kind, 'unknown_id');
     assert.equal((await refusalOf(move(a, 'none'))).kind, 'unknown_id');
     await addTasks(project, [{ title: 'T', epic: b }]);
-    const remove = (id: string): Promise<void> =>
+    const remove = (id: string): Promise<EpicRow> =>
       store.transaction((tx) => removeEpic(tx, sources, id));
     assert.match((await refusalOf(remove(b))).message, /holds 1 task;/);
     await remove(a);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { checkAxe } from '../support/axe.ts';
-import { largeBoard, smallBoard } from '../support/boards.ts';
+import { boardOf, largeBoard, numbered, smallBoard } from '../support/boards.ts';
 import { themeNames } from '../support/themes.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 
@@ -65,12 +65,11 @@ suite('webview: board', () => {
   test('each task stands in the column of what is with it', async () => {
     await open('kanban');
     const columns: readonly (readonly [string, readonly string[]])[] = [
-      ['Waiting for others, 1', ['Check types']],
+      ['Waiting, 2', ['Check types', 'Draw icons']],
       ['Ready, 1', ['Write a README']],
-      ['Working, 1', ['Print the tree']],
-      ['Needs you, 2', ['Serve over HTTP', 'Draw icons']],
+      ['Working, 0', []],
+      ['Needs you, 3', ['Print the tree', 'Serve over HTTP', 'Store on disk']],
       ['Done, 1', ['Write the parser']],
-      ['Failed or cancelled, 1', ['Store on disk']],
     ];
     for (const [name, titles] of columns) {
       const list = view.page.getByRole('listbox', { name, exact: true });
@@ -83,12 +82,32 @@ suite('webview: board', () => {
     await open('kanban');
     await view.page.getByRole('listbox', { name: /^Ready/ }).focus();
     await press('ArrowRight');
-    await view.host.until('the card at work is chosen', () => view.host.selection[0] === 'print');
-    await press('ArrowRight');
+    await view.host.until('the card that asks is chosen', () => view.host.selection[0] === 'print');
     await press('ArrowDown');
-    await view.host.until('the second card is chosen', () => view.host.selection[0] === 'icons');
+    await view.host.until('the second card is chosen', () => view.host.selection[0] === 'serve');
     await press('Enter');
-    assert.deepEqual(await view.host.waitFor('openStream'), { task: 'icons' });
+    assert.deepEqual(await view.host.waitFor('openStream'), { task: 'serve' });
+    await view.close();
+  });
+
+  test('the first click in a scrolled column chooses the card under the mouse', async () => {
+    const tasks = Array.from({ length: 60 }, (_, index) => ({
+      id: `t${index}`,
+      title: `Task ${index}`,
+    }));
+    view = await openWebview('board', { state: { board: boardOf(numbered(tasks)) } });
+    const list = view.page.getByRole('listbox', { name: 'Ready, 60' });
+    await list.getByText('Task 0', { exact: true }).hover();
+    await view.page.mouse.wheel(0, 2_000);
+    const card = list.locator('[data-id=t24]');
+    await card.waitFor();
+    const box = await card.boundingBox();
+    assert.ok(box !== null);
+    await view.page.mouse.move(box.x + 40, box.y + 20);
+    await view.page.mouse.down();
+    await view.page.mouse.up();
+    await view.host.until('the card is chosen', () => view.host.selection[0] === 't24');
+    assert.deepEqual(await card.boundingBox(), box);
     await view.close();
   });
 

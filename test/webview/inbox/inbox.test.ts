@@ -30,9 +30,9 @@ suite('webview: inbox', () => {
         .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
       assert.deepEqual(labels, [
         'Permission: Print the tree',
+        'Question: Print the tree',
         'Review: Serve over HTTP',
         'Failed: Store on disk',
-        'Question: Print the tree',
       ]);
       await screenshot(view.page, `inbox-${theme.toLowerCase().replaceAll(' ', '-')}`);
       await checkAxe(view.page);

@@ -34,7 +34,7 @@ suite('webview: tree', () => {
   for (const theme of themeNames) {
     test(`shows epics, tasks and sub-tasks: ${theme}`, async () => {
       view = await openWebview('tree', { theme, state: { board: smallBoard() } });
-      await row(/^Print the tree agent/).waitFor();
+      await row(/^Print the tree asks you/).waitFor();
       assert.equal(await row(/^Break wide lines/).getAttribute('aria-level'), '3');
       assert.equal(await row(/^A language/).getAttribute('aria-setsize'), '3');
       await row(/^Print the tree/).click();
@@ -49,15 +49,15 @@ suite('webview: tree', () => {
     await view.page.getByRole('tree').focus();
     const steps: readonly (readonly [string, string])[] = [
       ['ArrowDown', 'Write the parser, completed'],
-      ['ArrowDown', 'Print the tree agent'],
-      ['ArrowLeft', 'Print the tree agent'],
+      ['ArrowDown', 'Print the tree asks you'],
+      ['ArrowLeft', 'Print the tree asks you'],
       ['ArrowDown', 'Check types blocked'],
-      ['ArrowUp', 'Print the tree agent'],
-      ['ArrowRight', 'Print the tree agent'],
+      ['ArrowUp', 'Print the tree asks you'],
+      ['ArrowRight', 'Print the tree asks you'],
       ['ArrowRight', 'Break wide lines, ready'],
-      ['ArrowLeft', 'Print the tree agent'],
+      ['ArrowLeft', 'Print the tree asks you'],
       ['End', 'Draw icons paused'],
-      ['Home', 'A language 1/5 completed, epic'],
+      ['Home', 'A language 1/5 completed, 2 wait for you, epic'],
       ['w', 'Write the parser, completed'],
     ];
     for (const [key, label] of steps) {
@@ -88,10 +88,81 @@ suite('webview: tree', () => {
       id: 'readme',
       title: 'Write the README',
     });
-    await view.host.do('newEpic');
+    await press('Alt+Shift+P');
     await view.page.keyboard.type('Another');
     await press('Enter');
     assert.deepEqual(await view.host.waitFor('epic.add'), { title: 'Another' });
+    await view.close();
+  });
+
+  test('the first click after a scroll with the wheel chooses the row under the mouse', async () => {
+    view = await openWebview('tree', { state: { board: largeBoard(300) } });
+    await row(/^Task number 0,/).waitFor();
+    await view.page.mouse.move(100, 300);
+    await view.page.mouse.wheel(0, 2_000);
+    const target = row(/^Task number 90\b/);
+    await target.waitFor();
+    const box = await target.boundingBox();
+    assert.ok(box !== null);
+    await view.page.mouse.move(box.x + 60, box.y + 11);
+    await view.page.mouse.down();
+    await view.page.mouse.up();
+    await view.host.until('the row is chosen', () => view.host.selection.includes('task-90'));
+    assert.deepEqual(await target.boundingBox(), box);
+    assert.equal(await target.getAttribute('aria-selected'), 'true');
+    await view.close();
+  });
+
+  test('the keyboard begins with the first row in sight', async () => {
+    view = await openWebview('tree', { state: { board: largeBoard(300) } });
+    await row(/^Task number 0,/).waitFor();
+    await view.page.mouse.move(100, 300);
+    await view.page.mouse.wheel(0, 22 * 50);
+    await row(/^Task number 60\b/).waitFor();
+    await view.page.getByRole('tree').focus();
+    await view.host.until('a row is chosen', () => view.host.selection.includes('task-49'));
+    await view.close();
+  });
+
+  test('a removal is taken back, and an epic moves among epics', async () => {
+    await open();
+    view.host.backend('plan.restore', ({ ids }) => ({ restored: ids }));
+    view.host.backend('epic.move', ({ id }) => ({ id }));
+    await row(/^Write a README/).click();
+    await press('Delete');
+    assert.deepEqual(await view.host.waitFor('task.remove'), { ids: ['readme'] });
+    await press('Control+z');
+    assert.deepEqual(await view.host.waitFor('plan.restore'), { ids: ['readme'] });
+    await row(/^A server/).click();
+    await press('Alt+ArrowUp');
+    assert.deepEqual(await view.host.waitFor('epic.move'), { id: 'server', before: 'syntax' });
+    await press('Control+z');
+    assert.deepEqual(await view.host.waitFor('epic.move', 1), { id: 'server', before: null });
+    await view.host.do('moveDown', ['syntax']);
+    assert.deepEqual(await view.host.waitFor('epic.move', 2), { id: 'syntax', before: null });
+    await view.close();
+  });
+
+  test('what was typed is kept when one clicks elsewhere, and that click counts', async () => {
+    await open();
+    await row(/^Serve over HTTP/).click();
+    await press('Alt+Shift+N');
+    await view.page.keyboard.type('Log requests');
+    await row(/^Write a README/).click();
+    assert.deepEqual(await view.host.waitFor('task.add'), {
+      title: 'Log requests',
+      epic: 'server',
+    });
+    await view.host.until('the click counts', () => view.host.selection.includes('readme'));
+    await press('F2');
+    await view.page.keyboard.type('Never written');
+    await press('Escape');
+    await press('F2');
+    await view.page.keyboard.type('Write the README');
+    await row(/^Draw icons/).click();
+    const renamed = { id: 'readme', title: 'Write the README' };
+    assert.deepEqual(await view.host.waitFor('task.edit'), renamed);
+    assert.equal(view.host.of('task.edit').length, 1);
     await view.close();
   });
 
@@ -152,9 +223,9 @@ suite('webview: tree', () => {
       parent: null,
       before: 'store',
     });
-    await view.page.keyboard.down('Alt');
+    await view.page.keyboard.down('Control');
     await row(/^Write a README/).dragTo(row(/^Check types/));
-    await view.page.keyboard.up('Alt');
+    await view.page.keyboard.up('Control');
     assert.deepEqual(await view.host.waitFor('task.edit'), {
       id: 'readme',
       add_blockers: ['check'],
@@ -167,7 +238,7 @@ suite('webview: tree', () => {
     const from = await row(/^Write the parser/).boundingBox();
     const to = await row(/^Check types/).boundingBox();
     assert.ok(from !== null && to !== null);
-    await view.page.keyboard.down('Alt');
+    await view.page.keyboard.down('Control');
     await view.page.mouse.move(from.x + 60, from.y + 11);
     await view.page.mouse.down();
     await view.page.mouse.move(from.x + 60, from.y + 20, { steps: 3 });
@@ -176,7 +247,7 @@ suite('webview: tree', () => {
     await view.page.getByText(/wait for each other: .*Check types/).waitFor();
     await screenshot(view.page, 'tree-cycle');
     await view.page.mouse.up();
-    await view.page.keyboard.up('Alt');
+    await view.page.keyboard.up('Control');
     assert.equal(view.host.of('task.edit').length, 0);
     await view.close();
   });

@@ -18,16 +18,17 @@ suite('board: columns', () => {
   test('hold every task at the top once', () => {
     const columns = columnsOf(smallBoard(), null);
     const ids = columnNames.flatMap((name) => columns[name].map(({ task }) => task.id));
-    assert.deepEqual(ids, ['check', 'readme', 'print', 'serve', 'icons', 'parse', 'store']);
+    assert.deepEqual(ids, ['check', 'icons', 'readme', 'print', 'serve', 'store', 'parse']);
     const ofServer = columnsOf(smallBoard(), 'server');
     assert.deepEqual(
       columnNames.map((name) => ofServer[name].length),
-      [0, 0, 0, 1, 0, 1],
+      [0, 0, 0, 2, 0],
     );
   });
 
   test('say on a card what is with its task', () => {
-    const { working, blocked, over } = columnsOf(smallBoard(), null);
+    const { waiting, asks } = columnsOf(smallBoard(), null);
+    const { working } = columnsOf({ ...smallBoard(), questions: [] }, null);
     const nowMs = (1_700_000_000 + 75) * 1000;
     assert.deepEqual(
       working.map((card) => factsOf(card, nowMs).join(' · ')),
@@ -41,8 +42,9 @@ suite('board: columns', () => {
       onAtlas === undefined ? '' : factsOf(onAtlas, nowMs).join(' · '),
       / · on atlas · /,
     );
-    assert.deepEqual(blocked.map(reasonOf), ['after Print the tree']);
-    assert.deepEqual(over.map(reasonOf), ['The gate ended with exit code 1.']);
+    assert.deepEqual(waiting.map(reasonOf), ['after Print the tree', null]);
+    assert.deepEqual(asks.map(reasonOf), [null, null, 'The gate ended with exit code 1.']);
+    assert.equal(asks.map((card) => factsOf(card, nowMs)[0])[0], 'asks you');
   });
 
   test('bring to a person what is blocked from outside', () => {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { EpicView, StatusSnapshot, TaskView } from '../../../../server/protocol/views.ts';
 import { readMemory } from '../../../../webview/tree/tree-memory.ts';
 import { TreeState } from '../../../../webview/tree/tree-state.ts';
-import { taskView } from '../../../doubles/views.ts';
+import { snapshotOf, taskView } from '../../../doubles/views.ts';
 
 type Step = (board: StatusSnapshot) => StatusSnapshot;
 
@@ -48,7 +48,7 @@ function begin(): StatusSnapshot {
     taskView({ id: `t${at}`, epic_id: at < 6 ? `e${at % 3}` : null }),
   );
   const epics = ['e0', 'e1', 'e2'].map((id) => epic(id, id));
-  return { tasks, epics } as unknown as StatusSnapshot;
+  return { ...snapshotOf(tasks), epics };
 }
 
 function stateWith(collapsed: readonly string[], text: string): TreeState {

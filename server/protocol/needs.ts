@@ -1,0 +1,103 @@
+// What waits for a person: one answer for inbox, tree, board, graph, messages, badge and status bar. Pure.
+
+import type { EpicView, QuestionView, StatusSnapshot, TaskView } from './views.ts';
+
+/** Why one thing waits for a person. */
+export type Need =
+  | { readonly kind: 'question'; readonly question: QuestionView; readonly task: TaskView | null }
+  | { readonly kind: TaskNeed; readonly task: TaskView }
+  | { readonly kind: EpicNeed; readonly epic: EpicView }
+  /** Landed commits wait until the user's checkout can take them. */
+  | { readonly kind: 'pending'; readonly count: number };
+
+export type TaskNeed = 'review' | 'plan' | 'conflict' | 'failed' | 'blocked';
+export type EpicNeed = 'epic_review' | 'epic_conflict';
+
+type NeedingBoard = Pick<StatusSnapshot, 'tasks' | 'epics' | 'questions' | 'target'>;
+
+/** Null: the task continues without a person, or it is over. */
+export function taskNeed(task: TaskView): TaskNeed | null {
+  switch (task.status) {
+    case 'needs_review':
+      return task.review_kind === 'plan' ? 'plan' : 'review';
+    case 'conflict':
+      return 'conflict';
+    case 'failed':
+      return 'failed';
+    case 'blocked':
+      return task.blocked_reason === null ? null : 'blocked';
+    case 'ready':
+    case 'claimed':
+    case 'in_progress':
+    case 'paused':
+    case 'waiting':
+    case 'completed':
+    case 'cancelled':
+      return null;
+  }
+}
+
+export function epicNeed({ landing_state }: EpicView): EpicNeed | null {
+  if (landing_state === 'needs_review') return 'epic_review';
+  return landing_state === 'conflict' || landing_state === 'gate_failed' ? 'epic_conflict' : null;
+}
+
+/**
+ * Everything that waits for a person, in no order. An open question stands for its task; the question of a review does
+ * not, since the task itself says more about it.
+ */
+export function needsOf(board: NeedingBoard): readonly Need[] {
+  const tasks = new Map(board.tasks.map((task) => [task.id, task]));
+  const asked = board.questions.filter(
+    ({ state, kind, task_id }) =>
+      state === 'open' && !(kind === 'review' && tasks.get(task_id)?.status === 'needs_review'),
+  );
+  const asking = new Set(asked.map(({ task_id }) => task_id));
+  const needs: Need[] = asked.map((question) => {
+    return { kind: 'question', question, task: tasks.get(question.task_id) ?? null };
+  });
+  for (const task of board.tasks) {
+    const kind = asking.has(task.id) ? null : taskNeed(task);
+    if (kind !== null) needs.push({ kind, task });
+  }
+  for (const epic of board.epics) {
+    const kind = epicNeed(epic);
+    if (kind !== null) needs.push({ kind, epic });
+  }
+  const pending = board.target?.pending ?? 0;
+  if (pending > 0) needs.push({ kind: 'pending', count: pending });
+  return needs;
+}
+
+/** Tasks with an open question of their agent, and the tasks that these are sub-tasks of. */
+export function askingTasks({
+  tasks,
+  questions,
+}: Pick<StatusSnapshot, 'tasks' | 'questions'>): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open = questions.filter(({ state, kind }) => state === 'open' && kind !== 'review');
+  if (open.length === 0) return found;
+  const parents = new Map(tasks.map(({ id, parent_id }) => [id, parent_id]));
+  for (const { task_id } of open) {
+    for (let id: string | null = task_id; id !== null && !found.has(id);) {
+      found.add(id);
+      id = parents.get(id) ?? null;
+    }
+  }
+  return found;
+}
+
+/** How many things of each epic wait for a person: its tasks and the epic itself. */
+export function needsByEpic(board: NeedingBoard): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const need of needsOf(board)) {
+    const id = epicIdOf(need);
+    if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function epicIdOf(need: Need): string | null {
+  if ('epic' in need) return need.epic.id;
+  return 'task' in need ? (need.task?.epic_id ?? null) : null;
+}

@@ -1,0 +1,104 @@
+// What rows of the tree show in every theme and width: shares, counts, whole facts, and what waits for a person.
+
+import assert from 'node:assert/strict';
+import { boardOf, numbered, smallBoard } from '../support/boards.ts';
+import { pixelsOf } from '../support/pixels.ts';
+import { themeNames } from '../support/themes.ts';
+import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
+
+suite('webview: looks of the tree', () => {
+  let view: OpenWebview;
+  const row = (name: string | RegExp): ReturnType<typeof view.page.getByRole> =>
+    view.page.getByRole('treeitem', { name });
+
+  test('an epic that waits for a review says so, to the eye, the ear and the menu', async () => {
+    const small = smallBoard();
+    const epics = small.epics.map((epic) =>
+      epic.id === 'server' ? { ...epic, landing_state: 'needs_review' } : epic,
+    );
+    view = await openWebview('tree', { state: { board: { ...small, epics } } });
+    const epic = row('A server 0/2 completed, needs your review, 3 wait for you, epic');
+    await epic.waitFor();
+    const context = JSON.parse((await epic.getAttribute('data-vscode-context')) ?? '') as object;
+    assert.deepEqual(
+      Object.entries(context).filter(([key]) => key === 'status'),
+      [['status', 'needs_review']],
+    );
+    await view.close();
+  });
+
+  for (const theme of themeNames) {
+    test(`a bar shows its share: ${theme}`, async () => {
+      const tasks = [1, 2].map((n) => ({ id: `t${n}`, title: `Task ${n}`, epic_id: 'half' }));
+      const [first, ...others] = numbered(tasks);
+      assert.ok(first !== undefined);
+      const board = boardOf(
+        [{ ...first, status: 'completed' }, ...others],
+        [
+          ['half', 'Half done'],
+          ['none', 'Another'],
+        ],
+      );
+      view = await openWebview('tree', { theme, state: { board } });
+      await row(/^Half done/).waitFor();
+      const bar = view.page.locator('.progress').first();
+      const shades = async (): Promise<readonly [number, number]> => {
+        const { data, width } = await pixelsOf(await bar.screenshot());
+        const shade = (part: number): number => {
+          const at = 4 * (width * 2 + Math.floor(width * part));
+          return (data[at] ?? 0) * 0.3 + (data[at + 1] ?? 0) * 0.6 + (data[at + 2] ?? 0) * 0.1;
+        };
+        return [shade(0.25), shade(0.75)];
+      };
+      const apart = async (): Promise<number> => {
+        const [done, left] = await shades();
+        return Math.abs(done - left);
+      };
+      assert.ok((await apart()) > 25, `${await apart()} of 255`);
+      await row(/^Half done/).click();
+      assert.ok((await apart()) > 25, `chosen: ${await apart()} of 255`);
+      await view.close();
+    });
+  }
+
+  test('facts are shown whole or not at all, and the count of an epic always', async () => {
+    const board = boardOf(
+      numbered([
+        {
+          id: 'long',
+          title: 'Describe the shop in the README so that a newcomer knows it',
+          epic_id: 'e',
+          status: 'in_progress',
+          phase: 'agent',
+          agent: 'claude',
+          attempts: 1,
+          started_at: 1_700_000_000,
+        },
+      ]),
+      [['e', 'An epic with a title that is much longer than the side bar is wide']],
+    );
+    view = await openWebview('tree', {
+      state: { board },
+      viewport: { width: 220, height: 300 },
+    });
+    await row(/^Describe/).waitFor();
+    const cut = await view.page.locator('.facts').evaluateAll((all) =>
+      all.flatMap((facts) => {
+        const { top, bottom, left, right } = facts.getBoundingClientRect();
+        return [...facts.querySelectorAll('span')].flatMap((fact) => {
+          const box = fact.getBoundingClientRect();
+          const isSeen = box.width > 0 && box.top < bottom && box.bottom > top;
+          return isSeen && (box.left < left - 1 || box.right > right + 1) ? [fact.textContent] : [];
+        });
+      }),
+    );
+    assert.deepEqual(cut, []);
+    const count = await view.page.locator('.facts.count').boundingBox();
+    assert.ok(
+      count !== null && count.width > 15 && count.x + count.width < 220,
+      'the count is seen',
+    );
+    await screenshot(view.page, 'tree-narrow');
+    await view.close();
+  });
+});

@@ -1,0 +1,82 @@
+// The field in which the title of a new or renamed row is written: when what was typed is taken over, and when not.
+
+import type { Draft } from './rows.ts';
+import type { TreeState } from './tree-state.ts';
+
+export interface TitleFieldParts {
+  readonly state: () => TreeState;
+  /** Takes the title over; null: it was given up. `focusesRows`: the keyboard goes back to the rows. */
+  readonly end: (title: string | null, focusesRows: boolean) => void;
+  /** Opens a field for one more. */
+  readonly again: (draft: Draft) => void;
+}
+
+export class TitleField {
+  readonly #parts: TitleFieldParts;
+  #isPressed = false;
+  /** The field has lost the focus, and its text is taken over in a moment. */
+  isLeaving = false;
+
+  constructor(parts: TitleFieldParts) {
+    this.#parts = parts;
+  }
+
+  connect(): void {
+    window.addEventListener('pointerdown', this.#onPress);
+    window.addEventListener('pointerup', this.#onRelease);
+    window.addEventListener('pointercancel', this.#onRelease);
+  }
+
+  disconnect(): void {
+    window.removeEventListener('pointerdown', this.#onPress);
+    window.removeEventListener('pointerup', this.#onRelease);
+    window.removeEventListener('pointercancel', this.#onRelease);
+  }
+
+  onKey(event: KeyboardEvent): void {
+    event.stopPropagation();
+    const field = event.target as HTMLInputElement;
+    if (event.key === 'Escape') {
+      field.value = '';
+      this.#parts.end(null, true);
+    }
+    if (event.key !== 'Enter' || event.isComposing) return;
+    event.preventDefault();
+    const title = field.value.trim();
+    if (title === '') return;
+    const draft = event.shiftKey ? this.#parts.state().draft : null;
+    field.value = '';
+    this.#parts.end(title, true);
+    if (draft !== null) this.#parts.again(draft);
+  }
+
+  /** What was typed is kept, as in VS Code's Explorer. With the mouse only after its click: nothing may move under it. */
+  onLeave(event: FocusEvent): void {
+    const title = (event.target as HTMLInputElement).value.trim();
+    const { draft, renaming } = this.#parts.state();
+    if (draft === null && renaming === null) return;
+    this.isLeaving = true;
+    const end = (): void => {
+      this.isLeaving = false;
+      const state = this.#parts.state();
+      const isSame = state.draft === draft && state.renaming === renaming;
+      if (isSame) this.#parts.end(title === '' ? null : title, false);
+    };
+    if (!this.#isPressed) return end();
+    const later = new AbortController();
+    const released = (): void => {
+      later.abort();
+      setTimeout(end);
+    };
+    window.addEventListener('pointerup', released, { signal: later.signal });
+    window.addEventListener('pointercancel', released, { signal: later.signal });
+  }
+
+  readonly #onPress = (): void => {
+    this.#isPressed = true;
+  };
+
+  readonly #onRelease = (): void => {
+    this.#isPressed = false;
+  };
+}
