@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { SeededChance } from '../doubles/seeded-chance.ts';
+import { sized, testSeed } from '../tier.ts';
 import { assertDoneOnce, crashPlan, recordedAgent, writePlan } from './support/crash-epic.ts';
 import { eventually } from './support/eventually.ts';
 import { isProcessAlive } from './support/processes.ts';
@@ -9,8 +10,8 @@ import type { Project } from './support/project.ts';
 import type { RunningProgram } from './support/run-program.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-const seed = Number(process.env['DROVER_SEED'] ?? Date.now() % 1_000_000);
-const killsWanted = 50;
+const seed = testSeed;
+const killsWanted = sized(10, 50);
 const roundsMax = 20;
 /** Events between two kills at the most, and what is waited after the last of them, so that it falls anywhere. */
 const eventsMax = 25;

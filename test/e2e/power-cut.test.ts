@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { SeededChance } from '../doubles/seeded-chance.ts';
+import { sized, testSeed } from '../tier.ts';
 import {
   assertDoneOnce,
   crashPlan,
@@ -16,10 +17,12 @@ import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { cutLog } from './support/write-ahead-log.ts';
 
+const cutsMax = sized(4, 12);
+
 suite('a power cut', function () {
   this.timeout(600_000);
   const project = useProjects();
-  const seed = Number(process.env['DROVER_SEED'] ?? Date.now() % 1_000_000);
+  const seed = testSeed;
 
   test(`everything dies and the last frames are lost (DROVER_SEED=${seed})`, async () => {
     const chance = new SeededChance(seed);
@@ -29,7 +32,7 @@ suite('a power cut', function () {
     const database = join(here.root, '.drover', 'drover.db');
     let command = ['run', '--workers', '4', '--json'];
     let cuts = 0;
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < cutsMax; round += 1) {
       const run = here.start(command, { timeoutMs: 300_000 });
       let isOver = false;
       void run.ended.then(() => (isOver = true));

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sized } from '../tier.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
@@ -12,7 +13,7 @@ import { isProcessAlive, processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 
-const rounds = 20;
+const rounds = sized(3, 20);
 const recorded = `echo "$id" >> ../../executions; ${writesOneFile}`;
 
 function executed(here: Project): readonly string[] {

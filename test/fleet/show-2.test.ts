@@ -1,22 +1,40 @@
 // A fleet to which things happen: a worker is killed, a cable is pulled, PostgreSQL restarts, the owner of a landing dies
 // between its push and the answer. Every task is done, none twice. `node test/fleet/run-schedules.ts` has more seeds.
 
-import { makeSchedule, describeAction, runSchedule, scheduleOptions } from './schedules.ts';
+import { sized } from '../tier.ts';
+import {
+  describeAction,
+  makeSchedule,
+  runSchedule,
+  type Schedule,
+  scheduleOptions,
+} from './schedules.ts';
 import { whyNoNamespaces } from './support/network.ts';
 import { useFleets } from './support/suite-fleets.ts';
 
-const seeds = [1, 2, 3];
 /** Longer than it takes to give the work of a silent machine to others. */
 const cutMs = 8_000;
+
+/** A machine dies and comes back, and nothing else happens: the one of the gate. */
+const oneDeath: Schedule = {
+  seed: 0,
+  actions: [
+    { kind: 'kill', at: { type: 'worktree.ready', count: 4 }, machine: 'east', backMs: 6_000 },
+  ],
+};
+
+const schedules: readonly Schedule[] = sized(
+  [oneDeath],
+  [oneDeath, ...[1, 2, 3].map((seed) => makeSchedule(seed, cutMs))],
+);
 const how = whyNoNamespaces() === null ? 'cut off the network' : 'stopped, not cut off the network';
 
 suite(`a fleet to which things happen (machines are ${how})`, function () {
   this.timeout(600_000);
   const fleet = useFleets();
 
-  for (const seed of seeds) {
-    const schedule = makeSchedule(seed, cutMs);
-    test(`schedule ${seed}: ${schedule.actions.map(describeAction).join('; ')}`, async () => {
+  for (const schedule of schedules) {
+    test(`schedule ${schedule.seed}: ${schedule.actions.map(describeAction).join('; ')}`, async () => {
       await runSchedule(await fleet(scheduleOptions), schedule);
     });
   }

@@ -2,20 +2,13 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { freePort } from '../free-port.ts';
+import { makeCluster } from './cluster.ts';
 
 /** PostgreSQL refuses to run as root. 65534 is `nobody` on Debian, Fedora and Alpine. */
 const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -54,18 +47,13 @@ export async function startPostgres(options?: PostgresOptions): Promise<Postgres
   const folder = mkdtempSync(join(tmpdir(), 'drover-postgres-'));
   if (unprivileged.uid !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid);
   const binaries = await binariesFor(folder);
-  const data = join(folder, 'data');
+  const data = makeCluster({
+    initdb: binaries.initdb,
+    password: options?.password ?? null,
+    folder,
+    user: unprivileged,
+  });
   const env = { HOME: folder, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
-  const passwordFile = join(folder, 'password');
-  writeFileSync(passwordFile, `${options?.password ?? 'unused'}\n`);
-  const auth =
-    options === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', '--pwfile', passwordFile];
-  const made = spawnSync(
-    binaries.initdb,
-    ['-D', data, '-U', 'drover', ...auth, '--no-sync', '-E', 'UTF8', '--locale=C'],
-    { ...unprivileged, cwd: folder, encoding: 'utf8', env },
-  );
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   if (options !== undefined) {
     const line = `host all all ${options.clients} scram-sha-256\n`;
     appendFileSync(join(data, 'pg_hba.conf'), line);

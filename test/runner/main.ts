@@ -2,7 +2,7 @@
 // the last run, `--keep-times` stores this run's times for the order of later ones, `--no-retries` counts a first failure,
 // `--verbose` shows what each job wrote, `--capacity N` runs jobs of so much weight side by side.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -35,7 +35,7 @@ const expectedMs = keptTimes();
 class Run {
   readonly #beganMs = performance.now();
   readonly #beganCpuMs = machineCpuMs();
-  readonly #folder = mkdtempSync(join(tmpdir(), 'dt'));
+  readonly #folder = temporaryFolder();
   readonly #running = new Set<RunningJob>();
   #started = 0;
   #saidMs = performance.now();
@@ -98,6 +98,13 @@ class Run {
   removeFolder(): void {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
+}
+
+/** Short, since sockets live below it; and open to programs that do not run as root. */
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'dt'));
+  chmodSync(folder, 0o755);
+  return folder;
 }
 
 function machineCpuMs(): number {

@@ -166,6 +166,7 @@ function mochaJob(suite: Suite, name: string, files: readonly string[]): Job {
   const isOfAgents = needsAgents.test(name) && !suite.after.includes('agents-under-test');
   const reporter = join(root, 'test', 'runner', 'reporter.mjs');
   const options = ['--reporter', reporter, '--reporter-option', 'output={report}'];
+  options.push('--require', join(root, 'test', 'runner', 'random.mjs'));
   return {
     name,
     suite: suite.name,

@@ -30,6 +30,8 @@ export const noFaults: Faults = {
 const nothing: Rows = { rows: [] };
 
 interface PlantedFault {
+  /** One that finds it: tried first. Changes of the product can move it; then the test says which one does now. */
+  readonly seed?: number;
   /** Invariants that are broken by it, any of which may be the first to be seen. */
   readonly breaks: readonly Invariant[];
   readonly make: () => Partial<Faults>;
@@ -75,10 +77,12 @@ function withGit(
 
 export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'claim-without-blockers': {
+    seed: 1,
     breaks: ['base', 'feed'],
     make: () => answering(/join "tasks" as "b".*"b"\."status" != /, () => nothing),
   },
   'skip-step-fence': {
+    seed: 45,
     often: { standsStill: 15, latencyMaxMs: 400 },
     breaks: ['run-again', 'one-agent', 'feed', 'landed-once', 'unexpected', 'work-kept', 'stuck'],
     make: () =>
@@ -88,6 +92,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       ),
   },
   'forget-a-step': {
+    seed: 17,
     often: { crashes: 6 },
     breaks: ['run-again', 'one-agent'],
     make: () =>
@@ -96,6 +101,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'move-without-compare': {
+    seed: 20,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['landed-once', 'work-kept'],
     make: () =>
@@ -105,6 +111,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'land-untested': {
+    seed: 1,
     breaks: ['tested-tree'],
     make: () => ({
       parts: (parts) => ({
@@ -119,11 +126,13 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'verdict-of-another-tree': {
+    seed: 1,
     breaks: ['tested-tree'],
     make: () =>
       rewriting(/(from "gate_verdicts" where) "tree_sha" = \?/, '$1 (1 or "tree_sha" = ?)'),
   },
   'lease-a-slot-twice': {
+    seed: 1,
     breaks: ['one-agent', 'tested-tree', 'work-kept'],
     make: () =>
       rewriting(
@@ -132,6 +141,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       ),
   },
   'drop-an-event': {
+    seed: 2,
     breaks: ['feed'],
     make: () => {
       let count = 0;
@@ -145,11 +155,13 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     },
   },
   'lose-a-wake-up': {
+    seed: 2,
     often: { moodShare: 100 },
     breaks: ['stuck'],
     make: () => answering(/"waiting_until_ms" <= \?/, () => nothing),
   },
   'delete-a-branch-early': {
+    seed: 1,
     breaks: ['work-kept'],
     make: () =>
       withGit((git, world) => ({
@@ -166,6 +178,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'empty-without-rescue': {
+    seed: 2,
     breaks: ['work-kept'],
     make: () =>
       withGit((git, world) => ({
@@ -180,6 +193,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'build-on-what-planned': {
+    seed: 17,
     breaks: ['plan-lands'],
     make: () => ({
       scenario: (drawn) => ({
@@ -198,6 +212,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'start-twice-after-a-death': {
+    seed: 2,
     breaks: ['one-agent'],
     make: () => ({
       parts: (parts) => ({
@@ -218,6 +233,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'swallow-a-cancel': {
+    seed: 8,
     breaks: ['swallowed'],
     make: () => ({
       store: (store) => ({
@@ -233,6 +249,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'force-the-checkout': {
+    seed: 93,
     breaks: ['not-ours'],
     make: () =>
       withGit((git, world) => ({
@@ -246,6 +263,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'trust-a-stale-merge': {
+    seed: 20,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['stuck', 'landed-once', 'unexpected'],
     make: () =>
@@ -257,6 +275,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'never-follow': {
+    seed: 1,
     breaks: ['stuck'],
     make: () =>
       withGit(() => ({

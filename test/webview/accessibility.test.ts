@@ -1,4 +1,4 @@
-// Every webview in the four themes: nothing that axe-core finds fault with, with a board, with nothing, and with a way on.
+// Every webview in several themes: nothing that axe-core finds fault with, with a board, with nothing, and with a way on.
 
 import { unavailable } from '../../extension/unavailable.ts';
 import { checkAxe } from './support/axe.ts';

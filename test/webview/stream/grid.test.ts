@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { questionView } from '../../doubles/views.ts';
 import { checkAxe } from '../support/axe.ts';
 import { boardOf, numbered } from '../support/boards.ts';
-import { themeNames } from '../support/themes.ts';
+import { type ThemeName, themeNames } from '../support/themes.ts';
 import { openWebview, screenshot, type OpenWebview } from '../support/webview-page.ts';
 import { FakeLog, outputLine, outputLines } from './fake-log.ts';
 
@@ -17,7 +17,7 @@ suite('webview: grid', () => {
 
   async function open(
     count: number,
-    theme: (typeof themeNames)[number] = 'Dark 2026',
+    theme: ThemeName = 'Dark 2026',
     startedAt = (index: number) => 1_700_000_000 + index,
   ): Promise<void> {
     const tasks = numbered(

@@ -1,15 +1,22 @@
-// The four themes in which every webview is looked at, as VS Code gave them to one of its webviews.
+// The themes in which every webview is looked at, as VS Code gave them to one of its webviews.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sized } from '../../tier.ts';
 
-export const themeNames = [
+const allThemes = [
   'Dark 2026',
   'Light 2026',
   'Default High Contrast',
   'Default High Contrast Light',
 ] as const;
-export type ThemeName = (typeof themeNames)[number];
+export type ThemeName = (typeof allThemes)[number];
+
+/** In the gate a dark one and a light one, one of them of high contrast. */
+export const themeNames: readonly ThemeName[] = sized<readonly ThemeName[]>(
+  ['Dark 2026', 'Default High Contrast Light'],
+  allThemes,
+);
 
 export interface ThemeFixture {
   /** Custom properties on the root element. */

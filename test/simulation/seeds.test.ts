@@ -1,0 +1,26 @@
+// The seeded simulation of core and engine: random histories with crashes at any point, all invariants looked at.
+
+import assert from 'node:assert/strict';
+import { sized } from '../tier.ts';
+import { runSeed } from './run-seed.ts';
+import { simulate } from './simulate.ts';
+
+const seeds = sized(200, 2_000);
+
+suite('simulation', function () {
+  this.timeout(2_400_000);
+
+  test(`${seeds} seeds keep every invariant`, async () => {
+    const { code, output } = await simulate(['--seeds', `${seeds}`]);
+    // A failing seed is told with its story: the output is the message.
+    assert.equal(code, 0, output.slice(-8_000));
+  });
+
+  for (const seed of sized([16, 193], [1, 7, 16, 38, 193])) {
+    test(`seed ${seed} gives the same history again`, async () => {
+      const [one, two] = [await runSeed(seed), await runSeed(seed)];
+      assert.equal(one.feedHash, two.feedHash);
+      assert.equal(one.simulatedMs, two.simulatedMs);
+    });
+  }
+});
