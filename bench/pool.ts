@@ -54,7 +54,12 @@ async function removal(bench: Bench, files: number): Promise<Figure[]> {
     const path = join(worktrees, 'slot-1');
     const sha = git(copy.repository, 'rev-parse', 'main');
     const request = { path, branch: 'drover/x/1', sha, keepBranch: false };
-    const made = await opened.value.prepareSlot({ ...request, dropIgnored: false, sparse: null });
+    const made = await opened.value.prepareSlot({
+      ...request,
+      dropIgnored: false,
+      sparse: null,
+      use: 'task',
+    });
     if (!made.ok) throw new Error(made.error.message);
     const startedAt = performance.now();
     const removed = await opened.value.removeWorktree({ path, label: 'x', force: false });

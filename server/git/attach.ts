@@ -6,8 +6,8 @@ import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
 import type { GitResult, Sha } from './port.ts';
 import { branchName, branchRef, readRef, updateRefs, type RefChange } from './refs.ts';
-import { labelOfBranch, rescueRefFor } from './rescue.ts';
 import type { ParsedStatus } from './status-format.ts';
+import { chainCommit, labelOfBranch } from './work-chain.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
 export interface Standing {
@@ -42,8 +42,8 @@ export async function attachToBranch(
   const changes: RefChange[] = [];
   if (old !== head) {
     if (old !== null && !(await isAncestor(context, old, head))) {
-      const kept = rescueRefFor(labelOfBranch(request.branch), old);
-      if ((await readRef(context, kept)) !== old) changes.push({ ref: kept, next: old, old: null });
+      const kept = await chainCommit(context, old, labelOfBranch(request.branch), 'agent');
+      if (!kept.ok) return kept;
     }
     changes.push({ ref, next: head, old });
   }

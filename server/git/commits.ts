@@ -14,11 +14,11 @@ import { ownWorktree } from './own-worktree.ts';
 import { shown, zeroEnded } from './paths.ts';
 import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult, Sha } from './port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from './refs.ts';
-import { keepCommit, labelOfBranch } from './rescue.ts';
 import { readStatus } from './status.ts';
 import { isNestedRepository, type StatusEntry } from './status-format.ts';
 import { factsOfAll } from './small-files.ts';
 import { outlastLocks } from './stale-locks.ts';
+import { keepCommit, labelOfBranch } from './work-chain.ts';
 import { readHead } from './worktree-heads.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
@@ -32,7 +32,6 @@ export async function commitLeftovers(
   const found = await ownWorktree(context, request.path);
   if (!found.ok) return found;
   const worktree = found.value;
-  context.slots.setUsed(worktree.path);
   await outlastLocks(worktree, context.staleLockMs);
   const read = await readStatus(context, worktree.path);
   if (!read.ok) return read;
@@ -68,10 +67,6 @@ export async function commitLeftovers(
     heldNames.push(...inCommits.value.filter((path) => !heldNames.includes(path)));
   }
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
-  // Hooks may have changed files after they were committed; then the slot is examined before its next use.
-  if (held.size === 0 && operation.value === null && !request.runHooks) {
-    context.slots.setClean(worktree);
-  }
   const tree = context.commits.read(tip)?.tree ?? null;
   return ok({ commit: tip, tree, changed: tip !== request.base, held: heldNames.sort() });
 }
@@ -90,7 +85,7 @@ async function placeOnBranch(
   const merged = await merge(context, { tip, commit: committed, subject, trailers });
   if (!merged.ok) return merged;
   if (merged.value.kind === 'conflict') {
-    const kept = await keepCommit(context, committed, labelOfBranch(request.branch));
+    const kept = await keepCommit(context, committed, labelOfBranch(request.branch), 'agent');
     if (!kept.ok) return kept;
     const message =
       `The agent left changes on an older commit that conflict with its own later work in ` +

@@ -8,8 +8,7 @@ import type { IgnoreRules } from './ignore-rules.ts';
 import type { CommitObjects } from './loose-objects.ts';
 import type { PackedRefs } from './packed-refs.ts';
 import type { GitCommand, GitOutput, GitProcesses } from './process.ts';
-import type { Signature } from './port.ts';
-import type { SlotMemory } from './slot-memory.ts';
+import type { Sha, Signature } from './port.ts';
 import { toldPlace } from './told-place.ts';
 import type { Trash } from './trash.ts';
 import type { TrustedConfig } from './trusted-config.ts';
@@ -29,6 +28,19 @@ export interface RunOptions {
   readonly timeoutMs?: number;
 }
 
+/** The cone that was last set up in a slot, by its path. */
+export interface KnownCones {
+  get(path: string): string | undefined;
+  set(path: string, cone: string): void;
+  forget(path: string): void;
+}
+
+/** The last snapshot under a ref, and a text that is the same for the same state. */
+export interface KnownStates {
+  get(ref: string): { readonly commit: Sha; readonly key: string } | undefined;
+  set(ref: string, state: { readonly commit: Sha; readonly key: string }): void;
+}
+
 export interface RepositoryContext {
   readonly commonDir: string;
   /** Root of the main checkout. */
@@ -42,7 +54,9 @@ export interface RepositoryContext {
   readonly durability: Durability;
   readonly packedRefs: PackedRefs;
   readonly commits: CommitObjects;
-  readonly slots: SlotMemory;
+  readonly cones: KnownCones;
+  /** The end of each chain of snapshots, as this process has written it. */
+  readonly snapshotStates: KnownStates;
   readonly ignores: IgnoreRules;
   readonly trash: Trash;
   /** Added to the environment of processes that speak with other machines: they never ask anybody anything. */

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { gitFailure } from './failures.ts';
-import { isSha } from './loose-objects.ts';
 import { absoluteBytes, shown } from './paths.ts';
 import type { GitResult } from './port.ts';
-import { keepCommit, labelOfBranch, rescueState } from './rescue.ts';
+import { keepState } from './snapshot.ts';
 import type { ParsedStatus, StatusEntry } from './status-format.ts';
 import { unfinishedOperation, type UnfinishedOperation } from './worktree-heads.ts';
-import { factsOf, readText } from './small-files.ts';
+import { factsOf } from './small-files.ts';
+import { labelOfBranch } from './work-chain.ts';
 import { type LinkedWorktree } from './worktree-link.ts';
 
 const maxMarkerFileBytes = 8 * 1024 * 1024;
@@ -52,11 +52,15 @@ export async function concludable(
   if (operation?.kind !== 'rebase' && unmerged.length === 0) return ok(operation);
   const open = await withMarkers(worktree.path, unmerged);
   if (operation?.kind !== 'rebase' && open.length === 0) return ok(operation);
-  const rescued = await rescueState(context, { worktree, status, label: labelOfBranch(branch) });
-  const stashes = await keepAutostashes(context, worktree, labelOfBranch(branch));
-  if (!rescued.ok) return rescued;
-  if (!stashes.ok) return stashes;
-  const where = rescued.value.ref === null ? '' : ` Its state is kept under ${rescued.value.ref}.`;
+  const kept = await keepState(context, {
+    worktree,
+    status,
+    label: labelOfBranch(branch),
+    reason: 'end',
+    author: 'agent',
+  });
+  if (!kept.ok) return kept;
+  const where = ` Its state is kept under ${kept.value.snapshot.ref}.`;
   const what =
     operation?.kind === 'rebase'
       ? 'The agent left a rebase unfinished'
@@ -79,22 +83,7 @@ async function withMarkers(root: string, unmerged: readonly StatusEntry[]): Prom
   return open;
 }
 
-/** `rebase --autostash` holds uncommitted work in a commit that only its own note leads to. */
-export async function keepAutostashes(
-  context: RepositoryContext,
-  worktree: LinkedWorktree,
-  label: string,
-): Promise<GitResult<void>> {
-  for (const name of ['rebase-merge/autostash', 'rebase-apply/autostash', 'MERGE_AUTOSTASH']) {
-    const sha = readText(join(worktree.gitDir, name))?.trim() ?? '';
-    if (!isSha(sha)) continue;
-    const kept = await keepCommit(context, sha, label);
-    if (!kept.ok) return kept;
-  }
-  return ok(undefined);
-}
-
-/** Ends whatever is unfinished without moving HEAD or touching a file: what it would have done is rescued before. */
+/** Ends whatever is unfinished without moving HEAD or touching a file: a snapshot holds it. */
 export async function dropUnfinished(worktree: LinkedWorktree): Promise<void> {
   if (unfinishedOperation(worktree.gitDir) === null) return;
   for (const name of operationState) {

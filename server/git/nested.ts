@@ -1,19 +1,21 @@
 // Repositories that an agent has made inside its worktree: their commits are fetched before their `.git` goes.
 
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
 import { copyOfHistory } from './nested-copy.ts';
 import { shown, type PathBytes } from './paths.ts';
-import type { GitResult } from './port.ts';
+import type { GitResult, Sha } from './port.ts';
 import { factsOf } from './small-files.ts';
-import { rescueRefFor } from './rescue.ts';
+import { updateRefs } from './refs.ts';
+import { appendSnapshot } from './work-chain.ts';
 import { linkedWorktrees } from './worktree-link.ts';
 import { forgetMissing } from './worktree-metadata.ts';
 
-/** Keeps every ref and HEAD of the repository at `folder` under rescue refs of ours. */
+/** Fetches every ref and HEAD of the repository at `folder`, and keeps them as snapshots of ours. */
 export async function keepNestedHistory(
   context: RepositoryContext,
   folder: string,
@@ -24,8 +26,7 @@ export async function keepNestedHistory(
   if (facts.isFile()) return keepNestedWorktree(context, folder);
   const copy = await copyOfHistory(context, folder);
   if (copy === null) return ok(undefined);
-  const base = dirname(rescueRefFor(`${label}/nested`, '0'.repeat(40)));
-  const name = copy.headSha?.slice(0, 12) ?? 'refs';
+  const fetchedRefs = `refs/drover/fetched/${randomUUID()}`;
   try {
     const fetched = await context.exclusively(() =>
       context.git([
@@ -36,16 +37,66 @@ export async function keepNestedHistory(
         '--no-auto-maintenance',
         '--no-recurse-submodules',
         copy.path,
-        `+refs/*:${base}/${name}/*`,
-        ...(copy.headSha === null ? [] : [`+HEAD:${base}/${name}/HEAD`]),
+        `+refs/*:${fetchedRefs}/refs/*`,
+        ...(copy.headSha === null ? [] : [`+HEAD:${fetchedRefs}/HEAD`]),
       ]),
     );
-    return fetched.code === 0
-      ? ok(undefined)
-      : err(failureOf(fetched, `keep the commits of the repository in ${folder}`));
+    if (fetched.code !== 0) {
+      return err(failureOf(fetched, `keep the commits of the repository in ${folder}`));
+    }
   } finally {
     await rm(copy.path, { recursive: true, force: true });
   }
+  return chainFetched(context, fetchedRefs, label);
+}
+
+/** Parents that one commit may well have. */
+const tipsAtOnce = 100;
+
+/** What was fetched is made part of the chain of the attempt; then the refs that held it until now go. */
+async function chainFetched(
+  context: RepositoryContext,
+  root: string,
+  label: string,
+): Promise<GitResult<void>> {
+  const listed = await context.git([
+    'for-each-ref',
+    '--format=%(refname) %(objectname) %(objecttype) %(*objectname) %(*objecttype)',
+    `${root}/`,
+  ]);
+  if (listed.code !== 0) return err(failureOf(listed, `list the refs below ${root}`));
+  const rows = listed.stdout
+    .toString('utf8')
+    .split('\n')
+    .filter((row) => row !== '');
+  const fields = rows.map((row) => row.split(' '));
+  const tips = new Set(
+    fields.flatMap(([, sha, type, peeled, peeledType]) =>
+      type === 'commit' ? [sha ?? ''] : peeledType === 'commit' ? [peeled ?? ''] : [],
+    ),
+  );
+  const waiting = [...tips];
+  while (waiting.length > 0) {
+    const [head = '', ...alongside] = waiting.splice(0, tipsAtOnce);
+    const kept = await keepTips(context, head, alongside, label);
+    if (!kept.ok) return kept;
+  }
+  const changes = fields.map(([ref = '', sha = '']) => ({ ref, next: null, old: sha }));
+  return updateRefs(context, changes, 'drover: kept in a snapshot');
+}
+
+async function keepTips(
+  context: RepositoryContext,
+  head: Sha,
+  alongside: readonly Sha[],
+  label: string,
+): Promise<GitResult<void>> {
+  const tree = await context.git(['rev-parse', '--verify', '-q', `${head}^{tree}`]);
+  if (tree.code !== 0) return err(failureOf(tree, `read ${head}`));
+  const state = { tree: tree.stdout.toString('utf8').trim(), head, branch: null, indexTree: null };
+  const note = { label, reason: 'nested', author: 'agent', worktree: null, skipped: [] } as const;
+  const kept = await appendSnapshot(context, state, { ...note, alongside });
+  return kept.ok ? ok(undefined) : kept;
 }
 
 /** A worktree inside a worktree: its commits are in our repository already; what only its HEAD and index hold is kept. */

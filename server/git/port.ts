@@ -118,13 +118,54 @@ export interface SlotRequest {
   readonly dropIgnored: boolean;
   /** Cone patterns for a sparse checkout, or null for everything. */
   readonly sparse: readonly string[] | null;
+  /** A gate's folder holds nobody's work. */
+  readonly use: 'task' | 'gate';
 }
 
 export interface SlotOutcome {
   /** True when the worktree was made now (a cold start). */
   readonly created: boolean;
-  /** Ref that keeps what a former user of the slot had left uncommitted, or null. */
-  readonly rescueRef: string | null;
+  /** Ref of the snapshots that keep what was found in the slot, or null. */
+  readonly keptRef: string | null;
+}
+
+/** Why a snapshot was made. */
+export type SnapshotReason =
+  | 'interval' // while an agent runs
+  | 'end' // the agent ended
+  | 'failed'
+  | 'timeout'
+  | 'paused'
+  | 'stopped' // Ctrl-C, or the end of the run
+  | 'cancelled'
+  | 'limit' // of an account or a budget
+  | 'blocked'
+  | 'conflict'
+  | 'review'
+  | 'death' // the agent, or the backend with it, was killed
+  | 'taken_over' // before or after a person worked in it
+  | 'plan' // written while planning
+  | 'found' // in a slot before its next use
+  | 'nested' // commits of a repository inside the worktree
+  | 'kept'; // commits that a branch was about to lose
+
+export type SnapshotAuthor = 'agent' | 'person' | 'unknown';
+
+export interface SnapshotRequest {
+  readonly path: string;
+  /** `<task>/<attempt>`: the snapshots of an attempt are under `refs/drover/work/<task>/<attempt>`. */
+  readonly label: string;
+  readonly reason: SnapshotReason;
+  readonly author: SnapshotAuthor;
+  /** Commit that the attempt began with; nothing is kept of a worktree that still holds just that. */
+  readonly base: Sha | null;
+}
+
+export interface Snapshot {
+  readonly ref: string;
+  readonly commit: Sha;
+  /** False: the last snapshot held this state already. */
+  readonly isNew: boolean;
 }
 
 /** Paths below a slot, and what tells whether each was changed since: empty for a folder. */
@@ -154,14 +195,14 @@ export interface SetupLook {
 
 export interface RemoveRequest {
   readonly path: string;
-  /** Names the rescue ref: `refs/drover/rescue/<label>/…`. */
+  /** Whose work it is where the slot itself does not say: `<task>/<attempt>`. */
   readonly label: string;
-  /** Refs that count as "kept": HEAD must be reachable from one of them, else a rescue ref is made first. */
+  /** Refs that count as "kept": HEAD must be reachable from one of them, else a snapshot is made first. */
   readonly force: boolean;
 }
 
 export type RemoveOutcome =
-  | { readonly kind: 'removed'; readonly rescueRef: string | null }
+  | { readonly kind: 'removed'; readonly keptRef: string | null }
   | { readonly kind: 'kept'; readonly reason: string };
 
 export interface WorktreeEntry {
@@ -216,8 +257,13 @@ export interface GitRepository {
   keepSetup(request: SetupRequest, look: SetupLook): Promise<GitResult<void>>;
   status(path: string): Promise<GitResult<WorktreeStatus>>;
   commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>>;
-  /** Keeps everything uncommitted of a worktree under a rescue ref, without changing the worktree; null = there was nothing. */
-  rescue(path: string, label: string): Promise<GitResult<string | null>>;
+  /**
+   * Keeps HEAD, index and all files of a worktree that git does not ignore, without changing any of them. Null: it holds
+   * nothing but its base (for the reason `interval`: nothing but what the attempt's branch holds).
+   */
+  snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>>;
+  /** Makes a commit part of an attempt's snapshots, before its branch moves or goes; resolves with their ref. */
+  keepCommit(commit: Sha, label: string): Promise<GitResult<string>>;
   /** The one deleter of worktrees. */
   removeWorktree(request: RemoveRequest): Promise<GitResult<RemoveOutcome>>;
   listWorktrees(): Promise<GitResult<readonly WorktreeEntry[]>>;

@@ -1,15 +1,14 @@
 // The one deleter of worktrees: nothing goes before it is reachable from a ref, and what can't be kept stays.
 
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { gitFailure } from './failures.ts';
 import { ignoredWork } from './ignored-files.ts';
-import { keepAutostashes } from './leftover-operations.ts';
 import { relink } from './own-worktree.ts';
 import type { GitResult, RemoveOutcome, RemoveRequest } from './port.ts';
-import { rescueState } from './rescue.ts';
-import { readableStatus } from './slot-emptying.ts';
+import { keepFound, readableStatus } from './slot-emptying.ts';
+import { labelOfSlot } from './slot-marks.ts';
 import { dropStaleLocks } from './stale-locks.ts';
 import { exists, readText } from './small-files.ts';
 import {
@@ -40,12 +39,12 @@ async function removeAt(
   const found = findWorktree(context, request.path);
   switch (found.kind) {
     case 'absent':
-      return ok({ kind: 'removed', rescueRef: null });
+      return ok({ kind: 'removed', keptRef: null });
     case 'foreign':
       return kept(`${request.path} is not a worktree of this repository.`);
     case 'missing': {
       const forgotten = await forgetMissing(context, found.worktree);
-      return forgotten.ok ? ok({ kind: 'removed', rescueRef: forgotten.value }) : forgotten;
+      return forgotten.ok ? ok({ kind: 'removed', keptRef: forgotten.value }) : forgotten;
     }
     case 'orphaned': {
       const head = await anyHead(context);
@@ -69,7 +68,7 @@ async function removeLinked(
 ): Promise<GitResult<RemoveOutcome>> {
   const obstacle = await obstacleTo(context, worktree, request.force);
   if (obstacle !== null) return kept(obstacle);
-  const label = request.label === '' ? basename(worktree.path) : request.label;
+  const label = request.label === '' ? labelOfSlot(worktree) : request.label;
   const saved = await saveEverything(context, worktree, label, request.force);
   if (!saved.ok) {
     // Whatever could not be kept elsewhere is kept where it is.
@@ -77,7 +76,7 @@ async function removeLinked(
   }
   await context.trash.take(worktree.path, worktree.path);
   await dropMetadata(context, worktree);
-  return ok({ kind: 'removed', rescueRef: saved.value });
+  return ok({ kind: 'removed', keptRef: saved.value });
 }
 
 async function obstacleTo(
@@ -99,15 +98,13 @@ async function obstacleTo(
   return null;
 }
 
-/** The rescue ref, or null when all of it was in branches already. */
+/** The ref that keeps it, or null when all of it was in branches already. */
 async function saveEverything(
   context: RepositoryContext,
   worktree: LinkedWorktree,
   label: string,
   force: boolean,
 ): Promise<GitResult<string | null>> {
-  const autostashes = await keepAutostashes(context, worktree, label);
-  if (!autostashes.ok) return autostashes;
   const status = await readableStatus(context, worktree, label, {
     ignored: true,
     fallbackHead: await anyHead(context),
@@ -118,20 +115,19 @@ async function saveEverything(
     const message = `${worktree.path} holds ignored files that may be somebody's work: ${ignored.reason}.`;
     return err(gitFailure('failed', message));
   }
-  const rescued = await rescueState(context, {
-    worktree,
-    status: status.value,
+  const kept = await keepFound(context, worktree, status.value, {
     label,
+    next: null,
     ignored: ignored.kind === 'files' ? ignored.paths : [],
   });
-  if (!rescued.ok) return rescued;
-  if (rescued.value.skipped.length > 0 && !force) {
-    const names = rescued.value.skipped.slice(0, 5).join(', ');
+  if (!kept.ok) return kept;
+  if (kept.value.skipped.length > 0 && !force) {
+    const names = kept.value.skipped.slice(0, 5).join(', ');
     return err(
       gitFailure('failed', `${worktree.path} holds what cannot be kept in a commit: ${names}.`),
     );
   }
-  return ok(rescued.value.ref);
+  return ok(kept.value.ref);
 }
 
 async function anyHead(context: RepositoryContext): Promise<string | null> {

@@ -15,20 +15,19 @@ import { identityVariables, missingIdentity, type Identity } from './identity.ts
 import { IgnoreRules } from './ignore-rules.ts';
 import { CommitObjects } from './loose-objects.ts';
 import { merge } from './merges.ts';
-import { ownWorktree } from './own-worktree.ts';
 import { PackedRefs } from './packed-refs.ts';
 import type { GitProcesses } from './process.ts';
-import type { GitRepository, GitResult, RepositoryFacts, WorktreeEntry } from './port.ts';
+import type { GitRepository, GitResult, RepositoryFacts, Sha, WorktreeEntry } from './port.ts';
 import { branchName, readRef, resolveRevision, updateRefs } from './refs.ts';
 import { removeWorktree } from './removal.ts';
-import { rescueState } from './rescue.ts';
-import { SlotMemory } from './slot-memory.ts';
 import { keepSetup, lookAtSetup } from './setup-state.ts';
 import { prepareSlot } from './slots.ts';
-import { readStatus, worktreeStatus } from './status.ts';
+import { takeSnapshot } from './snapshot.ts';
+import { worktreeStatus } from './status.ts';
 import { Trash } from './trash.ts';
 import { TrustedConfig } from './trusted-config.ts';
 import type { KeyedMutex } from './turns.ts';
+import { chainCommit } from './work-chain.ts';
 import { parseWorktreeList } from './worktree-list-format.ts';
 
 export interface RepositoryParts {
@@ -81,7 +80,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     durability: parts.durable ? openDurability(place.commonDir) : noDurability,
     packedRefs: new PackedRefs(place.commonDir),
     commits: new CommitObjects(place.commonDir),
-    slots: new SlotMemory(),
+    ...memories(),
     ignores: new IgnoreRules(),
     trash: new Trash(),
     networkVariables: networkVariables(parts.inherited, place.config),
@@ -134,7 +133,8 @@ function operations(
     keepSetup: (request, look) => keepSetup(context, request, look),
     status: (path) => worktreeStatus(context, path),
     commitLeftovers: (request) => commitLeftovers(context, request),
-    rescue: (path, label) => rescue(context, path, label),
+    snapshot: (request) => takeSnapshot(context, request),
+    keepCommit: (commit, label) => chainCommit(context, commit, label),
     removeWorktree: (request) => removeWorktree(context, request),
     listWorktrees: () => listWorktrees(context),
     merge: (request) => merge(context, request),
@@ -150,21 +150,26 @@ function operations(
   };
 }
 
-async function rescue(
-  context: RepositoryContext,
-  path: string,
-  label: string,
-): Promise<GitResult<string | null>> {
-  const worktree = await ownWorktree(context, path);
-  if (!worktree.ok) return worktree;
-  const status = await readStatus(context, worktree.value.path);
-  if (!status.ok) return status;
-  const rescued = await rescueState(context, {
-    worktree: worktree.value,
-    status: status.value,
-    label,
-  });
-  return rescued.ok ? ok(rescued.value.ref) : rescued;
+/** Attempts of one life of a process whose last snapshot is remembered. */
+const statesMax = 1_000;
+
+function memories(): Pick<RepositoryContext, 'cones' | 'snapshotStates'> {
+  const cones = new Map<string, string>();
+  const states = new Map<string, { readonly commit: Sha; readonly key: string }>();
+  return {
+    cones: {
+      get: (path) => cones.get(path),
+      set: (path, cone) => cones.set(path, cone),
+      forget: (path) => cones.delete(path),
+    },
+    snapshotStates: {
+      get: (ref) => states.get(ref),
+      set: (ref, state) => {
+        if (states.size >= statesMax) states.clear();
+        states.set(ref, state);
+      },
+    },
+  };
 }
 
 async function listWorktrees(

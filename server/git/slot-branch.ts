@@ -6,8 +6,8 @@ import { isAncestor } from './ancestry.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf, refuse } from './failures.ts';
 import type { GitResult, SlotRequest } from './port.ts';
-import { branchName, branchRef, readRef, updateRefs } from './refs.ts';
-import { labelOfBranch, rescueRefFor } from './rescue.ts';
+import { branchName, branchRef, readRef } from './refs.ts';
+import { chainCommit, labelOfBranch } from './work-chain.ts';
 import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
 import { forgetMissing } from './worktree-metadata.ts';
 import { exists } from './small-files.ts';
@@ -29,8 +29,8 @@ export async function freeBranch(
   }
   const lost = !request.keepBranch && old !== request.sha;
   if (!lost || (await isAncestor(context, old, request.sha))) return ok(undefined);
-  const kept = rescueRefFor(labelOfBranch(ref), old);
-  return updateRefs(context, [{ ref: kept, next: old, old: null }], 'drover: rescue');
+  const kept = await chainCommit(context, old, labelOfBranch(ref));
+  return kept.ok ? ok(undefined) : kept;
 }
 
 /** A slot of ours that a dead run left on the branch is detached, its files and index untouched. */
@@ -51,7 +51,6 @@ async function leaveBranch(
       `Branch ${name} is checked out in ${holder.path}: switch to another one there.`,
     );
   }
-  context.slots.forget(holder.path);
   const args = [
     'update-ref',
     '--no-deref',

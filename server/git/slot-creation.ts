@@ -9,17 +9,16 @@ import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
 import { branchName, branchRef, readRef } from './refs.ts';
 import { freeBranch } from './slot-branch.ts';
 import { creationMark } from './slot-emptying.ts';
-import { disposableMark } from './slot-memory.ts';
-import { exists } from './small-files.ts';
+import { markUse } from './slot-marks.ts';
 import { adjustSparse } from './sparse.ts';
 import { findWorktree, type LinkedWorktree } from './worktree-link.ts';
 
 export async function createSlot(
   context: RepositoryContext,
   request: SlotRequest,
-  rescueRef: string | null,
+  keptRef: string | null,
 ): Promise<GitResult<SlotOutcome>> {
-  context.slots.forget(request.path);
+  context.cones.forget(request.path);
   const added = await context.exclusively(() => register(context, request));
   if (!added.ok) return added;
   const worktree = added.value;
@@ -31,14 +30,7 @@ export async function createSlot(
   if (filled.code !== 0) return err(failureOf(filled, `write the files of ${worktree.path}`));
   await rm(join(worktree.gitDir, creationMark), { force: true });
   await markUse(worktree, request);
-  return ok({ created: true, rescueRef });
-}
-
-/** Tells a gate's checkout from a task's, also after a restart. */
-export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
-  const mark = join(worktree.gitDir, disposableMark);
-  if (request.branch === null) await writeFile(mark, '');
-  else if (exists(mark)) await rm(mark, { force: true });
+  return ok({ created: true, keptRef });
 }
 
 async function register(

@@ -1,18 +1,21 @@
 // Examines a slot of which nothing is known (a dead run, a failed task) and keeps whatever a former user left in it.
 
 import { rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
+import { isAncestor } from './ancestry.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
-import { dropUnfinished, keepAutostashes } from './leftover-operations.ts';
+import { dropUnfinished } from './leftover-operations.ts';
 import { flattenNested } from './nested.ts';
 import type { GitResult, Sha } from './port.ts';
-import { labelOfBranch, rescueState } from './rescue.ts';
+import { labelOfSlot } from './slot-marks.ts';
+import { isDirty, keepState } from './snapshot.ts';
 import { readStatus, type StatusOptions } from './status.ts';
 import { isNestedRepository, type ParsedStatus } from './status-format.ts';
 import { outlastLocks } from './stale-locks.ts';
-import { headOf } from './worktree-heads.ts';
+import { keepCommit } from './work-chain.ts';
+import { unfinishedOperation } from './worktree-heads.ts';
 import { exists, namesIn } from './small-files.ts';
 import { type LinkedWorktree } from './worktree-link.ts';
 
@@ -24,8 +27,8 @@ export const creationMark = 'drover-creating';
  * `unsaved`: something could not be kept in a commit, so the folder itself has to be kept.
  */
 export type EmptiedSlot =
-  | { readonly kind: 'emptied'; readonly rescueRef: string | null; readonly leftFiles: boolean }
-  | { readonly kind: 'unsaved'; readonly rescueRef: string | null; readonly reason: string };
+  | { readonly kind: 'emptied'; readonly keptRef: string | null; readonly leftFiles: boolean }
+  | { readonly kind: 'unsaved'; readonly keptRef: string | null; readonly reason: string };
 
 const maxNesting = 5;
 
@@ -35,24 +38,62 @@ export async function emptySlot(
   fallbackHead: Sha,
 ): Promise<GitResult<EmptiedSlot>> {
   await outlastLocks(worktree, context.staleLockMs);
-  if (isHalfMade(worktree)) return ok({ kind: 'emptied', rescueRef: null, leftFiles: true });
-  const head = await headOf(context, worktree);
-  const label = labelOfBranch(head.branch ?? basename(worktree.path));
-  const autostashes = await keepAutostashes(context, worktree, label);
-  if (!autostashes.ok) return autostashes;
+  if (isHalfMade(worktree)) return ok({ kind: 'emptied', keptRef: null, leftFiles: true });
+  const label = labelOfSlot(worktree);
   const status = await readableStatus(context, worktree, label, { fallbackHead });
   if (!status.ok) return status;
-  const rescued = await rescueState(context, { worktree, status: status.value, label });
-  if (!rescued.ok) {
-    if (rescued.error.retryable) return rescued;
-    return ok({ kind: 'unsaved', rescueRef: null, reason: rescued.error.message });
+  const kept = await keepFound(context, worktree, status.value, { label, next: fallbackHead });
+  if (!kept.ok) {
+    if (kept.error.retryable) return kept;
+    return ok({ kind: 'unsaved', keptRef: null, reason: kept.error.message });
   }
-  const { ref, skipped } = rescued.value;
+  const { ref, skipped } = kept.value;
   if (skipped.length > 0) {
-    return ok({ kind: 'unsaved', rescueRef: ref, reason: `not kept: ${skipped.join(', ')}` });
+    return ok({ kind: 'unsaved', keptRef: ref, reason: `not kept: ${skipped.join(', ')}` });
   }
   await dropUnfinished(worktree);
-  return ok({ kind: 'emptied', rescueRef: ref, leftFiles: status.value.entries.length > 0 });
+  return ok({ kind: 'emptied', keptRef: ref, leftFiles: status.value.entries.length > 0 });
+}
+
+export interface Found {
+  /** Null: some ref held all of it already. */
+  readonly ref: string | null;
+  readonly skipped: readonly string[];
+}
+
+/** Keeps what is found in a slot that its last user has left; `next`: a commit that the slot is about to hold. */
+export async function keepFound(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  status: ParsedStatus,
+  about: {
+    readonly label: string;
+    readonly next: Sha | null;
+    readonly ignored?: readonly string[];
+  },
+): Promise<GitResult<Found>> {
+  const { label, next, ignored = [] } = about;
+  const isUnfinished = unfinishedOperation(worktree.gitDir) !== null;
+  if (!isDirty(status) && ignored.length === 0 && !isUnfinished) {
+    const { head } = status;
+    const isHeld =
+      status.branch !== null ||
+      head === null ||
+      (next !== null && (await isAncestor(context, head, next)));
+    if (isHeld) return ok({ ref: null, skipped: [] });
+    const kept = await keepCommit(context, head, label);
+    return kept.ok ? ok({ ref: kept.value, skipped: [] }) : kept;
+  }
+  const kept = await keepState(context, {
+    worktree,
+    status,
+    label,
+    reason: 'found',
+    author: 'unknown',
+    ignored,
+  });
+  if (!kept.ok) return kept;
+  return ok({ ref: kept.value.snapshot.ref, skipped: kept.value.skipped });
 }
 
 function isHalfMade(worktree: LinkedWorktree): boolean {

@@ -9,8 +9,9 @@ import { isSha } from './loose-objects.ts';
 import { relink } from './own-worktree.ts';
 import { branchName, branchRef, isBranchName, readRef } from './refs.ts';
 import { freeBranch } from './slot-branch.ts';
-import { createSlot, markUse } from './slot-creation.ts';
+import { createSlot } from './slot-creation.ts';
 import { creationMark, emptySlot, type EmptiedSlot } from './slot-emptying.ts';
+import { isGateSlot, markUse } from './slot-marks.ts';
 import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from './worktree-metadata.ts';
 import { headOf } from './worktree-heads.ts';
@@ -51,12 +52,12 @@ async function prepareAt(
     case 'unlinked': {
       const linked = await relink(context, found.worktree);
       if (!linked.ok) return linked;
-      context.slots.forget(request.path);
+      context.cones.forget(request.path);
       return reuse(context, request, linked.value);
     }
     case 'orphaned':
       await writeMetadata(found.worktree, request.sha);
-      context.slots.forget(request.path);
+      context.cones.forget(request.path);
       return reuse(context, request, found.worktree);
     case 'missing': {
       const forgotten = await forgetMissing(context, found.worktree);
@@ -79,27 +80,24 @@ async function reuse(
   worktree: LinkedWorktree,
 ): Promise<GitResult<SlotOutcome>> {
   if (await standsReady(context, request, worktree)) {
-    context.slots.setUsed(worktree.path);
-    return ok({ created: false, rescueRef: null });
+    await markUse(worktree, request);
+    return ok({ created: false, keptRef: null });
   }
-  const knowledge = context.slots.get(worktree);
-  const emptied: GitResult<EmptiedSlot> =
-    knowledge === 'unknown'
-      ? await emptySlot(context, worktree, request.sha)
-      : ok({ kind: 'emptied', rescueRef: null, leftFiles: knowledge === 'disposable' });
+  const emptied: GitResult<EmptiedSlot> = isGateSlot(worktree)
+    ? ok({ kind: 'emptied', keptRef: null, leftFiles: true })
+    : await emptySlot(context, worktree, request.sha);
   if (!emptied.ok) return emptied;
-  context.slots.setUsed(worktree.path);
   if (emptied.value.kind === 'unsaved') {
     const retired = await retire(context, worktree, 'keep');
-    return retired.ok ? createSlot(context, request, emptied.value.rescueRef) : retired;
+    return retired.ok ? createSlot(context, request, emptied.value.keptRef) : retired;
   }
-  const { rescueRef } = emptied.value;
+  const { keptRef } = emptied.value;
   const switched = await switchSlot(context, request, worktree, emptied.value.leftFiles);
-  if (switched.ok) return ok({ created: false, rescueRef });
+  if (switched.ok) return ok({ created: false, keptRef });
   if (!mayBeDamage(switched.error)) return switched;
   // Everything in it is kept by now, so a worktree that git cannot switch is replaced.
   const retired = await retire(context, worktree, 'delete');
-  return retired.ok ? createSlot(context, request, rescueRef) : retired;
+  return retired.ok ? createSlot(context, request, keptRef) : retired;
 }
 
 /** The attempt goes on where it was: same branch, and whatever lies uncommitted is its own. */

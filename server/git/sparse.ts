@@ -17,7 +17,7 @@ export async function adjustSparse(
   cone: readonly string[] | null,
 ): Promise<GitResult<void>> {
   const wanted = cone === null ? everything : [...cone].sort().join('\n');
-  const present = context.slots.sparse(worktree.path) ?? initialCone(worktree);
+  const present = context.cones.get(worktree.path) ?? initialCone(worktree);
   if (present === wanted) return ok(undefined);
   const args =
     cone === null
@@ -31,7 +31,7 @@ export async function adjustSparse(
     }),
   );
   if (output.code !== 0) return err(failureOf(output, `make ${worktree.path} sparse`));
-  context.slots.setSparse(worktree.path, wanted);
+  context.cones.set(worktree.path, wanted);
   return ok(undefined);
 }
 

@@ -7,8 +7,8 @@ import type { RepositoryContext } from './context.ts';
 import { gitFailure } from './failures.ts';
 import { isSha } from './loose-objects.ts';
 import type { GitResult, Sha } from './port.ts';
-import { readRef, updateRefs } from './refs.ts';
-import { keepCommit, labelOfBranch, rescueRefFor } from './rescue.ts';
+import { readRef } from './refs.ts';
+import { appendSnapshot, keepCommit, labelOfBranch } from './work-chain.ts';
 import { headOf } from './worktree-heads.ts';
 import { exists } from './small-files.ts';
 import { type LinkedWorktree } from './worktree-link.ts';
@@ -31,12 +31,12 @@ export async function dropEntry(
   if ((await readdir(adminRoot).catch(() => ['unknown'])).length === 0) {
     await rmdir(adminRoot).catch(() => undefined);
   }
-  context.slots.forget(worktree.path);
+  context.cones.forget(worktree.path);
 }
 
 /**
  * For a worktree whose folder somebody deleted: a detached HEAD and what was staged are still there and are kept,
- * then its entry goes. Returns the rescue ref, or null when there was nothing.
+ * then its entry goes. Returns the ref that keeps it, or null when there was nothing.
  */
 export async function forgetMissing(
   context: RepositoryContext,
@@ -73,7 +73,7 @@ async function keepStaged(
 ): Promise<GitResult<string | null>> {
   const ownIndex = join(worktree.gitDir, 'index');
   if (!exists(ownIndex)) return ok(null);
-  const index = join(worktree.gitDir, 'drover-rescue-staged.index');
+  const index = join(worktree.gitDir, 'drover-staged.index');
   await copyFile(ownIndex, index);
   const env = { GIT_INDEX_FILE: index };
   const tree = await context.git(['write-tree'], { env });
@@ -81,15 +81,16 @@ async function keepStaged(
   if (tree.code !== 0 || !isSha(treeSha)) return ok(null);
   const same = await context.git(['diff-tree', '--quiet', `${head}^{tree}`, treeSha]);
   if (same.code === 0) return ok(null);
-  const made = await context.git(['commit-tree', treeSha, '-p', head, '-F', '-'], {
-    input: `drover: what was staged in ${worktree.path} when its folder was deleted\n`,
-    env: context.identity(),
+  const state = { tree: treeSha, head, branch: null, indexTree: treeSha };
+  const kept = await appendSnapshot(context, state, {
+    label,
+    reason: 'found',
+    author: 'unknown',
+    worktree: worktree.path,
+    skipped: [],
+    alongside: [],
   });
-  const sha = made.stdout.toString('utf8').trim();
-  if (made.code !== 0 || !isSha(sha)) return ok(null);
-  const ref = rescueRefFor(label, sha);
-  const kept = await updateRefs(context, [{ ref, next: sha, old: null }], 'drover: rescue');
-  return kept.ok ? ok(ref) : kept;
+  return kept.ok ? ok(kept.value.ref) : kept;
 }
 
 /** Takes a slot out of use: `delete` after everything in it is kept, `keep` leaves its files beside it. */

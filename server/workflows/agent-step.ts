@@ -21,10 +21,10 @@ import {
 } from '../store/port.ts';
 import { BudgetWatch, type WatchStop } from './budget-watch.ts';
 import { slowDown } from './holds.ts';
+import { keepWork } from './kept-work.ts';
 import type { Engine } from './parts.ts';
 import { buildPartPrompt, hintsTold } from './prompt-step.ts';
-import { nameRescueRefs } from './rescue-refs.ts';
-import { rescueWork } from './stops.ts';
+import { noteOf, whileKept } from './while-kept.ts';
 import { type Place, taskVariables } from './worktree-step.ts';
 
 export interface PartOutcome {
@@ -55,13 +55,18 @@ export async function runPart(
   const given = await requestFor(engine, claim, place, part, attempt);
   await session.withdrawOld();
   await session.watch.begin();
-  const outcome = await adoptOrRun(engine, claim, place, part, { attempt, session, given, signal });
+  const { taskId, attempt: number } = claim;
+  const work = { taskId, attempt: number, path: place.path, base: place.base };
+  const outcome = await whileKept(engine, work, () =>
+    adoptOrRun(engine, claim, place, part, { attempt, session, given, signal }),
+  );
   const stop = await session.watch.end();
   const ended = await session.end(outcome, given.request.logPath);
   // The end is told after it: whoever sees that the attempt is over finds all of its output.
   await engine.storeOutput(given.request.logPath);
+  const note = noteOf(outcome, stop !== null);
+  if (note !== null && !signal.aborted) await keepWork(engine, work, note);
   if (stop === null || outcome.kind !== 'stopped' || signal.aborted) return ended;
-  if (stop.scope === 'task' || stop.scope === 'loop') await rescueWork(engine, claim, place.path);
   return { ...ended, held: stop };
 }
 
@@ -136,14 +141,11 @@ function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null
   return { pid: attempt.pid, startTime: attempt.pid_start };
 }
 
-/** An agent without a memory begins again from where its part began; what it had done is kept under a rescue ref. */
+/** An agent without a memory begins again from where its part began; a snapshot keeps what it had done. */
 async function startOver(engine: Engine, claim: Claim, place: Place, part: string): Promise<void> {
-  const rescued = await engine.git.rescue(place.path, `${claim.taskId}/${claim.attempt}`);
-  if (!rescued.ok) engine.report(rescued.error, `rescuing ${place.path}`);
-  else if (rescued.value !== null) {
-    const ref = rescued.value;
-    await engine.store.transaction((tx) => nameRescueRefs(tx, engine.store, [ref], claim.taskId));
-  }
+  const { taskId, attempt } = claim;
+  const { path, base } = place;
+  await keepWork(engine, { taskId, attempt, path, base }, { reason: 'death', author: 'agent' });
   if (claim.planning !== true && part !== claim.parts[0]) return; // earlier parts are committed on the branch: the worktree stays on it
   await engine.git.prepareSlot({
     path: place.path,
@@ -152,6 +154,7 @@ async function startOver(engine: Engine, claim: Claim, place: Place, part: strin
     keepBranch: false,
     dropIgnored: false,
     sparse: engine.settings().sparse,
+    use: 'task',
   });
 }
 

@@ -14,7 +14,7 @@ import { gateCandidate } from './candidates.ts';
 import { recordFailure, waitForBase } from './attempt-ends.ts';
 import type { Engine } from './parts.ts';
 import { makePlan } from './plan-attempt.ts';
-import { nameRescueRefs } from './rescue-refs.ts';
+import { nameKeptRefs } from './kept-work.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { gateOf, submitLanding } from './submission.ts';
 import { workParts } from './work-parts.ts';
@@ -136,7 +136,7 @@ async function recordPlace(
   });
   if (outcome.kind === 'failed') return;
   const { place } = outcome;
-  await nameRescueRefs(tx, store, place.rescueRefs, claim.taskId);
+  await nameKeptRefs(tx, store, place.keptRefs, claim.taskId);
   await tx
     .updateTable('tasks')
     .set({ phase: 'agent', base_sha: place.base, worktree_path: place.path })

@@ -129,6 +129,7 @@ async function makeReady(
     keepBranch: false,
     dropIgnored: !engine.settings().keepIgnored,
     sparse: null,
+    use: 'gate',
   });
   if (!prepared.ok) return unusable(prepared.error);
   const setup = await setUp(

@@ -1,9 +1,9 @@
 // A machine that comes back to its fleet: what it ran has been given to others meanwhile. Agents that it left running are
-// ended, and what they had not committed is kept under rescue refs that their tasks name.
+// ended, and what they had in their slots is kept as snapshots that their tasks name.
 
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
-import { nameRescueRefs } from './rescue-refs.ts';
+import { keepWork, nameKeptRefs } from './kept-work.ts';
 
 const endGraceMs = 2_000;
 
@@ -37,7 +37,7 @@ export async function endGivenAway(engine: Engine): Promise<void> {
     const part = attempt.pid_part ?? attempt.task_id;
     const runId = `${attempt.task_id}/${attempt.number}/${part}`;
     await engine.processes.endTree(runId, process, endGraceMs);
-    const refs = await keep(engine, attempt);
+    await keep(engine, attempt);
     await engine.store.transaction(async (tx) => {
       // Not one that has begun here meanwhile.
       await tx
@@ -48,27 +48,26 @@ export async function endGivenAway(engine: Engine): Promise<void> {
         .where('pid', '=', attempt.pid)
         .where('pid_start', '=', attempt.pid_start)
         .execute();
-      if (refs.length > 0) await nameRescueRefs(tx, engine.store, refs, attempt.task_id);
     });
   }
 }
 
-/** Its uncommitted work while its worktree is still its own, and its commits that nobody else has. */
-async function keep(engine: Engine, attempt: LeftAttempt): Promise<string[]> {
-  const refs: string[] = [];
-  const { worktree_path: path, branch, task_id: id, number } = attempt;
+/** Its work while its worktree is still its own, and its commits that no other machine has. */
+async function keep(engine: Engine, attempt: LeftAttempt): Promise<void> {
+  const { worktree_path: path, base_sha: base, branch, task_id: taskId, number } = attempt;
   if (path !== null && (await engine.files.exists(path))) {
     const status = await engine.git.status(path);
+    const place = { taskId, attempt: number, path, base };
     if (status.ok && status.value.branch === branch) {
-      const rescued = await engine.git.rescue(path, `${id}/${number}`);
-      if (!rescued.ok) engine.report(rescued.error, `keeping the work of ${id}`);
-      else if (rescued.value !== null) refs.push(rescued.value);
+      await keepWork(engine, place, { reason: 'death', author: 'agent' });
     }
   }
   const tip = await engine.git.readRef(branchRef(branch));
-  if (tip === null || tip === attempt.base_sha) return refs;
-  const ref = `refs/drover/rescue/${id}/${number}/${tip.slice(0, 12)}`;
-  const named = await engine.git.updateRef(ref, tip, null, 'drover: rescue');
-  if (named.ok) refs.push(ref);
-  return refs;
+  if (tip === null || tip === base) return;
+  const kept = await engine.git.keepCommit(tip, `${taskId}/${number}`);
+  if (!kept.ok) return engine.report(kept.error, `keeping the commits of ${taskId}`);
+  const note = { reason: 'kept', author: 'agent' } as const;
+  await engine.store.transaction((tx) =>
+    nameKeptRefs(tx, engine.store, [kept.value], taskId, note),
+  );
 }

@@ -1,5 +1,5 @@
 // An attempt that plans: the agent reads and writes nothing, its last words are the plan, and a person decides on it.
-// Whatever it wrote nevertheless is kept under rescue refs, and no attempt that builds begins from it.
+// Whatever it wrote nevertheless is kept as a snapshot, and no attempt that builds begins from it.
 
 import { failure } from '../core/failure.ts';
 import { boundedPlan } from '../core/plan-prompt.ts';
@@ -7,8 +7,8 @@ import { type Claim, proposePlan, releaseSlot, setAttempt, type Tx } from '../st
 import { recordFailure } from './attempt-ends.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
-import { nameRescueRefs } from './rescue-refs.ts';
-import { isStopRequested, rescueWork, settleStop, stoppedInstead } from './stops.ts';
+import { keepWork, nameKeptRefs } from './kept-work.ts';
+import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { type AttemptAtWork, runAgent } from './work-parts.ts';
 import type { Place } from './worktree-step.ts';
 
@@ -30,7 +30,10 @@ export async function makePlan(attempt: AttemptAtWork): Promise<string> {
 
 /** Uncommitted changes and commits alike: kept, named at the task, and out of the way of what is built. */
 async function setWorkAside(engine: Engine, claim: Claim, place: Place): Promise<void> {
-  await rescueWork(engine, claim, place.path);
+  const { taskId, attempt } = claim;
+  const { path, base } = place;
+  const note = { reason: 'plan', author: 'agent' } as const;
+  await keepWork(engine, { taskId, attempt, path, base }, note);
   const head = await engine.git.status(place.path);
   const tips = new Set([
     await engine.git.readRef(branchRef(claim.branch)),
@@ -39,15 +42,14 @@ async function setWorkAside(engine: Engine, claim: Claim, place: Place): Promise
   for (const tip of tips) {
     if (tip === null || tip === place.base || (await engine.git.isAncestor(tip, place.base)))
       continue;
-    const ref = `refs/drover/rescue/${claim.taskId}/${claim.attempt}/${tip.slice(0, 12)}`;
-    if ((await engine.git.readRef(ref)) === null) {
-      const kept = await engine.git.updateRef(ref, tip, null, 'drover: rescue');
-      if (!kept.ok) {
-        engine.report(kept.error, `keeping the commits of ${claim.taskId}`);
-        continue;
-      }
+    const kept = await engine.git.keepCommit(tip, `${taskId}/${attempt}`);
+    if (!kept.ok) {
+      engine.report(kept.error, `keeping the commits of ${taskId}`);
+      continue;
     }
-    await engine.store.transaction((tx) => nameRescueRefs(tx, engine.store, [ref], claim.taskId));
+    await engine.store.transaction((tx) =>
+      nameKeptRefs(tx, engine.store, [kept.value], taskId, note),
+    );
   }
 }
 

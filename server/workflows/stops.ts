@@ -5,7 +5,7 @@ import type { DurableRun } from '../durable/port.ts';
 import { type Claim, releaseSlot, setAttempt, type Tx, withdrawQuestions } from '../store/port.ts';
 import { endLeftAgent } from './left-commands.ts';
 import type { Engine } from './parts.ts';
-import { nameRescueRefs } from './rescue-refs.ts';
+import { keepWorkOf, type KeptNote } from './kept-work.ts';
 
 export type StopKind = 'pause' | 'cancel' | 'stop';
 
@@ -29,34 +29,27 @@ export async function settleStop(
   claim: Claim,
 ): Promise<string> {
   await endLeftAgent(engine, claim.taskId, claim.epoch);
-  await keepWork(engine, claim);
+  await keepStopped(engine, claim);
   await run.commit('stopped', (tx) => settleStopIn(engine, tx, claim));
   return 'stopped';
 }
 
-/** A cancelled task's uncommitted work goes under a rescue ref before its slot can be used by others. */
-async function keepWork(engine: Engine, claim: Claim): Promise<void> {
+/** Whatever is asked for next, what the attempt has made until now is kept first. */
+async function keepStopped(engine: Engine, claim: Claim): Promise<void> {
   const row = await engine.store.db
     .selectFrom('tasks')
-    .select(['stop_requested', 'worktree_path'])
+    .select('stop_requested')
     .where('id', '=', claim.taskId)
     .executeTakeFirst();
-  if (row?.stop_requested !== 'cancel' || row.worktree_path === null) return;
-  await rescueWork(engine, claim, row.worktree_path);
+  const kind = (row?.stop_requested ?? 'stop') as StopKind;
+  await keepWorkOf(engine, claim, stopNotes[kind]);
 }
 
-/** What an attempt has not committed goes under a rescue ref that its task names. */
-export async function rescueWork(engine: Engine, claim: Claim, path: string): Promise<void> {
-  if (!(await engine.files.exists(path))) return;
-  const rescued = await engine.git.rescue(path, `${claim.taskId}/${claim.attempt}`);
-  if (!rescued.ok) {
-    engine.report(rescued.error, `keeping the work of ${claim.taskId}`);
-    return;
-  }
-  if (rescued.value === null) return;
-  const ref = rescued.value;
-  await engine.store.transaction((tx) => nameRescueRefs(tx, engine.store, [ref], claim.taskId));
-}
+const stopNotes: Readonly<Record<StopKind, KeptNote>> = {
+  pause: { reason: 'paused', author: 'agent' },
+  cancel: { reason: 'cancelled', author: 'agent' },
+  stop: { reason: 'stopped', author: 'agent' },
+};
 
 export async function settleStopIn(
   engine: Engine,

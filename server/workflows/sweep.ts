@@ -4,7 +4,7 @@ import { endUpkeep, endUpkeepOfOthers, holdForUpkeep, inParts } from '../store/p
 import { orElse } from './git-trouble.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
-import { nameRescueRefs } from './rescue-refs.ts';
+import { nameKeptRefs } from './kept-work.ts';
 
 /** Branches looked at in one sweep; the next run's end takes the rest. */
 const sweepMax = 5_000;
@@ -98,7 +98,7 @@ async function forgetBranches(engine: Engine, branches: readonly string[]): Prom
 }
 
 async function nameRef(engine: Engine, ref: string, { task_id: id }: SweptAttempt): Promise<void> {
-  await engine.store.transaction((tx) => nameRescueRefs(tx, engine.store, [ref], id));
+  await engine.store.transaction((tx) => nameKeptRefs(tx, engine.store, [ref], id));
 }
 
 /** Names the process as well: what an earlier one has left held is nobody's. */
@@ -124,10 +124,11 @@ async function detach(
       keepBranch: false,
       dropIgnored: false,
       sparse: engine.settings().sparse,
+      use: 'task',
     });
     if (!prepared.ok) return false;
-    const { rescueRef } = prepared.value;
-    if (rescueRef !== null) await nameRef(engine, rescueRef, row);
+    const { keptRef } = prepared.value;
+    if (keptRef !== null) await nameRef(engine, keptRef, row);
     return true;
   } finally {
     await engine.store.transaction((tx) => endUpkeep(tx, slot));

@@ -2,7 +2,7 @@
 
 import { failure, type Failure } from '../core/failure.ts';
 import { ownedStatuses } from '../core/state.ts';
-import type { Sha } from '../git/port.ts';
+import { GitTrouble, type Sha } from '../git/port.ts';
 import {
   type AttemptRow,
   type Claim,
@@ -23,7 +23,7 @@ export interface Place {
   readonly slotNumber: number;
   readonly base: Sha;
   readonly created: boolean;
-  readonly rescueRefs: readonly string[];
+  readonly keptRefs: readonly string[];
 }
 
 export type PlaceOutcome =
@@ -68,7 +68,7 @@ async function prepareNow(
       slotNumber: slot.number,
       base,
       created: false,
-      rescueRefs: [],
+      keptRefs: [],
     };
     return { kind: 'ready', place };
   }
@@ -80,6 +80,7 @@ async function prepareNow(
     keepBranch: rescued.keepBranch,
     dropIgnored: !settings.keepIgnored,
     sparse: settings.sparse,
+    use: 'task',
   });
   if (!prepared.ok) {
     const message = `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`;
@@ -87,7 +88,7 @@ async function prepareNow(
   }
   const setup = await runSetup(engine, claim, slot, signal);
   if (setup !== null) return { kind: 'failed', failure: setup };
-  const rescueRefs = [rescued.ref, prepared.value.rescueRef].filter((ref) => ref !== null);
+  const keptRefs = [rescued.ref, prepared.value.keptRef].filter((ref) => ref !== null);
   return {
     kind: 'ready',
     place: {
@@ -95,7 +96,7 @@ async function prepareNow(
       slotNumber: slot.number,
       base,
       created: prepared.value.created,
-      rescueRefs,
+      keptRefs,
     },
   };
 }
@@ -221,9 +222,9 @@ async function keepEarlierBranch(
   if (present === null || present === base || (await engine.git.isAncestor(present, base))) {
     return { startSha: base, keepBranch: false, ref: null };
   }
-  const ref = `refs/drover/rescue/${attempt.branch.slice('drover/'.length)}/${present.slice(0, 12)}`;
-  await engine.git.updateRef(ref, present, null, 'drover: rescue');
-  return { startSha: base, keepBranch: false, ref };
+  const kept = await engine.git.keepCommit(present, attempt.branch.slice('drover/'.length));
+  if (!kept.ok) throw new GitTrouble(kept.error);
+  return { startSha: base, keepBranch: false, ref: kept.value };
 }
 
 /** An interrupted attempt that has to move to another base takes its uncommitted changes along. */

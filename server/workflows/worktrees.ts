@@ -11,7 +11,7 @@ import {
   type Store,
   type Tx,
 } from '../store/port.ts';
-import { nameRescueRefs } from './rescue-refs.ts';
+import { nameKeptRefs } from './kept-work.ts';
 
 export interface WorktreeFacts {
   readonly path: string;
@@ -166,10 +166,10 @@ export async function pruneWorktrees(
       done.push({ ...facts, action: 'keep', reason });
       continue;
     }
-    const rescue = removed.value.kind === 'removed' ? removed.value.rescueRef : null;
+    const rescue = removed.value.kind === 'removed' ? removed.value.keptRef : null;
     await parts.store.transaction(async (tx) => {
       await forgetSlot(tx, slot);
-      if (rescue !== null) await nameRescueRefs(tx, parts.store, [rescue], facts.taskId);
+      if (rescue !== null) await nameKeptRefs(tx, parts.store, [rescue], facts.taskId);
       await parts.store.append(tx, {
         type: 'worktree.removed',
         taskId: facts.taskId,

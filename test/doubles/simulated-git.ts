@@ -19,6 +19,8 @@ import type {
   Sha,
   SlotOutcome,
   SlotRequest,
+  Snapshot,
+  SnapshotRequest,
   WorktreeStatus,
 } from '../../server/git/port.ts';
 import type { PortCalls } from './port-calls.ts';
@@ -135,23 +137,22 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
       const present = repository.worktrees.get(path);
       return keepBranch && ref !== null && present?.branch === ref && repository.refs.has(ref);
     };
-    let rescueRef: string | null = null;
-    const rescue = (): void => {
+    let keptRef: string | null = null;
+    const keep = (): void => {
       const present = repository.worktrees.get(path);
       if (present === undefined || standsReady()) return;
-      const label = present.branch === null ? 'slot' : labelOf(present.branch);
-      rescueRef = repository.rescue(present, label) ?? rescueRef;
+      keptRef = repository.keepFound(present) ?? keptRef;
     };
     return this.#do(
       'prepareSlot',
       () => {
-        if (standsReady()) return ok({ created: false, rescueRef: null });
-        rescue();
+        if (standsReady()) return ok({ created: false, keptRef: null });
+        keep();
         const created = !repository.worktrees.has(path);
         repository.switchTo(path, branch, sha, keepBranch);
-        return ok({ created, rescueRef });
+        return ok({ created, keptRef });
       },
-      [rescue],
+      [keep],
     );
   }
 
@@ -226,8 +227,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     const ref = branchRef(branch);
     const old = repository.refs.get(ref) ?? null;
     if (old !== null && old !== head && !repository.objects.isAncestor(old, head)) {
-      const kept = `refs/drover/rescue/${labelOf(ref)}/${old.slice(0, 12)}`;
-      repository.moveRefs([{ ref: kept, next: old, old: null }], 'drover', 'drover: rescue');
+      repository.keepCommit(old, labelOf(ref));
     }
     repository.moveRefs([{ ref, next: head, old }], 'drover', 'drover: take the work of the agent');
     worktree.branch = ref;
@@ -255,23 +255,35 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     return { commit: tip, tree, changed: tip !== request.base, held };
   }
 
-  rescue(path: string, label: string): Promise<GitResult<string | null>> {
-    return this.#do('rescue', () =>
-      this.#inWorktree(path, (worktree) => ok(this.#repository.rescue(worktree, label))),
+  snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>> {
+    const { path, label, base, reason } = request;
+    const repository = this.#repository;
+    return this.#do('snapshot', () =>
+      this.#inWorktree<Snapshot | null>(path, (worktree, head) => {
+        const isDirty = repository.changedIn(worktree).length > 0;
+        const isOnBranch = worktree.branch === `refs/heads/drover/${label}`;
+        if (!isDirty && (head === base || (isOnBranch && reason === 'interval'))) return ok(null);
+        const { ref, sha, isNew } = repository.chain(label, head, worktree.files);
+        return ok({ ref, commit: sha, isNew });
+      }),
     );
+  }
+
+  keepCommit(commit: Sha, label: string): Promise<GitResult<string>> {
+    return this.#do('keepCommit', () => ok(this.#repository.keepCommit(commit, label)));
   }
 
   removeWorktree(request: RemoveRequest): Promise<GitResult<RemoveOutcome>> {
     const repository = this.#repository;
     return this.#do<RemoveOutcome>('removeWorktree', () => {
       const worktree = repository.worktrees.get(request.path);
-      if (worktree === undefined) return ok({ kind: 'removed', rescueRef: null });
+      if (worktree === undefined) return ok({ kind: 'removed', keptRef: null });
       if (request.path === repository.root)
         return ok({ kind: 'kept', reason: `${request.path} is the checkout of the user.` });
-      const rescueRef = repository.rescue(worktree, request.label);
+      const keptRef = repository.keepFound(worktree);
       repository.observer.filesReplaced(request.path, worktree.files, null);
       repository.worktrees.delete(request.path);
-      return ok({ kind: 'removed', rescueRef });
+      return ok({ kind: 'removed', keptRef });
     });
   }
 

@@ -28,6 +28,8 @@ export interface SimulatedWorktree {
   branch: string | null;
   detachedAt: Sha | null;
   files: Map<string, string>;
+  /** Whose work is in it: `<task>/<attempt>`. */
+  owner: string;
 }
 
 export interface RefChange {
@@ -56,6 +58,7 @@ export class SimulatedRepository {
       branch: 'refs/heads/main',
       detachedAt: null,
       files: new Map(this.objects.filesOf(first)),
+      owner: 'person/0',
     });
   }
 
@@ -135,24 +138,36 @@ export class SimulatedRepository {
   }
 
   /** Keeps what is uncommitted, or a commit that nothing else holds; the worktree stays as it is. */
-  rescue(worktree: SimulatedWorktree, label: string): string | null {
+  keepFound(worktree: SimulatedWorktree): string | null {
     const head = this.headOf(worktree);
     const dirty = this.changedIn(worktree).length > 0;
     if (!dirty && (head === null || worktree.branch !== null || this.reachable().has(head)))
       return null;
-    const sha = dirty
-      ? this.commit(
-          worktree.files,
-          head === null ? [] : [head],
-          `drover: uncommitted work of ${label}`,
-          'drover',
-          [],
-          0,
-        )
-      : (head as Sha);
-    const ref = `refs/drover/rescue/${label}/${sha.slice(0, 12)}`;
-    this.moveRefs([{ ref, next: sha, old: null }], 'drover', 'drover: rescue');
-    return ref;
+    return this.chain(worktree.owner, head, worktree.files).ref;
+  }
+
+  /** The next snapshot of an attempt; the last one when it holds just that. */
+  chain(label: string, head: Sha | null, files: Files): { ref: string; sha: Sha; isNew: boolean } {
+    const ref = `refs/drover/work/${label}`;
+    const previous = this.refs.get(ref) ?? null;
+    const last = previous === null ? null : this.objects.commit(previous);
+    const isSame =
+      last !== null &&
+      last.tree === this.objects.writeTree(files) &&
+      last.parents[0] === (head ?? undefined);
+    if (previous !== null && isSame) return { ref, sha: previous, isNew: false };
+    const parents = [head, previous].filter((sha) => sha !== null);
+    const sha = this.commit(files, parents, `drover: snapshot of ${label}`, 'drover');
+    this.moveRefs([{ ref, next: sha, old: previous }], 'drover', 'drover: snapshot');
+    return { ref, sha, isNew: true };
+  }
+
+  /** Makes a commit part of an attempt's snapshots. */
+  keepCommit(sha: Sha, label: string): string {
+    const ref = `refs/drover/work/${label}`;
+    const last = this.refs.get(ref);
+    if (last !== undefined && this.objects.isAncestor(sha, last)) return ref;
+    return this.chain(label, sha, this.objects.filesOf(sha)).ref;
   }
 
   /** Before a branch is created or reset: others that hold it are detached, and its commits stay reachable. */
@@ -166,8 +181,7 @@ export class SimulatedRepository {
       holder.detachedAt = old;
     }
     if (keep || old === next || this.objects.isAncestor(old, next)) return;
-    const kept = `refs/drover/rescue/${labelOf(ref)}/${old.slice(0, 12)}`;
-    this.moveRefs([{ ref: kept, next: old, old: null }], 'drover', 'drover: rescue');
+    this.keepCommit(old, labelOf(ref));
   }
 
   /** Puts a worktree on a branch or a commit; its files are replaced. */
@@ -184,11 +198,13 @@ export class SimulatedRepository {
       branch: null,
       detachedAt: null,
       files: new Map<string, string>(),
+      owner: `slots/${path.slice(path.lastIndexOf('/') + 1)}`,
     };
     const files = this.objects.filesOf(head);
     this.replaceFiles(worktree, files);
     worktree.branch = ref;
     worktree.detachedAt = ref === null ? head : null;
+    if (ref?.startsWith('refs/heads/drover/') === true) worktree.owner = labelOf(ref);
     this.worktrees.set(path, worktree);
   }
 }

@@ -28,6 +28,7 @@ async function lane(slot: string): Promise<void> {
         keepBranch: false,
         dropIgnored: false,
         sparse: null,
+        use: 'task',
       }),
     );
     process.stdout.write('prepared\n');

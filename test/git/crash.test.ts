@@ -55,6 +55,7 @@ suite('git: killed and begun again', () => {
           keepBranch: false,
           dropIgnored: false,
           sparse: null,
+          use: 'task',
         });
         assert.equal(kindOf(prepared), 'ok', prepared.ok ? '' : prepared.error.message);
         assert.equal(fixture.gitIn(path, 'status', '--porcelain', '--branch'), `## ${branch}`);
@@ -82,6 +83,7 @@ suite('git: killed and begun again', () => {
             keepBranch: false,
             dropIgnored: false,
             sparse: null,
+            use: 'task',
           }),
         ),
       ),

@@ -105,6 +105,16 @@ export function valueOf<T>(result: GitResult<T>): T {
   return result.value;
 }
 
+/** The ref of a snapshot of whatever a worktree holds, or null when it holds nothing. */
+export async function snapshotRef(
+  repository: GitRepository,
+  path: string,
+  label: string,
+): Promise<string | null> {
+  const request = { path, label, reason: 'failed', author: 'agent', base: null } as const;
+  return valueOf(await repository.snapshot(request))?.ref ?? null;
+}
+
 /** The kind of a failure, or `ok`. */
 export function kindOf(result: GitResult<unknown>): string {
   return result.ok ? 'ok' : result.error.kind;
@@ -133,6 +143,7 @@ export async function startTask(
       keepBranch: false,
       dropIgnored: false,
       sparse: null,
+      use: 'task',
     }),
   );
   return task;

@@ -19,6 +19,7 @@ import type { GitRepository } from '../../server/git/port.ts';
 import {
   leftoversOf,
   makeFixture,
+  snapshotRef,
   startTask,
   valueOf,
   type Fixture,
@@ -54,7 +55,7 @@ suite('git: hostile worktrees', () => {
   /** Every look that Drover takes at a slot, and the slot's next task. */
   const allLooks = async (): Promise<void> => {
     await repository.status(task.path);
-    await repository.rescue(task.path, 'task-1');
+    await snapshotRef(repository, task.path, 'task-1/1');
     await repository.commitLeftovers(leftoversOf(task));
     await startTask(fixture, repository, 's0', 'task-2');
     await repository.removeWorktree({ path: task.path, label: 'x', force: true });

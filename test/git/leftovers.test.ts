@@ -33,7 +33,7 @@ suite('git: leftovers', () => {
     fixture.git('ls-tree', '-r', '--name-only', revision).split('\n');
   const rescued = (): string[] =>
     fixture
-      .git('for-each-ref', '--format=%(refname)', 'refs/drover/rescue')
+      .git('for-each-ref', '--format=%(refname)', 'refs/drover/work')
       .split('\n')
       .filter(Boolean);
 
@@ -167,7 +167,7 @@ suite('git: leftovers', () => {
     assert.deepEqual(filesOf('agents-own').includes('two.txt'), false);
   });
 
-  test('takes the work of an agent that detached HEAD, and rescues what only the branch held', async () => {
+  test('takes the work of an agent that detached HEAD, and keeps what only the branch held', async () => {
     write('on-branch.txt', '1\n');
     inSlot('add', '-A');
     inSlot('commit', '-qm', 'on the branch');
@@ -186,7 +186,7 @@ suite('git: leftovers', () => {
       'src/b.txt',
     ]);
     assert.equal(fixture.git('rev-parse', task.branch), done.commit);
-    assert.equal(fixture.git('rev-parse', rescued()[0] ?? ''), dropped);
+    assert.equal(fixture.git('rev-parse', `${rescued()[0]}^`), dropped);
   });
 
   test('an agent that only looks at an older commit loses nothing', async () => {
@@ -232,7 +232,7 @@ suite('git: leftovers', () => {
     assert.equal(kindOf(refused), 'failed');
     assert.match(
       refused.ok ? '' : refused.error.message,
-      /merge with conflicts in README\.md .*refs\/drover\/rescue\/task-1\/1\//,
+      /merge with conflicts in README\.md .*refs\/drover\/work\/task-1\/1\./,
     );
     assert.match(fixture.git('show', `${rescued()[0]}:README.md`), /<<<<<<</);
     write('README.md', 'both\n');

@@ -53,10 +53,10 @@ suite('git: removal', () => {
   test('a clean one goes, its branch stays', async () => {
     write('one.txt', '1\n');
     const tip = commitAll('one');
-    assert.deepEqual(await remove(), { kind: 'removed', rescueRef: null });
+    assert.deepEqual(await remove(), { kind: 'removed', keptRef: null });
     await assertGone();
     assert.equal(fixture.git('rev-parse', task.branch), tip);
-    assert.deepEqual(await remove(), { kind: 'removed', rescueRef: null });
+    assert.deepEqual(await remove(), { kind: 'removed', keptRef: null });
   });
 
   /** Each leaves something and returns a check of the rescue ref (null when some branch holds it). */
@@ -88,7 +88,7 @@ suite('git: removal', () => {
       inSlot('switch', '-q', '--detach');
       write('one.txt', '1\n');
       const tip = commitAll('detached');
-      return (ref) => assert.equal(fixture.git('rev-parse', ref ?? ''), tip);
+      return (ref) => assert.equal(fixture.git('rev-parse', `${ref}^`), tip);
     },
     'a detached HEAD that a branch holds': () => {
       inSlot('switch', '-q', '--detach');
@@ -117,9 +117,12 @@ suite('git: removal', () => {
       assert.throws(() => inSlot('rebase', '--autostash', 'main'));
       return () => {
         const refs = fixture
-          .git('for-each-ref', '--format=%(refname)', 'refs/drover/rescue')
+          .git('for-each-ref', '--format=%(refname)', 'refs/drover/work')
           .split('\n');
-        assert.ok(refs.some((ref) => holds(ref, 'src/a.txt') === 'stashed'));
+        const stashes = refs.flatMap((ref) =>
+          fixture.git('rev-list', '--parents', '-1', ref).split(' ').slice(1),
+        );
+        assert.ok(stashes.some((sha) => holds(sha, 'src/a.txt') === 'stashed'));
       };
     },
     'a repository inside with commits': () => {
@@ -140,10 +143,7 @@ suite('git: removal', () => {
       write('inner/more.txt', 'mine\n');
       return (ref) => {
         assert.equal(holds(ref, 'inner/more.txt'), 'mine');
-        assert.match(
-          fixture.git('for-each-ref', '--contains', tip, '--format=%(refname)'),
-          /nested/,
-        );
+        assert.match(fixture.git('for-each-ref', '--contains', tip, '--format=%(refname)'), /work/);
       };
     },
     'a worktree inside': () => {
@@ -153,10 +153,7 @@ suite('git: removal', () => {
       fixture.gitIn(join(task.path, 'inner'), 'commit', '-qm', 'inner');
       const tip = fixture.gitIn(join(task.path, 'inner'), 'rev-parse', 'HEAD');
       return () =>
-        assert.match(
-          fixture.git('for-each-ref', '--contains', tip, '--format=%(refname)'),
-          /rescue/,
-        );
+        assert.match(fixture.git('for-each-ref', '--contains', tip, '--format=%(refname)'), /work/);
     },
     'a deleted .git file': () => {
       write('one.txt', 'mine\n');
@@ -168,7 +165,7 @@ suite('git: removal', () => {
       write('one.txt', '1\n');
       const tip = commitAll('detached');
       rmSync(task.path, { recursive: true });
-      return (ref) => assert.equal(fixture.git('rev-parse', ref ?? ''), tip);
+      return (ref) => assert.equal(fixture.git('rev-parse', `${ref}^`), tip);
     },
   };
   for (const [what, leave] of Object.entries(leavings)) {
@@ -176,7 +173,7 @@ suite('git: removal', () => {
       const check = leave();
       const outcome = await remove();
       assert.equal(outcome.kind, 'removed', JSON.stringify(outcome));
-      check(outcome.kind === 'removed' ? outcome.rescueRef : null);
+      check(outcome.kind === 'removed' ? outcome.keptRef : null);
       await adapter.settled();
       assert.equal(existsSync(task.path), false);
       assert.equal(fixture.git('status', '--porcelain'), '');

@@ -93,7 +93,8 @@ suite('git: repositories', () => {
       keepBranch: false,
       dropIgnored: false,
       sparse: null,
-    };
+      use: 'task',
+    } as const;
     valueOf(await repository.prepareSlot({ ...slot, sha: repository.facts.headSha ?? '' }));
     fixture.write(join(slot.path, 'x.txt'), 'x');
     const done = valueOf(

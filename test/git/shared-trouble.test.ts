@@ -178,7 +178,13 @@ suite('git: a server that goes and comes', () => {
 
   test('work that is committed while it is away stays here, and is pushed by the next try', async () => {
     const task = { path: join(one.slots, 't-1'), branch: 'drover/t-1/1', base };
-    const slot = { path: task.path, branch: task.branch, sha: base, sparse: null };
+    const slot = {
+      path: task.path,
+      branch: task.branch,
+      sha: base,
+      sparse: null,
+      use: 'task' as const,
+    };
     valueOf(await one.shared.prepareSlot({ ...slot, keepBranch: false, dropIgnored: false }));
     fleet.fixture.write(join(task.path, 'a.txt'), 'a\n');
     await server().stop();
@@ -294,7 +300,12 @@ suite('git: a worktree that was being made when its machine died', () => {
     assert.equal(existsSync(entry), false);
     const path = join(one.slots, 'slot-1');
     const request = { path, branch: 'drover/t/1', sha: moved, keepBranch: false };
-    const prepared = await one.shared.prepareSlot({ ...request, dropIgnored: false, sparse: null });
+    const prepared = await one.shared.prepareSlot({
+      ...request,
+      dropIgnored: false,
+      sparse: null,
+      use: 'task',
+    });
     assert.equal(valueOf(prepared).created, true);
     assert.equal(one.git('-C', path, 'rev-parse', 'HEAD'), moved);
   });
@@ -304,7 +315,9 @@ suite('git: a worktree that was being made when its machine died', () => {
     const sha = one.git('rev-parse', 'main');
     const path = join(one.slots, 'slot-1');
     const request = { path, branch: 'drover/t/1', sha, keepBranch: false };
-    valueOf(await one.local.prepareSlot({ ...request, dropIgnored: false, sparse: null }));
+    valueOf(
+      await one.local.prepareSlot({ ...request, dropIgnored: false, sparse: null, use: 'task' }),
+    );
     assert.equal(one.git('-C', path, 'rev-parse', 'HEAD'), sha);
     assert.equal(one.git('-C', path, 'status', '--porcelain'), '');
     moveElsewhere();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kindOf, leftoversOf, type Task, valueOf } from './fixture.ts';
+import { kindOf, leftoversOf, type Task, snapshotRef, valueOf } from './fixture.ts';
 import {
   type Clone,
   commitOn,
@@ -41,6 +41,7 @@ for (const kind of ['file', 'server'] as const) {
           keepBranch: false,
           dropIgnored: false,
           sparse: null,
+          use: 'task',
         }),
       );
       return task;
@@ -240,10 +241,10 @@ for (const kind of ['file', 'server'] as const) {
       assert.equal(one.git('rev-parse', kept), landed);
     });
 
-    test('rescue refs are found by the others', async () => {
+    test('snapshots are found by the others', async () => {
       const task = await begin(one, 't-1');
       fleet.fixture.write(join(task.path, 'left.txt'), 'x\n');
-      const ref = valueOf(await one.shared.rescue(task.path, 't-1/1'));
+      const ref = await snapshotRef(one.shared, task.path, 't-1/1');
       await one.shared.settled();
       assert.equal(fleet.remoteRef(ref ?? ''), one.git('rev-parse', ref ?? ''));
       assert.deepEqual(one.reports, []);
@@ -259,7 +260,7 @@ for (const kind of ['file', 'server'] as const) {
         fleet.fixture.write(join(one.root, '.gitignore'), '*.log\n');
         fleet.fixture.write(join(task.path, file), text);
         fleet.fixture.write(join(task.path, 'fine.txt'), text);
-        const ref = valueOf(await one.shared.rescue(task.path, `t-${index}/1`)) ?? '';
+        const ref = (await snapshotRef(one.shared, task.path, `t-${index}/1`)) ?? '';
         await one.shared.settled();
         assert.notEqual(one.git('rev-parse', ref), '');
         assert.equal(fleet.remoteRef(ref), null);

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitRepository, SlotOutcome, SlotRequest } from '../../server/git/port.ts';
-import { makeFixture, valueOf, type Fixture } from './fixture.ts';
+import type { GitRepository, SlotOutcome, SlotRequest, Snapshot } from '../../server/git/port.ts';
+import { makeFixture, snapshotRef, valueOf, type Fixture } from './fixture.ts';
 
 suite('git: what was left in a slot', () => {
   let fixture: Fixture;
@@ -24,6 +24,7 @@ suite('git: what was left in a slot', () => {
     keepBranch: false,
     dropIgnored: false,
     sparse: null,
+    use: 'task',
     ...change,
   });
   const prepare = async (change: Partial<SlotRequest> = {}): Promise<SlotOutcome> =>
@@ -91,7 +92,7 @@ suite('git: what was left in a slot', () => {
         inSlot('add', '-A');
         inSlot('-c', 'user.name=x', '-c', 'user.email=x', 'commit', '-qm', 'lost');
       },
-      (ref) => fixture.git('show', '-s', '--format=%s', ref) === 'lost',
+      (ref) => fixture.git('show', '-s', '--format=%s', `${ref}^`) === 'lost',
     ],
     [
       'a repository inside',
@@ -148,27 +149,28 @@ suite('git: what was left in a slot', () => {
         if (restarted) repository = await fixture.open();
         const outcome = await prepare({ branch: 'drover/t/2' });
         assert.equal(outcome.created, false);
-        assert.ok(outcome.rescueRef?.startsWith('refs/drover/rescue/'), String(outcome.rescueRef));
-        assert.ok(isKept(outcome.rescueRef ?? ''));
+        assert.ok(outcome.keptRef?.startsWith('refs/drover/work/'), String(outcome.keptRef));
+        assert.ok(isKept(outcome.keptRef ?? ''));
         assertReady('drover/t/2');
       });
     }
   }
 
-  test('the same leavings rescued twice make one ref', async () => {
+  test('the same leavings make one snapshot', async () => {
     await prepare();
     write('README.md', 'mine\n');
-    const first = valueOf(
-      await repository.rescue(fixture.slot('s0'), 'a label/with ü: odd..parts'),
-    );
-    assert.equal(
-      valueOf(await repository.rescue(fixture.slot('s0'), 'a label/with ü: odd..parts')),
-      first,
-    );
-    assert.match(first ?? '', /^refs\/drover\/rescue\/a-label\/with-[-a-z]*\/[0-9a-f]{12}$/);
+    const label = 'a label/with ü: odd..parts';
+    const ref = await snapshotRef(repository, fixture.slot('s0'), label);
+    const first = fixture.git('rev-parse', ref ?? '');
+    assert.equal(await snapshotRef(repository, fixture.slot('s0'), label), ref);
+    assert.equal(fixture.git('rev-parse', ref ?? ''), first);
+    assert.match(ref ?? '', /^refs\/drover\/work\/a-label\/with-[-a-z]*$/);
     assert.equal(inSlot('status', '--porcelain'), ' M README.md');
-    assert.equal(valueOf(await repository.rescue(fixture.slot('s0'), 'x')) === null, false);
+    const request = { path: fixture.slot('s0'), label: 'x/1', reason: 'end' } as const;
+    const snapshot = async (): Promise<Snapshot | null> =>
+      valueOf(await repository.snapshot({ ...request, author: 'agent', base }));
+    assert.equal((await snapshot())?.isNew, true);
     inSlot('checkout', '-q', '.');
-    assert.equal(valueOf(await repository.rescue(fixture.slot('s0'), 'x')), null);
+    assert.equal(await snapshot(), null);
   });
 });

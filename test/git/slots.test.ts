@@ -26,6 +26,7 @@ suite('git: slots', () => {
     keepBranch: false,
     dropIgnored: false,
     sparse: null,
+    use: 'task',
     ...change,
   });
   const prepare = async (change: Partial<SlotRequest> = {}): Promise<SlotOutcome> =>
@@ -40,8 +41,8 @@ suite('git: slots', () => {
     assert.equal(inSlot('status', '--porcelain'), '');
   };
 
-  test('a new one is made, a used one costs a single switch', async () => {
-    assert.deepEqual(await prepare(), { created: true, rescueRef: null });
+  test('a new one is made, a used one costs a look and a switch', async () => {
+    assert.deepEqual(await prepare(), { created: true, keptRef: null });
     assertReady('drover/t/1');
     write('one.txt', '1\n');
     valueOf(
@@ -50,8 +51,8 @@ suite('git: slots', () => {
       ),
     );
     const before = repository.processCount;
-    assert.deepEqual(await prepare({ branch: 'drover/t/2' }), { created: false, rescueRef: null });
-    assert.equal(repository.processCount - before, 1);
+    assert.deepEqual(await prepare({ branch: 'drover/t/2' }), { created: false, keptRef: null });
+    assert.equal(repository.processCount - before, 2);
     assertReady('drover/t/2');
     assert.doesNotMatch(readFileSync(join(fixture.root, '.git', 'config'), 'utf8'), /\[branch/);
   });
@@ -135,19 +136,19 @@ suite('git: slots', () => {
     rmSync(other, { recursive: true });
     const outcome = await prepare({ branch: 'drover/t/2' });
     assert.equal(outcome.created, true);
-    assert.equal(fixture.git('show', `${outcome.rescueRef}:staged.txt`), 'mine');
+    assert.equal(fixture.git('show', `${outcome.keptRef}:staged.txt`), 'mine');
     assertReady('drover/t/2');
     // Only its own entry went: never a prune of everything.
     assert.ok(existsSync(join(fixture.root, '.git', 'worktrees', 'other')));
   });
 
-  test('a slot whose filling was cut off is filled without a rescue', async () => {
+  test('a slot whose filling was cut off is filled without a snapshot', async () => {
     await prepare();
     writeFileSync(join(fixture.root, '.git', 'worktrees', 's0', 'drover-creating'), '');
     rmSync(join(fixture.root, '.git', 'worktrees', 's0', 'index'));
     rmSync(join(fixture.slot('s0'), 'src'), { recursive: true });
     repository = await fixture.open();
-    assert.equal((await prepare({ branch: 'drover/t/2' })).rescueRef, null);
+    assert.equal((await prepare({ branch: 'drover/t/2' })).keptRef, null);
     assertReady('drover/t/2');
     assert.equal(
       existsSync(join(fixture.root, '.git', 'worktrees', 's0', 'drover-creating')),
@@ -171,7 +172,7 @@ suite('git: slots', () => {
     write('two.txt', '2\n');
     repository = await fixture.open();
     const before = repository.processCount;
-    assert.deepEqual(await prepare({ keepBranch: true }), { created: false, rescueRef: null });
+    assert.deepEqual(await prepare({ keepBranch: true }), { created: false, keptRef: null });
     assert.equal(repository.processCount - before, 0);
     assert.equal(inSlot('status', '--porcelain'), '?? two.txt');
     // In another slot the branch comes as it is, and leaves the first.
@@ -188,7 +189,7 @@ suite('git: slots', () => {
     );
   });
 
-  test('a branch that is reset keeps its commits under a rescue ref', async () => {
+  test('a branch that is reset keeps its commits as a snapshot', async () => {
     await prepare();
     write('one.txt', '1\n');
     inSlot('add', '-A');
@@ -198,7 +199,7 @@ suite('git: slots', () => {
     assertReady('drover/t/1');
     assert.match(
       fixture.git('for-each-ref', '--contains', tip, '--format=%(refname)'),
-      /^refs\/drover\/rescue\/t\/1\//,
+      /^refs\/drover\/work\/t\/1$/,
     );
   });
 
@@ -242,15 +243,18 @@ suite('git: slots', () => {
   }
 
   test("a gate slot is detached, and what a gate writes is nobody's work", async () => {
-    assert.equal((await prepare({ branch: null })).created, true);
+    assert.equal((await prepare({ branch: null, use: 'gate' })).created, true);
     assertReady(null);
     write('report.txt', 'x\n');
     write('README.md', 'x\n');
-    assert.deepEqual(await prepare({ branch: null }), { created: false, rescueRef: null });
+    assert.deepEqual(await prepare({ branch: null, use: 'gate' }), {
+      created: false,
+      keptRef: null,
+    });
     assertReady(null);
     write('report.txt', 'x\n');
     repository = await fixture.open();
-    assert.equal((await prepare()).rescueRef, null);
+    assert.equal((await prepare()).keptRef, null);
     assertReady('drover/t/1');
   });
 
@@ -274,10 +278,6 @@ suite('git: slots', () => {
     const task = { path: fixture.slot('s0'), branch: 'drover/t/1', base };
     assert.equal(valueOf(await repository.commitLeftovers(leftoversOf(task))).changed, true);
     writeFileSync(lock, '');
-    // The slot is known to be clean here, so the lock is met by the switch itself, and named.
-    const refused = await repository.prepareSlot(request({ branch: 'drover/t/2' }));
-    assert.equal(kindOf(refused), 'locked');
-    assert.match(refused.ok ? '' : refused.error.message, /worktrees\/s0\/index\.lock/);
     await prepare({ branch: 'drover/t/2' });
     assertReady('drover/t/2');
   });
@@ -290,7 +290,7 @@ suite('git: slots', () => {
     inSlot('commit', '-q', '--allow-empty', '-m', 'by hand');
     const tip = inSlot('rev-parse', 'HEAD');
     const outcome = await prepare({ branch: 'drover/t/2' });
-    assert.equal(fixture.git('rev-parse', outcome.rescueRef ?? ''), tip);
+    assert.equal(fixture.git('rev-parse', `${outcome.keptRef}^`), tip);
   });
 
   test('a sparse slot holds its cone, and becomes whole again', async () => {
@@ -312,7 +312,7 @@ suite('git: slots', () => {
     );
     const before = repository.processCount;
     await prepare({ sparse: ['apps/one'], branch: 'drover/t/2' });
-    assert.equal(repository.processCount - before, 1);
+    assert.equal(repository.processCount - before, 2);
     assertReady('drover/t/2');
     repository = await fixture.open();
     await prepare({ branch: 'drover/t/3' });
@@ -337,7 +337,7 @@ suite('git: slots', () => {
     valueOf(outcome);
     assertReady('drover/t/2');
     const kept = readdirSync(fixture.slots).find((name) => name.includes('kept'));
-    const rescued = outcome.ok ? outcome.value.rescueRef : null;
+    const rescued = outcome.ok ? outcome.value.keptRef : null;
     assert.ok(rescued !== null || kept !== undefined);
     if (rescued) assert.equal(fixture.git('show', `${rescued}:mine.txt`), 'x');
     else

@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { makeFixture, leftoversOf, startTask, valueOf, type Fixture } from './fixture.ts';
+import {
+  makeFixture,
+  leftoversOf,
+  startTask,
+  snapshotRef,
+  valueOf,
+  type Fixture,
+} from './fixture.ts';
 
 suite('git: one task', () => {
   let fixture: Fixture;
@@ -11,7 +18,7 @@ suite('git: one task', () => {
   });
   teardown(() => fixture.remove());
 
-  test('lands in six processes once its slot is warm', async () => {
+  test('lands in seven processes once its slot is warm', async () => {
     const repository = await fixture.open();
     const first = await startTask(fixture, repository, 's0', 'task-1');
     fixture.write(join(first.path, 'one.txt'), '1\n');
@@ -36,7 +43,7 @@ suite('git: one task', () => {
     valueOf(
       await repository.updateRef('refs/drover/land/main', merged.commit, null, 'drover: land'),
     );
-    assert.equal(repository.processCount - before, 6);
+    assert.equal(repository.processCount - before, 7);
     assert.equal(
       fixture.git('show', '-s', '--format=%B', merged.commit),
       'drover: task-2 A title\n\nDrover-Task: task-2\nDrover-Attempt: 1',
@@ -61,10 +68,7 @@ suite('git: one task', () => {
     const tip = merged.kind === 'merged' ? merged.commit : '';
     assert.equal(valueOf(await repository.follow('main', tip, 'fast-forward')).kind, 'followed');
     long.write(join(task.path, 'two.txt'), '2\n');
-    assert.match(
-      valueOf(await repository.rescue(task.path, 'x')) ?? '',
-      /^refs\/drover\/rescue\/x\//,
-    );
+    assert.equal(await snapshotRef(repository, task.path, 'x/1'), 'refs/drover/work/x/1');
     assert.equal(long.git('log', '--oneline', '--first-parent').split('\n').length, 2);
     long.remove();
   });

@@ -177,7 +177,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
         },
       })),
   },
-  'empty-without-rescue': {
+  'empty-without-snapshot': {
     seed: 2,
     breaks: ['work-kept'],
     make: () =>

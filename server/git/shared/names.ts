@@ -4,12 +4,13 @@
 export type RefPlace =
   | { readonly kind: 'line'; readonly line: string }
   | { readonly kind: 'attempt' }
-  | { readonly kind: 'rescue' }
+  | { readonly kind: 'work' }
   | { readonly kind: 'local' };
 
 const landRoot = 'refs/drover/land/';
 const fenceRoot = 'refs/drover/fence/';
-const rescueRoot = 'refs/drover/rescue/';
+/** Snapshots, and what was kept before there were any. */
+const workRoots = ['refs/drover/work/', 'refs/drover/rescue/'];
 const headRoot = 'refs/heads/';
 const resultRoot = 'refs/heads/drover/results/';
 const sharedRoot = 'refs/drover/shared/';
@@ -23,7 +24,7 @@ export function placeOf(ref: string): RefPlace {
   for (const root of [landRoot, fenceRoot, resultRoot, headRoot]) {
     if (ref.startsWith(root)) return { kind: 'line', line: ref.slice(root.length) };
   }
-  return { kind: ref.startsWith(rescueRoot) ? 'rescue' : 'local' };
+  return { kind: workRoots.some((root) => ref.startsWith(root)) ? 'work' : 'local' };
 }
 
 export function landingRefOf(line: string): string {

@@ -14,6 +14,7 @@ const everything = [
   '+refs/heads/*:refs/drover/shared/heads/*',
   '+refs/drover/land/*:refs/drover/shared/land/*',
   '+refs/drover/rescue/*:refs/drover/shared/rescue/*',
+  '+refs/drover/work/*:refs/drover/shared/work/*',
 ];
 
 export class Presence {

@@ -5,7 +5,8 @@ import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../ancestry.ts';
 import type { GitResult, Sha } from '../port.ts';
 import type { RefChange } from '../refs.ts';
-import { labelOfBranch, rescueRefFor } from '../rescue.ts';
+import { labelOfBranch } from '../work-chain.ts';
+import { rescueRefFor } from './kept-refs.ts';
 import type { Presence } from './presence.ts';
 import { pushChanges, type PushParts, staleFailure } from './pushes.ts';
 

@@ -15,7 +15,6 @@ import {
   type Sha,
 } from '../port.ts';
 import { branchRef, isFullRef, type RefChange } from '../refs.ts';
-import { rescueRefFor } from '../rescue.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
 import { followShared } from './follow.ts';
@@ -26,7 +25,8 @@ import { Presence } from './presence.ts';
 import { PublishedBranches } from './publish.ts';
 import { pushChanges, type Pushed, staleFailure } from './pushes.ts';
 import { openRemote, type Remote } from './remote.ts';
-import { RescuePushes } from './rescues.ts';
+import { rescueRefFor } from './kept-refs.ts';
+import { WorkPushes } from './work-pushes.ts';
 
 export interface SharedOptions {
   /** Name of a git remote, for example `origin`. */
@@ -83,7 +83,7 @@ class Shared {
   readonly presence: Presence;
   readonly fences: Fences;
   readonly branches: PublishedBranches;
-  readonly rescues: RescuePushes;
+  readonly work: WorkPushes;
   readonly report: SharedOptions['report'];
 
   constructor(local: LocalRepository, remote: Remote, brief: Remote, options: SharedOptions) {
@@ -96,7 +96,7 @@ class Shared {
     this.fences = new Fences(parts, options.machineId);
     this.branches = new PublishedBranches(parts);
     const looks = new Looks(brief, 0);
-    this.rescues = new RescuePushes({ remote: brief, looks }, options.report);
+    this.work = new WorkPushes({ remote: brief, looks }, options.report);
   }
 
   /** Whatever needs these commits to be here. */
@@ -109,7 +109,7 @@ class Shared {
     if (!isFullRef(ref)) return null;
     switch (placeOf(ref).kind) {
       case 'local':
-      case 'rescue':
+      case 'work':
         return this.local.readRef(ref);
       case 'attempt':
         return (await this.local.readRef(ref)) ?? orTrouble(await this.looks.read(ref));
@@ -140,9 +140,9 @@ class Shared {
     if (!moved.ok) return moved;
     const published = await this.#moveAttempts(of('attempt'), reason);
     if (!published.ok) return published;
-    const rest = await this.local.updateRefs(of('local', 'rescue'), reason);
+    const rest = await this.local.updateRefs(of('local', 'work'), reason);
     if (!rest.ok) return rest;
-    for (const { ref, next } of of('rescue')) if (next !== null) this.rescues.add(ref);
+    for (const { ref, next } of of('work')) if (next !== null) this.work.add(ref);
     return ok(undefined);
   }
 
@@ -292,22 +292,27 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     treeOf: (commit) => shared.with([commit], () => local.treeOf(commit)),
     prepareSlot: async (request) => {
       const prepared = await shared.with([request.sha], () => local.prepareSlot(request));
-      if (prepared.ok) shared.rescues.add(prepared.value.rescueRef);
+      if (prepared.ok) shared.work.add(prepared.value.keptRef);
       return prepared;
     },
     lookAtSetup: (request) => local.lookAtSetup(request),
     keepSetup: (request, look) => local.keepSetup(request, look),
     status: (path) => local.status(path),
     commitLeftovers: (request) => shared.commitLeftovers(request),
-    rescue: async (path, label) => {
-      const rescued = await local.rescue(path, label);
-      if (rescued.ok) shared.rescues.add(rescued.value);
-      return rescued;
+    snapshot: async (request) => {
+      const taken = await local.snapshot(request);
+      if (taken.ok && taken.value?.isNew === true) shared.work.add(taken.value.ref);
+      return taken;
+    },
+    keepCommit: async (commit, label) => {
+      const kept = await shared.with([commit], () => local.keepCommit(commit, label));
+      if (kept.ok) shared.work.add(kept.value);
+      return kept;
     },
     removeWorktree: async (request) => {
       const removed = await local.removeWorktree(request);
       if (removed.ok && removed.value.kind === 'removed') {
-        shared.rescues.add(removed.value.rescueRef);
+        shared.work.add(removed.value.keptRef);
       }
       return removed;
     },
@@ -322,6 +327,6 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     revertOf: (request) => shared.with([request.commit], () => local.revertOf(request)),
     subjects: (from, to, limit) => withPair(from, to, () => local.subjects(from, to, limit)),
     sync: () => local.sync(),
-    settled: () => shared.rescues.settled(),
+    settled: () => shared.work.settled(),
   };
 }

@@ -9,7 +9,7 @@ import { identityVariables, missingIdentity } from '../../../server/git/identity
 import { isReproducible } from '../../../server/git/ignored-files.ts';
 import { commitMessage } from '../../../server/git/messages.ts';
 import { isFullRef } from '../../../server/git/refs.ts';
-import { rescueRefFor } from '../../../server/git/rescue.ts';
+import { rescueRefFor } from '../../../server/git/shared/kept-refs.ts';
 import { KeyedMutex, Semaphore, mapBounded } from '../../../server/git/turns.ts';
 
 suite('git rules', () => {

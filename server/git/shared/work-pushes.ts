@@ -1,17 +1,17 @@
-// Rescue refs are this machine's own; they are pushed as well, after the fact and together, so that others find them.
+// Snapshots are made on this machine; they are pushed as well, after the fact and together, so that others find them.
 // What holds files that are never committed, or that git is told to ignore, stays on this machine.
 
 import type { RepositoryContext } from '../context.ts';
 import { isHeldFileName } from '../held-files.ts';
 import { shown, splitZero, zeroEnded } from '../paths.ts';
 import type { Sha } from '../port.ts';
-import { readRef } from '../refs.ts';
+import { readRef, type RefChange } from '../refs.ts';
 import { pushChanges, type PushParts } from './pushes.ts';
 
 /** Beyond this many waiting ones, the oldest stay on this machine alone. */
 const waitingMax = 200;
 
-export class RescuePushes {
+export class WorkPushes {
   readonly #parts: PushParts;
   readonly #report: (error: unknown, doing: string) => void;
   readonly #waiting: string[] = [];
@@ -27,7 +27,7 @@ export class RescuePushes {
     if (this.#waiting.length >= waitingMax) this.#waiting.shift();
     this.#waiting.push(ref);
     this.#running ??= this.#pushAll()
-      .catch((error: unknown) => this.#report(error, 'pushing rescue refs'))
+      .catch((error: unknown) => this.#report(error, 'pushing snapshots'))
       .finally(() => {
         this.#running = null;
       });
@@ -41,17 +41,24 @@ export class RescuePushes {
     const { context, name } = this.#parts.remote;
     while (this.#waiting.length > 0) {
       const refs = this.#waiting.splice(0);
-      const changes: { ref: string; next: Sha; old: null }[] = [];
+      const found = await this.#parts.looks.exactly([...new Set(refs)]);
+      if (!found.ok) {
+        this.#report(found.error, `pushing snapshots to ${name}`);
+        continue;
+      }
+      const changes: RefChange[] = [];
       for (const ref of new Set(refs)) {
         const next = await readRef(context, ref);
-        if (next !== null && (await mayBeShared(context, next))) {
-          changes.push({ ref, next, old: null });
-        }
+        const old = found.value.get(ref) ?? null;
+        if (next === null || next === old) continue;
+        // What another machine has put there is never replaced; it has the same attempt by a mistake of ours only.
+        const isOurs = old === null || context.commits.read(old) !== null;
+        if (isOurs && (await mayBeShared(context, next))) changes.push({ ref, next, old });
       }
       if (changes.length === 0) continue;
       const pushed = await pushChanges(this.#parts, changes);
       if (pushed.kind === 'trouble') {
-        this.#report(pushed.failure, `pushing rescue refs to ${name}`);
+        this.#report(pushed.failure, `pushing snapshots to ${name}`);
       }
     }
   }

@@ -1,0 +1,44 @@
+// What Drover notes in the private folder of a slot: whose work is in it, and that it belongs to the gate. The notes go
+// with the folder, so they cannot speak of another one.
+
+import { rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { SlotRequest } from './port.ts';
+import { branchName } from './refs.ts';
+import { readText } from './small-files.ts';
+import { labelOfBranch } from './work-chain.ts';
+import type { LinkedWorktree } from './worktree-link.ts';
+
+const ownerNote = 'drover-owner';
+const gateOwner = '(gate)';
+
+/** Notes the new user of a slot. */
+export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
+  const note = join(worktree.gitDir, ownerNote);
+  const owner = ownerOf(request);
+  if (owner === null) return;
+  if (readText(note) !== owner) {
+    // Never written through a link that an agent has put there.
+    await rm(note, { recursive: true, force: true });
+    await writeFile(note, owner, { flag: 'wx' });
+  }
+}
+
+/** Null: the slot changes its commit, not its user. */
+function ownerOf(request: SlotRequest): string | null {
+  if (request.use === 'gate') return gateOwner;
+  if (request.branch === null) return null;
+  const name = branchName(request.branch);
+  return name.startsWith('drover/') ? labelOfBranch(name) : null;
+}
+
+/** The attempt whose work is in the slot, else the name of the slot. */
+export function labelOfSlot(worktree: LinkedWorktree): string {
+  const owner = readText(join(worktree.gitDir, ownerNote))?.trim() ?? '';
+  return /^[^/\s]+\/\d+$/.test(owner) ? owner : basename(worktree.path);
+}
+
+/** What lies in the gate's folder was made by the gate. */
+export function isGateSlot(worktree: LinkedWorktree): boolean {
+  return readText(join(worktree.gitDir, ownerNote)) === gateOwner;
+}
