@@ -247,7 +247,7 @@ async function commitUnfinished(
     signature: null,
   });
   if (committed.ok) return committed.value.commit;
-  // The slot keeps them under a rescue ref when it is emptied.
+  // A snapshot keeps them when the slot is emptied.
   engine.report(committed.error, `committing the unfinished work of ${claim.taskId}`);
   return present;
 }

@@ -22,7 +22,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   ]);
   prune
     .option('--dry-run', 'only say what would be removed')
-    .option('-f, --force', 'also dirty or unmerged ones (their work is kept on rescue refs)')
+    .option('-f, --force', 'also dirty or unmerged ones (their work is kept as snapshots)')
     .action(async (options: { dryRun?: boolean; force?: boolean }) => {
       await host.run(prune, async (context) => (await load()).worktreePrune(context, options));
     });
