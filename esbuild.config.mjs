@@ -1,9 +1,9 @@
-// Bundles what is shipped: the programs (ES modules for Node 24), the extension (CommonJS for VS Code's extension host) and
-// the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date, `--production` leaves out source maps,
-// `--outdir=<folder>` puts them elsewhere.
+// Bundles what is shipped: the programs (CommonJS for Node 24, see bundled-programs.mjs), the extension (CommonJS for VS
+// Code's extension host) and the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date,
+// `--production` leaves out source maps, `--outdir=<folder>` puts them elsewhere.
 import { build, context } from 'esbuild';
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { missingPackages, optionalPackages } from './bundled-packages.mjs';
+import { programBundles } from './bundled-programs.mjs';
 
 const isProduction = process.argv.includes('--production');
 const isWatching = process.argv.includes('--watch');
@@ -12,10 +12,11 @@ const outdir =
   'dist';
 
 const programs = {
-  cli: 'server/cli/main.ts',
+  'cli-main': 'server/cli/main.ts',
   backend: 'server/main/backend-main.ts',
   helper: 'server/main/helper-main.ts',
   mcp: 'server/main/mcp-main.ts',
+  'wide-text': 'server/cli/render/wide-text.ts',
   'demo-agent': 'server/agents/demo/main.ts',
   demo: 'server/main/demo.ts',
 };
@@ -36,37 +37,11 @@ function keepSecondBundleApart(build) {
   });
 }
 
-/** @param {import('esbuild').PluginBuild} build */
-function refuseMissingPackages(build) {
-  build.onEnd(({ metafile }) => {
-    const missing = metafile === undefined ? [] : missingPackages(metafile);
-    return {
-      errors: missing.map((name) => ({ text: `${name} is needed, but left out of the bundle.` })),
-    };
-  });
-}
-
 const shared = { bundle: true, sourcemap: !isProduction, logLevel: 'warning' };
 
 /** @type {import('esbuild').BuildOptions[]} */
 const bundles = [
-  {
-    ...shared,
-    entryPoints: existing(programs),
-    outdir,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    splitting: true,
-    external: optionalPackages,
-    metafile: true,
-    plugins: [{ name: 'nothing-missing', setup: refuseMissingPackages }],
-    chunkNames: 'chunk-[hash]',
-    // Some dependencies are CommonJS and call require() for Node's own modules.
-    banner: {
-      js: "import { createRequire as droverCreateRequire } from 'node:module'; const require = droverCreateRequire(import.meta.url);",
-    },
-  },
+  { ...shared, ...programBundles(existing(programs), outdir) },
   {
     ...shared,
     entryPoints: existing(extension),
@@ -101,6 +76,8 @@ for (const options of bundles.filter(({ entryPoints }) => Object.keys(entryPoint
   if (isWatching) await (await context(options)).watch();
   else await build(options);
 }
+// The command's public name; an ES module, as `.js` is everywhere in this project.
+copyFileSync('bin/cli.mjs', `${outdir}/cli.js`);
 const icons = 'node_modules/@vscode/codicons/dist';
 mkdirSync(`${outdir}/webview`, { recursive: true });
 for (const file of ['codicon.css', 'codicon.ttf']) {

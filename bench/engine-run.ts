@@ -3,7 +3,8 @@
 
 import { parseArgs } from 'node:util';
 import type { GitRepository } from '../server/git/port.ts';
-import { composeEngine, openProject } from '../server/main/compose.ts';
+import { composeEngine } from '../server/main/compose.ts';
+import { openProject } from '../server/main/project.ts';
 import { initProject } from '../server/main/init.ts';
 import type { EventView } from '../server/protocol/api.ts';
 import { addTask } from '../server/store/tasks.ts';

@@ -59,7 +59,7 @@ function makeStage() {
     cwd: root,
     stdio: 'inherit',
   });
-  rmSync(join(stage, 'dist', 'demo.js'), { force: true });
+  rmSync(join(stage, 'dist', 'demo.cjs'), { force: true });
   for (const name of ['CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore']) {
     cpSync(join(root, name), join(stage, name), { recursive: true });
   }

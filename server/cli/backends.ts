@@ -81,7 +81,10 @@ export interface Backends {
   readonly migrateProject: (request: MigrateRequest) => Promise<MigrateReport>;
   /** A design to a plan that `import` takes; writes nothing. */
   readonly planFromSpec: (options: PlanFromSpecOptions) => Promise<Result<SpecPlanView>>;
-  readonly openSqlforge: (from: string, env: NodeJS.ProcessEnv) => SqlforgeProject;
+  readonly openSqlforge: (
+    from: string,
+    env: NodeJS.ProcessEnv,
+  ) => Promise<SqlforgeProject> | SqlforgeProject;
   /** Resolves when it has ended: after a drain, or when its tasks are given back. */
   readonly runWorker: (wish: WorkerWish) => Promise<void>;
   /** Brings the tables of the fleet's database to this release, as its owner. */

@@ -2,11 +2,14 @@
 
 import { droverVersion } from '../protocol/version.ts';
 
-const args = process.argv.slice(2);
-if (args.length === 1 && args[0] === '--version') {
-  process.stdout.write(`${droverVersion}\n`);
-} else {
+async function main(args: readonly string[]): Promise<void> {
+  if (args.length === 1 && args[0] === '--version') {
+    process.stdout.write(`${droverVersion}\n`);
+    return;
+  }
   const { runCommand } = await import('./run-command.ts');
   const { processSurroundings, flushAndExit } = await import('./process-surroundings.ts');
   await flushAndExit(await runCommand(args, processSurroundings()));
 }
+
+void main(process.argv.slice(2));

@@ -13,7 +13,7 @@ import {
   type SettingDefinition,
   type SettingKey,
 } from '../core/settings.ts';
-import { readSettingsFile } from './toml-file.ts';
+import { readSettingsFile } from './read-settings-file.ts';
 
 export type { LoadedSettings } from '../core/settings-resolve.ts';
 

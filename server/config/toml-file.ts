@@ -1,67 +1,10 @@
-// One settings file: its bytes to entries with lines. What cannot be read is a problem with its place, never a throw.
+// The text of one settings file to entries with lines. What cannot be read is a problem with its place, never a throw.
 
-import { readFile } from 'node:fs/promises';
 import { ParseError, getStaticTOMLValue, parseTOML, type AST } from 'toml-eslint-parser';
 import { isAgentSetting } from '../core/agent-settings.ts';
 import { isSettingKey, type SettingEntry, type SettingNote } from '../core/settings-resolve.ts';
 import { settingKeys } from '../core/settings.ts';
-
-export interface SettingsFile {
-  readonly entries: readonly SettingEntry[];
-  readonly problems: readonly SettingNote[];
-}
-
-const nothing: SettingsFile = { entries: [], problems: [] };
-const maxFileBytes = 1024 * 1024;
-
-/** Reads a file that need not exist. `name` is how messages call it. */
-export async function readSettingsFile(path: string, name: string): Promise<SettingsFile> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await readFile(path);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    // ENOTDIR: a part of the way is a file, so there is no such settings file either.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return nothing;
-    const what =
-      code === 'EISDIR'
-        ? 'is a folder; a file is needed'
-        : `cannot be read (${code}); make it readable for you`;
-    return refused(name, null, `${name} ${what}`);
-  }
-  if (bytes.length > maxFileBytes) {
-    return refused(name, null, `${name} has ${bytes.length} bytes; at most 1 MB is read`);
-  }
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    const line = lineOfBadByte(bytes);
-    return refused(name, line, `${name}, line ${line}: not UTF-8; save the file as UTF-8`);
-  }
-  return parseSettingsText(text, name);
-}
-
-function refused(name: string, line: number | null, message: string): SettingsFile {
-  return { entries: [], problems: [{ origin: name, line, key: null, message }] };
-}
-
-function lineOfBadByte(bytes: Uint8Array): number {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let line = 1;
-  let start = 0;
-  for (;;) {
-    const end = bytes.indexOf(10, start);
-    try {
-      decoder.decode(bytes.subarray(start, end === -1 ? bytes.length : end));
-    } catch {
-      return line;
-    }
-    if (end === -1) return line;
-    start = end + 1;
-    line += 1;
-  }
-}
+import { refused, type SettingsFile } from './settings-file.ts';
 
 export function parseSettingsText(text: string, name: string): SettingsFile {
   let program: AST.TOMLProgram;

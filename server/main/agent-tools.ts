@@ -11,7 +11,7 @@ import type { AgentHandlers } from '../protocol/agent-requests.ts';
 import { AgentNotes, createAgentHandlers } from '../rpc/handlers/agent-tools.ts';
 import type { AgentDoor } from '../rpc/transport/connection.ts';
 import type { AgentScope, AgentToolsDoor, Engine } from '../workflows/engine.ts';
-import type { Project } from './compose.ts';
+import type { Project } from './project.ts';
 import { agentToolVariables } from './connect-agent.ts';
 
 interface OpenPart {
@@ -122,6 +122,6 @@ async function readToken(configPath: string): Promise<string | null> {
 
 /** Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build. */
 function serverProgram(): string {
-  const bundled = fileURLToPath(new URL('./mcp.js', import.meta.url));
+  const bundled = fileURLToPath(new URL('./mcp.cjs', import.meta.url));
   return existsSync(bundled) ? bundled : fileURLToPath(new URL('./mcp-main.ts', import.meta.url));
 }

@@ -4,23 +4,26 @@ import { Refusal } from '../core/failure.ts';
 import { runBackend } from './backend.ts';
 import { exitAlreadyRunning } from './start-backend.ts';
 
-const root = process.argv[2];
-if (root === undefined) {
-  process.stderr.write('usage: backend <project root>\n');
-  process.exit(64);
-}
-try {
-  await runBackend({ root });
-  process.exit(0);
-} catch (error) {
-  if (error instanceof Refusal) {
-    process.stderr.write(
-      `${JSON.stringify({ refusal: { kind: error.kind, message: error.message } })}\n`,
-    );
-    process.exit(error.kind === 'already_running' ? exitAlreadyRunning : 3);
+async function main(root: string | undefined): Promise<number> {
+  if (root === undefined) {
+    process.stderr.write('usage: backend <project root>\n');
+    return 64;
   }
-  process.stderr.write(
-    `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
-  process.exit(1);
+  try {
+    await runBackend({ root });
+    return 0;
+  } catch (error) {
+    if (error instanceof Refusal) {
+      process.stderr.write(
+        `${JSON.stringify({ refusal: { kind: error.kind, message: error.message } })}\n`,
+      );
+      return error.kind === 'already_running' ? exitAlreadyRunning : 3;
+    }
+    process.stderr.write(
+      `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    return 1;
+  }
 }
+
+void main(process.argv[2]).then((code) => process.exit(code));

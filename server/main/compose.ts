@@ -1,13 +1,6 @@
 // Composition by hand: every part of the engine is made here and given to those that need it.
 
-import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  createDriver,
-  agentEnvironment,
-  secretValues,
-  type DriverDeps,
-} from '../agents/drivers.ts';
-import { createMask, type Mask } from '../agents/masking.ts';
+import { createDriver, agentEnvironment, type DriverDeps } from '../agents/drivers.ts';
 import type { AgentDriver, AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { runShellCommand } from '../agents/shell-command.ts';
@@ -18,96 +11,16 @@ import { createEmbeddedDurable } from '../durable/embedded/embedded.ts';
 import { isProcessAlive, processIdentity } from '../durable/embedded/process-identity.ts';
 import { systemClock } from '../durable/embedded/system-clock.ts';
 import type { Durable } from '../durable/port.ts';
-import { openGitAdapter } from '../git/adapter.ts';
-import type { GitRepository } from '../git/port.ts';
 import { droverVersion } from '../protocol/version.ts';
-import { openStore } from '../store/open.ts';
-import type { Store, Tx } from '../store/port.ts';
+import type { Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
 import { AgentToolTokens } from './agent-tools.ts';
-import { refuseFileOfFleet } from './fleet-note.ts';
-import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
-import { createHelperProcess, type HelperProcess } from './helper-process.ts';
+import type { Environment, LiveSettings } from './live-settings.ts';
 import { machineFacts } from './machine-facts.ts';
-import { type AgentOutput, noOutput } from './output/agent-output.ts';
-import { placesOf, type ProjectPlaces, worktreesOf } from './places.ts';
+import { worktreesOf } from './places.ts';
+import type { Project, Report } from './project.ts';
+import { maskOf, secretsOf } from './secrets.ts';
 import { workFiles } from './work-files.ts';
-
-export const storeSources = {
-  clock: systemClock,
-  uuid: () => randomUUID(),
-  random: (bytes: number) => new Uint8Array(randomBytes(bytes)),
-};
-
-export interface Project {
-  /** Names this machine in the fleet; '' = nobody else works on the plan. */
-  readonly machineId: string;
-  /** The fleet's database, for the durable engine; null = the project is in its own file. */
-  readonly fleet: {
-    readonly url: string;
-    /** The same without the password. */
-    readonly shown: string;
-    /** Refuses when the remote can't be what the machines share. */
-    readonly checkRemote: () => Promise<void>;
-  } | null;
-  readonly places: ProjectPlaces;
-  readonly live: LiveSettings;
-  readonly store: Store;
-  readonly git: GitRepository;
-  readonly helper: HelperProcess;
-  /** What agents write, for and from other machines. */
-  readonly output: AgentOutput;
-  close(): Promise<void>;
-}
-
-/** Opens what data requests need: settings, database and repository. Refuses with a sentence. */
-export async function openProject(
-  root: string,
-  environment: Environment,
-  flags: SettingFlags,
-  options: { readonly thorough: boolean; readonly report?: Report } = { thorough: false },
-): Promise<Project> {
-  const live = await LiveSettings.load(root, environment, flags);
-  // Any other wrong value stops a run only; with this one a plan would silently go into another database.
-  const elsewhere = live.loaded.problems.find((problem) => problem.key === 'database');
-  if (elsewhere !== undefined) throw new Refusal('bad_configuration', elsewhere.message);
-  const places = placesOf(root, live.settings.databasePath);
-  const helper = createHelperProcess();
-  const opened = await openGitAdapter({ elsewhere: helper.runGit }).open(root);
-  if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
-  const local = opened.value;
-  const url = live.settings.fleetDatabaseUrl;
-  if (url !== null) {
-    const { openFleetProject } = await import('./fleet.ts');
-    const { remote } = live.settings.fleet;
-    const report = options.report ?? ((): void => {});
-    const opening = openFleetProject(url, places, remote, local, report);
-    const { shown, checkRemote, close, ...parts } = await opening;
-    const closeAll = async (): Promise<void> => {
-      await close();
-      helper.close();
-    };
-    return { ...parts, fleet: { url, shown, checkRemote }, places, live, helper, close: closeAll };
-  }
-  refuseFileOfFleet(places);
-  const storeOptions = { thorough: options.thorough, durability: 'grouped' } as const;
-  const store = await openStore(places.database, storeSources, storeOptions);
-  const close = async (): Promise<void> => {
-    await store.close();
-    helper.close();
-  };
-  const parts = { places, live, store: store.store, git: local, helper, close };
-  return { machineId: '', fleet: null, output: noOutput, ...parts };
-}
-
-/** What must never be stored: secret values of the environment, and those that only the agent is given. */
-function secretsOf(live: LiveSettings): string[] {
-  return [...secretValues(live.environment), ...secretValues(live.settings.agent.env)];
-}
-
-export function maskOf(live: LiveSettings): Mask {
-  return createMask(secretsOf(live));
-}
 
 export interface HostDurable {
   readonly durable: Durable<Tx> & { forget(olderThanMs: number): Promise<number> };
@@ -121,8 +34,6 @@ export interface EngineHost {
   readonly close: () => Promise<void>;
   readonly agentTokens: AgentToolTokens;
 }
-
-type Report = (error: unknown, where: string) => void;
 
 export async function composeEngine(project: Project, report: Report): Promise<EngineHost> {
   const { live, store, git, places } = project;

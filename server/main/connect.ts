@@ -3,44 +3,64 @@
 import { secretValues } from '../agents/environment.ts';
 import { createMask } from '../agents/masking.ts';
 import { Refusal, type Result } from '../core/failure.ts';
-import { shownSettings } from '../core/settings-resolve.ts';
 import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts';
 import type { SpecPlanView } from '../protocol/spec-plan.ts';
-import { connectSocket } from '../rpc/transport/client.ts';
-import { ConnectFailure } from '../rpc/transport/errors.ts';
-import { localClient } from '../rpc/transport/local.ts';
-import { openProject } from './compose.ts';
-import { LiveSettings, type Environment, type SettingFlags } from './live-settings.ts';
-import { dataOnlyHandlers, feedOf } from './handlers.ts';
+import type { WorkerWish } from '../protocol/worker-notes.ts';
+import type { BackendOptions } from './backend.ts';
+import type { Doctor } from './doctor.ts';
+import type * as FleetDatabase from './fleet-database.ts';
+import type { InitResult } from './init.ts';
+import type { Environment, SettingFlags } from './live-settings.ts';
 import { maskWords } from './mask-words.ts';
 import type { MigrateOptions, MigrateReport } from './migrate.ts';
 import { isAlive, placesOf, readAddress } from './places.ts';
 import type { PlanFromSpecOptions } from './plan-from-spec.ts';
-import { startBackend } from './start-backend.ts';
+import type { SqlforgeProject } from './sqlforge.ts';
 
-export { doctor } from './doctor.ts';
-export { initProject } from './init.ts';
 export { findProject } from './places.ts';
-export { openSqlforge } from './sqlforge.ts';
-export { runBackend } from './backend.ts';
-export { runWorker } from './worker.ts';
-export { grantFleet, prepareFleet } from './fleet-database.ts';
+
+// What a command does not need is not loaded: neither the engine for a look at the plan, nor the database where a backend
+// answers, nor the wire where none does.
+
+export async function doctor(root: string | null): Promise<Doctor> {
+  return await (await import('./doctor.ts')).doctor(root);
+}
+
+export async function initProject(folder: string): Promise<InitResult> {
+  return await (await import('./init.ts')).initProject(folder);
+}
+
+export async function openSqlforge(from: string, env: NodeJS.ProcessEnv): Promise<SqlforgeProject> {
+  return (await import('./sqlforge.ts')).openSqlforge(from, env);
+}
+
+export async function runBackend(options: BackendOptions): Promise<void> {
+  await (await import('./backend.ts')).runBackend(options);
+}
+
+export async function runWorker(wish: WorkerWish): Promise<void> {
+  await (await import('./worker.ts')).runWorker(wish);
+}
+
+export const prepareFleet: typeof FleetDatabase.prepareFleet = async (request) =>
+  (await import('./fleet-database.ts')).prepareFleet(request);
+
+export const grantFleet: typeof FleetDatabase.grantFleet = async (request) =>
+  (await import('./fleet-database.ts')).grantFleet(request);
+
+export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
+  return await (await import('./plan-from-spec.ts')).planFromSpec(options);
+}
+
+export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
+  return await (await import('./migrate.ts')).migrateProject(options);
+}
 
 export interface OpenClientOptions {
   readonly root: string;
   readonly need: 'data' | 'engine' | 'existing';
   readonly env: NodeJS.ProcessEnv;
   readonly settingsFlags: Record<string, unknown>;
-}
-
-/** Loaded only here: a provider's library is heavy. */
-export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
-  return await (await import('./plan-from-spec.ts')).planFromSpec(options);
-}
-
-/** Loaded only here: most projects never see a PostgreSQL. */
-export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
-  return await (await import('./migrate.ts')).migrateProject(options);
 }
 
 export async function openClient(options: OpenClientOptions): Promise<Client | null> {
@@ -51,19 +71,22 @@ export async function openClient(options: OpenClientOptions): Promise<Client | n
       return null;
     case 'engine':
       await checkStartable(options);
-      return withEnvironment(
-        await startBackend(options, () => connectRunning(options.root)),
-        options,
-      );
+      return withEnvironment(await startOne(options), options);
     case 'data':
       return openLocal(options);
   }
+}
+
+async function startOne(options: OpenClientOptions): Promise<Client> {
+  const { startBackend } = await import('./start-backend.ts');
+  return await startBackend(options, () => connectRunning(options.root));
 }
 
 /** The backend that is alive, or null. One that is older and leaves counts as gone. */
 export async function connectRunning(root: string): Promise<Client | null> {
   const address = readAddress(placesOf(root, null).address);
   if (address === null || !isAlive(address)) return null;
+  const { connectSocket, ConnectFailure } = await import('./wire.ts');
   try {
     return await connectSocket(address);
   } catch (error) {
@@ -110,6 +133,7 @@ async function withOwnSettings(
   { root, env }: OpenClientOptions,
 ): Promise<StatusSnapshot> {
   if (snapshot.run?.active === true) return snapshot;
+  const { LiveSettings, shownSettings } = await import('./live-settings.ts');
   const live = await LiveSettings.load(root, env as Environment, {});
   const ofFlags = Object.entries(snapshot.config).filter(([, { source }]) => source === 'flag');
   const config = { ...shownSettings(live.loaded), ...Object.fromEntries(ofFlags) };
@@ -117,7 +141,10 @@ async function withOwnSettings(
 }
 
 async function openLocal(options: OpenClientOptions): Promise<Client> {
-  const project = await openProject(
+  const { openDataProject } = await import('./data-project.ts');
+  const { dataOnlyHandlers, feedOf } = await import('./data-handlers.ts');
+  const { localClient } = await import('../rpc/transport/local.ts');
+  const project = await openDataProject(
     options.root,
     options.env as Environment,
     options.settingsFlags as SettingFlags,
@@ -129,6 +156,7 @@ async function openLocal(options: OpenClientOptions): Promise<Client> {
 
 /** What would stop the backend at once is said here, in the caller's own words. */
 async function checkStartable(options: OpenClientOptions): Promise<void> {
+  const { openProject } = await import('./project.ts');
   const project = await openProject(
     options.root,
     options.env as Environment,

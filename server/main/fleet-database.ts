@@ -6,7 +6,7 @@ import { grantFleetRole, grantStatements } from '../durable/fleet/grants.ts';
 import { notPreparedFor, prepareFleetDatabase, readFleetTables } from '../durable/fleet/tables.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { placeOf } from '../store/postgres/place.ts';
-import { storeSources } from './compose.ts';
+import { storeSources } from './store-sources.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
 
 export interface FleetDatabaseRequest {

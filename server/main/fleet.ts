@@ -13,12 +13,14 @@ import { createSharedRepository } from '../git/shared/shared-repository.ts';
 import type { Store, StoreTables } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { sharedQueueLimits } from '../workflows/engine.ts';
-import { type HostDurable, type Project, storeSources } from './compose.ts';
+import type { HostDurable } from './compose.ts';
 import { noteFleet } from './fleet-note.ts';
 import { ownStopPart } from './machine-pulse.ts';
 import type { AgentOutput } from './output/agent-output.ts';
 import { createFleetOutput } from './output/fleet-output.ts';
 import type { ProjectPlaces } from './places.ts';
+import type { Project } from './project.ts';
+import { storeSources } from './store-sources.ts';
 
 export interface FleetProject {
   readonly machineId: string;

@@ -1,82 +1,20 @@
-// All requests of one project: those answered from the database, and those that need the engine.
+// All requests of one project, as its backend serves them: those answered from the database, and those that need the engine.
 
 import { statfsSync } from 'node:fs';
-import { lstat, opendir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { readLog, readLogBefore } from '../agents/event-log-reader.ts';
-import { onLogGrowth } from '../agents/log-growth.ts';
-import { Refusal } from '../core/failure.ts';
-import { shownSettings } from '../core/settings-resolve.ts';
-import type { Answer, WorktreeView } from '../protocol/api.ts';
-import { createDataHandlers } from '../rpc/handlers/data.ts';
+import { dirname } from 'node:path';
+import type { Answer } from '../protocol/api.ts';
 import { createEngineHandlers } from '../rpc/handlers/engine.ts';
-import type { Feed } from '../rpc/transport/feed.ts';
+import type { createDataHandlers } from '../rpc/handlers/data.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
-import type { Store } from '../store/port.ts';
 import { activeRuns } from '../workflows/start-run.ts';
-import { listWorktrees, pruneWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
-import { type EngineHost, maskOf, type Project } from './compose.ts';
-import { type SettingFlags } from './live-settings.ts';
+import { pruneWorktrees } from '../workflows/worktrees.ts';
+import type { EngineHost } from './compose.ts';
+import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
+import type { SettingFlags } from './live-settings.ts';
 import { maskingHandlers } from './mask-words.ts';
+import type { Project } from './project.ts';
+import { maskOf } from './secrets.ts';
 import { specHandlers } from './spec-handlers.ts';
-
-export function feedOf(store: Store): Feed {
-  return {
-    read: (after, limit) => store.feed.read({ after, limit }),
-    onAppend: (listener) => store.feed.onAppend(listener),
-    lastSeq: () => store.feed.lastSeq(),
-  };
-}
-
-function dataHandlers(
-  project: Project,
-  hasBackend: boolean,
-): ReturnType<typeof createDataHandlers> {
-  return createDataHandlers({
-    store: project.store,
-    settings: () => project.live.settings,
-    config: () => shownSettings(project.live.loaded),
-    log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
-    logs: project.places.logs,
-    output: project.output,
-    hasBackend,
-    git: project.git,
-    worktrees: async () => (await listWorktrees(worktreeParts(project))).map(worktreeView),
-  });
-}
-
-/** What a command can serve by itself; the rest says that the backend is needed. */
-export function dataOnlyHandlers(project: Project): RequestHandlers {
-  const refuse = async (): Promise<never> => {
-    throw new Refusal('backend', 'this needs the backend, and none is running here');
-  };
-  const handlers: RequestHandlers = {
-    'run.start': refuse,
-    'run.resume': refuse,
-    'run.stop': refuse,
-    'task.pause': refuse,
-    'task.unpause': refuse,
-    'task.cancel': refuse,
-    'task.retry': refuse,
-    'task.hint': refuse,
-    'task.resolve': refuse,
-    'task.send_back': refuse,
-    approve: refuse,
-    answer: refuse,
-    reset: refuse,
-    'worktree.prune': refuse,
-    shutdown: refuse,
-    preflight: refuse,
-    'task.take_over': refuse,
-    'task.give_back': refuse,
-    'landing.undo': refuse,
-    'backend.leave': refuse,
-    'spec.plan': refuse,
-    'spec.cancel': refuse,
-    ...dataHandlers(project, false),
-  };
-  return maskingHandlers(handlers, () => maskOf(project.live));
-}
 
 export interface BackendControl {
   readonly onShutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
@@ -109,7 +47,7 @@ export function allHandlers(
     },
     pruneWorktrees: async (options): Promise<Answer<'worktree.prune'>> => {
       const wish = { dryRun: options.dry_run === true, force: options.force === true };
-      return (await pruneWorktrees(worktreeParts(project), wish)).map(worktreeView);
+      return (await pruneWorktrees(await worktreeParts(project), wish)).map(worktreeView);
     },
     freeBytes: () => freeBytesAt(project.places.root),
     shutdown: (force) => control.onShutdown(force),
@@ -150,47 +88,4 @@ function freeBytesAt(root: string): number | null {
   } catch {
     return null;
   }
-}
-
-function worktreeParts(project: Project): Parameters<typeof listWorktrees>[0] {
-  const { machineId, store, git } = project;
-  return { machineId, store, git, sizeOf };
-}
-
-function worktreeView(facts: WorktreeFacts): WorktreeView {
-  return {
-    path: facts.path,
-    task_id: facts.taskId,
-    branch: facts.branch,
-    status: facts.status,
-    reason: facts.reason,
-    unmerged_commits: facts.unmergedCommits,
-    dirty: facts.dirty,
-    size_bytes: facts.sizeBytes,
-    action: facts.action,
-  };
-}
-
-/** Files looked at before a size is given as "at least". */
-const filesMax = 200_000;
-
-async function sizeOf(folder: string): Promise<number> {
-  let bytes = 0;
-  let files = 0;
-  const folders = [folder];
-  for (let next = folders.pop(); next !== undefined && files < filesMax; next = folders.pop()) {
-    try {
-      for await (const entry of await opendir(next)) {
-        const path = join(next, entry.name);
-        if (entry.isDirectory()) folders.push(path);
-        else {
-          files += 1;
-          bytes += (await lstat(path)).size;
-        }
-      }
-    } catch {
-      // Gone meanwhile, or not ours to read: the size is of what can be seen.
-    }
-  }
-  return bytes;
 }

@@ -144,7 +144,7 @@ function startAgent(
 
 /** Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build. */
 function helperProgram(): string {
-  const bundled = fileURLToPath(new URL('./helper.js', import.meta.url));
+  const bundled = fileURLToPath(new URL('./helper.cjs', import.meta.url));
   return existsSync(bundled)
     ? bundled
     : fileURLToPath(new URL('./helper-main.ts', import.meta.url));

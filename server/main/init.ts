@@ -6,7 +6,7 @@ import { sampleToml } from '../config/sample.ts';
 import { Refusal } from '../core/failure.ts';
 import { openGitAdapter } from '../git/adapter.ts';
 import { openStore } from '../store/open.ts';
-import { storeSources } from './compose.ts';
+import { storeSources } from './store-sources.ts';
 import { LiveSettings } from './live-settings.ts';
 import { placesOf, projectFolderName } from './places.ts';
 

@@ -11,6 +11,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type SettingFlags = SettingsRequest['flags'];
 type Report = (error: unknown, where: string) => void;
 
+export { shownSettings } from '../core/settings-resolve.ts';
+
 /** Settings as they are now; loaded anew for each run and each command. */
 export class LiveSettings {
   readonly #root: string;

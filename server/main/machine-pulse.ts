@@ -7,7 +7,7 @@ import { droverVersion } from '../protocol/version.ts';
 import { aliveAs, beatMachine, busyByMachine, leaveFleet } from '../store/machines.ts';
 import type { Engine } from '../workflows/engine.ts';
 import { handedOver } from '../workflows/placement.ts';
-import type { Project } from './compose.ts';
+import type { Project } from './project.ts';
 import { machineFacts } from './machine-facts.ts';
 import { worktreesOf } from './places.ts';
 

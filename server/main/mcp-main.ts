@@ -7,16 +7,19 @@ import { droverVersion } from '../protocol/version.ts';
 import { connectAgent } from './connect-agent.ts';
 import { defineTools, instructions } from './mcp-tools.ts';
 
-const server = new McpServer({ name: 'drover', version: droverVersion }, { instructions });
+async function main(): Promise<void> {
+  const server = new McpServer({ name: 'drover', version: droverVersion }, { instructions });
+  // A connection for each request: an agent holds none while it works, and the next backend is found by itself.
+  defineTools(server, async (name, params) => {
+    const client = await connectAgent(process.env);
+    try {
+      return await client.call(name, params);
+    } finally {
+      client.close();
+    }
+  });
+  for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => process.exit(0));
+  await server.connect(new StdioServerTransport());
+}
 
-// A connection for each request: an agent holds none while it works, and the next backend is found by itself.
-defineTools(server, async (name, params) => {
-  const client = await connectAgent(process.env);
-  try {
-    return await client.call(name, params);
-  } finally {
-    client.close();
-  }
-});
-for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => process.exit(0));
-await server.connect(new StdioServerTransport());
+void main();

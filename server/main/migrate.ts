@@ -7,7 +7,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
-import { storeSources } from './compose.ts';
+import { storeSources } from './store-sources.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
 import { forgetFleet } from './fleet-note.ts';
 import { placesOf } from './places.ts';

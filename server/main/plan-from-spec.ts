@@ -15,7 +15,7 @@ import type { Settings } from '../core/settings.ts';
 import { planIds, planRecords, recordLines } from '../core/spec-import.ts';
 import { specCharactersMax, specPrompt } from '../core/spec-prompt.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
-import { storeSources } from './compose.ts';
+import { storeSources } from './store-sources.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
 
 export interface PlanFromSpecOptions extends SpecPlanRequest {

@@ -2,7 +2,7 @@
 
 import { Refusal } from '../core/failure.ts';
 import type { Handlers } from '../protocol/api.ts';
-import type { Project } from './compose.ts';
+import type { Project } from './project.ts';
 
 export function specHandlers(project: Project): Pick<Handlers, 'spec.plan' | 'spec.cancel'> {
   let atWork: AbortController | null = null;

@@ -101,7 +101,7 @@ function startFailure(words: string): Refusal {
 
 /** Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build. */
 function backendProgram(): string {
-  const bundled = fileURLToPath(new URL('./backend.js', import.meta.url));
+  const bundled = fileURLToPath(new URL('./backend.cjs', import.meta.url));
   return existsSync(bundled)
     ? bundled
     : fileURLToPath(new URL('./backend-main.ts', import.meta.url));

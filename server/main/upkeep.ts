@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { deleteOldParts, outputKeptMs } from '../store/log-parts.ts';
 import { adoptPlaces } from '../store/machines.ts';
-import type { EngineHost, Project } from './compose.ts';
+import type { EngineHost } from './compose.ts';
+import type { Project } from './project.ts';
 import { worktreesOf } from './places.ts';
 
 const dayMs = 24 * 3_600_000;

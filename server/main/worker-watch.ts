@@ -7,7 +7,8 @@ import { droverVersion } from '../protocol/version.ts';
 import { isDrained, type MachineWork, machineWork } from '../store/port.ts';
 import { giveBack } from '../workflows/give-back.ts';
 import { handedOver } from '../workflows/placement.ts';
-import type { EngineHost, Project } from './compose.ts';
+import type { EngineHost } from './compose.ts';
+import type { Project } from './project.ts';
 import type { MachinePulse } from './machine-pulse.ts';
 
 export interface WatchedWorker {

@@ -10,7 +10,7 @@ import { onLogGrowth } from '../../server/agents/log-growth.ts';
 import type { AgentOutput } from '../../server/main/output/agent-output.ts';
 import { createFleetOutput } from '../../server/main/output/fleet-output.ts';
 import { filesOfLog } from '../../server/main/output/log-files.ts';
-import { storeSources } from '../../server/main/compose.ts';
+import { storeSources } from '../../server/main/store-sources.ts';
 import type { LogPageView } from '../../server/protocol/api.ts';
 import type { DataHandlerDeps } from '../../server/rpc/handlers/data.ts';
 import { logHandlers } from '../../server/rpc/handlers/data-log.ts';

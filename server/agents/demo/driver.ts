@@ -39,7 +39,7 @@ const graceMsDefault = 2_000;
 /** The bundled agent beside the bundled backend, or the source of both. */
 function demoProgram(): string {
   const here = dirname(fileURLToPath(import.meta.url));
-  const bundled = join(here, 'demo-agent.js');
+  const bundled = join(here, 'demo-agent.cjs');
   return existsSync(bundled) ? bundled : join(here, 'main.ts');
 }
 

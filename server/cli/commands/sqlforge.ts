@@ -19,7 +19,7 @@ export async function sqlforgeApply(
 ): Promise<number> {
   const { surroundings, json } = context;
   const { openSqlforge } = await surroundings.loadBackends();
-  const sqlforge = openSqlforge(context.directory, surroundings.env);
+  const sqlforge = await openSqlforge(context.directory, surroundings.env);
   const environment = usableName(wanted ?? sqlforge.environment);
   if (options.confirm === undefined && (json || surroundings.askLine === null)) {
     throw new Refusal(

@@ -1,12 +1,40 @@
 // Text made to fit a number of columns: wide characters count two, combined ones count once.
 
-import stringWidth from 'string-width';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-const printableAscii = /^[\x20-\x7e]*$/u;
+let segmenter: Intl.Segmenter | null = null;
+
+/** Made when it is needed: that takes long. */
+function graphemesOf(text: string): Iterable<Intl.SegmentData> {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
+
+/** Letters of the west, punctuation, arrows, lines, blocks and shapes: one column each, and none joins another. */
+const narrow =
+  /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25fc\u2713-\u2718]*$/u;
 
 export function widthOf(text: string): number {
-  return printableAscii.test(text) ? text.length : stringWidth(text);
+  return narrow.test(text) ? text.length : wideWidthOf(text);
+}
+
+let wideWidth: ((text: string) => number) | null = null;
+
+function wideWidthOf(text: string): number {
+  wideWidth ??= loadWideWidth();
+  return wideWidth(text);
+}
+
+/** Bundled: a file beside this one. From the sources: the module itself, run by Node without a build. */
+function loadWideWidth(): (text: string) => number {
+  const bundled = fileURLToPath(new URL('./wide-text.cjs', import.meta.url));
+  const load = createRequire(import.meta.url);
+  const loaded = load(existsSync(bundled) ? bundled : './wide-text.ts') as {
+    readonly stringWidth: (text: string) => number;
+  };
+  return loaded.stringWidth;
 }
 
 /** Cut to at most `width` columns, with `…` where something is missing. */
@@ -15,7 +43,7 @@ export function fit(text: string, width: number): string {
   if (width <= 1) return width === 1 ? '…' : '';
   let cut = '';
   let used = 0;
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     const wide = widthOf(segment);
     if (used + wide > width - 1) break;
     cut += segment;

@@ -57,7 +57,7 @@ function otherGit(place: Place, script: string | null): NodeJS.ProcessEnv {
   return { PATH: script === null ? bin : `${bin}:${process.env['PATH'] ?? ''}` };
 }
 
-/** Every command that opens the repository, with a git that is wrong. */
+/** Commands that need git, with one that is wrong. */
 function withGit(title: string, script: string | null, words: Row['words']): readonly Row[] {
   const prepare = (place: Place): void => void otherGit(place, script);
   const call = (place: Place): { env: Record<string, string> } => {
@@ -74,7 +74,7 @@ function withGit(title: string, script: string | null, words: Row['words']): rea
       code: 3,
       words,
     },
-    { title: `add with ${title}`, prepare, call, args: ['add', 'Greet'], code: 3, words },
+    { title: `worktrees with ${title}`, prepare, call, args: ['worktree', 'list'], code: 3, words },
     { title: `run with ${title}`, prepare, call, args: ['run'], code: 3, words },
   ];
 }

@@ -17,7 +17,7 @@ export function writeOtherVersion(folder: string, change: VersionChange): string
   mkdirSync(to);
   writeFileSync(join(to, 'package.json'), '{"type":"module"}\n');
   let changes = 0;
-  for (const name of readdirSync(from).filter((file) => file.endsWith('.js'))) {
+  for (const name of readdirSync(from).filter((file) => /\.c?js$/u.test(file))) {
     const before = readFileSync(join(from, name), 'utf8');
     let text = before.replace(/(\bdroverVersion\d* = )"[^"]+"/g, `$1"${change.version}"`);
     if (change.protocol !== undefined) {

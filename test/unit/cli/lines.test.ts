@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { EventView, LogLineView } from '../../../server/protocol/api.ts';
+import stringWidth from 'string-width';
 import { fill, fillStart, fit, widthOf, wrap } from '../../../server/cli/render/fit.ts';
 import { durationText, progressBar } from '../../../server/cli/render/figures.ts';
 import { eventLine } from '../../../server/cli/render/event-line.ts';
@@ -131,6 +132,13 @@ suite('fitting', () => {
   test('wrapping', () => {
     assert.equal(wrap('  a: one two three', 10, '    '), '  a: one\n    two\n    three');
     assert.equal(wrap('averyveryverylongword x', 10), 'averyvery…\nx');
+  });
+
+  test('what is measured by itself is as wide as it is everywhere else', () => {
+    for (let code = 0x20; code < 0x3000; code += 1) {
+      const text = `a${String.fromCodePoint(code)}b`;
+      assert.equal(widthOf(text), stringWidth(text), code.toString(16));
+    }
   });
 
   test('durations', () => {

@@ -122,7 +122,7 @@ async function agents(project: Project): Promise<ReadonlyMap<string, number>> {
     const found = new Map<string, number>();
     for (const id of ids.values()) {
       const its = processesOf(project.folder, `DROVER_TASK_ID=${id}`).filter(({ what }) => {
-        return /^\S*node \S*demo-agent\.js$/.test(what); // not the shell around it
+        return /^\S*node \S*demo-agent\.cjs$/.test(what); // not the shell around it
       });
       assert.ok(
         its.length < 2,

@@ -97,7 +97,12 @@ export function vsixFile(): string {
 function isStale(file: string): boolean {
   if (!existsSync(file)) return true;
   const madeMs = statSync(file).mtimeMs;
-  const made = ['esbuild.config.mjs', 'bundled-packages.mjs', 'package.json'];
+  const made = [
+    'esbuild.config.mjs',
+    'bundled-packages.mjs',
+    'bundled-programs.mjs',
+    'package.json',
+  ];
   return ['server', 'extension', 'webview', ...made].some((name) => {
     const path = join(root, name);
     if (statSync(path).isFile()) return statSync(path).mtimeMs > madeMs;

@@ -1,0 +1,12 @@
+// What a settings file says.
+
+import type { SettingEntry, SettingNote } from '../core/settings-resolve.ts';
+
+export interface SettingsFile {
+  readonly entries: readonly SettingEntry[];
+  readonly problems: readonly SettingNote[];
+}
+
+export function refused(name: string, line: number | null, message: string): SettingsFile {
+  return { entries: [], problems: [{ origin: name, line, key: null, message }] };
+}

@@ -1,0 +1,75 @@
+// An opened project: its settings, its database and its repository, and nothing of the engine. What every command needs.
+
+import type { GitRepository } from '../git/port.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/port.ts';
+import { refuseFileOfFleet } from './fleet-note.ts';
+import { createHelperProcess, type HelperProcess } from './helper-process.ts';
+import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
+import { type AgentOutput, noOutput } from './output/agent-output.ts';
+import { openRepositoryAt } from './open-repository.ts';
+import { placesOf, type ProjectPlaces } from './places.ts';
+import { refuseWrongDatabase, storeSources } from './store-sources.ts';
+
+export type Report = (error: unknown, where: string) => void;
+
+export interface Project {
+  /** Names this machine in the fleet; '' = nobody else works on the plan. */
+  readonly machineId: string;
+  /** The fleet's database, for the durable engine; null = the project is in its own file. */
+  readonly fleet: {
+    readonly url: string;
+    /** The same without the password. */
+    readonly shown: string;
+    /** Refuses when the remote can't be what the machines share. */
+    readonly checkRemote: () => Promise<void>;
+  } | null;
+  readonly places: ProjectPlaces;
+  readonly live: LiveSettings;
+  readonly store: Store;
+  readonly git: GitRepository;
+  readonly openRepository: () => Promise<GitRepository>;
+  readonly helper: HelperProcess;
+  /** What agents write, for and from other machines. */
+  readonly output: AgentOutput;
+  close(): Promise<void>;
+}
+
+/** Opens what data requests need: settings, database and repository. Refuses with a sentence. */
+export async function openProject(
+  root: string,
+  environment: Environment,
+  flags: SettingFlags,
+  options: { readonly thorough: boolean; readonly report?: Report } = { thorough: false },
+): Promise<Project> {
+  const live = await LiveSettings.load(root, environment, flags);
+  refuseWrongDatabase(live);
+  const places = placesOf(root, live.settings.databasePath);
+  const helper = createHelperProcess();
+  const local = await openRepositoryAt(root, { elsewhere: helper.runGit });
+  const url = live.settings.fleetDatabaseUrl;
+  if (url !== null) {
+    const { openFleetProject } = await import('./fleet.ts');
+    const { remote } = live.settings.fleet;
+    const report = options.report ?? ((): void => {});
+    const opening = openFleetProject(url, places, remote, local, report);
+    const { shown, checkRemote, close, ...parts } = await opening;
+    const closeAll = async (): Promise<void> => {
+      await close();
+      helper.close();
+    };
+    const openRepository = async (): Promise<GitRepository> => parts.git;
+    const fleet = { url, shown, checkRemote };
+    return { ...parts, openRepository, fleet, places, live, helper, close: closeAll };
+  }
+  refuseFileOfFleet(places);
+  const storeOptions = { thorough: options.thorough, durability: 'grouped' } as const;
+  const store = await openStore(places.database, storeSources, storeOptions);
+  const close = async (): Promise<void> => {
+    await store.close();
+    helper.close();
+  };
+  const openRepository = async (): Promise<GitRepository> => local;
+  const parts = { places, live, store: store.store, git: local, openRepository, helper, close };
+  return { machineId: '', fleet: null, output: noOutput, ...parts };
+}

@@ -1,0 +1,62 @@
+// What a command costs before it does anything: a look at the plan starts no other program.
+
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { StatusSnapshot } from '../../server/protocol/api.ts';
+import { droverProgram } from './support/program.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+suite('the start of a command', function () {
+  this.timeout(120_000);
+  const project = useProjects();
+
+  test('a look at the plan, and a change of it, start no git', async () => {
+    const here = project();
+    await here.expect(0, ['init']);
+    here.write('bin/git', `#!/bin/sh\necho "$*" >> '${here.folder}/asked.txt'\nexit 1\n`);
+    chmodSync(join(here.folder, 'bin/git'), 0o755);
+    const env = { PATH: `${join(here.folder, 'bin')}:${here.env['PATH'] ?? ''}` };
+    await here.expect(0, ['add', 'One'], { env });
+    const { tasks, target } = await here.json<StatusSnapshot>(['status'], { env });
+    const id = tasks[0]?.id ?? '';
+    for (const args of [['show', id], ['why', id], ['events'], ['export'], ['status', '--tree']]) {
+      await here.expect(0, args, { env });
+    }
+    assert.equal(existsSync(join(here.folder, 'asked.txt')), false);
+    assert.deepEqual([target?.branch, target?.sha], ['main', here.git('rev-parse', 'main').trim()]);
+  });
+
+  test('what the files do not tell, git is asked', async () => {
+    const here = project();
+    await here.expect(0, ['init']);
+    here.git('checkout', '-q', '--detach');
+    assert.equal((await here.status()).target, null);
+    here.git('checkout', '-q', 'main');
+    here.git('pack-refs', '--all');
+    here.git('symbolic-ref', 'refs/heads/same', 'refs/heads/main');
+    const sha = here.git('rev-parse', 'main').trim();
+    assert.equal((await here.status()).target?.sha, sha);
+    here.write('repo/.drover.toml', '[land]\ntarget = "same"\n');
+    assert.deepEqual((await here.status()).target, { branch: 'same', sha, pending: 0 });
+  });
+
+  test('compiled code is kept beside the bundles, and is not needed', async () => {
+    const here = project();
+    const env = { NODE_DISABLE_COMPILE_CACHE: '1' };
+    await here.expect(0, ['init'], { env });
+    assert.match(await here.expect(0, ['status'], { env }), /0 running/);
+    await here.expect(0, ['status']);
+    const folder = join(dirname(droverProgram()), '.compiled');
+    assert.ok(readdirSync(folder).length > 0);
+  });
+
+  test('the version and the help need no project, no repository and no PATH', async () => {
+    const here = project();
+    const alone = { cwd: here.folder, env: { PATH: '/nonexistent' } };
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    assert.equal(await here.expect(0, ['--version'], alone), `${version}\n`);
+    assert.match(await here.expect(0, ['--help'], alone), /Usage: drover/);
+    assert.match(await here.expect(0, ['completion', 'bash'], alone), /complete/);
+  });
+});
