@@ -2,6 +2,7 @@
 
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { tellingLines } from '../core/telling-lines.ts';
 import { failure } from '../core/failure.ts';
 import { formatDuration } from '../core/format.ts';
 import { planCharactersMax } from '../core/plan-prompt.ts';
@@ -56,6 +57,8 @@ const graceMsDefault = 5_000;
 const summaryCharsMax = 200;
 const detailCharsMax = 4_000;
 const tailEvents = 400;
+/** What the message of a failure repeats of the output. */
+const saidCharsMax = 300;
 
 export function createCommandDriver(settings: AgentSettings, deps: CommandDeps): AgentDriver {
   const path = settings.path ?? '';
@@ -219,7 +222,8 @@ function outcomeOf(end: ProgramEnd, run: CommandRun): AgentOutcome {
         const summary = run.request.planning === true ? tail.plan : tail.summary;
         return { kind: 'done', summary, deniedTools: [] };
       }
-      const message = `${run.name} ${describeExit(end.exit)}.`;
+      const said = (tellingLines(tail.detail, 1)[0] ?? '').slice(0, saidCharsMax);
+      const message = `${run.name} ${describeExit(end.exit)}${said === '' ? '.' : `: ${said}`}`;
       return { kind: 'failed', failure: failure('agent_failed', message, tail.detail) };
     }
   }

@@ -3,6 +3,8 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { TellingLines } from '../core/telling-lines.ts';
 import { MaskedStream } from './masked-stream.ts';
 import type { AgentProcess, ProcessTable } from './port.ts';
 import { runMarker, startTimeOfNewChild } from './process-list.ts';
@@ -23,6 +25,8 @@ export interface ShellOutcome {
   readonly exitCode: number | null;
   readonly durationMs: number;
   readonly tail: string;
+  /** What of the whole output tells what is wrong, bounded. */
+  readonly telling: readonly string[];
 }
 
 /** What is kept of the output for people and for the next prompt. */
@@ -38,7 +42,8 @@ export async function runShellCommand(
 ): Promise<ShellOutcome> {
   const startedMs = performance.now();
   const output = new KeptOutput(request.logPath);
-  if (signal.aborted) return { kind: 'aborted', exitCode: null, durationMs: 0, tail: '' };
+  if (signal.aborted)
+    return { kind: 'aborted', exitCode: null, durationMs: 0, tail: '', telling: [] };
   const shell =
     process.platform === 'win32'
       ? (['cmd.exe', ['/d', '/s', '/c', request.command]] as const)
@@ -89,6 +94,7 @@ export async function runShellCommand(
     exitCode: exit.code,
     durationMs: performance.now() - startedMs,
     tail: exit.problem ?? output.tail(),
+    telling: exit.problem === null ? output.telling(request.cwd) : [exit.problem],
   };
 }
 
@@ -101,6 +107,8 @@ class KeptOutput {
   #chunks: Buffer[] = [];
   #kept = 0;
   #written = 0;
+  readonly #telling = new TellingLines();
+  readonly #decoder = new StringDecoder('utf8');
 
   constructor(logPath: string) {
     mkdirSync(dirname(logPath), { recursive: true });
@@ -113,6 +121,7 @@ class KeptOutput {
       this.#log.write(chunk.subarray(0, logBytesMax - this.#written));
       this.#written += chunk.length;
     }
+    this.#telling.add(this.#decoder.write(chunk));
     this.#chunks.push(chunk);
     this.#kept += chunk.length;
     if (this.#kept > 4 * tailBytesMax) this.#squeeze();
@@ -128,6 +137,11 @@ class KeptOutput {
   tail(): string {
     this.#squeeze();
     return Buffer.concat(this.#chunks).toString('utf8');
+  }
+
+  /** Paths are told from the folder of the command. */
+  telling(folder: string): readonly string[] {
+    return this.#telling.lines().map((line) => line.replaceAll(`${folder}/`, ''));
   }
 
   async close(): Promise<void> {

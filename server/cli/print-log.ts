@@ -34,7 +34,7 @@ export async function printLog(
   for (let left = parts; ;) {
     const begun = await printer.begunFirst(left);
     if (begun === null) {
-      if (!wish.goesOn() || (await printer.isOver(wish.id))) return;
+      if (!wish.goesOn() || (await printer.isOver(wish.id))) return printer.sayGate(wish.id);
       await context.surroundings.sleep(lookEveryMs);
       continue;
     }
@@ -94,6 +94,16 @@ class LogPrinter {
   /** Said at the end of a log alone. */
   async isOver(id: string): Promise<boolean> {
     return (await this.read(id, this.ends.get(id) ?? 0, 1)).ended;
+  }
+
+  /** What a red gate said of the attempt's work stands at the end of its log. */
+  async sayGate(id: string): Promise<void> {
+    if (this.context.json) return;
+    const attempts = await this.client.call('attempts', { id });
+    const attempt = attempts.find((one) => one.number === this.attempt);
+    if (attempt?.failure_kind === 'gate_failed' && attempt.error !== null) {
+      this.context.say(`gate  ${plainLine(attempt.error)}`);
+    }
   }
 
   name(part: TaskView): void {

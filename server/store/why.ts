@@ -11,6 +11,7 @@ import { rootOf } from './transition.ts';
 import { whyCandidates } from './why-candidates.ts';
 import { nextAgentFacts } from './why-agent.ts';
 import { whyBlocked } from './why-blocked.ts';
+import { whyGate } from './why-gate.ts';
 import { whyLost } from './why-machine.ts';
 import { whyNotStarted } from './why-ready.ts';
 import { oneLine, timeText, type WhyFacts } from './why-words.ts';
@@ -53,6 +54,7 @@ async function whyTask(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]>
       return [
         `${id} has failed: ${row.attempts} of ${row.max_attempts} attempts are used up.`,
         ...lastError(row),
+        ...(await whyGate(db, row)),
         ...keptWork(row),
         `Use "drover retry ${id}" to try again, with a hint or an edit before it if the task was not clear.`,
       ];

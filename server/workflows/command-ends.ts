@@ -1,4 +1,4 @@
-// How a command of the project's own (gate, setup) ended, in words: with the limit that ended it, or its last line.
+// How a command of the project's own (gate, setup) ended, in words: with the limit that ended it, or its telling lines.
 
 import { formatDuration } from '../core/format.ts';
 
@@ -6,16 +6,23 @@ export interface CommandEnd {
   readonly isLate: boolean;
   /** null: a signal ended it. */
   readonly exitCode: number | null;
-  readonly tail: string;
+  readonly telling: readonly string[];
   /** As `[gate] timeout`, with its value. */
   readonly limit: { readonly name: string; readonly ms: number };
 }
 
-const lastLineMax = 200;
+const linesMax = 3;
+const lineMax = 160;
 
-export function commandEnd({ isLate, exitCode, tail, limit }: CommandEnd): string {
-  if (isLate) return `did not end by itself within ${formatDuration(limit.ms)} (${limit.name})`;
-  const how = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
-  const last = tail.trimEnd().split('\n').at(-1)?.trim() ?? '';
-  return last === '' ? how : `${how} ("${last.slice(0, lastLineMax)}")`;
+export function commandEnd({ isLate, exitCode, telling, limit }: CommandEnd): string {
+  const how = isLate
+    ? `did not end by itself within ${formatDuration(limit.ms)} (${limit.name})`
+    : exitCode === null
+      ? 'was killed'
+      : `ended with exit code ${exitCode}`;
+  const said = telling
+    .slice(0, linesMax)
+    .map((line) => (line.length > lineMax ? `${line.slice(0, lineMax)}…` : line))
+    .join('; ');
+  return said === '' ? how : `${how}: ${said}`;
 }

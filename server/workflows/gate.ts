@@ -2,6 +2,7 @@
 // remembered, red is only believed by those who asked.
 
 import { failure, type Failure } from '../core/failure.ts';
+import { evidenceOf, tellingLines } from '../core/telling-lines.ts';
 import type { GitFailure, Sha } from '../git/port.ts';
 import { leaseSlot, releaseSlot, type Tx } from '../store/port.ts';
 import { commandEnd } from './command-ends.ts';
@@ -64,7 +65,9 @@ async function knownVerdict(engine: Engine, question: GateQuestion): Promise<Gat
   if (known.ok === 1) return { kind: 'green', flaky: known.flaky === 1, cached: true };
   if (known.at_ms < question.redSinceMs) return null;
   const { exit_code: exitCode, output_tail: tail } = known;
-  const red = redGate(engine, engine.mask(question.command), { kind: 'exited', exitCode, tail });
+  const telling = tellingLines(tail);
+  const last = { kind: 'exited' as const, exitCode, tail, telling };
+  const red = redGate(engine, engine.mask(question.command), last);
   return { kind: 'red', cached: true, failure: red };
 }
 
@@ -163,7 +166,11 @@ interface GateTry {
   readonly ok: boolean;
   readonly exitCode: number | null;
   readonly durationMs: number;
+  /** The end of its output, with the telling lines that it no longer holds before it. */
   readonly tail: string;
+  readonly telling: readonly string[];
+  /** Holds the whole output. */
+  readonly logPath: string;
   /** Tracked files that differ from the tree after it was green. */
   readonly changed: readonly string[];
 }
@@ -175,27 +182,29 @@ async function runOnce(
   signal: AbortSignal,
 ): Promise<GateTry> {
   const settings = engine.settings();
+  const logPath = `${engine.places.logs}/gate/${job.tree}.${attempt}.log`;
   const outcome = await engine.commands.run(
     {
       command: job.command,
       cwd: job.path,
       env: gateEnvironment(engine, job),
       timeoutMs: settings.gateTimeoutMs,
-      logPath: `${engine.places.logs}/gate/${job.tree}.${attempt}.log`,
+      logPath,
       runId: gateRunId(job.commit, attempt),
     },
     signal,
   );
-  const tail =
-    outcome.kind === 'timed_out'
-      ? `${outcome.tail}\n(ended by Drover after ${settings.gateTimeoutMs / 1000} s)`
-      : outcome.tail;
+  const late = `\n(ended by Drover after ${settings.gateTimeoutMs / 1000} s)`;
+  const tail = outcome.kind === 'timed_out' ? `${outcome.tail}${late}` : outcome.tail;
+  const telling = outcome.telling.map(engine.mask);
   return {
     kind: outcome.kind === 'not_started' ? 'exited' : outcome.kind,
     ok: outcome.kind === 'exited' && outcome.exitCode === 0,
     exitCode: outcome.exitCode,
     durationMs: outcome.durationMs,
-    tail: engine.mask(tail),
+    tail: evidenceOf(telling, engine.mask(tail)),
+    telling,
+    logPath,
     changed: [],
   };
 }
@@ -234,6 +243,7 @@ async function remember(
         exit_code: last.exitCode,
         duration_ms: Math.round(last.durationMs),
         flaky,
+        ...(last.ok ? {} : { telling: last.telling, log: last.logPath }),
         ...(last.changed.length === 0 ? {} : { changed_files: last.changed.slice(0, changedMax) }),
       },
     });
@@ -271,10 +281,10 @@ async function keepVerdict(
 function redGate(
   engine: Engine,
   command: string,
-  last: Pick<GateTry, 'kind' | 'exitCode' | 'tail'>,
+  last: Pick<GateTry, 'kind' | 'exitCode' | 'tail' | 'telling'>,
 ): Failure {
-  const { exitCode, tail } = last;
+  const { exitCode, tail, telling } = last;
   const limit = { name: '[gate] timeout', ms: engine.settings().gateTimeoutMs };
-  const how = commandEnd({ isLate: last.kind === 'timed_out', exitCode, tail, limit });
+  const how = commandEnd({ isLate: last.kind === 'timed_out', exitCode, telling, limit });
   return failure('gate_failed', `the gate is red on the merged tree: ${command} ${how}`, tail);
 }

@@ -26,6 +26,8 @@ export interface CommandOutcome {
   readonly durationMs: number;
   /** The end of its output, bounded. */
   readonly tail: string;
+  /** The lines of its whole output that tell what is wrong, bounded. */
+  readonly telling: readonly string[];
 }
 
 /** Runs commands of the project's own configuration through the shell, to the end of their whole process tree. */

@@ -1,6 +1,7 @@
 // The project's setup in a slot: run where the slot does not stand in the setup state of its tree, and noted there.
 
 import { failure, type Failure } from '../core/failure.ts';
+import { evidenceOf } from '../core/telling-lines.ts';
 import { commandEnd } from './command-ends.ts';
 import { gitFailed } from './git-trouble.ts';
 import type { Engine } from './parts.ts';
@@ -58,10 +59,11 @@ async function runCommand(
   );
   if (outcome.kind === 'exited' && outcome.exitCode === 0) return { kind: 'ready' };
   if (outcome.kind === 'aborted') return { kind: 'aborted' };
-  const tail = engine.mask(outcome.tail);
+  const telling = outcome.telling.map(engine.mask);
+  const tail = evidenceOf(telling, engine.mask(outcome.tail));
   const limit = { name: '[setup] timeout', ms: timeoutMs };
   const isLate = outcome.kind === 'timed_out';
-  const how = commandEnd({ isLate, exitCode: outcome.exitCode, tail, limit });
+  const how = commandEnd({ isLate, exitCode: outcome.exitCode, telling, limit });
   const where = job.only ? "in the gate's worktree " : '';
   const message = `the setup command ${engine.mask(command)} ${where}${how}; its log is ${logPath}`;
   return { kind: 'failed', failure: failure('setup_failed', message, tail) };

@@ -37,6 +37,7 @@ const servedNames = [
   'log.read',
   'log.prompt',
   'events.read',
+  'attempts',
   'diff',
   'questions',
   'machines.list',
@@ -94,6 +95,7 @@ export function memoryBackend(
   const epics = new Map<string, EpicView>();
   const own: Overrides = {
     ...planHandlers(tasks, epics),
+    attempts: () => [],
     status: ({ epic }) => {
       const snapshot = world.snapshot();
       if (epic === undefined) return snapshot;

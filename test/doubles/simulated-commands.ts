@@ -65,7 +65,13 @@ export class CommandWorld {
     const before = this.#treeAt(request.cwd);
     const end = (kind: CommandOutcome['kind'], exitCode: number | null): void => {
       signal.removeEventListener('abort', abort);
-      done({ kind, exitCode, durationMs: this.#clock.now() - begunMs, tail: `exit ${exitCode}` });
+      done({
+        kind,
+        exitCode,
+        durationMs: this.#clock.now() - begunMs,
+        tail: `exit ${exitCode}`,
+        telling: [],
+      });
     };
     const abort = (): void => this.#terminate(running, 300);
     const running: RunningCommand = {

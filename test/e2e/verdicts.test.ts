@@ -1,6 +1,7 @@
 // What a verdict of the gate may depend on: the tree, its setup and the command, and nothing that others have left behind.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import type { EventView } from '../../server/protocol/api.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
@@ -76,6 +77,34 @@ esac
       'if [ ! -e ../../once ]; then touch ../../once; echo right > made.txt; fi; grep -q right made.txt';
     await here.expect(1, ['run', '--gate', disturbed]);
     assert.deepEqual(landedTasks(here), []);
+  });
+
+  test('what it says is told by its telling lines, wherever they stand', async () => {
+    const here = project({
+      files: {
+        'sum.test.mjs':
+          "import { test } from 'node:test';\nimport assert from 'node:assert';\n" +
+          "test('fine', () => {});\ntest('adds two numbers', () => assert.equal(1 - 2, 3));\n",
+      },
+    });
+    await beginPlan(here, [{ id: 't1', max_attempts: 2 }]);
+    const noise =
+      'i=0; while [ $i -lt 3000 ]; do echo "at frame $i (file.js:1:1)"; i=$((i+1)); done';
+    const gate = `test ! -e t1.txt || { node --test sum.test.mjs; s=$?; ${noise}; exit $s; }`;
+    await here.expect(1, ['run', '--gate', gate]);
+    const telling = /✖ adds two numbers; AssertionError.*-1 == 3/;
+    const task = await here.task('t1');
+    assert.match(task.last_error ?? '', telling);
+    assert.match(await here.expect(0, ['why', 't1']), telling);
+    assert.match(await here.expect(0, ['show', 't1']), telling);
+    assert.match(await here.expect(0, ['log', 't1']), telling);
+    const failed = ofType(await here.events('--task', 't1'), 'gate.failed');
+    const firstLines = failed.map(({ data }) => (data['telling'] as string[])[0]);
+    assert.equal(firstLines[0], '✖ adds two numbers');
+    const prompt = await here.expect(0, ['log', 't1', '--attempt', '2', '--prompt']);
+    assert.match(prompt, /The lines that tell most[^]*✖ adds two numbers/);
+    const log = /Its whole output is in (\S+)\.\n/.exec(await here.expect(0, ['why', 't1']))?.[1];
+    assert.match(readFileSync(log ?? '', 'utf8'), /adds two numbers[^]*at frame 2999/);
   });
 
   test("its events name their tasks, and are among each task's", async () => {

@@ -119,7 +119,13 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
         commands: {
           run: (request, signal) =>
             request.command === 'gate'
-              ? Promise.resolve({ kind: 'exited', exitCode: 0, durationMs: 1, tail: '' })
+              ? Promise.resolve({
+                  kind: 'exited',
+                  exitCode: 0,
+                  durationMs: 1,
+                  tail: '',
+                  telling: [],
+                })
               : parts.commands.run(request, signal),
         },
       }),
