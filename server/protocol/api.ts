@@ -82,6 +82,12 @@ export interface Subscribed {
   readonly snapshot: StatusSnapshot | null;
 }
 
+/** One of the two: the number of the last event that had happened, or a time in Unix milliseconds. */
+export interface PastMoment {
+  readonly seq?: number;
+  readonly at_ms?: number;
+}
+
 type Nothing = Readonly<Record<string, never>>;
 
 export interface Requests extends PanelRequests {
@@ -172,6 +178,15 @@ export interface Requests extends PanelRequests {
   };
   /** `board`: changes of the board come along with the events; it has to be at `after`. */
   readonly subscribe: { params: { after?: number; board?: boolean }; result: Subscribed };
+  /** The state at an earlier moment; configuration as it is now. */
+  readonly 'past.status': {
+    params: PastMoment & { epic?: string };
+    result: StatusSnapshot & { readonly at_ms: number };
+  };
+  readonly 'past.why': {
+    params: PastMoment & { id: string };
+    result: { id: string; reasons: readonly string[] };
+  };
   /** What a run or an epic did with its time and money, from the feed. */
   readonly report: { params: { id: string }; result: Report };
   readonly diff: {
@@ -265,6 +280,8 @@ export const dataRequests = [
   'log.prompt',
   'events.read',
   'report',
+  'past.status',
+  'past.why',
   'diff',
   'questions',
   'machines.list',

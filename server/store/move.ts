@@ -32,6 +32,7 @@ export async function moveStore(
       await refuseFilled(target);
       for (const { table } of movedTables) await copyTable(source, target, table);
       await raiseCounters(target);
+      await forgetPast(target);
       return compare(source, target);
     });
   });
@@ -103,6 +104,20 @@ function withoutParent(row: Row, parents: Map<string, string>): Row {
   if (typeof id !== 'string' || typeof parent !== 'string') return row;
   parents.set(id, parent);
   return { ...row, parent_id: null };
+}
+
+/** What was copied did not happen here: the past of the moved project starts now. */
+async function forgetPast(target: Tx): Promise<void> {
+  await target.deleteFrom('past').execute();
+  await target.deleteFrom('past_events').execute();
+  await target
+    .updateTable('past_start')
+    .set((eb) => ({
+      seq: eb
+        .selectFrom('events')
+        .select((events) => sql<number>`coalesce(${events.fn.max('seq')}, 0)`.as('seq')),
+    }))
+    .execute();
 }
 
 /** SQLite goes on behind the largest number by itself. */

@@ -7,6 +7,7 @@ import { appendEvent, type StoreSources } from './feed.ts';
 import type { Store } from './port.ts';
 import { createStoreTables, schemaVersion, storeSteps } from './schema.ts';
 import { migrate, type Migration } from './sqlite/migrate.ts';
+import { keepPast } from './sqlite/past-triggers.ts';
 import { openSqlite, type OpenedDatabase, type OpenOptions } from './sqlite/open.ts';
 import { createStore } from './store.ts';
 import type { StoreTables } from './tables.ts';
@@ -57,6 +58,7 @@ export async function openStore(
       version: schemaVersion,
       ...(now === undefined ? {} : { now }),
     });
+    keepPast(database.raw);
     const store = createStore(database.db, sources);
     if (outcome.from === 0 && outcome.backup !== null) {
       const data = { backup: outcome.backup };

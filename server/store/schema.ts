@@ -2,6 +2,7 @@
 
 import { type Kysely, sql } from 'kysely';
 import { isPostgres } from './dialect.ts';
+import { addPastTriggers } from './postgres/past-triggers.ts';
 import { addToFirstTables, forPostgres } from './postgres/tables.ts';
 
 /** Statements of the first schema version; each runs inside the one migration transaction. */
@@ -161,8 +162,21 @@ const fleetStatements: readonly string[] = [
     at_ms INTEGER NOT NULL, PRIMARY KEY (file, start)) WITHOUT ROWID`,
 ];
 
+/**
+ * What rows held before each change (`past-tables.ts` says which), so that the state at any event can be restored from
+ * the present one. `past_events` says which changes an event's transaction made; `past_start` from where on all are kept.
+ */
+const pastStatements: readonly string[] = [
+  `CREATE TABLE past (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, tx INTEGER NOT NULL, op TEXT NOT NULL, tbl TEXT NOT NULL,
+    key TEXT NOT NULL, old TEXT)`,
+  `CREATE TABLE past_events (seq INTEGER PRIMARY KEY, n INTEGER NOT NULL, tx INTEGER NOT NULL)`,
+  `CREATE TABLE past_start (seq INTEGER NOT NULL)`,
+  `INSERT INTO past_start (seq) SELECT coalesce(max(seq), 0) FROM events`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 6;
+export const schemaVersion = 7;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -189,6 +203,11 @@ export async function addFleet<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, fleetStatements);
 }
 
+export async function addPast<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, pastStatements);
+  if (isPostgres(db)) await addPastTriggers(db);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -209,4 +228,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 4, name: 'who takes over from an agent, and candidates', up: addFallback },
   { version: 5, name: 'plans that wait for a person', up: addPlans },
   { version: 6, name: 'the machines of a fleet', up: addFleet },
+  { version: 7, name: 'the past of the plan', up: addPast },
 ];

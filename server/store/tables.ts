@@ -3,6 +3,7 @@
 
 import type { ColumnType, Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { TaskStatus } from '../core/state.ts';
+import type { PastEventTable, PastStartTable, PastTable } from './past-rows.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
@@ -362,6 +363,9 @@ export interface StoreTables {
   task_plans: PlanTable;
   machines: MachineTable;
   log_parts: LogPartTable;
+  past: PastTable;
+  past_events: PastEventTable;
+  past_start: PastStartTable;
 }
 
 export type Tx = Transaction<StoreTables>;

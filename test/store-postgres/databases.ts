@@ -38,6 +38,8 @@ export const tables = [
   'task_plans',
   'machines',
   'log_parts',
+  'past',
+  'past_events',
 ].join(', ');
 
 let started: Promise<TestDatabases> | null = null;

@@ -54,6 +54,7 @@ for (const name of [
   'tasks',
   'why',
   'random-plans',
+  'past',
 ]) {
   await import(`../unit/store/${name}.test.ts?postgres`);
 }

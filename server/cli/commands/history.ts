@@ -1,10 +1,12 @@
-// report: what has happened, told from the feed.
+// report and at: what has happened, told from the feed and from the kept past.
 
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { CommandContext } from '../context.ts';
+import { momentOf } from '../moments.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { plainLine } from '../plain-text.ts';
 
 export interface ReportOptions {
   readonly html?: boolean;
@@ -38,4 +40,36 @@ async function writeOutput(context: CommandContext, file: string, text: string):
     throw new Refusal('file', `Cannot write ${path}: ${reason}.`);
   }
   context.tell(`Wrote ${path}.`);
+}
+
+export interface AtOptions {
+  readonly epic?: string;
+}
+
+export type AtView = 'status' | 'board' | 'why';
+
+export interface AtRequest {
+  readonly when: string;
+  readonly what: AtView;
+  readonly id?: string;
+}
+
+export async function at(
+  context: CommandContext,
+  { when, what, id }: AtRequest,
+  { epic }: AtOptions,
+): Promise<number> {
+  const moment = momentOf(when, context.surroundings.nowMs()) ?? {};
+  if (what === 'why') {
+    const client = await context.client('data');
+    const { reasons } = await client.call('past.why', { ...moment, id: id ?? '' });
+    context.answer({ reasons }, reasons.map(plainLine).join('\n'));
+    return exitCodes.done;
+  }
+  const client = await context.client('data');
+  const scope = epic === undefined ? {} : { epic };
+  const snapshot = await client.call('past.status', { ...moment, ...scope });
+  const { showSnapshot } = await import('./status.ts');
+  await showSnapshot(context, snapshot, { tree: what === 'board' }, snapshot.at_ms);
+  return exitCodes.done;
 }

@@ -27,9 +27,23 @@ export async function status(context: CommandContext, options: StatusOptions): P
   return await watch(context, client, scope, snapshot.seq, show);
 }
 
+/** One snapshot, now or of the past. */
+export async function showSnapshot(
+  context: CommandContext,
+  snapshot: StatusSnapshot,
+  options: Pick<StatusOptions, 'tree'>,
+  nowMs: number,
+): Promise<void> {
+  (await shower(context, options, nowMs))(snapshot);
+}
+
 type Show = (snapshot: StatusSnapshot) => void;
 
-async function shower(context: CommandContext, options: StatusOptions): Promise<Show> {
+async function shower(
+  context: CommandContext,
+  options: StatusOptions,
+  nowMs?: number,
+): Promise<Show> {
   if (context.json) return (snapshot) => context.printJson(snapshot);
   if (options.oneline === true) return (snapshot) => context.say(oneLine(snapshot));
   const { surroundings, color } = context;
@@ -40,7 +54,7 @@ async function shower(context: CommandContext, options: StatusOptions): Promise<
       // What goes to a file or another program is not cut.
       width: stdout.isTTY ? stdout.columns : pipeWidth,
       color,
-      nowMs: surroundings.nowMs(),
+      nowMs: nowMs ?? surroundings.nowMs(),
       tree: options.tree === true,
     });
   if (options.watch !== true || !stdout.isTTY) return (snapshot) => context.say(text(snapshot));

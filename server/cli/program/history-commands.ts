@@ -1,7 +1,8 @@
 // Commands that tell what has happened: reports, the past, traces and metrics.
 
-import type { Command } from 'commander';
-import type { ReportOptions } from '../commands/history.ts';
+import { InvalidArgumentError, type Command } from 'commander';
+import type { AtOptions, AtView, ReportOptions } from '../commands/history.ts';
+import { momentOf } from '../moments.ts';
 import { define, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/history.ts');
@@ -20,4 +21,34 @@ export function defineHistoryCommands(program: Command, host: ProgramHost): void
     .action(async (id: string, options: ReportOptions) => {
       await host.run(report, async (context) => (await load()).report(context, id, options));
     });
+
+  const at = define(program, 'at <when> <what> [id]', 'status, board or why at an earlier moment', [
+    'at 14:05 status',
+    'at 2027-01-15T14:05 board --epic epic-7h2k9d3f',
+    'at 1207 why task-2m8x4q1z',
+  ]);
+  at.registeredArguments[0]?.argParser(whenText);
+  at.registeredArguments[1]?.choices(['status', 'board', 'why']);
+  at.option('-e, --epic <id>', 'only this epic')
+    .addHelpText(
+      'after',
+      `
+<when> is the number of an event ("drover events" shows them), or a local time:
+14:05, 14:05:30, 2027-01-15T14:05, or with a zone 2027-01-15T14:05Z.
+<what> is status, board (status as a tree) or why.`,
+    )
+    .action(async (when: string, what: AtView, id: string | undefined, options: AtOptions) => {
+      if (what === 'why' && id === undefined)
+        at.error('error: name the task: drover at <when> why <id>');
+      if (what !== 'why' && id !== undefined)
+        at.error(`error: "drover at <when> ${what}" takes no id`);
+      await host.run(at, async (context) =>
+        (await load()).at(context, { when, what, ...(id !== undefined && { id }) }, options),
+      );
+    });
+}
+
+function whenText(when: string): string {
+  if (momentOf(when, 0) !== null) return when;
+  throw new InvalidArgumentError('Use the number of an event, 14:05 or 2027-01-15T14:05.');
 }

@@ -4,7 +4,6 @@ import { agentChoices } from '../../core/agent-settings.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { liveMachines } from '../../store/port.ts';
 import { readMachines } from '../../store/machine-views.ts';
-import { readReport } from '../../store/read-history.ts';
 import { readAtOneMoment } from '../../store/read.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/snapshot.ts';
 import { why } from '../../store/why.ts';
@@ -15,7 +14,6 @@ type LookRequests =
   | 'status'
   | 'why'
   | 'events.read'
-  | 'report'
   | 'questions'
   | 'machines.list'
   | 'worktree.list';
@@ -69,8 +67,6 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
       const events = await store.feed.read(options);
       return { events, seq: await store.feed.lastSeq() };
     },
-    report: async (params) =>
-      readReport(store.db, idOf(recordOf(params)['id']), store.sources.clock.now()),
     questions: async () => readAtOneMoment(store.db, openQuestions),
     'machines.list': async (params) => {
       const isAll = recordOf(params)['all'] === true;

@@ -15,6 +15,7 @@ import type { AttemptLog } from '../../store/attempt-log.ts';
 import type { Store } from '../../store/port.ts';
 import { fileHandlers } from './data-files.ts';
 import { logHandlers } from './data-log.ts';
+import { historyHandlers } from './data-history.ts';
 import { lookHandlers } from './data-look.ts';
 import { panelDataHandlers } from './panel-data.ts';
 import { planHandlers } from './data-plan.ts';
@@ -119,6 +120,7 @@ export function createDataHandlers(deps: DataHandlerDeps): Pick<Handlers, DataRe
   return {
     ...planHandlers(deps),
     ...lookHandlers(deps),
+    ...historyHandlers(deps),
     ...workHandlers(deps),
     ...logHandlers(deps),
     ...fileHandlers(deps),

@@ -19,6 +19,7 @@ export interface PostgresFacts {
 
 export const serverVersionMin = 140_000;
 
+/** Asks tables of the catalog: what `to_regclass` remembers may be older than the turn that was waited for. */
 export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
   const { rows } = await sql<{
     server_version: string;
@@ -33,8 +34,10 @@ export async function readFacts(db: Kysely<unknown>): Promise<PostgresFacts> {
       pg_is_in_recovery() as is_standby, current_setting('server_encoding') as encoding,
       current_schema() as schema,
       has_schema_privilege(current_schema(), 'create') as may_create,
-      to_regclass(quote_ident(current_schema()) || '.drover_schema') is not null as has_version,
-      to_regclass(quote_ident(current_schema()) || '.tasks') is not null as has_tasks`.execute(db);
+      exists (select from pg_catalog.pg_tables
+        where schemaname = current_schema() and tablename = 'drover_schema') as has_version,
+      exists (select from pg_catalog.pg_tables
+        where schemaname = current_schema() and tablename = 'tasks') as has_tasks`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error('a select without a table answered no row');
   const version = row.has_version ? await versionOf(db) : 0;

@@ -17,6 +17,14 @@ import type { GroupSync } from './group-sync.ts';
 
 const preparedStatementsMax = 256;
 
+/** Transactions that were begun on each connection. */
+const transactionCounts = new WeakMap<DatabaseSync, number>();
+
+/** Another number in each transaction of the connection. */
+export function transactionNumber(database: DatabaseSync): number {
+  return transactionCounts.get(database) ?? 0;
+}
+
 interface Prepared {
   readonly statement: StatementSync;
   readonly mayWrite: boolean;
@@ -205,6 +213,7 @@ class SqliteDriver implements Driver {
   /** `immediate` takes the write lock at once: a transaction that reads first can then never fail at its first write. */
   async beginTransaction(): Promise<void> {
     this.#connection.run('begin immediate');
+    transactionCounts.set(this.#database, transactionNumber(this.#database) + 1);
   }
 
   async commitTransaction(lease: Lease): Promise<void> {

@@ -1,0 +1,63 @@
+// What has happened: reports, and the state at an earlier moment.
+
+import { agentChoices } from '../../core/agent-settings.ts';
+import { Refusal } from '../../core/failure.ts';
+import type { Handlers } from '../../protocol/api.ts';
+import { openPast, type Past, type PastMoment } from '../../store/past.ts';
+import { readReport } from '../../store/read-history.ts';
+import { lastRun, lineOf, readSnapshot } from '../../store/snapshot.ts';
+import { why } from '../../store/why.ts';
+import type { DataHandlerDeps } from './data.ts';
+import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
+
+type HistoryRequests = 'report' | 'past.status' | 'past.why';
+
+export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRequests> {
+  const { store } = deps;
+  const inPast = async <T>(params: unknown, body: (past: Past) => Promise<T>): Promise<T> => {
+    const past = await openPast(store.db, momentOf(recordOf(params)));
+    try {
+      return await body(past);
+    } finally {
+      await past.close();
+    }
+  };
+  return {
+    report: async (params) =>
+      readReport(store.db, idOf(recordOf(params)['id']), store.sources.clock.now()),
+    'past.status': async (params) => {
+      const epic = optionalText(recordOf(params)['epic'], 'epic')?.trim();
+      return inPast(params, async ({ db, atMs }) => {
+        const snapshot = await readSnapshot(db, given({ epic }), {
+          config: deps.config(),
+          targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
+          // What the branch held then, as far as Drover saw it.
+          shaOf: async (branch) => (await lineOf(db, branch))?.followed_sha ?? null,
+        });
+        return { ...snapshot, at_ms: atMs };
+      });
+    },
+    'past.why': async (params) => {
+      const id = idOf(recordOf(params)['id']);
+      const { agent, agents } = deps.settings();
+      return inPast(params, async ({ db, atMs }) => {
+        const facts = {
+          nowMs: atMs,
+          agentKind: agent.kind,
+          agents: agentChoices(agent, agents),
+          hasBackend: (await lastRun(db))?.state === 'active',
+        };
+        return { id, reasons: await why(db, id, facts) };
+      });
+    },
+  };
+}
+
+function momentOf(params: Readonly<Record<string, unknown>>): PastMoment {
+  const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
+  const seq = optionalInteger(params['seq'], 'seq', bounds);
+  const atMs = optionalInteger(params['at_ms'], 'at_ms', bounds);
+  if (seq !== undefined && atMs === undefined) return { seq };
+  if (atMs !== undefined && seq === undefined) return { atMs };
+  throw new Refusal('bad_request', 'Give either "seq" or "at_ms".');
+}

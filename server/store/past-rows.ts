@@ -1,0 +1,30 @@
+// The tables of the past, as Kysely sees them.
+
+import type { Generated } from 'kysely';
+
+/** What a row held before one change; written by triggers alone. */
+export interface PastTable {
+  /** In the order of the changes. */
+  n: Generated<number>;
+  /** Equal for the changes of one transaction, which stand next to each other. */
+  tx: number;
+  op: 'insert' | 'update' | 'delete';
+  tbl: string;
+  /** JSON list: the values of its key. */
+  key: string;
+  /** JSON object: an update's changed columns, a deleted row whole; null for an insert. */
+  old: string | null;
+}
+
+/** Where the changes of each event's transaction stand. */
+export interface PastEventTable {
+  seq: number;
+  /** The last change before the event. */
+  n: number;
+  tx: number;
+}
+
+/** One row: events after this one have a past. */
+export interface PastStartTable {
+  seq: number;
+}

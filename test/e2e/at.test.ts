@@ -1,0 +1,115 @@
+// The past of a real run: snapshots that were read while it ran, at random moments, and the same moments asked for later.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { noFallback } from '../../server/core/fallback.ts';
+import { openStore, type OpenedStore } from '../../server/store/open.ts';
+import { openPast } from '../../server/store/past.ts';
+import type { Db } from '../../server/store/read.ts';
+import { readSnapshot } from '../../server/store/snapshot.ts';
+import { why } from '../../server/store/why.ts';
+import type { StatusSnapshot } from '../../server/protocol/api.ts';
+import { SeededChance } from '../doubles/seeded-chance.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+/** Tries that end with 1 fail; the gate refuses some work, too. */
+const agent = `
+cat > /dev/null
+if [ "$attempt" = 1 ] && [ $(( $(printf %s "$id" | cksum | cut -c1-4) % 3 )) = 0 ]; then exit 1; fi
+echo "work of $id" > "$id.txt"
+`;
+
+interface Seen {
+  readonly change: number;
+  readonly seq: number;
+  readonly nowMs: number;
+  readonly state: unknown;
+}
+
+const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
+
+async function stateOf(db: Db, nowMs: number): Promise<{ seq: number; state: unknown }> {
+  const snapshot = await readSnapshot(db, {}, extras);
+  const facts = { nowMs, agentKind: 'command', agents: noFallback, hasBackend: true };
+  const reasons: Record<string, readonly string[]> = {};
+  for (const { id } of snapshot.tasks) reasons[id] = await why(db, id, facts);
+  // An event without a change of a row leaves the state as it was.
+  const { seq, ...rest } = snapshot;
+  return { seq, state: JSON.parse(JSON.stringify({ snapshot: rest, reasons })) };
+}
+
+async function look({ store }: OpenedStore): Promise<Seen> {
+  // In one transaction, so that the state and the number of its last change belong together.
+  return store.transaction(async (db) => {
+    const nowMs = Date.now();
+    const row = await db
+      .selectFrom('past')
+      .select((eb) => eb.fn.max('n').as('n'))
+      .executeTakeFirst();
+    return { change: row?.n ?? 0, nowMs, ...(await stateOf(db, nowMs)) };
+  });
+}
+
+suite('drover at', function () {
+  this.timeout(240_000);
+  const project = useProjects();
+  let opened: OpenedStore | null = null;
+  teardown(async () => {
+    await opened?.close();
+    opened = null;
+  });
+
+  test('shows what was seen at random moments of a run', async function () {
+    const here = project({ agent });
+    await here.expect(0, ['init']);
+    const epic = await here.json<{ id: string }>(['epic', 'add', 'An epic']);
+    const ids: string[] = [];
+    for (let at = 0; at < 8; at += 1) {
+      const blockers = at > 2 ? ['--blocked-by', ids[at - 3] ?? ''] : [];
+      ids.push(await here.add(`Task ${at}`, '-e', epic.id, ...blockers));
+    }
+    const path = join(here.root, '.drover', 'drover.db');
+    opened = await openStore(path, {
+      clock: { now: () => Date.now(), timer: () => () => undefined },
+      uuid: randomUUID,
+      random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    });
+    const store = opened;
+    const run = here.drover(['run', '-e', epic.id, '--workers', '3', '--gate', 'sleep 0.1']);
+    let isOver = false;
+    void run.finally(() => (isOver = true));
+    const chance = new SeededChance(7);
+    const moments: Seen[] = [];
+    while (!isOver) {
+      const seen = await look(store);
+      if (seen.change !== moments.at(-1)?.change) moments.push(seen);
+      await new Promise((resolve) => setTimeout(resolve, chance.below(12)));
+    }
+    assert.equal((await run).code, 0);
+
+    assert.ok(moments.length >= 20, `${moments.length} states`);
+    for (const { change, nowMs, state } of moments) {
+      const past = await openPast(store.store.db, { change });
+      const found = await stateOf(past.db, nowMs);
+      await past.close();
+      assert.deepEqual(found.state, state, `after change ${change}`);
+    }
+
+    const last = moments.findLast(({ seq }) => seq !== moments.at(-1)?.seq) as Seen;
+    const shown = await here.json<StatusSnapshot>(['at', String(last.seq), 'status']);
+    const { snapshot } = last.state as { snapshot: StatusSnapshot };
+    assert.equal(shown.seq, last.seq);
+    assert.deepEqual(
+      shown.tasks.map((task) => [task.id, task.status]),
+      snapshot.tasks.map((task) => [task.id, task.status]),
+    );
+    const first = await here.expect(0, ['at', '9', 'why', ids[3] ?? '']);
+    assert.match(first, new RegExp(`waits for ${ids[0]}|${ids[3]}`));
+    assert.match(await here.expect(0, ['at', '9', 'board']), /Task 7/);
+    await here.expect(3, ['at', '999999', 'status']);
+    await here.expect(64, ['at', 'yesterday', 'status']);
+    await here.expect(64, ['at', '3', 'why']);
+    await here.expect(64, ['at', '3', 'report']);
+  });
+});
