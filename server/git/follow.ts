@@ -5,11 +5,12 @@ import { ok } from '../core/failure.ts';
 import { firstParentCount, isAncestor } from './ancestry.ts';
 import type { RepositoryContext } from './context.ts';
 import { settings } from './environment.ts';
-import { lockFileOf } from './failures.ts';
-import type { FollowOutcome, GitResult, Sha } from './port.ts';
+import { lockFileOf, refuse } from './failures.ts';
+import type { BranchMove, FollowOutcome, GitResult, Sha } from './port.ts';
 import { clearCutFollow, markingFollow } from './cut-follow.ts';
-import { branchName, branchRef, flushObjects, readRef, updateRefs } from './refs.ts';
-import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
+import { lookForLateCheckouts } from './late-checkouts.ts';
+import { branchName, branchRef, finalRef, flushObjects, readRef, updateRefs } from './refs.ts';
+import { branchHolders, type WorktreeHead } from './worktree-heads.ts';
 import { exists } from './small-files.ts';
 
 export type FollowMode = 'fast-forward' | 'never';
@@ -32,7 +33,7 @@ async function followNow(
   tip: Sha,
   mode: FollowMode,
 ): Promise<GitResult<FollowOutcome>> {
-  const ref = branchRef(target);
+  const ref = await finalRef(context, branchRef(target));
   for (let tries = 0; ; tries += 1) {
     const current = await readRef(context, ref);
     if (current === tip) return ok({ kind: 'followed', sha: tip });
@@ -46,14 +47,12 @@ async function followNow(
       if (await isAncestor(context, tip, current)) return ok({ kind: 'followed', sha: current });
       return pending(`${branchName(target)} has commits that are not part of what has landed yet.`);
     }
-    const heads = await worktreeHeads(context);
-    const busy = heads.find((head) => head.operation?.branch === ref);
+    const { owners, busy } = await branchHolders(context, ref);
     if (busy?.operation) {
       return pending(
         `${branchName(target)} is in the middle of a ${busy.operation.kind} in ${busy.path}.`,
       );
     }
-    const owners = heads.filter((head) => head.branch === ref);
     await clearCutFollow(context, ref, current, owners[0] ?? null);
     const step = { from: current, to: tip };
     if (owners.length > 0) {
@@ -67,10 +66,49 @@ async function followNow(
     const moved = await markingFollow(context, ref, step, () =>
       updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land'),
     );
-    if (moved.ok) return ok({ kind: 'followed', sha: tip });
+    if (moved.ok) {
+      lookForLateCheckouts(context, ref, step);
+      return ok({ kind: 'followed', sha: tip });
+    }
     if (moved.error.kind === 'locked') return pending(moved.error.message);
     if (moved.error.kind !== 'stale' || tries >= maxStaleTries) return moved;
   }
+}
+
+/**
+ * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the value `from`. Nothing is
+ * pulled away from under a worktree: one that has it checked out is fast-forwarded, or keeps it as it is.
+ */
+export async function moveBranch(
+  context: RepositoryContext,
+  branch: string,
+  next: Sha | null,
+  from: Sha | null,
+): Promise<GitResult<BranchMove>> {
+  return context.inTurn(`follow ${branchRef(branch)}`, async () => {
+    const ref = await finalRef(context, branchRef(branch));
+    const name = branchName(branch);
+    const current = await readRef(context, ref);
+    if (current === next) return ok({ kind: 'moved' });
+    if (current !== from) return refuse('stale', `${name} was moved by somebody else meanwhile.`);
+    const { owners, busy } = await branchHolders(context, ref);
+    const holder = owners[0] ?? busy;
+    if (holder === null) {
+      const moved = await updateRefs(context, [{ ref, next, old: current }], 'drover: own branch');
+      if (moved.ok && next !== null)
+        lookForLateCheckouts(context, ref, { from: current, to: next });
+      return moved.ok ? ok({ kind: 'moved' }) : moved;
+    }
+    const isForward =
+      next !== null && current !== null && (await isAncestor(context, current, next));
+    if (!isForward)
+      return ok({ kind: 'kept', reason: `${name} is checked out in ${holder.path}.` });
+    const followed = await followNow(context, ref, next, 'fast-forward');
+    if (!followed.ok) return followed;
+    return followed.value.kind === 'followed'
+      ? ok({ kind: 'moved' })
+      : ok({ kind: 'kept', reason: followed.value.reason });
+  });
 }
 
 /** Why the checkouts that hold the branch must not be touched now, or null. */

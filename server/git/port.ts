@@ -73,6 +73,12 @@ export type FollowOutcome =
   /** It could not move; `commits` on the first-parent line wait. */
   | { readonly kind: 'pending'; readonly commits: number; readonly reason: string };
 
+/** What became of a branch of Drover's own that had to move. */
+export type BranchMove =
+  | { readonly kind: 'moved' }
+  /** A worktree has it checked out and cannot be brought along. */
+  | { readonly kind: 'kept'; readonly reason: string };
+
 export interface WorktreeStatus {
   /** HEAD of the worktree. */
   readonly head: Sha;
@@ -279,6 +285,13 @@ export interface GitRepository {
     tip: Sha,
     mode: 'fast-forward' | 'never',
   ): Promise<GitResult<FollowOutcome>>;
+  /**
+   * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the value `from` (`stale`
+   * otherwise) and never under a worktree that has it checked out: there it is fast-forwarded, or kept.
+   */
+  moveBranch(branch: string, next: Sha | null, from: Sha | null): Promise<GitResult<BranchMove>>;
+  /** The branch that a name means: at the end of a chain of symbolic refs; the name itself when it is none. */
+  canonicalBranch(branch: string): Promise<string>;
   /** Unified diff between two commits (from…to three-dot when `mergeBase`). */
   diff(from: Sha, to: Sha): Promise<GitResult<string>>;
   /** Paths that differ between two commits. */

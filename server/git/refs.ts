@@ -58,6 +58,29 @@ export async function readRef(context: RepositoryContext, ref: string): Promise<
   return readRefByGit(context, ref);
 }
 
+/**
+ * The ref that holds the value: `ref` itself, or what a chain of symbolic refs leads to (`main` renamed to `master` by
+ * `git symbolic-ref`). A ref that does not exist is its own end.
+ */
+export async function finalRef(context: RepositoryContext, ref: string): Promise<string> {
+  let name = ref;
+  for (let step = 0; step < maxSymbolicSteps && isFullRef(name); step += 1) {
+    const next = await symbolicTarget(context, name);
+    if (next === null || !isFullRef(next)) return name;
+    name = next;
+  }
+  return name;
+}
+
+async function symbolicTarget(context: RepositoryContext, ref: string): Promise<string | null> {
+  if (context.refsAreFiles) {
+    const content = readText(join(context.commonDir, ref))?.trim() ?? '';
+    return content.startsWith('ref: ') ? content.slice('ref: '.length).trim() : null;
+  }
+  const output = await context.git(['symbolic-ref', '-q', ref]);
+  return output.code === 0 ? output.stdout.toString('utf8').trim() : null;
+}
+
 /** The loose file wins over the packed one; packing in between is met by looking at the loose file again. */
 function readRefFile(context: RepositoryContext, ref: string): string | null {
   const loose = (): string | null => readText(join(context.commonDir, ref))?.trim() ?? null;

@@ -8,7 +8,7 @@ import { networkVariables, type Variables } from './environment.ts';
 import { noDurability, openDurability } from './durability.ts';
 import { failureOf } from './failures.ts';
 import { findRepository, readConfiguration, readFacts, type RepositoryPlace } from './facts.ts';
-import { follow } from './follow.ts';
+import { follow, moveBranch } from './follow.ts';
 import { changedFiles, fileAt, revertOf } from './contents.ts';
 import { changedPaths, diff, subjects } from './history.ts';
 import { identityVariables, missingIdentity, type Identity } from './identity.ts';
@@ -18,7 +18,7 @@ import { merge } from './merges.ts';
 import { PackedRefs } from './packed-refs.ts';
 import type { GitProcesses } from './process.ts';
 import type { GitRepository, GitResult, RepositoryFacts, Sha, WorktreeEntry } from './port.ts';
-import { branchName, readRef, resolveRevision, updateRefs } from './refs.ts';
+import { branchName, branchRef, finalRef, readRef, resolveRevision, updateRefs } from './refs.ts';
 import { removeWorktree } from './removal.ts';
 import { keepSetup, lookAtSetup } from './setup-state.ts';
 import { prepareSlot } from './slots.ts';
@@ -139,6 +139,8 @@ function operations(
     listWorktrees: () => listWorktrees(context),
     merge: (request) => merge(context, request),
     follow: (target, tip, mode) => follow(context, target, tip, mode),
+    moveBranch: (branch, next, from) => moveBranch(context, branch, next, from),
+    canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
     diff: (from, to) => diff(context, from, to),
     changedPaths: (from, to) => changedPaths(context, from, to),
     changedFiles: (from, to) => changedFiles(context, from, to),

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { RepositoryContext } from './context.ts';
 import { isSha } from './loose-objects.ts';
+import { finalRef } from './refs.ts';
 import { parseWorktreeList } from './worktree-list-format.ts';
 import { namesIn, readText } from './small-files.ts';
 import { linkedWorktrees, type LinkedWorktree } from './worktree-link.ts';
@@ -82,6 +83,29 @@ export async function worktreeHeads(context: RepositoryContext): Promise<Worktre
     const head = listed?.get(worktree.path) ?? readHead(worktree.gitDir);
     return { ...worktree, ...head, operation: unfinishedOperation(worktree.gitDir) };
   });
+}
+
+/** The worktrees that a move of the branch `ref` (the end of its symbolic refs) would pull something away from. */
+export interface BranchHolders {
+  /** It is checked out here, under whatever name. */
+  readonly owners: readonly WorktreeHead[];
+  /** A rebase or a bisect here will move it at its end. */
+  readonly busy: WorktreeHead | null;
+}
+
+export async function branchHolders(
+  context: RepositoryContext,
+  ref: string,
+): Promise<BranchHolders> {
+  const owners: WorktreeHead[] = [];
+  let busy: WorktreeHead | null = null;
+  const leadsHere = async (name: string | null | undefined): Promise<boolean> =>
+    typeof name === 'string' && (name === ref || (await finalRef(context, name)) === ref);
+  for (const head of await worktreeHeads(context)) {
+    if (await leadsHere(head.branch)) owners.push(head);
+    if (busy === null && (await leadsHere(head.operation?.branch))) busy = head;
+  }
+  return { owners, busy };
 }
 
 /** Where refs are kept in tables the HEAD files are stand-ins, so git is asked. */

@@ -3,6 +3,9 @@
 import type { StoreSources } from './feed.ts';
 import type { LandingRow, LineRow, Reads, Tx } from './tables.ts';
 
+/** What is written whenever a line has moved; what holds it, and what was dropped from it, is written by itself. */
+export type LineState = Omit<LineRow, 'held_reason' | 'held_since_ms' | 'dropped'>;
+
 export interface NewLanding {
   readonly taskId: string;
   readonly epoch: number;
@@ -102,7 +105,7 @@ export async function readLine(tx: Reads, branch: string): Promise<LineRow | nul
   return row ?? null;
 }
 
-export async function writeLine(tx: Tx, line: LineRow): Promise<void> {
+export async function writeLine(tx: Tx, line: LineState): Promise<void> {
   const { branch, ...rest } = line;
   await tx
     .insertInto('lines')

@@ -25,6 +25,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'guidance_queue', key: ['id'] },
   { table: 'runs', key: ['id'] },
   { table: 'lines', key: ['branch'] },
+  { table: 'line_tips', key: ['branch', 'sha'] },
   { table: 'landings', key: ['position'] },
   { table: 'gate_verdicts', key: ['tree_sha', 'command'] },
   { table: 'accounts', key: ['name'] },

@@ -61,7 +61,9 @@ export {
   readLine,
   takeLandings,
   writeLine,
+  type LineState,
 } from './landings.ts';
+export { droppedTips, holdLine, isNotedTip, noteDropped, noteTip } from './line-tips.ts';
 export {
   approvedPlan,
   decidePlan,

@@ -175,8 +175,18 @@ const pastStatements: readonly string[] = [
   `INSERT INTO past_start (seq) SELECT coalesce(max(seq), 0) FROM events`,
 ];
 
+/** The eighth version: what Drover itself has written into the refs of its lines, and what stops a line. */
+const lineStatements: readonly string[] = [
+  `CREATE TABLE line_tips (
+    branch TEXT NOT NULL, sha TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (branch, sha)) WITHOUT ROWID`,
+  `INSERT INTO line_tips (branch, sha, at_ms) SELECT branch, landed_sha, 0 FROM lines`,
+  `ALTER TABLE lines ADD COLUMN held_reason TEXT`,
+  `ALTER TABLE lines ADD COLUMN held_since_ms INTEGER`,
+  `ALTER TABLE lines ADD COLUMN dropped TEXT NOT NULL DEFAULT '[]'`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 7;
+export const schemaVersion = 8;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -208,6 +218,10 @@ export async function addPast<Tables>(db: Kysely<Tables>): Promise<void> {
   if (isPostgres(db)) await addPastTriggers(db);
 }
 
+export async function addLineTips<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, lineStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -229,4 +243,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 5, name: 'plans that wait for a person', up: addPlans },
   { version: 6, name: 'the machines of a fleet', up: addFleet },
   { version: 7, name: 'the past of the plan', up: addPast },
+  { version: 8, name: 'the tips of lines that Drover has written', up: addLineTips },
 ];

@@ -249,6 +249,18 @@ export interface LineTable {
   pending_reason: Defaulted<string | null>;
   /** For an epic's line: the branch it began at. */
   parent_branch: Defaulted<string | null>;
+  /** Why nothing starts and nothing lands on it until a person has chosen; null = it is free. */
+  held_reason: Defaulted<string | null>;
+  held_since_ms: Defaulted<number | null>;
+  /** JSON list, newest last: tips that people have taken out of the branch. Their commits never come back with a task. */
+  dropped: Defaulted<string>;
+}
+
+/** Values that Drover has given, or was about to give, to the landing ref of a line: any other value is another hand's. */
+export interface LineTipTable {
+  branch: string;
+  sha: string;
+  at_ms: number;
 }
 
 export interface LandingTable {
@@ -355,6 +367,7 @@ export interface StoreTables {
   guidance_queue: HintTable;
   runs: RunTable;
   lines: LineTable;
+  line_tips: LineTipTable;
   landings: LandingTable;
   gate_verdicts: GateVerdictTable;
   accounts: AccountTable;

@@ -2,6 +2,7 @@
 
 import { err, ok } from '../../server/core/failure.ts';
 import type {
+  BranchMove,
   CommitLeftoversOutcome,
   CommitLeftoversRequest,
   FollowOutcome,
@@ -335,6 +336,23 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
       },
       [half],
     );
+  }
+
+  moveBranch(branch: string, next: Sha | null, from: Sha | null): Promise<GitResult<BranchMove>> {
+    const ref = branchRef(branch);
+    return this.#do<BranchMove>('moveBranch', () => {
+      const { refs, checkout } = this.#repository;
+      const current = refs.get(ref) ?? null;
+      if (current === next) return ok({ kind: 'moved' });
+      if (current !== from) return err(gitFailure('stale', `${branch} was moved meanwhile.`));
+      if (checkout.branch === ref) return ok({ kind: 'kept', reason: `${branch} is checked out.` });
+      this.#repository.moveRefs([{ ref, next, old: current }], 'drover', 'drover: own branch');
+      return ok({ kind: 'moved' });
+    });
+  }
+
+  canonicalBranch(branch: string): Promise<string> {
+    return Promise.resolve(branchName(branchRef(branch)));
   }
 
   #pending(ref: string, tip: Sha, reason: string): FollowOutcome {

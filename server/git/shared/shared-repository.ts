@@ -319,6 +319,15 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     listWorktrees: () => local.listWorktrees(),
     merge: (request) => withPair(request.tip, request.commit, () => local.merge(request)),
     follow: (target, tip, mode) => followShared(shared, target, tip, mode),
+    // On the remote nobody has it checked out.
+    moveBranch: async (branch, next, from) => {
+      const moved = await shared.updateRefs(
+        [{ ref: branchRef(branch), next, old: from }],
+        'drover: own branch',
+      );
+      return moved.ok ? ok({ kind: 'moved' }) : moved;
+    },
+    canonicalBranch: (branch) => local.canonicalBranch(branch),
     diff: (from, to) => withPair(from, to, () => local.diff(from, to)),
     changedPaths: (from, to) => withPair(from, to, () => local.changedPaths(from, to)),
     changedFiles: (from, to) => withPair(from, to, () => local.changedFiles(from, to)),

@@ -1,0 +1,108 @@
+// Branches move by one function: never under a worktree that has them checked out, under whatever name, and never over a
+// value that somebody else has written.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { GitRepository } from '../../server/git/port.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
+
+suite('git: moves of branches', () => {
+  let fixture: Fixture;
+  let repository: GitRepository;
+  setup(async () => {
+    fixture = makeFixture();
+    repository = await fixture.open();
+  });
+  teardown(() => fixture.remove());
+
+  const tipOf = (branch: string): string => fixture.git('rev-parse', branch);
+
+  /** A commit on top of `from` with one more file, made without a checkout. */
+  function commitOn(from: string, path: string): string {
+    const other = join(fixture.home, `clone-${path}`);
+    fixture.git('worktree', 'add', '-q', '--detach', other, from);
+    fixture.write(join(other, path), `${path}\n`);
+    fixture.gitIn(other, 'add', '-A');
+    fixture.gitIn(other, 'commit', '-qm', path);
+    const sha = fixture.gitIn(other, 'rev-parse', 'HEAD');
+    fixture.git('worktree', 'remove', '--force', other);
+    return sha;
+  }
+
+  test('a target behind a symbolic ref follows in the checkout that holds it', async () => {
+    fixture.git('branch', '-m', 'main', 'master');
+    fixture.git('symbolic-ref', 'refs/heads/main', 'refs/heads/master');
+    fixture.git('symbolic-ref', 'HEAD', 'refs/heads/main');
+    for (const [head, target] of [
+      ['main', 'main'],
+      ['main', 'master'],
+      ['master', 'main'],
+    ] as const) {
+      fixture.git('symbolic-ref', 'HEAD', `refs/heads/${head}`);
+      const tip = commitOn(tipOf('master'), `${head}-${target}.txt`);
+      const outcome = valueOf(await repository.follow(target, tip, 'fast-forward'));
+      assert.deepEqual(outcome, { kind: 'followed', sha: tip });
+      assert.equal(tipOf('master'), tip);
+      assert.equal(fixture.git('status', '--porcelain'), '');
+      assert.equal(fixture.git('symbolic-ref', 'refs/heads/main'), 'refs/heads/master');
+    }
+    assert.equal(await repository.canonicalBranch('main'), 'master');
+    assert.equal(await repository.canonicalBranch('none'), 'none');
+  });
+
+  test('a branch of our own moves only from the value that is known', async () => {
+    const first = tipOf('main');
+    const second = commitOn(first, 'two.txt');
+    const third = commitOn(first, 'three.txt');
+    const name = 'drover/results/main';
+    assert.deepEqual(valueOf(await repository.moveBranch(name, second, null)), { kind: 'moved' });
+    assert.equal(kindOf(await repository.moveBranch(name, third, first)), 'stale');
+    assert.equal(kindOf(await repository.moveBranch(name, null, first)), 'stale');
+    assert.equal(tipOf(name), second);
+    valueOf(await repository.moveBranch(name, third, second));
+    valueOf(await repository.moveBranch(name, null, third));
+    assert.equal(fixture.git('branch', '--list', 'drover/*'), '');
+  });
+
+  test('a branch of our own that somebody looks at goes forward with the files, and in no other way', async () => {
+    const first = tipOf('main');
+    const second = commitOn(first, 'two.txt');
+    const beside = commitOn(first, 'beside.txt');
+    const name = 'drover/results/main';
+    fixture.git('switch', '-q', '-c', name);
+    assert.deepEqual(valueOf(await repository.moveBranch(name, second, first)), { kind: 'moved' });
+    assert.equal(fixture.git('status', '--porcelain'), '');
+    for (const next of [beside, first, null]) {
+      const kept = valueOf(await repository.moveBranch(name, next, second));
+      assert.match(kept.kind === 'kept' ? kept.reason : '', /is checked out in /);
+    }
+    assert.equal(tipOf(name), second);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  test('a switch that was under way while the branch moved ends with the files of the new commit', async () => {
+    const first = tipOf('main');
+    const tip = commitOn(first, 'landed.txt');
+    fixture.git('switch', '-q', '--detach');
+    valueOf(await repository.follow('main', tip, 'fast-forward'));
+    // The last thing that `git switch` writes; files and index are those it had read before.
+    fixture.git('symbolic-ref', 'HEAD', 'refs/heads/main');
+    await eventually('the checkout is whole', () => fixture.git('status', '--porcelain') === '');
+    assert.equal(fixture.git('show', 'HEAD:landed.txt'), 'landed.txt');
+  });
+
+  test('what a person has staged meanwhile is left alone', async () => {
+    const tip = commitOn(tipOf('main'), 'landed.txt');
+    fixture.git('switch', '-q', '--detach');
+    fixture.write(join(fixture.root, 'README.md'), 'mine\n');
+    fixture.git('add', 'README.md');
+    valueOf(await repository.follow('main', tip, 'fast-forward'));
+    fixture.git('symbolic-ref', 'HEAD', 'refs/heads/main');
+    valueOf(await repository.follow('main', tip, 'fast-forward'));
+    const { repairLate } = await import('../../server/git/late-checkouts.ts');
+    const { context } = valueOf(await fixture.adapter().open(fixture.root));
+    await repairLate(context, 'refs/heads/main', { from: `${tip}~1`, to: tip });
+    assert.equal(fixture.git('status', '--porcelain'), 'M  README.md\nD  landed.txt');
+  });
+});
