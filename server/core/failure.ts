@@ -15,6 +15,7 @@ export const failureKinds = [
   'no_changes', // ended well, but a commit was expected and there is none
   'gate_failed', // the gate is red on the merged tree
   'conflict', // the work cannot be merged with what has landed
+  'line_held', // something that Drover has not done stopped the line; costs no attempt, goes on when a person has decided
   'git_failed', // git refused something it should not have
   'interrupted', // the owner died or the run was stopped; costs no attempt
 ] as const;
@@ -40,6 +41,7 @@ const retryableKinds: ReadonlySet<FailureKind> = new Set([
   'no_changes',
   'gate_failed',
   'conflict',
+  'line_held',
   'git_failed',
   'interrupted',
 ]);

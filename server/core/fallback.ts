@@ -145,6 +145,7 @@ export function failuresBeforeNext(kind: string, after: number): number | null {
     case 'budget_used':
     case 'setup_failed':
     case 'conflict':
+    case 'line_held':
     case 'git_failed':
     case 'interrupted':
       return null;

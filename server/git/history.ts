@@ -5,7 +5,7 @@ import type { RepositoryContext } from './context.ts';
 import { failureOf, refuse } from './failures.ts';
 import { isSha } from './loose-objects.ts';
 import { shown, splitZero } from './paths.ts';
-import type { GitResult, Sha } from './port.ts';
+import type { GitResult, LineCommit, Sha } from './port.ts';
 
 const maxSubjects = 10_000;
 
@@ -62,6 +62,60 @@ export async function subjects(
       .split('\n')
       .filter((line) => line !== ''),
   );
+}
+
+const fieldsOfCommit = 5;
+
+/** Reads records of `%H %P %T %s %(trailers)`, every field ended by a zero byte. */
+export function parseLineCommits(output: Buffer): LineCommit[] {
+  const fields = output.toString('utf8').split('\0');
+  const commits: LineCommit[] = [];
+  for (let at = 0; at + fieldsOfCommit <= fields.length; at += fieldsOfCommit) {
+    const [sha = '', parents = '', tree = '', subject = '', trailers = ''] = fields.slice(
+      at,
+      at + fieldsOfCommit,
+    );
+    commits.push({
+      sha: sha.trim(),
+      parents: parents.split(' ').filter((parent) => parent !== ''),
+      tree,
+      subject,
+      trailers: trailers.split('\n').filter((line) => line !== ''),
+    });
+  }
+  return commits;
+}
+
+export async function lineCommits(
+  context: RepositoryContext,
+  from: Sha | null,
+  to: Sha,
+  limit: number,
+): Promise<GitResult<readonly LineCommit[]>> {
+  if (!isSha(to) || (from !== null && !isSha(from))) {
+    return refuse('unknown_ref', `"${from}" and "${to}" have to be full commit ids.`);
+  }
+  const output = await context.git([
+    'rev-list',
+    '--first-parent',
+    `--max-count=${Math.max(0, Math.min(maxSubjects, Math.floor(limit)))}`,
+    '--no-commit-header',
+    '--format=%H%x00%P%x00%T%x00%s%x00%(trailers:only,unfold)%x00',
+    from === null ? to : `${from}..${to}`,
+  ]);
+  if (output.code !== 0) return err(failureOf(output, `look at the line of ${to}`));
+  return ok(parseLineCommits(output.stdout));
+}
+
+export async function mergeBase(
+  context: RepositoryContext,
+  one: Sha,
+  two: Sha,
+): Promise<Sha | null> {
+  if (!isSha(one) || !isSha(two)) return null;
+  const output = await context.git(['merge-base', one, two]);
+  const sha = output.stdout.toString('utf8').split('\n', 1)[0]?.trim() ?? '';
+  return output.code === 0 && isSha(sha) ? sha : null;
 }
 
 async function between(

@@ -1,7 +1,7 @@
 // Merges two commits without a checkout: merge-tree finds the tree, commit-tree makes the commit.
 
 import { err, ok } from '../core/failure.ts';
-import { liesOnLine } from './ancestry.ts';
+import { liesOnLine, treeOf } from './ancestry.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf, gitFailure } from './failures.ts';
 import { isSha } from './loose-objects.ts';
@@ -33,18 +33,58 @@ export async function merge(
   if (!isSha(tip) || !isSha(commit)) {
     return err(gitFailure('unknown_ref', `"${tip}" and "${commit}" have to be full commit ids.`));
   }
-  const merged = await mergeTrees(context, tip, commit);
+  const base = request.base ?? null;
+  const merged =
+    base === null
+      ? await mergeTrees(context, tip, commit)
+      : await mergeRange(context, base, tip, commit);
   if (!merged.ok) return merged;
   if (merged.value.kind === 'conflict') return ok(merged.value);
   const { tree } = merged.value;
-  const made = await context.git(['commit-tree', tree, '-p', tip, '-p', commit, '-F', '-'], {
-    input: commitMessage(request.subject, request.trailers),
-    env: context.identity(),
-  });
+  const parents = base === null ? [tip, commit] : [tip];
+  const made = await context.git(
+    ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'],
+    { input: commitMessage(request.subject, request.trailers), env: context.identity() },
+  );
   const sha = made.stdout.toString('utf8').trim();
   if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `commit the merge of ${commit}`));
-  context.commits.remember(sha, { tree, parents: [tip, commit] });
+  context.commits.remember(sha, { tree, parents });
   return ok({ kind: 'merged', commit: sha, tree });
+}
+
+/**
+ * A three-way merge with a base of our own choice. `merge-tree` finds its base in the history (its option for another one
+ * is younger than the git we need), so it is given three stand-ins with the same trees and just the history that is meant.
+ */
+async function mergeRange(
+  context: RepositoryContext,
+  base: Sha,
+  tip: Sha,
+  commit: Sha,
+): Promise<GitResult<MergeTree>> {
+  const root = await standIn(context, base, null);
+  if (!root.ok) return root;
+  const ours = await standIn(context, tip, root.value);
+  if (!ours.ok) return ours;
+  const theirs = await standIn(context, commit, root.value);
+  return theirs.ok ? mergeTrees(context, ours.value, theirs.value) : theirs;
+}
+
+/** Always the same commit for the same tree and parent. */
+async function standIn(
+  context: RepositoryContext,
+  commit: Sha,
+  parent: Sha | null,
+): Promise<GitResult<Sha>> {
+  const tree = await treeOf(context, commit);
+  if (!tree.ok) return tree;
+  const epoch = '@0 +0000';
+  const made = await context.git(
+    ['commit-tree', tree.value, ...(parent === null ? [] : ['-p', parent]), '-m', 'stand-in'],
+    { env: { ...context.identity(), GIT_AUTHOR_DATE: epoch, GIT_COMMITTER_DATE: epoch } },
+  );
+  const sha = made.stdout.toString('utf8').trim();
+  return made.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(made, `stand in for ${commit}`));
 }
 
 /** Work that began at the tip itself needs no merging: its own tree is the result. */

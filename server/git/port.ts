@@ -62,8 +62,23 @@ export type Signature = { readonly name: string; readonly email: string };
 export interface MergeRequest {
   readonly tip: Sha;
   readonly commit: Sha;
+  /**
+   * Where the work in `commit` begins, when that is not where both histories part: people have taken it out of the tip's
+   * history. Then only what differs from it is brought in, and the tip is the only parent: what was taken out stays out.
+   */
+  readonly base?: Sha | null;
   readonly subject: string;
   /** Lines `Key: value` after the subject. */
+  readonly trailers: readonly string[];
+}
+
+/** One commit of a first-parent line. */
+export interface LineCommit {
+  readonly sha: Sha;
+  readonly parents: readonly Sha[];
+  readonly tree: Sha;
+  readonly subject: string;
+  /** `Key: value`, as they stand in the message. */
   readonly trailers: readonly string[];
 }
 
@@ -306,6 +321,10 @@ export interface GitRepository {
     readonly subject: string;
     readonly trailers: readonly string[];
   }): Promise<GitResult<Sha>>;
+  /** First-parent commits of `to` that `from` (null: nothing) does not contain, newest first, at most `limit`. */
+  lineCommits(from: Sha | null, to: Sha, limit: number): Promise<GitResult<readonly LineCommit[]>>;
+  /** A best common ancestor; null when there is none, or when a commit does not exist. */
+  mergeBase(one: Sha, two: Sha): Promise<Sha | null>;
   /** `--oneline`-like subjects of from..to, newest first, at most `limit`. */
   subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>>;
   /** Flushes git's objects and refs to the disk: called before something is said to have landed. */

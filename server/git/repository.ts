@@ -10,7 +10,7 @@ import { failureOf } from './failures.ts';
 import { findRepository, readConfiguration, readFacts, type RepositoryPlace } from './facts.ts';
 import { follow, moveBranch } from './follow.ts';
 import { changedFiles, fileAt, revertOf } from './contents.ts';
-import { changedPaths, diff, subjects } from './history.ts';
+import { changedPaths, diff, lineCommits, mergeBase, subjects } from './history.ts';
 import { identityVariables, missingIdentity, type Identity } from './identity.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 import { CommitObjects } from './loose-objects.ts';
@@ -146,6 +146,8 @@ function operations(
     changedFiles: (from, to) => changedFiles(context, from, to),
     fileAt: (commit, path, bytesMax) => fileAt(context, commit, path, bytesMax),
     revertOf: (request) => revertOf(context, request),
+    lineCommits: (from, to, limit) => lineCommits(context, from, to, limit),
+    mergeBase: (one, two) => mergeBase(context, one, two),
     subjects: (from, to, limit) => subjects(context, from, to, limit),
     ownLine: () => Promise.resolve(ok(undefined)),
     sync: () => context.durability.settle(),

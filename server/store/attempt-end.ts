@@ -42,6 +42,7 @@ export async function goesOnAfter(
   { taskId, attempt }: { readonly taskId: string; readonly attempt: number },
   { kind, retryable }: Pick<Failure, 'kind' | 'retryable'>,
 ): Promise<boolean> {
+  if (kind === 'line_held') return true;
   if (kind !== 'git_failed' || !retryable) return false;
   const { n } = await tx
     .selectFrom('events')

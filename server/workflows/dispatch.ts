@@ -6,6 +6,7 @@ import {
   type Claim,
   claimTask,
   heldScopes,
+  readLine,
   type Reads,
   type RunRow,
   startCandidates,
@@ -67,7 +68,7 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   const rules = await startRules(engine);
   if ((await freeWorkers(db, run, await openPlacement(engine, db))) === 0)
     return { started: 0, full: true };
-  if (rules.isHeld) return { started: 0, full: false };
+  if (rules.isHeld || (await isLineHeld(db, run.line))) return { started: 0, full: false };
   const look = {
     epicId: run.epic_id,
     exceptEpics: rules.heldEpics,
@@ -81,7 +82,7 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
 async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Promise<number> {
   let opened = 0;
   const claims = await engine.store.transaction(async (tx) => {
-    if (!(await isActive(tx, run.id))) return [];
+    if (!(await isActive(tx, run.id)) || (await isLineHeld(tx, run.line))) return [];
     const places = await openPlacement(engine, tx);
     const free = await freeWorkers(tx, run, places);
     if (free === 0) return [];
@@ -140,6 +141,11 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
   engine.crashPoint('claimed');
   engine.durable.wake();
   return claims.length + opened;
+}
+
+/** Something stopped the line that only a person can decide: what starts could not land, and may begin at a wrong base. */
+async function isLineHeld(db: Reads, line: string): Promise<boolean> {
+  return ((await readLine(db, line))?.held_reason ?? null) !== null;
 }
 
 /** Looked at together with the claim, so that nothing starts after the run was stopped. */
@@ -208,6 +214,7 @@ export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
   const heldEpics = [...held].flatMap((scope) =>
     scope.startsWith('epic/') ? [scope.slice('epic/'.length)] : [],
   );
+  const isStopped = await isLineHeld(db, run.line);
   const moving = await db
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -215,10 +222,14 @@ export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
     .where((eb) =>
       eb.or([
         eb('status', 'in', ['claimed', 'in_progress']),
-        eb.and([
-          eb('status', 'in', ['ready', 'waiting']),
-          eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', heldEpics)]),
-        ]),
+        ...(isStopped
+          ? []
+          : [
+              eb.and([
+                eb('status', 'in', ['ready', 'waiting']),
+                eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', heldEpics)]),
+              ]),
+            ]),
         // Approved: it lands, and frees what waits for it.
         eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
       ]),

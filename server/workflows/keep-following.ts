@@ -4,7 +4,9 @@
 
 import { runGate } from './gate.ts';
 import { endGivenAway } from './given-away.ts';
-import { branchRef, followAsOfNow, landingRef, takeInConflict } from './lines.ts';
+import { followAsOfNow } from './follow-line.ts';
+import { moveLine } from './line-holds.ts';
+import { branchRef, landingRef, syncLine, takeInConflict } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
 import type { Engine } from './parts.ts';
 import { activeRuns } from './start-run.ts';
@@ -41,6 +43,13 @@ export function keepFollowing(engine: Engine): () => void {
       .select('branch')
       .where('pending', '>', 0)
       .execute();
+    // What a person has decided meanwhile frees a line that was held.
+    const stopped = await engine.store.db
+      .selectFrom('lines')
+      .select('branch')
+      .where('held_reason', 'is not', null)
+      .execute();
+    for (const { branch } of stopped) await syncLine(engine, branch);
     for (const { branch } of waiting) {
       const obstacle = await mergeTheirs(engine, branch, signal);
       if (signal.aborted) return;
@@ -105,6 +114,6 @@ async function mergeTheirs(
     if (verdict.kind === 'aborted') return 'the gate was interrupted';
     if (verdict.kind !== 'green') return verdict.failure.message;
   }
-  const moved = await git.updateRef(landingRef(branch), commit, ours, subject);
+  const moved = await moveLine(engine, branch, commit, ours, subject);
   return moved.ok ? null : moved.error.message;
 }

@@ -8,7 +8,9 @@ import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
 import { gateOfRun, landQueue } from './submission.ts';
 import { runGate } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
-import { followLine, headOn, landingRef, syncLine } from './lines.ts';
+import { followLine } from './follow-line.ts';
+import { moveLine } from './line-holds.ts';
+import { headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
 
 export const landEpicWorkflow = 'land-epic';
@@ -205,8 +207,9 @@ async function moveTarget(
   ) {
     return true;
   }
-  const moved = await engine.git.updateRef(
-    ref,
+  const moved = await moveLine(
+    engine,
+    input.target,
     candidate.commit,
     candidate.tip,
     `drover: land ${input.epicId}`,

@@ -17,7 +17,9 @@ import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { returnLanding } from './landing-returns.ts';
 import { type Candidate, type Merged, type Moved, nothingBuilt } from './landing-candidate.ts';
 import { isLanding, landedBefore } from './landing-rows.ts';
-import { followLine, headOn, landingRef, syncLine } from './lines.ts';
+import { followLine } from './follow-line.ts';
+import { moveLine } from './line-holds.ts';
+import { headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { settleStopIn } from './stops.ts';
 import { testBatch } from './test-batch.ts';
@@ -281,8 +283,9 @@ class Landing {
         .executeTakeFirst();
       if (!isLanding(task, row) || task?.stop_requested !== null) return { kind: 'again' };
     }
-    const moved = await git.updateRef(
-      ref,
+    const moved = await moveLine(
+      this.#engine,
+      this.#input.line,
       next,
       candidate.tip,
       `drover: land ${candidate.merged.map((item) => item.row.task_id).join(' ')}`.slice(0, 200),

@@ -31,7 +31,7 @@ export async function returnLanding(
   const goesOn = await goesOnAfter(tx, claim, reason);
   const next = goesOn ? null : await takesOver(engine, tx, claim, reason.kind);
   const isLast = !reason.retryable || (!goesOn && task.attempts + 1 >= task.max_attempts);
-  if (task.status === 'needs_review' && isLast) {
+  if (task.status === 'needs_review' && (isLast || reason.kind === 'line_held')) {
     if (task.epoch === claim.epoch) await backToReview(engine, tx, claim, reason);
     return;
   }

@@ -3,8 +3,10 @@
 
 import { err, failure, type Failure, ok, type Result } from '../core/failure.ts';
 import type { Sha } from '../git/port.ts';
-import { type LineRow, readLine, writeLine } from '../store/port.ts';
+import { type LineRow, noteDropped, readLine, writeLine } from '../store/port.ts';
+import { followLine } from './follow-line.ts';
 import { gitFailed, orElse } from './git-trouble.ts';
+import { held, moveLine, tellHold, whyGone, whyNotOurs } from './line-holds.ts';
 import type { Engine } from './parts.ts';
 
 export function landingRef(branch: string): string {
@@ -26,7 +28,7 @@ const casTriesMax = 5;
  * people have moved it; something waits → the tip stays, and the next candidate takes their commits in (`headOn`).
  */
 export async function syncLine(engine: Engine, branch: string): Promise<Result<Sha>> {
-  return orElse(() => syncLineNow(engine, branch), err);
+  return orElse(async () => tellHold(engine, branch, await syncLineNow(engine, branch)), err);
 }
 
 async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>> {
@@ -43,18 +45,18 @@ async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>>
         ),
       );
     }
+    const foreign = landed === null ? null : await whyNotOurs(engine, branch, landed, known);
+    if (foreign !== null) return held(foreign);
     if (target === landed && landed !== null)
       return ok(await rememberFollowed(engine, branch, landed));
-    if (target === null) return ok(landed as Sha);
+    if (target === null) {
+      const gone = whyGone(branch, known);
+      return gone === null ? ok(landed as Sha) : held(gone);
+    }
     const next = landed === null ? target : await inStep(engine, branch, target, landed, known);
     if (next === null) continue;
     if (next === landed) return ok(next);
-    const moved = await engine.git.updateRef(
-      landingRef(branch),
-      next,
-      landed,
-      `drover: take in ${branch}`,
-    );
+    const moved = await moveLine(engine, branch, next, landed, `drover: take in ${branch}`);
     if (moved.ok) {
       await rememberLine(engine, branch, next, target);
       return ok(next);
@@ -89,6 +91,7 @@ async function inStep(
       null,
       'drover: rewound',
     );
+    await engine.store.transaction((tx) => noteDropped(tx, branch, landed));
     return target;
   }
   return landed;
@@ -130,7 +133,7 @@ async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Pr
 }
 
 /** Another machine has landed since this one has looked: what it has written down is newer. */
-function isNewer(engine: Engine, known: LineRow, landed: Sha): boolean {
+export function isNewer(engine: Engine, known: LineRow, landed: Sha): boolean {
   return engine.machineId !== '' && known.landed_sha !== landed;
 }
 
@@ -154,147 +157,6 @@ async function rememberLine(
       parent_branch: known?.parent_branch ?? null,
     });
   });
-}
-
-/**
- * Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't. `obstacle`: what is known
- * to stand in the way, in words.
- */
-export async function followLine(
-  engine: Engine,
-  branch: string,
-  obstacle: string | null = null,
-): Promise<Followed> {
-  const turns = turnsOf.get(engine.store) ?? new Map<string, Promise<unknown>>();
-  turnsOf.set(engine.store, turns);
-  const follow = (): Promise<Followed> => followNow(engine, branch, obstacle);
-  const mine = (turns.get(branch) ?? Promise.resolve()).then(follow, follow);
-  turns.set(branch, mine);
-  return mine;
-}
-
-/** For whoever has not moved the line itself: another machine may have, since this one looked. */
-export async function followAsOfNow(
-  engine: Engine,
-  branch: string,
-  obstacle: string | null = null,
-): Promise<Followed> {
-  if (engine.machineId !== '') {
-    await orElse(
-      () => engine.git.readRef(landingRef(branch), 'now'),
-      () => null,
-    );
-  }
-  return followLine(engine, branch, obstacle);
-}
-
-interface Followed {
-  readonly pending: number;
-  readonly reason: string | null;
-}
-
-/** One at a time for each branch: two at once would write down what the slower one saw, which is older. */
-const turnsOf = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
-
-async function followNow(
-  engine: Engine,
-  branch: string,
-  obstacle: string | null,
-): Promise<Followed> {
-  for (let tries = 1; ; tries += 1) {
-    const known = await readLine(engine.store.db, branch);
-    const { tip, trouble } = await tipToFollow(engine, branch, known);
-    if (tip === null) return { pending: 0, reason: null };
-    const followed =
-      trouble === null
-        ? await engine.git.follow(branchRef(branch), tip, engine.settings().follow)
-        : err<Failure>(trouble);
-    const outcome = followed.ok
-      ? followed.value
-      : { kind: 'pending' as const, commits: 1, reason: followed.error.message };
-    const pending = outcome.kind === 'pending' ? outcome.commits : 0;
-    const reason = outcome.kind === 'pending' ? (obstacle ?? outcome.reason) : null;
-    const isWritten = await writeFollowed(engine, { branch, tip, pending, reason }, known);
-    if (!isWritten && tries < casTriesMax) continue;
-    await keepResultBranch(engine, branch, pending > 0 ? tip : null);
-    return { pending, reason };
-  }
-}
-
-interface TipToFollow {
-  readonly tip: Sha | null;
-  /** The line could not be looked at: the tip is what the database tells. */
-  readonly trouble: Failure | null;
-}
-
-/** `known` was read before: where another machine has written down more than this one has heard of, it looks again. */
-async function tipToFollow(
-  engine: Engine,
-  branch: string,
-  known: LineRow | null,
-): Promise<TipToFollow> {
-  const look = async (): Promise<Sha | null> => {
-    const heard = await engine.git.readRef(landingRef(branch));
-    const isBehind =
-      heard !== null &&
-      known !== null &&
-      isNewer(engine, known, heard) &&
-      !(await engine.git.isAncestor(known.landed_sha, heard));
-    return isBehind ? engine.git.readRef(landingRef(branch), 'now') : heard;
-  };
-  return orElse<TipToFollow>(
-    async () => ({ tip: await look(), trouble: null }),
-    (trouble) => ({ tip: known?.landed_sha ?? null, trouble }),
-  );
-}
-
-/** False, and nothing is written, when another machine has written down another tip meanwhile: that one is newer. */
-async function writeFollowed(
-  engine: Engine,
-  { branch, tip, pending, reason }: Followed & { readonly branch: string; readonly tip: Sha },
-  before: LineRow | null,
-): Promise<boolean> {
-  return await engine.store.transaction(async (tx) => {
-    const known = await readLine(tx, branch);
-    const isOvertaken = known !== null && known.landed_sha !== before?.landed_sha;
-    if (isOvertaken && isNewer(engine, known, tip)) return false;
-    await writeLine(tx, {
-      branch,
-      landed_sha: tip,
-      followed_sha: pending === 0 ? tip : (known?.followed_sha ?? null),
-      pending,
-      pending_reason: reason,
-      parent_branch: known?.parent_branch ?? null,
-    });
-    if (known !== null && known.pending === pending && known.pending_reason === reason) return true;
-    if (pending > 0) {
-      await engine.store.append(tx, {
-        type: 'target.pending',
-        data: { branch, sha: tip, commits: pending, reason },
-      });
-    } else if ((known?.pending ?? 0) > 0) {
-      await engine.store.append(tx, { type: 'target.followed', data: { branch, sha: tip } });
-    }
-    return true;
-  });
-}
-
-/** `drover/results/<branch>` stands at the landing tip exactly while the branch could not follow. */
-async function keepResultBranch(engine: Engine, branch: string, tip: Sha | null): Promise<void> {
-  const ref = branchRef(resultBranch(branch));
-  const present = await orElse(
-    () => engine.git.readRef(ref),
-    (trouble) => {
-      engine.report(trouble, `keeping ${ref}`);
-      return tip;
-    },
-  );
-  if (present === tip) return;
-  const changed = await engine.git.updateRefs(
-    [{ ref, next: tip, old: present }],
-    'drover: results',
-  );
-  if (!changed.ok) engine.report(changed.error, `keeping ${ref}`);
 }
 
 /**
@@ -330,12 +192,7 @@ async function baseContainingNow(
   });
   if (!merged.ok) return err(gitFailed(merged.error));
   if (merged.value.kind === 'conflict') return ok(null);
-  const moved = await engine.git.updateRef(
-    landingRef(branch),
-    merged.value.commit,
-    tip.value,
-    'drover: take in',
-  );
+  const moved = await moveLine(engine, branch, merged.value.commit, tip.value, 'drover: take in');
   if (!moved.ok) return err(gitFailed(moved.error));
   await followLine(engine, branch);
   return ok(merged.value.commit);

@@ -4,6 +4,8 @@ import { agentChain } from '../core/fallback.ts';
 import { Refusal } from '../core/failure.ts';
 import { newId } from '../core/ids.ts';
 import { readLine, type Reads, type RunRow, type Tx, writeLine } from '../store/port.ts';
+import { followLine } from './follow-line.ts';
+import { moveLine, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef, syncLine } from './lines.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
 import type { Engine } from './parts.ts';
@@ -233,7 +235,7 @@ export async function chooseTarget(engine: Engine, wanted: string | null): Promi
       `there is no branch ${branch} with a commit; create it (git branch ${branch}) or name another with --target`,
     );
   }
-  return branch;
+  return engine.git.canonicalBranch(branch);
 }
 
 /** The epic's own line begins at the target's tip, and is a branch that people can look at. */
@@ -245,20 +247,17 @@ async function openEpicLine(
 ): Promise<void> {
   const present = await engine.git.readRef(landingRef(line));
   const branch = await engine.git.readRef(branchRef(line));
+  const before = await readLine(engine.store.db, line);
+  const foreign = present === null ? null : await whyNotOurs(engine, line, present, before);
+  if (foreign !== null) throw new Refusal('line_held', foreign);
   if (present !== null && present !== base && (await engine.git.isAncestor(present, base))) {
     // All of it has landed before: the epic goes on from where the target is now.
-    const moves = [{ ref: landingRef(line), next: base, old: present }];
-    if (branch === present) moves.push({ ref: branchRef(line), next: base, old: present });
-    const moved = await engine.git.updateRefs(moves, 'drover: epic goes on');
+    const moved = await moveLine(engine, line, base, present, 'drover: epic goes on');
     if (moved.ok) return openEpicLine(engine, line, target, base);
   }
   const start = present ?? branch ?? base;
-  const changes = [
-    ...(present === null ? [{ ref: landingRef(line), next: start, old: null }] : []),
-    ...(branch === null ? [{ ref: branchRef(line), next: start, old: null }] : []),
-  ];
-  if (changes.length > 0) {
-    const made = await engine.git.updateRefs(changes, 'drover: epic');
+  if (present === null) {
+    const made = await moveLine(engine, line, start, null, 'drover: epic');
     if (!made.ok) throw new Refusal(made.error.kind, made.error.message);
   }
   await engine.store.transaction(async (tx) => {
@@ -272,4 +271,6 @@ async function openEpicLine(
       parent_branch: target,
     });
   });
+  // The branch comes along as a target does: never under a worktree that has it checked out.
+  await followLine(engine, line);
 }

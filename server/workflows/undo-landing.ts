@@ -20,7 +20,9 @@ import {
 import { requireRoot, waitFor } from './controls.ts';
 import { runGate } from './gate.ts';
 import { orElse, ownLine } from './git-trouble.ts';
-import { followLine, headOn, landingRef, syncLine } from './lines.ts';
+import { followLine } from './follow-line.ts';
+import { moveLine } from './line-holds.ts';
+import { headOn, landingRef, syncLine } from './lines.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
 import { gateOf, landQueue } from './submission.ts';
@@ -160,7 +162,7 @@ export async function runUndo(
     if (red !== null) return giveUp(engine, run, input, red, round);
     const moved = await run.step(`merged:${round}`, () =>
       orElse(
-        () => moveLine(engine, input, undone),
+        () => moveUndone(engine, input, undone),
         () => false,
       ),
     );
@@ -230,13 +232,14 @@ async function testUndo(
   }
 }
 
-async function moveLine(engine: Engine, input: UndoInput, undone: Undone): Promise<boolean> {
+async function moveUndone(engine: Engine, input: UndoInput, undone: Undone): Promise<boolean> {
   const ref = landingRef(input.line);
   const present = await engine.git.readRef(ref);
   if (present === undone.commit) return true;
   if (present !== null && (await engine.git.isAncestor(undone.commit, present))) return true;
   const reason = `drover: undo ${input.taskId}`;
-  const moved = await engine.git.updateRef(ref, undone.commit, undone.tip, reason, 'owner');
+  const { line } = input;
+  const moved = await moveLine(engine, line, undone.commit, undone.tip, reason, 'owner');
   if (moved.ok) await engine.git.sync();
   return moved.ok;
 }

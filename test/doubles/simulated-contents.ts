@@ -56,4 +56,17 @@ export class SimulatedContents {
       return ok(fresh.slice(0, limit).map((sha) => objects.commit(sha).subject));
     });
   }
+
+  lineCommits(from: Sha | null, to: Sha, limit: number): ReturnType<GitRepository['lineCommits']> {
+    return this.#calls.run('git.lineCommits', () => {
+      const { objects } = this.#repository;
+      const held = from === null ? new Set<Sha>() : objects.ancestors(from);
+      const line = objects.firstParents(to).filter(({ sha }) => !held.has(sha));
+      return ok(line.slice(0, limit));
+    });
+  }
+
+  mergeBase(one: Sha, two: Sha): Promise<Sha | null> {
+    return this.#calls.run('git.mergeBase', () => this.#repository.objects.mergeBase(one, two));
+  }
 }

@@ -87,16 +87,21 @@ export class GitObjects {
     return best.sort()[0] ?? null;
   }
 
-  mergeFiles(one: Sha, two: Sha): { readonly files: Files; readonly conflicts: readonly string[] } {
-    const base = this.mergeBase(one, two);
+  /** `from`: the merge base to take, whatever the history says. */
+  mergeFiles(
+    one: Sha,
+    two: Sha,
+    from: Sha | null = null,
+  ): { readonly files: Files; readonly conflicts: readonly string[] } {
+    const base = from ?? this.mergeBase(one, two);
     const before = base === null ? new Map<string, string>() : this.filesOf(base);
     const ours = this.filesOf(one);
     const theirs = this.filesOf(two);
     const files = new Map<string, string>();
     const conflicts: string[] = [];
     for (const path of new Set([...ours.keys(), ...theirs.keys()])) {
-      const [from, left, right] = [before.get(path), ours.get(path), theirs.get(path)];
-      const merged = left === right || right === from ? left : left === from ? right : null;
+      const [was, left, right] = [before.get(path), ours.get(path), theirs.get(path)];
+      const merged = left === right || right === was ? left : left === was ? right : null;
       if (merged === null) conflicts.push(path);
       else if (merged !== undefined) files.set(path, merged);
     }

@@ -304,10 +304,11 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
   merge(request: MergeRequest): Promise<GitResult<Merge | MergeConflict>> {
     return this.#do<Merge | MergeConflict>('merge', () => {
       const { objects } = this.#repository;
-      const { tip, commit, subject, trailers } = request;
-      const { files, conflicts } = objects.mergeFiles(tip, commit);
+      const { tip, commit, base = null, subject, trailers } = request;
+      const { files, conflicts } = objects.mergeFiles(tip, commit, base);
       if (conflicts.length > 0) return ok({ kind: 'conflict', files: conflicts });
-      const sha = this.#repository.commit(files, [tip, commit], subject, 'drover', trailers);
+      const parents = base === null ? [tip, commit] : [tip];
+      const sha = this.#repository.commit(files, parents, subject, 'drover', trailers);
       return ok({ kind: 'merged', commit: sha, tree: objects.commit(sha).tree });
     });
   }

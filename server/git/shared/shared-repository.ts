@@ -317,7 +317,11 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return removed;
     },
     listWorktrees: () => local.listWorktrees(),
-    merge: (request) => withPair(request.tip, request.commit, () => local.merge(request)),
+    merge: (request) => {
+      const { tip, commit, base = null } = request;
+      const needed = base === null ? [tip, commit] : [tip, commit, base];
+      return shared.with(needed, () => local.merge(request));
+    },
     follow: (target, tip, mode) => followShared(shared, target, tip, mode),
     // On the remote nobody has it checked out.
     moveBranch: async (branch, next, from) => {
@@ -334,6 +338,12 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     fileAt: (commit, path, bytesMax) =>
       shared.with([commit], () => local.fileAt(commit, path, bytesMax)),
     revertOf: (request) => shared.with([request.commit], () => local.revertOf(request)),
+    lineCommits: (from, to, limit) =>
+      shared.with(from === null ? [to] : [from, to], () => local.lineCommits(from, to, limit)),
+    mergeBase: async (one, two) => {
+      orTrouble(await shared.presence.ensure([one, two]));
+      return local.mergeBase(one, two);
+    },
     subjects: (from, to, limit) => withPair(from, to, () => local.subjects(from, to, limit)),
     sync: () => local.sync(),
     settled: () => shared.work.settled(),

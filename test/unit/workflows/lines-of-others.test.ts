@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import type { GitRepository } from '../../../server/git/port.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
+import { followLine } from '../../../server/workflows/follow-line.ts';
 import {
   baseContaining,
   branchRef,
-  followLine,
   landingRef,
   syncLine,
 } from '../../../server/workflows/lines.ts';
@@ -68,6 +68,9 @@ suite('a line that others move', () => {
       .insertInto('lines')
       .values({ branch: 'main', landed_sha: stored.landed, followed_sha: stored.followed })
       .execute();
+    // Whichever machine lands says beforehand what it is about to write.
+    const tips = [...'abcdefgh'].map((sha) => ({ branch: 'main', sha, at_ms: 0 }));
+    await project.store.db.insertInto('line_tips').values(tips).execute();
     const settings = () => ({ follow: 'auto' });
     return {
       machineId: 'm1',

@@ -1,0 +1,108 @@
+// Refs of Drover's own beside a person who uses git: nothing is moved from under a checkout, nothing that another hand has
+// written is believed, and a branch that a person has taken away is not made again.
+
+import assert from 'node:assert/strict';
+import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan, importPlan } from './support/plan.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const epic = { id: 'E1', type: 'epic', title: 'Build the thing' } as const;
+
+suite('landing: branches of Drover beside a person', function () {
+  this.timeout(240_000);
+  const project = useProjects();
+
+  test('a result branch that a person works on keeps their commits', async () => {
+    const here = project({
+      files: { 'poem.txt': 'one\n' },
+      agent: `read -r line < ../../go; cat > /dev/null; echo "by $id" > poem.txt`,
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, ['t1']);
+    const run = here.start(['run', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.write('repo/notes.txt', 'mine\n');
+    here.write('repo/poem.txt', 'dirty\n');
+    barrier.open();
+    await run.ended;
+    here.git('checkout', '-q', 'poem.txt');
+    here.write('repo/poem.txt', 'mine\n');
+    here.git('commit', '-qam', 'mine');
+    await eventually('landed work waits', async () => (await here.status()).target?.pending === 1);
+    await eventually(
+      'git is free',
+      () => here.sh(here.root, 'git switch -q drover/results/main') === 0,
+    );
+    here.sh(here.root, 'git merge -q main -m both');
+    here.write('repo/poem.txt', 'both\n');
+    here.git('commit', '-qam', 'both');
+    const both = here.git('rev-parse', 'HEAD');
+    // A look at what waits, and the next run, would have moved it.
+    await importPlan(here, ['t2']);
+    const next = here.start(['run', '--target', 'main', '--json']);
+    barrier.open();
+    await next.ended;
+    barrier.close();
+    assert.equal(here.git('rev-parse', 'drover/results/main'), both);
+    assert.equal(here.git('status', '--porcelain', '--untracked-files=no'), '');
+  });
+
+  test('running an epic again brings the checkout of its branch along', async () => {
+    const here = project();
+    await beginPlan(here, [epic, { id: 't1', epic_id: 'E1' }]);
+    await here.expect(0, ['run', '--epic', 'E1']);
+    here.write('repo/mains.txt', 'newer\n');
+    here.git('add', 'mains.txt');
+    here.git('commit', '-qm', 'newer');
+    here.git('switch', '-q', 'drover/epic/E1');
+    await importPlan(here, [{ id: 't2', epic_id: 'E1' }]);
+    await here.expect(0, ['run', '--epic', 'E1', '--target', 'main']);
+    assert.equal(here.git('status', '--porcelain'), '');
+    assert.equal(here.read('repo/mains.txt'), 'newer\n');
+    assert.equal(here.read('repo/t2.txt'), 'work of t2\n');
+    assert.deepEqual(landedTasks(here, 'drover/epic/E1').slice(-1), ['t2']);
+  });
+
+  test('a landing ref that another hand has moved is not believed, and put back it goes on', async () => {
+    const here = project();
+    await beginPlan(here, ['t1']);
+    await here.expect(0, ['run']);
+    const landed = here.git('rev-parse', 'refs/drover/land/main');
+    here.git('switch', '-q', '-c', 'own');
+    here.write('repo/planted.txt', 'planted\n');
+    here.git('add', 'planted.txt');
+    here.git('commit', '-qm', 'planted');
+    here.git('update-ref', 'refs/drover/land/main', 'own');
+    here.git('switch', '-q', 'main');
+    await importPlan(here, ['t2']);
+    const refused = await here.drover(['run']);
+    assert.equal(refused.code, 3, refused.stderr);
+    assert.match(refused.stderr, /refs\/drover\/land\/main was moved .* git update-ref/s);
+    assert.equal(here.git('rev-parse', 'main'), landed);
+    here.git('update-ref', 'refs/drover/land/main', landed);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['t1', 't2']);
+    assert.equal(here.read('repo/planted.txt'), '');
+  });
+
+  test('a target that is renamed while agents work is not made again', async () => {
+    const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
+    const run = here.start(['run', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.git('branch', '-m', 'main', 'trunk');
+    barrier.open(2);
+    const done = await run.ended;
+    assert.equal(done.code, 2, done.stdout.slice(-2000));
+    assert.equal(here.git('branch', '--list', 'main'), '');
+    assert.match(done.stdout, /"line.held".*branch main is gone/);
+    assert.equal((await here.task('t1')).attempts, 0);
+    here.git('branch', '-m', 'trunk', 'main');
+    await here.expect(0, ['run']);
+    barrier.close();
+    assert.deepEqual(landedTasks(here), ['t1', 't2']);
+  });
+});
