@@ -4,8 +4,8 @@ import { err, type Failure } from '../core/failure.ts';
 import type { Sha } from '../git/port.ts';
 import { type LineRow, readLine, writeLine } from '../store/port.ts';
 import { orElse } from './git-trouble.ts';
-import { branchRef, isNewer, landingRef } from './lines.ts';
-import { whyGone, whyNotOurs } from './line-holds.ts';
+import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
+import { branchRef, landingRef } from './line-names.ts';
 import type { Engine } from './parts.ts';
 import { keepResultBranch } from './result-branch.ts';
 

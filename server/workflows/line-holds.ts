@@ -4,7 +4,7 @@
 import { err, type Failure, failure, type Result } from '../core/failure.ts';
 import type { GitResult, Sha } from '../git/port.ts';
 import { holdLine, isNotedTip, type LineRow, noteTip, readLine } from '../store/port.ts';
-import { landingRef } from './lines.ts';
+import { landingRef } from './line-names.ts';
 import type { Engine } from './parts.ts';
 
 /** The one way in which a landing ref moves: what is written is noted before, so that it is known again as ours. */
@@ -18,6 +18,11 @@ export async function moveLine(
 ): Promise<GitResult<void>> {
   await engine.store.transaction((tx) => noteTip(tx, engine.store.sources, branch, next));
   return engine.git.updateRef(landingRef(branch), next, old, reason, as);
+}
+
+/** Another machine has landed since this one has looked: what it has written down is newer. */
+export function isNewer(engine: Engine, known: LineRow, landed: Sha): boolean {
+  return engine.machineId !== '' && known.landed_sha !== landed;
 }
 
 /** Lines that this process has looked at once: from then on it knows all that Drover writes there. */

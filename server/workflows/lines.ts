@@ -6,20 +6,11 @@ import type { Sha } from '../git/port.ts';
 import { type LineRow, noteDropped, readLine, writeLine } from '../store/port.ts';
 import { followLine } from './follow-line.ts';
 import { gitFailed, orElse } from './git-trouble.ts';
-import { held, moveLine, tellHold, whyGone, whyNotOurs } from './line-holds.ts';
+import { branchRef, landingRef, resultBranch } from './line-names.ts';
+import { held, isNewer, moveLine, tellHold, whyGone, whyNotOurs } from './line-holds.ts';
 import type { Engine } from './parts.ts';
 
-export function landingRef(branch: string): string {
-  return `refs/drover/land/${branch}`;
-}
-
-export function branchRef(branch: string): string {
-  return `refs/heads/${branch}`;
-}
-
-export function resultBranch(branch: string): string {
-  return `drover/results/${branch}`;
-}
+export { branchRef, landingRef, resultBranch } from './line-names.ts';
 
 const casTriesMax = 5;
 
@@ -130,11 +121,6 @@ async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Pr
   if (known !== null && known.followed_sha !== landed && !isNewer(engine, known, landed))
     await rememberLine(engine, branch, landed, landed, known);
   return landed;
-}
-
-/** Another machine has landed since this one has looked: what it has written down is newer. */
-export function isNewer(engine: Engine, known: LineRow, landed: Sha): boolean {
-  return engine.machineId !== '' && known.landed_sha !== landed;
 }
 
 /** `before`: what was known as the line was looked at; where somebody has written another tip since, that one stays. */

@@ -3,7 +3,7 @@
 import type { Sha } from '../git/port.ts';
 import { isNotedTip } from '../store/port.ts';
 import { orElse } from './git-trouble.ts';
-import { branchRef, resultBranch } from './lines.ts';
+import { branchRef, resultBranch } from './line-names.ts';
 import type { Engine } from './parts.ts';
 
 /** `tip` null: there is nothing to show any more. What a person has put on the branch stays there. */

@@ -57,6 +57,20 @@ export class SimulatedContents {
     });
   }
 
+  isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean> {
+    return this.#calls.run('git.isAncestor', () =>
+      this.#repository.objects.isAncestor(ancestor, descendant),
+    );
+  }
+
+  treeOf(commit: Sha): Promise<GitResult<Sha>> {
+    return this.#calls.run('git.treeOf', () => ok(this.#repository.objects.commit(commit).tree));
+  }
+
+  canonicalBranch(branch: string): Promise<string> {
+    return Promise.resolve(branch.replace(/^refs\/heads\//, ''));
+  }
+
   lineCommits(from: Sha | null, to: Sha, limit: number): ReturnType<GitRepository['lineCommits']> {
     return this.#calls.run('git.lineCommits', () => {
       const { objects } = this.#repository;

@@ -118,16 +118,6 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     });
   }
 
-  isAncestor(ancestor: Sha, descendant: Sha): Promise<boolean> {
-    return this.#calls.run('git.isAncestor', () =>
-      this.#repository.objects.isAncestor(ancestor, descendant),
-    );
-  }
-
-  treeOf(commit: Sha): Promise<GitResult<Sha>> {
-    return this.#calls.run('git.treeOf', () => ok(this.#repository.objects.commit(commit).tree));
-  }
-
   prepareSlot(request: SlotRequest): Promise<GitResult<SlotOutcome>> {
     const { path, branch, sha, keepBranch } = request;
     const repository = this.#repository;
@@ -350,10 +340,6 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
       this.#repository.moveRefs([{ ref, next, old: current }], 'drover', 'drover: own branch');
       return ok({ kind: 'moved' });
     });
-  }
-
-  canonicalBranch(branch: string): Promise<string> {
-    return Promise.resolve(branchName(branchRef(branch)));
   }
 
   #pending(ref: string, tip: Sha, reason: string): FollowOutcome {

@@ -30,6 +30,7 @@ export const tables = [
   'guidance_queue',
   'runs',
   'lines',
+  'line_tips',
   'landings',
   'gate_verdicts',
   'accounts',

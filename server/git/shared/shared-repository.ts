@@ -267,11 +267,6 @@ class Shared {
 }
 
 function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository {
-  const withPair = <T>(
-    from: Sha,
-    to: Sha,
-    body: () => Promise<GitResult<T>>,
-  ): Promise<GitResult<T>> => shared.with([from, to], body);
   return {
     get facts() {
       return local.facts;
@@ -332,20 +327,33 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return moved.ok ? ok({ kind: 'moved' }) : moved;
     },
     canonicalBranch: (branch) => local.canonicalBranch(branch),
-    diff: (from, to) => withPair(from, to, () => local.diff(from, to)),
-    changedPaths: (from, to) => withPair(from, to, () => local.changedPaths(from, to)),
-    changedFiles: (from, to) => withPair(from, to, () => local.changedFiles(from, to)),
+    revertOf: (request) => shared.with([request.commit], () => local.revertOf(request)),
+    ...looksAtCommits(local, shared),
+    sync: () => local.sync(),
+    settled: () => shared.work.settled(),
+  };
+}
+
+/** Questions about commits, which have to be here before they can be answered. */
+function looksAtCommits(
+  local: LocalRepository,
+  shared: Shared,
+): Pick<
+  GitRepository,
+  'diff' | 'changedPaths' | 'changedFiles' | 'fileAt' | 'lineCommits' | 'mergeBase' | 'subjects'
+> {
+  return {
+    diff: (from, to) => shared.with([from, to], () => local.diff(from, to)),
+    changedPaths: (from, to) => shared.with([from, to], () => local.changedPaths(from, to)),
+    changedFiles: (from, to) => shared.with([from, to], () => local.changedFiles(from, to)),
     fileAt: (commit, path, bytesMax) =>
       shared.with([commit], () => local.fileAt(commit, path, bytesMax)),
-    revertOf: (request) => shared.with([request.commit], () => local.revertOf(request)),
     lineCommits: (from, to, limit) =>
       shared.with(from === null ? [to] : [from, to], () => local.lineCommits(from, to, limit)),
     mergeBase: async (one, two) => {
       orTrouble(await shared.presence.ensure([one, two]));
       return local.mergeBase(one, two);
     },
-    subjects: (from, to, limit) => withPair(from, to, () => local.subjects(from, to, limit)),
-    sync: () => local.sync(),
-    settled: () => shared.work.settled(),
+    subjects: (from, to, limit) => shared.with([from, to], () => local.subjects(from, to, limit)),
   };
 }

@@ -69,7 +69,7 @@ suite('a line that others move', () => {
       .values({ branch: 'main', landed_sha: stored.landed, followed_sha: stored.followed })
       .execute();
     // Whichever machine lands says beforehand what it is about to write.
-    const tips = [...'abcdefgh'].map((sha) => ({ branch: 'main', sha, at_ms: 0 }));
+    const tips = ['a', 'b', 'c', 'd', 'e', 'f'].map((sha) => ({ branch: 'main', sha, at_ms: 0 }));
     await project.store.db.insertInto('line_tips').values(tips).execute();
     const settings = () => ({ follow: 'auto' });
     return {
