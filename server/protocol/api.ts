@@ -13,6 +13,7 @@ import type {
   TaskView,
   WorktreeView,
 } from './views.ts';
+import type { OtlpTrace } from '../core/history/otlp.ts';
 import type { Report } from '../core/history/report.ts';
 import type { PanelRequests } from './panel-requests.ts';
 import type { BoardChanges } from './panel-views.ts';
@@ -187,6 +188,10 @@ export interface Requests extends PanelRequests {
     params: PastMoment & { id: string };
     result: { id: string; reasons: readonly string[] };
   };
+  /** The spans of a run, an epic or a task, in OTLP's JSON. */
+  readonly 'trace.export': { params: { id: string }; result: OtlpTrace };
+  /** As Prometheus reads them. */
+  readonly metrics: { params: Nothing; result: { text: string } };
   /** What a run or an epic did with its time and money, from the feed. */
   readonly report: { params: { id: string }; result: Report };
   readonly diff: {
@@ -282,6 +287,8 @@ export const dataRequests = [
   'report',
   'past.status',
   'past.why',
+  'trace.export',
+  'metrics',
   'diff',
   'questions',
   'machines.list',

@@ -1,11 +1,14 @@
 // Reads the feed in pages and retells it as stories; finds what a report is about.
 
+import { createHash } from 'node:crypto';
 import { Refusal } from '../core/failure.ts';
 import type { AttemptUsage, Report, ReportScope } from '../core/history/report.ts';
-import { makeReport } from '../core/history/report.ts';
+import { type MetricsUsage, prometheusText } from '../core/history/metrics.ts';
+import { makeReport, waitKinds } from '../core/history/report.ts';
+import { spansOf, type TraceSpan } from '../core/history/spans.ts';
 import { type RunStory, StoryTeller } from '../core/history/stories.ts';
 import type { TaskStory } from '../core/history/task-story.ts';
-import { windowsOf, type Window } from '../core/history/windows.ts';
+import { clippedMs, windowsOf, type Window } from '../core/history/windows.ts';
 import { eventView } from './feed.ts';
 import { shown } from './field-checks.ts';
 import { type Db, inParts, readAtOneMoment } from './read.ts';
@@ -43,6 +46,76 @@ export async function readReport(db: Db, id: string, nowMs: number): Promise<Rep
     }
     return makeReport(stories, scope, await usageOf(at, scope.taskIds));
   });
+}
+
+/** The spans of a run, an epic or a task. Refuses an id that is none of them. */
+export async function readTrace(db: Db, id: string, nowMs: number): Promise<readonly TraceSpan[]> {
+  return readAtOneMoment(db, async (at) => {
+    const stories = await readStories(at);
+    const isRun = stories.runs.has(id);
+    const epic = isRun ? null : await epicScope(at, stories, id, nowMs);
+    if (!isRun && epic === null && !stories.tasks.has(id)) {
+      throw new Refusal(
+        'unknown_id',
+        `No run, epic or task "${shown(id)}" in this project. Run "drover status" to list tasks.`,
+      );
+    }
+    const taskIds = isRun ? null : new Set(epic?.taskIds ?? [id]);
+    const runIds = isRun ? [id] : runsOf(stories, taskIds ?? new Set());
+    const used = taskIds === null ? [...stories.tasks.keys()] : [...taskIds];
+    return spansOf(stories, { taskIds, runIds }, await usageOf(at, used), hexOf);
+  });
+}
+
+function runsOf(stories: StoryTeller, taskIds: ReadonlySet<string>): readonly string[] {
+  const found = new Set<string>();
+  for (const id of taskIds) {
+    for (const { runId } of stories.tasks.get(id)?.attempts ?? [])
+      if (runId !== null) found.add(runId);
+  }
+  return [...found];
+}
+
+function hexOf(text: string, digits: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, digits);
+}
+
+/** All metrics as Prometheus reads them. */
+export async function readMetrics(db: Db, nowMs: number): Promise<string> {
+  return readAtOneMoment(db, async (at) => {
+    const stories = await readStories(at);
+    const usage = await at
+      .selectFrom('attempts')
+      .select((eb) => [
+        'agent',
+        eb.fn.sum<number>('input_tokens').as('input_tokens'),
+        eb.fn.sum<number>('output_tokens').as('output_tokens'),
+        eb.fn.sum<number>('cost_usd').as('cost_usd'),
+      ])
+      .groupBy('agent')
+      .orderBy('agent')
+      .execute();
+    const windows = windowsOf(stories.runs.values(), nowMs);
+    const waits: Record<string, number> = {};
+    for (const task of stories.tasks.values()) {
+      if (!isTop(task)) continue;
+      for (const period of task.periods) {
+        if (!waitKinds.has(period.kind)) continue;
+        waits[period.kind] = (waits[period.kind] ?? 0) + clippedMs(period, windows) / 1_000;
+      }
+    }
+    return prometheusText(stories, usage.map(numeric), waits);
+  });
+}
+
+/** PostgreSQL answers sums of whole numbers as text. */
+function numeric(row: MetricsUsage): MetricsUsage {
+  return {
+    agent: row.agent,
+    input_tokens: Number(row.input_tokens),
+    output_tokens: Number(row.output_tokens),
+    cost_usd: Number(row.cost_usd),
+  };
 }
 
 function runScope(

@@ -3,6 +3,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTable } from './agents-table.ts';
+import { dashboardText, withMetrics } from './telemetry.ts';
 
-const file = join(import.meta.dirname, '..', '..', 'docs', 'agents.md');
-writeFileSync(file, withTable(readFileSync(file, 'utf8')));
+const docs = join(import.meta.dirname, '..', '..', 'docs');
+
+function rewrite(name: string, change: (page: string) => string): void {
+  const file = join(docs, name);
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
+}
+
+rewrite('agents.md', withTable);
+rewrite('telemetry.md', withMetrics);
+writeFileSync(join(docs, 'telemetry', 'grafana-prometheus.json'), dashboardText());

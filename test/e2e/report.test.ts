@@ -1,4 +1,4 @@
-// `drover report` of a real run: what landed, what failed, and nothing from before the run.
+// What is told of a real run: its report, its trace and its metrics; and nothing from before the run.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -55,6 +55,16 @@ suite('drover report', function () {
     const html = readFileSync(join(here.root, 'report.html'), 'utf8');
     assert.match(html, /<h1>Epic An &lt;epic&gt;/);
     assert.doesNotMatch(html, /<script/);
+
+    const first = await here.expect(0, ['trace', 'export', run?.id ?? '', '--otlp-json']);
+    assert.equal(await here.expect(0, ['trace', 'export', run?.id ?? '']), first);
+    const { resourceSpans } = JSON.parse(first);
+    const names = resourceSpans[0].scopeSpans[0].spans.map((span: { name: string }) => span.name);
+    assert.equal(names.filter((name: string) => name === 'drover.agent.execute').length, 3);
+    assert.equal(names.filter((name: string) => name === 'drover.task.execute').length, 2);
+    const ofTask = JSON.parse(await here.expect(0, ['trace', 'export', base]));
+    assert.equal(ofTask.resourceSpans[0].scopeSpans[0].spans[0].traceId.length, 32);
+    assert.match(await here.expect(0, ['metrics']), /^drover_tasks_completed_total 2$/m);
 
     const unknown = await here.drover(['report', 'run-nothere']);
     assert.equal(unknown.code, 3);

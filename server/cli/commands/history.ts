@@ -73,3 +73,22 @@ export async function at(
   await showSnapshot(context, snapshot, { tree: what === 'board' }, snapshot.at_ms);
   return exitCodes.done;
 }
+
+export async function exportTrace(
+  context: CommandContext,
+  id: string,
+  options: ReportOptions,
+): Promise<number> {
+  const client = await context.client('data');
+  const trace = await client.call('trace.export', { id });
+  if (options.output === undefined) context.printJson(trace);
+  else await writeOutput(context, options.output, `${JSON.stringify(trace)}\n`);
+  return exitCodes.done;
+}
+
+export async function metrics(context: CommandContext): Promise<number> {
+  const client = await context.client('data');
+  const found = await client.call('metrics', {});
+  context.answer(found, found.text.trimEnd());
+  return exitCodes.done;
+}

@@ -22,6 +22,30 @@ export function defineHistoryCommands(program: Command, host: ProgramHost): void
       await host.run(report, async (context) => (await load()).report(context, id, options));
     });
 
+  const trace = define(program, 'trace', 'runs as OpenTelemetry traces', [
+    'trace export run-4k9d2m1x --otlp-json',
+  ]);
+  const exported = define(trace, 'export <id>', 'the trace of a run, an epic or a task', [
+    'trace export run-4k9d2m1x --otlp-json -o trace.json',
+    'trace export task-2m8x4q1z',
+  ]);
+  exported
+    .option('--otlp-json', 'as OTLP JSON (the default and only format)')
+    .option('-o, --output <file>', 'to this file instead of standard output')
+    .action(async (id: string, options: ReportOptions) => {
+      await host.run(exported, async (context) => (await load()).exportTrace(context, id, options));
+    });
+
+  const metrics = define(
+    program,
+    'metrics',
+    'counters and durations in the Prometheus text format',
+    ['metrics > /var/lib/node_exporter/drover.prom'],
+  );
+  metrics.action(async () => {
+    await host.run(metrics, async (context) => (await load()).metrics(context));
+  });
+
   const at = define(program, 'at <when> <what> [id]', 'status, board or why at an earlier moment', [
     'at 14:05 status',
     'at 2027-01-15T14:05 board --epic epic-7h2k9d3f',

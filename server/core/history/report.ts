@@ -100,7 +100,7 @@ export interface Report {
 /** The longest are told; a run of 10,000 tasks has as many. */
 const waitsMax = 50;
 
-const waitKinds: ReadonlySet<PeriodKind> = new Set([
+export const waitKinds: ReadonlySet<PeriodKind> = new Set([
   'blocked',
   'queued',
   'retry',

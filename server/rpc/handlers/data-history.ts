@@ -2,15 +2,17 @@
 
 import { agentChoices } from '../../core/agent-settings.ts';
 import { Refusal } from '../../core/failure.ts';
+import { otlpTrace } from '../../core/history/otlp.ts';
+import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { openPast, type Past, type PastMoment } from '../../store/past.ts';
-import { readReport } from '../../store/read-history.ts';
+import { readMetrics, readReport, readTrace } from '../../store/read-history.ts';
 import { lastRun, lineOf, readSnapshot } from '../../store/snapshot.ts';
 import { why } from '../../store/why.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
 
-type HistoryRequests = 'report' | 'past.status' | 'past.why';
+type HistoryRequests = 'report' | 'past.status' | 'past.why' | 'trace.export' | 'metrics';
 
 export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRequests> {
   const { store } = deps;
@@ -25,6 +27,11 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
   return {
     report: async (params) =>
       readReport(store.db, idOf(recordOf(params)['id']), store.sources.clock.now()),
+    'trace.export': async (params) => {
+      const id = idOf(recordOf(params)['id']);
+      return otlpTrace(await readTrace(store.db, id, store.sources.clock.now()), droverVersion);
+    },
+    metrics: async () => ({ text: await readMetrics(store.db, store.sources.clock.now()) }),
     'past.status': async (params) => {
       const epic = optionalText(recordOf(params)['epic'], 'epic')?.trim();
       return inPast(params, async ({ db, atMs }) => {

@@ -85,6 +85,8 @@ const shapes: Shapes = {
   },
   'log.prompt': { id: 'text', attempt: 'number?' },
   report: oneId,
+  'trace.export': oneId,
+  metrics: {},
   'past.status': { seq: 'number?', at_ms: 'number?', epic: 'text?' },
   'past.why': { seq: 'number?', at_ms: 'number?', id: 'text' },
   'events.read': { after: 'number?', type: 'text?', task: 'text?', limit: 'number?' },

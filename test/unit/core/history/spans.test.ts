@@ -1,0 +1,138 @@
+// Spans and metrics, from feeds that were written down.
+
+import assert from 'node:assert/strict';
+import { metricKinds, prometheusText } from '../../../../server/core/history/metrics.ts';
+import { otlpTrace } from '../../../../server/core/history/otlp.ts';
+import { spansOf, type TraceSpan } from '../../../../server/core/history/spans.ts';
+import { StoryTeller } from '../../../../server/core/history/stories.ts';
+import { added, fails, feed, lands, type Line } from './feed.ts';
+
+const start: Line = [100_000, 'run.started', null, { run: 'run-1', workers: 2, target: 'main' }];
+const chain: readonly Line[] = [
+  added(0, 'a'),
+  added(0, 'b', ['a']),
+  start,
+  ...lands('a', [101_000, 102_000, 110_000, 112_000]),
+  [112_000, 'task.unblocked', 'b', { status: 'ready', by: 'a' }],
+  ...fails('b', [112_100, 113_000, 120_000]),
+  ...lands('b', [125_000, 126_000, 130_000, 131_000], 2).slice(0, -1),
+  [130_500, 'gate.passed', null, { duration_ms: 400, task_ids: ['b'] }],
+  ...lands('b', [125_000, 126_000, 130_000, 131_000], 2).slice(-1),
+  [132_000, 'run.finished', null, { state: 'finished' }],
+];
+
+function told(lines: readonly Line[]): StoryTeller {
+  const stories = new StoryTeller();
+  for (const event of feed(lines)) stories.take(event);
+  return stories;
+}
+
+const hex = (text: string, digits: number): string =>
+  Buffer.from(text).toString('hex').padEnd(digits, '0').slice(-digits);
+
+function spans(lines: readonly Line[]): readonly TraceSpan[] {
+  const usage = {
+    task_id: 'a',
+    number: 1,
+    agent: 'claude',
+    model: 'opus',
+    input_tokens: 100,
+    output_tokens: 10,
+    cost_usd: 0.5,
+  };
+  return spansOf(told(lines), { taskIds: null, runIds: ['run-1'] }, [usage], hex);
+}
+
+function namedIn(list: readonly TraceSpan[], name: string, task: string): readonly TraceSpan[] {
+  return list.filter((span) => span.name === name && span.attributes['drover.task.id'] === task);
+}
+
+suite('spans', () => {
+  test('a run holds its tasks, a task its agents and its waits, with the times of the feed', () => {
+    const all = spans(chain);
+    const [root] = all.filter((span) => span.name === 'drover.workflow.run');
+    assert.deepEqual([root?.startMs, root?.endMs, root?.parentId], [100_000, 132_000, null]);
+    const [b] = namedIn(all, 'drover.task.execute', 'b');
+    assert.deepEqual([b?.startMs, b?.endMs, b?.parentId], [100_000, 131_000, root?.spanId]);
+    const agents = namedIn(all, 'drover.agent.execute', 'b');
+    assert.deepEqual(
+      agents.map((span) => [span.startMs, span.endMs, span.parentId, span.error]),
+      [
+        [113_000, 120_000, b?.spanId, 'exit code 1'],
+        [126_000, 130_000, b?.spanId, null],
+      ],
+    );
+    const [wait] = namedIn(all, 'drover.wait.blocker', 'b');
+    assert.deepEqual([wait?.startMs, wait?.endMs], [100_000, 112_000]);
+    assert.deepEqual(wait?.attributes['drover.wait.on'], ['a']);
+    const [gate] = all.filter((span) => span.name === 'drover.gate.run');
+    assert.deepEqual([gate?.startMs, gate?.endMs, gate?.links], [130_100, 130_500, [b?.spanId]]);
+    const [agent] = namedIn(all, 'drover.agent.execute', 'a');
+    assert.equal(agent?.attributes['gen_ai.request.model'], 'opus');
+    assert.equal(agent?.attributes['gen_ai.usage.input_tokens'], 100);
+  });
+
+  test('each has an id of its own, the same whenever it is made, and a parent that exists', () => {
+    const all = spans(chain);
+    assert.deepEqual(all, spans(chain));
+    const ids = new Set(all.map((span) => span.spanId));
+    for (const span of all) assert.ok(span.endMs >= span.startMs);
+    for (const span of all)
+      if (span.parentId !== null) assert.ok(ids.has(span.parentId), span.name);
+  });
+
+  test('what still runs is left out until it has ended', () => {
+    const half = chain.slice(0, 10);
+    const names = spans(half).map((span) => span.name);
+    assert.ok(!names.includes('drover.workflow.run'), names.join(' '));
+    const known = new Map(spans(chain).map((span) => [span.spanId, span]));
+    for (const span of spans(half)) assert.ok(known.has(span.spanId), span.name);
+  });
+
+  test('OTLP keeps nanoseconds and whole numbers as text', () => {
+    const trace = JSON.parse(JSON.stringify(otlpTrace(spans(chain), '1.2.3')));
+    const [first] = trace.resourceSpans[0].scopeSpans[0].spans;
+    assert.equal(first.startTimeUnixNano, '100000000000');
+    assert.deepEqual(first.status, { code: 1 });
+    assert.deepEqual(trace.resourceSpans[0].resource.attributes[0], {
+      key: 'service.name',
+      value: { stringValue: 'drover' },
+    });
+  });
+});
+
+suite('metrics', () => {
+  const usage = [{ agent: 'a"b', input_tokens: 5, output_tokens: 6, cost_usd: 0.25 }];
+  const text = prometheusText(told(chain), usage, { blocked: 12 });
+
+  test('counters say what the feed says', () => {
+    for (const line of [
+      'drover_tasks_completed_total 2',
+      'drover_tasks_claimed_total{agent_type="claude"} 3',
+      'drover_tasks_retried_total{error_type="agent_failed"} 1',
+      'drover_gates_total{result="passed"} 1',
+      'drover_task_wait_seconds_total{kind="blocked"} 12',
+      'drover_agent_tokens_total{agent_type="a\\"b",token_type="input"} 5',
+      'drover_agent_duration_seconds_bucket{agent_type="claude",le="5"} 1',
+      'drover_agent_duration_seconds_bucket{agent_type="claude",le="+Inf"} 3',
+      'drover_agent_duration_seconds_sum{agent_type="claude"} 19',
+      'drover_tasks_active 0',
+    ]) {
+      assert.ok(text.split('\n').includes(line), `${line}\n${text}`);
+    }
+  });
+
+  test('every line is of the table or a value of one that is', () => {
+    const names = new Set<string>(metricKinds.map((metric) => metric.name));
+    for (const line of text.trim().split('\n')) {
+      const name = /^(?:# (?:HELP|TYPE) )?([a-z_]+)/u.exec(line)?.[1] ?? '';
+      const base = names.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/u, '');
+      assert.ok(names.has(base), line);
+      const labels = /\{(.*)\}/u.exec(line)?.[1] ?? '';
+      const known = metricKinds.find((metric) => metric.name === base)?.labels as readonly string[];
+      for (const [, label = ''] of labels.matchAll(/([a-z_]+)="/gu)) {
+        assert.ok(label === 'le' || known.includes(label), line);
+      }
+    }
+  });
+});
