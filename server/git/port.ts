@@ -15,6 +15,7 @@ export interface GitFailure {
     | 'locked' // a lock file (index.lock, ref lock) is held by somebody else; a later try may work
     | 'stale' // a compare-and-swap found another value
     | 'disk_full'
+    | 'foreign' // the folder is not ours to use; another one has to be taken
     | 'failed';
   readonly retryable: boolean;
   readonly message: string;

@@ -11,6 +11,7 @@ import { chainCommit, labelOfBranch } from './work-chain.ts';
 import { worktreeHeads, type WorktreeHead } from './worktree-heads.ts';
 import { forgetMissing } from './worktree-metadata.ts';
 import { exists } from './small-files.ts';
+import { findWorktree } from './worktree-link.ts';
 
 export async function freeBranch(
   context: RepositoryContext,
@@ -44,7 +45,10 @@ async function leaveBranch(
     const forgotten = await forgetMissing(context, holder);
     return forgotten.ok ? ok(undefined) : forgotten;
   }
-  if (holder.path === context.root || dirname(holder.path) !== dirname(path)) {
+  // An entry that a copied repository has brought along stands for a folder of the original: only the entry is ours.
+  const isForeign =
+    holder.path !== context.root && findWorktree(context, holder.path).kind === 'foreign';
+  if (!isForeign && (holder.path === context.root || dirname(holder.path) !== dirname(path))) {
     const name = branchName(holder.branch ?? '');
     return refuse(
       'failed',

@@ -7,16 +7,20 @@ import { isAncestor } from './ancestry.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf } from './failures.ts';
 import { dropUnfinished } from './leftover-operations.ts';
+import { isIgnoreFile } from './ignore-rules.ts';
+import { isReproducible } from './ignored-files.ts';
+import { unwatchedEntries } from './index-flags.ts';
 import { flattenNested } from './nested.ts';
+import { absoluteBytes, zeroEnded } from './paths.ts';
 import type { GitResult, Sha } from './port.ts';
 import { labelOfSlot } from './slot-marks.ts';
 import { isDirty, keepState } from './snapshot.ts';
 import { readStatus, type StatusOptions } from './status.ts';
-import { isNestedRepository, type ParsedStatus } from './status-format.ts';
+import { isNestedRepository, type ParsedStatus, type StatusEntry } from './status-format.ts';
 import { outlastLocks } from './stale-locks.ts';
 import { keepCommit } from './work-chain.ts';
 import { unfinishedOperation } from './worktree-heads.ts';
-import { exists, namesIn } from './small-files.ts';
+import { exists, namesIn, readText } from './small-files.ts';
 import { type LinkedWorktree } from './worktree-link.ts';
 
 /** Present while the files of a new worktree are being written: what lies there then is nobody's work. */
@@ -40,7 +44,9 @@ export async function emptySlot(
   await outlastLocks(worktree, context.staleLockMs);
   if (isHalfMade(worktree)) return ok({ kind: 'emptied', keptRef: null, leftFiles: true });
   const label = labelOfSlot(worktree);
-  const status = await readableStatus(context, worktree, label, { fallbackHead });
+  const watched = await watchEverything(context, worktree);
+  if (!watched.ok) return watched;
+  const status = await visibleStatus(context, worktree, label, fallbackHead);
   if (!status.ok) return status;
   const kept = await keepFound(context, worktree, status.value, { label, next: fallbackHead });
   if (!kept.ok) {
@@ -52,7 +58,62 @@ export async function emptySlot(
     return ok({ kind: 'unsaved', keptRef: ref, reason: `not kept: ${skipped.join(', ')}` });
   }
   await dropUnfinished(worktree);
-  return ok({ kind: 'emptied', keptRef: ref, leftFiles: status.value.entries.length > 0 });
+  return ok({ kind: 'emptied', keptRef: ref, leftFiles: isDirty(status.value) });
+}
+
+/** An agent may have told git not to look at some files: what it changed in them would stay for the next task. */
+async function watchEverything(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<GitResult<void>> {
+  // A sparse slot marks what lies outside of its cone in the same way.
+  if (/sparsecheckout\s*=\s*true/i.test(readText(join(worktree.gitDir, 'config.worktree')) ?? '')) {
+    return ok(undefined);
+  }
+  const index = join(worktree.gitDir, 'index');
+  const unwatched = unwatchedEntries(index, 20) ?? [];
+  if (unwatched.length === 0) return ok(undefined);
+  for (const flag of ['--no-assume-unchanged', '--no-skip-worktree']) {
+    const output = await context.git(['update-index', flag, '-z', '--stdin'], {
+      at: worktree.path,
+      input: zeroEnded(unwatched),
+    });
+    if (output.code !== 0) return err(failureOf(output, `read the state of ${worktree.path}`));
+  }
+  return ok(undefined);
+}
+
+/**
+ * The status of everything that the base would show: an ignore file that hides itself, and whatever it hid, counts as work
+ * of the slot's last user, and must not hide the work of the next one.
+ */
+async function visibleStatus(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  fallbackHead: Sha,
+): Promise<GitResult<ParsedStatus>> {
+  for (let depth = 0; ; depth += 1) {
+    const options = { fallbackHead, ignored: true };
+    const status = await readableStatus(context, worktree, label, options);
+    if (!status.ok || depth === maxNesting) return status;
+    const hiding = status.value.entries.filter(hidesItself).map((entry) => entry.path);
+    if (hiding.length === 0) return status;
+    const kept = await keepFound(context, worktree, status.value, {
+      label,
+      next: null,
+      ignored: hiding,
+    });
+    if (!kept.ok) return kept;
+    for (const path of hiding) {
+      await rm(absoluteBytes(worktree.path, path), { recursive: true, force: true });
+    }
+  }
+}
+
+/** Folders of package managers and caches hide themselves too; nobody's work is in them. */
+function hidesItself({ kind, path }: StatusEntry): boolean {
+  return kind === 'ignored' && isIgnoreFile(path) && !isReproducible(path);
 }
 
 export interface Found {

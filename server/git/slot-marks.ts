@@ -1,5 +1,4 @@
-// What Drover notes in the private folder of a slot: whose work is in it, and that it belongs to the gate. The notes go
-// with the folder, so they cannot speak of another one.
+// What Drover notes in the private folder of a slot: which folder it is, and whose work is in it.
 
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -7,21 +6,24 @@ import type { SlotRequest } from './port.ts';
 import { branchName } from './refs.ts';
 import { readText } from './small-files.ts';
 import { labelOfBranch } from './work-chain.ts';
-import type { LinkedWorktree } from './worktree-link.ts';
+import { folderNote, folderNow, type LinkedWorktree } from './worktree-link.ts';
 
 const ownerNote = 'drover-owner';
 const gateOwner = '(gate)';
 
 /** Notes the new user of a slot. */
 export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
-  const note = join(worktree.gitDir, ownerNote);
   const owner = ownerOf(request);
-  if (owner === null) return;
-  if (readText(note) !== owner) {
-    // Never written through a link that an agent has put there.
-    await rm(note, { recursive: true, force: true });
-    await writeFile(note, owner, { flag: 'wx' });
-  }
+  if (owner !== null) await writeNote(join(worktree.gitDir, ownerNote), owner);
+  const folder = folderNow(worktree.path);
+  if (folder !== null) await writeNote(join(worktree.gitDir, folderNote), folder);
+}
+
+/** Never through a link that an agent has put there. */
+async function writeNote(file: string, text: string): Promise<void> {
+  if (readText(file) === text) return;
+  await rm(file, { recursive: true, force: true });
+  await writeFile(file, text, { flag: 'wx' });
 }
 
 /** Null: the slot changes its commit, not its user. */

@@ -66,7 +66,7 @@ async function prepareAt(
     }
     case 'foreign':
       return refuse(
-        'failed',
+        'foreign',
         `${request.path} holds something that is not a worktree of this repository: move it away, or set another worktree_root.`,
       );
     case 'absent':

@@ -2,10 +2,11 @@
 
 import { ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
-import { failureOf, gitFailure } from './failures.ts';
+import { failureOf, gitFailure, refuse } from './failures.ts';
 import { shown } from './paths.ts';
 import { parseStatus, statusArguments, type ParsedStatus } from './status-format.ts';
 import type { GitResult, WorktreeStatus } from './port.ts';
+import { canonicalPath, findWorktree } from './worktree-link.ts';
 
 export interface StatusOptions {
   /** Also lists what is ignored; a folder that is ignored as a whole counts as one entry. */
@@ -28,6 +29,10 @@ export async function worktreeStatus(
   context: RepositoryContext,
   path: string,
 ): Promise<GitResult<WorktreeStatus>> {
+  const found = findWorktree(context, canonicalPath(path));
+  if (found.kind === 'foreign' && canonicalPath(path) !== context.root) {
+    return refuse('foreign', `${path} is not a worktree of this repository.`);
+  }
   const status = await readStatus(context, path);
   if (!status.ok) return status;
   const { head, branch, entries } = status.value;

@@ -15,7 +15,8 @@ export interface LinkedWorktree {
 /**
  * `linked`: as git made it. `unlinked`: the folder is there, but its `.git` file is gone or leads elsewhere.
  * `missing`: git knows it, but the folder is gone. `orphaned`: the folder is there and says that it is ours, but git has
- * forgotten it. `foreign`: something else lies there. `absent`: nothing is there.
+ * forgotten it. `foreign`: something else lies there, a link for
+ * instance, or a worktree of another repository. `absent`: nothing is there.
  */
 export type FoundWorktree =
   | { readonly kind: 'linked' | 'unlinked' | 'missing'; readonly worktree: LinkedWorktree }
@@ -38,7 +39,11 @@ function realFolder(path: string): string {
 }
 
 export function findWorktree(context: RepositoryContext, path: string): FoundWorktree {
+  const folder = factsOf(path);
+  // What a link leads to is not ours, wherever that is.
+  if (folder !== null && !folder.isDirectory()) return { kind: 'foreign' };
   const pointer = readPointer(join(path, '.git'));
+  if (pointer !== null && isOfAnother(context, pointer, path)) return { kind: 'foreign' };
   const adminRoot = join(context.commonDir, 'worktrees');
   const pointsToUs = pointer !== null && dirname(pointer) === adminRoot;
   // A folder of the books counts only if it names this very worktree: else one agent would work on another's HEAD and index.
@@ -46,16 +51,39 @@ export function findWorktree(context: RepositoryContext, path: string): FoundWor
   if (pointsToUs && pointer === known && exists(join(pointer, 'HEAD'))) {
     return { kind: 'linked', worktree: { path, gitDir: pointer } };
   }
-  const folder = factsOf(path);
   if (known !== null) {
     const worktree = { path, gitDir: known };
-    return folder === null ? { kind: 'missing', worktree } : { kind: 'unlinked', worktree };
+    if (folder === null) return { kind: 'missing', worktree };
+    // Without a pointer only the folder itself can prove that it is the slot, and not another one in its place.
+    const noted = readText(join(known, folderNote));
+    if (pointer === null && noted !== null && noted !== folderNow(path)) return { kind: 'foreign' };
+    return { kind: 'unlinked', worktree };
   }
   if (pointsToUs && isNobodysElse(pointer))
     return { kind: 'orphaned', worktree: { path, gitDir: pointer } };
   if (folder === null) return { kind: 'absent' };
   if (folder.isDirectory() && namesIn(path).length === 0) return { kind: 'absent' };
   return { kind: 'foreign' };
+}
+
+/** In the private folder of a slot: which folder of the disk it is. */
+export const folderNote = 'drover-folder';
+
+export function folderNow(path: string): string | null {
+  const facts = factsOf(path);
+  return facts === null ? null : `${facts.dev}:${facts.ino}`;
+}
+
+/** Another repository has this folder in its books, as ours has: ours is a copy of it, or was once. */
+function isOfAnother(context: RepositoryContext, pointer: string, path: string): boolean {
+  if (dirname(pointer) === join(context.commonDir, 'worktrees')) return false;
+  if (!exists(join(pointer, 'HEAD'))) return false;
+  const content = readText(join(pointer, 'gitdir'))?.trim() ?? '';
+  return content !== '' && isSameFolder(dirname(resolve(pointer, content)), path);
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  return one === other || canonicalPath(one) === canonicalPath(other);
 }
 
 /** A private folder that is gone, or whose worktree is: it was moved here, or its entry is damaged. */

@@ -97,6 +97,7 @@ export {
   holdForUpkeep,
   leaseSlot,
   releaseSlot,
+  setSlotAside,
   type SlotPlace,
 } from './slots.ts';
 export {

@@ -23,18 +23,7 @@ export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): 
     .where('kind', '=', wish.kind)
     .where('task_id', '=', wish.taskId)
     .executeTakeFirst();
-  const free =
-    held ??
-    (await tx
-      .selectFrom('slots')
-      .selectAll()
-      .where('machine', '=', wish.machine)
-      .where('kind', '=', wish.kind)
-      .where('task_id', 'is', null)
-      .orderBy('last_used_at', 'desc')
-      .orderBy('number')
-      .limit(1)
-      .executeTakeFirst());
+  const free = held ?? (await freeSlot(tx, wish));
   if (free !== undefined) {
     await tx
       .updateTable('slots')
@@ -45,6 +34,30 @@ export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): 
     return { ...free, task_id: wish.taskId, attempt: wish.attempt, last_used_at: nowS };
   }
   return newSlot(tx, wish, nowS);
+}
+
+/** Only below the present folder of worktrees: another one belongs to a former setting, or to the project that ours is a copy of. */
+async function freeSlot(tx: Tx, wish: SlotWish): Promise<SlotRow | undefined> {
+  const rows = await tx
+    .selectFrom('slots')
+    .selectAll()
+    .where('machine', '=', wish.machine)
+    .where('kind', '=', wish.kind)
+    .where('task_id', 'is', null)
+    .orderBy('last_used_at', 'desc')
+    .orderBy('number')
+    .execute();
+  return rows.find((row) => row.path === wish.pathOf(wish.kind, row.number));
+}
+
+/** The folder is not ours to use (any more): its number is not given out again in this life of the backend. */
+export async function setSlotAside(tx: Tx, slot: SlotPlace): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: `${upkeepPrefix}aside`, attempt: null })
+    .where('machine', '=', slot.machine)
+    .where('path', '=', slot.path)
+    .execute();
 }
 
 async function newSlot(tx: Tx, wish: SlotWish, nowS: number): Promise<SlotRow> {
@@ -79,6 +92,9 @@ export async function releaseSlot(tx: Tx, kind: 'task' | 'gate', taskId: string)
     .where('kind', '=', kind)
     .where('task_id', '=', taskId)
     .execute();
+  if (kind === 'gate') return;
+  // A folder that a task holds no more is not named as its own: somebody could look for its work there, or edit it.
+  await tx.updateTable('tasks').set({ worktree_path: null }).where('id', '=', taskId).execute();
 }
 
 const upkeepPrefix = 'upkeep:';

@@ -4,7 +4,7 @@
 import { failure, type Failure } from '../core/failure.ts';
 import { evidenceOf, tellingLines } from '../core/telling-lines.ts';
 import type { GitFailure, Sha } from '../git/port.ts';
-import { leaseSlot, releaseSlot, type Tx } from '../store/port.ts';
+import { leaseSlot, releaseSlot, setSlotAside, type Tx } from '../store/port.ts';
 import { commandEnd } from './command-ends.ts';
 import type { Engine } from './parts.ts';
 import { setUp } from './setup-step.ts';
@@ -13,7 +13,8 @@ export type GateVerdict =
   | { readonly kind: 'green'; readonly flaky: boolean; readonly cached: boolean }
   | { readonly kind: 'red'; readonly failure: Failure; readonly cached: boolean }
   | { readonly kind: 'aborted' }
-  | { readonly kind: 'unusable'; readonly failure: Failure };
+  /** `isForeign`: the folder is not ours to use; another one may do. */
+  | { readonly kind: 'unusable'; readonly failure: Failure; readonly isForeign?: boolean };
 
 /** One question to the gate. */
 export interface GateQuestion {
@@ -38,21 +39,30 @@ export async function runGate(
   const known = await knownVerdict(engine, question);
   if (known !== null) return known;
   const holder = gateHolder(question.commit);
-  const slot = await engine.store.transaction((tx) =>
-    leaseSlot(tx, engine.store.sources, {
-      machine: engine.machineId,
-      kind: 'gate',
-      taskId: holder,
-      attempt: 0,
-      pathOf: (_kind, number) => `${engine.places.worktrees}/gate-${number}`,
-    }),
-  );
-  try {
-    return await testTree(engine, { ...question, path: slot.path, number: slot.number }, signal);
-  } finally {
-    await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
+  for (let tries = 1; ; tries += 1) {
+    const slot = await engine.store.transaction((tx) =>
+      leaseSlot(tx, engine.store.sources, {
+        machine: engine.machineId,
+        kind: 'gate',
+        taskId: holder,
+        attempt: 0,
+        pathOf: (_kind, number) => `${engine.places.worktrees}/gate-${number}`,
+      }),
+    );
+    const job = { ...question, path: slot.path, number: slot.number };
+    try {
+      const verdict = await testTree(engine, job, signal);
+      if (verdict.kind !== 'unusable' || verdict.isForeign !== true) return verdict;
+      if (tries === foreignMax) return verdict;
+      await engine.store.transaction((tx) => setSlotAside(tx, slot));
+    } finally {
+      await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
+    }
   }
 }
+
+/** Folders in a row that turn out to be somebody else's. */
+const foreignMax = 20;
 
 async function knownVerdict(engine: Engine, question: GateQuestion): Promise<GateVerdict | null> {
   const known = await engine.store.db
@@ -158,7 +168,8 @@ async function makeReady(
 
 function unusable(found: GitFailure): GateVerdict {
   const message = `the gate's worktree could not be prepared: ${found.message}`;
-  return { kind: 'unusable', failure: failure('git_failed', message) };
+  const isForeign = found.kind === 'foreign';
+  return { kind: 'unusable', failure: failure('git_failed', message), isForeign };
 }
 
 interface GateTry {

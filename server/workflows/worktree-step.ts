@@ -9,6 +9,7 @@ import {
   leaseSlot,
   lastAttempt,
   type RunRow,
+  setSlotAside,
   type SlotRow,
   type Tx,
 } from '../store/port.ts';
@@ -60,7 +61,27 @@ async function prepareNow(
   if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
   const base = await chooseBase(engine, claim, attempt, runRow.line);
   if (typeof base !== 'string') return base;
-  const slot = await engine.store.transaction((tx) => leaseOwnSlot(engine, tx, claim));
+  for (let tries = 1; ; tries += 1) {
+    const slot = await engine.store.transaction((tx) => leaseOwnSlot(engine, tx, claim));
+    const outcome = await prepareIn(engine, claim, { attempt, base, slot }, signal);
+    if (outcome !== 'foreign') return outcome;
+    await engine.store.transaction((tx) => setSlotAside(tx, slot));
+    if (tries < foreignMax) continue;
+    const message = `${slot.path} and ${foreignMax - 1} other folders hold something that is not a worktree of this repository: move them away, or set another worktree_root`;
+    return { kind: 'failed', failure: failure('git_failed', message) };
+  }
+}
+
+/** Folders in a row that turn out to be somebody else's. */
+const foreignMax = 20;
+
+async function prepareIn(
+  engine: Engine,
+  claim: Claim,
+  given: { readonly attempt: AttemptRow; readonly base: Sha; readonly slot: SlotRow },
+  signal: AbortSignal,
+): Promise<PlaceOutcome | 'foreign'> {
+  const { attempt, base, slot } = given;
   const rescued = await keepEarlierBranch(engine, claim, attempt, slot.path, base);
   if (rescued.keepBranch && (await holdsBranch(engine, slot.path, claim.branch))) {
     const place = {
@@ -83,6 +104,7 @@ async function prepareNow(
     use: 'task',
   });
   if (!prepared.ok) {
+    if (prepared.error.kind === 'foreign') return 'foreign';
     const message = `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`;
     return { kind: 'failed', failure: gitFailed({ ...prepared.error, message }) };
   }

@@ -158,7 +158,7 @@ suite('git: slots', () => {
 
   test('a foreign folder is refused and left alone', async () => {
     fixture.write(join(fixture.slot('s0'), 'mine.txt'), 'x');
-    assert.equal(kindOf(await repository.prepareSlot(request())), 'failed');
+    assert.equal(kindOf(await repository.prepareSlot(request())), 'foreign');
     assert.deepEqual(readdirSync(fixture.slot('s0')), ['mine.txt']);
     assert.equal(kindOf(await repository.prepareSlot(request({ path: fixture.root }))), 'failed');
   });

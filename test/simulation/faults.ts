@@ -147,7 +147,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       ),
   },
   'drop-an-event': {
-    seed: 2,
+    seed: 4,
     breaks: ['feed'],
     make: () => {
       let count = 0;
@@ -184,7 +184,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'empty-without-snapshot': {
-    seed: 2,
+    seed: 11,
     breaks: ['work-kept'],
     make: () =>
       withGit((git, world) => ({

@@ -1,0 +1,40 @@
+// Entries of an index that git has been told not to look at: changes in their files show in no status.
+
+import { readFileSync } from 'node:fs';
+import type { PathBytes } from './paths.ts';
+
+/** Null: the file cannot be read this way (compressed paths, a shared part); git itself has to be asked. */
+export function unwatchedEntries(file: string, shaBytes: 20 | 32): PathBytes[] | null {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch {
+    return [];
+  }
+  if (bytes.length < headerBytes || bytes.toString('latin1', 0, 4) !== 'DIRC') return null;
+  const version = bytes.readUInt32BE(4);
+  if (version !== 2 && version !== 3) return null;
+  const found: PathBytes[] = [];
+  let at = headerBytes;
+  for (let left = bytes.readUInt32BE(8); left > 0; left -= 1) {
+    const flagsAt = at + statBytes + shaBytes;
+    if (flagsAt + 2 > bytes.length) return null;
+    const flags = bytes.readUInt16BE(flagsAt);
+    const isExtended = (flags & extendedFlag) !== 0;
+    const pathAt = flagsAt + (isExtended ? 4 : 2);
+    const end = bytes.indexOf(0, pathAt);
+    if (end === -1) return null;
+    const skips = isExtended && (bytes.readUInt16BE(flagsAt + 2) & skipWorktreeFlag) !== 0;
+    if ((flags & assumeValidFlag) !== 0 || skips) found.push(bytes.toString('latin1', pathAt, end));
+    // Each entry is filled up with one to eight zero bytes.
+    at += Math.floor((end - at + 8) / 8) * 8;
+  }
+  return found;
+}
+
+const headerBytes = 12;
+/** Times, device, inode, mode, owner and size. */
+const statBytes = 40;
+const assumeValidFlag = 0x8000;
+const extendedFlag = 0x4000;
+const skipWorktreeFlag = 0x4000;

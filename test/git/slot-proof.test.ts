@@ -1,0 +1,133 @@
+// A folder is used only while it is proved to be ours, and begins each attempt as its base alone says.
+
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { openGitAdapter } from '../../server/git/adapter.ts';
+import type { GitRepository, GitResult, SlotOutcome } from '../../server/git/port.ts';
+import {
+  kindOf,
+  leftoversOf,
+  makeFixture,
+  startTask,
+  type Task,
+  valueOf,
+  type Fixture,
+} from './fixture.ts';
+
+suite('git: a slot is ours, and as its base says', () => {
+  let fixture: Fixture;
+  let repository: GitRepository;
+  let task: Task;
+  setup(async () => {
+    fixture = makeFixture();
+    repository = await fixture.open();
+    task = await startTask(fixture, repository, 's0', 'task-1');
+  });
+  teardown(() => fixture.remove());
+
+  const write = (path: string, content: string): void =>
+    fixture.write(join(task.path, path), content);
+  const inSlot = (...args: readonly string[]): string => fixture.gitIn(task.path, ...args);
+  const prepare = (
+    change: { readonly branch?: string; readonly path?: string } = {},
+    by = repository,
+  ): Promise<GitResult<SlotOutcome>> =>
+    by.prepareSlot({
+      path: task.path,
+      branch: 'drover/task-2/1',
+      sha: task.base,
+      keepBranch: false,
+      dropIgnored: false,
+      sparse: null,
+      use: 'task',
+      ...change,
+    });
+
+  test('D1: a copied repository leaves the slots of the original alone', async () => {
+    write('precious.txt', 'mine\n');
+    const copy = join(fixture.home, 'copy');
+    cpSync(fixture.root, copy, { recursive: true });
+    const copied = valueOf(await openGitAdapter({ environment: fixture.environment }).open(copy));
+    const pointer = readFileSync(join(task.path, '.git'), 'utf8');
+    assert.equal(kindOf(await prepare({}, copied)), 'foreign');
+    assert.equal(kindOf(await copied.status(task.path)), 'foreign');
+    assert.equal(kindOf(await copied.commitLeftovers(leftoversOf(task))), 'failed');
+    const removed = await copied.removeWorktree({ path: task.path, label: 'x', force: true });
+    assert.equal(valueOf(removed).kind, 'kept');
+    // Its own attempt goes on elsewhere, on the branch that its books say is checked out in the slot of the original.
+    const path = join(fixture.home, 'copy.worktrees', 's0');
+    assert.equal(kindOf(await prepare({ path, branch: task.branch }, copied)), 'ok');
+    assert.equal(readFileSync(join(task.path, '.git'), 'utf8'), pointer);
+    assert.equal(readFileSync(join(task.path, 'precious.txt'), 'utf8'), 'mine\n');
+    assert.equal(inSlot('rev-parse', '--abbrev-ref', 'HEAD'), task.branch);
+  });
+
+  test('a repository that was moved finds its slots again', async () => {
+    write('mine.txt', 'mine\n');
+    const elsewhere = join(fixture.home, 'elsewhere');
+    renameSync(fixture.root, elsewhere);
+    const moved = valueOf(
+      await openGitAdapter({ environment: fixture.environment }).open(elsewhere),
+    );
+    assert.deepEqual(valueOf(await moved.status(task.path)).untracked, ['mine.txt']);
+    assert.equal(kindOf(await prepare({}, moved)), 'ok');
+  });
+
+  test("V1: a slot's folder that was replaced by a link, or by a folder of a person's, is not touched", async () => {
+    const own = join(fixture.home, 'own');
+    mkdirSync(own);
+    writeFileSync(join(own, 'mine.txt'), 'mine\n');
+    renameSync(task.path, `${task.path}.moved`);
+    symlinkSync(own, task.path);
+    assert.equal(kindOf(await prepare()), 'foreign');
+    assert.equal(readFileSync(join(own, 'mine.txt'), 'utf8'), 'mine\n');
+    assert.equal(existsSync(join(own, '.git')), false);
+    assert.equal(lstatSync(task.path).isSymbolicLink(), true);
+  });
+
+  test("V1: a folder of a person's in the place of a slot", async () => {
+    renameSync(task.path, `${task.path}.moved`);
+    write('mine.txt', 'mine\n');
+    assert.equal(kindOf(await prepare()), 'foreign');
+    assert.equal(readFileSync(join(task.path, 'mine.txt'), 'utf8'), 'mine\n');
+    assert.equal(existsSync(join(task.path, '.git')), false);
+  });
+
+  for (const folder of ['', 'src/', 'fresh/']) {
+    test(`D6: an ignore file in "${folder}" that hides itself hides no later work`, async () => {
+      write(`${folder}.gitignore`, '*\n');
+      write(`${folder}hidden.txt`, 'of the first\n');
+      const kept = valueOf(await prepare()).keptRef ?? '';
+      assert.equal(fixture.git('show', `${kept}:${folder}hidden.txt`), 'of the first');
+      assert.equal(existsSync(join(task.path, folder, '.gitignore')), false);
+      assert.equal(existsSync(join(task.path, folder, 'hidden.txt')), false);
+      write(`${folder}work.txt`, 'of the second\n');
+      const second = { ...task, branch: 'drover/task-2/1' };
+      const done = valueOf(await repository.commitLeftovers(leftoversOf(second)));
+      assert.equal(fixture.git('show', `${done.commit}:${folder}work.txt`), 'of the second');
+    });
+  }
+
+  test('what an agent told git not to look at goes like everything else', async () => {
+    inSlot('update-index', '--assume-unchanged', 'README.md');
+    inSlot('update-index', '--skip-worktree', 'src/a.txt');
+    write('README.md', 'unseen\n');
+    write('src/a.txt', 'unseen too\n');
+    const kept = valueOf(await prepare()).keptRef ?? '';
+    assert.equal(fixture.git('show', `${kept}:README.md`), 'unseen');
+    assert.equal(fixture.git('show', `${kept}:src/a.txt`), 'unseen too');
+    assert.equal(readFileSync(join(task.path, 'README.md'), 'utf8'), 'one\ntwo\nthree\n');
+    assert.equal(readFileSync(join(task.path, 'src', 'a.txt'), 'utf8'), 'a\n');
+    assert.doesNotMatch(inSlot('ls-files', '-v'), /^[a-zS]/m);
+  });
+});
