@@ -36,7 +36,7 @@ function wantedTargets() {
 /** What is for developers stays out of the package: scripts, dependencies (they are bundled), the command's entry. */
 function manifest() {
   const all = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const left = ['private', 'bin', 'scripts', 'dependencies', 'devDependencies'];
+  const left = ['private', 'bin', 'scripts', 'allowScripts', 'dependencies', 'devDependencies'];
   const kept = Object.entries(all).filter(
     ([key]) => ![...left, 'optionalDependencies'].includes(key),
   );

@@ -1,7 +1,7 @@
 // The demo driver with its real agent: edits, questions, hints, limits, death and resume.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDriver } from '../../server/agents/drivers.ts';
 import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
@@ -39,6 +39,11 @@ suite('demo driver', function () {
     return driver.run({ ...run.request, env, prompt, ...options }, host, signal);
   }
   const file = (path: string): string => readFileSync(join(run.cwd, path), 'utf8');
+  const lines = (): string[] =>
+    host
+      .ofType('text')
+      .map(({ text }) => text)
+      .filter((text) => text.startsWith('line '));
   const summary = (outcome: AgentOutcome): string | null =>
     outcome.kind === 'done' ? outcome.summary : null;
 
@@ -114,6 +119,27 @@ suite('demo driver', function () {
     assert.equal((await start(prompt)).kind, 'failed');
     assert.equal((await start(prompt, { resume: true })).kind, 'done');
     assert.equal(file('f'), '1\n2\n');
+  });
+
+  test('talks until it is let go, and resumed it counts on', async () => {
+    const go = join(run.folder, 'go');
+    const prompt = `demo: say-until ${go} line {{n}}\ndemo: say over`;
+    const stop = new AbortController();
+    const first = start(prompt, {}, stop.signal);
+    await host.waitFor('text', ({ text }) => text === 'line 2');
+    stop.abort();
+    assert.deepEqual(await first, { kind: 'stopped' });
+    const before = lines();
+    const second = start(prompt, { resume: true });
+    await host.waitFor('text', ({ text }) => text === `line ${before.length + 2}`);
+    writeFileSync(go, '');
+    assert.equal(summary(await second), 'over');
+    const all = lines();
+    assert.ok(all.length > before.length + 2);
+    assert.deepEqual(
+      all,
+      all.map((_, index) => `line ${index}`),
+    );
   });
 
   test('the next part of an attempt does its own work in the same session', async () => {

@@ -25,6 +25,12 @@ function endless(id: string, delayMs: number): Step[] {
   return [step, { ...step, delayMs }];
 }
 
+/** The agent of the task has ended, all of its processes with it. */
+async function untilEnded(here: Project): Promise<void> {
+  const none = (): boolean => processesOf(here.folder, 'DROVER_TASK_ID=mad').length === 0;
+  await eventually('the agent has ended', none);
+}
+
 suite('budgets against an agent that never ends', function () {
   this.timeout(300_000);
   const project = useProjects();
@@ -74,7 +80,7 @@ suite('budgets against an agent that never ends', function () {
       assert.match(mad.last_error ?? '', wanted);
       assert.equal(await keptWork(here), 'work of mad');
       assert.deepEqual(landedTasks(here), ['good']);
-      assert.deepEqual(processesOf(here.folder, 'DROVER_TASK_ID=mad'), []);
+      await untilEnded(here);
       const { reasons } = await here.json<{ reasons: string[] }>(['why', 'mad']);
       assert.match(reasons.join(' '), /budget of mad is used up.* kept: /);
       const asked = fake.requests.length;
@@ -179,7 +185,7 @@ suite('budgets against an agent that never ends', function () {
       eventually('a question', async () => (await here.status()).questions[0]);
     const first = await ask();
     assert.match(first.text, /has made the same call of Write 5 times in a row/);
-    assert.deepEqual(processesOf(here.folder, 'DROVER_TASK_ID=mad'), [], 'it is paused');
+    await untilEnded(here);
     await here.expect(0, ['answer', first.id, 'go on']);
     const second = await ask();
     assert.match(second.text, /has made the same call of Write 10 times in a row/);

@@ -16,6 +16,8 @@ export type Directive =
   | { readonly do: 'commit'; readonly message: string }
   | { readonly do: 'say' | 'blocked'; readonly text: string }
   | { readonly do: 'flood'; readonly lines: number }
+  /** Says the text at every step until the file is there; {{n}} counts from 0. */
+  | { readonly do: 'say-until'; readonly path: string; readonly text: string }
   /** The account's limit is reached, once, for so long. */
   | { readonly do: 'limit'; readonly ms: number }
   | { readonly do: 'nothing' | 'leave-running' | 'crash' }
@@ -40,6 +42,7 @@ function parse(name: string, rest: string): Directive {
   switch (name) {
     case 'write':
     case 'append':
+    case 'say-until':
       return { do: name, path, text: unescape(afterPath) };
     case 'edit-line': {
       const [line, text] = cutWord(afterPath);

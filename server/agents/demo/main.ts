@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -31,6 +32,8 @@ interface SessionState {
   directives: Directive[];
   next: number;
   answer: string;
+  /** Lines that the directive under way has said. */
+  said: number;
 }
 
 const stepMs = Number(process.env['DROVER_DEMO_STEP_MS'] ?? '40');
@@ -41,7 +44,7 @@ const isPlanning = process.env['DROVER_PLANNING'] === '1';
 const leftRunningMs = 3_600_000;
 
 const openQuestions = new Map<string, (choice: string | null) => void>();
-let state: SessionState = { attempt, part: taskId, directives: [], next: 0, answer: '' };
+let state: SessionState = freshState([]);
 
 function say(message: FromDemo): void {
   process.stdout.write(encodeLine(message));
@@ -95,6 +98,7 @@ async function followDirectives(prompt: string): Promise<DemoResult> {
     await delay(stepMs);
     const end = await follow(directive);
     state.next += 1;
+    state.said = 0;
     storeState();
     if (end !== null) return end;
     if (directive.do === 'say') summary = fill(directive.text);
@@ -109,18 +113,25 @@ async function followDirectives(prompt: string): Promise<DemoResult> {
 
 /** The same attempt goes on behind its last step; a new attempt begins at the first one. */
 function restoreState(found: Directive[]): SessionState {
-  const fresh: SessionState = { attempt, part: taskId, directives: found, next: 0, answer: '' };
+  const fresh = freshState(found);
   if (statePath === null || !existsSync(statePath)) return fresh;
   const stored = JSON.parse(readFileSync(statePath, 'utf8')) as SessionState;
   if (stored.part !== taskId) return fresh;
-  if (stored.attempt === attempt) return stored;
-  return found.length > 0 ? fresh : { ...stored, attempt, next: 0 };
+  if (stored.attempt === attempt) return { ...fresh, ...stored };
+  return found.length > 0 ? fresh : { ...stored, attempt, next: 0, said: 0 };
 }
 
+function freshState(directives: Directive[]): SessionState {
+  return { attempt, part: taskId, directives, next: 0, answer: '', said: 0 };
+}
+
+/** By a rename: the agent may be killed at any time, and half a file would be no state at all. */
 function storeState(): void {
   if (statePath === null) return;
   mkdirSync(dirname(statePath), { recursive: true });
-  writeFileSync(statePath, JSON.stringify(state));
+  const next = `${statePath}.next`;
+  writeFileSync(next, JSON.stringify(state));
+  renameSync(next, statePath);
 }
 
 /** Follows one directive; a result means that the run ends here. */
@@ -158,6 +169,9 @@ async function follow(directive: Directive): Promise<DemoResult | null> {
     case 'flood':
       for (let n = 0; n < directive.lines; n++)
         say({ type: 'text', text: `line ${n} of the flood` });
+      return null;
+    case 'say-until':
+      await sayUntil(directive.path, directive.text);
       return null;
     case 'limit': {
       const untilMs = Date.now() + directive.ms;
@@ -214,6 +228,16 @@ function edit(directive: Edit): void {
       break;
   }
   say({ type: 'tool_result', id, isError: false, text: 'ok' });
+}
+
+/** Resumed, it counts on from the last line that it has said. */
+async function sayUntil(path: string, text: string): Promise<void> {
+  while (!existsSync(path)) {
+    say({ type: 'text', text: fill(text).replaceAll('{{n}}', String(state.said)) });
+    state.said += 1;
+    storeState();
+    await delay(stepMs);
+  }
 }
 
 /** Later directives may use the answer as {{answer}}. */

@@ -32,6 +32,11 @@ suite('demo directives', () => {
     check('demo: ask Which? | a | b c', { do: 'ask', text: 'Which?', choices: ['a', 'b c'] });
     check('demo: ask Sure?', { do: 'ask', text: 'Sure?', choices: ['yes', 'no'] });
     check('demo: commit Add it', { do: 'commit', message: 'Add it' });
+    check('demo: say-until ../go line {{n}}', {
+      do: 'say-until',
+      path: '../go',
+      text: 'line {{n}}',
+    });
     check('demo: limit 500', { do: 'limit', ms: 500 });
     check('demo: leave-running', { do: 'leave-running' });
     check('demo: fly', { do: 'unknown', name: 'fly' });

@@ -5,12 +5,25 @@ import { eventually } from '../../../e2e/support/eventually.ts';
 import type { Frame, Locator, Page } from '../../host/browser.ts';
 
 const partMaxMs = 60_000;
+/** Then the icon is looked at again. */
+const treeMaxMs = 10_000;
 
-/** Opens Drover's container in the side bar. A click on the open one would close it. */
+/**
+ * Opens Drover's container in the side bar, and waits for its tree. A click on the open one closes it: VS Code, which
+ * restores its side bar, may have opened it a moment before the click. Then it is clicked again.
+ */
 export async function openDrover(page: Page): Promise<void> {
-  const icon = page.locator('.activitybar a.action-label[aria-label^="Drover"]');
+  const label = 'a.action-label[aria-label^="Drover"]';
+  const icon = page.locator(`.activitybar ${label}`);
   await icon.waitFor({ timeout: partMaxMs });
-  if ((await icon.getAttribute('aria-expanded')) !== 'true') await icon.click();
+  const open = page.locator(`.activitybar .action-item.checked ${label}`);
+  const isOpen = async (): Promise<boolean> => (await open.count()) > 0;
+  const shows = async (): Promise<boolean> =>
+    (await isOpen()) && (await webviews(page, 'tree')).length > 0;
+  await eventually('Drover shows in the side bar', async () => {
+    if (!(await isOpen())) await icon.click();
+    return await eventually('the tree shows', shows, treeMaxMs).catch(() => false);
+  });
 }
 
 /** Runs a command of the palette: by a click, for a view that shows at this very moment would get the Enter key. */

@@ -1,0 +1,127 @@
+// Runs jobs side by side, says each as it ends, and ends everything that it has started.
+
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isGreen, type Job, type Outcome } from './job.ts';
+import { blockedOutcome } from './outcome.ts';
+import { JobQueue } from './queue.ts';
+import { jobLine } from './report.ts';
+import { type RunningJob, startJob } from './run-job.ts';
+
+export interface RunOptions {
+  /** Weights that run side by side. */
+  readonly capacity: number;
+  readonly expectedMs: (job: Job) => number;
+  /** Shows what a job wrote, also when it passed. */
+  readonly isVerbose: boolean;
+}
+
+/** When nothing has ended for so long, what is running is said. */
+const silentMaxMs = 60_000;
+const lookEveryMs = 5_000;
+
+/** Exit codes of a run that a signal has cut off. */
+const stopCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+export class Run {
+  readonly #beganMs = performance.now();
+  readonly #beganCpuMs = machineCpuMs();
+  readonly #folder = temporaryFolder();
+  readonly #running = new Set<RunningJob>();
+  #started = 0;
+  #saidMs = performance.now();
+  #isStopped = false;
+  #stopCode = 0;
+  readonly #options: RunOptions;
+  readonly #ticking: NodeJS.Timeout;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#ticking = setInterval(() => this.#sayWhatRuns(), lookEveryMs);
+    for (const [name, code] of Object.entries(stopCodes)) {
+      process.once(name, () => {
+        console.log(`\n${name}: ending what is running`);
+        this.#stopCode = code;
+        void this.stop();
+      });
+    }
+  }
+
+  /** Runs jobs side by side until all have ended, or the run is stopped; `ended` is told of each. */
+  async queue(jobs: readonly Job[], ended: (outcome: Outcome) => void): Promise<void> {
+    const queue = new JobQueue(jobs, this.#options.expectedMs, this.#options.capacity);
+    while (!this.#isStopped) {
+      for (const job of queue.next()) this.#running.add(this.#start(job));
+      if (this.#running.size === 0) return;
+      const first = [...this.#running].map(async (each) => ({ each, outcome: await each.outcome }));
+      const { each, outcome } = await Promise.race(first);
+      this.#running.delete(each);
+      if (this.#isStopped) return;
+      const blocked = queue.finished(outcome.job, isGreen(outcome));
+      for (const own of [outcome, ...blocked.map(({ job, by }) => blockedOutcome(job, by))]) {
+        this.#say(own);
+        ended(own);
+      }
+    }
+  }
+
+  #start(job: Job): RunningJob {
+    this.#started += 1;
+    // Of one length: no job's folder begins like that of another.
+    return startJob(job, join(this.#folder, String(this.#started).padStart(3, '0')));
+  }
+
+  #say(outcome: Outcome): void {
+    this.#saidMs = performance.now();
+    console.log(jobLine(outcome, performance.now() - this.#beganMs));
+    if (this.#options.isVerbose || !isGreen(outcome)) console.log(outcome.output);
+  }
+
+  #sayWhatRuns(): void {
+    if (performance.now() - this.#saidMs < silentMaxMs || this.#running.size === 0) return;
+    this.#saidMs = performance.now();
+    const names = [...this.#running].map(({ job, beganMs }) => {
+      return `${job.name} (${Math.round((performance.now() - beganMs) / 1_000)} s)`;
+    });
+    console.log(`        running: ${names.join(', ')}`);
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  times(): { readonly durationMs: number; readonly machineCpuMs: number } {
+    const durationMs = performance.now() - this.#beganMs;
+    return { durationMs, machineCpuMs: machineCpuMs() - this.#beganCpuMs };
+  }
+
+  /** Ends everything that was started. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([...this.#running].map((running) => running.end()));
+  }
+
+  /** Of the signal that has cut it off; 0: none has. */
+  get stopCode(): number {
+    return this.#stopCode;
+  }
+
+  /** To be called at the end: all jobs have ended, or are ended now. */
+  async close(): Promise<void> {
+    clearInterval(this.#ticking);
+    if (this.#isStopped) await this.stop();
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+/** Short, since sockets live below it; and open to programs that do not run as root. */
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'dt'));
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
+function machineCpuMs(): number {
+  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys, 0);
+}

@@ -1,0 +1,61 @@
+// What a soak runs, in which order, and how a failure is repeated.
+
+import assert from 'node:assert/strict';
+import { neededJobs, partsOf, soakJobs, soakOrder } from '../../runner/soak-plan.ts';
+import { jobNamed } from './jobs.ts';
+
+const gate = [
+  jobNamed('build'),
+  jobNamed('package', { after: ['build'] }),
+  jobNamed('test/e2e/crash.test.ts', { suite: 'end-to-end', counting: 'mocha', after: ['build'] }),
+  jobNamed('test/e2e/power-cut.test.ts', { suite: 'end-to-end', counting: 'mocha' }),
+  jobNamed('test/e2e/steer.test.ts', { suite: 'end-to-end', counting: 'mocha' }),
+  jobNamed('test/fleet/show-2.test.ts', { suite: 'fleet', counting: 'mocha' }),
+  jobNamed('in-host project', { suite: 'in-host', counting: 'last-line', after: ['package'] }),
+];
+
+suite('soak', () => {
+  const jobs = soakJobs(gate, 500);
+
+  test('a round has 10,000 seeds, 1,000 kills, 20 schedules and each suite', () => {
+    const goals = Object.fromEntries(partsOf(jobs).map(({ name, goal }) => [name, goal]));
+    assert.deepEqual(goals, {
+      simulation: 10_000,
+      crash: 1_000,
+      'power-cut': 60,
+      schedules: 20,
+      'end-to-end': 1,
+      fleet: 1,
+      'in-host': 1,
+    });
+    assert.equal(new Set(jobs.map(({ job }) => job.name)).size, jobs.length);
+    assert.deepEqual(
+      neededJobs(gate, jobs).map(({ name }) => name),
+      ['build', 'package'],
+    );
+  });
+
+  test('wherever it is cut off, each part has done about the same share', () => {
+    const ranks = soakOrder(jobs);
+    const half = jobs.filter(({ job }) => (ranks.get(job.name) ?? 0) >= 0.5);
+    const done = Object.fromEntries(partsOf(half).map(({ name, goal }) => [name, goal]));
+    assert.deepEqual(
+      [done['simulation'], done['crash'], done['power-cut'], done['schedules']],
+      [5_000, 500, 36, 10],
+    );
+  });
+
+  test('each job names the command that repeats it', () => {
+    const replays = new Map(jobs.map(({ job, replay }) => [job.name, replay]));
+    assert.equal(replays.get('simulation from 750'), 'npm run simulate -- --seeds 250 --from 750');
+    assert.equal(
+      replays.get('crash of seed 501'),
+      'DROVER_TEST_TIER=soak DROVER_SEED=501 npm test -- --no-retries test/e2e/crash.test.ts',
+    );
+    assert.equal(replays.get('schedule 502'), 'npm run schedules -- --seeds 1 --from 502 --cut 8');
+    assert.equal(
+      replays.get('in-host project'),
+      "DROVER_TEST_TIER=soak DROVER_SEED=500 npm test -- --no-retries 'in-host project'",
+    );
+  });
+});
