@@ -23,7 +23,9 @@ export const realAgents: readonly RealAgent[] = [
   {
     kind: 'codex',
     settings: ['.codex/config.toml', 'codex-config.toml'],
-    env: () => ({ FAKE_KEY: dummyKey }),
+    // In a home below the temporary folder it puts no helper programs, and without them its sandbox fails where the
+    // machine has bubblewrap. The tests' homes lie there.
+    env: () => ({ FAKE_KEY: dummyKey, TMPDIR: '/var/tmp' }),
     questions: 0,
     files: ['added.txt', 'hello.txt'],
   },
