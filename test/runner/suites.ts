@@ -73,8 +73,9 @@ function suites(): readonly Suite[] {
     { ...realProcesses, name: 'durable', specs: ['test/durable'], ...medium },
     { ...realProcesses, name: 'git', specs: ['test/git'], ...medium },
     { ...realProcesses, name: 'agents', specs: ['test/agents'], ...medium, after: withAgents },
-    { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long, kind: 'computes' },
-    { ...realProcesses, name: 'fleet', specs: ['test/fleet'], ...long },
+    { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long },
+    // Several machines with all of their processes: more than one fleet at once would miss its deadlines.
+    { ...realProcesses, name: 'fleet', specs: ['test/fleet'], ...long, kind: 'computes' },
     {
       ...realProcesses,
       name: 'webview',
@@ -100,6 +101,9 @@ const long = { testMs: 15 * minuteMs, limitMs: 20 * minuteMs };
 /** Files that drive the real agents: they are installed before. */
 const needsAgents =
   /\/(agents|budget|claude|fallback|mcp-acp|mcp-claude|planning-claude|quota|spec)\.test\.ts$/;
+
+/** Files whose rows run side by side. */
+const hasLanes = /^test\/e2e\/bad-input\//;
 
 export function allJobs(): readonly Job[] {
   const jobs = [...steps(), ...suites().flatMap(jobsOf), ...inHostJobs()];
@@ -170,7 +174,7 @@ function mochaJob(suite: Suite, name: string, files: readonly string[]): Job {
   return {
     name,
     suite: suite.name,
-    kind,
+    kind: hasLanes.test(name) ? 'computes' : kind,
     after: isOfAgents ? [...suite.after, 'agents-under-test'] : suite.after,
     program: process.execPath,
     args: [mocha, '--ui', 'tdd', ...options, '--timeout', String(testMs), '--exit', ...files],
