@@ -16,6 +16,7 @@ import { beginCandidates, settleAll } from './candidates.ts';
 import { executeWorkflow, executeWorkflowId } from './execute-task.ts';
 import { chooseAgent, limitedAccounts } from './fallback.ts';
 import { startRules, type StartRules } from './holds.ts';
+import { releaseFromRedBase } from './red-base.ts';
 import type { Engine } from './parts.ts';
 import { agentQueueOf, handedOver, openPlacement, type Placement } from './placement.ts';
 
@@ -65,6 +66,8 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   const { db } = engine.store;
   const settled = await settleAll(engine);
   if (settled > 0) return { started: settled, full: false };
+  const released = await releaseFromRedBase(engine);
+  if (released > 0) return { started: released, full: false };
   const rules = await startRules(engine);
   if ((await freeWorkers(db, run, await openPlacement(engine, db))) === 0)
     return { started: 0, full: true };

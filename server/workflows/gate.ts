@@ -25,6 +25,8 @@ export interface GateQuestion {
   readonly taskIds: readonly string[];
   /** A red answer that is older (Unix ms) is not believed: what made it red may be over. */
   readonly redSinceMs: number;
+  /** What is red, for the sentence; absent: the merged tree. */
+  readonly about?: string;
 }
 
 /**
@@ -77,7 +79,7 @@ async function knownVerdict(engine: Engine, question: GateQuestion): Promise<Gat
   const { exit_code: exitCode, output_tail: tail } = known;
   const telling = tellingLines(tail);
   const last = { kind: 'exited' as const, exitCode, tail, telling };
-  const red = redGate(engine, engine.mask(question.command), last);
+  const red = redGate(engine, question, last);
   return { kind: 'red', cached: true, failure: red };
 }
 
@@ -263,7 +265,7 @@ async function remember(
   return {
     kind: 'red',
     cached: false,
-    failure: redGate(engine, engine.mask(job.command), last),
+    failure: redGate(engine, job, last),
   };
 }
 
@@ -291,11 +293,11 @@ async function keepVerdict(
 
 function redGate(
   engine: Engine,
-  command: string,
+  { command, about = 'the gate is red on the merged tree' }: GateQuestion,
   last: Pick<GateTry, 'kind' | 'exitCode' | 'tail' | 'telling'>,
 ): Failure {
   const { exitCode, tail, telling } = last;
   const limit = { name: '[gate] timeout', ms: engine.settings().gateTimeoutMs };
   const how = commandEnd({ isLate: last.kind === 'timed_out', exitCode, telling, limit });
-  return failure('gate_failed', `the gate is red on the merged tree: ${command} ${how}`, tail);
+  return failure('gate_failed', `${about}: ${engine.mask(command)} ${how}`, tail);
 }

@@ -22,6 +22,7 @@ import { moveLine } from './line-holds.ts';
 import { headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { settleStopIn } from './stops.ts';
+import { waitForLine } from './red-base.ts';
 import { testBatch } from './test-batch.ts';
 
 export interface LandInput {
@@ -130,6 +131,8 @@ class Landing {
         return this.land(rows, `${path}w`, rebuilds + 1);
       case 'unusable':
         return this.#giveBack(rows, path, verdict.failure);
+      case 'red_base':
+        return this.#waitForLine(rows, path, verdict.failure);
       case 'red':
         if (rows.length === 1 && rows[0] !== undefined)
           return this.#returnRed(rows[0], path, verdict.failure);
@@ -219,7 +222,8 @@ class Landing {
         deferred.push(row);
       }
     }
-    const verdict = await testBatch(this.#engine, merged, this.#begunMs, stop);
+    const base = { line: this.#input.line, commit: start.value };
+    const verdict = await testBatch(this.#engine, merged, base, this.#begunMs, stop);
     if (verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
     return { tip, merged, conflicts, deferred, verdict, problem: null };
   }
@@ -368,6 +372,12 @@ class Landing {
 
   async #returnRed(row: LandingRow, path: string, reason: Failure): Promise<void> {
     await this.#run.commit(`returned:${path}`, (tx) => this.#fail(tx, row, reason, 'failed'));
+  }
+
+  async #waitForLine(rows: readonly LandingRow[], path: string, reason: Failure): Promise<void> {
+    await this.#run.commit(`returned:${path}`, async (tx) => {
+      for (const row of rows) await waitForLine(this.#engine, tx, this.#claimOf(row), reason);
+    });
   }
 
   /** Trouble that is nobody's fault here (git, the gate's own setup): an attempt that can be tried again. */

@@ -18,7 +18,11 @@ export interface Candidate {
   readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
   /** Conflicts with others of the batch only: looked at again once those have landed. */
   readonly deferred: readonly LandingRow[];
-  readonly verdict: GateVerdict | { readonly kind: 'none' };
+  readonly verdict:
+    | GateVerdict
+    | { readonly kind: 'none' }
+    /** Red, and so is what it was merged onto. */
+    | { readonly kind: 'red_base'; readonly failure: Failure };
   readonly problem: Failure | null;
 }
 

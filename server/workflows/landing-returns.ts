@@ -51,7 +51,7 @@ export async function returnLanding(
 }
 
 /** No attempt is left that could do better: the person who has approved the work is told, and decides again. */
-async function backToReview(
+export async function backToReview(
   engine: Engine,
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,

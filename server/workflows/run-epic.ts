@@ -10,6 +10,7 @@ import { startEpicLanding } from './land-epic.ts';
 import { followAsOfNow } from './follow-line.ts';
 import { landingRef, resultBranch } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
+import { releaseFromRedBase } from './red-base.ts';
 import type { Engine } from './parts.ts';
 import { sweepBranches } from './sweep.ts';
 
@@ -172,6 +173,7 @@ async function goThrough(
       const state = await scopeState(engine.store.db, row);
       // What ended since the last look may have left a choice to be made: nothing else ends now.
       if (state.moving === 0 && (await settleAll(engine)) > 0) continue;
+      if (state.moving === 0 && (await releaseFromRedBase(engine)) > 0) continue;
       if (state.moving === 0 && (await settled(engine, row, state))) {
         const summary = await finish(engine, run, row, ends);
         if (summary !== null) return summary;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { EventView } from '../../server/protocol/api.ts';
+import { writesOneFile } from './support/agent-scripts.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -25,7 +26,7 @@ echo "work of $id" > "$id.txt"
 `,
     });
     await beginPlan(here, ['t1']);
-    await here.expect(0, ['run', '--gate', 'echo asked >> ../../asked; test -e ../../service']);
+    await here.expect(0, ['run', '--gate', 'test ! -e t1.txt || test -e ../../service']);
     const task = await here.task('t1');
     assert.deepEqual([task.status, task.attempts], ['completed', 1]);
   });
@@ -74,9 +75,48 @@ esac
     const here = project({ files: { 'made.txt': 'old\n' } });
     await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
     const disturbed =
-      'if [ ! -e ../../once ]; then touch ../../once; echo right > made.txt; fi; grep -q right made.txt';
+      'test -e t1.txt || exit 0; if [ ! -e ../../once ]; then touch ../../once; echo right > made.txt; fi; grep -q right made.txt';
     await here.expect(1, ['run', '--gate', disturbed]);
     assert.deepEqual(landedTasks(here), []);
+  });
+
+  test('a base that is red before any task blames none of them, until it is mended', async () => {
+    const here = project({
+      files: { broken: 'x\n' },
+      agent: `${writesOneFile}\necho "$id" >> ../../agents`,
+    });
+    await beginPlan(here, ['t1', 't2', { id: 't3', max_attempts: 1 }]);
+    const gate = 'if [ -e broken ]; then echo "✖ the thing works"; exit 1; fi';
+    await here.expect(2, ['run', '--gate', gate]);
+    for (const { status, attempts, blocked_reason } of (await here.status()).tasks) {
+      assert.deepEqual([status, attempts], ['blocked', 0]);
+      assert.match(blocked_reason ?? '', /^main is red before any task .*✖ the thing works/);
+    }
+    assert.match(await here.expect(0, ['why', 't1']), /main is red before any task/);
+    here.git('rm', '-q', 'broken');
+    here.git('commit', '-qm', 'mend it');
+    await here.expect(0, ['run', '--gate', gate]);
+    assert.deepEqual([...landedTasks(here)].sort(), ['t1', 't2', 't3']);
+    assert.equal(here.read('agents').trim().split('\n').length, 3, 'no agent works twice');
+    assert.deepEqual(
+      (await here.status()).tasks.map((task) => task.attempts),
+      [0, 0, 0],
+    );
+  });
+
+  test('a task that mends a red base lands, and so does what waited for that', async () => {
+    const here = project({
+      files: { broken: 'x\n' },
+      agent: `
+cat > /dev/null
+echo "$id $attempt" >> ../../agents
+case $id in mends) git rm -q broken ;; *) echo "$id" > "$id.txt" ;; esac
+`,
+    });
+    await beginPlan(here, [{ id: 'waits', priority: 'critical' }, 'mends']);
+    await here.expect(0, ['run', '--workers', '1', '--gate', 'test ! -e broken']);
+    assert.deepEqual(landedTasks(here), ['mends', 'waits']);
+    assert.equal(here.read('agents'), 'waits 1\nmends 1\n');
   });
 
   test('what it says is told by its telling lines, wherever they stand', async () => {

@@ -16,6 +16,7 @@ import { exitCodes, judgeRun } from '../exit-codes.ts';
 import { followRun, type RunEnd } from '../follow-run.ts';
 import { InterruptWatch } from '../interrupt.ts';
 import { plainLine } from '../plain-text.ts';
+import { leftOver } from '../render/left-over.ts';
 import { oneLine } from '../render/summary.ts';
 
 export interface RunCommandOptions {
@@ -143,6 +144,7 @@ async function judge(
 ): Promise<number> {
   if (interrupted) return exitCodes.interrupted;
   const snapshot = await statusAtEnd(context, client, epic);
+  for (const line of leftOver(snapshot.tasks)) context.say(line);
   // The live view has ended with the same words.
   if (!context.surroundings.stdout.isTTY) context.say(oneLine(snapshot));
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);

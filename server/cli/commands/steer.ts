@@ -23,7 +23,9 @@ export async function unpause(
 ): Promise<number> {
   const client = await context.client('engine');
   const task = await client.call('task.unpause', { id, ...(text !== undefined && { hint: text }) });
-  return await untilReal(context, client, task, 'going on', (now) => now.status !== 'paused');
+  const code = await untilReal(context, client, task, 'going on', (now) => now.status !== 'paused');
+  await tellWhatStarts(context, client, id);
+  return code;
 }
 
 export async function cancel(
@@ -176,6 +178,14 @@ function done(context: CommandContext, item: TaskView | EpicView): number {
 }
 
 /** Waits until the change is real: the agent's processes have ended, the row says so. */
+/** Without a run the task is ready and stays so: the person has to start one. */
+async function tellWhatStarts(context: CommandContext, client: Client, id: string): Promise<void> {
+  const { run, tasks } = await client.call('status', {});
+  const task = tasks.find((one) => one.id === id);
+  if (run?.active === true || task?.status !== 'ready') return;
+  context.tell(`No run is active: "drover run" starts ${id}.`);
+}
+
 async function untilReal(
   context: CommandContext,
   client: Client,

@@ -1,6 +1,7 @@
 // A command whose complaints are one sentence each: what is wrong, and what to write instead.
 
 import { Command, type ErrorOptions, type HelpContext } from 'commander';
+import { remedyForGoWord } from './words-of-go.ts';
 
 export class DroverCommand extends Command {
   override createCommand(name?: string): DroverCommand {
@@ -27,6 +28,8 @@ export class DroverCommand extends Command {
 
   private remedyFor(code: string | undefined, what: string): string {
     const path = pathOf(this);
+    const known = remedyForGoWord(path.split(' ').slice(1).join(' '), what);
+    if (known !== null) return known;
     switch (code) {
       case 'commander.missingArgument':
         return `write: ${path} ${this.operands(what)}`;

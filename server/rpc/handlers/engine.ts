@@ -184,6 +184,20 @@ async function endedSinceLaunch(engine: Engine): Promise<RunRow | null> {
   return isLeft && (last.ended_at_ms ?? 0) >= engine.launchedAtMs ? last : null;
 }
 
+/** What was never run, or became ready since, needs a run of its own. */
+async function nothingToResume(engine: Engine, hasRun: boolean): Promise<string> {
+  const { n } = await engine.store.db
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('status', '=', 'ready')
+    .where('parent_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  const why = hasRun ? 'the last run came to its end' : 'no run was ever started';
+  const ready = Number(n) === 1 ? '1 task is ready' : `${n} tasks are ready`;
+  const next = Number(n) === 0 ? '' : `; ${ready}, "drover run" starts ${n === 1 ? 'it' : 'them'}`;
+  return `nothing to resume: ${why}${next}`;
+}
+
 async function resumeRequest(
   deps: EngineHandlerDeps,
   options: Params<'run.resume'>,
@@ -203,7 +217,7 @@ async function resumeRequest(
   if (begun === null) {
     const ended = await endedSinceLaunch(engine);
     if (ended === null || told.has(ended.id))
-      return { run: null, message: 'nothing to resume: the last run came to its end' };
+      return { run: null, message: await nothingToResume(engine, last !== undefined) };
     told.add(ended.id);
     return {
       run: await viewOf(engine, ended),

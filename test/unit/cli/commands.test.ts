@@ -157,6 +157,41 @@ suite('commands', () => {
       assert.match((await drover(['stauts'])).err, /Did you mean status\?/u);
     });
 
+    test('help of a command that does not exist is refused', async () => {
+      for (const args of [
+        ['nonsense', '--help'],
+        ['stauts', '-h'],
+        ['-C', '.', 'stauts', '-h'],
+      ]) {
+        const { code, out, err } = await drover(args);
+        assert.deepEqual([code, out], [64, '']);
+        assert.match(err, /unknown command/u);
+      }
+      assert.match((await drover(['stauts', '--help'])).err, /Did you mean status\?/u);
+      const known = await drover(['-C', '.', 'status', '--help']);
+      assert.equal(known.code, 0);
+      assert.match(known.out, /Usage: drover status/u);
+    });
+
+    const words: readonly (readonly [string, RegExp])[] = [
+      ['watch', /drover status --watch/u],
+      ['stream task-1', /drover log <id> --follow/u],
+      ['info', /drover doctor/u],
+      ['quick x', /drover add/u],
+      ['dashboard', /status --watch/u],
+      ['share --help', /drover export/u],
+      ['worktree cleanup', /drover worktree prune/u],
+      ['run --skip-validation', /leave it out/u],
+      ['run -v', /drover log <id> --follow/u],
+    ];
+    for (const [line, expected] of words) {
+      test(`${line}, as the Go original has it`, async () => {
+        const { code, err } = await drover(line.split(' '));
+        assert.equal(code, 64);
+        assert.match(err, expected);
+      });
+    }
+
     test('with --json the reason is on standard output', async () => {
       const { out } = await drover(['run', '-w', 'x', '--json']);
       assert.equal(JSON.parse(out).error.kind, 'usage');

@@ -1,0 +1,25 @@
+// Words of the Go original that are others here: a person who types one is told which.
+
+const commands: { readonly [word: string]: string } = {
+  watch: 'use "drover status --watch"',
+  stream: 'use "drover log <id> --follow"',
+  info: 'use "drover doctor" for the installation, "drover status" for the plan',
+  quick: 'use "drover add <title>", then "drover run"',
+  dashboard: 'use "drover status --watch", or the board in VS Code',
+  share: 'use "drover export" for the plan, "drover report <epic>" for what was done',
+  'worktree cleanup': 'use "drover worktree prune"',
+};
+
+const options: { readonly [option: string]: string } = {
+  '--skip-validation': 'leave it out: no validation runs that could be skipped',
+  '-v': 'leave it out: "drover log <id> --follow" shows what an agent does',
+  '--verbose': 'leave it out: "drover log <id> --follow" shows what an agent does',
+};
+
+/** `path`: the command as it is typed, without `drover`; `complaint`: the sentence about the unknown word. */
+export function remedyForGoWord(path: string, complaint: string): string | null {
+  const word = /unknown (?:command|option) '([^']+)'/.exec(complaint)?.[1];
+  if (word === undefined) return null;
+  if (word.startsWith('-')) return options[word] ?? null;
+  return commands[`${path} ${word}`.trim()] ?? null;
+}
