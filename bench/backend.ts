@@ -38,6 +38,7 @@ export async function projectOf(
   const environment = {
     PATH: process.env['PATH'] ?? '',
     HOME: copy.home,
+    DROVER_SANDBOX: 'off',
     DROVER_AGENT_TYPE: 'command',
     DROVER_AGENT_PATH: agent,
   };

@@ -163,6 +163,7 @@ await initProject(values.repository);
 const environment = {
   PATH: process.env['PATH'],
   HOME: values.home,
+  DROVER_SANDBOX: 'off',
   DROVER_AGENT_TYPE: 'command',
   DROVER_AGENT_PATH: values.agent,
 };

@@ -15,6 +15,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server/store': ['server/core', 'server/protocol', 'server/durable'],
   'server/git': ['server/core'],
   'server/agents': ['server/core'],
+  'server/sandbox': ['server/core'],
   'server/workers': ['server/core'],
   'server/workflows': [
     'server/core',

@@ -1,6 +1,6 @@
 // What the workflows ask of an agent. One driver per way of driving; all speak the same events (shaped like ACP's, plus cost, retry, exit).
 
-import type { Failure } from '../core/failure.ts';
+import type { Failure, Result } from '../core/failure.ts';
 
 export const agentKinds = [
   'claude',
@@ -113,6 +113,13 @@ export interface AgentTools {
   readonly configPath: string;
 }
 
+/** How a program is started: full path, arguments, environment. */
+export interface ProgramStart {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
 export interface AgentRequest {
   /** `<task id>/<attempt>/<part>`: names the process for the tree killer (env marker DROVER_RUN). */
   readonly runId: string;
@@ -133,6 +140,10 @@ export interface AgentRequest {
   /** Complete environment; the driver adds only what its agent needs. */
   readonly env: Readonly<Record<string, string>>;
   readonly tools?: AgentTools;
+  /** Puts the agent's program behind its walls; absent: it runs with the user's powers. */
+  readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
+  /** Where the confined agent finds its home: what it keeps there is looked for here. */
+  readonly confinedHome?: string;
   /** Texts (secret values) replaced by `[hidden]` in everything stored. */
   readonly secrets: readonly string[];
   readonly maxOutputBytes: number;

@@ -3,10 +3,11 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
+import { ok, type Result } from '../core/failure.ts';
 import { StringDecoder } from 'node:string_decoder';
 import { TellingLines } from '../core/telling-lines.ts';
 import { MaskedStream } from './masked-stream.ts';
-import type { AgentProcess, ProcessTable } from './port.ts';
+import type { AgentProcess, ProcessTable, ProgramStart } from './port.ts';
 import { runMarker, startTimeOfNewChild } from './process-list.ts';
 
 export interface ShellRequest {
@@ -16,6 +17,8 @@ export interface ShellRequest {
   readonly timeoutMs: number;
   readonly logPath: string;
   readonly runId: string;
+  /** Puts the command behind its walls; absent: it runs with the user's powers. */
+  readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
   /** Values that are neither kept nor told. */
   readonly secrets?: readonly string[];
 }
@@ -48,9 +51,14 @@ export async function runShellCommand(
     process.platform === 'win32'
       ? (['cmd.exe', ['/d', '/s', '/c', request.command]] as const)
       : (['/bin/sh', ['-c', request.command]] as const);
-  const child = spawn(shell[0], [...shell[1]], {
+  const confined = await confinedStart(request, { program: shell[0], args: shell[1] });
+  if (!confined.ok) {
+    await output.close();
+    return notStarted(confined.error.message);
+  }
+  const child = spawn(confined.value.program, [...confined.value.args], {
     cwd: request.cwd,
-    env: { ...request.env, [runMarker]: request.runId },
+    env: { ...confined.value.env, [runMarker]: request.runId },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   });
@@ -96,6 +104,18 @@ export async function runShellCommand(
     tail: exit.problem ?? output.tail(),
     telling: exit.problem === null ? output.telling(request.cwd) : [exit.problem],
   };
+}
+
+async function confinedStart(
+  request: ShellRequest,
+  shell: Pick<ProgramStart, 'program' | 'args'>,
+): Promise<Result<ProgramStart>> {
+  const start = { ...shell, env: request.env };
+  return (await request.confine?.(start)) ?? ok(start);
+}
+
+function notStarted(why: string): ShellOutcome {
+  return { kind: 'not_started', exitCode: null, durationMs: 0, tail: why, telling: [why] };
 }
 
 /** How long the pipes are read after the command itself has ended. */

@@ -29,19 +29,24 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
   if (options.stdin === 'file') {
     writeFileSync(record.files.input, request.prompt, { mode: 0o600 });
   }
+  const env = {
+    DROVER_TASK_ID: request.taskId,
+    DROVER_ATTEMPT: String(request.attempt),
+    ...options.env,
+  };
+  const start = { program, args: options.args, env };
+  const confined = (await request.confine?.(start)) ?? ok(start);
+  if (!confined.ok) {
+    removeRawFiles(record.files);
+    return confined;
+  }
   let child: AgentChild;
   try {
     const spawnRequest = {
       runId: request.runId,
       files: record.files,
-      program,
-      args: options.args,
+      ...confined.value,
       cwd: request.cwd,
-      env: {
-        DROVER_TASK_ID: request.taskId,
-        DROVER_ATTEMPT: String(request.attempt),
-        ...options.env,
-      },
       stdin: options.stdin,
     };
     child = await spawnAgentElsewhere(spawnRequest, options.elsewhere);

@@ -2,6 +2,7 @@
 // stand, unknown keys are warnings.
 
 import type { AgentSettingsByKind } from './agent-settings.ts';
+import { sandboxSettingsOf } from './sandbox-settings.ts';
 import { budgetsOf, machineLimitsOf } from './bound-settings.ts';
 import { fleetSettingsOf } from './fleet-settings.ts';
 import { readValue, type ValueKind } from './setting-values.ts';
@@ -271,6 +272,7 @@ function settingsOf(values: Values): Settings {
     land: { mode: get('land.mode'), target: get('land.target') },
     budget: budgetsOf(get),
     machine: machineLimitsOf(get),
+    sandbox: sandboxSettingsOf(get),
     backend: { idleTimeoutMs: get('backend.idle_timeout') },
     databasePath: get('database'),
     fleetDatabaseUrl: get('fleet_database'),

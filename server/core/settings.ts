@@ -9,6 +9,7 @@ import type { AgentStep } from './fallback.ts';
 import { type FleetSettings, fleetSettingTable } from './fleet-settings.ts';
 import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
+import { type SandboxSettings, sandboxSettingTable } from './sandbox-settings.ts';
 import type { TaskTemplates } from './templates.ts';
 import { agentKindNames, landModes, type AgentKindName, type LandMode } from './task.ts';
 
@@ -284,6 +285,7 @@ export const settingTable = {
     readBy: 'workflows (run)',
   },
   ...boundSettingTable,
+  ...sandboxSettingTable,
   ...fleetSettingTable,
   'backend.idle_timeout': {
     value: { type: 'duration', min: '1s', max: '168h' },
@@ -386,6 +388,7 @@ export interface Settings {
   readonly land: { readonly mode: LandMode | null; readonly target: string | null };
   readonly budget: Budgets;
   readonly machine: MachineLimits;
+  readonly sandbox: SandboxSettings;
   readonly backend: { readonly idleTimeoutMs: number };
   /** File of the database when it is not the project's own. */
   readonly databasePath: string | null;

@@ -28,7 +28,7 @@ export async function copyOfHistory(
   if (!isFolder(source) || !isFolder(objects) || !isFolder(join(source, 'refs'))) return null;
   // Objects that it borrows itself are not its own, and may be anybody's.
   if (factsOf(join(objects, 'info', 'alternates')) !== null) return null;
-  const refs = { ...packedRefs(source), ...looseRefs(source) };
+  const refs = refsIn(source);
   const head = headOf(source, refs);
   if (head === null && Object.keys(refs).length === 0) return null;
   // Named by its real path: on some systems the folder for temporary files is itself a link.
@@ -73,6 +73,11 @@ function isFolder(path: string): boolean {
 function smallText(path: string): string | null {
   const facts = factsOf(path);
   return facts?.isFile() === true && facts.size <= smallFileBytesMax ? readText(path) : null;
+}
+
+/** The refs of a git folder that keeps them in files, read as text; what is not well formed is left out. */
+export function refsIn(source: string): Readonly<Record<string, string>> {
+  return { ...packedRefs(source), ...looseRefs(source) };
 }
 
 function headOf(source: string, refs: Readonly<Record<string, string>>): string | null {

@@ -14,6 +14,7 @@ import { changedPaths, diff, lineCommits, mergeBase, subjects } from './history.
 import { identityVariables, missingIdentity, type Identity } from './identity.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 import { CommitObjects } from './loose-objects.ts';
+import { lendGit, type LentGit } from './lent-folder.ts';
 import { merge } from './merges.ts';
 import { PackedRefs } from './packed-refs.ts';
 import type { GitProcesses } from './process.ts';
@@ -24,10 +25,12 @@ import { keepSetup, lookAtSetup } from './setup-state.ts';
 import { prepareSlot } from './slots.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { worktreeStatus } from './status.ts';
+import { isLent, takeBack } from './taken-back.ts';
 import { Trash } from './trash.ts';
 import { TrustedConfig } from './trusted-config.ts';
 import type { KeyedMutex } from './turns.ts';
 import { chainCommit } from './work-chain.ts';
+import { canonicalPath, linkedWorktrees } from './worktree-link.ts';
 import { parseWorktreeList } from './worktree-list-format.ts';
 
 export interface RepositoryParts {
@@ -46,6 +49,11 @@ export interface RepositoryParts {
 /** A repository on this machine's disk, with what is needed to go on from it. */
 export interface LocalRepository extends GitRepository {
   readonly context: RepositoryContext;
+  /** A git folder for a confined program in this worktree. */
+  lend(path: string): Promise<GitResult<LentGit>>;
+  takeBack(path: string): Promise<GitResult<void>>;
+  /** Worktrees of which something was lent and not taken back yet. */
+  lent(): readonly string[];
 }
 
 export interface OpenedRepository {
@@ -112,6 +120,12 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
       );
       return ok(facts);
     },
+    lend: (path) => lendGit(context, path),
+    takeBack: (path) => takeBack(context, canonicalPath(path)),
+    lent: () =>
+      linkedWorktrees(context)
+        .filter(isLent)
+        .map(({ path }) => path),
     ...operations(context),
   };
   return { repository, renew, settled: () => context.trash.settled() };

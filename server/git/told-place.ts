@@ -1,7 +1,12 @@
 // Tells git where the repository of a worktree is, from our own books: git never looks for one in a folder that an agent writes.
 
+import { join } from 'node:path';
 import type { RepositoryContext } from './context.ts';
+import { factsOf } from './small-files.ts';
 import { canonicalPath, linkedWorktrees } from './worktree-link.ts';
+
+/** Folder of what a confined program made, in the private folder of its worktree. */
+export const lentName = 'drover-git';
 
 /** Variables that name repository, worktree and shared folder, so that neither a `.git` in the folder nor one above it counts. */
 export interface ToldPlace {
@@ -28,6 +33,15 @@ export function toldPlace(
       GIT_DIR: entry.gitDir,
       GIT_WORK_TREE: path,
       GIT_COMMON_DIR: place.commonDir,
+      ...lentObjects(entry.gitDir),
     },
   };
+}
+
+/** While a confined program is at work, what it has made lies in a folder of its own until it is taken back. */
+function lentObjects(gitDir: string): Readonly<Record<string, string>> {
+  const objects = join(gitDir, lentName, 'objects');
+  return factsOf(objects)?.isDirectory() === true
+    ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: objects }
+    : {};
 }

@@ -27,8 +27,12 @@ export class AgentToolTokens implements AgentToolsDoor {
   readonly #parts = new Map<string, OpenPart>();
   readonly #byLog = new Map<string, string>();
 
-  constructor(root: string, isWanted: () => boolean) {
+  /** Where agents reach the backend; null = by the address that the owner uses. */
+  readonly #socket: string | null;
+
+  constructor(root: string, socket: string | null, isWanted: () => boolean) {
     this.#root = root;
+    this.#socket = socket;
     this.#isWanted = isWanted;
   }
 
@@ -40,7 +44,7 @@ export class AgentToolTokens implements AgentToolsDoor {
     const configPath = configPathOf(logPath);
     const known = await readToken(configPath);
     const token = known ?? randomBytes(32).toString('hex');
-    const tools = toolsFor(this.#root, scope, token, configPath);
+    const tools = toolsFor({ root: this.#root, socket: this.#socket }, scope, token, configPath);
     if (known === null) await writeConfig(tools);
     const digest = digestOf(token);
     const notes = this.#parts.get(digest)?.notes ?? new AgentNotes();
@@ -83,7 +87,12 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-function toolsFor(root: string, scope: AgentScope, token: string, configPath: string): AgentTools {
+function toolsFor(
+  { root, socket }: { readonly root: string; readonly socket: string | null },
+  scope: AgentScope,
+  token: string,
+  configPath: string,
+): AgentTools {
   const marker = `${scope.taskId}/${scope.attempt}/${scope.part}`;
   return {
     command: process.execPath,
@@ -91,6 +100,7 @@ function toolsFor(root: string, scope: AgentScope, token: string, configPath: st
     env: {
       [agentToolVariables.root]: root,
       [agentToolVariables.token]: token,
+      ...(socket === null ? {} : { [agentToolVariables.socket]: socket }),
       // Whoever ends the agent's processes finds this one by it.
       DROVER_RUN: marker,
       // The backend may be run by an editor's own program, which is Node only with this.

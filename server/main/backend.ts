@@ -8,8 +8,13 @@ import { Refusal } from '../core/failure.ts';
 import { type BackendAddress, protocolVersion } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import type { WorkerWish } from '../protocol/worker-notes.ts';
-import { defaultSocketPath } from '../rpc/transport/address.ts';
-import { serveSocket, serveStreams } from '../rpc/transport/server.ts';
+import { agentSocketPath, defaultSocketPath } from '../rpc/transport/address.ts';
+import {
+  type ServedSocket,
+  serveSocket,
+  type ServeSocketOptions,
+  serveStreams,
+} from '../rpc/transport/server.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/keep-following.ts';
@@ -184,6 +189,11 @@ async function serve(
     onLeaving: () => life.leave('a newer version takes over'),
     onClientCount: (count: number) => life.countClients(count),
   };
+  const forAgents = await serveAgents(project, shared);
+  const closeAll = (close: (reason: string) => Promise<void>) => async (reason: string) => {
+    await forAgents?.close(reason);
+    await close(reason);
+  };
   if (options.stdio === true) {
     const streams = serveStreams({
       ...shared,
@@ -191,7 +201,11 @@ async function serve(
       output: process.stdout,
       onEnd: () => life.leave('the client is gone'),
     });
-    return { address: null, heal: async () => {}, close: (reason) => streams.close(reason) };
+    return {
+      address: null,
+      heal: async () => forAgents?.heal(),
+      close: closeAll((reason) => streams.close(reason)),
+    };
   }
   const address = newAddress(project, options.socket);
   const socket = await serveSocket({
@@ -200,7 +214,25 @@ async function serve(
     token: address.token,
   });
   writeAddress(project.places.address, address);
-  return { address, heal: () => socket.heal(), close: (reason) => socket.close(reason) };
+  return {
+    address,
+    heal: async () => {
+      await socket.heal();
+      await forAgents?.heal();
+    },
+    close: closeAll((reason) => socket.close(reason)),
+  };
+}
+
+/** Agents come in by a door of their own, for which there is no owner's token: what is asked there is an agent's asking. */
+async function serveAgents(
+  project: Project,
+  shared: Omit<ServeSocketOptions, 'path' | 'token'>,
+): Promise<ServedSocket | null> {
+  const path = agentSocketPath(project.git.facts.commonDir, process.env);
+  if (path === null) return null;
+  const token = randomBytes(32).toString('hex');
+  return serveSocket({ ...shared, path, token, onClientCount: () => {} });
 }
 
 function newAddress(project: Project, socket: string | undefined): BackendAddress {

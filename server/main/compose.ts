@@ -15,6 +15,7 @@ import { droverVersion } from '../protocol/version.ts';
 import type { Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
 import { AgentToolTokens } from './agent-tools.ts';
+import { Confinement } from './confinement.ts';
 import type { Environment, LiveSettings } from './live-settings.ts';
 import { machineFacts } from './machine-facts.ts';
 import { worktreesOf } from './places.ts';
@@ -33,6 +34,7 @@ export interface EngineHost {
   /** Stops the work; what did not end stays for whoever comes next. */
   readonly close: () => Promise<void>;
   readonly agentTokens: AgentToolTokens;
+  readonly confinement: Confinement;
 }
 
 export async function composeEngine(project: Project, report: Report): Promise<EngineHost> {
@@ -50,7 +52,13 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     trusted: true,
     elsewhere: project.helper.spawnAgent,
   };
-  const agentTokens = new AgentToolTokens(places.root, () => live.settings.agent.tools);
+  const confinement = new Confinement(project, report);
+  await confinement.takeBackLeftovers();
+  const agentTokens = new AgentToolTokens(
+    places.root,
+    confinement.agentSocket,
+    () => live.settings.agent.tools,
+  );
   const secrets = (): string[] => secretsOf(live);
   const mask = (text: string): string => maskOf(live)(text);
   const engine = createEngine({
@@ -62,7 +70,9 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     processes,
     commands: {
       run: (request, signal) =>
-        runShellCommand({ ...request, secrets: secrets() }, processes, signal),
+        confinement.command(request, (confined) =>
+          runShellCommand({ ...confined, secrets: secrets() }, processes, signal),
+        ),
     },
     agentTools: agentTokens,
     files: workFiles,
@@ -75,15 +85,9 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     settings: () => workSettings(live.settings),
     useRun: (run) => live.useFlags(run.flags, report),
     isPassing: (error) => error instanceof Refusal && error.kind === 'database',
-    driverFor: (kind, model) => driverFor(drivers, live, { kind, model }, driverDeps),
-    agentEnvironment: (kind) =>
-      agentEnvironment(
-        live.environment,
-        kind as AgentKind,
-        live.settings.agent.env,
-        live.settings.envAllow,
-      ),
-    commandEnvironment: () => plainEnvironment(live.environment),
+    driverFor: (kind, model) =>
+      confinement.driver(driverFor(drivers, live, { kind, model }, driverDeps)),
+    ...environmentsOf(live),
     secrets,
     mask,
     // In a fleet each machine says for itself what it can bear.
@@ -96,7 +100,22 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     chance: Math.random,
     report,
   });
-  return { engine, durable, close: () => opened.close(), agentTokens };
+  return { engine, durable, close: () => opened.close(), agentTokens, confinement };
+}
+
+function environmentsOf(
+  live: LiveSettings,
+): Pick<Engine, 'agentEnvironment' | 'commandEnvironment'> {
+  return {
+    agentEnvironment: (kind) =>
+      agentEnvironment(
+        live.environment,
+        kind as AgentKind,
+        live.settings.agent.env,
+        live.settings.envAllow,
+      ),
+    commandEnvironment: () => plainEnvironment(live.environment),
+  };
 }
 
 async function openDurable(

@@ -8,7 +8,12 @@ import { ConnectFailure } from '../rpc/transport/errors.ts';
 import { isAlive, placesOf, readAddress } from './places.ts';
 
 /** Where the server finds its backend, and what it says there. */
-export const agentToolVariables = { root: 'DROVER_MCP_ROOT', token: 'DROVER_MCP_TOKEN' } as const;
+export const agentToolVariables = {
+  root: 'DROVER_MCP_ROOT',
+  token: 'DROVER_MCP_TOKEN',
+  /** The socket of agents: the file that names the owner's one is out of a confined agent's sight. */
+  socket: 'DROVER_MCP_SOCKET',
+} as const;
 
 export async function connectAgent(env: NodeJS.ProcessEnv): Promise<AgentClient> {
   const root = env[agentToolVariables.root] ?? '';
@@ -19,9 +24,11 @@ export async function connectAgent(env: NodeJS.ProcessEnv): Promise<AgentClient>
       `${agentToolVariables.root} and ${agentToolVariables.token} are not set: this server is started by agents that Drover has started.`,
     );
   }
-  const address = readAddress(placesOf(root, null).address);
+  const own = env[agentToolVariables.socket] ?? '';
+  const found = own === '' ? readAddress(placesOf(root, null).address) : null;
+  const address = own === '' ? (found !== null && isAlive(found) ? found : null) : { socket: own };
   try {
-    if (address !== null && isAlive(address)) return await connectAgentSocket(address, token);
+    if (address !== null) return await connectAgentSocket(address, token);
   } catch (error) {
     if (!(error instanceof ConnectFailure)) throw error;
     if (error.kind === 'refused') {

@@ -11,6 +11,7 @@ import { openGitAdapter } from '../git/adapter.ts';
 import type { MachineView } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
+import { sandboxState } from './sandbox-state.ts';
 import { LiveSettings } from './live-settings.ts';
 import { isAlive, placesOf, readAddress } from './places.ts';
 
@@ -57,6 +58,12 @@ export async function doctor(root: string | null): Promise<Doctor> {
   }
   if (live.loaded.problems.length === 0) checks.push(await agentCheck(live, root));
   checks.push(gateCheck(live));
+  const sandbox = await sandboxState(live.settings.sandbox);
+  checks.push({
+    name: 'sandbox',
+    ok: !sandbox.refuses,
+    message: sandbox.holds === 'bwrap' ? sandbox.message : `nothing holds: ${sandbox.message}`,
+  });
   const address = readAddress(placesOf(root, null).address);
   const running = address !== null && isAlive(address);
   return {

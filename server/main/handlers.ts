@@ -1,5 +1,6 @@
 // All requests of one project, as its backend serves them: those answered from the database, and those that need the engine.
 
+import { Refusal } from '../core/failure.ts';
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Answer } from '../protocol/api.ts';
@@ -43,8 +44,18 @@ export function allHandlers(
           ? ['DROVER_OTEL_ENABLED is set, but this version sends no telemetry: it is not used.']
           : []),
       ];
-      return [...warnings.map((warning) => warning.message), ...later];
+      const sandbox = await host.confinement.state();
+      if (sandbox.refuses) {
+        throw new Refusal('sandbox', `the sandbox does not hold: ${sandbox.message}`);
+      }
+      const isOpen = sandbox.holds === 'nothing' && sandbox.mode !== 'off';
+      return [
+        ...warnings.map((warning) => warning.message),
+        ...later,
+        ...(isOpen ? [`no sandbox: ${sandbox.message}`] : []),
+      ];
     },
+    sandbox: () => host.confinement.state(),
     pruneWorktrees: async (options): Promise<Answer<'worktree.prune'>> => {
       const wish = { dryRun: options.dry_run === true, force: options.force === true };
       return (await pruneWorktrees(await worktreeParts(project), wish)).map(worktreeView);

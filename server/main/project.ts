@@ -1,6 +1,7 @@
 // An opened project: its settings, its database and its repository, and nothing of the engine. What every command needs.
 
 import type { GitRepository } from '../git/port.ts';
+import type { LocalRepository } from '../git/repository.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/port.ts';
 import { refuseFileOfFleet } from './fleet-note.ts';
@@ -28,6 +29,8 @@ export interface Project {
   readonly live: LiveSettings;
   readonly store: Store;
   readonly git: GitRepository;
+  /** The repository on this machine's disk, which the other one is about. */
+  readonly local: LocalRepository;
   readonly openRepository: () => Promise<GitRepository>;
   readonly helper: HelperProcess;
   /** What agents write, for and from other machines. */
@@ -60,7 +63,7 @@ export async function openProject(
     };
     const openRepository = async (): Promise<GitRepository> => parts.git;
     const fleet = { url, shown, checkRemote };
-    return { ...parts, openRepository, fleet, places, live, helper, close: closeAll };
+    return { ...parts, local, openRepository, fleet, places, live, helper, close: closeAll };
   }
   refuseFileOfFleet(places);
   const storeOptions = { thorough: options.thorough, durability: 'grouped' } as const;
@@ -70,6 +73,15 @@ export async function openProject(
     helper.close();
   };
   const openRepository = async (): Promise<GitRepository> => local;
-  const parts = { places, live, store: store.store, git: local, openRepository, helper, close };
+  const parts = {
+    places,
+    live,
+    store: store.store,
+    git: local,
+    local,
+    openRepository,
+    helper,
+    close,
+  };
   return { machineId: '', fleet: null, output: noOutput, ...parts };
 }

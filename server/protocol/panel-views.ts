@@ -105,6 +105,7 @@ export interface PreflightCheck {
     | 'gate'
     | 'setup'
     | 'disk'
+    | 'sandbox'
     | 'checkout'
     | 'machines'
     | 'width';
@@ -122,6 +123,17 @@ export interface PreflightView {
   /** Tasks that the run would work on, and how many of them could be at work at once at most. */
   readonly tasks: number;
   readonly width: number;
+}
+
+/** Within which walls agents, gate and setup run now. */
+export interface SandboxView {
+  /** As the settings say: `auto`, `bwrap`, `off` … */
+  readonly mode: string;
+  readonly holds: 'bwrap' | 'nothing';
+  /** No agent, gate or setup is started as things are. */
+  readonly refuses: boolean;
+  /** A sentence: what holds, or why nothing does. */
+  readonly message: string;
 }
 
 /** What a person needs to go on by hand in an attempt's worktree. */

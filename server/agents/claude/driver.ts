@@ -131,13 +131,19 @@ export function compareVersions(a: string, b: string): number {
 /** Starts or resumes; when the session turns out to be the other way, once more that way. */
 async function runSession(claude: ClaudeRun): Promise<AgentOutcome> {
   const { request, record } = claude;
-  const exists = hasConversation(request.env, request.sessionId);
+  const exists = hasConversation(homeOf(request), request.sessionId);
   const resume = exists ?? request.resume;
   if (resume !== request.resume) noteOtherwise(record, resume);
   const first = await runProcess(claude, resume);
   if (!first.startOtherwise || claude.signal.aborted) return first.outcome;
   noteOtherwise(record, !resume);
   return (await runProcess(claude, !resume)).outcome;
+}
+
+/** Where this run's conversations are kept. */
+function homeOf(request: AgentRequest): Readonly<Record<string, string>> {
+  const home = request.confinedHome;
+  return home === undefined ? request.env : { HOME: home };
 }
 
 function noteOtherwise(record: RunRecord, resume: boolean): void {
@@ -267,6 +273,7 @@ function isOtherwise(
   if (!ownDoing || facts.hasStarted || facts.hasMessages || end.exit.code !== 1) return false;
   if (resume) return facts.result !== null && facts.result['num_turns'] === 0;
   return (
-    facts.result === null && hasConversation(claude.request.env, claude.request.sessionId) === true
+    facts.result === null &&
+    hasConversation(homeOf(claude.request), claude.request.sessionId) === true
   );
 }

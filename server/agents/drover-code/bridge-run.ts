@@ -4,7 +4,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { failure, type Failure, type Result } from '../../core/failure.ts';
+import { failure, ok, type Failure, type Result } from '../../core/failure.ts';
 import { boundedPlan } from '../../core/plan-prompt.ts';
 import { formatDuration } from '../../core/format.ts';
 import { maskOutcome } from '../outcome-mask.ts';
@@ -40,14 +40,17 @@ export async function runBridge(
   const { request, record, settings, deps } = run;
   // A sign for `adopt` that this run is none which could be followed.
   rmSync(headlessFiles(request.logPath).base, { force: true });
-  const child = spawn(program, [...settings.args], {
+  const env = {
+    DROVER_TASK_ID: request.taskId,
+    DROVER_ATTEMPT: String(request.attempt),
+    ...bridgeEnvironment(request.env, settings),
+  };
+  const start = { program, args: settings.args, env };
+  const confined = (await request.confine?.(start)) ?? ok(start);
+  if (!confined.ok) return { kind: 'failed', failure: confined.error };
+  const child = spawn(confined.value.program, [...confined.value.args], {
     cwd: request.cwd,
-    env: {
-      DROVER_TASK_ID: request.taskId,
-      DROVER_ATTEMPT: String(request.attempt),
-      ...bridgeEnvironment(request.env, settings),
-      [runMarker]: request.runId,
-    },
+    env: { ...confined.value.env, [runMarker]: request.runId },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   });

@@ -2,6 +2,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { TaskStatus } from '../../core/state.ts';
+import type { SandboxView } from '../../protocol/panel-views.ts';
 import type { Answer, EpicView, Handlers, Params, RunView, TaskView } from '../../protocol/api.ts';
 import {
   answerQuestion,
@@ -34,6 +35,8 @@ export interface EngineHandlerDeps {
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
   /** Bytes that are free where worktrees are made; null where that can't be told. */
   readonly freeBytes: () => number | null;
+  /** What holds agents, gate and setup; absent where nothing is known of it. */
+  readonly sandbox?: () => Promise<SandboxView>;
   readonly shutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
 }
 

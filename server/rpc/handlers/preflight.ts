@@ -46,6 +46,7 @@ export async function preflight(deps: EngineHandlerDeps, wish: Wish): Promise<Pr
     ...(await agentChecks(engine, epicId)),
     await gateCheck(engine, target.branch),
     setupCheck(engine, board),
+    ...(await sandboxChecks(deps)),
     diskCheck(deps),
     await checkoutCheck(engine, target.branch),
     ...(await machineChecks(engine, epicId)),
@@ -66,6 +67,21 @@ function check(
   remedy: string | null = null,
 ): Check {
   return { name, outcome, message, remedy };
+}
+
+/** Loud where nothing holds although a person has not said that this is wanted. */
+async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
+  const state = await deps.sandbox?.();
+  if (state === undefined) return [];
+  const message = `Sandbox: ${state.message}.`;
+  const remedy = 'Install bubblewrap, or say [sandbox] mode = "off".';
+  if (state.refuses) return [check('sandbox', 'error', message, remedy)];
+  if (state.holds === 'bwrap') return [check('sandbox', 'ok', message)];
+  return [
+    state.mode === 'off'
+      ? check('sandbox', 'note', message)
+      : check('sandbox', 'warning', message, remedy),
+  ];
 }
 
 /** Reads the settings again, as the run itself would: what is wrong in them refuses it. */

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** `key` names the repository (git's common folder). The same key gives the same path. */
 export function defaultSocketPath(key: string, env: NodeJS.ProcessEnv): string {
@@ -12,10 +12,25 @@ export function defaultSocketPath(key: string, env: NodeJS.ProcessEnv): string {
   const base =
     runtime !== undefined && runtime !== ''
       ? join(runtime, 'drover')
-      : join(tmpdir(), `drover-${userInfo().uid}`);
+      : join(tmpdir(), `drover-${userNumber()}`);
   const path = join(base, `${name}.sock`);
   // A socket path holds about 104 bytes; a deep temporary folder must not make the backend unreachable.
   return Buffer.byteLength(path) <= 100
     ? path
-    : join('/tmp', `drover-${userInfo().uid}`, `${name}.sock`);
+    : join('/tmp', `drover-${userNumber()}`, `${name}.sock`);
+}
+
+/**
+ * The socket of agents, alone in its folder: a confined agent is shown that folder, and the next backend's socket appears in
+ * it too. Null where there are no socket files.
+ */
+export function agentSocketPath(key: string, env: NodeJS.ProcessEnv): string | null {
+  if (process.platform === 'win32') return null;
+  const name = createHash('sha256').update(key).digest('hex').slice(0, 16);
+  return join(dirname(defaultSocketPath(key, env)), `a-${name}`, 's');
+}
+
+/** Of this user; some users of containers have no name. */
+function userNumber(): number {
+  return process.getuid?.() ?? userInfo().uid;
 }

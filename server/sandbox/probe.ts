@@ -1,0 +1,84 @@
+// Is bubblewrap there, and does it hold? Asked by trying, with the very arguments that programs get.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bwrapArguments } from './walls.ts';
+
+export type Proof =
+  | { readonly holds: true; readonly version: string }
+  | { readonly holds: false; readonly reason: string };
+
+const timeoutMs = 5_000;
+
+/**
+ * Inside: a file beside the worktree can't be read, nothing outside of it can be written, no process of the machine is
+ * seen; and the worktree itself can be written.
+ */
+const trial = `
+test ! -e "$1/secret" || { echo 'a file outside can be read'; exit 1; }
+(echo x > /usr/drover-probe) 2>/dev/null && { echo 'system folders can be written'; exit 1; }
+(echo x > /proc/sys/kernel/core_pattern) 2>/dev/null && { echo 'the kernel can be set'; exit 1; }
+test -e "/proc/$2/status" && ! grep -q '^NSpid:.*[[:space:]]' /proc/self/status && { echo 'other processes are seen'; exit 1; }
+grep -q '^CapEff:[[:space:]]*0*$' /proc/self/status || { echo 'capabilities are kept'; exit 1; }
+echo ok > inside || { echo 'the worktree cannot be written'; exit 1; }
+echo drover-proved
+`;
+
+export async function proveBwrap(program: string | null): Promise<Proof> {
+  if (process.platform !== 'linux') return no('bubblewrap is a program of Linux');
+  if (program === null) {
+    return no(
+      'bubblewrap (bwrap) is not installed; install it, as with: sudo apt-get install bubblewrap',
+    );
+  }
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-probe-')));
+  try {
+    writeFileSync(join(folder, 'secret'), 'secret\n');
+    const cwd = join(folder, 'slot');
+    const { mkdirSync } = await import('node:fs');
+    mkdirSync(cwd);
+    const walls = bwrapArguments({
+      cwd,
+      mounts: [{ from: cwd, to: cwd, mode: 'write' }],
+      network: 'open',
+      variables: {},
+    });
+    const said = await run(program, [
+      ...walls,
+      '/bin/sh',
+      '-c',
+      trial,
+      'probe',
+      folder,
+      String(process.pid),
+    ]);
+    if (!said.text.includes('drover-proved')) {
+      return no(`bubblewrap does not hold here: ${firstLine(said.text) || 'it said nothing'}`);
+    }
+    const version = await run(program, ['--version']);
+    return { holds: true, version: firstLine(version.text) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function no(reason: string): Proof {
+  return { holds: false, reason };
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? '';
+}
+
+function run(program: string, args: readonly string[]): Promise<{ readonly text: string }> {
+  const options = { timeout: timeoutMs, env: { PATH: '/usr/bin:/bin' } };
+  return new Promise((resolve) => {
+    execFile(program, [...args], options, (error, stdout, stderr) => {
+      resolve({
+        text: `${stdout}${stderr}${error !== null && stdout + stderr === '' ? error.message : ''}`,
+      });
+    });
+  });
+}

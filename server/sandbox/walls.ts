@@ -1,0 +1,147 @@
+// The walls around one program, as bubblewrap is told them: an allow-list of what is there at all; everything else is not.
+
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+
+export interface Mount {
+  /** Path on the machine. */
+  readonly from: string;
+  /** Path inside; the same unless it takes another's place. */
+  readonly to: string;
+  readonly mode: 'read' | 'write';
+}
+
+export interface Walls {
+  readonly cwd: string;
+  /** What is mounted over the system's roots; parents may come after children here. */
+  readonly mounts: readonly Mount[];
+  readonly network: 'open' | 'none';
+  /** Set and (null) removed inside. */
+  readonly variables: Readonly<Record<string, string | null>>;
+}
+
+/** Programs, libraries and configuration of the system; read-only. */
+const systemRoots = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/etc',
+  '/opt',
+  '/nix',
+];
+
+/** Readable for the system's administrator alone: as root they would be read like any file. */
+const rootsOwn = [
+  '/etc/shadow',
+  '/etc/shadow-',
+  '/etc/gshadow',
+  '/etc/gshadow-',
+  '/etc/sudoers',
+  '/etc/ssl/private',
+  '/etc/ssh',
+  '/etc/docker',
+  '/etc/NetworkManager/system-connections',
+  '/etc/wireguard',
+];
+
+/** Of root's, writable through /proc although it is mounted read-only elsewhere. */
+const fixedInProc = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'];
+
+/**
+ * Arguments of bubblewrap, up to the program. No capability, no nested user namespace, own processes, own IPC, own host name,
+ * own terminal session; it all ends when the program that started it ends.
+ */
+export function bwrapArguments(walls: Walls): string[] {
+  const args = [
+    ...words('--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try'),
+    ...(walls.network === 'none' ? ['--unshare-net'] : []),
+    ...words('--cap-drop ALL --disable-userns --die-with-parent --new-session'),
+    ...systemRoots.flatMap(rootArguments),
+    ...words('--proc /proc'),
+    ...fixedInProc.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...words('--dev /dev --tmpfs /run --tmpfs /var --dir /var/tmp --tmpfs /tmp'),
+    ...hidden(),
+    ...nameResolution(),
+  ];
+  for (const { from, to, mode } of inOrder(walls.mounts))
+    args.push(mode === 'write' ? '--bind' : '--ro-bind', from, to);
+  for (const [name, value] of Object.entries(walls.variables))
+    args.push(...(value === null ? ['--unsetenv', name] : ['--setenv', name, value]));
+  return [...args, '--chdir', walls.cwd, '--'];
+}
+
+function words(text: string): string[] {
+  return text.split(' ');
+}
+
+function rootArguments(root: string): string[] {
+  const facts = lstatSync(root, { throwIfNoEntry: false });
+  if (facts === undefined) return [];
+  if (facts.isSymbolicLink()) return ['--symlink', readlinkSync(root), root];
+  return facts.isDirectory() ? ['--ro-bind', root, root] : [];
+}
+
+function hidden(): string[] {
+  return rootsOwn.flatMap((path) => {
+    const facts = lstatSync(path, { throwIfNoEntry: false });
+    if (facts === undefined || facts.isSymbolicLink()) return [];
+    return facts.isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+  });
+}
+
+/** The file that names the name servers is a link into a folder of run-time files, which is not there otherwise. */
+function nameResolution(): string[] {
+  try {
+    const real = realpathSync('/etc/resolv.conf');
+    return real.startsWith('/run/') ? ['--ro-bind', real, real] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** A mount covers what was mounted below it before: so parents come first. Of two for one place the later given counts. */
+function inOrder(mounts: readonly Mount[]): readonly Mount[] {
+  const byPlace = new Map(mounts.map((mount) => [mount.to, mount]));
+  return [...byPlace.values()].toSorted((a, b) => depthOf(a.to) - depthOf(b.to));
+}
+
+function depthOf(path: string): number {
+  return path.split(sep).filter((part) => part !== '').length;
+}
+
+/** Is `folder` the place itself or one above it? */
+export function contains(folder: string, place: string): boolean {
+  return folder === place || place.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** Already there as a part of the system. */
+export function isOfSystem(path: string): boolean {
+  return systemRoots.some((root) => contains(root, path));
+}
+
+/** A path that a person has written in the settings; null where nothing is there. */
+export function placeOf(text: string, home: string, root: string): string | null {
+  const path =
+    text === '~' || text.startsWith('~/')
+      ? join(home, text.slice(1))
+      : isAbsolute(text)
+        ? text
+        : resolve(root, text);
+  return existsSync(path) ? path : null;
+}
+
+/** The folder that has to be there for a program to work: its package, its prefix, or the one it lies in. */
+export function folderOfProgram(program: string): string {
+  const parts = program.split(sep);
+  const modules = parts.indexOf('node_modules');
+  if (modules !== -1) return parts.slice(0, modules + 1).join(sep);
+  const folder = dirname(program);
+  const name = folder.slice(folder.lastIndexOf(sep) + 1);
+  const above = dirname(folder);
+  const isPrefix = (name === 'bin' || name === 'sbin') && !above.endsWith(`${sep}.local`);
+  return isPrefix ? above : folder;
+}

@@ -1,0 +1,159 @@
+// Agents and gates behind their walls: they do their work and reach nothing else, also when backend or agent are killed.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from './support/eventually.ts';
+import { killAll, processesOf } from './support/processes.ts';
+import type { Project, ProjectOptions } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+/** Installed, and allowed to make namespaces here: in some containers it is not. */
+const isThere =
+  spawnSync('bwrap', ['--ro-bind', '/', '/', '--proc', '/proc', '--unshare-all', 'true']).status ===
+  0;
+
+(isThere ? suite : suite.skip)('confinement', function () {
+  this.timeout(120_000);
+  const project = useProjects();
+
+  const begin = async (options: ProjectOptions): Promise<Project> => {
+    const here = project({ ...options, env: { DROVER_SANDBOX: 'bwrap', ...options.env } });
+    await here.expect(0, ['init']);
+    return here;
+  };
+
+  test('an agent edits, commits and stages, the gate tests it, and it lands', async () => {
+    const here = await begin({
+      agent: `
+cat > /dev/null
+echo one > one.txt; git add one.txt; git commit -qm 'one'
+git branch side; git tag mark
+echo two > two.txt; git add two.txt
+echo three > three.txt
+git status --porcelain
+`,
+      settings:
+        '[gate]\ncommand = "test -f one.txt && test -f three.txt && git log -1 --format=%s"\n',
+    });
+    await here.expect(0, ['add', 'a']);
+    await here.expect(0, ['run']);
+    const files = here.git('ls-tree', '--name-only', 'main').split('\n');
+    for (const name of ['one.txt', 'two.txt', 'three.txt']) assert.ok(files.includes(name), name);
+    assert.equal(here.git('branch', '--list', 'side'), '');
+    assert.equal(here.git('tag'), '');
+    assert.equal(here.git('fsck', '--strict', '--no-dangling').trim(), '');
+  });
+  test('what it can’t reach: other folders, processes, the owner’s token, the repository', async () => {
+    const here = await begin({
+      agent: `
+cat > /dev/null
+try() { name=$1; shift; if sh -c "$*" > /dev/null 2>&1; then echo "OUT $name" >> probes.txt; else echo "held $name" >> probes.txt; fi; }
+root=$(dirname "$(dirname "$PWD")")/repo
+try 'write home of user' "echo x > ~/escaped; test -e $root/../home/escaped-marker"
+try 'read checkout' "cat $root/README.md"
+try 'read backend.json' "cat $root/.drover/backend.json"
+try 'write hooks' "echo x > $root/.git/hooks/pre-commit && test -e /usr/../$root/README.md"
+try 'other processes' "ls /proc | grep -E '^[0-9]+$' | grep -vE '^[0-9]{1,2}$'"
+try 'write system' "echo x > /usr/x"
+try 'remount' "mount -o remount,bind,rw /usr"
+try 'nested namespaces' "unshare -Ur true"
+try 'see gate slot' "ls ../gate-1"
+`,
+    });
+    await here.expect(0, ['add', 'a']);
+    await here.expect(0, ['run']);
+    const said = here.git('show', 'main:probes.txt').split('\n');
+    assert.deepEqual(
+      said.filter((line) => line.startsWith('OUT')),
+      [],
+    );
+    assert.equal(said.filter((line) => line.startsWith('held')).length, 9);
+    assert.equal(existsSync(join(here.folder, 'home', 'escaped')), false);
+    assert.equal(existsSync(join(here.root, '.git', 'hooks', 'pre-commit')), false);
+  });
+
+  test('Drover’s tools reach the agent inside', async () => {
+    const here = await begin({
+      agent: `
+cat > /dev/null
+cat > call.mjs <<'CALL'
+import { spawn } from 'node:child_process';
+const child = spawn(process.env.DROVER_MCP_COMMAND, JSON.parse(process.env.DROVER_MCP_ARGS), { stdio: ['pipe', 'pipe', 'inherit'] });
+const say = (message) => child.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+let text = '';
+child.stdout.on('data', (chunk) => {
+  text += chunk;
+  if (text.includes('"id":1') && !text.includes('"id":2')) {
+    say({ method: 'notifications/initialized' });
+    say({ id: 2, method: 'tools/call', params: { name: 'read_task', arguments: {} } });
+  }
+  if (text.includes('"id":2')) { console.log(text); child.stdin.end(); }
+});
+say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } } });
+CALL
+node call.mjs > answer.txt
+rm call.mjs
+`,
+    });
+    await here.expect(0, ['add', 'the very title']);
+    await here.expect(0, ['run']);
+    assert.match(here.git('show', 'main:answer.txt'), /the very title/);
+  });
+
+  test('a confined agent outlives its backend, is adopted, and its commit is taken back', async () => {
+    const here = await begin({
+      agent: `
+cat > /dev/null
+echo one > one.txt; git add one.txt; git commit -qm one
+echo ready > ready.txt
+until test -e go.txt; do sleep 0.05; done
+rm ready.txt go.txt
+echo two > two.txt; git add two.txt; git commit -qm two
+`,
+    });
+    await here.expect(0, ['add', 'a']);
+    const running = here.start(['run']);
+    const slot = join(`${here.root}.worktrees`, 'slot-1');
+    await eventually('the agent is at work', () => existsSync(join(slot, 'ready.txt')));
+    running.signal('SIGKILL');
+    await running.ended;
+    await here.killBackend();
+    writeFileSync(join(slot, 'go.txt'), '');
+    await here.expect(0, ['run']);
+    const subjects = here.git('log', '--format=%s', 'main');
+    assert.match(subjects, /two/);
+    assert.match(subjects, /one/);
+  });
+
+  test('backend and agent killed together: the commit is there for the next try', async () => {
+    const here = await begin({
+      agent: `
+cat > /dev/null
+echo one > one.txt; git add one.txt; git commit -qm one
+echo ready > ready.txt
+sleep 1000
+`,
+    });
+    await here.expect(0, ['add', 'a']);
+    const running = here.start(['run']);
+    const slot = join(`${here.root}.worktrees`, 'slot-1');
+    await eventually('the agent is at work', () => existsSync(join(slot, 'ready.txt')));
+    running.signal('SIGKILL');
+    await running.ended;
+    await here.killBackend();
+    killAll(processesOf(here.folder));
+    here.write('agent.sh', '#!/bin/sh\ncat > /dev/null\necho again > again.txt\n');
+    await here.expect(0, ['run'], { timeoutMs: 60_000 });
+    assert.ok(here.git('log', '--all', '--format=%s').includes('one'));
+  });
+
+  test('a mode that does not hold here starts nothing, and says why', async () => {
+    const here = await begin({ env: { DROVER_SANDBOX: 'srt' } });
+    await here.expect(0, ['add', 'a']);
+    const run = await here.drover(['run']);
+    assert.notEqual(run.code, 0);
+    assert.match(run.stdout + run.stderr, /\[sandbox\] mode = "srt" is not available here/);
+  });
+});
