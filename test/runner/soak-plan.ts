@@ -19,7 +19,7 @@ export interface SoakPart {
 }
 
 const simulatedSeeds = 10_000;
-const seedsPerJob = 250;
+const seedsPerJob = 25;
 const kills = 1_000;
 const killsPerJob = 50;
 const powerCuts = 60;
@@ -124,13 +124,21 @@ function scheduleJobs(gate: readonly Job[], seed: number): readonly SoakJob[] {
   });
 }
 
-const repeated = ['test/e2e/crash.test.ts', 'test/e2e/power-cut.test.ts'];
+/** These run again and again as parts of their own. */
+const repeated = [
+  'test/e2e/crash.test.ts',
+  'test/e2e/power-cut.test.ts',
+  'test/simulation/seeds.test.ts',
+];
 
 function suiteJobs(gate: readonly Job[], seed: number): readonly SoakJob[] {
   const tests = gate.filter(({ counting, name }) => {
     return counting !== 'exit-code' && !repeated.includes(name);
   });
-  return tests.map((job) => ({ ...inSoak(job, job.name, seed), part: job.suite, count: 1 }));
+  return tests.map((job) => {
+    const part = job.suite === 'simulation' ? 'faults' : job.suite;
+    return { ...inSoak(job, job.name, seed), part, count: 1 };
+  });
 }
 
 function inSoak(base: Job, name: string, seed: number): Pick<SoakJob, 'job' | 'replay'> {

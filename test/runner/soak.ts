@@ -36,8 +36,11 @@ class Soak {
   readonly #failures: string[] = [];
   readonly #goals = new Map<string, string>();
   passed = 0;
+  /** False: something that others need first has failed. */
+  isReady = true;
 
-  take(outcome: Outcome, own: SoakJob | undefined): void {
+  /** `own`: not of what others need first. */
+  take(outcome: Outcome, own?: SoakJob): void {
     if (isGreen(outcome)) {
       this.passed += 1;
       if (own === undefined) return;
@@ -45,6 +48,7 @@ class Soak {
       appendFileSync(log, `ok ${outcome.job}\n`);
       return;
     }
+    if (own === undefined) this.isReady = false;
     const replay = own === undefined ? `npm test -- ${outcome.job}` : own.replay;
     const text = `${failureText(outcome)}\nAgain: ${replay}`;
     this.#failures.push(text);
@@ -87,20 +91,20 @@ async function main(): Promise<number> {
   }
   mkdirSync(dirname(log), { recursive: true });
   writeFileSync(log, '');
-  let seed = first;
-  let jobs = jobsOfRound(seed);
+  const jobs = jobsOfRound(first);
   let ranks = soakOrder(jobs);
   const expectedMs = ({ name }: { name: string }): number => ranks.get(name) ?? 0;
   const run = new Run({ capacity, expectedMs, isVerbose: false });
   const over = setTimeout(() => void run.stop(), minutes * 60_000);
   const soak = new Soak();
   soak.plan(jobs);
-  say(`${minutes} minutes from seed ${seed}`);
-  let needed = neededJobs(allJobs(), jobs);
-  while (!run.isStopped) {
-    const round = jobs;
+  say(`${minutes} minutes from seed ${first}`);
+  await run.queue(neededJobs(allJobs(), jobs), (outcome) => soak.take(outcome));
+  let round = jobs;
+  for (let seed = first; !run.isStopped && soak.isReady;) {
     const before = soak.passed;
-    await run.queue([...needed, ...round.map(({ job }) => job)], (outcome) => {
+    const free = round.map(({ job }) => ({ ...job, after: [] }));
+    await run.queue(free, (outcome) => {
       soak.take(
         outcome,
         round.find(({ job }) => job.name === outcome.job),
@@ -109,9 +113,8 @@ async function main(): Promise<number> {
     // Nothing passes any more: a further round would not tell more.
     if (soak.passed === before) break;
     seed += roundSeeds;
-    jobs = jobsOfRound(seed);
-    ranks = soakOrder(jobs);
-    needed = neededJobs(allJobs(), jobs);
+    round = jobsOfRound(seed);
+    ranks = soakOrder(round);
   }
   clearTimeout(over);
   await run.close();

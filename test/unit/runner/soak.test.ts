@@ -10,6 +10,8 @@ const gate = [
   jobNamed('test/e2e/crash.test.ts', { suite: 'end-to-end', counting: 'mocha', after: ['build'] }),
   jobNamed('test/e2e/power-cut.test.ts', { suite: 'end-to-end', counting: 'mocha' }),
   jobNamed('test/e2e/steer.test.ts', { suite: 'end-to-end', counting: 'mocha' }),
+  jobNamed('test/simulation/seeds.test.ts', { suite: 'simulation', counting: 'mocha' }),
+  jobNamed('test/simulation/faults.test.ts', { suite: 'simulation', counting: 'mocha' }),
   jobNamed('test/fleet/show-2.test.ts', { suite: 'fleet', counting: 'mocha' }),
   jobNamed('in-host project', { suite: 'in-host', counting: 'last-line', after: ['package'] }),
 ];
@@ -24,6 +26,7 @@ suite('soak', () => {
       crash: 1_000,
       'power-cut': 60,
       schedules: 20,
+      faults: 1,
       'end-to-end': 1,
       fleet: 1,
       'in-host': 1,
@@ -47,7 +50,7 @@ suite('soak', () => {
 
   test('each job names the command that repeats it', () => {
     const replays = new Map(jobs.map(({ job, replay }) => [job.name, replay]));
-    assert.equal(replays.get('simulation from 750'), 'npm run simulate -- --seeds 250 --from 750');
+    assert.equal(replays.get('simulation from 750'), 'npm run simulate -- --seeds 25 --from 750');
     assert.equal(
       replays.get('crash of seed 501'),
       'DROVER_TEST_TIER=soak DROVER_SEED=501 npm test -- --no-retries test/e2e/crash.test.ts',
