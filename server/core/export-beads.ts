@@ -16,6 +16,7 @@ import {
   type BeadsShape,
   type BeadsStatus,
 } from './beads-format.ts';
+import { beadsHold } from './beads-holds.ts';
 import { parentsFirst } from './export-session.ts';
 import { parseLine } from './import-jsonl.ts';
 import { withoutCriteria, type JsonObject } from './import-record.ts';
@@ -33,15 +34,26 @@ export interface BeadsInput {
   readonly timeOf: (text: string) => number | null;
 }
 
+interface Merging extends BeadsInput {
+  /** Whether the id is a task's or an epic's of the plan: edges to others are not ours to remove. */
+  readonly isOurs: (id: string) => boolean;
+  readonly isEpic: (id: string) => boolean;
+}
+
 export interface BeadsOutput {
   readonly text: string;
   /** Records that changed on both sides and whose other side is newer: their lines stay, ours is not written. */
   readonly losers: readonly string[];
 }
 
-export function mergeBeads(input: BeadsInput): BeadsOutput {
-  const tasks = new Map(input.tasks.map((task) => [task.id, task]));
-  const epics = new Map(input.epics.map((epic) => [epic.id, epic]));
+export function mergeBeads(given: BeadsInput): BeadsOutput {
+  const tasks = new Map(given.tasks.map((task) => [task.id, task]));
+  const epics = new Map(given.epics.map((epic) => [epic.id, epic]));
+  const input: Merging = {
+    ...given,
+    isOurs: (id) => tasks.has(id) || epics.has(id),
+    isEpic: (id) => epics.has(id),
+  };
   const seen = new Set<string>();
   const shapes: BeadsShape[] = [];
   const losers: string[] = [];
@@ -86,7 +98,7 @@ export function mergeBeads(input: BeadsInput): BeadsOutput {
 function isDroppedLink(
   line: JsonObject,
   tasks: ReadonlyMap<string, Task>,
-  input: BeadsInput,
+  input: Merging,
 ): boolean {
   const data = isObject(line['data']) ? line['data'] : {};
   const { from: waiting, to: blocks, link_type: kind } = data;
@@ -97,18 +109,13 @@ function isDroppedLink(
   return (timeOfLine(line, input) ?? 0) <= task.updatedAt;
 }
 
-function timeOfLine(line: JsonObject, input: BeadsInput): number | null {
+function timeOfLine(line: JsonObject, input: Merging): number | null {
   const text = line['updated_at'] ?? line['timestamp'];
   return typeof text === 'string' ? input.timeOf(text) : null;
 }
 
 /** Whether the line says what we know already; then its bytes stay, whoever wrote them. */
-function isSame(
-  line: JsonObject,
-  shape: BeadsShape,
-  ours: Task | Epic,
-  input: BeadsInput,
-): boolean {
+function isSame(line: JsonObject, shape: BeadsShape, ours: Task | Epic, input: Merging): boolean {
   const written = recordOf(ours, shape, input, line);
   const ignored = new Set([
     'created_at',
@@ -156,7 +163,7 @@ function sameJson(a: unknown, b: unknown): boolean {
 function recordOf(
   record: Task | Epic,
   shape: BeadsShape,
-  input: BeadsInput,
+  input: Merging,
   before: JsonObject,
 ): JsonObject {
   return shape === 'drover' ? droverRecord(record, input, before) : bdRecord(record, input, before);
@@ -166,7 +173,7 @@ function labelsOf(task: Task, label: string | null): readonly string[] {
   return label === null ? task.labels : [...task.labels, label];
 }
 
-function droverRecord(record: Task | Epic, input: BeadsInput, before: JsonObject): JsonObject {
+function droverRecord(record: Task | Epic, input: Merging, before: JsonObject): JsonObject {
   const data = isObject(before['data']) ? before['data'] : {};
   if (!('priority' in record)) {
     return {
@@ -216,7 +223,7 @@ function isSameText(written: unknown, ours: string): boolean {
   return typeof written === 'string' && written.trim() === ours.trim();
 }
 
-function bdRecord(record: Task | Epic, input: BeadsInput, before: JsonObject): JsonObject {
+function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): JsonObject {
   if (!('priority' in record)) {
     const closed = record.status === 'closed';
     const { closed_at: closedAt, ...rest } = before;
@@ -233,7 +240,10 @@ function bdRecord(record: Task | Epic, input: BeadsInput, before: JsonObject): J
       ...(closed ? { closed_at: closedAt ?? input.timeText(record.createdAt) } : {}),
     };
   }
-  const outside = record.status === 'blocked' && record.blockedReason !== null;
+  const outside =
+    record.status === 'blocked' &&
+    record.blockedReason !== null &&
+    !record.blockedReason.startsWith(beadsHold);
   const told = toldAlready('bd', before, record, outside);
   const { status, label, reason } = told
     ? toldStatus(before)
@@ -247,7 +257,8 @@ function bdRecord(record: Task | Epic, input: BeadsInput, before: JsonObject): J
     ...descriptionKeys(record, before),
     status: status === 'open' ? keptStatus(before, status) : status,
     priority:
-      priorityFromBd(before['priority']) === record.priority
+      // A new line always says it: bd reads none as the most urgent.
+      before['id'] !== undefined && priorityFromBd(before['priority']) === record.priority
         ? before['priority']
         : priorityToBd(record.priority),
     issue_type: keptType(before, record),
@@ -314,7 +325,12 @@ function descriptionKeys(task: Task, before: JsonObject): JsonObject {
   };
 }
 
-function dependenciesOf(task: Task, input: BeadsInput, before: JsonObject): readonly unknown[] {
+/** Our plan has edges between tasks, and from a task to its parent or its epic. */
+function isPlanned(id: string, type: 'blocks' | 'parent-child', input: Merging): boolean {
+  return input.isOurs(id) && (type === 'parent-child' || !input.isEpic(id));
+}
+
+function dependenciesOf(task: Task, input: Merging, before: JsonObject): readonly unknown[] {
   const wanted = new Map<string, 'blocks' | 'parent-child'>();
   for (const blocker of task.blockedBy) wanted.set(blocker, 'blocks');
   const parent = task.parentId ?? task.epicId;
@@ -326,6 +342,7 @@ function dependenciesOf(task: Task, input: BeadsInput, before: JsonObject): read
     if (!isObject(entry) || typeof entry['depends_on_id'] !== 'string') return true;
     const type = entry['type'];
     if (type !== 'blocks' && type !== 'parent-child') return true;
+    if (!isPlanned(entry['depends_on_id'], type, input)) return true;
     if (wanted.get(entry['depends_on_id']) !== type) return false;
     wanted.delete(entry['depends_on_id']);
     return true;
@@ -340,7 +357,7 @@ function dependenciesOf(task: Task, input: BeadsInput, before: JsonObject): read
   return [...kept, ...added];
 }
 
-function newLinks(task: Task, seen: ReadonlySet<string>, input: BeadsInput): readonly JsonObject[] {
+function newLinks(task: Task, seen: ReadonlySet<string>, input: Merging): readonly JsonObject[] {
   return task.blockedBy.flatMap((blocker) => {
     const id = `link-${task.id}-${blocker}`;
     if (seen.has(id)) return [];

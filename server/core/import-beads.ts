@@ -10,6 +10,7 @@ import {
   typeFromBd,
   type BeadsShape,
 } from './beads-format.ts';
+import { beadsHolds } from './beads-holds.ts';
 import { checkId } from './ids.ts';
 import { parseLine } from './import-jsonl.ts';
 import {
@@ -54,10 +55,13 @@ interface Edge {
 interface ReadFile {
   readonly entries: Entry[];
   readonly edges: Edge[];
+  /** Lines of the `bd` shape, as they are. */
+  readonly issues: JsonObject[];
   readonly problems: ImportProblem[];
   readonly warnings: ImportWarning[];
   /** Ids of lines that are not imported on purpose. */
   readonly skipped: Set<string>;
+  readonly deleted: Set<string>;
   readonly refused: Map<string, number>;
 }
 
@@ -80,10 +84,12 @@ export function parseBeads(
   const good = records.filter(({ line }) => !faults.has(line));
   const settled = settleRecords(good, existing, options.onDiffers ?? 'refuse');
   problems.push(...settled.problems);
+  const holds = options.holds === undefined ? new Map() : beadsHolds(read.issues, options.holds);
   const states = new Map<string, ImportedState>();
   for (const entry of read.entries) {
     if (entry.kind === 'task') {
-      states.set(settled.plan.renamed.get(entry.id) ?? entry.id, stateOf(entry));
+      const id = settled.plan.renamed.get(entry.id) ?? entry.id;
+      states.set(id, stateOf(entry, holds.get(entry.id) ?? null));
     }
   }
   return {
@@ -95,6 +101,7 @@ export function parseBeads(
       kind === 'epic' && (status === 'completed' || status === 'cancelled') ? [id] : [],
     ),
     epicTimes: new Map(),
+    deleted: read.deleted,
   };
 }
 
@@ -102,9 +109,11 @@ function readLines(lines: readonly string[], options: ImportOptions): ReadFile {
   const read: ReadFile = {
     entries: [],
     edges: [],
+    issues: [],
     problems: [],
     warnings: [],
     skipped: new Set(),
+    deleted: new Set(),
     refused: new Map(),
   };
   const badUtf8 = new Set(options.badUtf8Lines);
@@ -160,11 +169,13 @@ function readEntry(
     if (id !== null && !read.refused.has(id)) read.refused.set(id, line);
     return;
   }
+  if (shape === 'bd') read.issues.push(record);
   const { labels, state } = splitLabels(texts(record['labels']));
   const reason = record['close_reason'] ?? record['reason'];
   const status = statusFromBeads(shape, record['status'], reason, state);
   if (status === null) {
     read.skipped.add(id);
+    if (record['status'] === 'tombstone') read.deleted.add(id);
     const word = typeof record['status'] === 'string' ? shown(record['status']) : 'missing';
     const message = `not imported: its status is ${word}`;
     read.warnings.push({ line, id, key: 'status', message });
@@ -262,6 +273,7 @@ function noMeaning(
   edge: Pick<Edge, 'to' | 'kind'>,
 ): string | null {
   if (entry === undefined) return 'the first is not in the file';
+  if (edge.to.startsWith('external:')) return 'it is of another project';
   if (read.skipped.has(edge.to)) return 'the second is not imported';
   if (entry.kind === 'epic') return 'an epic waits for nothing and has no parent here';
   if (edge.kind === 'blocks' && target?.kind === 'epic')
@@ -314,7 +326,9 @@ function descriptionOf(text: (key: string) => string): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function stateOf({ status, record }: Entry): ImportedState {
+function stateOf({ status: said, record }: Entry, hold: string | null): ImportedState {
+  const isHeld = hold !== null && said === 'ready';
+  const status = isHeld ? 'blocked' : said;
   const reason = record['close_reason'] ?? record['reason'];
   return {
     status,
@@ -323,7 +337,7 @@ function stateOf({ status, record }: Entry): ImportedState {
     operator: null,
     verdict: status === 'completed' ? 'pass' : 'unknown',
     verdictReason: typeof reason === 'string' && reason !== '' ? reason : null,
-    blockedReason: status === 'blocked' ? 'beads' : null,
+    blockedReason: isHeld ? hold : status === 'blocked' ? 'beads' : null,
     reviewKind: null,
     baseSha: null,
     branch: null,

@@ -62,6 +62,8 @@ export interface SessionPlan extends ImportPlan {
   readonly closedEpics: readonly string[];
   /** When epics were made (Unix seconds), by id, as far as the file says. */
   readonly epicTimes: ReadonlyMap<string, number>;
+  /** Records that the other tool has deleted; absent: the format has no word for it. */
+  readonly deleted?: ReadonlySet<string>;
 }
 
 export function isSession(text: string): boolean {

@@ -1,5 +1,6 @@
 // The shapes of an import: what a file becomes, and everything that can be wrong with it.
 
+import type { HoldFacts } from './beads-holds.ts';
 import type { ChooseRule } from './best-of.ts';
 import type { TaskType, TestMode, TestScope } from './task.ts';
 
@@ -99,6 +100,8 @@ export interface ImportOptions {
   readonly onDiffers?: 'refuse' | 'update' | 'rename';
   /** Lines that are not UTF-8, found by who read the file. */
   readonly badUtf8Lines?: readonly number[];
+  /** For Beads: what holds an issue for a time needs the time. Without it nothing is held. */
+  readonly holds?: HoldFacts;
 }
 
 export interface ImportPlan {

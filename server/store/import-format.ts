@@ -28,6 +28,8 @@ function firstRecord(text: string): Readonly<Record<string, unknown>> | null {
     if (line === '' || line.startsWith('#')) continue;
     try {
       const value: unknown = JSON.parse(line);
+      // bd keeps notes of its own in the file.
+      if (isObject(value) && value['_type'] === 'memory') continue;
       return isObject(value) ? value : null;
     } catch {
       return null;

@@ -10,6 +10,7 @@ import { appendEvent } from './feed.ts';
 import { checkAgainstWork } from './import-checks.ts';
 import { readProject, type StoredProject } from './import-existing.ts';
 import { type ImportFormat, sniffFormat } from './import-format.ts';
+import { takeOverStates, type TakenOver } from './import-take-over.ts';
 import { writePlan } from './import-write.ts';
 import type { Store } from './port.ts';
 import type { Tx } from './tables.ts';
@@ -64,13 +65,20 @@ interface ReadyRequest extends ImportRequest {
 
 async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<ImportResultView> {
   const project = await readProject(tx);
-  const parsed = parse(request, project);
+  const parsed = parse(request, project, store.sources.clock.now());
   const plan = checkAgainstWork(parsed, project);
   const isRefused = plan.problems.length > 0 && !request.skipInvalid;
   const result = resultOf(plan, isRefused);
   const count = plan.epics.length + plan.tasks.length;
   const updates = plan.updatedEpics.length + plan.updatedTasks.length;
-  if (isRefused || request.dryRun || count + updates === 0) return result;
+  if (isRefused) return result;
+  const isSync = request.format === 'beads' && request.update;
+  const takeOver = { states: parsed.states, deleted: parsed.deleted ?? new Set<string>() };
+  if (request.dryRun || (count + updates === 0 && !isSync)) {
+    return isSync
+      ? withTaken(result, await takeOverStates(tx, store.sources, takeOver, true))
+      : result;
+  }
   await writePlan(tx, store.sources, plan, {
     project,
     file: request.file,
@@ -80,6 +88,8 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
     epicTimes: parsed.epicTimes,
     isForeign: request.isForeign,
   });
+  const taken = isSync ? await takeOverStates(tx, store.sources, takeOver, false) : noneTaken;
+  if (count + updates + taken.changed.length === 0) return withTaken(result, taken);
   await appendEvent(tx, store.sources, {
     type: 'import.finished',
     data: {
@@ -87,21 +97,49 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
       format: request.format,
       ...result.imported,
       updated: updates,
+      taken_over: taken.changed.length,
       unchanged: result.unchanged,
       left_out: result.errors.length,
     },
   });
-  return result;
+  return withTaken(result, taken);
 }
 
-function parse(request: ReadyRequest, project: StoredProject): SessionPlan {
+const noneTaken: TakenOver = { changed: [], running: [] };
+
+/** What another tool closed, deleted, held or opened again counts as a difference that was taken over. */
+function withTaken(result: ImportResultView, taken: TakenOver): ImportResultView {
+  if (taken.changed.length + taken.running.length === 0) return result;
+  const warnings = taken.running.map((id) => ({
+    line: 0,
+    id,
+    message: `It was closed or deleted in Beads while its agent runs. Run "drover cancel ${id}" to stop it.`,
+  }));
+  return {
+    ...result,
+    unchanged: Math.max(0, result.unchanged - taken.changed.length),
+    differs: [...new Set([...result.differs, ...taken.changed])],
+    warnings: [...result.warnings, ...warnings],
+  };
+}
+
+function timeOfText(text: string): number | null {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+function parse(request: ReadyRequest, project: StoredProject, nowMs: number): SessionPlan {
   const onDiffers = request.update ? 'update' : request.rename ? 'rename' : 'refuse';
   const { badUtf8Lines } = request;
   switch (request.format) {
     case 'session':
       return parseSession(request.text, project, { onDiffers });
     case 'beads':
-      return parseBeads(splitLines(request.text), project, { onDiffers, badUtf8Lines });
+      return parseBeads(splitLines(request.text), project, {
+        onDiffers,
+        badUtf8Lines,
+        holds: { nowMs, timeOf: timeOfText },
+      });
     case 'jsonl': {
       const plan = parseImport(request.text, project, { onDiffers, badUtf8Lines });
       return { ...plan, states: new Map(), closedEpics: [], epicTimes: new Map() };

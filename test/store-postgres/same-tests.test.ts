@@ -55,6 +55,7 @@ for (const name of [
   'why',
   'random-plans',
   'past',
+  'beads',
 ]) {
   await import(`../unit/store/${name}.test.ts?postgres`);
 }

@@ -158,7 +158,9 @@ function waitedFor(event: FeedEvent, kind: PeriodKind): readonly string[] {
 }
 
 function claimed(story: TaskStory, event: FeedEvent): void {
-  const number = numberIn(event, 'attempt') ?? (story.attempts.at(-1)?.number ?? 0) + 1;
+  const number = numberIn(event, 'attempt');
+  // Completed elsewhere and brought in, or a sub-task's turn: no attempt of its own.
+  if (number === null) return;
   if (story.attempts.at(-1)?.number === number) return;
   story.attempts.push({
     number,
