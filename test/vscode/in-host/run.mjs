@@ -93,6 +93,7 @@ async function runSuite(suite, plan, place) {
     ...plan.host,
     env: {
       HOME: home,
+      DROVER_SANDBOX: 'off',
       // A backend outlives the window, and so must the folder of its socket.
       XDG_RUNTIME_DIR: home,
       VSCODE_TEST_RESULTS: results,
