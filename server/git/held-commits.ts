@@ -1,13 +1,13 @@
 // Files that must never be committed, but that an agent has committed itself.
 
-import { err, ok } from '../core/failure.ts';
+import { ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
-import { failureOf } from './failures.ts';
 import { isHeldFileName } from './held-files.ts';
 import { isIgnoreFile } from './ignore-rules.ts';
-import { shown, splitZero } from './paths.ts';
+import { shown } from './paths.ts';
 import type { GitResult, Sha } from './port.ts';
 import { factsOfAll } from './small-files.ts';
+import { pathsOfRange } from './without-held.ts';
 
 export interface CommittedRange {
   readonly base: Sha;
@@ -15,27 +15,15 @@ export interface CommittedRange {
   readonly maxFileSize: number;
 }
 
-/** Added or changed between base and head. Sizes are taken from the worktree, which saves a process. */
+/** Added or changed by any commit between base and head: what is removed again stays in the history. Sizes are taken from the worktree, which saves a process. */
 export async function heldInCommits(
   context: RepositoryContext,
   worktree: string,
   range: CommittedRange,
 ): Promise<GitResult<readonly string[]>> {
-  const output = await context.git(
-    [
-      'diff-tree',
-      '-r',
-      '-z',
-      '--name-only',
-      '--no-renames',
-      '--diff-filter=AMT',
-      range.base,
-      range.head,
-    ],
-    { at: worktree },
-  );
-  if (output.code !== 0) return err(failureOf(output, 'list what the agent has committed'));
-  const paths = splitZero(output.stdout);
+  const listed = await pathsOfRange(context, range.base, range.head);
+  if (!listed.ok) return listed;
+  const paths = listed.value;
   if (paths.some(isIgnoreFile)) context.ignores.touched();
   const facts = await factsOfAll(worktree, paths);
   const held = facts.filter(

@@ -215,6 +215,15 @@ export interface SetupLook {
   readonly before: Traces;
 }
 
+export interface WithoutHeldRequest {
+  readonly base: Sha;
+  readonly commit: Sha;
+  /** Paths that are held besides those with a held name. */
+  readonly held: readonly string[];
+  readonly subject: string;
+  readonly trailers: readonly string[];
+}
+
 export interface RemoveRequest {
   readonly path: string;
   /** Whose work it is where the slot itself does not say: `<task>/<attempt>`. */
@@ -316,6 +325,11 @@ export interface GitRepository {
   changedFiles(from: Sha, to: Sha): Promise<GitResult<readonly ChangedFile[]>>;
   /** A file as it is in a commit (a path from the root, with slashes); null when there is none. */
   fileAt(commit: Sha, path: string, bytesMax: number): Promise<GitResult<FileAtCommit | null>>;
+  /**
+   * The work of base…commit in one commit on the base, without held files and their history; the commit itself when it
+   * has none, null when nothing is left.
+   */
+  withoutHeld(request: WithoutHeldRequest): Promise<GitResult<Sha | null>>;
   /** A commit on top of the given one that takes it back: what its first parent held. Nothing names it yet. */
   revertOf(request: {
     readonly commit: Sha;

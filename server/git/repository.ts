@@ -22,6 +22,7 @@ import type { GitRepository, GitResult, RepositoryFacts, Sha, WorktreeEntry } fr
 import { branchName, branchRef, finalRef, readRef, resolveRevision, updateRefs } from './refs.ts';
 import { removeWorktree } from './removal.ts';
 import { keepSetup, lookAtSetup } from './setup-state.ts';
+import { withoutHeld } from './without-held.ts';
 import { prepareSlot } from './slots.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { worktreeStatus } from './status.ts';
@@ -159,6 +160,7 @@ function operations(
     changedPaths: (from, to) => changedPaths(context, from, to),
     changedFiles: (from, to) => changedFiles(context, from, to),
     fileAt: (commit, path, bytesMax) => fileAt(context, commit, path, bytesMax),
+    withoutHeld: (request) => withoutHeld(context, request),
     revertOf: (request) => revertOf(context, request),
     lineCommits: (from, to, limit) => lineCommits(context, from, to, limit),
     mergeBase: (one, two) => mergeBase(context, one, two),

@@ -105,9 +105,27 @@ function notForReview(id: string, state: string | null): string {
   return `epic ${id} does not wait for an approval (${state ?? 'nothing has landed on it yet'}); ${remedy}`;
 }
 
+/** Held files that the agent has committed itself stay out of the tree and of the history. Null: nothing is to land. */
+async function commitToLand(engine: Engine, row: TaskRow): Promise<string | null> {
+  const { commit_sha: commit, base_sha: base } = row;
+  if (commit === null || base === null || row.review_kind !== 'held_files') return commit;
+  const trailers = [`Drover-Task: ${row.id}`];
+  const subject = `${row.id}: ${row.title.split(/[\r\n]/, 1)[0] ?? ''}`;
+  const held = JSON.parse(row.held_files) as string[];
+  const made = await engine.git.withoutHeld({ base, commit, held, subject, trailers });
+  if (!made.ok) throw new Refusal('git', made.error.message);
+  if (made.value === null || made.value === commit) return made.value;
+  // Named, so that nothing removes it before it has landed.
+  const ref = `refs/drover/approved/${row.id}/${made.value.slice(0, 12)}`;
+  const kept = await engine.git.updateRef(ref, made.value, null, 'drover: approve');
+  if (!kept.ok) throw new Refusal('git', kept.error.message);
+  return made.value;
+}
+
 /** Work with files held back lands without them; an attempt without changes is taken as done. */
 async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
   const { store } = engine;
+  const commitSha = await commitToLand(engine, row);
   await store.transaction(async (tx) => {
     const attempt = await lastAttempt(tx, row.id);
     await store.append(tx, {
@@ -116,7 +134,7 @@ async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
       epicId: row.epic_id,
       data: { kind: row.review_kind },
     });
-    if (attempt === null || row.commit_sha === null || row.commit_sha === row.base_sha) {
+    if (attempt === null || commitSha === null || commitSha === row.base_sha) {
       if (attempt !== null) await setAttempt(tx, row.id, attempt.number, { state: 'succeeded' });
       await store.transition(tx, {
         taskId: row.id,
@@ -136,7 +154,7 @@ async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
     if (run === undefined)
       throw new Refusal('illegal', `${row.id} has no run to land with; drover retry ${row.id}`);
     const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
-    await submitLanding(engine, tx, claim, run.line, row.commit_sha, gateOf(engine, run, row));
+    await submitLanding(engine, tx, claim, run.line, commitSha, gateOf(engine, run, row));
     await tx.updateTable('tasks').set({ phase: 'land' }).where('id', '=', row.id).execute();
     await releaseSlot(tx, 'task', row.id);
   });

@@ -1,7 +1,7 @@
 // What can be read of commits in the simulated repository.
 
 import { ok } from '../../server/core/failure.ts';
-import type { GitRepository, GitResult, Sha } from '../../server/git/port.ts';
+import type { GitRepository, GitResult, Sha, WithoutHeldRequest } from '../../server/git/port.ts';
 import type { PortCalls } from './port-calls.ts';
 import { changedBetween } from './simulated-git-objects.ts';
 import type { SimulatedRepository } from './simulated-repository.ts';
@@ -82,5 +82,9 @@ export class SimulatedContents {
 
   mergeBase(one: Sha, two: Sha): Promise<Sha | null> {
     return this.#calls.run('git.mergeBase', () => this.#repository.objects.mergeBase(one, two));
+  }
+
+  withoutHeld({ commit }: WithoutHeldRequest): Promise<GitResult<Sha | null>> {
+    return this.#calls.run('git.withoutHeld', () => ok(commit));
   }
 }

@@ -158,4 +158,32 @@ echo "work of $id" > "$id.txt"
     assert.equal(here.git('ls-tree', '-r', '--name-only', 'main').includes('.env'), false);
     assert.equal(here.read('repo/t2.cured'), 'cured\n');
   });
+
+  test('secrets that the agent has committed itself land neither in the tree nor in the history', async () => {
+    const here = project({
+      files: { 'server.key': 'of the project\n' },
+      agent: `
+cat > /dev/null
+commit() { git add -A -f; git commit -qm "$1"; }
+[ "$id" = removed ] || { echo KEY=hunter2 > id_rsa; echo mine > server.key; commit key; }
+echo KEY=hunter2 > .env; commit env
+rm .env; echo "work of $id" > "$id.txt"; commit work
+`,
+    });
+    await beginPlan(here, ['kept', 'removed']);
+    await here.expect(2, ['run', '--workers', '1']);
+    assert.deepEqual((await here.task('kept')).held_files, ['.env', 'id_rsa', 'server.key']);
+    assert.deepEqual((await here.task('removed')).held_files, ['.env']);
+    for (const id of ['kept', 'removed']) {
+      assert.equal((await here.json<TaskView>(['approve', id])).status, 'completed');
+      assert.equal(here.read(`repo/${id}.txt`), `work of ${id}\n`);
+    }
+    const named = here.git('log', '--format=', '--name-only', 'main').split('\n');
+    assert.deepEqual(
+      ['.env', 'id_rsa'].map((name) => named.includes(name)),
+      [false, false],
+    );
+    assert.equal(here.git('show', 'main:server.key'), 'of the project');
+    assert.equal(here.git('log', '-S', 'hunter2', '--format=%H', 'main'), '');
+  });
 });

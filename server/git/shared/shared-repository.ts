@@ -327,6 +327,8 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return moved.ok ? ok({ kind: 'moved' }) : moved;
     },
     canonicalBranch: (branch) => local.canonicalBranch(branch),
+    withoutHeld: (request) =>
+      shared.with([request.base, request.commit], () => local.withoutHeld(request)),
     revertOf: (request) => shared.with([request.commit], () => local.revertOf(request)),
     ...looksAtCommits(local, shared),
     sync: () => local.sync(),

@@ -1,0 +1,91 @@
+// A commit's work without the files that must never land, and without the history that held them.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { err, ok } from '../core/failure.ts';
+import type { RepositoryContext } from './context.ts';
+import { failureOf } from './failures.ts';
+import { isHeldFileName } from './held-files.ts';
+import { isSha } from './loose-objects.ts';
+import { commitMessage } from './messages.ts';
+import { type PathBytes, shown, splitZero, zeroEnded } from './paths.ts';
+import type { GitResult, Sha, WithoutHeldRequest } from './port.ts';
+
+/** Every path that some commit of the range has added or changed, also where a later one has removed it. */
+export async function pathsOfRange(
+  context: RepositoryContext,
+  base: Sha,
+  head: Sha,
+): Promise<GitResult<readonly PathBytes[]>> {
+  const output = await context.git([
+    'log',
+    '-z',
+    '--format=',
+    '-m',
+    '--name-only',
+    '--no-renames',
+    '--diff-filter=AMT',
+    `${base}..${head}`,
+    '--',
+  ]);
+  if (output.code !== 0) return err(failureOf(output, 'list what the agent has committed'));
+  const paths = splitZero(output.stdout).map((path) => path.replace(/^\n+/, ''));
+  return ok([...new Set(paths)].filter((path) => path !== ''));
+}
+
+/** The commit itself when it holds none of them; null when nothing is left without them. */
+export async function withoutHeld(
+  context: RepositoryContext,
+  request: WithoutHeldRequest,
+): Promise<GitResult<Sha | null>> {
+  const { base, commit } = request;
+  const range = await pathsOfRange(context, base, commit);
+  if (!range.ok) return range;
+  const named = new Set(request.held);
+  const held = range.value.filter((path) => named.has(shown(path)) || isHeldFileName(shown(path)));
+  if (held.length === 0) return ok(commit);
+  const folder = await mkdtemp(join(tmpdir(), 'drover-held-'));
+  try {
+    return await squash(context, request, held, join(folder, 'index'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function squash(
+  context: RepositoryContext,
+  { base, commit, subject, trailers }: WithoutHeldRequest,
+  held: readonly PathBytes[],
+  index: string,
+): Promise<GitResult<Sha | null>> {
+  const env = { GIT_INDEX_FILE: index };
+  const listed = await context.git(['--literal-pathspecs', 'ls-tree', '-r', '-z', base]);
+  if (listed.code !== 0) return err(failureOf(listed, `list the files of ${base}`));
+  const wanted = new Set(held);
+  const before = splitZero(listed.stdout).filter((entry) =>
+    wanted.has(entry.slice(entry.indexOf('\t') + 1)),
+  );
+  const steps: readonly { readonly args: readonly string[]; readonly input?: Buffer }[] = [
+    { args: ['read-tree', commit] },
+    { args: ['update-index', '-z', '--force-remove', '--stdin'], input: zeroEnded(held) },
+    { args: ['update-index', '-z', '--index-info'], input: zeroEnded(before) },
+  ];
+  for (const { args, input } of steps) {
+    const done = await context.git([...args], { env, ...(input === undefined ? {} : { input }) });
+    if (done.code !== 0) return err(failureOf(done, `leave held files out of ${commit}`));
+  }
+  const written = await context.git(['write-tree'], { env });
+  const tree = written.stdout.toString('utf8').trim();
+  if (written.code !== 0 || !isSha(tree)) return err(failureOf(written, 'write the tree'));
+  const same = await context.git(['diff-tree', '--quiet', base, tree]);
+  if (same.code === 0) return ok(null);
+  const made = await context.git(['commit-tree', tree, '-p', base, '-F', '-'], {
+    input: commitMessage(subject, trailers),
+    env: context.identity(),
+  });
+  const sha = made.stdout.toString('utf8').trim();
+  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, 'commit what may land'));
+  context.commits.remember(sha, { tree, parents: [base] });
+  return ok(sha);
+}
