@@ -11,6 +11,7 @@ import type { BackendAccess } from './backend/access.ts';
 import { BackendFailure } from './backend/failure.ts';
 import { allHandlers } from './commands/all.ts';
 import type { CommandContext, CommandHandler } from './commands/context.ts';
+import { seeToRun } from './commands/runs.ts';
 import { readTarget } from './commands/target.ts';
 import { setContext } from './context-keys.ts';
 import type { ExportsWhenReady } from './exports.ts';
@@ -18,6 +19,7 @@ import { exportsOf } from './exports-when-ready.ts';
 import type { CommandId, PanelName, SideViewName } from './ids.ts';
 import { Messages } from './messages.ts';
 import type { NoticeAction } from './notices.ts';
+import { registerWorktreeDocuments } from './open-file.ts';
 import type { Project } from './project.ts';
 import { Projects, type ProjectsChange } from './projects.ts';
 import { Reactions } from './reactions.ts';
@@ -29,6 +31,7 @@ import { StatusBar } from './status-bar.ts';
 import { TakeOvers } from './take-over.ts';
 import { hostActions } from './webviews/host-actions.ts';
 import { PanelMemory } from './webviews/panel-memory.ts';
+import { noteSession } from './webviews/host-restart.ts';
 import { Panels } from './webviews/panels.ts';
 import { SideViews } from './webviews/side-views.ts';
 import type { WebviewHost, WebviewSurroundings } from './webviews/webview-host.ts';
@@ -67,6 +70,7 @@ export class DroverWindow implements vscode.Disposable {
     this.#panels = new Panels({
       around,
       memory: new PanelMemory(memory),
+      restart: noteSession(memory, vscode.env.sessionId),
       task: (root, id) => {
         const board = this.#projects.byRoot(root)?.board;
         return board?.tasks.find((task) => task.id === id) ?? null;
@@ -101,6 +105,7 @@ export class DroverWindow implements vscode.Disposable {
       review.comments,
       review.shown,
       registerGitDocuments(this.#projects),
+      registerWorktreeDocuments(this.#projects),
       statusBar,
       reactions,
       telling,
@@ -179,6 +184,12 @@ export class DroverWindow implements vscode.Disposable {
     const actions = hostActions({
       project: (webview) => this.#projectOf(webview),
       messages: this.#messages,
+      andRun: async (webview, action) => {
+        const project = this.#projectOf(webview);
+        if (project === null) throw new BackendFailure('gone', 'There is no repository.');
+        await action(project);
+        await seeToRun(this.#context([]), project);
+      },
       command: async (webview, id, argument) => {
         const selection = this.#selectionOf(webview);
         const args = argument === undefined ? [] : [argument];

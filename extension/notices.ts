@@ -138,6 +138,12 @@ function taskNotice(task: TaskView): readonly Notice[] {
   }
 }
 
+/** False: what the message is about was settled since. */
+export function isStillOpen(notice: Notice, board: StatusSnapshot): boolean {
+  const keys = new Set(openNotices(board).map(({ key }) => key));
+  return notice.key.split('\n').some((key) => keys.has(key));
+}
+
 /** Remembers what has been told; the first board of a window tells nothing, the inbox shows it all. */
 export class NoticeMemory {
   #known: ReadonlySet<string> | null = null;

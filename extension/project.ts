@@ -42,7 +42,8 @@ export class Project implements vscode.Disposable {
 
   constructor({ root, folder, access, log, secrets }: ProjectOptions) {
     this.root = root;
-    this.name = basename(root);
+    // The name that the workspace gives its folder: two clones of one repository have the same basename.
+    this.name = folder.uri.fsPath === root ? folder.name : basename(root);
     this.folder = folder;
     this.#link = new BackendLink({
       root,

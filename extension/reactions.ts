@@ -4,7 +4,7 @@ import type * as vscode from 'vscode';
 import type { StatusSnapshot } from '../server/protocol/views.ts';
 import { setContext } from './context-keys.ts';
 import type { Messages } from './messages.ts';
-import { NoticeMemory, toShow, type Notice, type NoticeAction } from './notices.ts';
+import { isStillOpen, NoticeMemory, toShow, type Notice, type NoticeAction } from './notices.ts';
 import type { Project } from './project.ts';
 import type { Projects, ProjectsChange } from './projects.ts';
 import { readSettings } from './settings.ts';
@@ -74,7 +74,12 @@ export class Reactions implements vscode.Disposable {
     const titles = notice.buttons.map(({ title }) => title);
     const chosen = await messages.show(notice.level, notice.text, titles);
     const action = notice.buttons.find(({ title }) => title === chosen)?.action;
-    if (action !== undefined) await act(project, action);
+    if (action === undefined) return;
+    // VS Code keeps its messages: what was settled elsewhere meanwhile is not done again.
+    const changes = action.kind !== 'stream' && action.kind !== 'inbox' && action.kind !== 'review';
+    const isOpen = !changes || project.board === null || isStillOpen(notice, project.board);
+    if (isOpen) await act(project, action);
+    else messages.tell('info', 'This was settled already.');
   }
 
   #count(): void {
@@ -83,6 +88,8 @@ export class Reactions implements vscode.Disposable {
     const all = addUp(projects.all.map(summaryOf));
     statusBar.show(all, projects.all.length > 0 && readSettings(null).statusBar);
     views.badge('inbox', all.needYou, `${all.needYou} waiting for you`);
+    const shown = projects.all.length > 1 ? projects.current?.name : undefined;
+    views.describe(shown);
     for (const project of projects.all) {
       const { board } = project;
       if (board === null) continue;

@@ -18,7 +18,7 @@ const pendingRejected = -32097;
 const connectionInactive = -32096;
 
 export function gone(): BackendFailure {
-  return new BackendFailure('gone', 'There is no connection to the backend.');
+  return new BackendFailure('gone', 'The connection to the backend was lost. Reconnecting …');
 }
 
 /** Every refusal and fault as the same kind of value: a kind and a sentence. */
@@ -33,7 +33,7 @@ export function toFailure(error: unknown): BackendFailure {
   if (typeof code !== 'number') return new BackendFailure('internal', error.message);
   if (code !== refusalErrorCode) {
     const isEnded = code > 0 || code === pendingRejected || code === connectionInactive;
-    return new BackendFailure(isEnded ? 'gone' : 'internal', error.message);
+    return isEnded ? gone() : new BackendFailure('internal', error.message);
   }
   return new BackendFailure(typeof data?.kind === 'string' ? data.kind : 'refused', error.message);
 }

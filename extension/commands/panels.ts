@@ -1,6 +1,7 @@
 // Opening panels and views.
 
 import * as vscode from 'vscode';
+import { needsOf } from '../../server/protocol/needs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { webviewIds } from '../ids.ts';
 import type { Project } from '../project.ts';
@@ -18,7 +19,12 @@ export const panelHandlers: Handlers<
   'drover.showTree': async () => {
     await vscode.commands.executeCommand(`${webviewIds.tree}.focus`);
   },
-  'drover.showInbox': async () => {
+  'drover.showInbox': async ({ projects }) => {
+    // The number in the status bar counts every repository: the click shows one that has something.
+    const waits = projects.all.find(({ board }) => board !== null && needsOf(board).length > 0);
+    const board = projects.current?.board ?? null;
+    const hasNone = board !== null && needsOf(board).length === 0;
+    if (hasNone && waits !== undefined) projects.select(waits);
     await vscode.commands.executeCommand(`${webviewIds.inbox}.focus`);
   },
   'drover.openStream': withProject(async (context, project, target) => {

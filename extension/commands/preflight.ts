@@ -1,6 +1,7 @@
 // The checks before a run as a quick pick: the first row starts it, every other row is a check that one can read.
 
 import * as vscode from 'vscode';
+import { formatCount } from '../../server/core/format.ts';
 import type { PreflightCheck, PreflightView } from '../../server/protocol/panel-views.ts';
 import type { EpicView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
@@ -11,6 +12,8 @@ import type { CommandContext } from './context.ts';
 
 interface Row extends vscode.QuickPickItem {
   readonly starts: boolean;
+  /** Retried before the run starts. */
+  readonly retries?: readonly string[];
 }
 
 const outcomeIcons: { readonly [O in PreflightCheck['outcome']]: string } = {
@@ -45,7 +48,10 @@ export async function askPreflight(
       }),
   );
   try {
-    return await showChecks(what, await checked);
+    const view = await checked;
+    const chosen = await showChecks(what, view, failedIn(project, epic));
+    for (const id of chosen?.retries ?? []) await project.request('task.retry', { id });
+    return chosen !== null;
   } catch (error) {
     const { message } = toFailure(error);
     log.warn(`preflight: ${message}`);
@@ -54,11 +60,26 @@ export async function askPreflight(
   }
 }
 
-export function preflightRows(view: PreflightView): readonly Row[] {
+function failedIn({ board }: Project, epic: EpicView | null): readonly string[] {
+  const failed = board?.tasks.filter(({ status }) => status === 'failed') ?? [];
+  return failed.filter((task) => epic === null || task.epic_id === epic.id).map(({ id }) => id);
+}
+
+/** `failed`: tasks that a run leaves alone unless they are retried first. */
+export function preflightRows(view: PreflightView, failed: readonly string[] = []): readonly Row[] {
   const tasks = `${view.tasks} task${view.tasks === 1 ? '' : 's'}`;
-  const first: Row = view.can_run
-    ? { starts: true, label: '$(play) Run', description: `${tasks}, up to ${view.width} at once` }
-    : { starts: false, label: '$(circle-slash) This run can not start', description: tasks };
+  const isEmpty = view.can_run && view.tasks === 0;
+  const retry: Row = {
+    starts: true,
+    retries: failed,
+    label: `$(debug-restart) Retry ${formatCount(failed.length, 'failed task')} and run`,
+    description: 'Each continues in its worktree with what went wrong',
+  };
+  const first: Row = isEmpty
+    ? { starts: false, label: '$(info) Nothing is left to run', description: tasks }
+    : view.can_run
+      ? { starts: true, label: '$(play) Run', description: `${tasks}, up to ${view.width} at once` }
+      : { starts: false, label: '$(circle-slash) This run can not start', description: tasks };
   const order = ['error', 'warning', 'note', 'ok'];
   const sorted = [...view.checks].sort(
     (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome),
@@ -71,17 +92,24 @@ export function preflightRows(view: PreflightView): readonly Row[] {
       ...(remedy === null ? {} : { detail: plainText(remedy, 200) }),
     };
   });
-  return [first, ...checks];
+  const hasRetry = failed.length > 0 && view.can_run;
+  if (!hasRetry) return [first, ...checks];
+  return view.tasks === 0 ? [retry, ...checks] : [first, retry, ...checks];
 }
 
-function showChecks(what: string, view: PreflightView): Promise<boolean> {
+/** Null: the person went away. */
+function showChecks(
+  what: string,
+  view: PreflightView,
+  failed: readonly string[],
+): Promise<Row | null> {
   const pick = vscode.window.createQuickPick<Row>();
   pick.title = `Run ${what}`;
   pick.placeholder = view.can_run
     ? 'Enter starts the run, Escape leaves everything as it is'
     : 'Solve what is marked, then run again';
   pick.ignoreFocusOut = true;
-  pick.items = preflightRows(view);
+  pick.items = preflightRows(view, failed);
   const never: vscode.QuickInputButton = {
     iconPath: new vscode.ThemeIcon('bell-slash'),
     tooltip: "Don't show these checks before a run",
@@ -94,12 +122,13 @@ function showChecks(what: string, view: PreflightView): Promise<boolean> {
       pick.buttons = [];
     });
     pick.onDidAccept(() => {
-      if (pick.activeItems[0]?.starts !== true) return;
-      resolve(true);
+      const [row] = pick.activeItems;
+      if (row?.starts !== true) return;
+      resolve(row);
       pick.hide();
     });
     pick.onDidHide(() => {
-      resolve(false);
+      resolve(null);
       pick.dispose();
     });
     pick.show();

@@ -94,16 +94,42 @@ async function start(
 export async function goOn(
   secrets: CommandContext['extension']['secrets'],
   project: Project,
+  about: string | null = null,
 ): Promise<void> {
   const last = project.board?.run ?? null;
   if (last === null) return;
+  const epic = last.epic_id === null ? null : (about ?? last.epic_id);
   await project.request('run.start', {
-    ...(last.epic_id === null ? {} : { epic: last.epic_id }),
+    ...(epic === null ? {} : { epic }),
     land: last.land,
     target: last.target_branch,
     workers: last.workers,
     env: await runEnvironment(secrets, project),
   });
+}
+
+/**
+ * After something that an agent shall work on: starts a run like the last one where none is active, and says so. True when
+ * it has started one. `about`: the epic of what was changed.
+ */
+export async function seeToRun(
+  { extension, messages }: Pick<CommandContext, 'extension' | 'messages'>,
+  project: Project,
+  about: string | null = null,
+): Promise<boolean> {
+  const last = project.board?.run ?? null;
+  const covers = last?.epic_id === null || about === null || last?.epic_id === about;
+  if (last === null || (last.active && covers)) return false;
+  try {
+    await goOn(extension.secrets, project, about);
+  } catch (error) {
+    messages.fail('It is ready, but no run could start', error);
+    return false;
+  }
+  const wanted = last.epic_id === null ? null : (about ?? last.epic_id);
+  const epic = project.board?.epics.find(({ id }) => id === wanted);
+  messages.tell('info', `A run of ${epic?.title ?? 'all open tasks'} has started again.`);
+  return true;
 }
 
 /** What a run is given: the person's environment, what the settings say, and the stored key. */

@@ -7,7 +7,8 @@ import type { TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import type { Project } from '../project.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
-import { pickTask, pickTasks } from './pick.ts';
+import { pickTask, pickTasks, taskOf } from './pick.ts';
+import { seeToRun } from './runs.ts';
 import type { Target } from './target.ts';
 
 type TaskCommand =
@@ -47,10 +48,14 @@ export const taskHandlers: Handlers<TaskCommand> = {
     await all(context, 'Cancel Task', tasks, (id) => project.request('task.cancel', { id }));
   }),
   'drover.retryTask': withProject(async (context, project, target) => {
-    const fits = ({ status }: TaskView): boolean => ['failed', 'cancelled'].includes(status);
-    await forEach(context, project, target, 'Retry Task', fits, (id) =>
+    const fits = ({ status }: TaskView): boolean =>
+      ['failed', 'cancelled', 'conflict'].includes(status);
+    const done = await forEach(context, project, target, 'Retry Task', fits, (id) =>
       project.request('task.retry', { id }),
     );
+    const [first] = target.ids;
+    const epic = taskOf(project, first ?? '')?.epic_id ?? null;
+    if (done > 0) await seeToRun(context, project, epic);
   }),
   'drover.hintTask': withProject(async (_context, project, target) => {
     const fits = ({ status }: TaskView): boolean => !terminalStatuses.has(status);
@@ -86,7 +91,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const tasks = await pickTasks(project, target, 'Copy Id', () => true);
     if (tasks !== null) await vscode.env.clipboard.writeText(tasks.map(({ id }) => id).join('\n'));
   }),
-  'drover.resolveConflict': withProject(async (_context, project, target) => {
+  'drover.resolveConflict': withProject(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean => status === 'conflict';
     const task = await pickTask(project, target, 'Resolve a Conflict', fits);
     if (task === null) return;
@@ -96,6 +101,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     });
     if (note === undefined) return;
     await project.request('task.resolve', { id: task.id, note });
+    await seeToRun(context, project, task.epic_id);
   }),
 };
 
@@ -106,18 +112,18 @@ async function forEach(
   title: string,
   fits: (task: TaskView) => boolean,
   say: (id: string) => Promise<unknown>,
-): Promise<void> {
+): Promise<number> {
   const tasks = await pickTasks(project, target, title, fits);
-  if (tasks !== null) await all(context, title, tasks, say);
+  return tasks === null ? 0 : await all(context, title, tasks, say);
 }
 
-/** One after the other; refusals are told together at the end. */
+/** One after the other; refusals are told together at the end. Resolves with how many were taken. */
 async function all(
   { messages }: CommandContext,
   title: string,
   tasks: readonly TaskView[],
   say: (id: string) => Promise<unknown>,
-): Promise<void> {
+): Promise<number> {
   const refused: string[] = [];
   for (const { id } of tasks) {
     try {
@@ -127,4 +133,5 @@ async function all(
     }
   }
   if (refused.length > 0) messages.tell('warning', `${title}: ${refused.join(' ')}`);
+  return tasks.length - refused.length;
 }

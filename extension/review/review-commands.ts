@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { CommandContext, CommandHandler, Handlers } from '../commands/context.ts';
+import { seeToRun } from '../commands/runs.ts';
 import type { Project } from '../project.ts';
 import { sentMax } from './comment-text.ts';
 import { showChange } from './open-review.ts';
@@ -48,11 +49,12 @@ export function shownReviewHandlers(parts: () => ReviewParts): Handlers<ReviewCo
 
 /** Sends what was written in the diff, with a word to all of it; without either there is nothing to be sent. */
 export async function sendBack(
-  { messages }: CommandContext,
+  context: CommandContext,
   project: Project,
   comments: ReviewComments,
   id: string,
 ): Promise<void> {
+  const { messages } = context;
   const drafts = comments.of(id, project.root);
   const count = drafts.length === 1 ? 'one comment' : `${drafts.length} comments`;
   const general = await vscode.window.showInputBox({
@@ -71,6 +73,7 @@ export async function sendBack(
   await project.request('task.send_back', { id, text });
   await comments.clear(drafts);
   messages.tell('info', 'Sent back to the agent.');
+  await seeToRun(context, project);
 }
 
 function onShown(

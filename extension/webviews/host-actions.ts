@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';
 import { isCommandId, type CommandId } from '../ids.ts';
 import type { Messages } from '../messages.ts';
-import { openFile } from '../open-file.ts';
+import { openAtCommit, openFile } from '../open-file.ts';
 import { plainText } from '../plain-text.ts';
 import type { Project } from '../project.ts';
 import type { WebviewHost } from './webview-host.ts';
@@ -13,6 +13,11 @@ export interface HostActionParts {
   readonly project: (webview: WebviewHost) => Project | null;
   /** Runs a command on the webview's own project. */
   readonly command: (webview: WebviewHost, id: CommandId, argument?: unknown) => Promise<void>;
+  /** Does something to a task whose agent shall work on, and sees to a run. */
+  readonly andRun: (
+    webview: WebviewHost,
+    action: (project: Project) => Promise<unknown>,
+  ) => Promise<void>;
   readonly messages: Messages;
   readonly measured: (webview: WebviewHost, name: string, ms: number) => void;
 }
@@ -45,6 +50,17 @@ export function hostActions(parts: HostActionParts): Actions {
       else await parts.command(webview, 'drover.runEpic', text(epic, 'epic'));
       return nothing;
     },
+    retry: by('drover.retryTask'),
+    async sendBack(webview, { id, text: words }) {
+      const params = { id: text(id, 'id'), text: text(words, 'text') };
+      await parts.andRun(webview, (project) => project.request('task.send_back', params));
+      return nothing;
+    },
+    async resolve(webview, { task, note }) {
+      const params = { id: text(task, 'task'), note: text(note, 'note') };
+      await parts.andRun(webview, (project) => project.request('task.resolve', params));
+      return nothing;
+    },
     stopRun: by('drover.stopRun'),
     openStream: by('drover.openStream'),
     openGrid: by('drover.openGrid'),
@@ -65,10 +81,12 @@ export function hostActions(parts: HostActionParts): Actions {
       await vscode.env.clipboard.writeText(copied);
       return nothing;
     },
-    async openFile(webview, { path, line }) {
+    async openFile(webview, { path, line, sha }) {
       const project = parts.project(webview);
       if (project === null) throw new Error('There is no repository.');
-      await openFile(project, text(path, 'path'), typeof line === 'number' ? line : null);
+      const at = typeof line === 'number' ? line : null;
+      if (typeof sha === 'string') await openAtCommit(project, text(path, 'path'), sha, at);
+      else await openFile(project, text(path, 'path'), at);
       return nothing;
     },
     async notify(_webview, { level, text: words, buttons }) {

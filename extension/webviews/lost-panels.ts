@@ -3,6 +3,7 @@
 // open). A panel of ours that shows and that nobody has given to us is such a one: its tab is replaced.
 
 import * as vscode from 'vscode';
+import type { HostRestart } from './host-restart.ts';
 import { panelNames, webviewIds, type PanelName } from '../ids.ts';
 
 export interface LostPanelsParts {
@@ -10,10 +11,15 @@ export interface LostPanelsParts {
   readonly held: (name: PanelName, column: vscode.ViewColumn) => readonly string[];
   /** Opens the panel of a lost tab again in its place; false when nothing is known of it. */
   readonly reopen: (name: PanelName, tab: vscode.Tab) => boolean;
+  readonly restart: HostRestart;
 }
 
-/** After a reload the serializer has been given what shows well within this time. */
-const graceMs = 2_000;
+/** How long a tab may show without its panel before it counts as lost; null: none ever does. */
+const graceMs: { readonly [R in HostRestart]: number | null } = {
+  same: 2_000,
+  new: null,
+  unknown: 8_000,
+};
 
 export class LostPanels implements vscode.Disposable {
   readonly #parts: LostPanelsParts;
@@ -28,7 +34,8 @@ export class LostPanels implements vscode.Disposable {
   }
 
   #lookLater(): void {
-    if (this.#timer !== null || this.#lost().length === 0) return;
+    const graceForMs = graceMs[this.#parts.restart];
+    if (graceForMs === null || this.#timer !== null || this.#lost().length === 0) return;
     const suspects = this.#lost();
     this.#timer = setTimeout(() => {
       this.#timer = null;
@@ -36,7 +43,7 @@ export class LostPanels implements vscode.Disposable {
         if (suspects.some((suspect) => suspect.tab === tab)) this.#replace(name, tab);
       }
       this.#lookLater();
-    }, graceMs);
+    }, graceForMs);
   }
 
   #lost(): readonly { readonly name: PanelName; readonly tab: vscode.Tab }[] {
@@ -50,7 +57,9 @@ export class LostPanels implements vscode.Disposable {
 
   #replace(name: PanelName, tab: vscode.Tab): void {
     this.#seen.add(tab);
-    if (this.#parts.reopen(name, tab)) void vscode.window.tabGroups.close(tab, true);
+    if (!this.#parts.reopen(name, tab)) return;
+    const isThere = vscode.window.tabGroups.all.some(({ tabs }) => tabs.includes(tab));
+    if (isThere) void vscode.window.tabGroups.close(tab, true);
   }
 
   /** Tabs of a title that are not held; after a reload those that were not shown yet are such ones. */

@@ -12,6 +12,9 @@ import {
 const hostActionNames: { readonly [N in HostActionName]: true } = {
   hello: true,
   runEpic: true,
+  retry: true,
+  sendBack: true,
+  resolve: true,
   stopRun: true,
   openStream: true,
   openGrid: true,

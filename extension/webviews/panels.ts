@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { webviewIds, type PanelName } from '../ids.ts';
 import { subjectOf } from './html.ts';
+import type { HostRestart } from './host-restart.ts';
 import { LostPanels } from './lost-panels.ts';
 import type { PanelMemory } from './panel-memory.ts';
 import { statusIcons } from './status-icon.ts';
@@ -34,6 +35,8 @@ const icons: { readonly [N in PanelName]: string } = {
 export interface PanelsParts {
   readonly around: WebviewSurroundings;
   readonly memory: PanelMemory;
+  /** What is known of the extension host before this one. */
+  readonly restart: HostRestart;
   readonly task: (root: string, id: string) => TaskView | null;
   readonly onActive: (host: WebviewHost) => void;
   readonly onClosed: (host: WebviewHost) => void;
@@ -43,12 +46,17 @@ export class Panels implements vscode.Disposable {
   readonly #parts: PanelsParts;
   readonly #lost: LostPanels;
   readonly #open = new Map<string, OpenPanel>();
+  /** Panels whose task was on a board. */
+  readonly #wasSeen = new WeakSet<OpenPanel>();
+  /** Panels that took the place of a tab which nobody held. */
+  readonly #reopened = new WeakSet<OpenPanel>();
 
   constructor(parts: PanelsParts) {
     this.#parts = parts;
     this.#lost = new LostPanels({
       held: (name, column) => this.#titles(name, column),
       reopen: (name, tab) => this.#reopen(name, tab),
+      restart: parts.restart,
     });
   }
 
@@ -68,20 +76,29 @@ export class Panels implements vscode.Disposable {
   restore(name: PanelName, panel: vscode.WebviewPanel, state: unknown): void {
     const subject = readSubject(subjectOf(state));
     const present = this.#open.get(subjectKey(name, subject));
-    if (present !== undefined || (name === 'stream' && subject.id === null)) panel.dispose();
-    else this.#adopt(name, subject, panel);
+    if (name === 'stream' && subject.id === null) return panel.dispose();
+    // VS Code was only slow: its own panel stays, the one that took its place goes.
+    if (present !== undefined && this.#reopened.has(present)) present.panel.dispose();
+    else if (present !== undefined) return panel.dispose();
+    this.#adopt(name, subject, panel);
   }
 
   /** Titles and icons follow the board. */
   refreshTitles(root: string, taskOf: (id: string) => TaskView | null): void {
     for (const open of this.#open.values()) {
       const { subject } = open.host;
-      if (subject.root === root && subject.id !== null) this.#dress(open, taskOf(subject.id));
+      if (subject.root !== root || subject.id === null) continue;
+      const task = taskOf(subject.id);
+      // Removed from the plan: nothing is left to be shown. One that was never seen may still come.
+      if (task === null && this.#wasSeen.has(open)) open.panel.dispose();
+      else this.#dress(open, task);
     }
   }
 
-  #dress({ panel, host }: OpenPanel, task: TaskView | null): void {
+  #dress(open: OpenPanel, task: TaskView | null): void {
+    const { panel, host } = open;
     if (host.name !== 'stream' || task === null) return;
+    this.#wasSeen.add(open);
     const title = streamTitle(task.title, host.subject.attempt);
     if (panel.title !== title) {
       panel.title = title;
@@ -111,11 +128,11 @@ export class Panels implements vscode.Disposable {
     const subject = subjects.find((each) => !this.#open.has(subjectKey(name, each)));
     if (subject === undefined) return subjects.length > 0;
     const place = { viewColumn: tab.group.viewColumn, preserveFocus: !tab.group.isActive };
-    this.#adopt(name, subject, newPanel(name, tab.label, place));
+    this.#reopened.add(this.#adopt(name, subject, newPanel(name, tab.label, place)));
     return true;
   }
 
-  #adopt(name: PanelName, subject: Subject, panel: vscode.WebviewPanel): void {
+  #adopt(name: PanelName, subject: Subject, panel: vscode.WebviewPanel): OpenPanel {
     this.#makeRoom();
     const key = subjectKey(name, subject);
     panel.iconPath = new vscode.ThemeIcon(icons[name]);
@@ -129,13 +146,14 @@ export class Panels implements vscode.Disposable {
     }
     panel.onDidDispose(() => {
       host.dispose();
-      this.#open.delete(key);
+      if (this.#open.get(key) === open) this.#open.delete(key);
       onClosed(host);
     });
     panel.onDidChangeViewState(() => {
       if (panel.active) onActive(host);
     });
     if (panel.active) onActive(host);
+    return open;
   }
 
   #makeRoom(): void {

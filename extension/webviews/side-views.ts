@@ -10,6 +10,7 @@ export class SideViews {
   readonly #onVisible: () => void;
   readonly #shown = new Map<SideViewName, { view: vscode.WebviewView; host: WebviewHost }>();
 
+  #repository: string | undefined = undefined;
   readonly #badges = new Map<SideViewName, vscode.ViewBadge>();
   readonly #waiting = new Map<SideViewName, readonly ((host: WebviewHost) => void)[]>();
 
@@ -39,6 +40,7 @@ export class SideViews {
   resolve(name: SideViewName, view: vscode.WebviewView): void {
     const host = new WebviewHost(name, noSubject, view.webview, () => view.visible, this.#around);
     this.#shown.set(name, { view, host });
+    this.#showRepository(view);
     this.#showBadge(name);
     for (const tell of this.#waiting.get(name) ?? []) tell(host);
     this.#waiting.delete(name);
@@ -55,6 +57,17 @@ export class SideViews {
   badge(name: SideViewName, value: number, tooltip: string): void {
     this.#badges.set(name, { value, tooltip });
     this.#showBadge(name);
+  }
+
+  /** Which repository the views show, where there are several. */
+  describe(repository: string | undefined): void {
+    this.#repository = repository;
+    for (const { view } of this.#shown.values()) this.#showRepository(view);
+  }
+
+  #showRepository(view: vscode.WebviewView): void {
+    if (this.#repository !== undefined) view.description = this.#repository;
+    else if (view.description !== undefined) delete view.description;
   }
 
   /** VS Code has no view before it is shown for the first time: its badge is kept until then. */

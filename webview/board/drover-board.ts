@@ -55,7 +55,7 @@ export class DroverBoard extends LitElement {
     const state = this.#board?.state ?? null;
     if (state === null) return nothing;
     const welcome = this.#welcome();
-    const unavailable = unavailableTemplate(state.connection, welcome);
+    const unavailable = unavailableTemplate(state.connection, welcome, state.board !== null);
     if (unavailable !== null) return unavailable;
     const { board } = state;
     if (board === null) return nothing;

@@ -70,20 +70,20 @@ export async function carryOut(
       });
       return;
     case 'retry':
-      await host.backend('task.retry', { id });
+      await host.action('retry', { task: id });
       return;
     case 'worktree':
       await host.action('openWorktree', { task: id });
       return;
     case 'sendBack':
-      await host.backend('task.send_back', { id, text: words });
+      await host.action('sendBack', { id, text: words });
       return;
     case 'resolve':
-      await host.backend('task.resolve', { id, note: words });
+      await host.action('resolve', { task: id, note: words });
       return;
     case 'hintAndRetry':
       await host.backend('task.hint', { id, text: words });
-      await host.backend('task.retry', { id });
+      await host.action('retry', { task: id });
       return;
   }
 }

@@ -50,6 +50,11 @@ export interface HostActions {
   /** Asks to be told where the extension stands: first of all, and again when changes are missing. */
   readonly hello: { params: Nothing; result: Nothing };
   readonly runEpic: { params: { epic: string | null }; result: Nothing };
+  /** Retries a task; starts a run like the last one where none is active. */
+  readonly retry: { params: { task: string }; result: Nothing };
+  /** Sends a reviewed task or epic back with words, and starts a run where none is active. */
+  readonly sendBack: { params: { id: string; text: string }; result: Nothing };
+  readonly resolve: { params: { task: string; note: string }; result: Nothing };
   readonly stopRun: { params: Nothing; result: Nothing };
   readonly openStream: { params: { task: string; attempt?: number }; result: Nothing };
   readonly openGrid: { params: Nothing; result: Nothing };
@@ -63,7 +68,11 @@ export interface HostActions {
   readonly command: { params: { id: string }; result: Nothing };
   readonly copy: { params: { text: string }; result: Nothing };
   /** A file of the repository or of a worktree; the extension checks that it lies inside one of them. */
-  readonly openFile: { params: { path: string; line?: number }; result: Nothing };
+  readonly openFile: {
+    /** `sha`: as the file is in this commit, read-only; the path is relative to the root then. */
+    params: { path: string; line?: number; sha?: string };
+    result: Nothing;
+  };
   /** Shows a message of VS Code; resolves with the button that was chosen, null when none was. */
   readonly notify: {
     params: { level: 'info' | 'warning' | 'error'; text: string; buttons?: readonly string[] };

@@ -156,7 +156,7 @@ export class StreamSession implements ReactiveController {
     if (id === null) return false;
     const { host } = this.#parts;
     if (sendsBack(this.task)) {
-      return this.#try('Not sent back', () => host.backend('task.send_back', { id, text }));
+      return this.#try('Not sent back', () => host.action('sendBack', { id, text }));
     }
     const isTaken = await this.#try('The hint was not sent', () =>
       host.backend('task.hint', { id, text }),
@@ -187,6 +187,17 @@ export class StreamSession implements ReactiveController {
   /** Agents name files of their worktree. */
   async openFile(path: string): Promise<void> {
     const root = this.attempt?.worktree_path ?? this.task?.worktree_path ?? null;
+    const { attempt } = this;
+    const isBelow = root !== null && path.startsWith(`${root}/`);
+    const relative = isBelow ? path.slice(root.length + 1) : path;
+    const sha = attempt?.ended_at_ms === null ? null : (attempt?.commit_sha ?? null);
+    if (sha !== null && !/^(?:[/\\]|[A-Za-z]:)/u.test(relative)) {
+      // The worktree belongs to another task by now; the commit has what this one made.
+      await this.#try('Not opened', () =>
+        this.#parts.host.action('openFile', { path: relative, sha }),
+      );
+      return;
+    }
     const isAbsolute = /^(?:[/\\]|[A-Za-z]:)/u.test(path);
     const whole = isAbsolute || root === null ? path : `${root}/${path}`;
     await this.#try('Not opened', () => this.#parts.host.action('openFile', { path: whole }));
@@ -212,7 +223,7 @@ export class StreamSession implements ReactiveController {
         await this.#try('Not resumed', () => host.backend('task.unpause', { id }));
         return;
       case 'retry':
-        await this.#try('Not retried', () => host.backend('task.retry', { id }));
+        await this.#try('Not retried', () => host.action('retry', { task: id }));
         return;
       case 'cancel':
         return this.#cancel(id);

@@ -52,6 +52,13 @@ export const streamStyles = css`
     text-align: center;
     color: var(--vscode-descriptionForeground);
   }
+  /* Beside rows: at the lower edge, where it hides none of what is read. */
+  .note.below {
+    position: static;
+    flex: none;
+    padding: 4px 16px;
+    text-align: start;
+  }
   .note:not(:empty) {
     background: var(--vscode-editor-background);
   }

@@ -17,7 +17,8 @@ export function emptyNote(
   entryCount: number,
 ): TemplateResult | typeof nothing {
   if (session.failure !== null) {
-    return html`<div class="note" role="status">${icon('warning')} ${session.failure}</div>`;
+    const where = entryCount > 0 ? 'note below' : 'note';
+    return html`<div class=${where} role="status">${icon('warning')} ${session.failure}</div>`;
   }
   if (entryCount > 0 || session.feed?.isOpen !== true) return nothing;
   return html`<div class="note" role="status">

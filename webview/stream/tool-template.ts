@@ -55,7 +55,7 @@ function resultSign(entry: Entry, body: ToolBody): TemplateResult {
       >${icon('loading', 'spins')}<span class="hidden">running</span></span
     >`;
   }
-  const ms = body.result.atMs - entry.atMs;
+  const ms = body.result.atMs - entry.atMs - body.result.waitedMs;
   const time = ms < 100 ? '' : durationText(ms);
   return body.result.isError
     ? html`<span class="outcome bad"

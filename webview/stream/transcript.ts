@@ -11,6 +11,8 @@ export interface ToolResult {
   readonly isError: boolean;
   readonly text: string;
   readonly atMs: number;
+  /** How long the call stood still for a person's permission. */
+  readonly waitedMs: number;
 }
 
 export type EntryBody =
@@ -72,12 +74,22 @@ export interface Entry {
   body: EntryBody;
 }
 
+interface Wait {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Calls are short beside the log: older waits belong to calls that have ended. */
+const waitsMax = 50;
+
 export class Transcript {
   readonly entries: Entry[] = [];
   /** What the agent has said of its use last. */
   usage: TokenUsage | null = null;
   readonly #calls = new Map<string, Entry>();
   readonly #questions = new Map<string, Entry>();
+  /** Permissions that a person has given or refused: from the question to its end. */
+  #waits: readonly Wait[] = [];
   readonly #hints = new Map<string, Entry>();
   #next: number;
 
@@ -140,9 +152,13 @@ export class Transcript {
         return entry;
       }
       case 'question_withdrawn':
-        return this.#endQuestion(event.requestId, 'withdrawn', null, add);
+        return this.#endQuestion(event.requestId, { state: 'withdrawn', answer: null, atMs }, add);
       case 'answered':
-        return this.#endQuestion(event.requestId, 'answered', event.choice, add);
+        return this.#endQuestion(
+          event.requestId,
+          { state: 'answered', answer: event.choice, atMs },
+          add,
+        );
       case 'hint':
         return this.#takeHint(event, add);
       case 'usage':
@@ -160,8 +176,11 @@ export class Transcript {
     atMs: number,
     add: (body: EntryBody) => Entry,
   ): Entry | null {
-    const result = { isError: event.isError, text: event.text, atMs };
     const call = this.#calls.get(event.id);
+    const waitedMs = this.#waits.reduce((sum, { fromMs, toMs }) => {
+      return sum + Math.max(0, Math.min(toMs, atMs) - Math.max(fromMs, call?.atMs ?? atMs));
+    }, 0);
+    const result = { isError: event.isError, text: event.text, atMs, waitedMs };
     if (call?.body.kind !== 'tool') return add({ kind: 'result', id: event.id, result });
     this.#calls.delete(event.id);
     change(call, { ...call.body, result });
@@ -170,13 +189,17 @@ export class Transcript {
 
   #endQuestion(
     requestId: string,
-    state: 'answered' | 'withdrawn',
-    answer: string | null,
+    {
+      state,
+      answer,
+      atMs,
+    }: { state: 'answered' | 'withdrawn'; answer: string | null; atMs: number },
     add: (body: EntryBody) => Entry,
   ): Entry | null {
     const entry = this.#questions.get(requestId);
     if (entry?.body.kind === 'question') {
       this.#questions.delete(requestId);
+      this.#waits = [...this.#waits, { fromMs: entry.atMs, toMs: atMs }].slice(-waitsMax);
       change(entry, { ...entry.body, state, answer });
       return null;
     }

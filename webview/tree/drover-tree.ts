@@ -14,7 +14,8 @@ import { treeKey, TypeAhead } from './keys.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
 import { idOf, titleOf, type Row } from './rows.ts';
 import { goTo, selectClicked, selectOnly } from './selection.ts';
-import { isStatusFilter, statusFilters } from './status-filter.ts';
+import { filterBar } from './filter-bar.ts';
+import { isStatusFilter } from './status-filter.ts';
 import { rowAt, TreeDrag } from './tree-drag.ts';
 import { openRow, runTreeAction, runTreeKey, type TreeParts } from './tree-keys.ts';
 import { readMemory } from './tree-memory.ts';
@@ -22,7 +23,12 @@ import { TitleField } from './title-field.ts';
 import { TreePlan } from './tree-plan.ts';
 import { TreeState } from './tree-state.ts';
 import { rowHeightPx, treeStyles } from './tree-styles.ts';
-import { emptyTemplate, unavailableTemplate, type WelcomeActions } from './welcome-template.ts';
+import {
+  emptyTemplate,
+  reconnectingNote,
+  unavailableTemplate,
+  type WelcomeActions,
+} from './welcome-template.ts';
 
 const tickMs = 1_000;
 
@@ -128,35 +134,14 @@ export class DroverTree extends LitElement {
       onNewEpic: () => this.#act('newEpic'),
       onNewTask: () => this.#act('newTask'),
     };
-    const unavailable = unavailableTemplate(state.connection, welcome);
+    const unavailable = unavailableTemplate(state.connection, welcome, state.board !== null);
     if (unavailable !== null) return unavailable;
     const { board, rows, draft } = this.#state;
     const isEmpty = board?.tasks.length === 0 && board.epics.length === 0 && draft === null;
     return html`<div class="page">
-      ${this.#state.hasBar ? this.#bar() : nothing}
+      ${this.#state.hasBar ? filterBar(this.#state, this.#onFilter, this.#onFilterKey) : nothing}
       ${isEmpty ? emptyTemplate(welcome) : this.#tree(rows)} ${holdsTemplate(board)} ${this.#note()}
       <div class="unseen" role="status" aria-live="polite">${this.#said}</div>
-    </div>`;
-  }
-
-  #bar(): TemplateResult {
-    const { text, filter } = this.#state;
-    return html`<div class="bar" role="search">
-      <input
-        class="filter"
-        type="text"
-        aria-label="Filter tasks"
-        placeholder="Filter"
-        .value=${text}
-        @input=${this.#onFilter}
-        @keydown=${this.#onFilterKey}
-      />
-      <select aria-label="Filter by state" @change=${this.#onFilter}>
-        ${Object.entries(statusFilters).map(
-          ([name, { title }]) =>
-            html`<option value=${name} ?selected=${name === filter}>${title}</option>`,
-        )}
-      </select>
     </div>`;
   }
 
@@ -229,7 +214,7 @@ export class DroverTree extends LitElement {
         ${icon(isRefused ? 'circle-slash' : 'info')}<bdi>${hover.words}</bdi>
       </div>`;
     }
-    if (this.#failed === '') return nothing;
+    if (this.#failed === '') return reconnectingNote(this.#board?.state ?? null);
     return html`<div class="note error" role="alert">
       ${icon('error')}<bdi>${this.#failed}</bdi>
     </div>`;
@@ -360,10 +345,9 @@ export class DroverTree extends LitElement {
   }
 
   readonly #onClick = (event: MouseEvent): void => {
-    const found = rowAt(this.#state, event);
+    const state = this.#state;
+    const found = rowAt(state, event);
     if (found === null || event.target instanceof HTMLInputElement) return;
-    const { state } = this.#parts ?? { state: null };
-    if (state === null) return;
     this.#failed = '';
     const isTwisty = (event.target as Element).closest('[data-twisty]') !== null;
     const how = { toggle: event.ctrlKey || event.metaKey, range: event.shiftKey };

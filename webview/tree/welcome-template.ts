@@ -1,7 +1,8 @@
 // What the tree shows in place of rows: what is missing and the way on, or how to begin.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Connection } from '../messages/messages.ts';
+import type { Connection, HostState } from '../messages/messages.ts';
+import { icon } from '../stream/icon.ts';
 import { visibleText } from '../stream/visible-text.ts';
 
 export interface WelcomeActions {
@@ -14,11 +15,14 @@ export interface WelcomeActions {
 export function unavailableTemplate(
   connection: Connection,
   actions: WelcomeActions,
+  hasBoard = false,
 ): TemplateResult | null {
   switch (connection.kind) {
     case 'connected':
       return null;
     case 'connecting':
+      // What was known stays in sight while the connection is made again.
+      if (hasBoard) return null;
       return html`<div class="welcome" role="status"><p>Connecting …</p></div>`;
     case 'unavailable': {
       const { action, message } = connection;
@@ -67,4 +71,10 @@ export function emptyTemplate(actions: WelcomeActions): TemplateResult {
       Show Me How
     </button>
   </div>`;
+}
+
+/** Below a board that is not up to date for the moment. */
+export function reconnectingNote(state: HostState | null): TemplateResult | typeof nothing {
+  if (state?.connection.kind !== 'connecting' || state.board === null) return nothing;
+  return html`<div class="note" role="status">${icon('sync', 'spins')} Reconnecting …</div>`;
 }

@@ -1,7 +1,7 @@
 // What is told to a person, and when: only what waits for one, each once, several as one.
 
 import assert from 'node:assert/strict';
-import { NoticeMemory, openNotices, toShow } from '../../../extension/notices.ts';
+import { isStillOpen, NoticeMemory, openNotices, toShow } from '../../../extension/notices.ts';
 import { plainText } from '../../../extension/plain-text.ts';
 import {
   addUp,
@@ -104,6 +104,14 @@ suite('extension notices', () => {
     assert.equal(memory.fresh(both).length, 0);
     assert.equal(memory.fresh(snapshotOf(calm)).length, 0);
     assert.equal(memory.fresh(both).length, 2);
+  });
+
+  test('know when what they are about was settled elsewhere', () => {
+    const asks = snapshotOf(calm, { questions: [question('q', 'a', ['Yes'])] });
+    const [notice] = openNotices(asks);
+    assert.ok(notice !== undefined);
+    assert.equal(isStillOpen(notice, asks), true);
+    assert.equal(isStillOpen(notice, snapshotOf(calm)), false);
   });
 
   test('are told as one when there are many, and as the setting says', () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BackendFailure, toFailure } from '../../../extension/backend/failure.ts';
+import { BackendFailure, gone, toFailure } from '../../../extension/backend/failure.ts';
 import { Reconnecting } from '../../../extension/backend/reconnecting.ts';
 import { readTarget } from '../../../extension/commands/target.ts';
 import { fileInside } from '../../../extension/file-inside.ts';
@@ -15,6 +15,7 @@ import {
   settingVariables,
   type ExtensionSettings,
 } from '../../../extension/settings-table.ts';
+import { noteSession } from '../../../extension/webviews/host-restart.ts';
 import { reasonOfRefusal, unavailable } from '../../../extension/unavailable.ts';
 
 suite('extension targets', () => {
@@ -85,7 +86,8 @@ suite('extension failures', () => {
     test(`know ${name}`, () => {
       const failure = toFailure(error);
       assert.equal(failure.kind, kind);
-      assert.equal(failure.message, 'words');
+      const isWire = name === 'a connection that ended' || name === 'a closed wire';
+      assert.equal(failure.message, isWire ? gone().message : 'words');
     });
   }
 
@@ -152,4 +154,17 @@ suite('extension files of others', () => {
       assert.equal(found, wanted === null ? null : join(folder, wanted));
     });
   }
+});
+
+suite('extension host restarts', () => {
+  test('panels are lost only with the extension host of the same window', () => {
+    const kept = new Map<string, unknown>();
+    const memory = {
+      get: <T>(key: string): T | undefined => kept.get(key) as T | undefined,
+      update: async (key: string, value: unknown) => void kept.set(key, value),
+    };
+    const note = (session: string): string => noteSession(memory as never, session);
+    assert.deepEqual(['one', 'one', 'two', 'two'].map(note), ['new', 'same', 'new', 'same']);
+    assert.equal(note('someValue.sessionId'), 'unknown');
+  });
 });

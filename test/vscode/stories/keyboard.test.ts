@@ -76,6 +76,22 @@ suite('the first run, without a mouse', () => {
     assert.deepEqual(board.epics.map(({ title }) => title).sort(), [...epics].sort());
   });
 
+  test('keys that VS Code knows, too, belong to the tree while it has the focus', async () => {
+    for (const [key, label] of [
+      ['Insert', 'Title of the new task'],
+      ['Alt+Shift+KeyP', 'Title of the new epic'],
+    ] as const) {
+      await goTo(page, tree, tasks[0]);
+      await page.keyboard.press(key);
+      await fieldFocused(tree);
+      assert.equal(await tree.getByLabel(label).isVisible(), true, key);
+      await page.keyboard.press('Escape');
+      await tree.getByLabel(label).waitFor({ state: 'detached' });
+    }
+    const overtype = page.locator('.statusbar-item', { hasText: 'OVR' });
+    assert.equal(await overtype.count(), 0, 'the editor still inserts');
+  });
+
   test('one task is moved into an epic, then two at once', async () => {
     await goTo(page, tree, tasks[0]);
     await moveToEpic(page, tree, epics[0]);

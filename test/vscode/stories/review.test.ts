@@ -66,6 +66,8 @@ suite('a review in VS Code', () => {
 
   test('what is ready waits, and is looked at in the diff editor', async () => {
     await run();
+    await toast(bench.page, `The epic ${title} is done and waits for your review`).waitFor();
+    await row(tree, `${title} 1/1 completed, needs your review`).waitFor();
     assert.throws(() => project.git('show', 'main:diary.txt'), 'nothing lands by itself');
     await look('(1 file)');
     await bench.page.locator('.view-line', { hasText: 'a day' }).first().waitFor();

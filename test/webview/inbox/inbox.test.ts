@@ -15,8 +15,6 @@ suite('webview: inbox', () => {
   const open = async (): Promise<void> => {
     view = await openWebview('inbox', { state: { board: smallBoard() } });
     view.host.backend('answer', anyTask);
-    view.host.backend('task.send_back', anyTask);
-    view.host.backend('task.retry', anyTask);
     view.host.backend('task.hint', anyTask);
     await item(/^Permission: Print the tree/).waitFor();
   };
@@ -83,7 +81,7 @@ suite('webview: inbox', () => {
       id: 'store',
       text: 'Use a temporary file.',
     });
-    assert.deepEqual(await view.host.waitFor('task.retry'), { id: 'store' });
+    assert.deepEqual(await view.host.waitFor('retry'), { task: 'store' });
     await view.close();
   });
 

@@ -51,6 +51,24 @@ suite('webview: stream', () => {
     });
   }
 
+  test('a file of a finished attempt is opened as its commit has it', async () => {
+    const sha = '89abcdef0123456789abcdef0123456789abcdef';
+    const over = attemptView({ state: 'succeeded', ended_at_ms: at(90), commit_sha: sha });
+    const file = `${over.worktree_path}/src/tree.ts`;
+    const read = { type: 'tool_call', id: 't', name: 'Read', title: file, at: at(5) };
+    const log = new FakeLog([{ ...read, input: { file_path: file } }]);
+    view = await openStream(log, {
+      attempts: [over],
+      state: { board: boardWith({ status: 'completed', phase: null, commit_sha: sha }) },
+    });
+    await row(/^Tool: /).click();
+    await row(/^Tool: /)
+      .getByRole('button', { name: file, exact: true })
+      .click();
+    assert.deepEqual(await view.host.waitFor('openFile'), { path: 'src/tree.ts', sha });
+    await view.close();
+  });
+
   test('says in its head on which machine of a fleet the attempt ran', async () => {
     const answers = { attempts: [attemptView({ machine: 'atlas' })] };
     view = await openStream(new FakeLog(conversation()), answers);
@@ -265,7 +283,6 @@ suite('webview: stream', () => {
       state: { board: boardWith({ status: 'needs_review', phase: null }) },
       prepare: (host) => {
         host.backend('approve', () => ({}) as never);
-        host.backend('task.send_back', () => ({}) as never);
         host.action('review', () => ({}));
       },
     });
@@ -277,7 +294,7 @@ suite('webview: stream', () => {
     const field = view.page.getByRole('textbox', { name: /Send it back/ });
     await field.fill('Use tabs.');
     await field.press('Enter');
-    assert.deepEqual(await view.host.waitFor('task.send_back'), { id: taskId, text: 'Use tabs.' });
+    assert.deepEqual(await view.host.waitFor('sendBack'), { id: taskId, text: 'Use tabs.' });
     await checkAxe(view.page);
     await view.close();
   });

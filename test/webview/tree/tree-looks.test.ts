@@ -11,6 +11,15 @@ suite('webview: looks of the tree', () => {
   const row = (name: string | RegExp): ReturnType<typeof view.page.getByRole> =>
     view.page.getByRole('treeitem', { name });
 
+  test('the rows stay while the connection is made again', async () => {
+    view = await openWebview('tree', { state: { board: smallBoard() } });
+    await row(/^Write the parser/).waitFor();
+    await view.host.pushState({ connection: { kind: 'connecting' } });
+    await view.page.getByText('Reconnecting …').waitFor();
+    assert.equal(await row(/^Write the parser/).isVisible(), true);
+    await view.close();
+  });
+
   test('an epic that waits for a review says so, to the eye, the ear and the menu', async () => {
     const small = smallBoard();
     const epics = small.epics.map((epic) =>

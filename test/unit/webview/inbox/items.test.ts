@@ -31,11 +31,12 @@ suite('inbox items', () => {
     const asked: unknown[] = [];
     const host = {
       backend: async (name: string, params: unknown) => void asked.push([name, params]),
+      action: async (name: string, params: unknown) => void asked.push([name, params]),
     } as unknown as Host;
     for (const action of item.actions.slice(0, 2)) await carryOut(host, item, action, 'words');
     assert.deepEqual(asked, [
       ['approve', { id: 'a', seen: 'plan-3' }],
-      ['task.send_back', { id: 'a', text: 'words' }],
+      ['sendBack', { id: 'a', text: 'words' }],
     ]);
   });
 

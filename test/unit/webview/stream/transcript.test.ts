@@ -32,6 +32,18 @@ const output = (text: string, stream = 'stdout'): Parameters<typeof line>[0] => 
 });
 
 suite('transcript', () => {
+  test('the time of a call is without the wait for a permission', () => {
+    const asked = { type: 'question', requestId: 'q', kind: 'permission', text: 'May I?' };
+    const [call] = entriesOf(
+      { type: 'tool_call', id: 'a', name: 'Bash', title: 'npm test', input: {}, at },
+      { ...asked, choices: ['Allow'], at: at + 200 },
+      { type: 'answered', requestId: 'q', choice: 'Allow', at: at + 60_000 },
+      { type: 'tool_result', id: 'a', isError: false, text: '', at: at + 61_000 },
+    );
+    assert.ok(call?.body.kind === 'tool' && call.body.result !== null);
+    assert.equal(call.body.result.atMs - call.atMs - call.body.result.waitedMs, 1_200);
+  });
+
   test('a result joins its call, whatever came between', () => {
     const entries = entriesOf(
       { type: 'tool_call', id: 'a', name: 'Bash', title: 'Bash ls', input: { command: 'ls' } },
