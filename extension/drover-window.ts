@@ -28,6 +28,7 @@ import { ReviewComments } from './review/review-comments.ts';
 import { ShownReviews } from './review/shown-reviews.ts';
 import { readSettings, settingsSection, wantsLessMotion } from './settings.ts';
 import { StatusBar } from './status-bar.ts';
+import { registerStepLogs } from './step-log.ts';
 import { TakeOvers } from './take-over.ts';
 import { hostActions } from './webviews/host-actions.ts';
 import { PanelMemory } from './webviews/panel-memory.ts';
@@ -106,6 +107,7 @@ export class DroverWindow implements vscode.Disposable {
       review.shown,
       registerGitDocuments(this.#projects),
       registerWorktreeDocuments(this.#projects),
+      registerStepLogs(),
       statusBar,
       reactions,
       telling,

@@ -5,6 +5,7 @@ import type { HostActionName, HostActions } from '../../webview/messages/message
 import { isCommandId, type CommandId } from '../ids.ts';
 import type { Messages } from '../messages.ts';
 import { openAtCommit, openFile } from '../open-file.ts';
+import { showStepLog } from '../step-log.ts';
 import { plainText } from '../plain-text.ts';
 import type { Project } from '../project.ts';
 import type { WebviewHost } from './webview-host.ts';
@@ -63,6 +64,13 @@ export function hostActions(parts: HostActionParts): Actions {
     },
     stopRun: by('drover.stopRun'),
     openStream: by('drover.openStream'),
+    async openStepLog(webview, { task, attempt, step }) {
+      const project = parts.project(webview);
+      if (project === null) throw new Error('There is no repository.');
+      const which = step === 'setup' ? 'setup' : 'gate';
+      await showStepLog(project, text(task, 'task'), Number(attempt), which);
+      return nothing;
+    },
     openGrid: by('drover.openGrid'),
     openBoard: by('drover.openBoard'),
     review: by('drover.review'),

@@ -17,6 +17,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   resolve: true,
   stopRun: true,
   openStream: true,
+  openStepLog: true,
   openGrid: true,
   openBoard: true,
   review: true,

@@ -66,6 +66,7 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
     'task.take_over': refuse,
     'task.give_back': refuse,
     'landing.undo': refuse,
+    'step.log': refuse,
     'backend.leave': refuse,
     'spec.plan': refuse,
     'spec.cancel': refuse,

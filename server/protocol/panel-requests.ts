@@ -49,6 +49,12 @@ export interface PanelRequests {
   readonly 'task.take_over': { params: { id: string }; result: TakeOverView };
   /** The person is done: the agent goes on in the same worktree and session, told of what was said. */
   readonly 'task.give_back': { params: { id: string; note?: string }; result: TaskView };
+  /** What the gate or the setup command of a task has printed last; refused where no log is kept. */
+  readonly 'step.log': {
+    params: { id: string; attempt: number; step: 'setup' | 'gate' };
+    /** `is_cut`: only the end of it. */
+    result: { path: string; text: string; is_cut: boolean };
+  };
   readonly change: { params: { id: string }; result: ChangeView };
   /** A file's text at a commit; null when it does not exist there or is no text. */
   readonly 'file.read': {

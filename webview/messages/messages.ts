@@ -57,6 +57,11 @@ export interface HostActions {
   readonly resolve: { params: { task: string; note: string }; result: Nothing };
   readonly stopRun: { params: Nothing; result: Nothing };
   readonly openStream: { params: { task: string; attempt?: number }; result: Nothing };
+  /** What a step of an attempt has printed, as a document. */
+  readonly openStepLog: {
+    params: { task: string; attempt: number; step: 'setup' | 'gate' };
+    result: Nothing;
+  };
   readonly openGrid: { params: Nothing; result: Nothing };
   readonly openBoard: { params: { epic?: string }; result: Nothing };
   readonly review: { params: { id: string }; result: Nothing };

@@ -43,3 +43,31 @@ function said(kind: string, text: string): string {
   const line = visibleLine(text.slice(0, charsMax * 2));
   return `${kind}: ${line.length > charsMax ? `${line.slice(0, charsMax)}…` : line}`;
 }
+
+const announceMs = 2_000;
+
+/** What the live region says: the newest thing worth saying, not more often than a person can listen. */
+export class Announcer {
+  #key = Number.NEGATIVE_INFINITY;
+  #atMs = 0;
+  text = '';
+
+  /** Another log: what it begins with is not said. */
+  reset(): void {
+    this.#key = Number.NEGATIVE_INFINITY;
+    this.#atMs = 0;
+    this.text = '';
+  }
+
+  take(entries: readonly Entry[], nowMs: number): void {
+    if (nowMs - this.#atMs < announceMs) return;
+    const key = entries.at(-1)?.key;
+    if (key === undefined) return;
+    const text = announcement(entries, this.#key);
+    const isFirst = this.#key === Number.NEGATIVE_INFINITY;
+    this.#key = key;
+    if (text === null || isFirst) return;
+    this.#atMs = nowMs;
+    this.text = text;
+  }
+}

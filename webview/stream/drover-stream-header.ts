@@ -2,7 +2,7 @@
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { stepText } from '../../server/core/format.ts';
-import type { AttemptView } from '../../server/protocol/panel-views.ts';
+import type { AttemptView, StepName } from '../../server/protocol/panel-views.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { statusLook, statusLooks } from '../shared/status-words.ts';
 import { statusStyles } from '../shared/status-styles.ts';
@@ -19,6 +19,7 @@ import { controlStyles } from './control-styles.ts';
 import { headerStyles } from './header-styles.ts';
 import { icon, iconStyles } from './icon.ts';
 import type { TokenUsage } from './log-event.ts';
+import { actionsFor, actionTexts, type TaskAction } from './task-actions.ts';
 import { visibleLine } from './visible-text.ts';
 
 const tickMs = 1_000;
@@ -30,6 +31,19 @@ const stepIcons = {
   done: 'pass-filled',
   failed: 'error',
 } as const;
+
+/** What a click on a step opens. */
+const stepTitles: { readonly [N in StepName]: string } = {
+  worktree: 'Open the worktree in a new window',
+  setup: 'Show what the setup command printed',
+  agent: 'Show the stream of the agent',
+  commit: 'Show the change',
+  gate: 'Show what the gate printed',
+  land: 'Show the change',
+};
+
+/** What helps after a failure; everything else stays at the bottom. */
+const failureActions: ReadonlySet<TaskAction> = new Set(['retry', 'review', 'openWorktree']);
 
 const stepWords = {
   waiting: 'not begun',
@@ -103,7 +117,7 @@ export class DroverStreamHeader extends LitElement {
         ${fact(costText(costUsd), 'Estimated cost')}
       </div>
       <ol class="steps" aria-label="Steps">
-        ${stepFacts(attempt, now).map(stepTemplate)}
+        ${stepFacts(attempt, now).map((step) => this.#step(step))}
       </ol>
       ${this.#parts()} ${this.#trouble()}
     </header>`;
@@ -157,7 +171,63 @@ export class DroverStreamHeader extends LitElement {
     const text = attempt?.error ?? (isNewest ? task?.last_error : null) ?? null;
     const isOver = attempt === null || attempt.ended_at_ms !== null;
     if (text === null || text === '' || !isOver || task?.status === 'completed') return nothing;
-    return html`<div class="trouble">${icon('error')}<span>${visibleLine(text)}</span></div>`;
+    const actions = actionsFor(task).filter((action) => failureActions.has(action));
+    const failed = stepFacts(attempt, 0).find(({ state }) => state === 'failed')?.name ?? null;
+    const isGate = /\bgate\b/u.test(text);
+    const step = failed === 'setup' ? 'setup' : failed === 'gate' || isGate ? 'gate' : null;
+    return html`<div class="trouble" role="group" aria-label="What failed">
+      ${icon('error')}
+      <div class="what">
+        ${text.split('\n').map((line) => html`<div>${visibleLine(line)}</div>`)}
+        <div class="next">
+          ${
+            step === null
+              ? nothing
+              : this.#button(step === 'gate' ? 'Gate Output' : 'Setup Output', 'output', () =>
+                  this.#say('step', step),
+                )
+          }
+          ${actions.map((action) =>
+            this.#button(actionTexts[action].label, actionTexts[action].icon, () =>
+              this.#say('act', action),
+            ),
+          )}
+        </div>
+      </div>
+    </div>`;
+  }
+
+  #button(label: string, iconName: string, onClick: () => void): TemplateResult {
+    return html`<button type="button" class="secondary" @click=${onClick}>
+      ${icon(iconName)} ${label}
+    </button>`;
+  }
+
+  #say(name: 'step' | 'act', detail: string): void {
+    this.dispatchEvent(new CustomEvent<string>(name, { detail }));
+  }
+
+  /** A step that has left something behind is a button that opens it. */
+  #step(step: StepFacts): TemplateResult {
+    const { name, state, durationMs } = step;
+    const inside = html`${icon(stepIcons[state], state === 'running' ? 'spins' : '')}
+      <span>${name}</span><span class="hidden">${stepWords[state]}</span> ${
+        durationMs === null
+          ? nothing
+          : html`<span class="duration">${durationText(durationMs)}</span>`
+      }`;
+    if (state === 'waiting' || state === 'skipped')
+      return html`<li class="step ${state}">${inside}</li>`;
+    return html`<li class="step ${state}">
+      <button
+        type="button"
+        class="open"
+        title=${stepTitles[name]}
+        @click=${() => this.#say('step', name)}
+      >
+        ${inside}
+      </button>
+    </li>`;
   }
 
   #tick(isOn: boolean): void {
@@ -169,18 +239,6 @@ export class DroverStreamHeader extends LitElement {
 
 function fact(text: string, title: string): TemplateResult | typeof nothing {
   return text === '' ? nothing : html`<span title=${title}>${visibleLine(text)}</span>`;
-}
-
-function stepTemplate(step: StepFacts): TemplateResult {
-  return html`<li class="step ${step.state}">
-    ${icon(stepIcons[step.state], step.state === 'running' ? 'spins' : '')}
-    <span>${step.name}</span><span class="hidden">${stepWords[step.state]}</span>
-    ${
-      step.durationMs === null
-        ? nothing
-        : html`<span class="duration">${durationText(step.durationMs)}</span>`
-    }
-  </li>`;
 }
 
 customElements.define('drover-stream-header', DroverStreamHeader);

@@ -1,16 +1,16 @@
 // The stream panel: one attempt of one task, from its head to the field that talks to its agent.
 
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import type { StepName } from '../../server/protocol/panel-views.ts';
 import type { QuestionView } from '../../server/protocol/views.ts';
 import { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
-import { announcement } from './announce.ts';
+import { Announcer } from './announce.ts';
 import { controlStyles } from './control-styles.ts';
 import './drover-composer.ts';
-import './drover-find.ts';
 import type { DroverFind } from './drover-find.ts';
 import './drover-stream-header.ts';
-import './drover-transcript.ts';
+import { taskTemplate, usualPage } from '../task/task-template.ts';
 import type { DroverTranscript } from './drover-transcript.ts';
 import { entryText } from './entry-text.ts';
 import { foldKey, type EntryActions } from './entry-view.ts';
@@ -22,15 +22,15 @@ import type { LogFeed } from './log-feed.ts';
 import { bindQuestions, type BoundQuestions } from './question-binding.ts';
 import { readAhead } from './read-ahead.ts';
 import { StreamFind } from './stream-find.ts';
-import { boundedFolds, readMemory } from './stream-memory.ts';
+import { boundedFolds, readMemory, type StreamPage } from './stream-memory.ts';
 import { StreamSession } from './stream-session.ts';
 import { streamStyles } from './stream-styles.ts';
-import { connectionTemplate, emptyNote, endButton, waitingTemplate } from './stream-templates.ts';
+import { bodyTemplate, type StreamBody } from './stream-body.ts';
+import { connectionTemplate, tabsTemplate, waitingTemplate } from './stream-templates.ts';
 import type { TaskAction } from './task-actions.ts';
 import type { Entry } from './transcript.ts';
 
 const rememberMs = 300;
-const announceMs = 2_000;
 const promptKey = Number.MIN_SAFE_INTEGER;
 
 export class DroverStream extends LitElement {
@@ -52,7 +52,8 @@ export class DroverStream extends LitElement {
   #isSending = false;
   #place: { readonly index: number; readonly px: number; readonly offset: number } | null = null;
   #rememberTimer: ReturnType<typeof setTimeout> | null = null;
-  #announced = { key: Number.NEGATIVE_INFINITY, atMs: 0, text: '' };
+  readonly #announcer = new Announcer();
+  #page: StreamPage | null = null;
 
   constructor() {
     super();
@@ -66,6 +67,7 @@ export class DroverStream extends LitElement {
     const memory = readMemory(host.memory.get());
     this.#folds = new Set(memory.folds);
     this.#draft = memory.draft;
+    this.#page = memory.page;
     this.#place = memory.place;
     if (memory.place !== null) this.#follow = { isFollowing: false, newCount: 0 };
     this.#pace = new FramePace(host, () => this.#takeLog());
@@ -116,6 +118,7 @@ export class DroverStream extends LitElement {
     const instead = connectionTemplate(state, this.host);
     if (instead !== null) return instead;
     const { feed, task } = session;
+    const page = this.#page ?? usualPage(task);
     const bound = bindQuestions(
       this.#entries,
       session.questions,
@@ -133,8 +136,12 @@ export class DroverStream extends LitElement {
         .isAsking=${session.questions.length > 0}
         @attempt=${(event: CustomEvent<number>) => this.#choose(event.detail)}
         @part=${(event: CustomEvent<string>) => void session.openPart(event.detail)}
+        @step=${(event: CustomEvent<StepName>) => this.#openStep(session, event.detail)}
+        @act=${(event: CustomEvent<TaskAction>) => void session.act(event.detail)}
       ></drover-stream-header>
-      ${this.#body(session, bound)} ${waitingTemplate(session, bound)}
+      ${tabsTemplate(page, (chosen) => this.#setPage(chosen))}
+      ${page === 'task' ? taskTemplate(this.host, state, task) : this.#body(session, bound)}
+      ${waitingTemplate(session, bound)}
       <drover-composer
         .task=${task}
         .draft=${this.#draft}
@@ -144,47 +151,33 @@ export class DroverStream extends LitElement {
         @hint=${(event: CustomEvent<string>) => void this.#sendHint(event.detail)}
         @act=${(event: CustomEvent<TaskAction>) => void session.act(event.detail)}
       ></drover-composer>
-      <div class="hidden" role="log" aria-live="polite">${this.#announced.text}</div>
+      <div class="hidden" role="log" aria-live="polite">${this.#announcer.text}</div>
     </main>`;
   }
 
   #body(session: StreamSession, bound: BoundQuestions): TemplateResult {
-    const { feed } = session;
-    return html`<div class="body">
-      ${
-        this.#find?.query === null || this.#find === null
-          ? nothing
-          : html`<drover-find
-              .query=${this.#find.query}
-              .result=${this.#find.result}
-              @find=${(event: CustomEvent<FindQuery>) => this.#search(event.detail)}
-              @find-step=${(event: CustomEvent<'older' | 'newer'>) => void this.#find?.step(event.detail)}
-              @find-close=${() => this.#closeFind()}
-            ></drover-find>`
-      }
-      ${feed?.isReadingOlder === true ? html`<div class="older">Reading…</div>` : nothing}
-      <drover-transcript
-        .entries=${this.#entries}
-        .revision=${this.#revision}
-        .questions=${bound.byKey}
-        .answering=${session.answering}
-        .folds=${this.#folds}
-        .shownAll=${this.#shownAll}
-        .actions=${this.#actions}
-        .query=${this.#find?.query ?? null}
-        .currentHit=${this.#find?.current ?? null}
-        .followState=${this.#follow}
-        .context=${this.#context(session)}
-        @follow=${(event: CustomEvent<FollowState>) => this.#setFollow(event.detail)}
-        @near-front=${() => void feed?.readOlder()}
-        @near-back=${() => void feed?.readNewer()}
-        @moved=${() => this.#rememberSoon()}
-        @to-end=${() => void this.#toEnd()}
-      ></drover-transcript>
-      ${emptyNote(session, this.#entries.length)}
-      ${endButton(this.#follow, session.feed, () => void this.#toEnd())}
-    </div>`;
+    return bodyTemplate({
+      session,
+      bound,
+      find: this.#find,
+      entries: this.#entries,
+      revision: this.#revision,
+      folds: this.#folds,
+      shownAll: this.#shownAll,
+      actions: this.#actions,
+      follow: this.#follow,
+      context: this.#context(session),
+      on: this.#bodyEvents,
+    });
   }
+
+  readonly #bodyEvents: StreamBody['on'] = {
+    search: (query) => this.#search(query),
+    closeFind: () => this.#closeFind(),
+    follow: (state) => this.#setFollow(state),
+    moved: () => this.#rememberSoon(),
+    toEnd: () => void this.#toEnd(),
+  };
 
   readonly #actions: EntryActions = {
     toggle: (entry) => {
@@ -220,7 +213,7 @@ export class DroverStream extends LitElement {
     this.#follow = follow(this.#follow, { type: 'arrived', count });
     if (!feed.isAtEnd) this.#follow = follow(this.#follow, { type: 'left_end' });
     this.#session?.forgetTold(this.#entries);
-    this.#announce();
+    this.#announcer.take(this.#entries, Date.now());
     this.#goToPlace();
     if (this.#entries.length > 0) this.#pace?.opened();
     this.requestUpdate();
@@ -231,17 +224,6 @@ export class DroverStream extends LitElement {
     const atMs = this.#session?.attempt?.started_at_ms ?? 0;
     const revision = text === null ? 0 : 1;
     return { key: promptKey, atMs, revision, body: { kind: 'prompt', text } };
-  }
-
-  #announce(): void {
-    const now = Date.now();
-    if (now - this.#announced.atMs < announceMs) return;
-    const text = announcement(this.#entries, this.#announced.key);
-    const isFirst = this.#announced.key === Number.NEGATIVE_INFINITY;
-    const key = this.#entries.at(-1)?.key;
-    if (key === undefined) return;
-    if (text === null || isFirst) this.#announced = { ...this.#announced, key };
-    else this.#announced = { key, atMs: now, text };
   }
 
   /** Where the panel was before it was hidden or reloaded; once. */
@@ -258,6 +240,18 @@ export class DroverStream extends LitElement {
     }
     const start = this.#entries[index]?.key ?? 0;
     void this.updateComplete.then(() => this.#transcript?.startAt(start, place.px));
+  }
+
+  #setPage(page: StreamPage): void {
+    this.#page = page;
+    this.#rememberSoon();
+    this.requestUpdate();
+  }
+
+  /** The agent's log is the stream itself; every other step has a log or a diff of its own. */
+  #openStep(session: StreamSession, step: StepName): void {
+    if (step === 'agent') this.#setPage('stream');
+    else void session.openStep(step);
   }
 
   #setFollow(state: FollowState): void {
@@ -284,7 +278,7 @@ export class DroverStream extends LitElement {
   #choose(attempt: number): void {
     this.#follow = following;
     this.#shownAll = new Set();
-    this.#announced = { key: Number.NEGATIVE_INFINITY, atMs: 0, text: '' };
+    this.#announcer.reset();
     this.#session?.choose(attempt);
     this.#rememberSoon();
   }
@@ -302,6 +296,7 @@ export class DroverStream extends LitElement {
   // Search
 
   #openFind(): void {
+    this.#page = 'stream';
     if (this.#find?.query === null) {
       const selected = this.#transcript?.selectedText().split('\n')[0] ?? '';
       this.#find.open({ text: selected.slice(0, 200), matchesCase: false });
@@ -392,6 +387,7 @@ export class DroverStream extends LitElement {
       place: isAtEnd ? null : { attempt: feed.attempt, ...at, px: top.px },
       folds: boundedFolds(this.#folds),
       draft: this.#draft,
+      page: this.#page,
     });
   }
 }

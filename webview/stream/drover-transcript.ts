@@ -15,6 +15,7 @@ import type { FindQuery } from './find-entries.ts';
 import { follow, following, type FollowState } from './follow.ts';
 import { iconStyles } from './icon.ts';
 import { estimatedHeight } from './row-height.ts';
+import { proseStyles } from './prose-styles.ts';
 import { ansiStyles, blockStyles, rowStyles } from './transcript-styles.ts';
 import type { Entry } from './transcript.ts';
 import { VirtualLog } from './virtual-log.ts';
@@ -44,6 +45,7 @@ export class DroverTranscript extends LitElement {
     iconStyles,
     ansiStyles,
     rowStyles,
+    proseStyles,
     blockStyles,
     css`
       :host {

@@ -6,14 +6,8 @@ import { moreButton, outputTemplate } from './cut-template.ts';
 import { exitText, hintState, questionEnd, retryText, startedText } from './entry-text.ts';
 import type { EntryActions, EntryLook } from './entry-view.ts';
 import { icon } from './icon.ts';
-import { proseBlocks, proseSpans, type ProseBlock } from './prose.ts';
-import {
-  allLimits,
-  ansiTemplate,
-  cutText,
-  plainTemplate,
-  type TextLimits,
-} from './text-template.ts';
+import { proseTemplate } from './prose-template.ts';
+import { allLimits, cutText, plainTemplate, type TextLimits } from './text-template.ts';
 import { toolTemplate } from './tool-template.ts';
 import type { Entry, EntryBody } from './transcript.ts';
 import { visibleLine } from './visible-text.ts';
@@ -105,35 +99,7 @@ function cutProse(
   actions: EntryActions,
 ): TemplateResult {
   const cut = cutText(text, look.showsAll ? allLimits : proseLimits);
-  return html`${proseBlocks(cut.text).map(blockTemplate)}${moreButton(entry, cut.rest, look, actions)}`;
-}
-
-function blockTemplate(block: ProseBlock): TemplateResult {
-  switch (block.kind) {
-    case 'code':
-      return html`<pre class="code" data-find>${ansiTemplate(block.text, true)}</pre>`;
-    case 'heading':
-      return html`<div class="heading" data-find>${spans(block.text)}</div>`;
-    case 'item':
-      return html`<div class="item depth-${block.depth}">
-        <span class="mark">${block.mark}</span><span data-find>${spans(block.text)}</span>
-      </div>`;
-    case 'text':
-      return html`<div class="pre" data-find>${spans(block.text)}</div>`;
-  }
-}
-
-function spans(text: string): unknown {
-  return proseSpans(text).map((span) => {
-    switch (span.kind) {
-      case 'text':
-        return plainTemplate(span.text);
-      case 'code':
-        return html`<code>${plainTemplate(span.text)}</code>`;
-      case 'bold':
-        return html`<b>${plainTemplate(span.text)}</b>`;
-    }
-  });
+  return html`${proseTemplate(cut.text)}${moreButton(entry, cut.rest, look, actions)}`;
 }
 
 function foldedTemplate(

@@ -72,6 +72,27 @@ export const headerStyles = css`
   .trouble .icon {
     color: var(--vscode-testing-iconFailed, var(--vscode-errorForeground));
   }
+  .step .open {
+    display: inline-flex;
+    align-items: center;
+    gap: 4px;
+    padding: 0 4px;
+    margin-inline: -4px;
+    border-radius: 4px;
+  }
+  .step .open:hover {
+    background: var(--vscode-toolbar-hoverBackground);
+  }
+  .what > div:not(.next) {
+    white-space: pre-wrap;
+    max-width: 120ch;
+  }
+  .next {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 6px;
+    margin-top: 6px;
+  }
   .trouble {
     flex-wrap: nowrap;
     align-items: flex-start;

@@ -8,7 +8,12 @@ export interface StreamMemory {
   readonly place: StreamPlace | null;
   readonly folds: readonly string[];
   readonly draft: string;
+  /** Which part of the panel shows; null: the one that has something to show. */
+  readonly page: StreamPage | null;
 }
+
+export const streamPages = ['task', 'stream'] as const;
+export type StreamPage = (typeof streamPages)[number];
 
 export interface StreamPlace {
   /** The attempt that the place is of. */
@@ -19,7 +24,13 @@ export interface StreamPlace {
   readonly px: number;
 }
 
-export const emptyMemory: StreamMemory = { attempt: null, place: null, folds: [], draft: '' };
+export const emptyMemory: StreamMemory = {
+  attempt: null,
+  place: null,
+  folds: [],
+  draft: '',
+  page: null,
+};
 
 const foldsMax = 500;
 const draftMax = 20_000;
@@ -33,6 +44,7 @@ export function readMemory(raw: unknown): StreamMemory {
     place: readPlace(memory['place']),
     folds: folds.filter((fold): fold is string => typeof fold === 'string').slice(-foldsMax),
     draft: typeof memory['draft'] === 'string' ? memory['draft'].slice(0, draftMax) : '',
+    page: streamPages.find((page) => page === memory['page']) ?? null,
   };
 }
 

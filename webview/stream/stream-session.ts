@@ -1,7 +1,7 @@
 // The life of a stream panel behind its looks: which attempt is shown, its log, its facts, and what a person does to it.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { AttemptView } from '../../server/protocol/panel-views.ts';
+import type { AttemptView, StepName } from '../../server/protocol/panel-views.ts';
 import type { QuestionView, TaskView } from '../../server/protocol/views.ts';
 import type { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
@@ -201,6 +201,31 @@ export class StreamSession implements ReactiveController {
     const isAbsolute = /^(?:[/\\]|[A-Za-z]:)/u.test(path);
     const whole = isAbsolute || root === null ? path : `${root}/${path}`;
     await this.#try('Not opened', () => this.#parts.host.action('openFile', { path: whole }));
+  }
+
+  /** What a step has left behind: its log, or its change. */
+  async openStep(step: StepName): Promise<void> {
+    const id = this.#subject;
+    if (id === null) return;
+    const { host } = this.#parts;
+    const attempt = this.attempt?.number ?? 0;
+    switch (step) {
+      case 'commit':
+      case 'land':
+        await this.#try('Nothing to show', () => host.action('review', { id }));
+        return;
+      case 'worktree':
+        await this.#try('Not opened', () => host.action('openWorktree', { task: id }));
+        return;
+      case 'setup':
+      case 'gate':
+        await this.#try('There is no log', () =>
+          host.action('openStepLog', { task: id, attempt, step }),
+        );
+        return;
+      case 'agent':
+        return;
+    }
   }
 
   async act(action: TaskAction): Promise<void> {

@@ -19,6 +19,27 @@ export const streamStyles = css`
   .waiting {
     flex: none;
   }
+  .tabs {
+    display: flex;
+    flex: none;
+    gap: 16px;
+    padding: 0 16px;
+    border-bottom: 1px solid var(--vscode-panel-border, var(--vscode-contrastBorder, transparent));
+  }
+  .tabs button {
+    padding: 5px 0 4px;
+    border: 0;
+    border-bottom: 1px solid transparent;
+    color: var(--vscode-panelTitle-inactiveForeground, var(--vscode-descriptionForeground));
+  }
+  .tabs button[aria-selected='true'] {
+    color: var(--vscode-panelTitle-activeForeground, var(--vscode-foreground));
+    border-bottom-color: var(--vscode-panelTitle-activeBorder, currentColor);
+  }
+  drover-task {
+    flex: 1;
+    min-height: 0;
+  }
   .body {
     position: relative;
     flex: 1;

@@ -9,8 +9,38 @@ import type { FollowState } from './follow.ts';
 import { icon } from './icon.ts';
 import type { LogFeed } from './log-feed.ts';
 import type { BoundQuestions } from './question-binding.ts';
+import { streamPages, type StreamPage } from './stream-memory.ts';
 import type { StreamSession } from './stream-session.ts';
 import { visibleLine } from './visible-text.ts';
+
+const pageTitles: { readonly [P in StreamPage]: string } = { task: 'Task', stream: 'Stream' };
+
+/** Two tabs: what the task says, and what its agent does. Arrow keys go from one to the other. */
+export function tabsTemplate(shown: StreamPage, show: (page: StreamPage) => void): TemplateResult {
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+    const other = streamPages.find((page) => page !== shown) ?? shown;
+    const list = event.currentTarget as HTMLElement;
+    show(other);
+    list.querySelector<HTMLElement>(`[data-page=${other}]`)?.focus();
+    event.preventDefault();
+  };
+  return html`<div class="tabs" role="tablist" aria-label="Parts of the task" @keydown=${onKey}>
+    ${streamPages.map(
+      (page) =>
+        html`<button
+          type="button"
+          role="tab"
+          data-page=${page}
+          aria-selected=${page === shown ? 'true' : 'false'}
+          tabindex=${page === shown ? 0 : -1}
+          @click=${() => show(page)}
+        >
+          ${pageTitles[page]}
+        </button>`,
+    )}
+  </div>`;
+}
 
 export function emptyNote(
   session: StreamSession,

@@ -87,7 +87,7 @@ export function runTreeAction(
   const isTyping = state.draft !== null || state.renaming !== null;
   switch (action) {
     case 'newTask':
-      // A key of VS Code (Insert) comes here from the field, too.
+      // A command of VS Code comes here from the field, too.
       return isTyping ? undefined : state.startDraft(state.draftHere());
     case 'newEpic':
       return isTyping ? undefined : state.startDraft({ kind: 'epic' });

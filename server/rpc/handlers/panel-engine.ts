@@ -5,12 +5,14 @@ import { giveBack, takeOver } from '../../workflows/take-over.ts';
 import { undoLanding } from '../../workflows/undo-landing.ts';
 import type { EngineHandlerDeps } from './engine.ts';
 import { preflight } from './preflight.ts';
+import { readStepLog } from './step-log.ts';
 
 export type PanelEngineRequests =
   | 'preflight'
   | 'task.take_over'
   | 'task.give_back'
   | 'landing.undo'
+  | 'step.log'
   | 'backend.leave';
 
 export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, PanelEngineRequests> {
@@ -32,6 +34,7 @@ export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, Pan
       await giveBack(engine, id, note ?? null);
       return taskView(id);
     },
+    'step.log': (params) => readStepLog(deps, params),
     'landing.undo': async ({ id }) => {
       await undoLanding(engine, id);
       return taskView(id);

@@ -139,6 +139,7 @@ const shapes: Shapes = {
   preflight: { epic: 'text?', workers: 'number?', target: 'text?', land: 'text?' },
   'task.take_over': oneId,
   'task.give_back': { id: 'text', note: 'text?' },
+  'step.log': { id: 'text', attempt: 'number', step: 'text' },
   change: oneId,
   'file.read': { sha: 'text', path: 'text' },
   'landing.undo': oneId,

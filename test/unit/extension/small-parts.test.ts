@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { BackendFailure, gone, toFailure } from '../../../extension/backend/failure.ts';
 import { Reconnecting } from '../../../extension/backend/reconnecting.ts';
 import { readTarget } from '../../../extension/commands/target.ts';
+import { namedPlaces } from '../../../extension/named-places.ts';
 import { fileInside } from '../../../extension/file-inside.ts';
 import {
   settingNames,
@@ -167,4 +168,24 @@ suite('extension host restarts', () => {
     assert.deepEqual(['one', 'one', 'two', 'two'].map(note), ['new', 'same', 'new', 'same']);
     assert.equal(note('someValue.sessionId'), 'unknown');
   });
+});
+
+suite('places that outputs name', () => {
+  const cases: readonly (readonly [string, string, readonly string[]])[] = [
+    ['a stack of Node', '    at f (/w/src/a.ts:3:7)', ['/w/src/a.ts 3']],
+    ['a compiler', 'src/b.ts(4,2): error TS2345: no', ['src/b.ts 4']],
+    ['pytest', 'tests/test_x.py:12: AssertionError', ['tests/test_x.py 12']],
+    ['an address', 'file:///w/c.mjs:9:1', ['/w/c.mjs 9']],
+    ['the same place once', 'a.go:3: x\na.go:3: y', ['a.go 3']],
+    ['neither the runtime nor dependencies', 'node:internal/x.js:3:4\nnode_modules/m/i.js:1:1', []],
+    ['neither times nor versions', '# duration_ms 535.32\n1.5.3:7 12:30', []],
+  ];
+  for (const [name, text, places] of cases) {
+    test(`know ${name}`, () => {
+      assert.deepEqual(
+        namedPlaces(text).map(({ path, line }) => `${path} ${line}`),
+        places,
+      );
+    });
+  }
 });

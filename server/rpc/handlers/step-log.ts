@@ -1,0 +1,78 @@
+// What a step of an attempt has printed: the newest log of the gate that tested its work, or of its setup command.
+
+import { readdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { Refusal } from '../../core/failure.ts';
+import type { Answer, Params } from '../../protocol/api.ts';
+import { taskOrRefuse } from '../../store/find-rows.ts';
+import type { EngineHandlerDeps } from './engine.ts';
+
+/** The end of a log is what says why; more than this nobody reads. */
+const shownBytesMax = 2 * 1024 * 1024;
+
+export async function readStepLog(
+  { engine }: EngineHandlerDeps,
+  { id, attempt, step }: Params<'step.log'>,
+): Promise<Answer<'step.log'>> {
+  await taskOrRefuse(engine.store.db, id);
+  const { logs } = engine.places;
+  const path =
+    step === 'setup' ? join(logs, id, `${attempt}.setup.log`) : await gateLog(engine, id, logs);
+  const read = path === null ? null : await readEnd(path);
+  if (path === null || read === null) {
+    const what = step === 'setup' ? 'setup command' : 'gate';
+    throw new Refusal(
+      'unknown_id',
+      `The ${what} has left no log for ${id} on this machine. Old logs are removed; retry the task to get a new one.`,
+    );
+  }
+  return { path, text: engine.mask(read.text), is_cut: read.isCut };
+}
+
+/** Of the newest merged tree that the task's work was part of. */
+async function gateLog(
+  engine: EngineHandlerDeps['engine'],
+  id: string,
+  logs: string,
+): Promise<string | null> {
+  const found = await engine.store.db
+    .selectFrom('events')
+    .select('data')
+    .where('type', 'in', ['gate.failed', 'gate.passed'])
+    .where(sql<boolean>`replace(data, ${JSON.stringify(id)}, '') <> data`)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (found === undefined) return null;
+  const { tree } = JSON.parse(found.data) as { readonly tree?: unknown };
+  if (typeof tree !== 'string' || !/^[0-9a-f]+$/u.test(tree)) return null;
+  const folder = join(logs, 'gate');
+  const names = await readdir(folder).catch(() => []);
+  const tries = names
+    .filter((name) => name.startsWith(`${tree}.`) && /\.\d+\.log$/u.test(name))
+    .sort((a, b) => Number(b.split('.')[1]) - Number(a.split('.')[1]));
+  const [newest] = tries;
+  return newest === undefined ? null : join(folder, newest);
+}
+
+/** Null: there is no such file. */
+async function readEnd(path: string): Promise<{ text: string; isCut: boolean } | null> {
+  let file;
+  try {
+    file = await open(path);
+  } catch {
+    return null;
+  }
+  try {
+    const { size } = await file.stat();
+    const length = Math.min(size, shownBytesMax);
+    const { buffer } = await file.read({
+      buffer: Buffer.alloc(length),
+      position: size - length,
+    });
+    return { text: buffer.toString('utf8'), isCut: length < size };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,217 @@
+// The page of a task alone in Chromium: everything that it says is changed in place, by mouse and by keyboard.
+
+import assert from 'node:assert/strict';
+import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import { checkAxe } from '../support/axe.ts';
+import { answerReads } from '../support/answers.ts';
+import { boardOf, numbered } from '../support/boards.ts';
+import { themeNames } from '../support/themes.ts';
+import {
+  openWebview,
+  screenshot,
+  type OpenOptions,
+  type OpenWebview,
+} from '../support/webview-page.ts';
+
+const description = [
+  'Print the **tree** as text, with `print.ts`:',
+  '',
+  '- one line for each node',
+  '- children indented by two spaces',
+  '',
+  '```',
+  'npm test',
+  '```',
+].join('\n');
+const criteria = ['A tree of depth 3 is printed', 'Wide lines are broken'];
+
+function board(change: Partial<TaskView> = {}): StatusSnapshot {
+  return boardOf(
+    numbered([
+      { id: 'parse', title: 'Write the parser', epic_id: 'syntax', status: 'completed' },
+      {
+        id: 'print',
+        title: 'Print the tree',
+        epic_id: 'syntax',
+        description,
+        acceptance_criteria: criteria,
+        blocked_by: ['parse'],
+        labels: ['cli', 'needs:gpu'],
+        priority: 5,
+        ...change,
+      },
+      { id: 'print-wide', title: 'Break wide lines', parent_id: 'print', epic_id: 'syntax' },
+      { id: 'check', title: 'Check types', epic_id: 'syntax', blocked_by: ['print'] },
+      { id: 'readme', title: 'Write a README' },
+    ]),
+    [
+      ['syntax', 'A language'],
+      ['server', 'A server'],
+    ],
+  );
+}
+
+suite('webview: page of a task', () => {
+  let view: OpenWebview;
+
+  async function open(change: Partial<TaskView> = {}, options: OpenOptions = {}): Promise<void> {
+    view = await openWebview('stream', {
+      ...options,
+      state: { board: board(change), subject: { id: 'print', attempt: null } },
+      prepare: (host) => {
+        answerReads(host);
+        host.backend('attempts', () => []);
+        host.backend('log.read', () => {
+          throw new Error('no attempt yet');
+        });
+        host.backend('task.edit', ({ id }) => board().tasks.find((t) => t.id === id) as TaskView);
+        host.backend('task.add', () => board().tasks[0] as TaskView);
+        host.backend('events.read', () => ({
+          seq: 3,
+          events: [
+            event(1, 'task.created', {}),
+            event(2, 'task.edited', { changed: ['title', 'acceptance_criteria'] }),
+          ],
+        }));
+      },
+    });
+    await view.page.getByRole('textbox', { name: 'Title' }).waitFor();
+  }
+
+  const event = (seq: number, type: string, data: Readonly<Record<string, unknown>>) => ({
+    seq,
+    id: `e${seq}`,
+    type,
+    timestamp: 1_700_000_000 + seq,
+    at_ms: (1_700_000_000 + seq) * 1000,
+    task_id: 'print',
+    epic_id: null,
+    run_id: null,
+    data,
+  });
+  const edits = (): readonly unknown[] => view.host.of('task.edit').map(({ params }) => params);
+
+  for (const theme of themeNames) {
+    test(`says all that the task is, where no agent has worked on it yet: ${theme}`, async () => {
+      await open({}, { theme });
+      const { page } = view;
+      assert.equal(
+        await page.getByRole('tab', { name: 'Task' }).getAttribute('aria-selected'),
+        'true',
+      );
+      await page.getByText('children indented by two spaces').waitFor();
+      assert.equal(await page.getByLabel('Criterion 2', { exact: true }).inputValue(), criteria[1]);
+      assert.equal(await page.getByLabel('Labels', { exact: true }).inputValue(), 'cli, needs:gpu');
+      assert.equal(await page.getByLabel('Epic', { exact: true }).inputValue(), 'syntax');
+      await page.getByRole('button', { name: 'Write the parser', exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Check types', exact: true }).waitFor();
+      await screenshot(page, `task-${theme.toLowerCase().replaceAll(' ', '-')}`);
+      await checkAxe(page);
+      await view.close();
+    });
+  }
+
+  test('title, description and criteria are changed in place by the keyboard', async () => {
+    await open();
+    const { page } = view;
+    await page.getByRole('textbox', { name: 'Title' }).fill('Print the whole tree');
+    await page.keyboard.press('Enter');
+    await view.host.waitFor('task.edit');
+    await page.getByRole('button', { name: 'Edit the description' }).press('Enter');
+    const field = page.getByRole('textbox', { name: 'Description' });
+    assert.equal(await field.inputValue(), description);
+    await field.fill('Never written');
+    await page.keyboard.press('Escape');
+    await page.getByText('children indented').waitFor();
+    await page.getByRole('button', { name: 'Edit the description' }).press('Enter');
+    await field.fill('Print it.');
+    await page.keyboard.press('Control+Enter');
+    await view.host.waitFor('task.edit', 1);
+    await page.getByLabel('Criterion 1', { exact: true }).fill('A tree of any depth is printed');
+    await page.keyboard.press('Enter');
+    await view.host.waitFor('task.edit', 2);
+    await page.getByLabel('Add a criterion').fill('It is fast');
+    await page.keyboard.press('Enter');
+    await view.host.waitFor('task.edit', 3);
+    await page.getByRole('button', { name: 'Remove criterion 2' }).click();
+    await view.host.waitFor('task.edit', 4);
+    assert.deepEqual(edits(), [
+      { id: 'print', title: 'Print the whole tree' },
+      { id: 'print', description: 'Print it.' },
+      { id: 'print', accept: ['A tree of any depth is printed', criteria[1]] },
+      { id: 'print', accept: [...criteria, 'It is fast'] },
+      { id: 'print', accept: [criteria[0]] },
+    ]);
+    await view.close();
+  });
+
+  test('properties, dependencies both ways and sub-tasks are changed', async () => {
+    await open();
+    const { page, host } = view;
+    host.action('pick', () => ({ id: 'readme' }));
+    await page.getByLabel('Agent', { exact: true }).selectOption('claude');
+    await page.getByLabel('Priority', { exact: true }).selectOption('Critical');
+    await page.getByLabel('Labels', { exact: true }).fill('cli, , docs');
+    await page.keyboard.press('Tab');
+    await page.getByLabel('Gate', { exact: true }).fill('npm run check');
+    await page.keyboard.press('Tab');
+    await page.getByLabel('Plan first', { exact: true }).selectOption('true');
+    await page.getByLabel('Candidates', { exact: true }).fill('3');
+    await page.keyboard.press('Tab');
+    await page.getByLabel('Attempts', { exact: true }).fill('5');
+    await page.keyboard.press('Tab');
+    await page.getByLabel('Epic', { exact: true }).selectOption('A server');
+    await page.getByRole('button', { name: 'Remove the dependency on Write the parser' }).click();
+    await page.getByRole('button', { name: 'Add a task to wait for' }).click();
+    await host.waitFor('task.edit', 9);
+    await page.getByRole('button', { name: 'Add a task that waits for this one' }).click();
+    await host.waitFor('task.edit', 10);
+    assert.deepEqual(edits(), [
+      { id: 'print', agent: 'claude' },
+      { id: 'print', priority: 10 },
+      { id: 'print', labels: ['cli', 'docs'] },
+      { id: 'print', gate: 'npm run check' },
+      { id: 'print', plan: true },
+      { id: 'print', best_of: 3 },
+      { id: 'print', max_attempts: 5 },
+      { id: 'print', epic: 'server' },
+      { id: 'print', remove_blockers: ['parse'] },
+      { id: 'print', add_blockers: ['readme'] },
+      { id: 'readme', add_blockers: ['print'] },
+    ]);
+    await page.getByLabel('Add a sub-task').fill('Colours');
+    await page.keyboard.press('Enter');
+    assert.deepEqual(await host.waitFor('task.add'), { title: 'Colours', parent: 'print' });
+    await page.getByRole('button', { name: 'Break wide lines' }).last().click();
+    assert.deepEqual(await host.waitFor('openStream'), { task: 'print-wide' });
+    await view.close();
+  });
+
+  test('a refusal is said beside what was tried, and a finished task only tells', async () => {
+    await open();
+    view.host.backend('task.edit', () => {
+      throw new Error('Labels must not be longer than 100 characters.');
+    });
+    await view.page.getByLabel('Labels', { exact: true }).fill('x');
+    await view.page.keyboard.press('Enter');
+    await view.page.getByRole('alert').filter({ hasText: 'not be longer' }).waitFor();
+    await view.close();
+    await open({ status: 'completed', branch: 'b', attempts: 0 }, { memory: { page: 'task' } });
+    assert.equal(await view.page.getByRole('textbox', { name: 'Title' }).isDisabled(), true);
+    assert.equal(await view.page.getByRole('button', { name: 'Edit the description' }).count(), 0);
+    await view.close();
+  });
+
+  test('history says what was changed, and the tabs go by arrow keys', async () => {
+    await open();
+    const { page } = view;
+    await page.getByText('History').click();
+    await page.getByText('Edited: title, acceptance criteria').waitFor();
+    await page.getByRole('tab', { name: 'Task' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tab', { name: 'Stream', selected: true }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('textbox', { name: 'Title' }).waitFor();
+    await view.close();
+  });
+});
