@@ -2,7 +2,7 @@
 
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { stepText } from '../../server/core/format.ts';
-import type { AttemptView, StepName } from '../../server/protocol/panel-views.ts';
+import { stepNames, type AttemptView, type StepName } from '../../server/protocol/panel-views.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { statusLook, statusLooks } from '../shared/status-words.ts';
 import { statusStyles } from '../shared/status-styles.ts';
@@ -116,7 +116,7 @@ export class DroverStreamHeader extends LitElement {
         ${tokens === 0 ? nothing : fact(tokensText(tokens), 'Tokens read and written')}
         ${fact(costText(costUsd), 'Estimated cost')}
       </div>
-      <ol class="steps" aria-label="Steps">
+      <ol class="steps" aria-label="Steps" @keydown=${this.#onStepKey}>
         ${stepFacts(attempt, now).map((step) => this.#step(step))}
       </ol>
       ${this.#parts()} ${this.#trouble()}
@@ -197,6 +197,15 @@ export class DroverStreamHeader extends LitElement {
     </div>`;
   }
 
+  /** One stop for Tab; the arrow keys go from step to step. */
+  readonly #onStepKey = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    const all = [...this.renderRoot.querySelectorAll<HTMLElement>('.step .open')];
+    all[all.indexOf(event.target as HTMLElement) + step]?.focus();
+    event.preventDefault();
+  };
+
   #button(label: string, iconName: string, onClick: () => void): TemplateResult {
     return html`<button type="button" class="secondary" @click=${onClick}>
       ${icon(iconName)} ${label}
@@ -222,6 +231,7 @@ export class DroverStreamHeader extends LitElement {
       <button
         type="button"
         class="open"
+        tabindex=${name === stepNames[0] ? 0 : -1}
         title=${stepTitles[name]}
         @click=${() => this.#say('step', name)}
       >

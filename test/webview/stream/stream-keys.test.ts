@@ -30,6 +30,16 @@ suite('webview: stream by keyboard', () => {
         assert.match(await focused(), new RegExp(expected));
       });
 
+  /** From the top of the panel: the steps, the tabs, the rows. */
+  const intoRows = async (): Promise<void> => {
+    await press('Tab');
+    await focusIs(/worktree/);
+    await press('Tab');
+    await focusIs('Stream');
+    await press('Tab');
+    await focusIs(/^Permission/);
+  };
+
   test('arrows move between entries, Enter opens and closes them, Tab goes on to the answers', async () => {
     const permission = questionView({
       id: 'q-1',
@@ -46,8 +56,7 @@ suite('webview: stream by keyboard', () => {
     });
     const last = view.page.getByRole('article', { name: /^Permission/ });
     await last.waitFor();
-    await press('Tab');
-    await focusIs(/^Permission/);
+    await intoRows();
     await press('ArrowUp');
     await focusIs('Error output: warning: deprecated');
     for (let step = 0; step < 4; step += 1) await press('ArrowUp');
@@ -72,8 +81,7 @@ suite('webview: stream by keyboard', () => {
   test('the focus stays on its entry while the stream goes on', async () => {
     view = await openStream(new FakeLog(conversation()));
     await view.page.getByRole('article', { name: /^Permission/ }).waitFor();
-    await press('Tab');
-    await focusIs(/^Permission/);
+    await intoRows();
     await press('ArrowUp');
     const before = 'Error output: warning: deprecated';
     await focusIs(before);
