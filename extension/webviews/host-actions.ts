@@ -52,25 +52,10 @@ export function hostActions(parts: HostActionParts): Actions {
       return nothing;
     },
     retry: by('drover.retryTask'),
-    async sendBack(webview, { id, text: words }) {
-      const params = { id: text(id, 'id'), text: text(words, 'text') };
-      await parts.andRun(webview, (project) => project.request('task.send_back', params));
-      return nothing;
-    },
-    async resolve(webview, { task, note }) {
-      const params = { id: text(task, 'task'), note: text(note, 'note') };
-      await parts.andRun(webview, (project) => project.request('task.resolve', params));
-      return nothing;
-    },
+    ...taskActions(parts),
+    ...documentActions(parts),
     stopRun: by('drover.stopRun'),
     openStream: by('drover.openStream'),
-    async openStepLog(webview, { task, attempt, step }) {
-      const project = parts.project(webview);
-      if (project === null) throw new Error('There is no repository.');
-      const which = step === 'setup' ? 'setup' : 'gate';
-      await showStepLog(project, text(task, 'task'), Number(attempt), which);
-      return nothing;
-    },
     openGrid: by('drover.openGrid'),
     openBoard: by('drover.openBoard'),
     review: by('drover.review'),
@@ -87,14 +72,6 @@ export function hostActions(parts: HostActionParts): Actions {
       const copied = text(params.text, 'text');
       if (copied.length > copiedMax) throw new Error('This is too much to copy.');
       await vscode.env.clipboard.writeText(copied);
-      return nothing;
-    },
-    async openFile(webview, { path, line, sha }) {
-      const project = parts.project(webview);
-      if (project === null) throw new Error('There is no repository.');
-      const at = typeof line === 'number' ? line : null;
-      if (typeof sha === 'string') await openAtCommit(project, text(path, 'path'), sha, at);
-      else await openFile(project, text(path, 'path'), at);
       return nothing;
     },
     async notify(_webview, { level, text: words, buttons }) {
@@ -118,6 +95,43 @@ export function hostActions(parts: HostActionParts): Actions {
     measured(webview, { name, ms }) {
       parts.measured(webview, text(name, 'name').slice(0, 80), Number(ms));
       return Promise.resolve(nothing);
+    },
+  };
+}
+
+/** What gives an agent more to do. */
+function taskActions(parts: HostActionParts): Pick<Actions, 'sendBack' | 'resolve'> {
+  return {
+    async sendBack(webview, { id, text: words }) {
+      const params = { id: text(id, 'id'), text: text(words, 'text') };
+      await parts.andRun(webview, (project) => project.request('task.send_back', params));
+      return nothing;
+    },
+    async resolve(webview, { task, note }) {
+      const params = { id: text(task, 'task'), note: text(note, 'note') };
+      await parts.andRun(webview, (project) => project.request('task.resolve', params));
+      return nothing;
+    },
+  };
+}
+
+/** What opens something in an editor. */
+function documentActions(parts: HostActionParts): Pick<Actions, 'openStepLog' | 'openFile'> {
+  return {
+    async openStepLog(webview, { task, attempt, step }) {
+      const project = parts.project(webview);
+      if (project === null) throw new Error('There is no repository.');
+      const which = step === 'setup' ? 'setup' : 'gate';
+      await showStepLog(project, text(task, 'task'), Number(attempt), which);
+      return nothing;
+    },
+    async openFile(webview, { path, line, sha }) {
+      const project = parts.project(webview);
+      if (project === null) throw new Error('There is no repository.');
+      const at = typeof line === 'number' ? line : null;
+      if (typeof sha === 'string') await openAtCommit(project, text(path, 'path'), sha, at);
+      else await openFile(project, text(path, 'path'), at);
+      return nothing;
     },
   };
 }
