@@ -329,9 +329,10 @@ suite('memory', () => {
       assert.deepEqual(readMemory(broken), emptyMemory);
     }
     const place = { attempt: 1, offset: 10, index: 2, px: -3 };
-    const memory = { attempt: 2, place, folds: ['a'], draft: 'hi' };
+    const memory = { attempt: 2, place, folds: ['a'], draft: 'hi', page: 'task' };
     assert.deepEqual(readMemory(JSON.parse(JSON.stringify(memory))), memory);
     assert.equal(readMemory({ place: { ...place, offset: 1.5 } }).place, null);
+    assert.equal(readMemory({ ...memory, page: 'another' }).page, null);
   });
 });
 
