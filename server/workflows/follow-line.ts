@@ -6,6 +6,7 @@ import { type LineRow, readLine, writeLine } from '../store/port.ts';
 import { orElse } from './git-trouble.ts';
 import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef } from './line-names.ts';
+import { isRewritten } from './own-range.ts';
 import type { Engine } from './parts.ts';
 import { keepResultBranch } from './result-branch.ts';
 
@@ -90,10 +91,21 @@ async function whyStopped(
       const foreign = await whyNotOurs(engine, branch, tip, known);
       if (foreign !== null) return foreign;
       const target = await engine.git.readRef(branchRef(branch));
-      return target === null ? whyGone(branch, known) : null;
+      if (target === null) return whyGone(branch, known);
+      // Following now would bring back what people have taken out.
+      if (target === tip || !(await isRewritten(engine, branch))) return null;
+      if (!(await engine.git.isAncestor(target, tip)) || !(await bringsBack(engine, tip, known)))
+        return null;
+      return `${branch} was rewritten while landed work waits for it; that work is brought over without what was taken out.`;
     },
     () => null,
   );
+}
+
+/** The tip still stands on what was taken out; one that was brought over does not. */
+async function bringsBack(engine: Engine, tip: Sha, known: LineRow | null): Promise<boolean> {
+  const followed = known?.followed_sha ?? null;
+  return followed !== null && (await engine.git.isAncestor(followed, tip));
 }
 
 interface TipToFollow {

@@ -3,11 +3,13 @@
 // looked for that an ended run has left without an owner.
 
 import { runGate } from './gate.ts';
+import type { Sha } from '../git/port.ts';
 import { endGivenAway } from './given-away.ts';
 import { followAsOfNow } from './follow-line.ts';
 import { moveLine } from './line-holds.ts';
 import { branchRef, landingRef, syncLine, takeInConflict } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
+import { isRewritten, replayOnto } from './own-range.ts';
 import type { Engine } from './parts.ts';
 import { activeRuns } from './start-run.ts';
 import { gateOfRun } from './submission.ts';
@@ -93,12 +95,11 @@ async function mergeTheirs(
   const theirs = await git.readRef(branchRef(branch));
   const ours = await git.readRef(landingRef(branch));
   if (theirs === null || ours === null) return null;
-  if ((await git.isAncestor(theirs, ours)) || (await git.isAncestor(ours, theirs))) return null;
-  const subject = `drover: take in ${branch}`;
-  const merged = await git.merge({ tip: ours, commit: theirs, subject, trailers: [] });
-  if (!merged.ok) return merged.error.message;
-  if (merged.value.kind === 'conflict') return takeInConflict(branch, merged.value.files).message;
-  const { commit, tree } = merged.value;
+  if (await git.isAncestor(ours, theirs)) return null;
+  const together = await bothOf(engine, branch, theirs, ours);
+  if (together === null) return null;
+  if (typeof together === 'string') return together;
+  const { commit, tree } = together;
   const run = await engine.store.db
     .selectFrom('runs')
     .select('flags')
@@ -114,6 +115,60 @@ async function mergeTheirs(
     if (verdict.kind === 'aborted') return 'the gate was interrupted';
     if (verdict.kind !== 'green') return verdict.failure.message;
   }
-  const moved = await moveLine(engine, branch, commit, ours, subject);
+  const moved = await moveLine(engine, branch, commit, ours, `drover: take in ${branch}`);
   return moved.ok ? null : moved.error.message;
+}
+
+interface Together {
+  readonly commit: Sha;
+  readonly tree: Sha;
+}
+
+/** What was made of a pair of tips, so that looking again makes nothing new while nobody has moved. */
+const madeOf = new WeakMap<Engine['store'], Map<string, Together | string>>();
+
+/** Null: nothing has to be brought together. A text: why it can't be. */
+async function bothOf(
+  engine: Engine,
+  branch: string,
+  theirs: Sha,
+  ours: Sha,
+): Promise<Together | string | null> {
+  const rewritten = await isRewritten(engine, branch);
+  if (!rewritten && (await engine.git.isAncestor(theirs, ours))) return null;
+  const made = madeOf.get(engine.store) ?? new Map<string, Together | string>();
+  madeOf.set(engine.store, made);
+  const key = `${branch} ${theirs} ${ours}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const fresh = rewritten
+    ? await replayed(engine, branch, theirs, ours)
+    : await mergedWith(engine, branch, theirs, ours);
+  if (!fresh.ok) return fresh.error;
+  made.clear();
+  made.set(key, fresh.value);
+  return fresh.value;
+}
+
+type Made = { ok: true; value: Together | string } | { ok: false; error: string };
+
+async function replayed(engine: Engine, branch: string, theirs: Sha, ours: Sha): Promise<Made> {
+  const head = await replayOnto(engine, branch, theirs, ours);
+  if (!head.ok) {
+    const { kind, message } = head.error;
+    return kind === 'conflict' ? { ok: true, value: message } : { ok: false, error: message };
+  }
+  const tree = await engine.git.treeOf(head.value);
+  return tree.ok
+    ? { ok: true, value: { commit: head.value, tree: tree.value } }
+    : { ok: false, error: tree.error.message };
+}
+
+async function mergedWith(engine: Engine, branch: string, theirs: Sha, ours: Sha): Promise<Made> {
+  const subject = `drover: take in ${branch}`;
+  const merged = await engine.git.merge({ tip: ours, commit: theirs, subject, trailers: [] });
+  if (!merged.ok) return { ok: false, error: merged.error.message };
+  if (merged.value.kind === 'conflict')
+    return { ok: true, value: takeInConflict(branch, merged.value.files).message };
+  return { ok: true, value: { commit: merged.value.commit, tree: merged.value.tree } };
 }

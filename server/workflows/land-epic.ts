@@ -11,6 +11,7 @@ import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { followLine } from './follow-line.ts';
 import { moveLine } from './line-holds.ts';
 import { headOn, landingRef, syncLine } from './lines.ts';
+import { ownBase } from './own-range.ts';
 import type { Engine } from './parts.ts';
 
 export const landEpicWorkflow = 'land-epic';
@@ -146,6 +147,7 @@ async function buildEpic(
   const merged = await engine.git.merge({
     tip: head.value,
     commit: input.tip,
+    base: await ownBase(engine, input.line, { head: head.value, commit: input.tip, base: null }),
     subject: `drover: ${input.epicId} ${(epic?.title ?? '').split(/[\r\n]/, 1)[0] ?? ''}`,
     trailers: [`Drover-Epic: ${input.epicId}`],
   });

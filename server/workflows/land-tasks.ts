@@ -15,8 +15,14 @@ import {
 } from '../store/port.ts';
 import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { returnLanding } from './landing-returns.ts';
-import { type Candidate, type Merged, type Moved, nothingBuilt } from './landing-candidate.ts';
-import { isLanding, landedBefore } from './landing-rows.ts';
+import {
+  type Candidate,
+  type Merged,
+  type Moved,
+  nothingBuilt,
+  type Unmergeable,
+} from './landing-candidate.ts';
+import { isLanding, landedBefore, mergeRow, whyUnmergeable } from './landing-rows.ts';
 import { followLine } from './follow-line.ts';
 import { moveLine } from './line-holds.ts';
 import { headOn, landingRef, syncLine } from './lines.ts';
@@ -91,6 +97,8 @@ class Landing {
     for (const [index, conflict] of candidate.conflicts.entries()) {
       await this.#returnConflict(conflict, `${path}.c${index}`);
     }
+    for (const [index, { row, failure: reason }] of (candidate.unmergeable ?? []).entries())
+      await this.#giveBack([row], `${path}.m${index}`, reason);
     const rows2 = candidate.merged.map((item) => item.row);
     await this.#decide(candidate, rows2, path, rebuilds);
     await this.land(candidate.deferred, `${path}d`, rebuilds);
@@ -198,21 +206,21 @@ class Landing {
     const merged: Merged[] = [];
     const conflicts: { row: LandingRow; files: readonly string[] }[] = [];
     const deferred: LandingRow[] = [];
+    const unmergeable: Unmergeable[] = [];
     let head = start.value;
     for (const row of rows) {
       const there = await landedBefore(this.#engine, row, head);
       if (there !== null) {
-        merged.push({ row, commit: head, tree: there });
+        merged.push({ row, ...there });
         continue;
       }
-      const title = await this.#titleOf(row.task_id);
-      const result = await this.#engine.git.merge({
-        tip: head,
-        commit: row.commit_sha,
-        subject: `drover: ${row.task_id} ${title}`,
-        trailers: [`Drover-Task: ${row.task_id}`, `Drover-Attempt: ${row.attempt}`],
-      });
-      if (!result.ok) return problem(result.error);
+      const result = await mergeRow(this.#engine, row, this.#input.line, head);
+      if (!result.ok) {
+        const alone = await whyUnmergeable(this.#engine, row, head);
+        if (alone === null) return problem(result.error);
+        unmergeable.push({ row, failure: alone });
+        continue;
+      }
       if (result.value.kind === 'merged') {
         merged.push({ row, commit: result.value.commit, tree: result.value.tree });
         head = result.value.commit;
@@ -225,16 +233,7 @@ class Landing {
     const base = { line: this.#input.line, commit: start.value };
     const verdict = await testBatch(this.#engine, merged, base, this.#begunMs, stop);
     if (verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
-    return { tip, merged, conflicts, deferred, verdict, problem: null };
-  }
-
-  async #titleOf(taskId: string): Promise<string> {
-    const row = await this.#engine.store.db
-      .selectFrom('tasks')
-      .select('title')
-      .where('id', '=', taskId)
-      .executeTakeFirst();
-    return (row?.title ?? '').split(/[\r\n]/, 1)[0] ?? '';
+    return { tip, merged, conflicts, deferred, unmergeable, verdict, problem: null };
   }
 
   async #merge(candidate: Candidate, path: string, rebuilds: number): Promise<void> {

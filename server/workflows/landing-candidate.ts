@@ -11,6 +11,11 @@ export interface Merged {
   readonly tree: Sha;
 }
 
+export interface Unmergeable {
+  readonly row: LandingRow;
+  readonly failure: Failure;
+}
+
 /** What one look at a batch found; stored before anything moves. */
 export interface Candidate {
   readonly tip: Sha;
@@ -18,6 +23,8 @@ export interface Candidate {
   readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
   /** Conflicts with others of the batch only: looked at again once those have landed. */
   readonly deferred: readonly LandingRow[];
+  /** What git cannot merge at all, such as a history without the base: each goes back alone. */
+  readonly unmergeable?: readonly Unmergeable[];
   readonly verdict:
     | GateVerdict
     | { readonly kind: 'none' }

@@ -1,29 +1,94 @@
 // Two questions about a row of the landing queue: does it still count, and has git landed it already?
 
-import type { Sha } from '../git/port.ts';
+import { failure, type Failure } from '../core/failure.ts';
+import type { GitResult, Merge, MergeConflict, Sha } from '../git/port.ts';
 import type { LandingRow } from '../store/port.ts';
+import { broughtInBy, ownBase } from './own-range.ts';
 import type { Engine } from './parts.ts';
 
 /**
- * Git is the second witness of what has landed: it knows when the last rows that said so were lost with the power.
- * The tree of `head` when it holds the work already, else null. Only attempts that began before this process are looked
- * at: what this process has begun, it knows.
+ * Git is the second witness of what has landed: it knows when the last rows that said so were lost with the power, or when
+ * a person has merged by hand what then was approved. The commit that brought the work into `head`, with the tree of
+ * `head`; else null. What this process has begun, and nobody had to approve, it knows.
  */
 export async function landedBefore(
   engine: Engine,
   row: LandingRow,
   head: Sha,
+): Promise<{ readonly commit: Sha; readonly tree: Sha } | null> {
+  const attempt = await engine.store.db
+    .selectFrom('attempts as a')
+    .innerJoin('tasks as t', 't.id', 'a.task_id')
+    .select(['a.started_at_ms', 'a.base_sha', 't.status'])
+    .where('a.task_id', '=', row.task_id)
+    .where('a.number', '=', row.attempt)
+    .executeTakeFirst();
+  if (attempt === undefined) return null;
+  const isOurs = attempt.started_at_ms >= engine.launchedAtMs && attempt.status !== 'needs_review';
+  if (isOurs) return null;
+  const { task_id: taskId, commit_sha: commit } = row;
+  const work = { taskId, attempt: row.attempt, commit, base: attempt.base_sha };
+  const brought = await broughtInBy(engine, head, work);
+  if (brought === null) return null;
+  const tree = await engine.git.treeOf(head);
+  return tree.ok ? { commit: brought.sha, tree: tree.value } : null;
+}
+
+/** Where the work of a row begins, when people have taken that out of the line. */
+async function baseOfRow(
+  engine: Engine,
+  row: LandingRow,
+  line: string,
+  head: Sha,
 ): Promise<Sha | null> {
   const attempt = await engine.store.db
     .selectFrom('attempts')
-    .select('started_at_ms')
+    .select('base_sha')
     .where('task_id', '=', row.task_id)
     .where('number', '=', row.attempt)
     .executeTakeFirst();
-  if (attempt === undefined || attempt.started_at_ms >= engine.launchedAtMs) return null;
-  if (!(await engine.git.isAncestor(row.commit_sha, head))) return null;
-  const tree = await engine.git.treeOf(head);
-  return tree.ok ? tree.value : null;
+  const base = attempt?.base_sha ?? null;
+  return ownBase(engine, line, { head, commit: row.commit_sha, base });
+}
+
+/** The row's work on top of `head`, as the one commit that its task is on the line. */
+export async function mergeRow(
+  engine: Engine,
+  row: LandingRow,
+  line: string,
+  head: Sha,
+): Promise<GitResult<Merge | MergeConflict>> {
+  const title = await titleOf(engine, row.task_id);
+  return engine.git.merge({
+    tip: head,
+    commit: row.commit_sha,
+    base: await baseOfRow(engine, row, line, head),
+    subject: `drover: ${row.task_id} ${title}`,
+    trailers: [`Drover-Task: ${row.task_id}`, `Drover-Attempt: ${row.attempt}`],
+  });
+}
+
+/** The row's own fault, which leaves the others of its batch alone; null: git's trouble is nobody's here. */
+export async function whyUnmergeable(
+  engine: Engine,
+  row: LandingRow,
+  head: Sha,
+): Promise<Failure | null> {
+  if ((await engine.git.mergeBase(row.commit_sha, head)) !== null) return null;
+  return failure(
+    'agent_failed',
+    `the work of ${row.task_id} is on a history of its own, without the commit that it was begun on; it cannot be merged`,
+  );
+}
+
+/** On one line, for a commit. */
+async function titleOf(engine: Engine, taskId: string): Promise<string> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select('title')
+    .where('id', '=', taskId)
+    .executeTakeFirst();
+  return (row?.title ?? '').split(/[\r\n]/, 1)[0] ?? '';
 }
 
 /** True while the row speaks for the task's present attempt, and the task waits for it. */

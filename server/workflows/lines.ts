@@ -8,6 +8,7 @@ import { followLine } from './follow-line.ts';
 import { gitFailed, orElse } from './git-trouble.ts';
 import { branchRef, landingRef, resultBranch } from './line-names.ts';
 import { held, isNewer, moveLine, tellHold, whyGone, whyNotOurs } from './line-holds.ts';
+import { isRewritten, replayOnto } from './own-range.ts';
 import type { Engine } from './parts.ts';
 
 export { branchRef, landingRef, resultBranch } from './line-names.ts';
@@ -99,8 +100,12 @@ export async function headOn(engine: Engine, branch: string, tip: Sha): Promise<
 
 async function headOnNow(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
   const target = await engine.git.readRef(branchRef(branch));
-  if (target === null || target === tip || (await engine.git.isAncestor(target, tip)))
-    return ok(tip);
+  if (target === null || target === tip) return ok(tip);
+  if (await isRewritten(engine, branch)) {
+    const replayed = await replayOnto(engine, branch, target, tip);
+    return replayed.ok || replayed.error.kind !== 'conflict' ? replayed : ok(tip);
+  }
+  if (await engine.git.isAncestor(target, tip)) return ok(tip);
   if (await engine.git.isAncestor(tip, target)) return ok(tip); // they moved since: the next look takes them in
   const subject = `drover: take in ${branch}`;
   const merged = await engine.git.merge({ tip, commit: target, subject, trailers: [] });

@@ -1,5 +1,6 @@
 // After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
 
+import type { Sha } from '../git/port.ts';
 import { endUpkeep, endUpkeepOfOthers, holdForUpkeep, inParts } from '../store/port.ts';
 import { orElse } from './git-trouble.ts';
 import { branchRef } from './lines.ts';
@@ -14,6 +15,7 @@ interface SweptAttempt {
   readonly branch: string;
   readonly commit_sha: string | null;
   readonly base_sha: string | null;
+  readonly landed_sha: string | null;
   readonly state: string;
   /** Branch that the task itself names. */
   readonly named: string | null;
@@ -50,6 +52,7 @@ async function sweepNow(engine: Engine): Promise<void> {
     }
     const owner = held.get(ref) ?? held.get(row.branch);
     if (owner !== undefined && !(await detach(engine, owner.path, present, row))) continue;
+    if (!(await isKept(engine, present, row))) continue;
     changes.push({ ref, next: null, old: present });
     gone.push(row.branch);
   }
@@ -60,12 +63,21 @@ async function sweepNow(engine: Engine): Promise<void> {
   await forgetBranches(engine, gone);
 }
 
+/** What landed without its history, because people had rewritten the line, keeps that history as a snapshot. */
+async function isKept(engine: Engine, present: Sha, row: SweptAttempt): Promise<boolean> {
+  if (row.landed_sha === null || present === row.base_sha) return true;
+  if (await engine.git.isAncestor(present, row.landed_sha)) return true;
+  const kept = await engine.git.keepCommit(present, row.branch.slice('drover/'.length));
+  if (!kept.ok) engine.report(kept.error, `keeping the history of ${row.branch}`);
+  return kept.ok;
+}
+
 async function endedAttempts(engine: Engine): Promise<readonly SweptAttempt[]> {
   return engine.store.db
     .selectFrom('attempts as a')
     .innerJoin('tasks as t', 't.id', 'a.task_id')
     .select(['a.task_id', 'a.branch', 'a.commit_sha', 'a.base_sha', 'a.state'])
-    .select('t.branch as named')
+    .select(['t.branch as named', 't.landed_sha'])
     .where((eb) =>
       eb.or([
         eb.and([

@@ -193,6 +193,13 @@ async function buildUndo(
   if (!(await engine.git.isAncestor(input.landed, head.value))) {
     return failed(`the commit of ${input.taskId} is not in ${input.line} any more`);
   }
+  const itself = await engine.git.lineCommits(null, input.landed, 1);
+  if (!itself.ok) return failed(itself.error.message);
+  if (itself.value[0]?.trailers.includes(`Drover-Task: ${input.taskId}`) !== true) {
+    return failed(
+      `${input.landed.slice(0, 12)}, which brought in the work of ${input.taskId}, is not Drover's own commit and may hold more; revert it by hand (git revert -m 1 ${input.landed.slice(0, 12)})`,
+    );
+  }
   const subject = `drover: undo ${input.taskId} ${input.title.split(/[\r\n]/, 1)[0] ?? ''}`;
   const trailers = [`Drover-Undo: ${input.taskId}`];
   const revert = await engine.git.revertOf({ commit: input.landed, subject, trailers });

@@ -15,6 +15,8 @@ import {
 } from '../store/port.ts';
 import { gitFailed, orElse, whileAway } from './git-trouble.ts';
 import { baseContaining, branchRef, containsAll, landingRef, resultBranch } from './lines.ts';
+import { baseOfBranch, findAgain } from './landed-again.ts';
+import { ownBase } from './own-range.ts';
 import type { Engine } from './parts.ts';
 import { enterPhase } from './phases.ts';
 import { setUp } from './setup-step.ts';
@@ -63,7 +65,12 @@ async function prepareNow(
   if (typeof base !== 'string') return base;
   for (let tries = 1; ; tries += 1) {
     const slot = await engine.store.transaction((tx) => leaseOwnSlot(engine, tx, claim));
-    const outcome = await prepareIn(engine, claim, { attempt, base, slot }, signal);
+    const outcome = await prepareIn(
+      engine,
+      claim,
+      { attempt, base, slot, line: runRow.line },
+      signal,
+    );
     if (outcome !== 'foreign') return outcome;
     await engine.store.transaction((tx) => setSlotAside(tx, slot));
     if (tries < foreignMax) continue;
@@ -78,11 +85,16 @@ const foreignMax = 20;
 async function prepareIn(
   engine: Engine,
   claim: Claim,
-  given: { readonly attempt: AttemptRow; readonly base: Sha; readonly slot: SlotRow },
+  given: {
+    readonly attempt: AttemptRow;
+    readonly base: Sha;
+    readonly slot: SlotRow;
+    readonly line: string;
+  },
   signal: AbortSignal,
 ): Promise<PlaceOutcome | 'foreign'> {
-  const { attempt, base, slot } = given;
-  const rescued = await keepEarlierBranch(engine, claim, attempt, slot.path, base);
+  const { attempt, base, slot, line } = given;
+  const rescued = await keepEarlierBranch(engine, claim, attempt, slot.path, base, line);
   if (rescued.keepBranch && (await holdsBranch(engine, slot.path, claim.branch))) {
     const place = {
       path: slot.path,
@@ -154,11 +166,12 @@ async function chooseBase(
   claim: Claim,
   attempt: AttemptRow,
   line: string,
+  isSecond = false,
 ): Promise<Sha | Extract<PlaceOutcome, { kind: 'failed' | 'no_base' }>> {
   const blockers = await engine.store.db
     .selectFrom('task_dependencies as d')
     .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select(['b.id', 'b.landed_sha', 'b.landed_on'])
+    .select(['b.id', 'b.landed_sha', 'b.landed_on', 'b.commit_sha', 'b.base_sha'])
     .where('d.task_id', 'in', [...claim.parts])
     .where('b.landed_sha', 'is not', null)
     .orderBy('b.id')
@@ -173,6 +186,9 @@ async function chooseBase(
   const base = await baseContaining(engine, line, commits);
   if (!base.ok) return { kind: 'failed', failure: base.error };
   if (base.value !== null) return base.value;
+  // People rebase and amend: the work is there, under another commit.
+  if (!isSecond && (await findAgain(engine, line, landed)))
+    return chooseBase(engine, claim, attempt, line, true);
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
   for (const { id, sha, landed_on } of landed) {
     if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
@@ -228,17 +244,20 @@ async function keepEarlierBranch(
   attempt: AttemptRow,
   path: string,
   base: Sha,
+  line: string,
 ): Promise<Start> {
   let present = await engine.git.readRef(branchRef(attempt.branch));
   if (present !== null && attempt.session_started === 1) {
     if (attempt.base_sha === base || (await engine.git.isAncestor(base, present)))
       return { startSha: present, keepBranch: true, ref: null };
     present = await commitUnfinished(engine, claim, attempt, path, present);
-    const moved = await ontoBase(engine, attempt, base, present);
+    const own = { line, base: attempt.base_sha };
+    const moved = await ontoBase(engine, attempt, base, present, own);
     if (moved !== null) return { startSha: moved, keepBranch: false, ref: null };
   } else if (attempt.continues_from !== null) {
     const earlier = await engine.git.readRef(branchRef(attempt.continues_from));
-    const start = earlier === null ? null : await ontoBase(engine, attempt, base, earlier);
+    const own = { line, base: await baseOfBranch(engine, attempt.continues_from) };
+    const start = earlier === null ? null : await ontoBase(engine, attempt, base, earlier, own);
     if (start !== null) return { startSha: start, keepBranch: false, ref: null };
   }
   if (present === null || present === base || (await engine.git.isAncestor(present, base))) {
@@ -280,12 +299,14 @@ async function ontoBase(
   attempt: AttemptRow,
   base: Sha,
   earlier: Sha,
+  own: { readonly line: string; readonly base: Sha | null },
 ): Promise<Sha | null> {
   if (await engine.git.isAncestor(base, earlier)) return earlier;
   if (await engine.git.isAncestor(earlier, base)) return base;
   const merged = await engine.git.merge({
     tip: base,
     commit: earlier,
+    base: await ownBase(engine, own.line, { head: base, commit: earlier, base: own.base }),
     subject: `${attempt.task_id}: go on from ${attempt.continues_from ?? attempt.branch}`,
     trailers: [],
   });

@@ -99,4 +99,39 @@ suite('git: merge', () => {
     const refused = await merge(base, alone);
     assert.match(refused.ok ? '' : refused.error.message, /unrelated histories/);
   });
+
+  test('with a base of its own, only what differs from it is brought in, on one parent', async () => {
+    const secret = commitOn('secret', { 'secret.txt': 'token\n', 'src/a.txt': 'secret a\n' });
+    fixture.git('switch', '-q', '-c', 'work', secret);
+    fixture.write(join(fixture.root, 'src', 'b.txt'), 'work\n');
+    fixture.git('commit', '-qam', 'work');
+    const work = fixture.git('rev-parse', 'HEAD');
+    fixture.git('switch', '-q', 'main');
+    const tip = commitOn('amended', { 'plain.txt': 'plain\n' });
+    const request = { tip, commit: work, base: secret, subject: 's', trailers: ['Drover-Task: t'] };
+    const merged = valueOf(await repository.merge(request));
+    assert.equal(merged.kind, 'merged');
+    if (merged.kind !== 'merged') return;
+    assert.equal(fixture.git('diff', '--name-status', tip, merged.commit), 'M\tsrc/b.txt');
+    assert.equal(
+      fixture.git('rev-list', '--parents', '-1', merged.commit),
+      `${merged.commit} ${tip}`,
+    );
+    const [newest, ...older] = valueOf(await repository.lineCommits(base, merged.commit, 10));
+    assert.deepEqual(newest, {
+      sha: merged.commit,
+      parents: [tip],
+      tree: merged.tree,
+      subject: 's',
+      trailers: ['Drover-Task: t'],
+    });
+    assert.deepEqual(
+      older.map(({ sha }) => sha),
+      [tip],
+    );
+    assert.equal(await repository.mergeBase(work, tip), base);
+    const clash = commitOn('clash', { 'src/b.txt': 'clash\n' });
+    const conflict = valueOf(await repository.merge({ ...request, tip: clash }));
+    assert.deepEqual(conflict, { kind: 'conflict', files: ['src/b.txt'] });
+  });
 });

@@ -1,0 +1,160 @@
+// A task lands its own range. People amend, rebase and reset: what they have taken out of a branch must not come back with
+// work that was begun on it, whether that work waits to land, has landed and waits for the branch, or is gone on with.
+
+import type { GitResult, LineCommit, Sha } from '../git/port.ts';
+import { droppedTips, noteDropped, readLine } from '../store/port.ts';
+import { gitFailed } from './git-trouble.ts';
+import { branchRef, resultBranch } from './line-names.ts';
+import type { Engine } from './parts.ts';
+import { err, failure, ok, type Result } from '../core/failure.ts';
+
+/** Commits that are looked through for one that brought something in. */
+const lineMax = 5_000;
+
+/**
+ * The commit at which the work in `commit` begins for a merge into `head`, when people have taken that out of the line;
+ * null: both histories part where they seem to. `base`: what the work was begun on, as far as it is known.
+ */
+export async function ownBase(
+  engine: Engine,
+  line: string,
+  work: { readonly head: Sha; readonly commit: Sha; readonly base: Sha | null },
+): Promise<Sha | null> {
+  const { git } = engine;
+  const { head, commit, base } = work;
+  const found: Sha[] = [];
+  if (base !== null && !(await git.isAncestor(base, head))) found.push(base);
+  for (const tip of await droppedFrom(engine, line)) {
+    // What an agent has merged into its work on the way may have been taken out as well.
+    const shared = await git.mergeBase(commit, tip);
+    if (shared !== null && !(await git.isAncestor(shared, head))) found.push(shared);
+  }
+  let best: Sha | null = null;
+  for (const each of found) {
+    if (best === null || (await git.isAncestor(best, each))) best = each;
+  }
+  return best;
+}
+
+async function droppedFrom(engine: Engine, line: string): Promise<readonly Sha[]> {
+  const known = await readLine(engine.store.db, line);
+  const parent = known?.parent_branch ?? null;
+  const above = parent === null ? null : await readLine(engine.store.db, parent);
+  return [...new Set([...droppedTips(known), ...droppedTips(above)])];
+}
+
+/**
+ * True when people have rewritten the branch although landed work waits for it: the last tip that it was seen to hold is
+ * not in it any more. What they took out is noted.
+ */
+export async function isRewritten(engine: Engine, branch: string): Promise<boolean> {
+  const known = await readLine(engine.store.db, branch);
+  if (known === null || known.followed_sha === null || known.followed_sha === known.landed_sha)
+    return false;
+  const { followed_sha: followed } = known;
+  const target = await engine.git.readRef(branchRef(branch), 'now');
+  if (target === null || (await engine.git.isAncestor(followed, target))) return false;
+  if (!droppedTips(known).includes(followed)) {
+    await engine.git.updateRef(
+      `refs/drover/rescue/lines/${branch}/${followed.slice(0, 12)}`,
+      followed,
+      null,
+      'drover: rewritten',
+    );
+    await engine.store.transaction((tx) => noteDropped(tx, branch, followed));
+  }
+  return true;
+}
+
+/** The landed work that waits, each task's own change again on top of what people have made of the branch. */
+export async function replayOnto(
+  engine: Engine,
+  branch: string,
+  target: Sha,
+  tip: Sha,
+): Promise<Result<Sha>> {
+  const known = await readLine(engine.store.db, branch);
+  const waiting = await engine.git.lineCommits(known?.followed_sha ?? null, tip, lineMax);
+  if (!waiting.ok) return err(gitFailed(waiting.error));
+  let head = target;
+  for (const { sha, parents, subject, trailers } of waiting.value.toReversed()) {
+    const base = parents[0] ?? null;
+    const merged = await engine.git.merge({ tip: head, commit: sha, base, subject, trailers });
+    if (!merged.ok) return err(gitFailed(merged.error));
+    if (merged.value.kind === 'conflict') {
+      const files = merged.value.files.join(', ');
+      return err(
+        failure(
+          'conflict',
+          `${branch} was rewritten while landed work waits for it, and both change ${files}; bring over what you want of ${resultBranch(branch)} by hand (git cherry-pick -m 1), then merge nothing else of it`,
+        ),
+      );
+    }
+    const before = await engine.git.treeOf(head);
+    if (!before.ok || before.value !== merged.value.tree) head = merged.value.commit;
+  }
+  return ok(head);
+}
+
+/** The oldest first-parent commit of `head` that holds the work, by its commit or by its trailers; null: none does. */
+export async function broughtInBy(
+  engine: Engine,
+  head: Sha,
+  work: {
+    readonly taskId: string;
+    readonly attempt: number;
+    readonly commit: Sha;
+    readonly base: Sha | null;
+  },
+): Promise<LineCommit | null> {
+  const listed = await engine.git.lineCommits(work.base, head, lineMax);
+  if (!listed.ok) return null;
+  const line = listed.value.toReversed();
+  const marks = [`Drover-Task: ${work.taskId}`, `Drover-Attempt: ${work.attempt}`];
+  if (!(await engine.git.isAncestor(work.commit, head)))
+    return line.find(({ trailers }) => marks.every((mark) => trailers.includes(mark))) ?? null;
+  const joined = line.find(
+    ({ sha, parents }) => sha === work.commit || parents.slice(1).includes(work.commit),
+  );
+  if (joined !== undefined) return joined;
+  // Once it is in, it stays in: the first that holds it is found by halving.
+  let [low, high] = [0, line.length - 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const isIn = await engine.git.isAncestor(work.commit, line[middle]?.sha ?? '');
+    if (isIn) high = middle;
+    else low = middle + 1;
+  }
+  return line[low] ?? null;
+}
+
+/** A commit of the line that bears the task's name: people's rebases and amends give a landing another id. */
+export async function landedAgainAs(
+  engine: Engine,
+  tip: Sha,
+  task: { readonly id: string; readonly commit: Sha | null; readonly base: Sha | null },
+): Promise<Sha | null> {
+  const listed = await engine.git.lineCommits(null, tip, lineMax);
+  const mark = `Drover-Task: ${task.id}`;
+  const named = listed.ok
+    ? listed.value.find(({ trailers }) => trailers.includes(mark))
+    : undefined;
+  if (named !== undefined) return named.sha;
+  if (task.commit === null || task.base === null) return null;
+  return (await changesNothing(engine, tip, task.commit, task.base)) ? tip : null;
+}
+
+/** The same change is there already, under whatever name. */
+async function changesNothing(engine: Engine, tip: Sha, commit: Sha, base: Sha): Promise<boolean> {
+  const merged = await engine.git.merge({
+    tip,
+    commit,
+    base,
+    subject: 'drover: look',
+    trailers: [],
+  });
+  const there: GitResult<Sha> = await engine.git.treeOf(tip);
+  return (
+    merged.ok && merged.value.kind === 'merged' && there.ok && there.value === merged.value.tree
+  );
+}

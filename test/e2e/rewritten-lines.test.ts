@@ -1,0 +1,131 @@
+// People amend, rebase, reset and merge by hand beside a run: what they took out stays out, what they moved is found again.
+
+import assert from 'node:assert/strict';
+import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan } from './support/plan.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+suite('landing: history that people rewrite', function () {
+  this.timeout(240_000);
+  const project = useProjects();
+
+  test('a commit that is amended away does not come back with the task that began on it', async () => {
+    const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, ['t1']);
+    here.write('repo/secret.txt', 'token\n');
+    here.git('add', 'secret.txt');
+    here.git('commit', '-qm', 'with a secret');
+    const secret = here.git('rev-parse', 'HEAD');
+    const run = here.start(['run', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.git('rm', '-q', 'secret.txt');
+    here.write('repo/plain.txt', 'plain\n');
+    here.git('add', 'plain.txt');
+    here.git('commit', '-q', '--amend', '-m', 'without');
+    const amended = here.git('rev-parse', 'HEAD');
+    barrier.open();
+    const done = await run.ended;
+    barrier.close();
+    assert.equal(done.code, 0, done.stdout.slice(-2000));
+    assert.deepEqual(landedTasks(here), ['t1']);
+    assert.equal(here.read('repo/secret.txt'), '');
+    assert.equal(here.sh(here.root, `git merge-base --is-ancestor ${secret} main`), 1);
+    assert.equal(here.git('rev-parse', 'main~1'), amended);
+    assert.equal(here.read('repo/t1.txt'), 'work of t1\n');
+  });
+
+  test('landed work that waits is brought over without what a reset took out', async () => {
+    const here = project({
+      files: { 'poem.txt': 'one\n' },
+      agent: `read -r line < ../../go; cat > /dev/null; echo "by $id" > poem.txt; echo new > "$id.txt"`,
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, ['t1']);
+    const first = here.git('rev-parse', 'HEAD');
+    here.write('repo/dropped.txt', 'dropped\n');
+    here.git('add', 'dropped.txt');
+    here.git('commit', '-qm', 'dropped later');
+    const run = here.start(['run', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.write('repo/poem.txt', 'dirty\n');
+    barrier.open();
+    await run.ended;
+    barrier.close();
+    assert.equal((await here.status()).target?.pending, 1);
+    await eventually('git is free', () => here.sh(here.root, `git reset -q --hard ${first}`) === 0);
+    await eventually('main holds the work', () => landedTasks(here).length === 1);
+    assert.equal(here.read('repo/t1.txt'), 'new\n');
+    assert.equal(here.read('repo/dropped.txt'), '');
+    assert.equal(here.git('rev-parse', 'main~1'), first);
+    assert.deepEqual(landedTasks(here), ['t1']);
+  });
+
+  test('work that a rebase has given other commits still counts for those that wait for it', async () => {
+    const here = project({ agent: `if [ $id = t2 ]; then test -e t1.txt; fi; ${writesOneFile}` });
+    await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
+    await here.expect(0, ['pause', 't2']);
+    await here.drover(['run']);
+    const first = here.git('rev-parse', 'main~1');
+    here.git('switch', '-q', '-c', 'theirs', first);
+    here.write('repo/upstream.txt', 'upstream\n');
+    here.git('add', 'upstream.txt');
+    here.git('commit', '-qm', 'upstream');
+    here.git('switch', '-q', 'main');
+    here.git('rebase', '-q', 'theirs');
+    await here.expect(0, ['unpause', 't2']);
+    await here.expect(0, ['run']);
+    assert.equal((await here.task('t2')).status, 'completed');
+    assert.deepEqual(landedTasks(here), ['t1', 't2']);
+    const found = (await here.task('t1')).landed_sha ?? '';
+    assert.equal(here.sh(here.root, `git merge-base --is-ancestor ${found} main`), 0);
+  });
+
+  test('one history without the base leaves the others of its batch alone', async () => {
+    const here = project({
+      agent: `
+read -r line < ../../go
+cat > /dev/null
+if [ $id = odd ]; then git checkout -q --orphan lost; git commit -qm lost; fi
+echo "work of $id" > "$id.txt"
+`,
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    const ids = ['a', 'b', 'odd'];
+    await beginPlan(
+      here,
+      ids.map((id) => ({ id, max_attempts: 1 })),
+    );
+    const run = here.start(['run', '--workers', '3', '--json']);
+    barrier.open(3);
+    const done = await run.ended;
+    barrier.close();
+    assert.equal(done.code, 1, done.stdout.slice(-2000));
+    assert.deepEqual([...landedTasks(here)].sort(), ['a', 'b']);
+    const odd = await here.task('odd');
+    assert.equal(odd.status, 'failed');
+    assert.match(odd.last_error ?? '', /history of its own/);
+  });
+
+  test('approved work that a person has merged by hand is theirs to take back', async () => {
+    const here = project({ agent: `cat > /dev/null; echo x > .env; ${writesOneFile}` });
+    await beginPlan(here, ['t1']);
+    await here.drover(['run']);
+    assert.equal((await here.task('t1')).status, 'needs_review');
+    await here.expect(0, ['server', 'stop', '--force']);
+    here.git('merge', '-q', '--no-ff', '--no-edit', 'drover/t1/1');
+    const merge = here.git('rev-parse', 'HEAD');
+    here.write('repo/mine.txt', 'mine\n');
+    here.git('add', 'mine.txt');
+    here.git('commit', '-qm', 'mine');
+    await here.expect(0, ['approve', 't1']);
+    const landed = await eventually('it is completed', async () => {
+      const task = await here.task('t1');
+      return task.status === 'completed' ? task.landed_sha : null;
+    });
+    assert.equal(landed, merge);
+    assert.equal(here.read('repo/mine.txt'), 'mine\n');
+  });
+});
