@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { ok } from '../core/failure.ts';
 import { gitEnvironment, settings, shortened, type Variables } from './environment.ts';
 import { refuse } from './failures.ts';
-import { findRepository, readFacts } from './facts.ts';
+import { askCheckout, findRepository, readFacts } from './facts.ts';
 import { missingIdentity } from './identity.ts';
 import { openGitProcesses, type RunElsewhere } from './process.ts';
 import type { GitAdapter, GitResult } from './port.ts';
@@ -77,13 +77,21 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
   };
 
   const open = async (path: string): Promise<GitResult<LocalRepository>> => {
-    const usable = await knownVersion();
-    if (!usable.ok) return usable;
     const folder = await existingFolder(path);
-    if (folder === null) return refuse('not_a_repository', `${path} does not exist.`);
-    const place = await findRepository(processes.run, folder);
+    if (folder === null) {
+      const known = await knownVersion();
+      return known.ok ? refuse('not_a_repository', `${path} does not exist.`) : known;
+    }
+    // Side by side: most of the time the folder is the root, and what is asked of it needs no second round.
+    const [usable, place, asked] = await Promise.all([
+      knownVersion(),
+      findRepository(processes.run, folder),
+      askCheckout(processes.run, folder),
+    ]);
+    if (!usable.ok) return usable;
     if (!place.ok) return place;
-    const facts = await readFacts(processes.run, place.value);
+    const isRoot = folder === place.value.root;
+    const facts = await readFacts(processes.run, place.value, isRoot ? asked : null);
     const identity = missingIdentity(place.value.config, inherited);
     const known = repositories.get(facts.commonDir);
     if (known) {

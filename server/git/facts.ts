@@ -25,18 +25,26 @@ const maxAttributeFiles = 200;
 
 /** Finds the main checkout from any folder inside it or inside one of its linked worktrees. */
 export async function findRepository(run: Run, path: string): Promise<GitResult<RepositoryPlace>> {
-  const located = await run({
-    args: [
-      'rev-parse',
-      '--path-format=absolute',
-      '--git-common-dir',
-      '--git-dir',
-      '--is-bare-repository',
-    ],
-    cwd: path,
-  });
+  const [located, configured] = await Promise.all([
+    run({
+      args: [
+        'rev-parse',
+        '--path-format=absolute',
+        '--git-common-dir',
+        '--git-dir',
+        '--is-bare-repository',
+        // The last one, as it fails where there is no checkout.
+        '--show-toplevel',
+      ],
+      cwd: path,
+    }),
+    run({ args: ['config', '-z', '--list'], cwd: path }),
+  ]);
   if (located.problem !== null) return err(failureOf(located, `open ${path}`));
-  if (located.code !== 0) {
+  const [commonDir = '', gitDir = '', bare = '', top = ''] = located.stdout
+    .toString('utf8')
+    .split('\n');
+  if (bare === '') {
     if (/dubious ownership/i.test(located.stderr)) {
       return refuse(
         'not_a_repository',
@@ -48,25 +56,24 @@ export async function findRepository(run: Run, path: string): Promise<GitResult<
       `${path} is not inside a git repository: run "git init" first.`,
     );
   }
-  const [commonDir = '', gitDir = '', bare = ''] = located.stdout.toString('utf8').split('\n');
   if (bare === 'true') {
     return refuse('not_a_repository', `${path} is a bare repository: Drover needs a checkout.`);
   }
-  const configured = await run({ args: ['config', '-z', '--list'], cwd: path });
   if (configured.code !== 0) return err(failureOf(configured, `read the configuration of ${path}`));
   const config = parseConfig(configured.stdout);
   const common = resolve(commonDir);
-  const root = await mainRoot(run, path, common, resolve(gitDir), config);
+  const shownTop = located.code === 0 ? top : '';
+  const root = mainRoot(shownTop, common, resolve(gitDir), config);
   return ok({ commonDir: common, root, isBare: config.get('core.bare') === 'true', config });
 }
 
-async function mainRoot(
-  run: Run,
-  path: string,
+/** `top`: the checkout that was opened, '' where there is none. */
+function mainRoot(
+  top: string,
   commonDir: string,
   gitDir: string,
   config: ReadonlyMap<string, string>,
-): Promise<string> {
+): string {
   const inMain = gitDir === commonDir;
   if (!inMain && config.get('core.bare') !== 'true') {
     const elsewhere = config.get('core.worktree');
@@ -74,12 +81,7 @@ async function mainRoot(
     if (basename(commonDir) === '.git') return dirname(commonDir);
   }
   // A bare repository with worktrees around it has no main checkout: the worktree that was opened stands for it.
-  const top = await run({
-    args: ['rev-parse', '--path-format=absolute', '--show-toplevel'],
-    cwd: path,
-  });
-  const shownTop = top.stdout.toString('utf8').replace(/\n$/, '');
-  return top.code === 0 && shownTop !== '' ? resolve(shownTop) : dirname(commonDir);
+  return top === '' ? dirname(commonDir) : resolve(top);
 }
 
 /** What git's configuration says now, seen from one git folder; null where it can't be read. */
@@ -103,22 +105,45 @@ export function parseConfig(output: Buffer): Map<string, string> {
   return config;
 }
 
-export async function readFacts(run: Run, place: RepositoryPlace): Promise<RepositoryFacts> {
-  const { root, commonDir } = place;
-  const [branch, head, attributes] = await Promise.all([
-    run({ args: ['symbolic-ref', '-q', 'HEAD'], cwd: root }),
-    run({ args: ['rev-parse', '--verify', '-q', 'HEAD^{commit}'], cwd: root }),
-    run({ args: ['ls-files', '-z', '--', '.gitattributes', '**/.gitattributes'], cwd: root }),
+/** What git says of a checkout: its HEAD, and where attributes are. */
+export interface CheckoutAnswers {
+  readonly headRef: string;
+  readonly headSha: string;
+  readonly attributeFiles: readonly string[];
+}
+
+/** Can be asked beside `findRepository`, of a folder that is likely to be the root. */
+export async function askCheckout(run: Run, folder: string): Promise<CheckoutAnswers> {
+  const [head, attributes] = await Promise.all([
+    run({
+      args: ['rev-parse', '-q', 'HEAD^{commit}', '--symbolic-full-name', 'HEAD'],
+      cwd: folder,
+    }),
+    run({ args: ['ls-files', '-z', '--', '.gitattributes', '**/.gitattributes'], cwd: folder }),
   ]);
-  const ref = branch.stdout.toString('utf8').trim();
-  const sha = head.stdout.toString('utf8').trim();
+  const attributeFiles = splitZero(attributes.stdout);
+  const [headSha = '', headRef = ''] = head.stdout.toString('utf8').split('\n');
+  if (head.code === 0) return { headRef, headSha, attributeFiles };
+  // Before the first commit there is a branch and no commit.
+  const branch = await run({ args: ['symbolic-ref', '-q', 'HEAD'], cwd: folder });
+  return { headRef: branch.stdout.toString('utf8').trim(), headSha: '', attributeFiles };
+}
+
+/** `asked`: the answers of the place's root, or null where they were not asked yet. */
+export async function readFacts(
+  run: Run,
+  place: RepositoryPlace,
+  asked: CheckoutAnswers | null,
+): Promise<RepositoryFacts> {
+  const { root, commonDir } = place;
+  const { headRef, headSha, attributeFiles } = asked ?? (await askCheckout(run, root));
   return {
     commonDir,
     root,
-    headBranch: branch.code === 0 && ref.startsWith('refs/heads/') ? ref.slice(11) : null,
-    headSha: isSha(sha) ? sha : null,
+    headBranch: headRef.startsWith('refs/heads/') ? headRef.slice('refs/heads/'.length) : null,
+    headSha: isSha(headSha) ? headSha : null,
     hasSubmodules: exists(join(root, '.gitmodules')),
-    usesLfs: await anyUsesLfs(root, commonDir, splitZero(attributes.stdout)),
+    usesLfs: await anyUsesLfs(root, commonDir, attributeFiles),
   };
 }
 

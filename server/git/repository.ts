@@ -7,7 +7,13 @@ import { repositoryRunner, type RepositoryContext } from './context.ts';
 import { networkVariables, type Variables } from './environment.ts';
 import { noDurability, openDurability } from './durability.ts';
 import { failureOf } from './failures.ts';
-import { findRepository, readConfiguration, readFacts, type RepositoryPlace } from './facts.ts';
+import {
+  askCheckout,
+  findRepository,
+  readConfiguration,
+  readFacts,
+  type RepositoryPlace,
+} from './facts.ts';
 import { follow, moveBranch } from './follow.ts';
 import { changedFiles, fileAt, revertOf } from './contents.ts';
 import { changedPaths, diff, lineCommits, mergeBase, subjects } from './history.ts';
@@ -113,10 +119,14 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
       return processCount;
     },
     refresh: async () => {
-      const found = await findRepository(parts.processes.run, place.root);
+      const { run } = parts.processes;
+      const [found, asked] = await Promise.all([
+        findRepository(run, place.root),
+        askCheckout(run, place.root),
+      ]);
       if (!found.ok) return found;
       renew(
-        await readFacts(parts.processes.run, place),
+        await readFacts(run, place, asked),
         missingIdentity(found.value.config, parts.inherited),
       );
       return ok(facts);

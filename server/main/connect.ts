@@ -154,10 +154,10 @@ async function openLocal(options: OpenClientOptions): Promise<Client> {
   });
 }
 
-/** What would stop the backend at once is said here, in the caller's own words. */
+/** Settings and a database that would stop the backend at once are told before it starts; git is left to the backend. */
 async function checkStartable(options: OpenClientOptions): Promise<void> {
-  const { openProject } = await import('./project.ts');
-  const project = await openProject(
+  const { openDataProject } = await import('./data-project.ts');
+  const project = await openDataProject(
     options.root,
     options.env as Environment,
     options.settingsFlags as SettingFlags,

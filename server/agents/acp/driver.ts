@@ -21,7 +21,7 @@ import { startProgram } from '../start-program.ts';
 import { superviseProgram } from '../supervise.ts';
 import { acpOutcome } from './outcome.ts';
 import { acpArguments, acpPrograms, type AcpKind } from './programs.ts';
-import { AcpSession } from './session.ts';
+import type { AcpSession } from './session.ts';
 
 export interface AcpDeps {
   readonly processTable: ProcessTable;
@@ -91,6 +91,8 @@ export function createAcpDriver(
 
 async function runProcess(run: AcpRun): Promise<AgentOutcome> {
   const { request, host, record, deps, kind, settings } = run;
+  // The protocol's library is loaded by those who have such an agent.
+  const { AcpSession } = await import('./session.ts');
   const started = await startProgram({
     request,
     host,

@@ -12,6 +12,7 @@ export interface StatusOptions {
   readonly tree?: boolean;
   readonly watch?: boolean;
   readonly oneline?: boolean;
+  readonly all?: boolean;
 }
 
 const watchEveryMs = 250;
@@ -56,6 +57,7 @@ async function shower(
       color,
       nowMs: nowMs ?? surroundings.nowMs(),
       tree: options.tree === true,
+      all: options.all === true,
     });
   if (options.watch !== true || !stdout.isTTY) return (snapshot) => context.say(text(snapshot));
   const { screenOf } = await import('../render/screen.ts');

@@ -17,6 +17,7 @@ export function defineLookCommands(program: Command, host: ProgramHost): void {
   ]);
   status
     .option('-e, --epic <id>', 'only this epic')
+    .option('--all', 'every task of a plan that is too large for a screen')
     .option('--tree', 'epics, tasks and sub-tasks as a tree')
     .option('--watch', 'show it again whenever something changes')
     .option('--oneline', 'one line only')

@@ -5,6 +5,7 @@ import type { MachineView, RunView, StatusSnapshot, TaskView } from '../../proto
 import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';
 import { wrap } from './fit.ts';
+import { few, listedMax, listHint, planSummary } from './plan-summary.ts';
 import { paintOf, type Paint } from './style.ts';
 import { answerCommand, openQuestions, targetLine, totalCost } from './summary.ts';
 import { taskTable, type TableOptions } from './task-table.ts';
@@ -15,24 +16,35 @@ export interface StatusTextOptions {
   readonly color: boolean;
   readonly nowMs: number;
   readonly tree: boolean;
+  /** Every task of a large plan, too. */
+  readonly all?: boolean;
 }
 
 const barWidth = 30;
+/** Tasks that are stuck, and that wait for a person, in a summary. */
+const itemsMax = 3;
 
 export function statusText(snapshot: StatusSnapshot, options: StatusTextOptions): string {
   const { width, nowMs } = options;
   const paint = paintOf(options.color);
   const view = { width, paint, nowMs };
   const sections: (readonly string[])[] = [headLines(snapshot, view)];
+  const isLarge = snapshot.tasks.length > listedMax;
+  const isSummary = isLarge && !options.tree && options.all !== true;
   if (snapshot.tasks.length === 0 && snapshot.epics.length === 0) {
     sections.push(['There is no task yet; add one with: drover add "…"']);
   } else if (options.tree) {
     sections.push(treeLines(snapshot, { ...view, rowsMax: Number.POSITIVE_INFINITY }));
+  } else if (isSummary) {
+    sections.push(...planSummary(snapshot, view));
   } else if (snapshot.tasks.length > 0) {
     sections.push(taskTable(snapshot.tasks, view));
   }
   sections.push(holdLines(snapshot, paint, width));
-  sections.push(stuckLines(snapshot, paint, width), needsYouLines(snapshot, paint, width));
+  const most = isSummary ? itemsMax : Number.POSITIVE_INFINITY;
+  sections.push(stuckLines(snapshot, paint, width, most));
+  sections.push(needsYouLines(snapshot, paint, width, most));
+  if (isSummary) sections.push([wrap(listHint(snapshot), width)]);
   return sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
@@ -98,24 +110,30 @@ function holdLines(snapshot: StatusSnapshot, paint: Paint, width: number): strin
   return [paint('yellow', 'Held:'), ...lines];
 }
 
-function stuckLines(snapshot: StatusSnapshot, paint: Paint, width: number): string[] {
+function stuckLines(snapshot: StatusSnapshot, paint: Paint, width: number, most: number): string[] {
   if (snapshot.stuck.length === 0) return [];
-  const lines = snapshot.stuck.map(({ id, reason }) =>
+  const lines = few(snapshot.stuck, most, ({ id, reason }) => [
     wrap(`  ${id}: ${plainLine(reason)}`, width, '    '),
-  );
+  ]);
   return [paint('bold', 'Stuck:'), ...lines];
 }
 
-function needsYouLines(snapshot: StatusSnapshot, paint: Paint, width: number): string[] {
+function needsYouLines(
+  snapshot: StatusSnapshot,
+  paint: Paint,
+  width: number,
+  most: number,
+): string[] {
   const asked = new Set(openQuestions(snapshot).map((question) => question.task_id));
-  const questions = openQuestions(snapshot).flatMap((question) => [
+  const questions = openQuestions(snapshot).map((question) => [
     wrap(`  ${question.task_id}: ${plainLine(question.text)}`, width, '    '),
     `    ${answerCommand(question)}`,
   ]);
   const others = snapshot.tasks
     .filter((task) => !asked.has(task.id))
-    .flatMap((task) => decisionLines(task, width));
-  const lines = [...questions, ...others];
+    .map((task) => decisionLines(task, width))
+    .filter((said) => said.length > 0);
+  const lines = few([...questions, ...others], most, (said) => said);
   return lines.length === 0 ? [] : [paint('yellow', 'Needs you:'), ...lines];
 }
 

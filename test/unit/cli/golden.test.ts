@@ -112,6 +112,26 @@ suite('what people see', () => {
     checkGolden('status', text);
   });
 
+  test('status of a large plan: a summary, and every task on demand', () => {
+    const tasks = [...busyTasks];
+    for (let n = 1; n <= 300; n += 1) {
+      const blocked = { status: 'blocked', waits_for: [n % 3 === 0 ? 'task-7h2k9d3f' : 'many-1'] };
+      const state = n === 1 ? {} : n <= 12 ? { status: 'in_progress', phase: 'gate' } : blocked;
+      const epic_id = n % 2 === 0 ? 'epic-many' : null;
+      const task = { title: `Number ${n}`, epic_id, ...state } as Partial<TaskView>;
+      tasks.push(taskView({ ...task, id: `many-${n}` }));
+    }
+    const many = tasks.filter((task) => task.epic_id === 'epic-many');
+    const epics = [...busy.epics, epicView({ id: 'epic-many', title: 'Many' }, many)];
+    const large = { ...busy, tasks, epics };
+    const text = statusText(large, view);
+    fits(text);
+    assert.ok(text.split('\n').length <= 50, text);
+    checkGolden('status-large', text);
+    assert.match(statusText(large, { ...view, all: true }), /many-300 /);
+    assert.match(statusText(large, { ...view, tree: true }), /many-300 /);
+  });
+
   test('status on a wide terminal', () => {
     const text = statusText(busy, { ...view, width: 120 });
     fits(text, 120);

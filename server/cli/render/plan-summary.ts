@@ -1,0 +1,115 @@
+// A large plan on one screen: how far each epic is, what runs, and what most of the rest waits for.
+
+import type { EpicView, StatusSnapshot, TaskView } from '../../protocol/api.ts';
+import { plainLine } from '../plain-text.ts';
+import { fit, widthOf } from './fit.ts';
+import { looks } from './style.ts';
+import { isRunning } from './task-facts.ts';
+import { taskTable, type TableOptions } from './task-table.ts';
+
+/** More tasks than this are not read one by one. */
+export const listedMax = 40;
+
+type Counts = EpicView['counts'];
+
+const epicsMax = 6;
+const runningMax = 8;
+const blockersMax = 4;
+const failedMax = 3;
+
+/** Sections of lines; the empty ones are for the caller to leave out. */
+export function planSummary(snapshot: StatusSnapshot, view: TableOptions): string[][] {
+  return [
+    epicLines(snapshot.epics, view),
+    runningLines(snapshot.tasks, view),
+    blockerLines(snapshot.tasks, view),
+    failedLines(snapshot.tasks, view),
+  ];
+}
+
+export function listHint(snapshot: StatusSnapshot): string {
+  return `${snapshot.tasks.length} tasks: drover status --all lists them, --epic <id> those of an epic.`;
+}
+
+/** At most so many lines, and how many were left out. */
+export function few<T>(
+  items: readonly T[],
+  most: number,
+  lines: (item: T) => readonly string[],
+): string[] {
+  const left = items.length - most;
+  const shown = items.slice(0, most).flatMap(lines);
+  return left > 0 ? [...shown, `  … and ${left} more`] : shown;
+}
+
+/** Those that are worked on come first, then those with the most to do. */
+function epicLines(epics: readonly EpicView[], { paint, width }: TableOptions): string[] {
+  const open = epics.filter(({ counts }) => leftOf(counts) > 0);
+  if (open.length === 0) return [];
+  const sorted = open.toSorted(
+    ({ counts: a }, { counts: b }) => runningOf(b) - runningOf(a) || leftOf(b) - leftOf(a),
+  );
+  const lines = few(sorted, epicsMax, (epic) => {
+    const { completed, total } = epic.counts;
+    const facts = [`${completed}/${total} ${epic.progress} %`, ...newsOf(epic.counts)].join(', ');
+    const name = fit(`  ${epic.id} ${plainLine(epic.title)}`, width - widthOf(facts) - 2);
+    return [`${name}  ${facts}`];
+  });
+  return [paint('bold', 'Epics:'), ...lines];
+}
+
+function leftOf({ total, completed, cancelled }: Counts): number {
+  return total - completed - cancelled;
+}
+
+function runningOf({ claimed, in_progress: working }: Counts): number {
+  return claimed + working;
+}
+
+function newsOf(counts: Counts): string[] {
+  const news = [
+    [runningOf(counts), 'running'],
+    [counts.failed, 'failed'],
+    [counts.needs_review, 'to review'],
+    [counts.conflict, 'in conflict'],
+  ] as const;
+  return news.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : []));
+}
+
+function runningLines(tasks: readonly TaskView[], view: TableOptions): string[] {
+  const running = tasks.filter(isRunning);
+  if (running.length === 0) return [];
+  const left = running.length - runningMax;
+  const lines = taskTable(running.slice(0, runningMax), view);
+  return left > 0 ? [...lines, `… and ${left} more`] : lines;
+}
+
+/** What the largest number of tasks waits for, one step away. */
+function blockerLines(tasks: readonly TaskView[], { paint, width }: TableOptions): string[] {
+  const waiting = new Map<string, number>();
+  for (const task of tasks) {
+    if (task.status !== 'blocked') continue;
+    for (const id of task.waits_for) waiting.set(id, (waiting.get(id) ?? 0) + 1);
+  }
+  if (waiting.size === 0) return [];
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  // What itself waits is no news: what it waits for stands above it.
+  const first = [...waiting].filter(([id]) => byId.get(id)?.status !== 'blocked');
+  const sorted = first.toSorted(([, a], [, b]) => b - a);
+  const lines = few(sorted, blockersMax, ([id, count]) => {
+    const task = byId.get(id);
+    const state = task === undefined ? '' : ` (${looks[task.status].word})`;
+    const who = count === 1 ? '1 task waits' : `${count} tasks wait`;
+    return [fit(`  ${who} for ${id}${state}  ${plainLine(task?.title ?? '')}`.trimEnd(), width)];
+  });
+  return lines.length === 0 ? [] : [paint('bold', 'Waits:'), ...lines];
+}
+
+function failedLines(tasks: readonly TaskView[], { paint, width }: TableOptions): string[] {
+  const failed = tasks.filter((task) => task.status === 'failed');
+  if (failed.length === 0) return [];
+  const lines = few(failed, failedMax, ({ id, last_error: error, title }) => [
+    fit(`  ${id}: ${plainLine(error ?? title)}`, width),
+  ]);
+  return [paint('bold', 'Failed:'), ...lines];
+}
