@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { initProject } from '../server/main/init.ts';
 import { placesOf, readAddress } from '../server/main/places.ts';
+import { backendNodeArgs } from '../server/main/start-backend.ts';
 import type { Client } from '../server/protocol/api.ts';
 import { connectSocket } from '../server/rpc/transport/client.ts';
 import type { Bench } from './bench.ts';
@@ -54,7 +55,7 @@ export async function startBackend(bench: Bench, project: BackendProject): Promi
   const startedMs = Date.now();
   const child = spawn(
     process.execPath,
-    ['--no-warnings', bench.programs.pathOf('backend'), project.repository],
+    [...backendNodeArgs, bench.programs.pathOf('backend'), project.repository],
     { cwd: project.repository, env: project.environment, stdio: ['ignore', 'ignore', 'inherit'] },
   );
   project.processes.push(child);

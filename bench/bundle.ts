@@ -1,17 +1,26 @@
 // Bundles what is measured, as the product is bundled, and runs it in processes of its own.
 
 import { execFile } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { programBundles } from '../bundled-programs.mjs';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 
-export type Program = 'engine-run' | 'store-run' | 'fleet-run' | 'backend' | 'helper';
+export type Program =
+  | 'engine-run'
+  | 'store-run'
+  | 'fleet-run'
+  | 'backend'
+  | 'helper'
+  | 'cli'
+  | 'cli-main';
 
-const entries: Readonly<Record<Program, string>> = {
+const entries: Readonly<Record<Exclude<Program, 'cli'>, string>> = {
+  'cli-main': 'server/cli/main.ts',
   'engine-run': 'bench/engine-run.ts',
   'store-run': 'bench/store-run.ts',
   'fleet-run': 'bench/fleet-run.ts',
@@ -35,33 +44,20 @@ export interface Programs {
   readonly json: <T>(program: Program, options: ProgramOptions) => Promise<T>;
 }
 
-/** The settings of `esbuild.config.mjs`. */
+/** Bundled as what is shipped is; the sources need nothing built before. */
 export async function bundle(folder: string): Promise<Programs> {
   const outdir = join(folder, 'dist');
-  mkdirSync(outdir, { recursive: true });
+  rmSync(outdir, { recursive: true, force: true });
+  const sources = Object.entries(entries).map(([name, file]) => [name, join(root, file)] as const);
   await build({
-    entryPoints: Object.fromEntries(
-      Object.entries(entries).map(([name, file]) => [name, join(root, file)]),
-    ),
-    outdir,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    sourcemap: false,
+    ...programBundles(Object.fromEntries(sources), outdir),
+    absWorkingDir: root,
     logLevel: 'warning',
-    external: [
-      'winston',
-      'winston-transport',
-      '@opentelemetry/*',
-      '@dbos-inc/dbos-enterprise',
-      'pg-native',
-    ],
-    banner: {
-      js: "import { createRequire as benchCreateRequire } from 'node:module'; const require = benchCreateRequire(import.meta.url);",
-    },
   });
-  const pathOf = (program: Program): string => join(outdir, `${program}.js`);
+  copyFileSync(join(root, 'bin', 'cli.mjs'), join(outdir, 'cli.js'));
+  writeFileSync(join(outdir, 'package.json'), '{"type":"module"}\n');
+  const pathOf = (program: Program): string =>
+    join(outdir, program === 'cli' ? 'cli.js' : `${program}.cjs`);
   return {
     pathOf,
     json: async <T>(program: Program, options: ProgramOptions) => {

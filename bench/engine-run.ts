@@ -159,22 +159,26 @@ function dispatchWaits(events: readonly EventView[]): number[] {
   return waits;
 }
 
-await initProject(values.repository);
-const environment = {
-  PATH: process.env['PATH'],
-  HOME: values.home,
-  DROVER_SANDBOX: 'off',
-  DROVER_AGENT_TYPE: 'command',
-  DROVER_AGENT_PATH: values.agent,
-};
-const project = await openProject(values.repository, environment, {});
-const host = await composeEngine({ ...project, git: watched(project.git) }, (error, where) =>
-  console.error('trouble:', where, error),
-);
-await launchEngine(host.engine);
-if (Number(values.warm) > 0) await measuredRun(host.engine, Number(values.warm), 'warm');
-if (Number(values.others) > 0) await add(host.engine, Number(values.others), 'other', -10);
-const result = await measuredRun(host.engine, Number(values.tasks), 'task');
-await host.close();
-await project.close();
-process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+async function main(): Promise<void> {
+  await initProject(values.repository);
+  const environment = {
+    PATH: process.env['PATH'],
+    HOME: values.home,
+    DROVER_SANDBOX: 'off',
+    DROVER_AGENT_TYPE: 'command',
+    DROVER_AGENT_PATH: values.agent,
+  };
+  const project = await openProject(values.repository, environment, {});
+  const host = await composeEngine({ ...project, git: watched(project.git) }, (error, where) =>
+    console.error('trouble:', where, error),
+  );
+  await launchEngine(host.engine);
+  if (Number(values.warm) > 0) await measuredRun(host.engine, Number(values.warm), 'warm');
+  if (Number(values.others) > 0) await add(host.engine, Number(values.others), 'other', -10);
+  const result = await measuredRun(host.engine, Number(values.tasks), 'task');
+  await host.close();
+  await project.close();
+  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+}
+
+void main();

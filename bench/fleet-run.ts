@@ -93,13 +93,17 @@ async function worker(): Promise<void> {
   await fleet.close();
 }
 
-switch (values.kind) {
-  case 'ours':
-    await ours();
-    break;
-  case 'bare':
-    await bare();
-    break;
-  default:
-    await worker();
+async function main(): Promise<void> {
+  switch (values.kind) {
+    case 'ours':
+      await ours();
+      break;
+    case 'bare':
+      await bare();
+      break;
+    default:
+      await worker();
+  }
 }
+
+void main();

@@ -9,11 +9,15 @@ import { short, type Figure } from './figures.ts';
 import { ownUse, treeUse } from './process-use.ts';
 import { repositoryOf, script } from './repositories.ts';
 
-const settleMs = 12_000;
-const watchMs = 20_000;
+const settleMsLong = 12_000;
+const watchMsLong = 20_000;
+const momentMs = 1_000;
 
 export async function benchIdle(bench: Bench): Promise<Figure[]> {
-  bench.say('idle: half a minute of nothing');
+  const { brief } = bench.options;
+  const settleMs = brief ? momentMs : settleMsLong;
+  const watchMs = brief ? momentMs : watchMsLong;
+  bench.say(`idle: ${(settleMs + watchMs) / 1000} s of nothing`);
   const project = await projectOf(bench, repositoryOf(bench.folder, 100), '/bin/true');
   try {
     const backend = await startBackend(bench, project);

@@ -12,6 +12,9 @@ import { benchFailures, benchOrchestration } from './orchestration.ts';
 import { benchMachines } from './machines.ts';
 import { benchPool } from './pool.ts';
 import { benchDispatch, benchRecovery } from './recovery.ts';
+import { benchAgainst } from './against.ts';
+import { benchMemory } from './memory.ts';
+import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
 
 const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
@@ -25,6 +28,9 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   streams: benchStreams,
   fleet: benchFleet,
   machines: benchMachines,
+  start: benchStart,
+  memory: benchMemory,
+  against: benchAgainst,
 };
 
 function load(): string {

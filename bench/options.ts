@@ -15,6 +15,9 @@ export const parts = [
   'streams',
   'fleet',
   'machines',
+  'start',
+  'memory',
+  'against',
 ] as const;
 export type Part = (typeof parts)[number];
 
@@ -31,16 +34,23 @@ export interface BenchOptions {
   readonly pairs: number;
   readonly folder: string;
   readonly json: boolean;
+  /** Everything small and short: whether a part runs at all, not how fast. */
+  readonly brief: boolean;
+  /** The other program of `against`, and the file that says how it is used. */
+  readonly against: { readonly program: string; readonly adapter: string } | null;
 }
 
 export const usage = `usage: npm run bench -- [part…] [options]
-parts: ${parts.join(', ')} (all without any)
+parts: ${parts.join(', ')} (all without any; against needs the two options below)
   --files 100,2000,50000   sizes of the repositories
   --mode pool,cold         worktrees made before, or by the run
   --tasks n                tasks of one run (by size: 100, 100, 32)
   --workers n              8
   --pairs n                alternating pairs of a comparison (by size: 5, 5, 3)
   --tmp folder             where repositories are made and kept
+  --program file           against: the other program
+  --adapter file           against: how it is used (README.md)
+  --brief                  everything small and short, to see that it runs
   --json                   one JSON line for each figure as well`;
 
 export function readOptions(argv: readonly string[]): BenchOptions | null {
@@ -48,26 +58,35 @@ export function readOptions(argv: readonly string[]): BenchOptions | null {
     args: [...argv],
     allowPositionals: true,
     options: {
-      files: { type: 'string', default: '100,2000,50000' },
+      files: { type: 'string' },
       mode: { type: 'string', default: 'pool,cold' },
       tasks: { type: 'string' },
       workers: { type: 'string', default: '8' },
-      pairs: { type: 'string', default: '5' },
+      pairs: { type: 'string' },
       tmp: { type: 'string', default: tmpdir() },
       json: { type: 'boolean', default: false },
+      brief: { type: 'boolean', default: false },
+      program: { type: 'string' },
+      adapter: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
   const chosen = parts.filter((part) => positionals.includes(part));
   const modes = (['pool', 'cold'] as const).filter((mode) => values.mode.split(',').includes(mode));
   if (values.help || chosen.length < positionals.length) return null;
+  const { brief, program, adapter } = values;
+  const against = program === undefined || adapter === undefined ? null : { program, adapter };
+  if (chosen.includes('against') && against === null) return null;
+  const all = parts.filter((part) => part !== 'against' || against !== null);
   return {
-    parts: chosen.length === 0 ? parts : chosen,
-    files: values.files.split(',').map(Number),
+    parts: chosen.length === 0 ? all : chosen,
+    files: (values.files ?? (brief ? '100' : '100,2000,50000')).split(',').map(Number),
     modes,
-    tasks: values.tasks === undefined ? null : Number(values.tasks),
+    tasks: values.tasks === undefined ? (brief ? 4 : null) : Number(values.tasks),
     workers: Number(values.workers),
-    pairs: Number(values.pairs),
+    pairs: Number(values.pairs ?? (brief ? 1 : 5)),
+    brief,
+    against,
     folder: join(values.tmp, 'drover-bench'),
     json: values.json,
   };

@@ -1,10 +1,10 @@
 // The store alone, in a process of its own: transitions of many writers, and the snapshot. Prints one JSON line.
 
-import { randomBytes, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../server/durable/embedded/system-clock.ts';
+import { storeSources } from '../server/main/store-sources.ts';
 import { addEpic } from '../server/store/epics.ts';
 import { openStore } from '../server/store/open.ts';
+import type { Store } from '../server/store/port.ts';
 import { readSnapshot } from '../server/store/snapshot.ts';
 import { addTask } from '../server/store/tasks.ts';
 import type { TaskStatus } from '../server/core/state.ts';
@@ -25,20 +25,8 @@ const { values } = parseArgs({
   },
 });
 const tasks = Number(values.tasks);
-const opened = await openStore(
-  values.database,
-  {
-    clock: systemClock,
-    uuid: () => randomUUID(),
-    random: (bytes) => new Uint8Array(randomBytes(bytes)),
-  },
-  { durability: 'grouped' },
-);
-const { store } = opened;
-const ids = await fill();
-
 /** Epics of 100 tasks; each third task is blocked by the one before. */
-async function fill(): Promise<string[]> {
+async function fill(store: Store): Promise<string[]> {
   const made: string[] = [];
   await store.transaction(async (tx) => {
     let epic: string | null = null;
@@ -55,7 +43,11 @@ async function fill(): Promise<string[]> {
 const circle: readonly TaskStatus[] = ['claimed', 'in_progress', 'ready'];
 
 /** Each writer takes its own tasks through the same states; each change is a transaction of its own. */
-async function transitions(writers: number, count: number): Promise<number> {
+async function transitions(
+  { store, ids }: { readonly store: Store; readonly ids: readonly string[] },
+  writers: number,
+  count: number,
+): Promise<number> {
   // Every third task is blocked at first and can't be claimed.
   const free = ids.filter((_, at) => at % 3 !== 2);
   const each = Math.ceil(count / writers / circle.length) * circle.length;
@@ -76,24 +68,32 @@ async function transitions(writers: number, count: number): Promise<number> {
   return (each * writers) / ((performance.now() - startedAt) / 1000);
 }
 
-async function snapshot(): Promise<{ ms: number; bytes: number }> {
+async function snapshot(store: Store): Promise<{ ms: number; bytes: number }> {
   const startedAt = performance.now();
   const extras = { config: {}, targetBranch: 'main', shaOf: () => Promise.resolve(null) };
   const text = JSON.stringify(await readSnapshot(store.db, {}, extras));
   return { ms: performance.now() - startedAt, bytes: text.length };
 }
 
-const count = Number(values.transitions);
-await transitions(8, Math.ceil(count / 10));
-const many = await transitions(8, count);
-const single = await transitions(1, Math.ceil(count / 5));
-const snapshots = [];
-for (let i = 0; i < 7; i += 1) snapshots.push(await snapshot());
-const result: StoreRun = {
-  transitionsPerSecond: many,
-  singleWriterPerSecond: single,
-  snapshotMs: median(snapshots.map((one) => one.ms)),
-  snapshotBytes: snapshots[0]?.bytes ?? 0,
-};
-await opened.close();
-process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+async function main(): Promise<void> {
+  const { store, close } = await openStore(values.database, storeSources, {
+    durability: 'grouped',
+  });
+  const filled = { store, ids: await fill(store) };
+  const count = Number(values.transitions);
+  await transitions(filled, 8, Math.ceil(count / 10));
+  const many = await transitions(filled, 8, count);
+  const single = await transitions(filled, 1, Math.ceil(count / 5));
+  const snapshots = [];
+  for (let i = 0; i < 7; i += 1) snapshots.push(await snapshot(store));
+  const result: StoreRun = {
+    transitionsPerSecond: many,
+    singleWriterPerSecond: single,
+    snapshotMs: median(snapshots.map((one) => one.ms)),
+    snapshotBytes: snapshots[0]?.bytes ?? 0,
+  };
+  await close();
+  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+}
+
+void main();

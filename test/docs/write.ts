@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTable } from './agents-table.ts';
+import { withSettings } from './settings-table.ts';
 import { dashboardText, withMetrics } from './telemetry.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
@@ -13,5 +14,6 @@ function rewrite(name: string, change: (page: string) => string): void {
 }
 
 rewrite('agents.md', withTable);
+rewrite('settings.md', withSettings);
 rewrite('telemetry.md', withMetrics);
 writeFileSync(join(docs, 'telemetry', 'grafana-prometheus.json'), dashboardText());

@@ -1,0 +1,90 @@
+// The `drover` command as it ships, in a project of its own: run to its end, with what it cost.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { initProject } from '../server/main/init.ts';
+import type { Bench } from './bench.ts';
+import { treeUse } from './process-use.ts';
+import { copyOf, git, repositoryOf, type RunFolder } from './repositories.ts';
+
+export interface CommandProject extends RunFolder {
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** A project with `main` checked out, whose agent is the given program. */
+export async function commandProject(bench: Bench, agent: string): Promise<CommandProject> {
+  const copy = copyOf(bench.folder, repositoryOf(bench.folder, 100));
+  git(copy.repository, 'checkout', '-q', 'main');
+  await initProject(copy.repository);
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: copy.home,
+    DROVER_AGENT_TYPE: 'command',
+    DROVER_AGENT_PATH: agent,
+  };
+  const remove = (): void => {
+    const pid = backendPid(copy.repository);
+    if (pid !== null) process.kill(pid, 'SIGKILL');
+    copy.remove();
+  };
+  return { ...copy, environment, remove };
+}
+
+export function startDrover(
+  bench: Bench,
+  project: CommandProject,
+  args: readonly string[],
+): ChildProcess {
+  return spawn(process.execPath, [bench.programs.pathOf('cli'), ...args], {
+    cwd: project.repository,
+    env: project.environment,
+    stdio: 'ignore',
+  });
+}
+
+export interface CommandCost {
+  readonly wallMs: number;
+  /** Of the command and what it has waited for; a backend that it started is not in it. */
+  readonly cpuMs: number;
+}
+
+/** Runs one command so often, one after the other; the costs of one in the mean. */
+export async function costOf(
+  bench: Bench,
+  project: CommandProject,
+  args: readonly string[],
+  times: number,
+): Promise<CommandCost> {
+  const cpuBefore = treeUse(process.pid).cpuMs - ownCpuMs();
+  const startedMs = performance.now();
+  for (let i = 0; i < times; i += 1) await drover(bench, project, args);
+  const wallMs = (performance.now() - startedMs) / times;
+  return { wallMs, cpuMs: (treeUse(process.pid).cpuMs - ownCpuMs() - cpuBefore) / times };
+}
+
+/** The children's alone is wanted. */
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+export async function drover(
+  bench: Bench,
+  project: CommandProject,
+  args: readonly string[],
+): Promise<void> {
+  const child = startDrover(bench, project, args);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`drover ${args.join(' ')} ended with ${code}`);
+}
+
+export function backendPid(repository: string): number | null {
+  try {
+    const text = readFileSync(join(repository, '.drover', 'backend.json'), 'utf8');
+    return (JSON.parse(text) as { readonly pid: number }).pid;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,56 @@
+// The benches run from a checkout alone: each part comes to a figure.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { sized } from '../tier.ts';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '..', '..');
+
+suite('the benches', function () {
+  this.timeout(600_000);
+  let folder: string;
+  setup(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bench-test-')));
+  });
+  teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function figuresOf(args: readonly string[]): Promise<Set<string>> {
+    mkdirSync(join(folder, 'home'), { recursive: true });
+    const all = ['bench/main.ts', ...args, '--brief', '--json', '--tmp', folder];
+    const env = { PATH: process.env['PATH'] ?? '', HOME: join(folder, 'home') };
+    const { stdout } = await run(process.execPath, all, { cwd: root, env, timeout: 540_000 });
+    const figures = stdout.split('\n').filter((line) => line.startsWith('{'));
+    return new Set(figures.map((line) => (JSON.parse(line) as { part: string }).part));
+  }
+
+  const parts = sized(
+    ['start', 'recovery', 'idle'],
+    ['start', 'memory', 'recovery', 'idle', 'dispatch', 'pool', 'streams', 'store'],
+  );
+  test(`${parts.join(', ')}`, async () => {
+    assert.deepEqual([...(await figuresOf(parts))].sort(), parts.toSorted());
+  });
+
+  test('another program, by an adapter', async function () {
+    const adapter = join(folder, 'adapter.mjs');
+    writeFileSync(
+      adapter,
+      `export const adapter = {
+        prepare: () => [['mkdir', 'made']],
+        run: ({ program, titles }) => [program, String(titles.length)],
+        environment: () => ({ GIT_CONFIG_NOSYSTEM: '1' }),
+      };\n`,
+    );
+    const program = join(folder, 'other');
+    const body =
+      'i=0; while [ $i -lt $1 ]; do i=$((i+1)); echo x > made/$i.txt; done\ngit add made\ngit commit -qm all\n';
+    writeFileSync(program, `#!/bin/sh\n${body}`, { mode: 0o755 });
+    const figures = await figuresOf(['against', '--program', program, '--adapter', adapter]);
+    assert.deepEqual([...figures], ['against']);
+  });
+});
