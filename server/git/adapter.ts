@@ -5,10 +5,10 @@ import { dirname } from 'node:path';
 import { ok } from '../core/failure.ts';
 import { gitEnvironment, settings, shortened, type Variables } from './environment.ts';
 import { refuse } from './failures.ts';
-import { askCheckout, findRepository, readFacts } from './facts.ts';
+import { askCheckout, findRepository, readFacts, type RepositoryPlace } from './facts.ts';
 import { missingIdentity } from './identity.ts';
-import { openGitProcesses, type RunElsewhere } from './process.ts';
-import type { GitAdapter, GitResult } from './port.ts';
+import { openGitProcesses, type GitProcesses, type RunElsewhere } from './process.ts';
+import type { GitAdapter, GitResult, RepositoryFacts } from './port.ts';
 import { type LocalRepository, openRepository } from './repository.ts';
 import { programOnPath } from './program-path.ts';
 import { KeyedMutex } from './turns.ts';
@@ -82,17 +82,10 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       const known = await knownVersion();
       return known.ok ? refuse('not_a_repository', `${path} does not exist.`) : known;
     }
-    // Side by side: most of the time the folder is the root, and what is asked of it needs no second round.
-    const [usable, place, asked] = await Promise.all([
-      knownVersion(),
-      findRepository(processes.run, folder),
-      askCheckout(processes.run, folder),
-    ]);
-    if (!usable.ok) return usable;
-    if (!place.ok) return place;
-    const isRoot = folder === place.value.root;
-    const facts = await readFacts(processes.run, place.value, isRoot ? asked : null);
-    const identity = missingIdentity(place.value.config, inherited);
+    const looked = await lookAt(processes, folder, knownVersion());
+    if (!looked.ok) return looked;
+    const { place, facts } = looked.value;
+    const identity = missingIdentity(place.config, inherited);
     const known = repositories.get(facts.commonDir);
     if (known) {
       known.renew(facts, identity);
@@ -101,7 +94,7 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
     const opened = openRepository({
       processes,
       mutex,
-      place: place.value,
+      place,
       facts,
       identity,
       inherited,
@@ -123,6 +116,24 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       for (const { settled } of repositories.values()) await settled();
     },
   };
+}
+
+/** Side by side: most of the time the folder is the root, and what is asked of it needs no second round. */
+async function lookAt(
+  processes: GitProcesses,
+  folder: string,
+  version: Promise<GitResult<string>>,
+): Promise<GitResult<{ readonly place: RepositoryPlace; readonly facts: RepositoryFacts }>> {
+  const [usable, found, asked] = await Promise.all([
+    version,
+    findRepository(processes.run, folder),
+    askCheckout(processes.run, folder),
+  ]);
+  if (!usable.ok) return usable;
+  if (!found.ok) return found;
+  const place = found.value;
+  const isRoot = folder === place.root;
+  return ok({ place, facts: await readFacts(processes.run, place, isRoot ? asked : null) });
 }
 
 async function existingFolder(path: string): Promise<string | null> {
