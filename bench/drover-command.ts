@@ -21,6 +21,7 @@ export async function commandProject(bench: Bench, agent: string): Promise<Comma
   const environment = {
     PATH: process.env['PATH'] ?? '',
     HOME: copy.home,
+    DROVER_SANDBOX: 'off',
     DROVER_AGENT_TYPE: 'command',
     DROVER_AGENT_PATH: agent,
   };
