@@ -119,17 +119,9 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
       return processCount;
     },
     refresh: async () => {
-      const { run } = parts.processes;
-      const [found, asked] = await Promise.all([
-        findRepository(run, place.root),
-        askCheckout(run, place.root),
-      ]);
-      if (!found.ok) return found;
-      renew(
-        await readFacts(run, place, asked),
-        missingIdentity(found.value.config, parts.inherited),
-      );
-      return ok(facts);
+      const read = await readAgain(parts);
+      if (read.ok) renew(read.value.facts, read.value.identity);
+      return read.ok ? ok(facts) : read;
     },
     lend: (path) => lendGit(context, path),
     takeBack: (path) => takeBack(context, canonicalPath(path)),
@@ -140,6 +132,22 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     ...operations(context),
   };
   return { repository, renew, settled: () => context.trash.settled() };
+}
+
+async function readAgain({
+  processes: { run },
+  place,
+  inherited,
+}: RepositoryParts): Promise<
+  GitResult<{ readonly facts: RepositoryFacts; readonly identity: Identity }>
+> {
+  const [found, asked] = await Promise.all([
+    findRepository(run, place.root),
+    askCheckout(run, place.root),
+  ]);
+  if (!found.ok) return found;
+  const facts = await readFacts(run, place, asked);
+  return ok({ facts, identity: missingIdentity(found.value.config, inherited) });
 }
 
 /** Everything of the port that needs no more than the shared context. */
