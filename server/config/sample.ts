@@ -42,6 +42,7 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'fleet.name': '"atlas"',
   'fleet.labels': '["gpu", "os=linux"]',
   'fleet.agents': '4',
+  'fleet.lands': 'false',
 };
 
 export function sampleToml(): string {

@@ -35,6 +35,13 @@ export const fleetSettingTable = {
     doc: 'Fleet: how many agents work on this machine at once; without it, max_workers; 0 = none start here.',
     readBy: 'main (fleet)',
   },
+  'fleet.lands': {
+    value: { type: 'boolean' },
+    fallback: null,
+    inFile: true,
+    doc: 'Fleet: whether this machine lands work and runs gates; without it, a machine with agents does, and any machine while no other one can. Set this in your user settings file.',
+    readBy: 'main (fleet)',
+  },
   'fleet.take_over_after': {
     value: { type: 'duration', min: '3s', max: '10m' },
     fallback: '15s',
@@ -54,6 +61,8 @@ export interface FleetSettings {
   readonly name: string;
   readonly labels: readonly string[];
   readonly agents: number;
+  /** Null: it lands where it has agents, or where no other machine can. */
+  readonly lands: boolean | null;
   readonly takeOverAfterMs: number;
 }
 
@@ -66,6 +75,7 @@ export function fleetSettingsOf(
     name: get<string | null>('fleet.name') ?? otherwise.name,
     labels: [...new Set(get<readonly string[]>('fleet.labels'))],
     agents: get<number | null>('fleet.agents') ?? otherwise.agents,
+    lands: get('fleet.lands'),
     takeOverAfterMs: get('fleet.take_over_after'),
   };
 }

@@ -23,6 +23,11 @@ export interface DurableRun<Tx> {
   ): Promise<T>;
   /** Like step, but the body's writes and the checkpoint are one transaction. */
   commit<T>(name: string, body: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Gives the workflow back to its queue, from where a process that its limits allow goes on after the last step: for one
+   * that cannot go on here. The body throws what this returns.
+   */
+  handOver(): Error;
   /** Sleeps until a wall-clock time in Unix milliseconds; survives a restart. */
   sleepUntil(atMs: number): Promise<void>;
 }

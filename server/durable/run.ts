@@ -6,9 +6,10 @@ import { LostLease, type Clock, type DurableRun } from './port.ts';
 /**
  * Why a run is ended from outside. `lost`: another process has it, so nothing more is written. `cancelled` and
  * `closing`: the row is still ours to end. `storage`: the database refused a write, so the row is left as it is and
- * comes back when its lease has run out, which keeps a full disk from being tried in a tight loop.
+ * comes back when its lease has run out, which keeps a full disk from being tried in a tight loop. `handed_over`: the body
+ * cannot go on in this process.
  */
-export type StopCause = 'lost' | 'cancelled' | 'closing' | 'storage';
+export type StopCause = 'lost' | 'cancelled' | 'closing' | 'storage' | 'handed_over';
 
 export type CommitVerdict =
   | { readonly verdict: 'yes'; readonly output: string | null }
@@ -95,6 +96,11 @@ export class WorkflowRun<Tx> implements DurableRun<Tx> {
       if (done.verdict !== 'yes') this.#lose(done.verdict);
       return done.output;
     });
+  }
+
+  handOver(): Error {
+    this.stop('handed_over');
+    return new LostLease(this.workflowId);
   }
 
   async sleepUntil(atMs: number): Promise<void> {

@@ -61,7 +61,7 @@ export function gitEnvironment(source: Variables): Record<string, string> {
 
 /** Ends by itself when the other side is gone, so that a connection that is cut off does not outlive its git. */
 const quietSsh =
-  'ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4';
+  'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3';
 
 /**
  * For processes that speak with other machines: nothing asks for a password, in a terminal or in a window. An ssh program

@@ -344,8 +344,17 @@ export interface GitRepository {
   subjects(from: Sha, to: Sha, limit: number): Promise<GitResult<readonly string[]>>;
   /** Flushes git's objects and refs to the disk: called before something is said to have landed. */
   sync(): Promise<void>;
+  /** Whether the shared remote answers this machine; null: the repository has none. */
+  readonly sharedRemote: RemoteHealth | null;
   /** Number of git processes started so far (bench and tests). */
   readonly processCount: number;
+}
+
+export interface RemoteHealth {
+  /** Since when it has not answered (Unix ms); null: it answered last. */
+  readonly awaySinceMs: number | null;
+  /** Asks whether it answers now, at most one question at a time; `awaySinceMs` tells what came of it. */
+  probe(): Promise<void>;
 }
 
 export interface ChangedFile {

@@ -115,6 +115,7 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     get facts() {
       return facts;
     },
+    sharedRemote: null,
     get processCount() {
       return processCount;
     },
@@ -153,7 +154,7 @@ async function readAgain({
 /** Everything of the port that needs no more than the shared context. */
 function operations(
   context: RepositoryContext,
-): Omit<GitRepository, 'facts' | 'processCount' | 'refresh'> {
+): Omit<GitRepository, 'facts' | 'processCount' | 'refresh' | 'sharedRemote'> {
   return {
     readRef: (ref) => readRef(context, ref),
     resolve: (revision) => resolveRevision(context, revision),

@@ -75,7 +75,7 @@ export async function openFleetDurable(
     url,
     bodiesDb: project.store.db,
     takeOverAfterMs: Math.round(takeOverAfterMs * ownStopPart),
-    limitsOf: sharedQueueLimits(project.machineId),
+    limitsOf: sharedQueueLimits(project.machineId, () => project.fleet?.role.lands === true),
     crashPoint: (_workflow, step) => {
       project.store.feed.poke();
       crashPoint(step);

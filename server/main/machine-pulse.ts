@@ -3,8 +3,9 @@
 
 import { machineHold } from '../core/machine.ts';
 import { Refusal } from '../core/failure.ts';
+import { formatDuration } from '../core/format.ts';
 import { droverVersion } from '../protocol/version.ts';
-import { aliveAs, beatMachine, busyByMachine, leaveFleet } from '../store/machines.ts';
+import { aliveAs, beatMachine, busyByMachine, leaveFleet, othersLand } from '../store/machines.ts';
 import type { Engine } from '../workflows/engine.ts';
 import { handedOver } from '../workflows/placement.ts';
 import type { Project } from './project.ts';
@@ -94,8 +95,12 @@ export class MachinePulse {
     const { fleet, machine, worktreeRoot } = live.settings;
     const busy = await this.busy();
     const facts = machineFacts(worktreesOf(places.root, worktreeRoot))();
-    const note = machineHold(facts, machine, busy);
+    const remoteHold = this.#remoteHold();
+    const note = remoteHold ?? machineHold(facts, machine, busy);
     const room = note === null ? fleet.agents : Math.min(busy, fleet.agents);
+    // Of the machine's own bounds only a full disk stands in the way of a gate.
+    const canLand = remoteHold === null && machineHold(facts, machine, 0) === null;
+    const lands = canLand && (await this.#isWantedForLanding());
     await beatMachine(store.db, {
       id: machineId,
       name: fleet.name,
@@ -103,9 +108,36 @@ export class MachinePulse {
       state: this.#isDraining ? 'draining' : 'working',
       agentsMax: fleet.agents,
       room: this.#isDraining ? 0 : room,
+      lands,
       note,
       version: droverVersion,
       aliveForMs: fleet.takeOverAfterMs,
     });
+    this.#setLands(lands);
+  }
+
+  /** Why nothing that needs the shared remote starts here; it is asked again meanwhile, so that the hold ends. */
+  #remoteHold(): string | null {
+    const { git, live } = this.#project;
+    const sinceMs = git.sharedRemote?.awaySinceMs ?? null;
+    if (sinceMs === null) return null;
+    void git.sharedRemote?.probe();
+    const { remote } = live.settings.fleet;
+    const ago = formatDuration(Math.max(1_000, Date.now() - sinceMs));
+    return `The git remote ${remote} has not answered for ${ago}; nothing new starts and nothing lands here.`;
+  }
+
+  /** A machine without agents lands only while no other one can. */
+  async #isWantedForLanding(): Promise<boolean> {
+    const { store, machineId, live } = this.#project;
+    const { lands, agents } = live.settings.fleet;
+    return lands ?? (agents > 0 || !(await othersLand(store.db, machineId)));
+  }
+
+  #setLands(lands: boolean): void {
+    const role = this.#project.fleet?.role;
+    if (role === undefined || role.lands === lands) return;
+    role.lands = lands;
+    if (lands) this.#engine.durable.wake();
   }
 }

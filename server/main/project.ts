@@ -14,6 +14,11 @@ import { refuseWrongDatabase, storeSources } from './store-sources.ts';
 
 export type Report = (error: unknown, where: string) => void;
 
+/** What this machine does for its fleet now, besides running agents; the pulse keeps it. */
+export interface FleetRole {
+  lands: boolean;
+}
+
 export interface Project {
   /** Names this machine in the fleet; '' = nobody else works on the plan. */
   readonly machineId: string;
@@ -24,6 +29,7 @@ export interface Project {
     readonly shown: string;
     /** Refuses when the remote can't be what the machines share. */
     readonly checkRemote: () => Promise<void>;
+    readonly role: FleetRole;
   } | null;
   readonly places: ProjectPlaces;
   readonly live: LiveSettings;
@@ -62,7 +68,8 @@ export async function openProject(
       helper.close();
     };
     const openRepository = async (): Promise<GitRepository> => parts.git;
-    const fleet = { url, shown, checkRemote };
+    const role: FleetRole = { lands: false };
+    const fleet = { url, shown, checkRemote, role };
     return { ...parts, local, openRepository, fleet, places, live, helper, close: closeAll };
   }
   refuseFileOfFleet(places);

@@ -14,6 +14,8 @@ export interface MachineBeat {
   readonly agentsMax: number;
   /** Agents that it can bear now. */
   readonly room: number;
+  /** It may land work and run gates now. */
+  readonly lands: boolean;
   readonly note: string | null;
   readonly version: string;
   readonly aliveForMs: number;
@@ -25,6 +27,7 @@ export interface LiveMachine {
   readonly labels: readonly string[];
   readonly isDraining: boolean;
   readonly room: number;
+  readonly lands: boolean;
 }
 
 /** Unix milliseconds by the database's clock: those of the machines may differ. */
@@ -42,6 +45,7 @@ export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): P
     state: beat.state,
     agents_max: beat.agentsMax,
     room: beat.room,
+    lands: beat.lands ? 1 : 0,
     note: beat.note,
     version: beat.version,
     alive_until_ms: sql<number>`${now} + ${sql.lit(Math.round(beat.aliveForMs))}`,
@@ -57,7 +61,7 @@ export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): P
 export async function leaveFleet(db: Kysely<StoreTables>, id: string): Promise<void> {
   await db
     .updateTable('machines')
-    .set({ state: 'left', room: 0, alive_until_ms: nowMs(db) })
+    .set({ state: 'left', room: 0, lands: 0, alive_until_ms: nowMs(db) })
     .where('id', '=', id)
     .execute();
 }
@@ -65,18 +69,24 @@ export async function leaveFleet(db: Kysely<StoreTables>, id: string): Promise<v
 export async function liveMachines(db: Reads): Promise<readonly LiveMachine[]> {
   const rows = await db
     .selectFrom('machines')
-    .select(['id', 'name', 'labels', 'state', 'room'])
+    .select(['id', 'name', 'labels', 'state', 'room', 'lands'])
     .where('state', '!=', 'left')
     .where('alive_until_ms', '>', nowMs(db))
     .orderBy('id')
     .execute();
-  return rows.map(({ id, name, labels, state, room }) => ({
+  return rows.map(({ id, name, labels, state, room, lands }) => ({
     id,
     name,
     labels: textList(labels),
     isDraining: state === 'draining',
     room,
+    lands: lands === 1,
   }));
+}
+
+/** Whether a machine other than this one is alive and may land work now. */
+export async function othersLand(db: Reads, id: string): Promise<boolean> {
+  return (await liveMachines(db)).some((machine) => machine.lands && machine.id !== id);
 }
 
 /** The name of a machine that is alive under this id, or null. */

@@ -74,7 +74,13 @@ export {
 } from './plans.ts';
 export { heldScopes, setHolds, type Hold } from './holds.ts';
 export { inParts, textList } from './read.ts';
-export { adoptPlaces, busyByMachine, type LiveMachine, liveMachines } from './machines.ts';
+export {
+  adoptPlaces,
+  busyByMachine,
+  type LiveMachine,
+  liveMachines,
+  othersLand,
+} from './machines.ts';
 export { isDrained, type MachineWork, machineWork } from './machine-work.ts';
 export { refreshReadiness } from './readiness.ts';
 export { addTask, insertBlockers } from './tasks.ts';

@@ -185,8 +185,13 @@ const lineStatements: readonly string[] = [
   `ALTER TABLE lines ADD COLUMN dropped TEXT NOT NULL DEFAULT '[]'`,
 ];
 
+/** The ninth version: which machines of a fleet may land work and run its gates now. */
+const landersStatements: readonly string[] = [
+  `ALTER TABLE machines ADD COLUMN lands INTEGER NOT NULL DEFAULT 1`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 8;
+export const schemaVersion = 9;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -222,6 +227,10 @@ export async function addLineTips<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, lineStatements);
 }
 
+export async function addLanders<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, landersStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -244,4 +253,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 6, name: 'the machines of a fleet', up: addFleet },
   { version: 7, name: 'the past of the plan', up: addPast },
   { version: 8, name: 'the tips of lines that Drover has written', up: addLineTips },
+  { version: 9, name: 'which machines land', up: addLanders },
 ];

@@ -335,6 +335,8 @@ export interface MachineTable {
   agents_max: number;
   /** Of those, how many it can bear now: fewer when its memory or disk is short. */
   room: number;
+  /** 1: it may land work and run gates now. */
+  lands: Defaulted<number>;
   /** Why it takes less than it could, for people. */
   note: Defaulted<string | null>;
   version: string;

@@ -8,7 +8,7 @@ import { landTasks, type LandInput } from './land-tasks.ts';
 import { type Engine, type Parts, Switchboard } from './parts.ts';
 import { agentQueueOf, machineOfQueue } from './placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run-epic.ts';
-import { isLandQueue, landQueue, landWorkflow } from './submission.ts';
+import { isLandQueue, landWorkflow, limitLandQueue } from './submission.ts';
 import type { QueueLimits } from '../durable/port.ts';
 import type { Claim } from '../store/port.ts';
 import { requestStop } from './controls.ts';
@@ -62,10 +62,16 @@ export function createEngine(parts: Parts): Engine {
   return engine;
 }
 
-/** What every process of a fleet knows of queues: one landing at a time for each line, and to each machine its attempts. */
-export function sharedQueueLimits(machineId: string): (queue: string) => QueueLimits | undefined {
+/**
+ * What every process of a fleet knows of queues: one landing at a time for each line, on machines that land now, and to
+ * each machine its attempts.
+ */
+export function sharedQueueLimits(
+  machineId: string,
+  lands: () => boolean,
+): (queue: string) => QueueLimits | undefined {
   return (queue) => {
-    if (isLandQueue(queue)) return { concurrency: 1 };
+    if (isLandQueue(queue)) return lands() ? { concurrency: 1 } : { concurrency: 1, perProcess: 0 };
     const machine = machineOfQueue(queue);
     return machine === null || machine === machineId ? undefined : { perProcess: 0 };
   };
@@ -85,7 +91,7 @@ async function useRunOf(engine: Engine, runId: string): Promise<void> {
 /** Takes up what an earlier process left; the lines' queues are limited to one workflow before anything starts. */
 export async function launchEngine(engine: Engine): Promise<void> {
   const lines = await engine.store.db.selectFrom('lines').select('branch').execute();
-  for (const line of lines) engine.durable.queue(landQueue(line.branch), { concurrency: 1 });
+  for (const line of lines) limitLandQueue(engine, line.branch);
   await endLeftCommands(engine);
   if (engine.machineId !== '') await endGivenAway(engine);
   await engine.durable.launch();

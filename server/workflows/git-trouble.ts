@@ -3,6 +3,8 @@
 
 import { failure, type Failure } from '../core/failure.ts';
 import { type GitFailure, type GitResult, GitTrouble } from '../git/port.ts';
+import type { DurableRun } from '../durable/port.ts';
+import { othersLand, type Tx } from '../store/port.ts';
 import type { Engine } from './parts.ts';
 
 /** What `body` returns; or what `otherwise` makes of the trouble, when git could not tell. */
@@ -50,18 +52,27 @@ export async function ownLine(
 const waitsMax = 30;
 const waitMs = 15_000;
 
-/** Does it again while its outcome says that the remote is away, within bounds and until it is called off. */
+/**
+ * Does it again while its outcome says that the remote is away, within bounds and until it is called off. With `landing`,
+ * the workflow is handed over instead as soon as another machine can land: what waits behind it must not wait for this
+ * machine's network.
+ */
 export async function whileAway<T>(
   engine: Engine,
   signal: AbortSignal,
   body: () => Promise<T>,
   troubleIn: (outcome: T) => Failure | null,
+  landing: DurableRun<Tx> | null = null,
 ): Promise<T> {
   for (let waits = 0; ; waits += 1) {
     const outcome = await body();
     const trouble = troubleIn(outcome);
     if (trouble === null || !passing.has(trouble) || waits >= waitsMax || signal.aborted) {
       return outcome;
+    }
+    if (landing !== null && (await othersLand(engine.store.db, engine.machineId))) {
+      engine.report(trouble, 'another machine lands meanwhile');
+      throw landing.handOver();
     }
     engine.report(trouble, 'waiting for git');
     await pause(engine, signal);

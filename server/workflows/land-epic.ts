@@ -5,7 +5,7 @@ import { failure, type Failure } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
 import type { GitResult, Sha } from '../git/port.ts';
 import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
-import { gateOfRun, landQueue } from './submission.ts';
+import { gateOfRun, landQueue, limitLandQueue } from './submission.ts';
 import { runGate } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { followLine } from './follow-line.ts';
@@ -48,7 +48,7 @@ export async function startEpicLanding(engine: Engine, row: RunRow): Promise<boo
     approvalNeeded: row.land === 'review',
     tip,
   };
-  engine.durable.queue(landQueue(row.target_branch), { concurrency: 1 });
+  limitLandQueue(engine, row.target_branch);
   await engine.durable.start(landEpicWorkflow, id, input, { queue: landQueue(row.target_branch) });
   return false;
 }
@@ -83,6 +83,7 @@ export async function landEpic(
         signal,
         () => orElse<BuiltEpic>(() => buildEpic(engine, input, own), notBuilt),
         (outcome) => (outcome.kind === 'built' ? null : outcome.failure),
+        run,
       ),
     );
     if (built.kind !== 'built')

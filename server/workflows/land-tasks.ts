@@ -84,14 +84,12 @@ class Landing {
   async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
     if (rows.length === 0) return;
     const attempts = rows.map((row) => this.#claimOf(row));
-    const { present, candidate } = await this.#engine.switchboard.untilStopped(
-      attempts,
-      async (stopped) => {
-        const staying = await this.#withoutStopped(rows, path);
-        const signal = AbortSignal.any([this.#run.signal, stopped]);
-        return { present: staying, candidate: await this.#verify(staying, path, signal) };
-      },
-    );
+    const built = await this.#engine.switchboard.untilStopped(attempts, async (stopped) => {
+      const present = await this.#withoutStopped(rows, path);
+      const signal = AbortSignal.any([this.#run.signal, stopped]);
+      return { present, candidate: await this.#verify(present, path, signal) };
+    });
+    const { present, candidate } = built;
     if (present.length === 0) return;
     if (candidate.problem !== null) return this.#giveBack(present, path, candidate.problem);
     for (const [index, conflict] of candidate.conflicts.entries()) {
@@ -116,6 +114,7 @@ class Landing {
             (problem) => ({ ...nothingBuilt, problem }),
           ),
         (built) => built.problem,
+        this.#run,
       ),
     );
   }
@@ -249,6 +248,7 @@ class Landing {
             (reason) => ({ kind: 'failed', reason }),
           ),
         (outcome) => (outcome.kind === 'failed' ? outcome.reason : null),
+        this.#run,
       ),
     );
     if (moved.kind === 'moved') {

@@ -136,6 +136,11 @@ export function landQueue(line: string): string {
   return `${landPrefix}${line}`;
 }
 
+/** One landing at a time for each line. In a fleet every machine knows that without being told (`sharedQueueLimits`). */
+export function limitLandQueue(engine: Engine, line: string): void {
+  if (engine.machineId === '') engine.durable.queue(landQueue(line), { concurrency: 1 });
+}
+
 export function isLandQueue(queue: string): boolean {
   return queue.startsWith(landPrefix);
 }
@@ -160,7 +165,7 @@ export async function submitLanding(
     gateCommand,
   });
   const queue = landQueue(line);
-  engine.durable.queue(queue, { concurrency: 1 });
+  limitLandQueue(engine, line);
   const input = { line, runId: claim.runId };
   await engine.durable.startIn(tx, landWorkflow, workflowId, input, { queue });
 }

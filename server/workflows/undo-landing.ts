@@ -25,7 +25,7 @@ import { moveLine } from './line-holds.ts';
 import { headOn, landingRef, syncLine } from './lines.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
-import { gateOf, landQueue } from './submission.ts';
+import { gateOf, landQueue, limitLandQueue } from './submission.ts';
 
 export const undoWorkflow = 'undo-landing';
 
@@ -65,7 +65,7 @@ export async function undoLanding(engine: Engine, id: string): Promise<void> {
     gate: await gateOfLanding(engine, row),
   };
   const workflowId = `undo/${id}/${engine.store.sources.uuid()}`;
-  engine.durable.queue(landQueue(input.line), { concurrency: 1 });
+  limitLandQueue(engine, input.line);
   await engine.durable.start(undoWorkflow, workflowId, input, { queue: landQueue(input.line) });
   engine.durable.wake();
   const isOver = async (): Promise<boolean> => {

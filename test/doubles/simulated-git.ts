@@ -53,6 +53,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
   readonly #calls: PortCalls;
   readonly #trouble: GitTrouble;
   processCount = 0;
+  readonly sharedRemote = null;
   readonly ownLine = (): Promise<GitResult<void>> => Promise.resolve(ok(undefined));
 
   constructor(repository: SimulatedRepository, calls: PortCalls, trouble: GitTrouble) {

@@ -29,6 +29,26 @@ export function describeQueues(check: Check): void {
     assert.deepEqual(order, ['top', 'high 1', 'high 2', 'normal 1', 'normal 2', 'low']);
   });
 
+  check('goes on after the last step with what was handed over', async (bench) => {
+    const { durable } = await bench.open();
+    const ran: string[] = [];
+    let isAllowed = false;
+    durable.workflow('move', async (run) => {
+      await run.step('first', async () => void ran.push('first'));
+      await run.step('second', async () => {
+        ran.push('second');
+        if (isAllowed) return;
+        isAllowed = true;
+        throw run.handOver();
+      });
+      return 'moved';
+    });
+    await durable.launch();
+    await durable.start('move', 'w1', null, { queue: 'q' });
+    assert.equal((await durable.wait('w1')).result, 'moved');
+    assert.deepEqual(ran, ['first', 'second', 'second']);
+  });
+
   for (const limits of [{ perProcess: 3 }, { concurrency: 3 }, { perProcess: 9, concurrency: 3 }]) {
     check(`keeps the limits ${JSON.stringify(limits)} of a queue`, async (bench) => {
       const { durable } = await bench.open();

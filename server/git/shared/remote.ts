@@ -7,9 +7,10 @@ import type { RepositoryContext } from '../context.ts';
 import { settings } from '../environment.ts';
 import { isPassingRace, isStale } from '../failures.ts';
 import { dropHalfMade } from '../half-made.ts';
-import type { GitFailure, GitResult } from '../port.ts';
+import type { GitFailure, GitResult, RemoteHealth } from '../port.ts';
 import type { GitOutput } from '../process.ts';
 import { Semaphore } from '../turns.ts';
+import { RemoteCalls } from './remote-calls.ts';
 import { remoteFailure } from './words.ts';
 
 export interface RemoteOptions {
@@ -25,6 +26,7 @@ export interface Remote {
   readonly name: string;
   readonly pausesMs: readonly number[];
   readonly context: RepositoryContext;
+  readonly health: RemoteHealth;
   /** Any other process that speaks with the remote; one try. */
   run(args: readonly string[], input: string): Promise<GitOutput>;
   /** Repeated while the remote is away. */
@@ -52,29 +54,28 @@ const pushSettings = settings({
   'push.gpgSign': 'false',
   'push.recurseSubmodules': 'no',
 });
-const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime': '60' });
-
+/** A try that took longer was one into the void, and the next one would take as long. */
+const quickMs = 3_000;
 export function openRemote(context: RepositoryContext, options: RemoteOptions): Remote {
   const { remote, timeoutMs, pausesMs } = options;
   const pushes = new Semaphore(pushesMax);
-  const run = (args: readonly string[], input?: string): Promise<GitOutput> =>
-    context.git([...networkSettings, ...args], {
-      env: context.networkVariables,
-      network: true,
-      timeoutMs,
-      ...(input === undefined ? {} : { input }),
-    });
+  const calls = new RemoteCalls(context, remote, timeoutMs);
   // In turn, since fetches write refs, and so that a remote that hangs does not take all the places for git processes;
   // pauses are outside of it.
-  const again = async (args: readonly string[], doing: string): Promise<GitResult<GitOutput>> => {
+  const again = async (
+    ask: () => Promise<GitOutput>,
+    doing: string,
+  ): Promise<GitResult<GitOutput>> => {
     for (let tries = 0; ; tries += 1) {
-      const output = await context.inTurn('fetch', () => run(args));
+      const begunMs = Date.now();
+      const output = await context.inTurn('fetch', ask);
       if (output.code === 0) return ok(output);
       // Not the remote's fault: git looks at the HEAD of every worktree before it fetches.
       if (await dropHalfMade(context)) continue;
       const failure = remoteFailure(output, remote, doing);
       const pauseMs = pausesMs[tries];
-      if (pauseMs === undefined || !mayPass(output, failure)) return err(failure);
+      const isSlow = failure.isAway === true && Date.now() - begunMs > quickMs;
+      if (pauseMs === undefined || isSlow || !mayPass(output, failure)) return err(failure);
       await delay(pauseMs);
     }
   };
@@ -82,20 +83,20 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
     name: remote,
     pausesMs,
     context,
-    run: (args, input) => pushes.run(() => run(args, input)),
+    health: calls,
+    run: (args, input) => pushes.run(() => calls.run(args, input)),
     fetch: async (refspecs, extra) => {
       const args = [...fetchSettings, 'fetch', ...fetchArguments, ...extra, remote, ...refspecs];
-      const done = await again(args, `fetch from ${remote}`);
+      const done = await again(() => calls.run(args), `fetch from ${remote}`);
       return done.ok ? ok(undefined) : done;
     },
     push: (refspecs, extra, urgent) =>
       pushes.run(
-        () => run([...pushSettings, 'push', ...pushArguments, ...extra, remote, ...refspecs]),
+        () => calls.run([...pushSettings, 'push', ...pushArguments, ...extra, remote, ...refspecs]),
         urgent,
       ),
     list: async (extra, patterns) => {
-      const args = ['ls-remote', '-q', '--refs', ...extra, remote, ...patterns];
-      const done = await again(args, `look at ${remote}`);
+      const done = await again(() => calls.list(extra, patterns), `look at ${remote}`);
       return done.ok ? ok(done.value.stdout.toString('utf8')) : done;
     },
   };

@@ -48,7 +48,7 @@ export interface SharedRepository extends GitRepository {
 
 const defaults = {
   timeoutMs: 5 * 60_000,
-  pausesMs: [500, 1_000, 2_000, 4_000, 8_000, 15_000],
+  pausesMs: [500, 1_000, 2_000],
   freshMs: 250,
 };
 
@@ -274,6 +274,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     get processCount() {
       return local.processCount;
     },
+    sharedRemote: shared.remote.health,
     refresh: () => local.refresh(),
     readRef: (ref, asOf) => shared.readRef(ref, asOf),
     resolve: (revision) => shared.with([revision], () => local.resolve(revision)),

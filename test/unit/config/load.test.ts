@@ -148,14 +148,20 @@ suite('loading settings', () => {
   test('a machine of a fleet: its own name and labels, and the host and max_workers where nothing is said', async () => {
     const plain = await load({ project: 'max_workers = 5\n' });
     const { name, ...rest } = plain.settings.fleet;
-    assert.deepEqual(rest, { remote: 'origin', labels: [], agents: 5, takeOverAfterMs: 15_000 });
+    assert.deepEqual(rest, {
+      remote: 'origin',
+      labels: [],
+      agents: 5,
+      lands: null,
+      takeOverAfterMs: 15_000,
+    });
     assert.match(name, /^[^\s,]+$/);
     const files = {
       project: '[fleet]\nremote = "team"\ntake_over_after = "1m"\n',
-      user: '[fleet]\nname = "atlas"\nlabels = ["gpu", "gpu"]\nagents = 0\n',
+      user: '[fleet]\nname = "atlas"\nlabels = ["gpu", "gpu"]\nagents = 0\nlands = true\n',
     };
     const said = (await load(files)).settings.fleet;
-    const all = { remote: 'team', name: 'atlas', labels: ['gpu'], agents: 0 };
+    const all = { remote: 'team', name: 'atlas', labels: ['gpu'], agents: 0, lands: true };
     assert.deepEqual(said, { ...all, takeOverAfterMs: 60_000 });
     const env = { DROVER_LABELS: 'gpu, os=linux', DROVER_MACHINE_NAME: 'hera' };
     const flags = { 'fleet.labels': ['big'], 'fleet.agents': '2' };

@@ -1,0 +1,103 @@
+// Starts the git processes that speak with the shared remote, and knows whether it answers this machine.
+
+import type { RepositoryContext } from '../context.ts';
+import { settings } from '../environment.ts';
+import type { RemoteHealth } from '../port.ts';
+import type { GitOutput } from '../process.ts';
+import { remoteFailure } from './words.ts';
+
+const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime': '15' });
+
+/** A listing is small: a remote that takes longer for it is away, whatever its connections say. */
+const listMaxMs = 10_000;
+/** An answer that is younger makes it unlikely that the remote has just gone away. */
+const trustedForMs = 5_000;
+/** Names no ref: the answer is short, and says only that somebody answers. */
+const probePattern = 'refs/drover/probe';
+
+export class RemoteCalls implements RemoteHealth {
+  readonly #context: RepositoryContext;
+  readonly #remote: string;
+  readonly #timeoutMs: number;
+  #answeredAtMs = 0;
+  #awaySinceMs: number | null = null;
+  #probing: Promise<void> | null = null;
+
+  constructor(context: RepositoryContext, remote: string, timeoutMs: number) {
+    this.#context = context;
+    this.#remote = remote;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get awaySinceMs(): number | null {
+    return this.#awaySinceMs;
+  }
+
+  probe(): Promise<void> {
+    this.#probing ??= this.list([], [probePattern]).then(() => {
+      this.#probing = null;
+    });
+    return this.#probing;
+  }
+
+  list(options: readonly string[], patterns: readonly string[]): Promise<GitOutput> {
+    const args = ['ls-remote', '-q', '--refs', ...options, this.#remote, ...patterns];
+    return this.#start(args, Math.min(this.#timeoutMs, listMaxMs));
+  }
+
+  /** A network that swallows everything lets a fetch or a push hang for minutes: something small is asked before. */
+  async run(args: readonly string[], input?: string): Promise<GitOutput> {
+    if (Date.now() - this.#answeredAtMs > trustedForMs) {
+      const probed = await this.list([], [probePattern]);
+      if (this.#awaySinceMs !== null) return probed;
+    }
+    return this.#whileAnswering((signal) => this.#start(args, this.#timeoutMs, { input, signal }));
+  }
+
+  /** A long transfer is no sign of trouble, one from a remote that answers nobody is: it is called off then. */
+  async #whileAnswering(body: (signal: AbortSignal) => Promise<GitOutput>): Promise<GitOutput> {
+    const away = new AbortController();
+    let unanswered: GitOutput | null = null;
+    let asking: Promise<void> = Promise.resolve();
+    const timer = setInterval(() => {
+      asking = this.list([], [probePattern]).then((output) => {
+        if (!this.#isAway(output)) return;
+        unanswered = output;
+        away.abort();
+      });
+    }, trustedForMs);
+    timer.unref();
+    const output = await body(away.signal);
+    clearInterval(timer);
+    if (!away.signal.aborted) return output;
+    await asking;
+    return unanswered ?? output;
+  }
+
+  #isAway(output: GitOutput): boolean {
+    return output.code !== 0 && remoteFailure(output, this.#remote, '').isAway === true;
+  }
+
+  async #start(
+    args: readonly string[],
+    timeoutMs: number,
+    { input, signal }: { readonly input?: string | undefined; readonly signal?: AbortSignal } = {},
+  ): Promise<GitOutput> {
+    const output = await this.#context.git([...networkSettings, ...args], {
+      env: this.#context.networkVariables,
+      network: true,
+      timeoutMs,
+      ...(input === undefined ? {} : { input }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    // What was called off says nothing of the remote.
+    if (signal?.aborted === true) return output;
+    if (this.#isAway(output)) {
+      this.#awaySinceMs ??= Date.now();
+    } else {
+      this.#awaySinceMs = null;
+      this.#answeredAtMs = Date.now();
+    }
+    return output;
+  }
+}

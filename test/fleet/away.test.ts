@@ -1,0 +1,75 @@
+// The machine that lands loses its way to git alone: the others land, and it takes nothing until git answers it again.
+
+import assert from 'node:assert/strict';
+import { SeededChance } from '../doubles/seeded-chance.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { stallingProxy } from '../store-postgres/bad-surroundings.ts';
+import { assertFleetDone } from './support/checks.ts';
+import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
+import type { Fleet } from './support/fleet.ts';
+import { useFleets } from './support/suite-fleets.ts';
+import { startWorkers } from './support/workers.ts';
+
+/** Until a listing of the remote has not come, and another machine has taken the landing up. */
+const standStillMaxMs = 60_000;
+
+suite('a fleet whose lander cannot reach git', function () {
+  this.timeout(300_000);
+  const fleet = useFleets();
+
+  test('another machine lands; the first one says why it does not', async () => {
+    const here = await fleet({
+      machines: ['north', 'south', 'desk'],
+      agent: countedAgent,
+      settings: fleetSettings,
+      isPlain: true,
+    });
+    const tasks = layeredPlan(new SeededChance(11), 4, 4);
+    const north = here.machine('north');
+    const desk = here.machine('desk');
+    const { port } = new URL(here.gitServer.urlAt('127.0.0.1'));
+    const proxy = await stallingProxy(Number(port));
+    try {
+      const url = here.gitServer.urlAt('127.0.0.1').replace(`:${port}/`, `:${proxy.port}/`);
+      const set = await north.run('git', ['-C', 'repo', 'remote', 'set-url', 'origin', url]);
+      assert.equal(set.code, 0, set.stderr);
+      desk.writeUserSettings('[fleet]\nagents = 0\n');
+      await importEpic(desk, tasks);
+      await startWorkers(here, ['north'], 2);
+      const run = desk.start(['run', '--workers', '4']);
+      await run.line((line) => line.includes('task.completed'));
+      await startWorkers(here, ['south'], 2);
+      proxy.stall();
+      const completed = await completedCount(here);
+      await eventually(
+        'the others land',
+        async () => (await completedCount(here)) > completed + 1,
+        standStillMaxMs,
+      );
+      const [row] = await here.query<{ lands: number; note: string }>(
+        `SELECT lands::int AS lands, note FROM machines WHERE name = 'north'`,
+      );
+      assert.equal(row?.lands, 0);
+      assert.match(row.note, /git remote origin has not answered/);
+      proxy.goOn();
+      const ended = await run.ended;
+      assert.equal(ended.code, 0, ended.stderr);
+      await assertFleetDone(here, tasks);
+      await eventually('north lands again', async () => {
+        const rows = await here.query<{ lands: number }>(
+          `SELECT lands::int AS lands FROM machines WHERE name = 'north'`,
+        );
+        return rows[0]?.lands === 1;
+      });
+    } finally {
+      proxy.close();
+    }
+  });
+});
+
+async function completedCount(fleet: Fleet): Promise<number> {
+  const rows = await fleet.query<{ n: number }>(
+    `SELECT count(*)::int AS n FROM tasks WHERE status = 'completed'`,
+  );
+  return rows[0]?.n ?? 0;
+}
