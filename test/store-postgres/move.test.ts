@@ -149,6 +149,7 @@ async function fillTheRest(
       .values({ id, ...run, target_branch: 'main', line: 'main', flags: '{}' })
       .execute();
   await tx.insertInto('lines').values({ branch: 'main', landed_sha: 'a' }).execute();
+  await tx.insertInto('line_tips').values({ branch: 'main', sha: 'a', at_ms: 1 }).execute();
   await tx
     .insertInto('landings')
     .values({
