@@ -224,6 +224,33 @@ export interface WithoutHeldRequest {
   readonly trailers: readonly string[];
 }
 
+export interface SnapshotView {
+  readonly commit: Sha;
+  /** `<task>/<attempt>`. */
+  readonly label: string;
+  readonly reason: SnapshotReason;
+  readonly author: SnapshotAuthor;
+  readonly timeMs: number;
+  /** Commit that the worktree stood on. */
+  readonly head: Sha | null;
+  /** Full ref of the branch that was checked out, or null. */
+  readonly branch: string | null;
+}
+
+export interface RestoreRequest {
+  /** A slot that holds nothing but its HEAD. */
+  readonly path: string;
+  /** A snapshot. */
+  readonly commit: Sha;
+}
+
+export type RestoreOutcome =
+  | { readonly kind: 'restored' }
+  /** It contradicts the commit that the slot stands on; nothing was changed. */
+  | { readonly kind: 'conflict' }
+  /** Something else is in the slot; nothing was changed. */
+  | { readonly kind: 'occupied' };
+
 export interface RemoveRequest {
   readonly path: string;
   /** Whose work it is where the slot itself does not say: `<task>/<attempt>`. */
@@ -293,6 +320,10 @@ export interface GitRepository {
    * nothing but its base (for the reason `interval`: nothing but what the attempt's branch holds).
    */
   snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>>;
+  /** The last snapshot of an attempt, or null. */
+  lastSnapshot(label: string): Promise<GitResult<SnapshotView | null>>;
+  /** Puts files and index of a snapshot on top of the commit that a slot stands on. */
+  restore(request: RestoreRequest): Promise<GitResult<RestoreOutcome>>;
   /** Makes a commit part of an attempt's snapshots, before its branch moves or goes; resolves with their ref. */
   keepCommit(commit: Sha, label: string): Promise<GitResult<string>>;
   /** The one deleter of worktrees. */

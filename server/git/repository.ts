@@ -30,6 +30,7 @@ import { removeWorktree } from './removal.ts';
 import { keepSetup, lookAtSetup } from './setup-state.ts';
 import { withoutHeld } from './without-held.ts';
 import { prepareSlot } from './slots.ts';
+import { lastSnapshot, restoreSnapshot } from './restore.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { worktreeStatus } from './status.ts';
 import { isLent, takeBack } from './taken-back.ts';
@@ -168,6 +169,8 @@ function operations(
     status: (path) => worktreeStatus(context, path),
     commitLeftovers: (request) => commitLeftovers(context, request),
     snapshot: (request) => takeSnapshot(context, request),
+    lastSnapshot: (label) => lastSnapshot(context, label),
+    restore: (request) => restoreSnapshot(context, request),
     keepCommit: (commit, label) => chainCommit(context, commit, label),
     removeWorktree: (request) => removeWorktree(context, request),
     listWorktrees: () => listWorktrees(context),

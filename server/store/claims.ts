@@ -224,7 +224,7 @@ async function openAttempt(
   }
   const number = (last?.number ?? 0) + 1;
   const branch = `drover/${row.id}/${number}`;
-  const { session, continuesFrom } = await handedBack(tx, last, request);
+  const { session, continuesFrom } = await handedBack(tx, last, row, request);
   await tx
     .insertInto('attempts')
     .values({
@@ -249,26 +249,51 @@ async function openAttempt(
   return { number, agent, model, branch, commitSha: null, planning };
 }
 
-/** Which conversation and which work a new attempt goes on with. */
+/** Ends after which the work of an attempt is good to continue from: all but a conflict, whose work does not fit any more. */
+const continuedKinds: ReadonlySet<string> = new Set([
+  'agent_failed',
+  'agent_limit',
+  'agent_overloaded',
+  'agent_stalled',
+  'account_limit',
+  'timeout',
+  'gate_failed',
+  'sent_back',
+]);
+
+/** Which conversation and which work a new attempt continues. */
 async function handedBack(
   tx: Tx,
   last: AttemptRow | null,
+  row: TaskRow,
   request: ClaimRequest,
 ): Promise<{ readonly session: AttemptRow | null; readonly continuesFrom: string | null }> {
-  const nothing = { session: null, continuesFrom: null };
-  // A conversation is its agent's own: nobody else goes on with it.
-  const isOwn = last?.agent === request.agent && last.step === request.step;
-  if (last === null || !isOwn || !request.agentResumes) return nothing;
-  const session = last.machine === request.machine ? last : null;
+  if (last === null) return { session: null, continuesFrom: null };
+  const session = await sessionOf(tx, last, request);
+  const kind = last.failure_kind ?? '';
+  // A person who resets or retries a task wants it from its beginning; what was written while planning is never built on.
+  const isFresh = last.number <= row.fallback_from || last.planning === 1;
+  // Committed work can be had from anywhere.
+  const isHere = last.machine === request.machine || ['gate_failed', 'sent_back'].includes(kind);
+  const continuesFrom = !isFresh && isHere && continuedKinds.has(kind) ? last.branch : null;
+  return { session, continuesFrom };
+}
+
+/** A conversation is its agent's own: no other one can continue it. */
+async function sessionOf(
+  tx: Tx,
+  last: AttemptRow,
+  request: ClaimRequest,
+): Promise<AttemptRow | null> {
+  const isOwn = last.agent === request.agent && last.step === request.step;
+  if (!isOwn || !request.agentResumes || last.machine !== request.machine) return null;
   if (last.planning === 1) {
     const plan = await lastPlan(tx, last.task_id);
     const isDecided = plan !== null && ['approved', 'sent_back'].includes(plan.state);
-    // The conversation knows the code by now. What it wrote while it planned is never gone on from.
-    return isDecided && plan.attempt === last.number ? { session, continuesFrom: null } : nothing;
+    return isDecided && plan.attempt === last.number ? last : null;
   }
   const kind = last.failure_kind ?? '';
-  if (!['gate_failed', 'conflict', 'sent_back'].includes(kind)) return nothing;
-  return { session, continuesFrom: kind === 'conflict' ? null : last.branch };
+  return ['gate_failed', 'conflict', 'sent_back'].includes(kind) ? last : null;
 }
 
 export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow | null> {

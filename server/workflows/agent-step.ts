@@ -95,7 +95,12 @@ async function adoptOrRun(
       : null;
     if (adopted !== null && !(await session.goesOn(adopted))) return adopted;
     await engine.processes.endTree(request.runId, left, endGraceMs);
-    if (!request.resume) await startOver(engine, claim, place, part);
+    await keepAfterDeath(engine, claim, place);
+    // An agent without a memory is told what it finds; the prompt so far was made for one that is alive.
+    if (!request.resume && !signal.aborted && session.watch.stop === null) {
+      const next = await requestFor(engine, claim, place, part, attempt);
+      return runToItsEnd(engine, claim, place, { ...run, given: next });
+    }
   } else if (isFromEarlierLife(engine, attempt)) {
     await engine.processes.endTree(request.runId, null, endGraceMs);
   }
@@ -141,21 +146,11 @@ function leftoverProcess(attempt: AttemptRow, part: string): AgentProcess | null
   return { pid: attempt.pid, startTime: attempt.pid_start };
 }
 
-/** An agent without a memory begins again from where its part began; a snapshot keeps what it had done. */
-async function startOver(engine: Engine, claim: Claim, place: Place, part: string): Promise<void> {
+/** The agent was killed, with the backend or by itself: what it had made stays in the slot, and becomes a snapshot. */
+async function keepAfterDeath(engine: Engine, claim: Claim, place: Place): Promise<void> {
   const { taskId, attempt } = claim;
   const { path, base } = place;
   await keepWork(engine, { taskId, attempt, path, base }, { reason: 'death', author: 'agent' });
-  if (claim.planning !== true && part !== claim.parts[0]) return; // earlier parts are committed on the branch: the worktree stays on it
-  await engine.git.prepareSlot({
-    path: place.path,
-    branch: claim.branch,
-    sha: place.base,
-    keepBranch: false,
-    dropIgnored: false,
-    sparse: engine.settings().sparse,
-    use: 'task',
-  });
 }
 
 interface GivenRequest {

@@ -18,6 +18,7 @@ import {
   markHintDelivered,
   openHints,
 } from '../store/port.ts';
+import { presentWork } from './earlier-work.ts';
 import type { Engine } from './parts.ts';
 
 /** Most siblings named in a prompt. */
@@ -153,6 +154,7 @@ async function promptInput(
     attempt: claim.attempt,
     descriptionFile: await descriptionFile(engine, claim, part, task.description ?? ''),
     plan: await planOf(engine, claim),
+    presentWork: await presentWork(engine, claim, attempt),
   };
 }
 

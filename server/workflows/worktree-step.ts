@@ -14,6 +14,7 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { gitFailed, orElse, whileAway } from './git-trouble.ts';
+import { endOfEarlier, restoreEarlier } from './earlier-work.ts';
 import { baseContaining, branchRef, containsAll, landingRef, resultBranch } from './lines.ts';
 import { baseOfBranch, findAgain } from './landed-again.ts';
 import { ownBase } from './own-range.ts';
@@ -120,6 +121,8 @@ async function prepareIn(
     const message = `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`;
     return { kind: 'failed', failure: gitFailed({ ...prepared.error, message }) };
   }
+  const restored = await restoreEarlier(engine, attempt, slot.path);
+  if (restored !== null) return { kind: 'failed', failure: restored };
   const setup = await runSetup(engine, claim, slot, signal);
   if (setup !== null) return { kind: 'failed', failure: setup };
   const keptRefs = [rescued.ref, prepared.value.keptRef].filter((ref) => ref !== null);
@@ -178,7 +181,7 @@ async function chooseBase(
     .execute();
   const landed = blockers.map((row) => ({ ...row, sha: row.landed_sha ?? '' }));
   const commits = landed.map((row) => row.sha);
-  const former = attempt.session_started === 1 ? attempt.base_sha : null;
+  const former = attempt.base_sha;
   // It goes on in the same worktree, unless a blocker has landed (again) since it began.
   if (former !== null && (await containsAll(engine, former, commits))) return former;
   const shared = await baseOfCandidates(engine, claim.taskId);
@@ -247,7 +250,7 @@ async function keepEarlierBranch(
   line: string,
 ): Promise<Start> {
   let present = await engine.git.readRef(branchRef(attempt.branch));
-  if (present !== null && attempt.session_started === 1) {
+  if (present !== null && attempt.base_sha !== null) {
     if (attempt.base_sha === base || (await engine.git.isAncestor(base, present)))
       return { startSha: present, keepBranch: true, ref: null };
     present = await commitUnfinished(engine, claim, attempt, path, present);
@@ -255,7 +258,7 @@ async function keepEarlierBranch(
     const moved = await ontoBase(engine, attempt, base, present, own);
     if (moved !== null) return { startSha: moved, keepBranch: false, ref: null };
   } else if (attempt.continues_from !== null) {
-    const earlier = await engine.git.readRef(branchRef(attempt.continues_from));
+    const earlier = await endOfEarlier(engine, attempt.continues_from);
     const own = { line, base: await baseOfBranch(engine, attempt.continues_from) };
     const start = earlier === null ? null : await ontoBase(engine, attempt, base, earlier, own);
     if (start !== null) return { startSha: start, keepBranch: false, ref: null };

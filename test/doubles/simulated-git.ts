@@ -19,9 +19,12 @@ import type {
   SetupRequest,
   Sha,
   SlotOutcome,
+  RestoreOutcome,
+  RestoreRequest,
   SlotRequest,
   Snapshot,
   SnapshotRequest,
+  SnapshotView,
   WorktreeStatus,
 } from '../../server/git/port.ts';
 import type { PortCalls } from './port-calls.ts';
@@ -257,6 +260,45 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
         if (!isDirty && (head === base || (isOnBranch && reason === 'interval'))) return ok(null);
         const { ref, sha, isNew } = repository.chain(label, head, worktree.files);
         return ok({ ref, commit: sha, isNew });
+      }),
+    );
+  }
+
+  lastSnapshot(label: string): Promise<GitResult<SnapshotView | null>> {
+    return this.#do<SnapshotView | null>('lastSnapshot', () => {
+      const commit = this.#repository.refs.get(`refs/drover/work/${label}`);
+      if (commit === undefined) return ok(null);
+      const head = this.#repository.objects.commit(commit).parents[0] ?? null;
+      const about = { reason: 'kept', author: 'agent', timeMs: 0, branch: null } as const;
+      return ok({ commit, label, head, ...about });
+    });
+  }
+
+  restore({ path, commit }: RestoreRequest): Promise<GitResult<RestoreOutcome>> {
+    const repository = this.#repository;
+    return this.#do<RestoreOutcome>('restore', () =>
+      this.#inWorktree<RestoreOutcome>(path, (worktree, head) => {
+        if (repository.changedIn(worktree).length > 0) return ok({ kind: 'occupied' });
+        const { tree, parents } = repository.objects.commit(commit);
+        const own = parents[0];
+        if (own === head) {
+          worktree.files = new Map(repository.objects.filesOf(commit));
+          return ok({ kind: 'restored' });
+        }
+        const single = repository.objects.writeCommit(
+          {
+            tree,
+            parents: own === undefined ? [] : [own],
+            subject: 'drover: a snapshot to restore',
+            trailers: [],
+            by: 'drover',
+          },
+          repository.clock.now(),
+        );
+        const { files, conflicts } = repository.objects.mergeFiles(head, single);
+        if (conflicts.length > 0) return ok({ kind: 'conflict' });
+        worktree.files = new Map(files);
+        return ok({ kind: 'restored' });
       }),
     );
   }

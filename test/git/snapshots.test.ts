@@ -147,4 +147,50 @@ suite('git: snapshots', () => {
     assert.equal(existsSync(join(task.path, 'out')), false);
     assert.equal(inSlot('status', '--porcelain'), '');
   });
+
+  const slotAt = async (path: string, branch: string, sha: string): Promise<void> => {
+    const request = { path, branch, sha, keepBranch: false, dropIgnored: false } as const;
+    valueOf(await repository.prepareSlot({ ...request, sparse: null, use: 'task' }));
+  };
+
+  test('H3: a snapshot is restored into another slot: HEAD, what was staged, files', async () => {
+    write('one.txt', '1\n');
+    inSlot('add', '-A');
+    inSlot('commit', '-qm', 'one');
+    write('README.md', 'changed\n');
+    rmSync(join(task.path, 'src', 'b.txt'));
+    write('src/a.txt', 'staged\n');
+    inSlot('add', 'src/a.txt');
+    write('new.txt', 'new\n');
+    const before = inSlot('status', '--porcelain');
+    const { commit } = await taken('paused');
+    const last = valueOf(await repository.lastSnapshot('task-1/1'));
+    assert.equal(last?.commit, commit);
+    assert.deepEqual([last?.reason, last?.branch], ['paused', `refs/heads/${task.branch}`]);
+    await slotAt(task.path, 'drover/task-2/1', task.base);
+    const path = fixture.slot('s1');
+    await slotAt(path, task.branch, last?.head ?? '');
+    assert.equal(valueOf(await repository.restore({ path, commit })).kind, 'restored');
+    assert.equal(fixture.gitIn(path, 'status', '--porcelain'), before);
+    assert.equal(fixture.gitIn(path, 'rev-parse', 'HEAD'), last?.head);
+  });
+
+  test('a snapshot is restored on top of what has landed since, or not at all', async () => {
+    write('README.md', 'one\ntwo\nthree\nfour\n');
+    write('new.txt', 'new\n');
+    const { commit } = await taken('failed');
+    fixture.write(join(fixture.root, 'src', 'a.txt'), 'landed\n');
+    fixture.git('commit', '-qam', 'landed');
+    const path = fixture.slot('s1');
+    await slotAt(path, 'drover/task-1/2', fixture.git('rev-parse', 'main'));
+    assert.equal(valueOf(await repository.restore({ path, commit })).kind, 'restored');
+    assert.equal(fixture.gitIn(path, 'status', '--porcelain'), ' M README.md\n?? new.txt');
+    assert.equal(valueOf(await repository.restore({ path, commit })).kind, 'occupied');
+    fixture.write(join(fixture.root, 'README.md'), 'zero\n');
+    fixture.git('commit', '-qam', 'contradicts');
+    const other = fixture.slot('s2');
+    await slotAt(other, 'drover/task-1/3', fixture.git('rev-parse', 'main'));
+    assert.equal(valueOf(await repository.restore({ path: other, commit })).kind, 'conflict');
+    assert.equal(fixture.gitIn(other, 'status', '--porcelain'), '');
+  });
 });

@@ -300,6 +300,8 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       if (taken.ok && taken.value?.isNew === true) shared.work.add(taken.value.ref);
       return taken;
     },
+    lastSnapshot: (label) => local.lastSnapshot(label),
+    restore: (request) => shared.with([request.commit], () => local.restore(request)),
     keepCommit: async (commit, label) => {
       const kept = await shared.with([commit], () => local.keepCommit(commit, label));
       if (kept.ok) shared.work.add(kept.value);

@@ -1,0 +1,75 @@
+// What an earlier attempt, or this one before it was interrupted, has left: put back into the slot that it continues in.
+
+import type { Failure } from '../core/failure.ts';
+import { GitTrouble, type Sha, type SnapshotView } from '../git/port.ts';
+import type { PresentWork } from '../core/prompt.ts';
+import type { AttemptRow, Claim } from '../store/port.ts';
+import { gitFailed } from './git-trouble.ts';
+import { branchRef } from './lines.ts';
+import type { Engine } from './parts.ts';
+
+/** `drover/<task>/<attempt>` without its first part. */
+function labelOf(branch: string): string {
+  return branch.slice('drover/'.length);
+}
+
+async function lastOf(engine: Engine, branch: string): Promise<SnapshotView | null> {
+  const last = await engine.git.lastSnapshot(labelOf(branch));
+  if (!last.ok) throw new GitTrouble(last.error);
+  return last.value;
+}
+
+/** The last commit of an attempt, on its branch or wherever its agent stood; null when it made none. */
+export async function endOfEarlier(engine: Engine, branch: string): Promise<Sha | null> {
+  const tip = await engine.git.readRef(branchRef(branch));
+  const head = (await lastOf(engine, branch))?.head ?? null;
+  if (tip === null || head === null || tip === head) return tip ?? head;
+  return (await engine.git.isAncestor(tip, head)) ? head : tip;
+}
+
+/** Uncommitted work goes where it was, on top of what was committed. Where it cannot, its snapshot stays to look at. */
+export async function restoreEarlier(
+  engine: Engine,
+  attempt: AttemptRow,
+  path: string,
+): Promise<Failure | null> {
+  const isInterrupted = attempt.base_sha !== null;
+  const branch = isInterrupted ? attempt.branch : attempt.continues_from;
+  if (branch === null) return null;
+  const last = await lastOf(engine, branch);
+  if (last === null) return null;
+  // What was committed after the snapshot holds what it held.
+  const tip = await engine.git.readRef(branchRef(branch));
+  const isLatest = isInterrupted || tip === null || tip === last.head;
+  if (!isLatest && last.head !== (await endOfEarlier(engine, branch))) return null;
+  const status = await engine.git.status(path);
+  if (status.ok && isInterrupted && last.head !== status.value.head) return null;
+  const done = await engine.git.restore({ path, commit: last.commit });
+  return done.ok ? null : gitFailed(done.error);
+}
+
+/** What an agent that knows nothing of it finds in its slot; null when that is the base alone. */
+export async function presentWork(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+): Promise<PresentWork | null> {
+  if (claim.planning === true) return null;
+  const slot = await engine.store.db
+    .selectFrom('slots')
+    .select('path')
+    .where('machine', '=', engine.machineId)
+    .where('kind', '=', 'task')
+    .where('task_id', '=', claim.taskId)
+    .executeTakeFirst();
+  if (slot === undefined || attempt.base_sha === null) return null;
+  const status = await engine.git.status(slot.path);
+  if (!status.ok) return null;
+  const uncommitted = status.value.changed;
+  if (attempt.continues_from !== null) {
+    const isThere = uncommitted.length > 0 || status.value.head !== attempt.base_sha;
+    return isThere ? { from: 'earlier', uncommitted } : null;
+  }
+  const last = await lastOf(engine, attempt.branch);
+  return last === null ? null : { from: 'interrupted', uncommitted };
+}

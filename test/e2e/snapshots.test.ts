@@ -1,0 +1,69 @@
+// What an attempt, a person in its folder, or a failed part has made goes on with the task, and with no other one.
+
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from './support/eventually.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan } from './support/plan.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+/** The first time it leaves half of its work and waits to be killed; the next time it finds that and completes it. */
+const halves = `
+cat > "../../prompt-$id-$attempt"
+if [ -e half.txt ]; then echo "whole" > whole.txt; exit 0; fi
+echo "half" > half.txt
+echo "changed" >> README.md
+touch "../../half-$id"
+exec sleep 600
+`;
+
+/** Fails once with work that is not committed, and completes what it finds. */
+const failsOnce = `
+cat > "../../prompt-$id-$attempt"
+if [ "$id" = other ]; then echo "other" > other.txt; ls > "../../seen-other"; exit 0; fi
+echo "part of $attempt" >> parts.txt
+if [ "$attempt" = 1 ]; then echo "edited" >> README.md; exit 9; fi
+`;
+
+suite('snapshots', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('H3: a paused attempt of an agent without a memory continues with everything, a person’s edits too', async () => {
+    const here = project({ agent: halves });
+    await beginPlan(here, ['held']);
+    const run = here.start(['run', '--json']);
+    await eventually('half of it is there', () => existsSync(join(here.folder, 'half-held')));
+    await here.expect(0, ['pause', 'held']);
+    await run.ended;
+    const { worktree_path: place } = await here.task('held');
+    assert.ok(place !== null);
+    writeFileSync(join(place, 'mine.txt'), 'mine\n');
+    assert.equal(here.git('show', 'refs/drover/work/held/1:half.txt'), 'half');
+    await here.expect(0, ['resume-task', 'held']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['held']);
+    for (const [file, text] of [
+      ['half.txt', 'half'],
+      ['whole.txt', 'whole'],
+      ['mine.txt', 'mine'],
+    ] as const) {
+      assert.equal(here.git('show', `main:${file}`), text);
+    }
+    assert.match(here.read('prompt-held-1'), /What Your Directory Already Holds[^]*half\.txt/);
+    assert.equal((await here.task('held')).worktree_path, null, 'it holds no slot any more');
+  });
+
+  test('H1: a further attempt begins with the work of the failed one; no other task sees it', async () => {
+    const here = project({ agent: failsOnce });
+    await beginPlan(here, [{ id: 'parts', max_attempts: 2 }, 'other']);
+    await here.expect(0, ['run', '--workers', '1']);
+    assert.deepEqual(landedTasks(here).toSorted(), ['other', 'parts']);
+    assert.equal(here.git('show', 'main:parts.txt'), 'part of 1\npart of 2');
+    assert.match(here.git('show', 'main:README.md'), /edited/);
+    assert.doesNotMatch(here.read('seen-other'), /parts\.txt/);
+    assert.match(here.read('prompt-parts-2'), /the work of the attempt before this one/);
+    assert.deepEqual((await here.task('parts')).rescue_refs, ['refs/drover/work/parts/1']);
+  });
+});
