@@ -237,6 +237,12 @@ export interface SnapshotView {
   readonly branch: string | null;
 }
 
+export interface ChangeSize {
+  readonly files: number;
+  readonly insertions: number;
+  readonly deletions: number;
+}
+
 export interface RestoreRequest {
   /** A slot that holds nothing but its HEAD. */
   readonly path: string;
@@ -322,6 +328,12 @@ export interface GitRepository {
   snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>>;
   /** The last snapshot of an attempt, or null. */
   lastSnapshot(label: string): Promise<GitResult<SnapshotView | null>>;
+  /** One snapshot by its commit. */
+  snapshotAt(commit: Sha): Promise<GitResult<SnapshotView>>;
+  /** All snapshots of a task's attempts, oldest first; what the bases hold is not searched. */
+  listSnapshots(taskId: string, bases: readonly Sha[]): Promise<GitResult<readonly SnapshotView[]>>;
+  /** How much two commits differ. */
+  sizeOfChange(from: Sha, to: Sha): Promise<GitResult<ChangeSize>>;
   /** Puts files and index of a snapshot on top of the commit that a slot stands on. */
   restore(request: RestoreRequest): Promise<GitResult<RestoreOutcome>>;
   /** Makes a commit part of an attempt's snapshots, before its branch moves or goes; resolves with their ref. */

@@ -30,7 +30,8 @@ import { removeWorktree } from './removal.ts';
 import { keepSetup, lookAtSetup } from './setup-state.ts';
 import { withoutHeld } from './without-held.ts';
 import { prepareSlot } from './slots.ts';
-import { lastSnapshot, restoreSnapshot } from './restore.ts';
+import { lastSnapshot, restoreSnapshot, snapshotAt } from './restore.ts';
+import { listSnapshots, sizeOfChange } from './snapshot-list.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { worktreeStatus } from './status.ts';
 import { isLent, takeBack } from './taken-back.ts';
@@ -170,6 +171,9 @@ function operations(
     commitLeftovers: (request) => commitLeftovers(context, request),
     snapshot: (request) => takeSnapshot(context, request),
     lastSnapshot: (label) => lastSnapshot(context, label),
+    snapshotAt: (commit) => snapshotAt(context, commit),
+    listSnapshots: (taskId, bases) => listSnapshots(context, taskId, bases),
+    sizeOfChange: (from, to) => sizeOfChange(context, from, to),
     restore: (request) => restoreSnapshot(context, request),
     keepCommit: (commit, label) => chainCommit(context, commit, label),
     removeWorktree: (request) => removeWorktree(context, request),

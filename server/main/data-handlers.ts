@@ -54,6 +54,7 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
     'task.unpause': refuse,
     'task.cancel': refuse,
     'task.retry': refuse,
+    'task.restore': refuse,
     'task.hint': refuse,
     'task.resolve': refuse,
     'task.send_back': refuse,

@@ -61,6 +61,8 @@ function gitOf(look: PlainLook, open: () => Promise<GitRepository>): DataGit {
     },
     resolve: async (revision) => (await open()).resolve(revision),
     diff: async (from, to) => (await open()).diff(from, to),
+    listSnapshots: async (id, bases) => (await open()).listSnapshots(id, bases),
+    sizeOfChange: async (from, to) => (await open()).sizeOfChange(from, to),
     changedFiles: async (from, to) => (await open()).changedFiles(from, to),
     fileAt: async (commit, path, bytesMax) => (await open()).fileAt(commit, path, bytesMax),
     merge: async (request) => (await open()).merge(request),

@@ -4,6 +4,7 @@
 import type {
   EpicView,
   EventView,
+  TaskSnapshots,
   ImportResultView,
   LogPageView,
   MachineView,
@@ -194,8 +195,11 @@ export interface Requests extends PanelRequests {
   readonly metrics: { params: Nothing; result: { text: string } };
   /** What a run or an epic did with its time and money, from the feed. */
   readonly report: { params: { id: string }; result: Report };
+  /** What is kept of a task's attempts, oldest first. */
+  readonly snapshots: { params: { id: string }; result: TaskSnapshots };
   readonly diff: {
-    params: { id: string };
+    /** `snapshot`: its number; the change up to it instead of the task's. */
+    params: { id: string; snapshot?: number };
     result: { id: string; base: string; head: string; text: string };
   };
   readonly questions: { params: Nothing; result: readonly QuestionView[] };
@@ -217,6 +221,11 @@ export interface Requests extends PanelRequests {
   readonly 'task.unpause': { params: { id: string; hint?: string }; result: TaskView };
   readonly 'task.cancel': { params: { id: string; reason?: string }; result: TaskView };
   readonly 'task.retry': { params: { id: string; force?: boolean }; result: TaskView };
+  /** The next attempt begins with a snapshot; without a number with the last one. */
+  readonly 'task.restore': {
+    params: { id: string; snapshot?: number };
+    result: { task: TaskView; snapshot: number };
+  };
   readonly 'task.hint': { params: { id: string; text: string }; result: TaskView };
   readonly 'task.resolve': { params: { id: string; note: string }; result: TaskView };
   readonly 'task.send_back': { params: { id: string; text: string }; result: TaskView | EpicView };
@@ -289,6 +298,7 @@ export const dataRequests = [
   'past.why',
   'trace.export',
   'metrics',
+  'snapshots',
   'diff',
   'questions',
   'machines.list',

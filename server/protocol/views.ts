@@ -171,6 +171,26 @@ export interface StatusSnapshot {
 }
 
 /** One record of the numbered feed: `events --json`. */
+export interface TaskSnapshotView {
+  /** From 1, oldest first; what the commands take. */
+  readonly number: number;
+  readonly attempt: number;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly reason: string;
+  readonly author: string;
+  /** Against the base of its attempt. */
+  readonly files: number;
+  readonly insertions: number;
+  readonly deletions: number;
+  readonly commit: string;
+}
+
+export interface TaskSnapshots {
+  readonly id: string;
+  readonly snapshots: readonly TaskSnapshotView[];
+}
+
 export interface EventView {
   readonly seq: number;
   readonly id: string;

@@ -154,7 +154,12 @@ export async function retryTask(engine: Engine, id: string, force: boolean): Pro
 }
 
 /** Back to ready with all attempts given back; the next one is a new one. */
-async function freshStart(engine: Engine, tx: Tx, row: TaskRow, event: string): Promise<boolean> {
+export async function freshStart(
+  engine: Engine,
+  tx: Tx,
+  row: TaskRow,
+  event: string,
+): Promise<boolean> {
   const last = await lastAttempt(tx, row.id);
   const set = {
     attempts: 0,

@@ -3,7 +3,7 @@
 import type { Failure } from '../core/failure.ts';
 import { GitTrouble, type Sha, type SnapshotView } from '../git/port.ts';
 import type { PresentWork } from '../core/prompt.ts';
-import type { AttemptRow, Claim } from '../store/port.ts';
+import { type AttemptRow, type Claim, setAttempt } from '../store/port.ts';
 import { gitFailed } from './git-trouble.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
@@ -19,8 +19,40 @@ async function lastOf(engine: Engine, branch: string): Promise<SnapshotView | nu
   return last.value;
 }
 
+/** A ref that says with which snapshot a person wants an attempt to begin. */
+export function restoreRef(taskId: string, attempt: number): string {
+  return `refs/drover/restore/${taskId}/${attempt}`;
+}
+
+/** The snapshot that a person has chosen for the beginning of this attempt, or null. */
+async function chosenFor(engine: Engine, attempt: AttemptRow): Promise<SnapshotView | null> {
+  const commit = await engine.git.readRef(restoreRef(attempt.task_id, attempt.number));
+  if (commit === null) return null;
+  const chosen = await engine.git.snapshotAt(commit);
+  if (!chosen.ok) throw new GitTrouble(chosen.error);
+  return chosen.value;
+}
+
+/** A commit that a new attempt begins with, and the branch of the attempt that made it. */
+export interface EarlierCommit {
+  readonly commit: Sha;
+  readonly branch: string;
+}
+
+/** Null: the new attempt begins with its base alone. */
+export async function startOfAttempt(
+  engine: Engine,
+  attempt: AttemptRow,
+): Promise<EarlierCommit | null> {
+  const chosen = await chosenFor(engine, attempt);
+  const branch = chosen === null ? attempt.continues_from : `drover/${chosen.label}`;
+  if (branch === null) return null;
+  const commit = chosen === null ? await endOfEarlier(engine, branch) : chosen.head;
+  return commit === null ? null : { commit, branch };
+}
+
 /** The last commit of an attempt, on its branch or wherever its agent stood; null when it made none. */
-export async function endOfEarlier(engine: Engine, branch: string): Promise<Sha | null> {
+async function endOfEarlier(engine: Engine, branch: string): Promise<Sha | null> {
   const tip = await engine.git.readRef(branchRef(branch));
   const head = (await lastOf(engine, branch))?.head ?? null;
   if (tip === null || head === null || tip === head) return tip ?? head;
@@ -34,6 +66,8 @@ export async function restoreEarlier(
   path: string,
 ): Promise<Failure | null> {
   const isInterrupted = attempt.base_sha !== null;
+  const chosen = isInterrupted ? null : await chosenFor(engine, attempt);
+  if (chosen !== null) return restoreChosen(engine, attempt, path, chosen);
   const branch = isInterrupted ? attempt.branch : attempt.continues_from;
   if (branch === null) return null;
   const last = await lastOf(engine, branch);
@@ -46,6 +80,20 @@ export async function restoreEarlier(
   if (status.ok && isInterrupted && last.head !== status.value.head) return null;
   const done = await engine.git.restore({ path, commit: last.commit });
   return done.ok ? null : gitFailed(done.error);
+}
+
+async function restoreChosen(
+  engine: Engine,
+  attempt: AttemptRow,
+  path: string,
+  chosen: SnapshotView,
+): Promise<Failure | null> {
+  const done = await engine.git.restore({ path, commit: chosen.commit });
+  if (!done.ok) return gitFailed(done.error);
+  await engine.store.transaction((tx) =>
+    setAttempt(tx, attempt.task_id, attempt.number, { continues_from: `drover/${chosen.label}` }),
+  );
+  return null;
 }
 
 /** What an agent that knows nothing of it finds in its slot; null when that is the base alone. */

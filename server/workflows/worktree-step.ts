@@ -14,7 +14,7 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { gitFailed, orElse, whileAway } from './git-trouble.ts';
-import { endOfEarlier, restoreEarlier } from './earlier-work.ts';
+import { restoreEarlier, startOfAttempt } from './earlier-work.ts';
 import { baseContaining, branchRef, containsAll, landingRef, resultBranch } from './lines.ts';
 import { baseOfBranch, findAgain } from './landed-again.ts';
 import { ownBase } from './own-range.ts';
@@ -257,10 +257,11 @@ async function keepEarlierBranch(
     const own = { line, base: attempt.base_sha };
     const moved = await ontoBase(engine, attempt, base, present, own);
     if (moved !== null) return { startSha: moved, keepBranch: false, ref: null };
-  } else if (attempt.continues_from !== null) {
-    const earlier = await endOfEarlier(engine, attempt.continues_from);
-    const own = { line, base: await baseOfBranch(engine, attempt.continues_from) };
-    const start = earlier === null ? null : await ontoBase(engine, attempt, base, earlier, own);
+  } else {
+    const earlier = await startOfAttempt(engine, attempt);
+    const from = earlier?.branch ?? attempt.branch;
+    const own = { line, base: await baseOfBranch(engine, from) };
+    const start = earlier === null ? null : await ontoBase(engine, attempt, base, earlier.commit, own);
     if (start !== null) return { startSha: start, keepBranch: false, ref: null };
   }
   if (present === null || present === base || (await engine.git.isAncestor(present, base))) {

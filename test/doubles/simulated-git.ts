@@ -274,6 +274,23 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     });
   }
 
+  snapshotAt(commit: Sha): Promise<GitResult<SnapshotView>> {
+    return this.#do<SnapshotView>('snapshotAt', () => {
+      const { subject, parents } = this.#repository.objects.commit(commit);
+      const label = subject.replace('drover: snapshot of ', '');
+      const about = { reason: 'kept', author: 'agent', timeMs: 0, branch: null } as const;
+      return ok({ commit, label, head: parents[0] ?? null, ...about });
+    });
+  }
+
+  listSnapshots(): Promise<GitResult<readonly SnapshotView[]>> {
+    return Promise.resolve(ok([]));
+  }
+
+  sizeOfChange(): ReturnType<GitRepository['sizeOfChange']> {
+    return Promise.resolve(ok({ files: 0, insertions: 0, deletions: 0 }));
+  }
+
   restore({ path, commit }: RestoreRequest): Promise<GitResult<RestoreOutcome>> {
     const repository = this.#repository;
     return this.#do<RestoreOutcome>('restore', () =>

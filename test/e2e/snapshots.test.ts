@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TaskSnapshots } from '../../server/protocol/views.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan } from './support/plan.ts';
@@ -65,5 +66,49 @@ suite('snapshots', function () {
     assert.doesNotMatch(here.read('seen-other'), /parts\.txt/);
     assert.match(here.read('prompt-parts-2'), /the work of the attempt before this one/);
     assert.deepEqual((await here.task('parts')).rescue_refs, ['refs/drover/work/parts/1']);
+  });
+
+  test('are listed, compared and restored by command', async () => {
+    const here = project({ agent: halves });
+    await beginPlan(here, ['held']);
+    const run = here.start(['run', '--json']);
+    await eventually('half of it is there', () => existsSync(join(here.folder, 'half-held')));
+    await here.expect(0, ['pause', 'held']);
+    await run.ended;
+    const place = (await here.task('held')).worktree_path ?? '';
+    const listed = await here.json<TaskSnapshots>(['snapshots', 'held']);
+    assert.deepEqual(
+      listed.snapshots.map(({ number, attempt, reason, author, files, insertions }) => [
+        [number, attempt, reason, author],
+        [files, insertions],
+      ]),
+      [
+        [
+          [1, 1, 'paused', 'agent'],
+          [2, 2],
+        ],
+      ],
+    );
+    assert.match(
+      await here.expect(0, ['snapshots', 'held']),
+      /^1  attempt 1  \S+Z  paused  agent  2 files  \+2 -0$/m,
+    );
+    assert.match(await here.expect(0, ['diff', 'held', '--snapshot', '1']), /^\+half$/m);
+    assert.match(await here.expect(2, ['diff', 'held', '--snapshot', '9']), /^$/);
+    writeFileSync(join(place, 'half.txt'), 'spoiled\n');
+    await here.expect(0, ['restore', 'held', '--snapshot', '1']);
+    const both = await here.json<TaskSnapshots>(['snapshots', 'held']);
+    assert.deepEqual(
+      both.snapshots.map(({ reason, author }) => [reason, author]),
+      [
+        ['paused', 'agent'],
+        ['found', 'unknown'],
+      ],
+    );
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['held']);
+    assert.equal(here.git('show', 'main:half.txt'), 'half');
+    assert.match(here.git('show', 'main:README.md'), /changed/);
+    assert.match(here.read('prompt-held-2'), /What Your Directory Already Holds/);
   });
 });

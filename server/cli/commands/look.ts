@@ -64,9 +64,43 @@ export async function why(context: CommandContext, id: string): Promise<number> 
   return exitCodes.done;
 }
 
-export async function diff(context: CommandContext, id: string): Promise<number> {
+export async function snapshots(context: CommandContext, id: string): Promise<number> {
   const client = await context.client('data');
-  const change = await client.call('diff', { id });
+  const listed = await client.call('snapshots', { id });
+  const rows = listed.snapshots.map((each) => [
+    String(each.number),
+    `attempt ${each.attempt}`,
+    new Date(each.timestamp * 1000).toISOString().replace('.000Z', 'Z'),
+    each.reason,
+    each.author,
+    counted(each.files, 'file'),
+    `+${each.insertions} -${each.deletions}`,
+  ]);
+  const widths = (rows[0] ?? []).map((_cell, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  context.answer(listed, lines.join('\n'));
+  if (rows.length === 0) context.tell(`${id} has no snapshot.`);
+  return exitCodes.done;
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
+export async function diff(
+  context: CommandContext,
+  id: string,
+  { snapshot }: { readonly snapshot?: number } = {},
+): Promise<number> {
+  const client = await context.client('data');
+  const change = await client.call('diff', { id, ...(snapshot !== undefined && { snapshot }) });
   const text = context.foreign(change.text).replace(/\n$/u, '');
   context.answer(change, text);
   if (text === '') context.tell(`${id} changes nothing against its base.`);

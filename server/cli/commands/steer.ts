@@ -49,6 +49,19 @@ export async function retry(
   return await untilReal(context, client, task, 'retried', (now) => !before.has(now.status));
 }
 
+export async function restore(
+  context: CommandContext,
+  id: string,
+  { snapshot }: { readonly snapshot?: number },
+): Promise<number> {
+  const client = await context.client('engine');
+  const given = snapshot === undefined ? {} : { snapshot };
+  const done = await client.call('task.restore', { id, ...given });
+  const text = `The next attempt of ${id} begins with snapshot ${done.snapshot}. Run \`drover run\`, or \`drover run --task ${id}\`.`;
+  context.answer(done, text);
+  return exitCodes.done;
+}
+
 export async function hint(context: CommandContext, id: string, text: string): Promise<number> {
   const client = await context.client('engine');
   return done(context, await client.call('task.hint', { id, text }));

@@ -69,7 +69,17 @@ export function defineLookCommands(program: Command, host: ProgramHost): void {
     'diff task-2m8x4q1z',
     'diff epic-7h2k9d3f',
   ]);
-  diff.action(async (id: string) => {
-    await host.run(diff, async (context) => (await load()).diff(context, id));
+  diff
+    .option('--snapshot <n>', 'the change up to this snapshot', wholeNumber)
+    .action(async (id: string, options: { snapshot?: number }) => {
+      await host.run(diff, async (context) => (await load()).diff(context, id, options));
+    });
+
+  const snapshots = define(program, 'snapshots <id>', 'list what is kept of the work of a task', [
+    'snapshots task-2m8x4q1z',
+    'diff task-2m8x4q1z --snapshot 2',
+  ]);
+  snapshots.action(async (id: string) => {
+    await host.run(snapshots, async (context) => (await load()).snapshots(context, id));
   });
 }

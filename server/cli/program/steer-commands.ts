@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { ResetOptions } from '../commands/steer.ts';
-import { define, type Handler, type ProgramHost } from './options.ts';
+import { define, type Handler, type ProgramHost, wholeNumber } from './options.ts';
 
 const load = async () => await import('../commands/steer.ts');
 
@@ -92,6 +92,16 @@ function defineEndings(
     .option('--force', 'also when its attempts are used up')
     .action((id: string, options: { force?: boolean }) =>
       steer(retry, (to) => (context) => to.retry(context, id, options)),
+    );
+
+  const restore = define(program, 'restore <id>', 'let the next attempt begin with a snapshot', [
+    'restore task-2m8x4q1z',
+    'restore task-2m8x4q1z --snapshot 2',
+  ]);
+  restore
+    .option('--snapshot <n>', 'its number (fallback: the last one)', wholeNumber)
+    .action((id: string, options: { snapshot?: number }) =>
+      steer(restore, (to) => (context) => to.restore(context, id, options)),
     );
 
   const reset = define(program, 'reset [ids...]', 'make tasks ready again', [

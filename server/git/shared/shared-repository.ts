@@ -301,6 +301,9 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
       return taken;
     },
     lastSnapshot: (label) => local.lastSnapshot(label),
+    snapshotAt: (commit) => shared.with([commit], () => local.snapshotAt(commit)),
+    listSnapshots: (taskId, bases) => local.listSnapshots(taskId, bases),
+    sizeOfChange: (from, to) => shared.with([from, to], () => local.sizeOfChange(from, to)),
     restore: (request) => shared.with([request.commit], () => local.restore(request)),
     keepCommit: async (commit, label) => {
       const kept = await shared.with([commit], () => local.keepCommit(commit, label));

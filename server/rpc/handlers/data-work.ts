@@ -6,10 +6,12 @@ import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { attemptLog } from '../../store/attempt-log.ts';
 import { changeOf, type Change } from '../../store/changes.ts';
+import type { TaskSnapshots, TaskSnapshotView } from '../../protocol/views.ts';
+import { chooseSnapshot, snapshotsOf } from '../../workflows/restore-task.ts';
 import type { DataGit, DataHandlerDeps } from './data.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';
 
-type WorkRequests = 'log.prompt' | 'diff';
+type WorkRequests = 'log.prompt' | 'diff' | 'snapshots';
 
 const promptBytesMax = 4 * 1024 * 1024;
 const diffCharactersMax = 8 * 1024 * 1024;
@@ -33,14 +35,69 @@ export function workHandlers(deps: DataHandlerDeps): Pick<Handlers, WorkRequests
       }
       return { task_id: log.taskId, attempt: log.attempt, prompt };
     },
+    snapshots: async (params) => snapshotViews(deps, idOf(recordOf(params)['id'])),
     diff: async (params) => {
-      const change = await changeOf(db, idOf(recordOf(params)['id']));
-      const { base, head } = await endsOf(deps.git, change);
+      const record = recordOf(params);
+      const change = await changeOf(db, idOf(record['id']));
+      const wanted = optionalInteger(record['snapshot'], 'snapshot', {
+        min: 1,
+        max: Number.MAX_SAFE_INTEGER,
+      });
+      const { base, head } =
+        wanted === undefined
+          ? await endsOf(deps.git, change)
+          : await endsOfSnapshot(deps, change.id, wanted);
       const diff = await deps.git.diff(base, head);
       if (!diff.ok) throw new Refusal('git', diff.error.message);
       return { id: change.id, base, head, text: cut(diff.value) };
     },
   };
+}
+
+async function endsOfSnapshot(
+  deps: DataHandlerDeps,
+  id: string,
+  wanted: number,
+): Promise<{ base: string; head: string }> {
+  const all = await snapshotsOf(deps.store.db, deps.git, id);
+  const { label, head, commit } = chooseSnapshot(all, id, wanted);
+  const base = (await basesOf(deps, id)).get(label) ?? head;
+  if (base === null) throw new Refusal('no_change', `Snapshot ${wanted} of ${id} has no base.`);
+  return { base, head: commit };
+}
+
+/** By `<task>/<attempt>`. */
+async function basesOf(deps: DataHandlerDeps, id: string): Promise<Map<string, string>> {
+  const rows = await deps.store.db
+    .selectFrom('attempts')
+    .select(['number', 'base_sha'])
+    .where('task_id', '=', id)
+    .execute();
+  return new Map(
+    rows.flatMap((row) => (row.base_sha === null ? [] : [[`${id}/${row.number}`, row.base_sha]])),
+  );
+}
+
+async function snapshotViews(deps: DataHandlerDeps, wanted: string): Promise<TaskSnapshots> {
+  const { id } = await changeOf(deps.store.db, wanted);
+  const bases = await basesOf(deps, id);
+  const snapshots: TaskSnapshotView[] = [];
+  for (const each of await snapshotsOf(deps.store.db, deps.git, id)) {
+    const from = bases.get(each.label) ?? each.head;
+    const size = from === null ? null : await deps.git.sizeOfChange(from, each.commit);
+    snapshots.push({
+      number: each.number,
+      attempt: Number(each.label.slice(id.length + 1)),
+      timestamp: Math.floor(each.timeMs / 1000),
+      reason: each.reason,
+      author: each.author,
+      files: size?.ok === true ? size.value.files : 0,
+      insertions: size?.ok === true ? size.value.insertions : 0,
+      deletions: size?.ok === true ? size.value.deletions : 0,
+      commit: each.commit,
+    });
+  }
+  return { id, snapshots };
 }
 
 /** The beginning of a file, or null when there is none. */

@@ -13,6 +13,7 @@ import type {
 import type { ChangedFileView } from '../../protocol/panel-views.ts';
 import type { AttemptLog } from '../../store/attempt-log.ts';
 import type { Store } from '../../store/port.ts';
+import type { Engine } from '../../workflows/engine.ts';
 import { fileHandlers } from './data-files.ts';
 import { logHandlers } from './data-log.ts';
 import { historyHandlers } from './data-history.ts';
@@ -83,6 +84,8 @@ export interface DataGit {
   readRef(ref: string): Promise<string | null>;
   resolve(revision: string): Promise<Result<string, { readonly message: string }>>;
   diff(from: string, to: string): Promise<Result<string, { readonly message: string }>>;
+  readonly listSnapshots: Engine['git']['listSnapshots'];
+  readonly sizeOfChange: Engine['git']['sizeOfChange'];
   changedFiles(
     from: string,
     to: string,

@@ -14,6 +14,7 @@ import {
   retryTask,
   unpauseTask,
 } from '../../workflows/controls.ts';
+import { restoreTask } from '../../workflows/restore-task.ts';
 import { type Engine, stopRuns } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/orphans.ts';
 import { approve, sendBack } from '../../workflows/reviews.ts';
@@ -48,6 +49,7 @@ type EngineRequests =
   | 'task.unpause'
   | 'task.cancel'
   | 'task.retry'
+  | 'task.restore'
   | 'task.hint'
   | 'task.resolve'
   | 'task.send_back'
@@ -262,6 +264,10 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
     'task.retry': async ({ id, force }) => {
       await retryTask(engine, text(id, 'id'), force === true);
       return taskView(id);
+    },
+    'task.restore': async ({ id, snapshot }) => {
+      const number = await restoreTask(engine, text(id, 'id'), snapshot ?? null);
+      return { task: await taskView(id), snapshot: number };
     },
     'task.hint': async ({ id, text: words }) => {
       await hintTask(engine, text(id, 'id'), text(words, 'text'));

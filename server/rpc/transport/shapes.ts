@@ -91,7 +91,7 @@ const shapes: Shapes = {
   'past.why': { seq: 'number?', at_ms: 'number?', id: 'text' },
   'events.read': { after: 'number?', type: 'text?', task: 'text?', limit: 'number?' },
   subscribe: { after: 'number?', board: 'flag?' },
-  diff: oneId,
+  diff: { id: 'text', snapshot: 'number?' },
   questions: {},
   'machines.list': { all: 'flag?' },
   'run.start': {
@@ -109,6 +109,8 @@ const shapes: Shapes = {
   'task.unpause': { id: 'text', hint: 'text?' },
   'task.cancel': { id: 'text', reason: 'text?' },
   'task.retry': { id: 'text', force: 'flag?' },
+  'task.restore': { id: 'text', snapshot: 'number?' },
+  snapshots: { id: 'text' },
   'task.hint': { id: 'text', text: 'text' },
   'task.resolve': { id: 'text', note: 'text' },
   'task.send_back': { id: 'text', text: 'text' },

@@ -29,6 +29,8 @@ suite('data requests', () => {
           : { ok: false, error: { message: `no commit ${revision}` } },
       diff: async (from, to) => ({ ok: true, value: `${from}..${to}` }),
       changedFiles: () => assert.fail('not asked'),
+      listSnapshots: () => assert.fail('not asked'),
+      sizeOfChange: () => assert.fail('not asked'),
       fileAt: () => assert.fail('not asked'),
       merge: () => assert.fail('not asked'),
     };
