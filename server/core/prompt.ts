@@ -5,6 +5,7 @@
 import { usesNoAttempt } from './fallback.ts';
 import { withoutCriteria } from './import-record.ts';
 import { planAgainPrompt, type PromptPlan, planRules, planSection } from './plan-prompt.ts';
+import { type PresentWork, presentWorkSection } from './present-work.ts';
 import { tellingLines } from './telling-lines.ts';
 import { cutEnd, cutStart, fenced, oneLine, roughAge } from './prompt-text.ts';
 
@@ -81,7 +82,6 @@ const limits = {
   siblings: 50,
   failureMessage: 4_000,
   failureDetail: 24_000,
-  presentFiles: 50,
   conflictFiles: 100,
   landedMeanwhile: 20,
   epicDescription: 8_000,
@@ -240,32 +240,6 @@ function siblingLines(
 
 function leftOut(count: number, max: number): readonly string[] {
   return count > max ? [`[… ${count - max} more left out]`] : [];
-}
-
-/** `interrupted`: this attempt was stopped and continues. `earlier`: an attempt before this one failed. */
-export interface PresentWork {
-  readonly from: 'interrupted' | 'earlier';
-  /** Files that differ from the last commit; at most a few of them are named. */
-  readonly uncommitted: readonly string[];
-}
-
-function presentWorkSection(work: PresentWork | null): string {
-  if (work === null) return '';
-  const lines = ['## What Your Directory Already Holds'];
-  lines.push(
-    work.from === 'interrupted'
-      ? 'This attempt was stopped and continues now. Your directory holds everything that was done until then, also changes that a person made in it.'
-      : 'Your directory holds the work of the attempt before this one, committed or not.',
-    'Read it first (`git status`, `git diff`, `git log`). Keep what is good, correct what is not, and do not redo what is done.',
-  );
-  if (work.uncommitted.length > 0) {
-    lines.push('Not committed yet:');
-    for (const file of work.uncommitted.slice(0, limits.presentFiles)) {
-      lines.push(`- ${oneLine(file, 500)}`);
-    }
-    lines.push(...leftOut(work.uncommitted.length, limits.presentFiles));
-  }
-  return lines.join('\n');
 }
 
 function failureSection({ lastFailure, task }: PromptInput): string {

@@ -21,7 +21,7 @@ export async function listSnapshots(
   if (refs.code !== 0) return err(failureOf(refs, `list the snapshots of ${taskId}`));
   const tips = refs.stdout.toString('utf8').split('\n').filter(isSha);
   if (tips.length === 0) return ok([]);
-  const lines = [...tips, '--not', ...bases.filter(isSha)];
+  const lines = [...tips, ...bases.filter(isSha).map((base) => `^${base}`)];
   const args = ['rev-list', '--topo-order', '--reverse', '--header', '--ignore-missing'];
   const output = await context.git([...args, `--max-count=${commitsMax}`, '--stdin'], {
     input: lines.map((line) => `${line}\n`).join(''),

@@ -2,7 +2,7 @@
 
 import type { Failure } from '../core/failure.ts';
 import { GitTrouble, type Sha, type SnapshotView } from '../git/port.ts';
-import type { PresentWork } from '../core/prompt.ts';
+import type { PresentWork } from '../core/present-work.ts';
 import { type AttemptRow, type Claim, setAttempt } from '../store/port.ts';
 import { gitFailed } from './git-trouble.ts';
 import { branchRef } from './lines.ts';
