@@ -236,4 +236,6 @@ export interface ProcessTable {
   isAlive(process: AgentProcess): Promise<boolean>;
   /** SIGTERM, grace, then SIGKILL for the process, its descendants and everything that carries `DROVER_RUN=<runId>`. */
   endTree(runId: string, process: AgentProcess | null, graceMs: number): Promise<void>;
+  /** Ends processes without a parent, younger than the agent, that still work below a folder. */
+  endOrphansIn(path: string, agentStart: string): Promise<void>;
 }

@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { endOrphansIn } from './orphans.ts';
 import type { AgentProcess, ProcessTable } from './port.ts';
 import { listProcesses, processStartTime, type ListedProcess } from './process-list.ts';
 
@@ -16,6 +17,7 @@ export function createProcessTable(): ProcessTable {
   return {
     isAlive: (process) => Promise.resolve(isAlive(process)),
     endTree: process.platform === 'win32' ? endTreeOnWindows : endTree,
+    endOrphansIn,
   };
 }
 

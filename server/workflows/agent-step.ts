@@ -64,6 +64,11 @@ export async function runPart(
   const ended = await session.end(outcome, given.request.logPath);
   // The end is told after it: whoever sees that the attempt is over finds all of its output.
   await engine.storeOutput(given.request.logPath);
+  // Nothing of this attempt writes into the slot any more, when its work is kept, committed or handed on.
+  const ran = await lastAttempt(engine.store.db, claim.taskId);
+  if (ran !== null && ran.pid_start !== null) {
+    await engine.processes.endOrphansIn(place.path, ran.pid_start);
+  }
   const note = noteOf(outcome, stop !== null);
   if (note !== null && !signal.aborted) await keepWork(engine, work, note);
   if (stop === null || outcome.kind !== 'stopped' || signal.aborted) return ended;

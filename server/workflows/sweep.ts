@@ -34,7 +34,7 @@ async function sweepNow(engine: Engine): Promise<void> {
   await engine.store.transaction((tx) =>
     endUpkeepOfOthers(tx, engine.machineId, upkeepName(engine)),
   );
-  const held = new Map(listed.value.map((entry) => [entry.branch, entry]));
+  const held = Map.groupBy(listed.value, (entry) => branchRef(entry.branch ?? ''));
   const changes: { ref: string; next: null; old: string }[] = [];
   const gone: string[] = [];
   for (const row of await endedAttempts(engine)) {
@@ -50,7 +50,9 @@ async function sweepNow(engine: Engine): Promise<void> {
       if (row.state === 'failed' && row.named !== row.branch) await nameRef(engine, ref, row);
       continue;
     }
-    const owner = held.get(ref) ?? held.get(row.branch);
+    // A person may look at the branch as well: then it stays.
+    const [owner, ...others] = held.get(ref) ?? [];
+    if (others.length > 0) continue;
     if (owner !== undefined && !(await detach(engine, owner.path, present, row))) continue;
     if (!(await isKept(engine, present, row))) continue;
     changes.push({ ref, next: null, old: present });

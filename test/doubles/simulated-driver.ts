@@ -135,6 +135,10 @@ export class SimulatedProcessTable implements ProcessTable {
     });
   }
 
+  endOrphansIn(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async endTree(runId: string, _process: AgentProcess | null, grace: number): Promise<void> {
     const left = await this.#calls.run('process.endTree', () =>
       this.#world.live().filter((agent) => agent.request.runId === runId),

@@ -111,4 +111,16 @@ suite('snapshots', function () {
     assert.match(here.git('show', 'main:README.md'), /changed/);
     assert.match(here.read('prompt-held-2'), /What Your Directory Already Holds/);
   });
+
+  test('V5: a branch that a person has checked out as well stays', async () => {
+    const here = project({
+      agent:
+        'cat > /dev/null\necho x > x.txt\ngit worktree add -q -f ../../person "drover/$id/$attempt"\n',
+    });
+    await beginPlan(here, ['seen']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['seen']);
+    assert.notEqual(here.git('branch', '--list', 'drover/seen/1'), '');
+    assert.match(here.git('-C', join(here.folder, 'person'), 'log', '-1', '--format=%s'), /seen/);
+  });
 });

@@ -279,7 +279,11 @@ suite('Claude parts', () => {
 });
 
 suite('the interactive program of Claude Code', () => {
-  const processTable = { isAlive: async () => false, endTree: async () => {} };
+  const processTable = {
+    isAlive: async () => false,
+    endTree: async () => {},
+    endOrphansIn: async () => {},
+  };
 
   test('is the same program, and goes on with the session', () => {
     const own = { ...settings, path: process.execPath };

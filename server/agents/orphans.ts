@@ -1,0 +1,108 @@
+// Processes that have left the tree of their agent, with an empty environment, and still work in its folder.
+
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Programs that collect processes whose parents have ended. */
+const reapers: ReadonlySet<string> = new Set([
+  'systemd',
+  'init',
+  'tini',
+  'dumb-init',
+  'docker-init',
+  'catatonit',
+]);
+const graceMs = 500;
+const roundMs = 20;
+
+interface Listed {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly startTime: string;
+}
+
+/**
+ * Ends orphans that work below a folder, and their children. A program of a person's there has a terminal, or a parent
+ * (an editor, a shell), or is older than the agent: it is left alone. `agentStart`: as `processStartTime` tells it. Only Linux tells where a process works; elsewhere nothing happens.
+ */
+export async function endOrphansIn(path: string, agentStart: string): Promise<void> {
+  if (process.platform !== 'linux' || !/^\d+$/.test(agentStart)) return;
+  let folder: string;
+  try {
+    folder = realpathSync(path);
+  } catch {
+    return;
+  }
+  const found = orphansIn(folder, Number(agentStart));
+  if (found.length === 0) return;
+  for (const one of found) signal(one, 'SIGTERM');
+  const endsAt = performance.now() + graceMs;
+  while (found.some(isAlive) && performance.now() < endsAt) await delay(roundMs);
+  // What they have started meanwhile is looked for once more.
+  for (const one of [...found, ...orphansIn(folder, Number(agentStart))]) signal(one, 'SIGKILL');
+}
+
+function orphansIn(folder: string, sinceTicks: number): Listed[] {
+  const inside: Listed[] = [];
+  const orphans = new Set<number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    const place = worksIn(name);
+    if (place === null || (place !== folder && !place.startsWith(`${folder}/`))) continue;
+    const facts = factsOf(name);
+    if (facts === null || Number(facts.startTime) < sinceTicks) continue;
+    inside.push(facts);
+    if (!facts.hasTerminal && isReaper(facts.parentPid)) orphans.add(facts.pid);
+  }
+  for (let size = -1; size !== orphans.size;) {
+    size = orphans.size;
+    for (const one of inside) if (orphans.has(one.parentPid)) orphans.add(one.pid);
+  }
+  return inside.filter((one) => orphans.has(one.pid));
+}
+
+function worksIn(pid: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}
+
+function factsOf(pid: string): (Listed & { readonly hasTerminal: boolean }) | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z') return null;
+    return {
+      pid: Number(pid),
+      parentPid: Number(fields[1]),
+      hasTerminal: fields[4] !== '0',
+      startTime: fields[19] ?? '',
+    };
+  } catch {
+    return null;
+  }
+}
+
+function isReaper(pid: number): boolean {
+  if (pid === 1) return true;
+  try {
+    return reapers.has(readFileSync(`/proc/${pid}/comm`, 'latin1').trim());
+  } catch {
+    return false;
+  }
+}
+
+function isAlive({ pid, startTime }: Listed): boolean {
+  return factsOf(String(pid))?.startTime === startTime;
+}
+
+function signal(one: Listed, name: 'SIGTERM' | 'SIGKILL'): void {
+  if (!isAlive(one)) return;
+  try {
+    process.kill(one.pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}

@@ -1,0 +1,51 @@
+// What has left the tree of its agent is ended when the agent has; what belongs to a person stays.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { processStartTime } from '../../server/agents/process-list.ts';
+import { createProcessTable } from '../../server/agents/process-table.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+
+suite('orphans of an agent', () => {
+  let folder: string;
+  setup(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-orphans-')));
+  });
+  teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Starts a process with an empty environment and without a parent; resolves with its id. */
+  async function orphan(name: string): Promise<number> {
+    const note = join(folder, name);
+    const line = `setsid env -i sh -c 'echo $$ > ${name}; exec sleep 600' > /dev/null 2>&1 &`;
+    spawn('sh', ['-c', line], { cwd: folder, stdio: 'ignore' });
+    await eventually(
+      'it runs',
+      () => existsSync(note) && readFileSync(note, 'utf8').endsWith('\n'),
+    );
+    return Number(readFileSync(note, 'utf8'));
+  }
+
+  test('A2: ended, unless they are older than the agent or have a parent', async () => {
+    // Only Linux tells where a process works.
+    if (process.platform !== 'linux') return;
+    const older = await orphan('older');
+    const child = spawn('sleep', ['600'], { cwd: folder, stdio: 'ignore' });
+    await eventually('a later tick', async () => {
+      const probe = spawn('sleep', ['5'], { stdio: 'ignore' });
+      const start = Number(processStartTime(probe.pid ?? 0));
+      probe.kill('SIGKILL');
+      return start > Number(processStartTime(older));
+    });
+    const agentStart = String(Number(processStartTime(older)) + 1);
+    const late = await orphan('late');
+    await createProcessTable().endOrphansIn(folder, agentStart);
+    assert.equal(processStartTime(late), null);
+    assert.notEqual(processStartTime(older), null);
+    assert.notEqual(processStartTime(child.pid ?? 0), null);
+    process.kill(older, 'SIGKILL');
+    child.kill('SIGKILL');
+  });
+});
