@@ -118,6 +118,7 @@ export async function presentWork(
     const isThere = uncommitted.length > 0 || status.value.head !== attempt.base_sha;
     return isThere ? { from: 'earlier', uncommitted } : null;
   }
-  const last = await lastOf(engine, attempt.branch);
-  return last === null ? null : { from: 'interrupted', uncommitted };
+  // A prompt can do without it.
+  const last = await engine.git.lastSnapshot(labelOf(attempt.branch));
+  return !last.ok || last.value === null ? null : { from: 'interrupted', uncommitted };
 }
