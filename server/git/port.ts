@@ -2,6 +2,25 @@
 // Every method is idempotent: it looks first and finishes what is missing.
 
 import { Refusal, type Result } from '../core/failure.ts';
+import type {
+  SnapshotRequest,
+  Snapshot,
+  SnapshotView,
+  ChangeSize,
+  RestoreRequest,
+  RestoreOutcome,
+} from './snapshot-port.ts';
+
+export type {
+  SnapshotReason,
+  SnapshotAuthor,
+  SnapshotRequest,
+  Snapshot,
+  SnapshotView,
+  ChangeSize,
+  RestoreRequest,
+  RestoreOutcome,
+} from './snapshot-port.ts';
 
 /** A full commit, tree or blob id in hex. */
 export type Sha = string;
@@ -151,45 +170,6 @@ export interface SlotOutcome {
   readonly keptRef: string | null;
 }
 
-/** Why a snapshot was made. */
-export type SnapshotReason =
-  | 'interval' // while an agent runs
-  | 'end' // the agent ended
-  | 'failed'
-  | 'timeout'
-  | 'paused'
-  | 'stopped' // Ctrl-C, or the end of the run
-  | 'cancelled'
-  | 'limit' // of an account or a budget
-  | 'blocked'
-  | 'conflict'
-  | 'review'
-  | 'death' // the agent, or the backend with it, was killed
-  | 'taken_over' // before or after a person worked in it
-  | 'plan' // written while planning
-  | 'found' // in a slot before its next use
-  | 'nested' // commits of a repository inside the worktree
-  | 'kept'; // commits that a branch was about to lose
-
-export type SnapshotAuthor = 'agent' | 'person' | 'unknown';
-
-export interface SnapshotRequest {
-  readonly path: string;
-  /** `<task>/<attempt>`: the snapshots of an attempt are under `refs/drover/work/<task>/<attempt>`. */
-  readonly label: string;
-  readonly reason: SnapshotReason;
-  readonly author: SnapshotAuthor;
-  /** Commit that the attempt began with; nothing is kept of a worktree that still holds just that. */
-  readonly base: Sha | null;
-}
-
-export interface Snapshot {
-  readonly ref: string;
-  readonly commit: Sha;
-  /** False: the last snapshot held this state already. */
-  readonly isNew: boolean;
-}
-
 /** Paths below a slot, and what tells whether each was changed since: empty for a folder. */
 export type Traces = ReadonlyMap<string, string>;
 
@@ -223,39 +203,6 @@ export interface WithoutHeldRequest {
   readonly subject: string;
   readonly trailers: readonly string[];
 }
-
-export interface SnapshotView {
-  readonly commit: Sha;
-  /** `<task>/<attempt>`. */
-  readonly label: string;
-  readonly reason: SnapshotReason;
-  readonly author: SnapshotAuthor;
-  readonly timeMs: number;
-  /** Commit that the worktree stood on. */
-  readonly head: Sha | null;
-  /** Full ref of the branch that was checked out, or null. */
-  readonly branch: string | null;
-}
-
-export interface ChangeSize {
-  readonly files: number;
-  readonly insertions: number;
-  readonly deletions: number;
-}
-
-export interface RestoreRequest {
-  /** A slot that holds nothing but its HEAD. */
-  readonly path: string;
-  /** A snapshot. */
-  readonly commit: Sha;
-}
-
-export type RestoreOutcome =
-  | { readonly kind: 'restored' }
-  /** It contradicts the commit that the slot stands on; nothing was changed. */
-  | { readonly kind: 'conflict' }
-  /** Something else is in the slot; nothing was changed. */
-  | { readonly kind: 'occupied' };
 
 export interface RemoveRequest {
   readonly path: string;

@@ -1,10 +1,17 @@
 // What can be read of commits in the simulated repository.
 
 import { ok } from '../../server/core/failure.ts';
-import type { GitRepository, GitResult, Sha, WithoutHeldRequest } from '../../server/git/port.ts';
+import type {
+  GitRepository,
+  GitResult,
+  Sha,
+  SnapshotView,
+  WithoutHeldRequest,
+} from '../../server/git/port.ts';
 import type { PortCalls } from './port-calls.ts';
 import { changedBetween } from './simulated-git-objects.ts';
 import type { SimulatedRepository } from './simulated-repository.ts';
+import { viewOf } from './simulated-snapshots.ts';
 
 export class SimulatedContents {
   readonly #repository: SimulatedRepository;
@@ -13,6 +20,25 @@ export class SimulatedContents {
   constructor(repository: SimulatedRepository, calls: PortCalls) {
     this.#repository = repository;
     this.#calls = calls;
+  }
+
+  lastSnapshot(label: string): Promise<GitResult<SnapshotView | null>> {
+    return this.#calls.run('git.lastSnapshot', () => {
+      const commit = this.#repository.refs.get(`refs/drover/work/${label}`);
+      return ok(commit === undefined ? null : viewOf(this.#repository, commit));
+    });
+  }
+
+  snapshotAt(commit: Sha): Promise<GitResult<SnapshotView>> {
+    return this.#calls.run('git.snapshotAt', () => ok(viewOf(this.#repository, commit)));
+  }
+
+  listSnapshots(): Promise<GitResult<readonly SnapshotView[]>> {
+    return Promise.resolve(ok([]));
+  }
+
+  sizeOfChange(): ReturnType<GitRepository['sizeOfChange']> {
+    return Promise.resolve(ok({ files: 0, insertions: 0, deletions: 0 }));
   }
 
   diff(from: Sha, to: Sha): Promise<GitResult<string>> {

@@ -24,12 +24,12 @@ import type {
   SlotRequest,
   Snapshot,
   SnapshotRequest,
-  SnapshotView,
   WorktreeStatus,
 } from '../../server/git/port.ts';
 import type { PortCalls } from './port-calls.ts';
 import { SimulatedContents } from './simulated-contents.ts';
 import { changedBetween } from './simulated-git-objects.ts';
+import { restoreInto, snapshotOf } from './simulated-snapshots.ts';
 import {
   branchName,
   branchRef,
@@ -251,72 +251,18 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
   }
 
   snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>> {
-    const { path, label, base, reason } = request;
-    const repository = this.#repository;
     return this.#do('snapshot', () =>
-      this.#inWorktree<Snapshot | null>(path, (worktree, head) => {
-        const isDirty = repository.changedIn(worktree).length > 0;
-        const isOnBranch = worktree.branch === `refs/heads/drover/${label}`;
-        if (!isDirty && (head === base || (isOnBranch && reason === 'interval'))) return ok(null);
-        const { ref, sha, isNew } = repository.chain(label, head, worktree.files);
-        return ok({ ref, commit: sha, isNew });
-      }),
+      this.#inWorktree<Snapshot | null>(request.path, (worktree, head) =>
+        ok(snapshotOf(this.#repository, worktree, head, request)),
+      ),
     );
   }
 
-  lastSnapshot(label: string): Promise<GitResult<SnapshotView | null>> {
-    return this.#do<SnapshotView | null>('lastSnapshot', () => {
-      const commit = this.#repository.refs.get(`refs/drover/work/${label}`);
-      if (commit === undefined) return ok(null);
-      const head = this.#repository.objects.commit(commit).parents[0] ?? null;
-      const about = { reason: 'kept', author: 'agent', timeMs: 0, branch: null } as const;
-      return ok({ commit, label, head, ...about });
-    });
-  }
-
-  snapshotAt(commit: Sha): Promise<GitResult<SnapshotView>> {
-    return this.#do<SnapshotView>('snapshotAt', () => {
-      const { subject, parents } = this.#repository.objects.commit(commit);
-      const label = subject.replace('drover: snapshot of ', '');
-      const about = { reason: 'kept', author: 'agent', timeMs: 0, branch: null } as const;
-      return ok({ commit, label, head: parents[0] ?? null, ...about });
-    });
-  }
-
-  listSnapshots(): Promise<GitResult<readonly SnapshotView[]>> {
-    return Promise.resolve(ok([]));
-  }
-
-  sizeOfChange(): ReturnType<GitRepository['sizeOfChange']> {
-    return Promise.resolve(ok({ files: 0, insertions: 0, deletions: 0 }));
-  }
-
   restore({ path, commit }: RestoreRequest): Promise<GitResult<RestoreOutcome>> {
-    const repository = this.#repository;
     return this.#do<RestoreOutcome>('restore', () =>
-      this.#inWorktree<RestoreOutcome>(path, (worktree, head) => {
-        if (repository.changedIn(worktree).length > 0) return ok({ kind: 'occupied' });
-        const { tree, parents } = repository.objects.commit(commit);
-        const own = parents[0];
-        if (own === head) {
-          worktree.files = new Map(repository.objects.filesOf(commit));
-          return ok({ kind: 'restored' });
-        }
-        const single = repository.objects.writeCommit(
-          {
-            tree,
-            parents: own === undefined ? [] : [own],
-            subject: 'drover: a snapshot to restore',
-            trailers: [],
-            by: 'drover',
-          },
-          repository.clock.now(),
-        );
-        const { files, conflicts } = repository.objects.mergeFiles(head, single);
-        if (conflicts.length > 0) return ok({ kind: 'conflict' });
-        worktree.files = new Map(files);
-        return ok({ kind: 'restored' });
-      }),
+      this.#inWorktree<RestoreOutcome>(path, (worktree, head) =>
+        ok(restoreInto(this.#repository, worktree, head, commit)),
+      ),
     );
   }
 

@@ -64,7 +64,10 @@ export function defineLookCommands(program: Command, host: ProgramHost): void {
     .action(async (options: EventsOptions) => {
       await host.run(events, async (context) => (await load()).events(context, options));
     });
+  defineChanges(program, host);
+}
 
+function defineChanges(program: Command, host: ProgramHost): void {
   const diff = define(program, 'diff <id>', 'the change of a task or an epic against its base', [
     'diff task-2m8x4q1z',
     'diff epic-7h2k9d3f',

@@ -266,6 +266,37 @@ class Shared {
   }
 }
 
+type WorkMethods = Pick<
+  SharedRepository,
+  | 'snapshot'
+  | 'keepCommit'
+  | 'lastSnapshot'
+  | 'snapshotAt'
+  | 'listSnapshots'
+  | 'sizeOfChange'
+  | 'restore'
+>;
+
+function workMethods(local: LocalRepository, shared: Shared): WorkMethods {
+  return {
+    snapshot: async (request) => {
+      const taken = await local.snapshot(request);
+      if (taken.ok && taken.value?.isNew === true) shared.work.add(taken.value.ref);
+      return taken;
+    },
+    lastSnapshot: (label) => local.lastSnapshot(label),
+    snapshotAt: (commit) => shared.with([commit], () => local.snapshotAt(commit)),
+    listSnapshots: (taskId, bases) => local.listSnapshots(taskId, bases),
+    sizeOfChange: (from, to) => shared.with([from, to], () => local.sizeOfChange(from, to)),
+    restore: (request) => shared.with([request.commit], () => local.restore(request)),
+    keepCommit: async (commit, label) => {
+      const kept = await shared.with([commit], () => local.keepCommit(commit, label));
+      if (kept.ok) shared.work.add(kept.value);
+      return kept;
+    },
+  };
+}
+
 function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository {
   return {
     get facts() {
@@ -295,21 +326,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     keepSetup: (request, look) => local.keepSetup(request, look),
     status: (path) => local.status(path),
     commitLeftovers: (request) => shared.commitLeftovers(request),
-    snapshot: async (request) => {
-      const taken = await local.snapshot(request);
-      if (taken.ok && taken.value?.isNew === true) shared.work.add(taken.value.ref);
-      return taken;
-    },
-    lastSnapshot: (label) => local.lastSnapshot(label),
-    snapshotAt: (commit) => shared.with([commit], () => local.snapshotAt(commit)),
-    listSnapshots: (taskId, bases) => local.listSnapshots(taskId, bases),
-    sizeOfChange: (from, to) => shared.with([from, to], () => local.sizeOfChange(from, to)),
-    restore: (request) => shared.with([request.commit], () => local.restore(request)),
-    keepCommit: async (commit, label) => {
-      const kept = await shared.with([commit], () => local.keepCommit(commit, label));
-      if (kept.ok) shared.work.add(kept.value);
-      return kept;
-    },
+    ...workMethods(local, shared),
     removeWorktree: async (request) => {
       const removed = await local.removeWorktree(request);
       if (removed.ok && removed.value.kind === 'removed') {

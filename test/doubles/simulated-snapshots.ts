@@ -1,0 +1,59 @@
+// Snapshots of the simulated repository: what the real ones keep and restore, without an index.
+
+import type {
+  RestoreOutcome,
+  Sha,
+  Snapshot,
+  SnapshotRequest,
+  SnapshotView,
+} from '../../server/git/port.ts';
+import type { SimulatedRepository, SimulatedWorktree } from './simulated-repository.ts';
+
+export function snapshotOf(
+  repository: SimulatedRepository,
+  worktree: SimulatedWorktree,
+  head: Sha,
+  { label, base, reason }: SnapshotRequest,
+): Snapshot | null {
+  const isDirty = repository.changedIn(worktree).length > 0;
+  const isOnBranch = worktree.branch === `refs/heads/drover/${label}`;
+  if (!isDirty && (head === base || (isOnBranch && reason === 'interval'))) return null;
+  const { ref, sha, isNew } = repository.chain(label, head, worktree.files);
+  return { ref, commit: sha, isNew };
+}
+
+export function viewOf(repository: SimulatedRepository, commit: Sha): SnapshotView {
+  const { subject, parents } = repository.objects.commit(commit);
+  const label = subject.replace('drover: snapshot of ', '');
+  const about = { reason: 'kept', author: 'agent', timeMs: 0, branch: null } as const;
+  return { commit, label, head: parents[0] ?? null, ...about };
+}
+
+export function restoreInto(
+  repository: SimulatedRepository,
+  worktree: SimulatedWorktree,
+  head: Sha,
+  commit: Sha,
+): RestoreOutcome {
+  if (repository.changedIn(worktree).length > 0) return { kind: 'occupied' };
+  const { tree, parents } = repository.objects.commit(commit);
+  const own = parents[0];
+  if (own === head) {
+    worktree.files = new Map(repository.objects.filesOf(commit));
+    return { kind: 'restored' };
+  }
+  const single = repository.objects.writeCommit(
+    {
+      tree,
+      parents: own === undefined ? [] : [own],
+      subject: 'drover: a snapshot to restore',
+      trailers: [],
+      by: 'drover',
+    },
+    repository.clock.now(),
+  );
+  const { files, conflicts } = repository.objects.mergeFiles(head, single);
+  if (conflicts.length > 0) return { kind: 'conflict' };
+  worktree.files = new Map(files);
+  return { kind: 'restored' };
+}
