@@ -261,7 +261,8 @@ async function keepEarlierBranch(
     const earlier = await startOfAttempt(engine, attempt);
     const from = earlier?.branch ?? attempt.branch;
     const own = { line, base: await baseOfBranch(engine, from) };
-    const start = earlier === null ? null : await ontoBase(engine, attempt, base, earlier.commit, own);
+    const start =
+      earlier === null ? null : await ontoBase(engine, attempt, base, earlier.commit, own);
     if (start !== null) return { startSha: start, keepBranch: false, ref: null };
   }
   if (present === null || present === base || (await engine.git.isAncestor(present, base))) {

@@ -1,6 +1,6 @@
 // What can be read of commits in the simulated repository.
 
-import { ok } from '../../server/core/failure.ts';
+import { err, ok } from '../../server/core/failure.ts';
 import type {
   GitRepository,
   GitResult,
@@ -10,7 +10,7 @@ import type {
 } from '../../server/git/port.ts';
 import type { PortCalls } from './port-calls.ts';
 import { changedBetween } from './simulated-git-objects.ts';
-import type { SimulatedRepository } from './simulated-repository.ts';
+import { branchRef, type SimulatedRepository } from './simulated-repository.ts';
 import { viewOf } from './simulated-snapshots.ts';
 
 export class SimulatedContents {
@@ -39,6 +39,19 @@ export class SimulatedContents {
 
   sizeOfChange(): ReturnType<GitRepository['sizeOfChange']> {
     return Promise.resolve(ok({ files: 0, insertions: 0, deletions: 0 }));
+  }
+
+  resolve(revision: string): Promise<GitResult<Sha>> {
+    return this.#calls.run('git.resolve', () => {
+      const sha = this.#repository.refs.get(branchRef(revision)) ?? revision;
+      return this.#repository.objects.has(sha)
+        ? ok(sha)
+        : err({
+            kind: 'unknown_ref',
+            retryable: false,
+            message: `There is no commit named "${revision}".`,
+          });
+    });
   }
 
   diff(from: Sha, to: Sha): Promise<GitResult<string>> {

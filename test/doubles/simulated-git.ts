@@ -97,15 +97,6 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     return this.#calls.run('git.readRef', () => this.#repository.refs.get(ref) ?? null);
   }
 
-  resolve(revision: string): Promise<GitResult<Sha>> {
-    return this.#calls.run('git.resolve', () => {
-      const sha = this.#repository.refs.get(branchRef(revision)) ?? revision;
-      return this.#repository.objects.has(sha)
-        ? ok(sha)
-        : err(gitFailure('unknown_ref', `There is no commit named "${revision}".`));
-    });
-  }
-
   updateRef(ref: string, next: Sha, old: Sha | null, reason: string): Promise<GitResult<void>> {
     return this.updateRefs([{ ref, next, old }], reason);
   }
