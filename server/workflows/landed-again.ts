@@ -1,7 +1,7 @@
 // Work that is there under another commit, since people rebase and amend, and where work that is gone on with began.
 
 import type { Sha } from '../git/port.ts';
-import { readLine } from '../store/port.ts';
+import { lastAttempt, readLine } from '../store/port.ts';
 import { landingRef } from './line-names.ts';
 import { landedAgainAs } from './own-range.ts';
 import type { Engine } from './parts.ts';
@@ -24,7 +24,9 @@ export async function findAgain(
     if (tip === null) continue;
     for (const { id, sha, commit_sha: commit, base_sha: base } of blockers) {
       if (await engine.git.isAncestor(sha, tip)) continue;
-      const again = await landedAgainAs(engine, tip, { id, commit, base });
+      const attempt = await lastAttempt(engine.store.db, id);
+      const task = { id, attempt: attempt?.number ?? null, commit, base };
+      const again = await landedAgainAs(engine, tip, task);
       if (again === null || again === sha) continue;
       isFound = true;
       await engine.store.db

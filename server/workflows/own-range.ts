@@ -128,16 +128,26 @@ export async function broughtInBy(
   return line[low] ?? null;
 }
 
-/** A commit of the line that bears the task's name: people's rebases and amends give a landing another id. */
+/**
+ * A commit of the line that bears the names of the task and of the attempt that landed: people's rebases and amends give a
+ * landing another id. What an earlier attempt has landed is not the work, where the task was reset and done again.
+ */
 export async function landedAgainAs(
   engine: Engine,
   tip: Sha,
-  task: { readonly id: string; readonly commit: Sha | null; readonly base: Sha | null },
+  task: {
+    readonly id: string;
+    /** Null: the task had no attempt of its own. */
+    readonly attempt: number | null;
+    readonly commit: Sha | null;
+    readonly base: Sha | null;
+  },
 ): Promise<Sha | null> {
   const listed = await engine.git.lineCommits(null, tip, lineMax);
-  const mark = `Drover-Task: ${task.id}`;
+  const marks = [`Drover-Task: ${task.id}`];
+  if (task.attempt !== null) marks.push(`Drover-Attempt: ${task.attempt}`);
   const named = listed.ok
-    ? listed.value.find(({ trailers }) => trailers.includes(mark))
+    ? listed.value.find(({ trailers }) => marks.every((mark) => trailers.includes(mark)))
     : undefined;
   if (named !== undefined) return named.sha;
   if (task.commit === null || task.base === null) return null;
