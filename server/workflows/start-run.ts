@@ -266,7 +266,8 @@ async function openEpicLine(
       branch: line,
       landed_sha: start,
       followed_sha: known?.followed_sha ?? branch ?? start,
-      pending: known?.pending ?? 0,
+      // Also where this process dies before the branch has come along: it is looked after until it has.
+      pending: known?.pending || (branch === start ? 0 : 1),
       pending_reason: known?.pending_reason ?? null,
       parent_branch: target,
     });
