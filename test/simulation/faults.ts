@@ -82,7 +82,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     make: () => answering(/join "tasks" as "b".*"b"\."status" != /, () => nothing),
   },
   'skip-step-fence': {
-    seed: 45,
+    seed: 52,
     often: { standsStill: 15, latencyMaxMs: 400 },
     breaks: ['run-again', 'one-agent', 'feed', 'landed-once', 'unexpected', 'work-kept', 'stuck'],
     make: () =>
@@ -92,7 +92,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       ),
   },
   'forget-a-step': {
-    seed: 17,
+    seed: 25,
     often: { crashes: 6 },
     breaks: ['run-again', 'one-agent'],
     make: () =>
@@ -101,7 +101,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'move-without-compare': {
-    seed: 20,
+    seed: 98,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['landed-once', 'work-kept'],
     make: () =>
@@ -199,7 +199,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'build-on-what-planned': {
-    seed: 17,
+    seed: 107,
     breaks: ['plan-lands'],
     make: () => ({
       scenario: (drawn) => ({
@@ -269,7 +269,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'trust-a-stale-merge': {
-    seed: 20,
+    seed: 98,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['stuck', 'landed-once', 'unexpected'],
     make: () =>

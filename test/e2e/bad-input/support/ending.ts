@@ -72,7 +72,7 @@ async function checkIn(row: EndingRow, place: Place): Promise<void> {
   assert.ok(use.diskBytes <= disk, `${use.diskBytes} bytes were used on the disk`);
   assert.ok(use.memoryBytes <= memoryBytesMax, `${use.memoryBytes} bytes of memory were used`);
   // The backend is still there; what the run has started is not.
-  const isOwn = /backend\.js|helper\.js/;
+  const isOwn = /(?:backend|helper)\.c?js/;
   const left = processesOf(place.folder).filter(({ command }) => !isOwn.test(command));
   assert.deepEqual(left, [], 'the run has left processes');
   await endBackend(place.root);
