@@ -141,7 +141,7 @@ class KeptOutput {
       this.#log.write(chunk.subarray(0, logBytesMax - this.#written));
       this.#written += chunk.length;
     }
-    this.#telling.add(this.#decoder.write(chunk));
+    if (!this.#telling.isFull) this.#telling.add(this.#decoder.write(chunk));
     this.#chunks.push(chunk);
     this.#kept += chunk.length;
     if (this.#kept > 4 * tailBytesMax) this.#squeeze();
@@ -161,6 +161,7 @@ class KeptOutput {
 
   /** Paths are told from the folder of the command. */
   telling(folder: string): readonly string[] {
+    if (this.#telling.isFull) this.#telling.addEnd(this.tail());
     return this.#telling.lines().map((line) => line.replaceAll(`${folder}/`, ''));
   }
 

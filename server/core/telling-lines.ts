@@ -75,6 +75,9 @@ const rules: readonly (readonly [LineKind, RegExp])[] = [
   ],
 ];
 
+/** Of one output, and of its end again. */
+const linesReadMax = 50_000;
+
 /** Reads an output as it comes; keeps no more than it may need. */
 export class TellingLines {
   readonly #kept: KeptLine[] = [];
@@ -86,11 +89,27 @@ export class TellingLines {
   /** Names above the message of a failing test (mocha). */
   #names: string[] | null = null;
   #isMocha = false;
+  #read = 0;
 
+  /** What comes after the bound of lines is left out: a program that floods must not cost a minute of reading. */
   add(text: string): void {
+    if (this.isFull) return;
     const lines = `${this.#rest}${text}`.split('\n');
     this.#rest = (lines.pop() ?? '').slice(0, 4 * lineMax);
-    for (const line of lines) this.#line(line);
+    for (const line of lines.slice(0, linesReadMax - this.#read)) this.#line(line);
+    this.#read += lines.length;
+  }
+
+  /** True when lines were left out, or the next ones would be. */
+  get isFull(): boolean {
+    return this.#read >= linesReadMax;
+  }
+
+  /** The end of an output of which lines were left out: what a program says last often tells most. */
+  addEnd(tail: string): void {
+    this.#read = 0;
+    this.#rest = '';
+    this.add(`${tail}\n`);
   }
 
   lines(max = linesMax): readonly string[] {

@@ -129,3 +129,18 @@ suite('telling lines', () => {
     assert.equal(evidenceOf(['b'], 'b\nthe end'), 'b\nthe end');
   });
 });
+
+suite('telling lines of a flood', () => {
+  test('the first lines and the end are read, nothing between', () => {
+    const telling = new TellingLines();
+    telling.add('AssertionError: at the start\n');
+    telling.add('y\n'.repeat(60_000));
+    assert.equal(telling.isFull, true);
+    telling.add('AssertionError: in the middle\n');
+    telling.addEnd('AssertionError: at the end');
+    const said = telling.lines().join('\n');
+    assert.match(said, /at the start/);
+    assert.doesNotMatch(said, /in the middle/);
+    assert.match(said, /at the end/);
+  });
+});
