@@ -89,7 +89,7 @@ suite('adopted agents', function () {
     const outcome = await adopt(agent);
     assert.equal(
       outcome?.kind === 'failed' && outcome.failure.message,
-      'sh ended with exit code 4.',
+      'sh ended with exit code 4: two',
     );
     assert.deepEqual(logged(), ['started', 'one', 'two', 'exit']);
     // The engine died before it had stored that outcome: it is the same once more.
