@@ -46,8 +46,8 @@ suite('process of a test job', () => {
 
   test('is ended on request', async () => {
     const { folder, running } = shell('echo up > "$TMPDIR/up"; sleep 100');
-    await eventually('it is up', () => existsSync(join(folder, 'up')));
-    assert.equal(readFileSync(join(folder, 'up'), 'utf8'), 'up\n');
+    const path = join(folder, 'up');
+    await eventually('it is up', () => existsSync(path) && readFileSync(path, 'utf8') === 'up\n');
     await running.end();
     const { failures } = await running.outcome;
     assert.equal(failures.length, 1);
