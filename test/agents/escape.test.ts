@@ -191,8 +191,14 @@ function planted(place: Place): string[] {
   });
 }
 
-(isThere ? suite : suite.skip)('escapes', function () {
+suite('escapes', function () {
   this.timeout(60_000);
+  suiteSetup(() => {
+    assert.ok(
+      isThere,
+      'bubblewrap is missing or may not make namespaces here: apt-get install bubblewrap',
+    );
+  });
   let place: Place;
   let server: Server;
   let neighbor: ChildProcess;

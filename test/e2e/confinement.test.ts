@@ -14,8 +14,14 @@ const isThere =
   spawnSync('bwrap', ['--ro-bind', '/', '/', '--proc', '/proc', '--unshare-all', 'true']).status ===
   0;
 
-(isThere ? suite : suite.skip)('confinement', function () {
+suite('confinement', function () {
   this.timeout(120_000);
+  suiteSetup(() => {
+    assert.ok(
+      isThere,
+      'bubblewrap is missing or may not make namespaces here: apt-get install bubblewrap',
+    );
+  });
   const project = useProjects();
 
   const begin = async (options: ProjectOptions): Promise<Project> => {
