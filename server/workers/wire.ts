@@ -1,0 +1,119 @@
+// The worker contract's wire, shared by the worker runtime and the execution client: paths, headers, texts and the shapes of
+// what is sent. §n is a section of the contract: §2 authentication, §3 endpoints, §5 event stream, §9 what Drover's runtime
+// adds to stock. Readers are tolerant (a stock runtime may send less, or fields that are not listed here), writers are strict.
+
+import * as z from 'zod';
+
+/** §3. Job ids are chosen by the runtime; `isJobId` guards what comes from outside. */
+export const healthPath = '/health';
+export const workspacePath = '/workspace';
+export const execPath = '/exec';
+export const streamPath = (jobId: string): string => `${execPath}/${jobId}/stream`;
+/** §9: only where the runtime announces `cancel`; a stock runtime answers 404 or 405. */
+export const cancelPath = (jobId: string): string => `${execPath}/${jobId}/cancel`;
+
+/** §2. Bodies of errors are one line of plain text with a newline. */
+export const unauthorizedText = 'unauthorized';
+export const unknownJobText = 'unknown job_id';
+
+/** §9. Absent on a stock runtime. */
+export const workerHeaderName = 'x-drover-worker';
+/**
+ * `cancel`: `POST /exec/{id}/cancel`. `keepalive`: headers at once and a comment line every 15 s. `partial`: long lines come
+ * in chunks marked `"partial":true`, and `GET /workspace` may be asked for while a job runs.
+ */
+export type WorkerFeature = 'cancel' | 'keepalive' | 'partial';
+export const workerFeatures: readonly WorkerFeature[] = ['cancel', 'keepalive', 'partial'];
+
+export interface WorkerAbilities {
+  /** 0 is a stock runtime. */
+  readonly version: number;
+  readonly features: ReadonlySet<string>;
+}
+
+/** The value of `X-Drover-Worker` that Drover's runtime sends with `GET /health`. */
+export function workerHeader(): string {
+  return `1; features=${workerFeatures.join(',')}`;
+}
+
+/** What a runtime announces; a value that cannot be read counts as stock. */
+export function readWorkerHeader(value: string | undefined): WorkerAbilities {
+  const match = /^\s*(\d{1,9})\s*(?:;\s*features=([\w,-]*))?/.exec(value ?? '');
+  if (match === null) return { version: 0, features: new Set() };
+  const names = (match[2] ?? '').split(',').filter((name) => name !== '');
+  return { version: Number(match[1]), features: new Set(names) };
+}
+
+/** §3: the body of `POST /exec`, a shell text for `/bin/sh -c`. */
+export const execRequestSchema = z.object({ command: z.string() });
+export type ExecRequest = z.infer<typeof execRequestSchema>;
+
+const jobIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
+/** Stock sends 32 lowercase hex digits; a client takes what is safe within a path. */
+export const isJobId = (text: string): boolean => jobIdPattern.test(text);
+/** §3: the answer to `POST /exec`. */
+export const execReplySchema = z.object({ job_id: z.string().regex(jobIdPattern) });
+export type ExecReply = z.infer<typeof execReplySchema>;
+
+/**
+ * §5.1, §11: the data of one event. A line without `stream` and one with `"done":false` occur; unknown fields are dropped.
+ * `partial` (§9): more of the same line follows on the same stream.
+ */
+export const lineEventSchema = z.object({
+  stream: z.string().optional(),
+  line: z.string().optional(),
+  partial: z.boolean().optional(),
+  done: z.literal(false).optional(),
+});
+/** `exit_code` is -1 where a signal ended the command; `signal` (§9) is its name without SIG. */
+export const doneEventSchema = z.object({
+  done: z.literal(true),
+  exit_code: z.int(),
+  signal: z.string().optional(),
+});
+export const workerEventSchema = z.union([doneEventSchema, lineEventSchema]);
+export type LineEvent = z.infer<typeof lineEventSchema>;
+export type DoneEvent = z.infer<typeof doneEventSchema>;
+export type WorkerEvent = z.infer<typeof workerEventSchema>;
+
+/** §5.2: the line (on `stderr`) that stands for events which the buffer has lost. Its id is that of the first lost event. */
+export const gapNotice =
+  'stream replay gap: some earlier events were evicted from the worker buffer';
+
+/** §5.2: how many events of a job are kept, `done` included. A client relies on no number. */
+export const keptEvents = 1000;
+/** §9: between two comment lines of a quiet stream. */
+export const keepaliveMs = 15_000;
+/** §4: how long a job is kept after its end. */
+export const jobKeptMs = 15 * 60_000;
+/** §9: from TERM to KILL after a cancel. */
+export const killAfterMs = 10_000;
+/** §9.1: of a `partial` chunk, before escaping. */
+export const partialBytes = 32 * 1024;
+/** §9.1: of the body of `POST /exec`. */
+export const execBodyBytes = 1024 * 1024;
+/** §9.1: of an upload, compressed and unpacked each; the runtime can be started with another one. */
+export const uploadBytes = 500 * 1024 * 1024;
+export const uploadEntries = 200_000;
+
+const escapes: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
+const needsEscape = /[<>&\u2028\u2029]/g;
+
+/** JSON as stock writes it: one line, its keys sorted, `<`, `>` and `&` escaped. */
+function writeJson(value: Readonly<Record<string, unknown>>): string {
+  const sorted = Object.fromEntries(
+    Object.entries(value).sort(([a], [b]) => (a < b ? -1 : Number(a > b))),
+  );
+  return JSON.stringify(sorted).replace(needsEscape, (found) => escapes[found] ?? found);
+}
+
+/** §5.1: one event as it stands in the stream, the blank line after it included. */
+export function writeEvent(id: number, event: WorkerEvent): string {
+  return `id: ${String(id)}\ndata: ${writeJson(event)}\n\n`;
+}

@@ -1,0 +1,58 @@
+// The worker contract's wire: what is written, and what is understood of what others write.
+
+import assert from 'node:assert/strict';
+import {
+  execReplySchema,
+  readWorkerHeader,
+  workerEventSchema,
+  workerHeader,
+  writeEvent,
+} from '../../../server/workers/wire.ts';
+
+suite('wire of workers', () => {
+  test('an event is two lines and a blank one, its keys sorted, its text escaped as stock does', () => {
+    assert.equal(
+      writeEvent(0, { stream: 'stdout', line: '<a> & "b"\u2028' }),
+      'id: 0\ndata: {"line":"\\u003ca\\u003e \\u0026 \\"b\\"\\u2028","stream":"stdout"}\n\n',
+    );
+    assert.equal(
+      writeEvent(41, { signal: 'KILL', exit_code: -1, done: true }),
+      'id: 41\ndata: {"done":true,"exit_code":-1,"signal":"KILL"}\n\n',
+    );
+  });
+
+  const events: readonly (readonly [string, unknown, unknown])[] = [
+    ['a line', { line: 'a', stream: 'stdout' }, { line: 'a', stream: 'stdout' }],
+    ['a line of no stream', { line: 'a' }, { line: 'a' }],
+    ['not done', { line: 'a', done: false }, { line: 'a', done: false }],
+    ['fields of others', { line: 'a', at: 7 }, { line: 'a' }],
+    ['done', { done: true, exit_code: 3 }, { done: true, exit_code: 3 }],
+    ['nothing', {}, {}],
+  ];
+  for (const [name, sent, read] of events) {
+    test(`an event is read: ${name}`, () => {
+      assert.deepEqual(workerEventSchema.parse(sent), read);
+    });
+  }
+
+  test('a done event without an exit code is no event', () => {
+    assert.equal(workerEventSchema.safeParse({ done: true }).success, false);
+  });
+
+  test('a job id that would lead to another path is refused', () => {
+    assert.equal(execReplySchema.safeParse({ job_id: '../health' }).success, false);
+    assert.equal(execReplySchema.safeParse({}).success, false);
+    assert.equal(execReplySchema.safeParse({ job_id: 'a'.repeat(32) }).success, true);
+  });
+
+  test('what the runtime announces is read as it is written; a stock runtime announces nothing', () => {
+    assert.deepEqual(readWorkerHeader(workerHeader()), {
+      version: 1,
+      features: new Set(['cancel', 'keepalive', 'partial']),
+    });
+    const stock = { version: 0, features: new Set() };
+    assert.deepEqual(readWorkerHeader(undefined), stock);
+    assert.deepEqual(readWorkerHeader('beta'), stock);
+    assert.deepEqual(readWorkerHeader('2'), { version: 2, features: new Set() });
+  });
+});
