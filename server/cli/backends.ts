@@ -27,6 +27,15 @@ export interface DoctorReport {
     readonly ok: boolean;
     readonly message: string;
   }[];
+  readonly agents: readonly {
+    readonly kind: string;
+    readonly found: boolean;
+    readonly version: string | null;
+    /** Null: it cannot be known without starting the agent. */
+    readonly signed_in: boolean | null;
+    readonly path: string | null;
+    readonly remedy: string | null;
+  }[];
 }
 
 export interface PlanFromSpecOptions extends SpecPlanRequest {

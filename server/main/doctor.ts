@@ -1,10 +1,12 @@
-// `drover doctor`: what is there, what is missing, what to do about it. Starts nothing and changes nothing.
+// `drover doctor`: what this machine and the project have, what is missing, what to do about it. It changes nothing, starts
+// no backend, and starts no program that the project brings or names.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { createDriver } from '../agents/drivers.ts';
-import type { AgentKind } from '../agents/port.ts';
-import { createProcessTable } from '../agents/process-table.ts';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { compareVersions, testedVersion } from '../agents/claude/driver.ts';
+import { type InventoryEntry, lookForAgents, type NamedProgram } from '../agents/inventory.ts';
+import { type AgentKind, agentKinds } from '../agents/port.ts';
 import { Refusal } from '../core/failure.ts';
 import { formatDuration } from '../core/format.ts';
 import { openGitAdapter } from '../git/adapter.ts';
@@ -28,6 +30,15 @@ export interface Doctor {
     readonly version: string | null;
   };
   readonly checks: readonly Check[];
+  /** Every kind of agent, found or not. */
+  readonly agents: readonly {
+    readonly kind: AgentKind;
+    readonly found: boolean;
+    readonly version: string | null;
+    readonly signed_in: boolean | null;
+    readonly path: string | null;
+    readonly remedy: string | null;
+  }[];
 }
 
 const nodeMajorNeeded = 24;
@@ -41,7 +52,8 @@ export async function doctor(root: string | null): Promise<Doctor> {
       ok: false,
       message: 'there is no .drover/ here or above; run "drover init" in a git repository',
     });
-    return { backend: { running: false, pid: null, version: null }, checks };
+    const agents = (await agentsOf(null)).map(agentView);
+    return { backend: { running: false, pid: null, version: null }, checks, agents };
   }
   checks.push(await repositoryCheck(root), diskCheck(root));
   const live = await LiveSettings.load(root, process.env, {});
@@ -56,7 +68,8 @@ export async function doctor(root: string | null): Promise<Doctor> {
     checks.push(...(await fleetChecks(fleetDatabaseUrl, takeOverAfterMs)));
     checks.push(...(await fleetRemoteCheck(root, remote)));
   }
-  if (live.loaded.problems.length === 0) checks.push(await agentCheck(live, root));
+  const agents = await agentsOf({ live, root });
+  if (live.loaded.problems.length === 0) checks.push(agentCheck(live, agents));
   checks.push(gateCheck(live));
   const sandbox = await sandboxState(live.settings.sandbox);
   checks.push({
@@ -73,7 +86,12 @@ export async function doctor(root: string | null): Promise<Doctor> {
       version: running ? address.version : null,
     },
     checks,
+    agents: agents.map(agentView),
   };
+}
+
+function agentView({ signedIn, ...entry }: InventoryEntry): Doctor['agents'][number] {
+  return { ...entry, signed_in: signedIn };
 }
 
 function nodeCheck(): Check {
@@ -196,27 +214,55 @@ function machineCheck(machine: MachineView): Check {
   }
 }
 
-async function agentCheck(live: LiveSettings, root: string): Promise<Check> {
-  const { agent } = live.settings;
-  try {
-    const settings = { ...agent, kind: agent.kind as AgentKind };
-    const probe = await createDriver(settings, {
-      processTable: createProcessTable(),
-      baseDir: root,
-      version: droverVersion,
-    }).probe();
-    return {
-      name: `agent ${agent.kind}`,
-      ok: probe.ok,
-      message: probe.version === null ? probe.message : `${probe.version}: ${probe.message}`,
-    };
-  } catch (error) {
-    return {
-      name: `agent ${agent.kind}`,
-      ok: false,
-      message: error instanceof Error ? error.message : String(error),
-    };
+async function agentsOf(
+  project: { readonly live: LiveSettings; readonly root: string } | null,
+): Promise<readonly InventoryEntry[]> {
+  const env = process.env;
+  const cwd = process.cwd();
+  return await lookForAgents({
+    env,
+    home: env['HOME'] ?? homedir(),
+    baseDir: project?.root ?? cwd,
+    projectDir: project?.root ?? repositoryAround(cwd),
+    named: project === null ? {} : namedPrograms(project.live),
+    version: droverVersion,
+  });
+}
+
+/** Programs that settings name. What only a file of the project names is for `run` to start, and for a person to allow. */
+function namedPrograms({ settings, loaded }: LiveSettings): { [K in AgentKind]?: NamedProgram } {
+  const named: { [K in AgentKind]?: NamedProgram } = {};
+  for (const kind of agentKinds) {
+    const own = settings.agent.kind === kind ? settings.agent.path : null;
+    const path = own ?? settings.agents[kind]?.path ?? null;
+    const { source } = loaded.values[own === null ? 'agents' : 'agent.path'];
+    if (path !== null) named[kind] = { path, byPerson: source !== 'project' };
   }
+  return named;
+}
+
+/** A fresh clone is looked at with the same caution before `drover init`. */
+function repositoryAround(from: string): string | null {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder;
+    if (dirname(folder) === folder) return null;
+  }
+}
+
+function agentCheck(live: LiveSettings, agents: readonly InventoryEntry[]): Check {
+  const { kind } = live.settings.agent;
+  const name = `agent ${kind}`;
+  const entry = agents.find((one) => one.kind === kind);
+  if (entry === undefined) return { name, ok: false, message: `${kind} is no kind of agent` };
+  const { found, version, path, signedIn, remedy } = entry;
+  if (!found) return { name, ok: false, message: `not found: ${remedy ?? ''}` };
+  const isOld =
+    kind === 'claude' && version !== null && compareVersions(version, testedVersion) < 0;
+  const age = isOld ? `; older than ${testedVersion}, with which Drover is tested` : '';
+  const what = `${[version, path].filter((word) => word !== null).join(': ')}${age}`;
+  return signedIn === false
+    ? { name, ok: false, message: `${what}, not signed in: ${remedy ?? ''}` }
+    : { name, ok: true, message: what };
 }
 
 function gateCheck(live: LiveSettings): Check {

@@ -160,7 +160,11 @@ export function memoryBackend(
         already: false,
       }),
       findProject: (from) => from,
-      doctor: async () => ({ backend: { running: false, pid: null, version: null }, checks: [] }),
+      doctor: async () => ({
+        backend: { running: false, pid: null, version: null },
+        checks: [],
+        agents: [],
+      }),
       runBackend: async () => {},
       runWorker: async () => {},
       prepareFleet: async () => ({ database: 'there' }),

@@ -2,6 +2,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { WorktreeView } from '../../protocol/api.ts';
+import type { DoctorReport } from '../backends.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
@@ -48,12 +49,23 @@ export async function doctor(context: CommandContext): Promise<number> {
   const checks = report.checks.map(
     ({ name, ok, message }) => `${ok ? 'ok      ' : 'MISSING '} ${name}: ${plainLine(message)}`,
   );
-  context.answer(report, [backend, ...checks].join('\n'));
+  const agents = ['', 'Agents:', ...report.agents.map(agentLine)];
+  context.answer(report, [backend, ...checks, ...agents].join('\n'));
   // Whoever sets up a fleet asks this in a script; what else is missing is told, as before.
   const isUnusable = report.checks.some(
     ({ name, ok }) => ['fleet database', 'fleet remote'].includes(name) && !ok,
   );
   return isUnusable ? exitCodes.refused : exitCodes.done;
+}
+
+function agentLine(agent: DoctorReport['agents'][number]): string {
+  const { kind, found, version, signed_in: signedIn, path, remedy } = agent;
+  const login = signedIn === null ? [] : [signedIn ? 'signed in' : 'not signed in'];
+  const what = found
+    ? ['found', ...(version === null ? [] : [version]), ...login, ...(path === null ? [] : [path])]
+    : ['not found'];
+  const after = remedy === null ? '' : `: ${remedy}`;
+  return `  ${kind.padEnd(12)} ${plainLine(`${what.join(', ')}${after}`)}`;
 }
 
 export async function migrate(

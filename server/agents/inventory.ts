@@ -1,0 +1,246 @@
+// Which agents this machine has: found, version, signed in, and how to get what is missing. Nothing that a project brings
+// or names is started, and no login file is read: that it exists is enough.
+
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, isAbsolute, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { acpPrograms } from './acp/programs.ts';
+import { claudeAccount } from './claude/account.ts';
+import { agentEnvironment } from './environment.ts';
+import { findProgram } from './find-program.ts';
+import { agentKinds, type AgentKind } from './port.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface NamedProgram {
+  readonly path: string;
+  /** False: a file of the project names it, so it is looked for and not started. */
+  readonly byPerson: boolean;
+}
+
+export interface InventoryRequest {
+  readonly env: Environment;
+  readonly home: string;
+  /** Relative paths of settings start here. */
+  readonly baseDir: string;
+  /** No program below it is started unless a person names it; null outside of any project and repository. */
+  readonly projectDir: string | null;
+  /** Programs that settings name, by kind. */
+  readonly named: { readonly [K in AgentKind]?: NamedProgram };
+  /** Drover's own version: that of the demo agent. */
+  readonly version: string;
+}
+
+export interface InventoryEntry {
+  readonly kind: AgentKind;
+  readonly found: boolean;
+  /** Null: it was not asked, or it printed none. */
+  readonly version: string | null;
+  /** Null: it cannot be known without starting the agent's work. */
+  readonly signedIn: boolean | null;
+  readonly path: string | null;
+  /** What to do next, or null when nothing is missing. */
+  readonly remedy: string | null;
+}
+
+interface KnownProgram {
+  /** Name on PATH; null: only settings name it. */
+  readonly program: string | null;
+  readonly install: string;
+  /** Null: the program has no such flag and would start to work instead. */
+  readonly versionArguments: readonly string[] | null;
+  readonly env: Readonly<Record<string, string>>;
+  /** Variables that are a login, one is enough; null: nothing tells. */
+  readonly keys: readonly string[] | null;
+  /** Files below home that a login leaves. */
+  readonly logins: readonly string[];
+  readonly signIn: string;
+}
+
+const versionFlag = ['--version'] as const;
+const byPath = 'set [agent] path, or DROVER_AGENT_PATH, to its program';
+const none = { env: {}, keys: null, logins: [], signIn: '' } as const;
+
+const knownPrograms: { readonly [K in Exclude<AgentKind, 'demo'>]: KnownProgram } = {
+  claude: {
+    program: 'claude',
+    install: 'npm install -g @anthropic-ai/claude-code',
+    versionArguments: versionFlag,
+    env: {},
+    keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    logins: ['.claude/.credentials.json'],
+    signIn: 'run "claude" and sign in, or set ANTHROPIC_API_KEY',
+  },
+  'drover-code': {
+    program: 'drover-code',
+    install: 'install Drover Code',
+    versionArguments: null,
+    env: {},
+    keys: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
+    logins: ['.drover-code/auth.json'],
+    signIn: 'set ANTHROPIC_API_KEY or OPENAI_API_KEY',
+  },
+  codex: {
+    ...acpPrograms.codex,
+    versionArguments: versionFlag,
+    keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+    logins: ['.codex/auth.json'],
+    signIn: 'run "codex login", or set OPENAI_API_KEY',
+  },
+  opencode: {
+    ...acpPrograms.opencode,
+    versionArguments: versionFlag,
+    keys: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENCODE_API_KEY'],
+    logins: ['.local/share/opencode/auth.json'],
+    signIn: 'run "opencode auth login", or set the API key of a provider',
+  },
+  gemini: {
+    ...acpPrograms.gemini,
+    versionArguments: versionFlag,
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS'],
+    logins: ['.gemini/oauth_creds.json'],
+    signIn: 'run "gemini" and sign in, or set GEMINI_API_KEY',
+  },
+  copilot: {
+    ...acpPrograms.copilot,
+    versionArguments: versionFlag,
+    keys: ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'],
+    logins: ['.copilot/config.json', '.config/github-copilot'],
+    signIn: 'run "copilot" and /login, or set COPILOT_GITHUB_TOKEN',
+  },
+  amp: {
+    program: 'amp',
+    install: 'npm install -g @ampcode/cli',
+    versionArguments: versionFlag,
+    env: { AMP_SKIP_UPDATE_CHECK: '1' },
+    keys: ['AMP_API_KEY'],
+    logins: ['.local/share/amp/secrets.json'],
+    signIn: 'run "amp login", or set AMP_API_KEY',
+  },
+  acp: { program: null, install: byPath, versionArguments: null, ...none },
+  command: { program: null, install: byPath, versionArguments: null, ...none },
+};
+
+const versionTimeoutMs = 10_000;
+const outputBytesMax = 64 * 1024;
+const run = promisify(execFile);
+
+/** One entry for each kind, in the order of `agentKinds`. */
+export async function lookForAgents(request: InventoryRequest): Promise<readonly InventoryEntry[]> {
+  return await Promise.all(agentKinds.map((kind) => lookFor(kind, request)));
+}
+
+async function lookFor(kind: AgentKind, request: InventoryRequest): Promise<InventoryEntry> {
+  if (kind === 'demo') {
+    const { version } = request;
+    return { kind, found: true, version, signedIn: null, path: null, remedy: null };
+  }
+  const known = knownPrograms[kind];
+  const named = request.named[kind];
+  const name = named?.path ?? known.program;
+  const path =
+    name === null ? null : findProgram(name, withAbsolutePath(request.env), request.baseDir);
+  if (path === null) {
+    const remedy =
+      named === undefined
+        ? `${known.install}.`
+        : `${named.path} was not found or cannot be executed: correct the path in the settings.`;
+    return { kind, found: false, version: null, signedIn: null, path: null, remedy };
+  }
+  if (named === undefined ? isBelow(request.projectDir, path) : !named.byPerson) {
+    const remedy = 'Not started to ask for its version: the project brings or names this program.';
+    return { kind, found: true, version: null, signedIn: null, path, remedy };
+  }
+  const env = agentEnvironment(request.env, kind, known.env, []);
+  const [version, signedIn] = await Promise.all([
+    versionOf(path, known, env),
+    isSignedIn(kind, path, request),
+  ]);
+  const remedy = signedIn === false ? `${known.signIn}.` : null;
+  return { kind, found: true, version, signedIn, path, remedy };
+}
+
+/** Without the entries that depend on the current folder, which a project may be. */
+function withAbsolutePath(env: Environment): Environment {
+  const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter);
+  return { ...env, PATH: folders.filter((folder) => isAbsolute(folder)).join(delimiter) };
+}
+
+/** In an empty folder: programs read settings of the folder that they start in. */
+async function versionOf(
+  path: string,
+  { versionArguments }: KnownProgram,
+  env: Readonly<Record<string, string>>,
+): Promise<string | null> {
+  if (versionArguments === null) return null;
+  const cwd = mkdtempSync(join(tmpdir(), 'drover-version-'));
+  try {
+    const asked = run(path, [...versionArguments], {
+      cwd,
+      env,
+      timeout: versionTimeoutMs,
+      killSignal: 'SIGKILL',
+      maxBuffer: outputBytesMax,
+    });
+    // One that does not know the flag may wait for input.
+    asked.child.stdin?.end();
+    const { stdout } = await asked;
+    return /\d+\.\d+[\w.+-]*/u.exec(stdout)?.[0] ?? null;
+  } catch {
+    return null;
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}
+
+async function isSignedIn(
+  kind: Exclude<AgentKind, 'demo'>,
+  path: string,
+  { env, home }: InventoryRequest,
+): Promise<boolean | null> {
+  const { keys, logins } = knownPrograms[kind];
+  if (keys === null) return null;
+  if (kind === 'claude') {
+    const settings = { kind, path, args: [], env: {}, model: null, permissionMode: null };
+    // It knows logins that leave no file, in a keychain or with a cloud.
+    const account = await claudeAccount(path, agentEnvironment(env, kind, {}, []), settings);
+    if (account !== null) return account.isSignedIn;
+  }
+  return (
+    keys.some((key) => (env[key] ?? '') !== '') ||
+    logins.some((file) => existsSync(placeOf(file, env, home)))
+  );
+}
+
+/** Folders below home that a variable moves. */
+const movedFolders = {
+  '.codex': 'CODEX_HOME',
+  '.local/share': 'XDG_DATA_HOME',
+  '.config': 'XDG_CONFIG_HOME',
+} as const;
+
+function placeOf(file: string, env: Environment, home: string): string {
+  for (const [folder, variable] of Object.entries(movedFolders)) {
+    const moved = env[variable] ?? '';
+    if (isAbsolute(moved) && file.startsWith(`${folder}/`)) {
+      return join(moved, file.slice(folder.length + 1));
+    }
+  }
+  return join(home, file);
+}
+
+/** Also through links: what counts is where the name stands and where the file is. */
+function isBelow(folder: string | null, path: string): boolean {
+  if (folder === null) return false;
+  const isInside = (from: string, to: string): boolean => {
+    const way = relative(from, to);
+    return way !== '' && !way.startsWith('..') && !isAbsolute(way);
+  };
+  try {
+    return isInside(folder, path) || isInside(realpathSync(folder), realpathSync(path));
+  } catch {
+    return true;
+  }
+}

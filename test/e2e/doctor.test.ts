@@ -1,0 +1,66 @@
+// `drover doctor`: every kind of agent, no program of the project started, no backend started.
+
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { agentKinds } from '../../server/agents/port.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+interface Report {
+  readonly backend: { readonly running: boolean };
+  readonly checks: readonly { readonly name: string; readonly ok: boolean }[];
+  readonly agents: readonly {
+    readonly kind: string;
+    readonly found: boolean;
+    readonly version: string | null;
+    readonly signed_in: boolean | null;
+    readonly path: string | null;
+    readonly remedy: string | null;
+  }[];
+}
+
+suite('e2e: drover doctor', function () {
+  this.timeout(120_000);
+  const project = useProjects();
+
+  test('every kind of agent is listed, and a program that the project names is not started', async () => {
+    const here = project({
+      settings: '[agent]\nkind = "claude"\npath = "./evil"\n',
+      env: { DROVER_AGENT_TYPE: '', DROVER_AGENT_PATH: '' },
+    });
+    const mark = join(here.folder, 'started');
+    for (const path of ['repo/evil', 'repo/node_modules/.bin/gemini']) {
+      mkdirSync(join(here.root, 'node_modules/.bin'), { recursive: true });
+      here.write(path, `#!/bin/sh\ntouch ${mark}\n`);
+      chmodSync(join(here.folder, path), 0o755);
+    }
+    const env = { PATH: `${join(here.root, 'node_modules/.bin')}:${here.env['PATH'] ?? ''}` };
+    await here.expect(0, ['init']);
+    const report = await here.json<Report>(['doctor'], { env });
+    assert.deepEqual(
+      report.agents.map(({ kind }) => kind),
+      [...agentKinds],
+    );
+    const [claude] = report.agents;
+    assert.deepEqual(Object.keys(claude ?? {}).toSorted(), [
+      'found',
+      'kind',
+      'path',
+      'remedy',
+      'signed_in',
+      'version',
+    ]);
+    assert.deepEqual([claude?.found, claude?.version], [true, null]);
+    assert.match(claude?.remedy ?? '', /the project brings or names/u);
+    assert.equal(report.backend.running, false);
+    assert.equal(here.backendPid(), null);
+    const text = await here.expect(0, ['doctor'], { env });
+    assert.match(text, /^ {2}gemini {7}found, /mu);
+    assert.match(text, /^ {2}amp {10}not found: npm install/mu);
+    // A fresh clone, before "drover init".
+    rmSync(join(here.root, '.drover'), { recursive: true });
+    const before = await here.json<Report>(['doctor'], { env });
+    assert.equal(before.agents.length, agentKinds.length);
+    assert.equal(existsSync(mark), false);
+  });
+});
