@@ -16,6 +16,7 @@ export const failureKinds = [
   'gate_failed', // the gate is red on the merged tree
   'conflict', // the work cannot be merged with what has landed
   'line_held', // something that Drover has not done stopped the line; costs no attempt, goes on when a person has decided
+  'push_refused', // the fleet's git server does not take the work: costs no attempt, goes on when a person has changed a rule
   'git_failed', // git refused something it should not have
   'interrupted', // the owner died or the run was stopped; costs no attempt
 ] as const;

@@ -34,12 +34,15 @@ export interface GitFailure {
     | 'locked' // a lock file (index.lock, ref lock) is held by somebody else; a later try may work
     | 'stale' // a compare-and-swap found another value
     | 'disk_full'
+    | 'refused' // a shared remote's server has looked at a push and does not take it
     | 'foreign' // the folder is not ours to use; another one has to be taken
     | 'failed';
   readonly retryable: boolean;
   readonly message: string;
   /** A shared remote can't be reached now: nothing here is to blame, and it passes by itself. */
   readonly isAway?: true;
+  /** The commit was made here all the same; only the remote does not have it. */
+  readonly made?: CommitLeftoversOutcome;
 }
 
 export type GitResult<T> = Result<T, GitFailure>;
@@ -267,7 +270,13 @@ export interface GitRepository {
   /** After the setup: what it changed in tracked files is taken back, the state is noted in the slot's private folder. */
   keepSetup(request: SetupRequest, look: SetupLook): Promise<GitResult<void>>;
   status(path: string): Promise<GitResult<WorktreeStatus>>;
+  /** In a fleet the commit is pushed as well; a failure of that tells what was made here. */
   commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>>;
+  /**
+   * In a fleet: puts the branch of an attempt, at a commit that this clone has, where every machine finds it. Elsewhere
+   * there is nothing to do. `unknown_ref`: this clone does not have the commit.
+   */
+  publish(branch: string, commit: Sha): Promise<GitResult<void>>;
   /**
    * Keeps HEAD, index and all files of a worktree that git does not ignore, without changing any of them. Null: it holds
    * nothing but its base (for the reason `interval`: nothing but what the attempt's branch holds).

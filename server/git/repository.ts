@@ -169,6 +169,7 @@ function operations(
     keepSetup: (request, look) => keepSetup(context, request, look),
     status: (path) => worktreeStatus(context, path),
     commitLeftovers: (request) => commitLeftovers(context, request),
+    publish: () => Promise.resolve(ok(undefined)),
     snapshot: (request) => takeSnapshot(context, request),
     lastSnapshot: (label) => lastSnapshot(context, label),
     snapshotAt: (commit) => snapshotAt(context, commit),

@@ -177,7 +177,7 @@ async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readon
   return [check, ...machines.map(machineCheck)];
 }
 
-/** Pushes and removes a ref of its own: whether a remote takes pushes is not known before. */
+/** Pushes, moves and removes refs and a branch of its own: whether a remote takes pushes is not known before. */
 async function fleetRemoteCheck(root: string, remote: string): Promise<readonly Check[]> {
   const name = 'fleet remote';
   const opened = await openGitAdapter().open(root);
@@ -185,11 +185,9 @@ async function fleetRemoteCheck(root: string, remote: string): Promise<readonly 
   if (!opened.ok) return [];
   const { checkRemote } = await import('../git/shared/check.ts');
   const checked = await checkRemote(opened.value, { remote, machineId: 'doctor' });
-  return [
-    checked.ok
-      ? { name, ok: true, message: `${remote}: can be read, and takes pushes` }
-      : { name, ok: false, message: checked.error.message },
-  ];
+  if (!checked.ok) return [{ name, ok: false, message: checked.error.message }];
+  const notes = checked.value.notes.map((note) => `; ${note}`).join('');
+  return [{ name, ok: true, message: `${remote}: can be read, and takes pushes${notes}` }];
 }
 
 function machineCheck(machine: MachineView): Check {

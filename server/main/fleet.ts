@@ -51,6 +51,7 @@ export async function openFleetProject(
     const refuseRemote = async (): Promise<void> => {
       const checked = await checkRemote(local, { remote, machineId });
       if (!checked.ok) throw new Refusal(checked.error.kind, checked.error.message);
+      for (const note of checked.value.notes) report(new Error(note), `the remote ${remote}`);
     };
     const close = async (): Promise<void> => {
       await git.settled();

@@ -9,7 +9,7 @@ import type { Transition, TransitionOutcome } from './transition.ts';
 
 export type * from './tables.ts';
 export type { NewEvent, StoreSources } from './feed.ts';
-export type { Transition, TransitionOutcome } from './transition.ts';
+export type { Transition, TransitionOutcome, TransitionSet } from './transition.ts';
 
 export interface Feed {
   read(options: {
@@ -114,4 +114,5 @@ export {
   openHints,
   withdrawQuestions,
 } from './questions.ts';
+export { refusedPushes, refusedPushesMax } from './refused-pushes.ts';
 export { beginSubTask, familyOf, rootOf, unmetBlockers } from './transition.ts';

@@ -18,8 +18,10 @@ export interface Transition {
   readonly epoch?: number;
   /** Refused unless the present state is one of these. */
   readonly from?: readonly TaskStatus[];
-  readonly set?: Updateable<TaskTable>;
+  readonly set?: TransitionSet;
 }
+
+export type TransitionSet = Updateable<TaskTable>;
 
 export type TransitionOutcome =
   | { readonly ok: true; readonly from: TaskStatus; readonly to: TaskStatus }

@@ -4,6 +4,7 @@ import { formatCount } from '../core/format.ts';
 import { landingsWaitingMax } from '../core/schedule.ts';
 import { readHolds } from './holds.ts';
 import type { Db } from './read.ts';
+import { refusedPushes, refusedPushesMax } from './refused-pushes.ts';
 import { shortList } from './stuck.ts';
 import type { RunRow, TaskRow } from './tables.ts';
 import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
@@ -37,6 +38,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
     ];
   }
   sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
+  sentences.push(...(await refusedWork(db, row, run)));
   sentences.push(...(await otherLine(db, row, run)));
   sentences.push(...(await busyWorkers(db, row, run)));
   sentences.push(...(await whyMachine(db, row)));
@@ -103,6 +105,15 @@ async function limitedAccount(db: Db, facts: NextAgentFacts & WhyFacts): Promise
       : ` ${others.join(' or ')} takes over where its own account is free.`;
   return [
     `The account of ${agent} is out of quota until ${timeText(until, facts.nowMs)}; nothing new starts on it before.${instead}`,
+  ];
+}
+
+async function refusedWork(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
+  const refused = await refusedPushes(db, run.epic_id);
+  if (refused.length < refusedPushesMax) return [];
+  const names = shortList(refused.map(({ id }) => id));
+  return [
+    `The git server did not take the finished work of ${names}, and would not take that of ${row.id}: it starts when those are resolved ("drover why ${refused[0]?.id ?? ''}" tells what the server said).`,
   ];
 }
 

@@ -1,6 +1,6 @@
 // How an attempt ends other than well: a failure that may be tried again, a cause outside, an account at its limit.
 
-import { failure, type Failure } from '../core/failure.ts';
+import { failure, type Failure, type FailureKind } from '../core/failure.ts';
 import { retryDelayMs } from '../core/retry.ts';
 import type { DurableRun } from '../durable/port.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type NextAgent,
   releaseSlot,
   setAttempt,
+  type TransitionSet,
   type Tx,
 } from '../store/port.ts';
 import { limitedAccounts, takesOver, takesOverAtLimit } from './fallback.ts';
@@ -55,33 +56,57 @@ function delayBefore(engine: Engine, next: NextAgent | null, failed: number): nu
   return next?.usesAttempt === false ? 0 : retryDelayMs(failed, engine.chance());
 }
 
+export interface Block {
+  /** What ended the attempt for now. */
+  readonly kind: FailureKind | 'blocked';
+  readonly message: string;
+  readonly detail?: string;
+  /** What is committed of it, where it has only to land: its agent has nothing more to do. */
+  readonly commit?: string;
+}
+
+/** Only a person can take the cause away. The attempt is not used up: it goes on where it is once the task is resolved. */
+export async function blockTask(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  { kind, message, detail, commit }: Block,
+  set: TransitionSet = { last_error: message },
+): Promise<void> {
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'interrupted',
+    failure_kind: kind,
+    error: message,
+    error_detail: detail ?? null,
+    ...(commit === undefined ? {} : { commit_sha: commit }),
+  });
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: 'blocked',
+    event: 'task.blocked',
+    runId: claim.runId,
+    data: { reason: message },
+    set: { blocked_reason: message, ...set },
+  });
+}
+
 export async function blockFromOutside(
   engine: Engine,
   run: DurableRun<Tx>,
   claim: Claim,
   words: string,
 ): Promise<void> {
-  const reason = engine.mask(words);
+  const message = engine.mask(words);
   await run.commit('blocked', async (tx) => {
     if (await stoppedInstead(engine, tx, claim)) return;
-    await setAttempt(tx, claim.taskId, claim.attempt, {
-      state: 'interrupted',
-      failure_kind: 'blocked',
-      error: reason,
-    });
-    await engine.store.transition(tx, {
-      taskId: claim.taskId,
-      epoch: claim.epoch,
-      to: 'blocked',
-      event: 'task.blocked',
-      runId: claim.runId,
-      data: { reason },
-      set: {
-        blocked_reason: reason,
-        verdict: 'blocked',
-        verdict_reason: reason.slice(0, 200),
-      },
-    });
+    await blockTask(
+      engine,
+      tx,
+      claim,
+      { kind: 'blocked', message },
+      { verdict: 'blocked', verdict_reason: message.slice(0, 200) },
+    );
   });
 }
 

@@ -153,12 +153,13 @@ export async function retryTask(engine: Engine, id: string, force: boolean): Pro
   if (!begun) throw new Refusal('illegal', `${id} has changed in this moment; look at it again`);
 }
 
-/** Back to ready with all attempts given back; the next one is a new one. */
+/** Back to ready with all attempts given back; the next one is a new one, unless the last one `goesOn`. */
 export async function freshStart(
   engine: Engine,
   tx: Tx,
   row: TaskRow,
   event: string,
+  goesOn = false,
 ): Promise<boolean> {
   const last = await lastAttempt(tx, row.id);
   const set = {
@@ -186,11 +187,17 @@ export async function freshStart(
     await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
     await engine.store.append(tx, { type: event, taskId: row.id, data: { title: row.title } });
   }
-  if (last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
+  if (!goesOn && last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
     await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
   }
   await releaseSlot(tx, 'task', row.id);
   return true;
+}
+
+/** The work is finished and kept; a git server has not taken it. */
+async function onlyLands(tx: Tx, id: string): Promise<boolean> {
+  const last = await lastAttempt(tx, id);
+  return last?.failure_kind === 'push_refused' && last.commit_sha !== null;
 }
 
 export async function hintTask(engine: Engine, id: string, text: string): Promise<void> {
@@ -266,7 +273,8 @@ export async function resolveTask(engine: Engine, id: string, note: string): Pro
   }
   await engine.store.transaction(async (tx) => {
     await addHint(tx, engine.store.sources, id, note);
-    if (await freshStart(engine, tx, row, 'task.unblocked')) return;
+    const isBegun = await freshStart(engine, tx, row, 'task.unblocked', await onlyLands(tx, id));
+    if (isBegun) return;
     throw new Refusal('illegal', `${id} has changed in this moment; look at it again`);
   });
 }

@@ -8,6 +8,8 @@ import {
   heldScopes,
   readLine,
   type Reads,
+  refusedPushes,
+  refusedPushesMax,
   type RunRow,
   startCandidates,
   type Tx,
@@ -71,7 +73,7 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   const rules = await startRules(engine);
   if ((await freeWorkers(db, run, await openPlacement(engine, db))) === 0)
     return { started: 0, full: true };
-  if (rules.isHeld || (await isLineHeld(db, run.line))) return { started: 0, full: false };
+  if (rules.isHeld || (await isStopped(db, run))) return { started: 0, full: false };
   const look = {
     epicId: run.epic_id,
     exceptEpics: rules.heldEpics,
@@ -85,7 +87,7 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
 async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Promise<number> {
   let opened = 0;
   const claims = await engine.store.transaction(async (tx) => {
-    if (!(await isActive(tx, run.id)) || (await isLineHeld(tx, run.line))) return [];
+    if (!(await isActive(tx, run.id)) || (await isStopped(tx, run))) return [];
     const places = await openPlacement(engine, tx);
     const free = await freeWorkers(tx, run, places);
     if (free === 0) return [];
@@ -146,9 +148,14 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
   return claims.length + opened;
 }
 
-/** Something stopped the line that only a person can decide: what starts could not land, and may begin at a wrong base. */
-async function isLineHeld(db: Reads, line: string): Promise<boolean> {
-  return ((await readLine(db, line))?.held_reason ?? null) !== null;
+/**
+ * Something that only a person can decide stopped the line, or a git server takes no work: what starts could not land, and
+ * may begin at a wrong base.
+ */
+async function isStopped(db: Reads, run: RunRow): Promise<boolean> {
+  const line = await readLine(db, run.line);
+  if ((line?.held_reason ?? null) !== null) return true;
+  return (await refusedPushes(db, run.epic_id)).length >= refusedPushesMax;
 }
 
 /** Looked at together with the claim, so that nothing starts after the run was stopped. */
@@ -217,7 +224,7 @@ export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
   const heldEpics = [...held].flatMap((scope) =>
     scope.startsWith('epic/') ? [scope.slice('epic/'.length)] : [],
   );
-  const isStopped = await isLineHeld(db, run.line);
+  const isNothingStarted = await isStopped(db, run);
   const moving = await db
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -225,7 +232,7 @@ export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
     .where((eb) =>
       eb.or([
         eb('status', 'in', ['claimed', 'in_progress']),
-        ...(isStopped
+        ...(isNothingStarted
           ? []
           : [
               eb.and([

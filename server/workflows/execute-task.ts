@@ -11,10 +11,11 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { gateCandidate } from './candidates.ts';
-import { recordFailure, waitForBase } from './attempt-ends.ts';
+import { blockTask, recordFailure, waitForBase } from './attempt-ends.ts';
 import type { Engine } from './parts.ts';
 import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';
+import { publishAgain } from './refused-work.ts';
 import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
 import { gateOf, submitLanding } from './submission.ts';
 import { workParts } from './work-parts.ts';
@@ -51,7 +52,7 @@ async function executeUntilStopped(
   if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
   const isCandidate = (await candidateOf(engine.store.db, claim.taskId)) !== null;
   if (claim.commitSha !== null) {
-    if (!isCandidate) return landAgain(engine, run, claim, runRow, claim.commitSha);
+    if (!isCandidate) return landAgain(engine, run, claim, runRow, claim.commitSha, signal);
     await run.commit('committed', (tx) => goOnWithWork(engine, tx, claim, claim.commitSha));
     return gateCandidate(engine, run, claim, runRow, signal);
   }
@@ -78,7 +79,10 @@ async function landAgain(
   claim: Claim,
   runRow: RunRow,
   commitSha: string,
+  signal: AbortSignal,
 ): Promise<string> {
+  const published = await publishAgain(engine, run, claim, commitSha, signal);
+  if (!published.ok) return 'blocked';
   await run.commit('committed', async (tx) => {
     const task = await tx
       .selectFrom('tasks')
@@ -188,20 +192,9 @@ async function failedPlace(
   await run.commit('worktree_failed', async (tx) => {
     if (reason.kind !== 'setup_failed') return recordFailure(engine, tx, claim, reason);
     if (await stoppedInstead(engine, tx, claim)) return;
-    await setAttempt(tx, claim.taskId, claim.attempt, {
-      state: 'interrupted',
-      failure_kind: reason.kind,
-      error: reason.message,
-      error_detail: reason.detail ?? null,
-    });
-    await engine.store.transition(tx, {
-      taskId: claim.taskId,
-      epoch: claim.epoch,
-      to: 'blocked',
-      event: 'task.blocked',
-      runId: claim.runId,
-      data: { reason: reason.message },
-      set: { blocked_reason: `setup: ${reason.message}`, last_error: reason.message },
+    await blockTask(engine, tx, claim, reason, {
+      blocked_reason: `setup: ${reason.message}`,
+      last_error: reason.message,
     });
     await releaseSlot(tx, 'task', claim.taskId);
   });

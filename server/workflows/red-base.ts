@@ -1,7 +1,8 @@
 // A line whose tip is red by itself: no task is to blame, so finished work waits, blocked, until the line has moved.
 
 import { failure, type Failure } from '../core/failure.ts';
-import { type Claim, endLanding, setAttempt, type TaskRow, type Tx } from '../store/port.ts';
+import { type Claim, endLanding, type TaskRow, type Tx } from '../store/port.ts';
+import { blockTask } from './attempt-ends.ts';
 import { backToReview } from './landing-returns.ts';
 import { branchRef, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
@@ -41,21 +42,7 @@ export async function waitForLine(
     .where('id', '=', claim.taskId)
     .executeTakeFirstOrThrow();
   if (task.status === 'needs_review') return backToReview(engine, tx, claim, reason);
-  await setAttempt(tx, claim.taskId, claim.attempt, {
-    state: 'interrupted',
-    failure_kind: reason.kind,
-    error: reason.message,
-    error_detail: reason.detail ?? null,
-  });
-  await engine.store.transition(tx, {
-    taskId: claim.taskId,
-    epoch: claim.epoch,
-    to: 'blocked',
-    event: 'task.blocked',
-    runId: claim.runId,
-    data: { reason: reason.message },
-    set: { blocked_reason: reason.message, last_error: reason.message, phase: null },
-  });
+  await blockTask(engine, tx, claim, reason, { last_error: reason.message, phase: null });
 }
 
 /** Tasks that waited for a line which has moved since are ready again. Resolves with how many. */

@@ -1,7 +1,7 @@
 // The parts of one attempt: sub-tasks in their order, the task itself, and what its agents add meanwhile.
 
 import type { AgentOutcome } from '../agents/port.ts';
-import { failure } from '../core/failure.ts';
+import { judgeWork } from '../core/verdict.ts';
 import type { DurableRun } from '../durable/port.ts';
 import type { CommitLeftoversOutcome } from '../git/port.ts';
 import {
@@ -18,6 +18,7 @@ import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from './git-trouble.ts';
 import type { Engine } from './parts.ts';
 import { recordPart } from './part-record.ts';
+import { endUncommitted } from './refused-work.ts';
 import { isStopRequested, settleStop } from './stops.ts';
 import { submit } from './submission.ts';
 import type { Place } from './worktree-step.ts';
@@ -47,11 +48,16 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
   if (done.ended !== null) return done.ended;
   const endedAfter = await workAddedAfter(attempt, known);
   if (endedAfter !== null) return endedAfter;
-  const isSubmitted = await commitWork(attempt, own, 'committed', async (tx, commit, task) =>
-    submit(attempt.engine, tx, claim, attempt.runRow, attempt.place, commit, {
-      task,
-      summary: done.summary,
-    }),
+  const isSubmitted = await commitWork(
+    attempt,
+    own,
+    'committed',
+    async (tx, commit, task) =>
+      submit(attempt.engine, tx, claim, attempt.runRow, attempt.place, commit, {
+        task,
+        summary: done.summary,
+      }),
+    (made, task) => judgeWork({ ...made, summary: done.summary, task }).next.kind === 'land',
   );
   return isSubmitted ? null : 'failed';
 }
@@ -209,6 +215,7 @@ async function commitWork(
   part: string,
   step: string,
   record: (tx: Tx, committed: CommitLeftoversOutcome, task: TaskRow) => Promise<void>,
+  isWhole: (made: CommitLeftoversOutcome, task: TaskRow) => boolean = () => false,
 ): Promise<boolean> {
   const { engine, run, claim, place } = attempt;
   const task = await engine.store.db
@@ -242,9 +249,6 @@ async function commitWork(
     },
   );
   if (committed.ok) return true;
-  const { message } = committed.error;
-  await run.commit('commit_failed', (tx) =>
-    recordFailure(engine, tx, claim, failure('git_failed', message)),
-  );
+  await endUncommitted(engine, run, claim, committed.error, (made) => isWhole(made, task));
   return false;
 }

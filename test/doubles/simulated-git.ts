@@ -207,6 +207,10 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     );
   }
 
+  publish(): Promise<GitResult<void>> {
+    return Promise.resolve(ok(undefined));
+  }
+
   /** The agent may have ended elsewhere: its work has to end on its own branch. */
   #attach(worktree: SimulatedWorktree, head: Sha, branch: string): void {
     const repository = this.#repository;

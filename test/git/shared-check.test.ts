@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { checkRemote } from '../../server/git/shared/check.ts';
-import { withoutCredentials } from '../../server/git/shared/words.ts';
+import { remoteFailure, withoutCredentials } from '../../server/git/shared/words.ts';
 import { kindOf, valueOf } from './fixture.ts';
 import { type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
 
@@ -24,6 +24,17 @@ suite('git: whether a remote can be shared', () => {
     valueOf(await check());
     assert.equal(fleet.remote('for-each-ref', '--format=%(refname)'), 'refs/heads/main');
   });
+
+  for (const [setting, note] of [
+    ['receive.denyDeletes', /ended work stay there/],
+    ['receive.denyNonFastForwards', /cannot be moved back/],
+  ] as const) {
+    test(`yes with ${setting}, and it is said what that means`, async () => {
+      fleet.remote('config', setting, 'true');
+      const { notes } = valueOf(await check());
+      assert.match(notes.join(' '), note);
+    });
+  }
 
   interface Bad {
     readonly name: string;
@@ -66,6 +77,19 @@ suite('git: whether a remote can be shared', () => {
         fleet.hook('update', 'case "$1" in refs/heads/*) ;; *) echo "heads only"; exit 1;; esac');
       },
       says: /refused refs\/drover\/check\/one-\/one \(hook declined\).*heads only.*write refs\/drover/,
+    },
+    {
+      name: 'a hook has a rule for the names of branches',
+      make: () => {
+        const rule = 'case "$1" in refs/heads/drover/*) echo "feature/* only"; exit 1;; esac';
+        fleet.hook('update', rule);
+      },
+      says: /refused refs\/heads\/drover\/check-one-\/1 \(hook declined\).*feature\/\* only/,
+    },
+    {
+      name: 'what is pushed there is hidden',
+      make: () => fleet.remote('config', 'uploadpack.hideRefs', 'refs/drover'),
+      says: /takes refs\/drover\/check\/one-\/one and does not show it again/,
     },
     {
       name: 'several refs do not move as one there',
@@ -122,6 +146,33 @@ suite('git: whether a remote can be shared', () => {
       said.push(String(read), JSON.stringify([await check(), moved, followed]));
       assert.match(said.join(' '), /the remote origin is away/);
       assert.doesNotMatch(said.join(' '), /s3cr3t|t0k3n/);
+    });
+  }
+
+  const refusals: readonly (readonly [string, RegExp])[] = [
+    [
+      'git@host: Permission denied (publickey).\r\nfatal: Could not read from remote repository.\n',
+      /does not let this machine in \(.*Permission denied \(publickey\)/,
+    ],
+    [
+      'Host key verification failed.\nfatal: Could not read from remote repository.\n',
+      /does not let this machine in \(Host key verification failed/,
+    ],
+    [
+      'ERROR: The key you are authenticating with has been marked as read only.\nfatal: Could not read from remote repository.\n',
+      /does not let this machine in \(ERROR: The key .*marked as read only/,
+    ],
+    [
+      "fatal: unable to access 'https://host/x.git/': SSL certificate problem: unable to get local issuer certificate\n",
+      /certificate of the remote origin cannot be checked .*http\.sslCAInfo/,
+    ],
+  ];
+  for (const [stderr, says] of refusals) {
+    test(`told with its reason, and not waited for: ${stderr.slice(0, 40)}`, () => {
+      const output = { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
+      const failure = remoteFailure(output, 'origin', 'push to origin');
+      assert.match(failure.message, says);
+      assert.deepEqual([failure.retryable, failure.isAway], [false, undefined]);
     });
   }
 

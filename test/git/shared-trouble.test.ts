@@ -78,7 +78,7 @@ for (const kind of ['file', 'server'] as const) {
       fleet.hook('pre-receive', 'echo "ask Ada first" >&2; exit 1');
       const before = one.shared.processCount;
       const failure = failureIn(await one.shared.updateRef(land, next, base, 'x'));
-      assert.deepEqual([failure.kind, failure.retryable], ['failed', false]);
+      assert.deepEqual([failure.kind, failure.retryable], ['refused', false]);
       assert.match(
         failure.message,
         /refused refs\/drover\/land\/main .*ask Ada first.*Remedy: let/,

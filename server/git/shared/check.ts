@@ -1,20 +1,25 @@
 // Whether a remote can be what several machines share: found, readable, and letting this machine push several refs at
-// once under refs/drover. Asked at the start and by `drover doctor`; the answer is a sentence that holds no password.
+// once under refs/drover and refs/heads/drover. Asked at the start and by `drover doctor`; the answer is a sentence that holds no password.
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
-import { failureOf, refuse } from '../failures.ts';
-import type { GitResult } from '../port.ts';
+import { failureOf, gitFailure, refuse } from '../failures.ts';
+import type { GitFailure, GitResult, Sha } from '../port.ts';
 import type { LocalRepository } from '../repository.ts';
 import { exists } from '../small-files.ts';
-import { openRemote } from './remote.ts';
+import { openRemote, parseListing, type Remote } from './remote.ts';
 import { refusalsOf, refusedFailure, remoteFailure } from './words.ts';
 
 export interface RemoteCheck {
   readonly remote: string;
   readonly machineId: string;
   readonly timeoutMs?: number;
+}
+
+/** Rules of the server that a run works with, at a price. */
+export interface RemoteNotes {
+  readonly notes: readonly string[];
 }
 
 const defaultTimeoutMs = 60_000;
@@ -24,7 +29,7 @@ const checkRoot = 'refs/drover/check';
 export async function checkRemote(
   local: LocalRepository,
   { remote: name, machineId, timeoutMs = defaultTimeoutMs }: RemoteCheck,
-): Promise<GitResult<void>> {
+): Promise<GitResult<RemoteNotes>> {
   const named = await checkName(local, name);
   if (!named.ok) return named;
   if (exists(join(local.context.commonDir, 'shallow'))) {
@@ -39,32 +44,102 @@ export async function checkRemote(
   if (read.value.trim() === '') {
     return refuse('no_commit', `The remote ${name} has no branch yet: push one to it first.`);
   }
-  const input = `a check of machine ${machineId} ${randomUUID()}\n`;
-  const written = await local.context.git(['hash-object', '-w', '--stdin'], { input });
-  if (written.code !== 0) return err(failureOf(written, 'write an object'));
-  const blob = written.stdout.toString('utf8').trim();
-  const place = `${checkRoot}/${machineId.replace(/[^A-Za-z0-9-]+/gu, '-') || 'machine'}`;
-  const refs = [`${place}/one`, `${place}/two`];
-  const pushed = await remote.push(
-    refs.map((ref) => `+${blob}:${ref}`),
-    [],
-    true,
-  );
-  if (pushed.code !== 0) {
-    const [refused] = refusalsOf(pushed);
-    return err(
-      refused === undefined
-        ? remoteFailure(pushed, name, `push to ${name}`)
-        : refusedFailure(refused, pushed, name),
+  const head = await knownHead(local, remote, parseListing(read.value));
+  if (!head.ok) return head;
+  const place = machineId.replace(/[^A-Za-z0-9-]+/gu, '-') || 'machine';
+  return tryRefs(local, remote, place, head.value);
+}
+
+/** A commit that the remote and this clone have: a branch at it brings nothing with it. */
+async function knownHead(
+  local: LocalRepository,
+  remote: Remote,
+  heads: ReadonlyMap<Sha, string>,
+): Promise<GitResult<Sha>> {
+  const { commits } = local.context;
+  for (const sha of heads.keys()) if (commits.read(sha) !== null) return ok(sha);
+  for (const [sha, ref] of heads) {
+    const fetched = await remote.fetch(
+      [`+${ref}:${ref.replace(/^refs/u, 'refs/drover/shared')}`],
+      [],
     );
+    return fetched.ok ? ok(sha) : fetched;
+  }
+  return refuse('no_commit', `The remote ${remote.name} has no branch yet: push one to it first.`);
+}
+
+/**
+ * What a run does with the remote, once, under names of this machine's own: refs of Drover's and the branch of an attempt
+ * are made, moved on, seen again, moved back and taken away. A run works without the last two, and leaves more behind.
+ */
+async function tryRefs(
+  local: LocalRepository,
+  remote: Remote,
+  place: string,
+  head: Sha,
+): Promise<GitResult<RemoteNotes>> {
+  const next = await commitOn(local, head, `a check of machine ${place} ${randomUUID()}`);
+  if (!next.ok) return next;
+  const refs = [`${checkRoot}/${place}/one`, `${checkRoot}/${place}/two`];
+  const branch = `refs/heads/drover/check-${place}/1`;
+  const all = [...refs, branch];
+  const notes: string[] = [];
+  const failed =
+    (await tryPush(
+      remote,
+      all.map((ref) => `+${head}:${ref}`),
+    )) ??
+    (await tryPush(
+      remote,
+      all.map((ref) => `${next.value}:${ref}`),
+    )) ??
+    (await whyUnseen(remote, all));
+  if (failed === null) {
+    const back = await tryPush(remote, [`+${head}:${branch}`]);
+    if (back !== null) notes.push(`branches of attempts cannot be moved back (${back.message})`);
   }
   // What is left behind harms nobody, and the next check replaces it.
-  await remote.push(
-    refs.map((ref) => `:${ref}`),
-    [],
-    true,
+  const gone = await tryPush(
+    remote,
+    all.map((ref) => `:${ref}`),
   );
-  return ok(undefined);
+  if (failed !== null) return err(failed);
+  if (gone !== null) notes.push(`branches and refs of ended work stay there (${gone.message})`);
+  return ok({ notes });
+}
+
+async function tryPush(remote: Remote, refspecs: readonly string[]): Promise<GitFailure | null> {
+  const pushed = await remote.push(refspecs, [], true);
+  if (pushed.code === 0) return null;
+  const [refused] = refusalsOf(pushed);
+  return refused === undefined
+    ? remoteFailure(pushed, remote.name, `push to ${remote.name}`)
+    : refusedFailure(refused, pushed, remote.name);
+}
+
+/** A server may take refs and hide them: other machines would never see what has landed. */
+async function whyUnseen(remote: Remote, refs: readonly string[]): Promise<GitFailure | null> {
+  const listed = await remote.list([], refs);
+  if (!listed.ok) return listed.error;
+  const hidden = refs.filter((ref) => !listed.value.includes(`\t${ref}\n`));
+  if (hidden.length === 0) return null;
+  return gitFailure(
+    'failed',
+    `The server of ${remote.name} takes ${hidden[0] ?? ''} and does not show it again: let it show refs/drover/* (uploadpack.hideRefs, transfer.hideRefs).`,
+  );
+}
+
+/** An empty commit on top of another one, in no branch. */
+async function commitOn(
+  local: LocalRepository,
+  parent: Sha,
+  message: string,
+): Promise<GitResult<Sha>> {
+  const args = ['commit-tree', '-p', parent, '-m', message, `${parent}^{tree}`];
+  const written = await local.context.git(args, { env: local.context.identity() });
+  return written.code === 0
+    ? ok(written.stdout.toString('utf8').trim())
+    : err(failureOf(written, 'write a commit'));
 }
 
 async function checkName(local: LocalRepository, name: string): Promise<GitResult<void>> {

@@ -262,7 +262,16 @@ class Shared {
       : ok(undefined);
     if (!uploaded.ok) return uploaded;
     const published = await this.branches.move(ref, commit, null);
-    return published.ok ? done : published;
+    return published.ok ? done : err({ ...published.error, made: done.value });
+  }
+
+  async publish(branch: string, commit: Sha): Promise<GitResult<void>> {
+    const present = await this.presence.ensure([commit]);
+    if (!present.ok) return present;
+    if (this.remote.context.commits.read(commit) === null) {
+      return refuse('unknown_ref', `This machine does not have the commit ${commit.slice(0, 12)}.`);
+    }
+    return this.branches.move(branchRef(branch), commit, null);
   }
 }
 
@@ -326,6 +335,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     keepSetup: (request, look) => local.keepSetup(request, look),
     status: (path) => local.status(path),
     commitLeftovers: (request) => shared.commitLeftovers(request),
+    publish: (branch, commit) => shared.publish(branch, commit),
     ...workMethods(local, shared),
     removeWorktree: async (request) => {
       const removed = await local.removeWorktree(request);

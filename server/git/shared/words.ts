@@ -27,7 +27,7 @@ export function refusalsOf(output: GitOutput): readonly PushRefusal[] {
   for (const line of output.stdout.toString('utf8').split('\n')) {
     const [, ref = '', reason = ''] =
       /^!\t[^\t]*:([^\t:]+)\t\[(?:remote )?rejected\] \((.*)\)$/u.exec(line) ?? [];
-    if (ref === '' || /atomic (?:transaction|push) failed/iu.test(reason)) continue;
+    if (ref === '' || /atomic (?:transaction|push) (?:failed|failure)/iu.test(reason)) continue;
     found.push({ ref, isStale: reason === 'stale info', reason });
   }
   return found;
@@ -52,7 +52,8 @@ function serverWords(stderr: string): string {
 const unreadable =
   /does not appear to be a git repository|repository .{0,200}(?:not found|does not exist)|no such remote|no such file or directory|not exported/iu;
 const forbidden =
-  /authentication failed|could not read (?:username|password)|prompts disabled|permission (?:to .{0,200} )?denied|host key verification failed|error: 40[13]\b|access denied|service not enabled|not allowed/iu;
+  /authentication failed|could not read (?:username|password)|prompts disabled|permission (?:to .{0,200} )?denied|host key verification failed|error: 40[13]\b|access denied|service not enabled|not allowed|marked as read.only|read-only|permission denied \(/iu;
+const untrusted = /certificate|self.signed|unable to get local issuer/iu;
 
 /** Trouble between this machine and the remote; `doing` completes "Git could not …". */
 export function remoteFailure(output: GitOutput, remote: string, doing: string): GitFailure {
@@ -88,6 +89,13 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
       false,
     );
   }
+  if (untrusted.test(text)) {
+    return say(
+      `The certificate of the remote ${remote} cannot be checked`,
+      ': add the certificate of its authority with "git config http.sslCAInfo <file>".',
+      false,
+    );
+  }
   if (unreadable.test(text)) {
     return say(
       `There is no repository at the remote ${remote}`,
@@ -113,18 +121,22 @@ export function refusedFailure(
     ? 'let the account that Drover pushes with move this branch'
     : 'let the account that Drover pushes with write refs/drover/*';
   return gitFailure(
-    'failed',
+    'refused',
     `The remote ${remote} refused ${refusal.ref} (${withoutCredentials(refusal.reason)})${said}. Remedy: ${remedy}, or see what its hook asks for.`,
     false,
   );
 }
+
+/** Lines of git, and those of ssh that say why it was not let in. */
+const told =
+  /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:|errno=|permission denied \(|host key verification failed|load key |too many authentication failures/iu;
 
 /** The lines that carry the reason, on one line, without the advice that git always adds. */
 export function reasonOf(stderr: string): string {
   const lines = stderr
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => /^(?:fatal|error|remote|ssh|kex)[^:]{0,40}:|errno=/iu.test(line))
+    .filter((line) => told.test(line))
     .filter((line) => !/failed to push some refs|^remote:$/u.test(line));
   const text = lines.length > 0 ? lines.join(' ') : stderr.trim().replace(/\s+/gu, ' ');
   return withoutCredentials(text).slice(0, maxWords) || 'it gave no reason';

@@ -102,7 +102,15 @@ suite('who takes over from an agent', () => {
     const passing = failureKinds.filter((kind) => failuresBeforeNext(kind, 1) !== null);
     assert.deepEqual(
       failureKinds.filter((kind) => !passing.includes(kind)),
-      ['budget_used', 'setup_failed', 'conflict', 'line_held', 'git_failed', 'interrupted'],
+      [
+        'budget_used',
+        'setup_failed',
+        'conflict',
+        'line_held',
+        'push_refused',
+        'git_failed',
+        'interrupted',
+      ],
     );
     assert.deepEqual(failureKinds.filter(usesNoAttempt), [
       'agent_missing',
