@@ -39,8 +39,9 @@ export function userSettingsPath(request: Pick<SettingsRequest, 'home' | 'env'>)
 export async function loadSettings(request: SettingsRequest): Promise<LoadedSettings> {
   const userPath = userSettingsPath(request);
   const [project, user] = await Promise.all([
-    readSettingsFile(join(request.root, projectFileName), projectFileName),
-    readSettingsFile(userPath, userPath),
+    readSettingsFile(join(request.root, projectFileName), projectFileName, 'refuse'),
+    // People keep their own files elsewhere and link to them.
+    readSettingsFile(userPath, userPath, 'follow'),
   ]);
   const loaded = resolveSettings([
     { source: 'flag', entries: flagEntries(request.flags) },

@@ -1,29 +1,24 @@
 // Reads one settings file. What cannot be read is a problem with its place, never a throw.
 
-import { readFile } from 'node:fs/promises';
+import { type PlainFileLimits, type PlainFileRefusal, readPlainFile } from './plain-file.ts';
 import { refused, type SettingsFile } from './settings-file.ts';
 
 const nothing: SettingsFile = { entries: [], problems: [] };
 const maxFileBytes = 1024 * 1024;
 
-/** Reads a file that need not exist. `name` is how messages call it. */
-export async function readSettingsFile(path: string, name: string): Promise<SettingsFile> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await readFile(path);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    // ENOTDIR: a part of the way is a file, so there is no such settings file either.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return nothing;
-    const what =
-      code === 'EISDIR'
-        ? 'is a folder; a file is needed'
-        : `cannot be read (${code}); make it readable for you`;
-    return refused(name, null, `${name} ${what}`);
-  }
-  if (bytes.length > maxFileBytes) {
-    return refused(name, null, `${name} has ${bytes.length} bytes; at most 1 MB is read`);
-  }
+/**
+ * Reads a file that need not exist. `name` is how messages call it. A repository's own file must not be a link: an agent or
+ * a clone could let it lead to any file of the machine.
+ */
+export async function readSettingsFile(
+  path: string,
+  name: string,
+  links: PlainFileLimits['links'],
+): Promise<SettingsFile> {
+  const file = await readPlainFile(path, { bytesMax: maxFileBytes, links });
+  if (file.kind === 'missing') return nothing;
+  if (file.kind === 'refused') return refused(name, null, `${name} ${whyRefused(file.reason)}`);
+  const { bytes } = file;
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -34,6 +29,21 @@ export async function readSettingsFile(path: string, name: string): Promise<Sett
   if (isSilent(text)) return nothing;
   const { parseSettingsText } = await import('./toml-file.ts');
   return parseSettingsText(text, name);
+}
+
+function whyRefused(reason: PlainFileRefusal): string {
+  switch (reason.kind) {
+    case 'folder':
+      return 'is a folder; a file is needed';
+    case 'link':
+      return 'is a symbolic link; replace it with a plain file';
+    case 'special':
+      return 'is a pipe, a socket or a device; replace it with a plain file';
+    case 'too_long':
+      return `has ${reason.bytes} bytes; at most 1 MB is read`;
+    case 'unreadable':
+      return `cannot be read (${reason.code}); make it readable for you`;
+  }
 }
 
 /** Nothing but comments, as the sample that "drover init" writes: the parser need not be loaded for it. */

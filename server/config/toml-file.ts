@@ -11,6 +11,8 @@ export function parseSettingsText(text: string, name: string): SettingsFile {
   try {
     program = parseTOML(text.replace(/^\uFEFF/, ''), { tomlVersion: '1.0' });
   } catch (error) {
+    if (error instanceof RangeError)
+      return refused(name, null, `${name}: not TOML: too many levels of brackets; write fewer`);
     if (!(error instanceof ParseError)) throw error;
     const line = error.lineNumber;
     const place = `${name}, line ${line}: `;

@@ -1,14 +1,26 @@
 // Which files are never committed because of their name: private keys, tokens and local settings.
 
-const harmlessEndings = ['.example', '.sample'];
-const secretEndings = ['.pem', '.key', '.p12'];
-const secretBeginnings = ['id_rsa', 'id_ed25519', 'credentials'];
+const harmless = /\.(?:example|sample)$/i;
 
-/** Judges by the last part of a path relative to the worktree. */
+/** Of the last part of a path. */
+const heldNames: readonly RegExp[] = [
+  /^\.env(?:\..*)?$/i,
+  /^\.(?:envrc|npmrc|netrc|git-credentials|pypirc|pgpass|dockercfg|htpasswd)$/i,
+  /\.(?:pem|key|p12|pfx|jks|keystore|kdbx|tfstate)$/i,
+  /\.tfstate\.backup$/i,
+  /^id_(?:rsa|ed25519)/i,
+  /^id_(?:dsa|ecdsa|ed25519_sk|ecdsa_sk|xmss)(?:[._-].*)?$/i,
+  /^credentials/,
+  /^credentials(?:\.(?:json|ya?ml|toml|ini|csv|txt|xml|db))?$/i,
+  /^kubeconfig(?:[._-].*)?$/i,
+  /^service[-_]account.*\.json$/i,
+  // A program's own module of that name is code.
+  /^secrets\.(?!(?:[cm]?[jt]sx?|java|kt|go|rs|py|rb|php|cs|swift|c|h|cpp|hpp|proto|vue|svelte)$)/i,
+];
+
+/** Judges by the last part of a path. */
 export function isHeldFileName(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  if (harmlessEndings.some((ending) => name.endsWith(ending))) return false;
-  if (name === '.env' || name.startsWith('.env.')) return true;
-  if (secretEndings.some((ending) => name.toLowerCase().endsWith(ending))) return true;
-  return secretBeginnings.some((beginning) => name.startsWith(beginning));
+  if (harmless.test(name)) return false;
+  return heldNames.some((pattern) => pattern.test(name));
 }

@@ -14,6 +14,7 @@ import { failureOf } from './failures.ts';
 import { ownWorktree } from './own-worktree.ts';
 import { absoluteBytes, type PathBytes, splitZero, zeroEnded } from './paths.ts';
 import type { GitResult, SetupLook, SetupRequest, Traces } from './port.ts';
+import { readPlain } from './small-files.ts';
 import { readStatus } from './status.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
@@ -131,19 +132,15 @@ async function fingerprintOf(
     if (isSetupInput(entry.slice(entry.indexOf('\t') + 1))) hash.update(`${entry}\0`);
   }
   for (const input of [...request.inputs].sort()) {
-    hash.update(`${input}\0`).update(await contentOf(worktree.path, input));
+    hash.update(`${input}\0`).update(contentOf(worktree.path, input));
   }
   return ok(hash.digest('hex'));
 }
 
-async function contentOf(root: string, input: string): Promise<Buffer | string> {
+function contentOf(root: string, input: string): Buffer | string {
   const clean = normalize(input);
   if (isAbsolute(clean) || clean === '..' || clean.startsWith(`..${sep}`)) return 'outside';
-  try {
-    return await readFile(join(root, clean));
-  } catch {
-    return 'absent';
-  }
+  return readPlain(join(root, clean)) ?? 'absent';
 }
 
 /** Walks the given files and folders; links are not followed. */

@@ -1,17 +1,44 @@
 // Looks at git's own small files, without waiting: a read costs some microseconds of the disk cache, while handing it
 // to another thread and back costs ten times as much of this one, thirty times for each task.
 
-import { lstatSync, readFileSync, readdirSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  type Stats,
+} from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { absoluteBytes, type PathBytes } from './paths.ts';
 
 const maxLooksAtOnce = 200;
 
+/** What is longer is no file that is read whole. */
+const textBytesMax = 64 * 1024 * 1024;
+const readFlags = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
+
+/** Null also where an agent has put a pipe, a device or a flood in the file's place. */
 export function readText(file: string): string | null {
+  return readPlain(file)?.toString('utf8') ?? null;
+}
+
+export function readPlain(file: string): Buffer | null {
+  let opened: number;
   try {
-    return readFileSync(file, 'utf8');
+    opened = openSync(file, readFlags);
   } catch {
     return null;
+  }
+  try {
+    const facts = fstatSync(opened);
+    return facts.isFile() && facts.size <= textBytesMax ? readFileSync(opened) : null;
+  } catch {
+    return null;
+  } finally {
+    closeSync(opened);
   }
 }
 

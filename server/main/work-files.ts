@@ -1,6 +1,15 @@
 // What workflows do to files outside of git: copies of ignored files, prompts on disk.
 
-import { copyFile, lstat, mkdir, realpath, writeFile } from 'node:fs/promises';
+import {
+  constants,
+  copyFile,
+  lstat,
+  mkdir,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
 import type { WorkFiles } from '../workflows/engine.ts';
 
@@ -31,7 +40,10 @@ export const workFiles: WorkFiles = {
   },
 };
 
-/** Only plain files below the checkout, never through a link out of it, never over something that is there. */
+/**
+ * Only plain files below the checkout, never through a link: neither out of the checkout, nor through one that an earlier
+ * attempt has left in the worktree. A file that is there is replaced as a whole.
+ */
 async function copyOne(root: string, worktree: string, path: string): Promise<boolean> {
   const clean = normalize(path);
   if (isAbsolute(clean) || clean === '..' || clean.startsWith(`..${sep}`)) return false;
@@ -41,12 +53,29 @@ async function copyOne(root: string, worktree: string, path: string): Promise<bo
     const stat = await lstat(from);
     if (!stat.isFile() || stat.size > copyBytesMax) return false;
     const to = join(worktree, clean);
-    await mkdir(dirname(to), { recursive: true });
-    const inside = relative(await realpath(worktree), await realpath(dirname(to)));
-    if (inside.startsWith('..') || isAbsolute(inside)) return false;
-    await copyFile(from, to);
+    if (!(await makeFolders(worktree, dirname(clean)))) return false;
+    const fresh = `${to}.drover-${process.pid}`;
+    await rm(fresh, { recursive: true, force: true });
+    try {
+      await copyFile(from, fresh, constants.COPYFILE_EXCL);
+      await rename(fresh, to);
+    } catch {
+      await rm(fresh, { force: true });
+      return false;
+    }
     return true;
   } catch {
     return false;
   }
+}
+
+/** False where something other than a folder, as a link, is in the way. */
+async function makeFolders(worktree: string, folder: string): Promise<boolean> {
+  let place = worktree;
+  for (const name of folder.split(sep).filter((part) => part !== '.')) {
+    place = join(place, name);
+    await mkdir(place).catch(() => undefined);
+    if (!(await lstat(place)).isDirectory()) return false;
+  }
+  return true;
 }

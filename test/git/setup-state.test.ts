@@ -1,7 +1,8 @@
 // The setup state of a slot: noted in its private git folder, and compared with what lies in the slot.
 
 import assert from 'node:assert/strict';
-import { existsSync, linkSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, linkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository, SetupLook, SetupRequest } from '../../server/git/port.ts';
 import { makeFixture, startTask, valueOf, type Fixture } from './fixture.ts';
@@ -41,6 +42,13 @@ suite('git: setup state', () => {
     write('deps/b.js');
     valueOf(await repository.keepSetup(request(change), seen));
   };
+
+  test('an input that is a pipe or a device is no content, and is never waited for', async () => {
+    execFileSync('mkfifo', [join(path, 'pipe.local')]);
+    symlinkSync('/dev/zero', join(path, 'zero.local'));
+    for (const name of ['pipe.local', 'zero.local'])
+      assert.equal((await look({ inputs: [name] })).stands, false, name);
+  });
 
   test('stands after the setup, until something it made is changed or gone', async () => {
     assert.equal(await stands(), false);

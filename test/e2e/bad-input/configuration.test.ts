@@ -1,6 +1,7 @@
 // Settings that cannot be: nothing starts before each of them is named with its place.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, type Row } from './support/check.ts';
 import { table } from './support/lanes.ts';
@@ -40,6 +41,17 @@ const files: readonly Row[] = [
     ...toml('a folder', '', 'folder', 'file'),
     prepare: (place) => {
       mkdirSync(join(place.root, '.drover.toml'));
+    },
+  },
+  toml('brackets without end', `a = ${'['.repeat(200_000)}${']'.repeat(200_000)}\n`, 'levels'),
+  {
+    ...toml('a link to a device without end', '', 'symbolic link', 'plain file'),
+    prepare: (place) => symlinkSync('/dev/zero', join(place.root, '.drover.toml')),
+  },
+  {
+    ...toml('a pipe that no program writes to', '', 'pipe', 'plain file'),
+    prepare: (place) => {
+      execFileSync('mkfifo', [join(place.root, '.drover.toml')]);
     },
   },
   {

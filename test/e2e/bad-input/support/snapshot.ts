@@ -53,7 +53,11 @@ function filesOf(top: string, isWanted: (path: string) => boolean): Snapshot {
         if (isWanted(`${path}/`)) found[`${path}/`] = 'folder';
         if (!skippedFolders.has(path) && isWanted(`${path}/`)) visit(full);
       } else if (isWanted(path) && !path.endsWith('.db')) {
-        found[path] = facts.isSymbolicLink() ? `link ${readlinkSync(full)}` : digest(full);
+        found[path] = facts.isSymbolicLink()
+          ? `link ${readlinkSync(full)}`
+          : facts.isFile()
+            ? digest(full)
+            : `special ${facts.mode}`;
       }
     }
   };
