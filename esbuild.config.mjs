@@ -23,7 +23,10 @@ const programs = {
 /** Two bundles, so that activation reads little; the second one is asked for by the first. */
 const extension = { extension: 'extension/main.ts', 'extension-work': 'extension/work/main.ts' };
 const webviews = Object.fromEntries(
-  ['tree', 'inbox', 'stream', 'grid', 'board'].map((name) => [name, `webview/${name}/main.ts`]),
+  ['tree', 'inbox', 'stream', 'grid', 'board', 'run'].map((name) => [
+    name,
+    `webview/${name}/main.ts`,
+  ]),
 );
 
 /** @param {Record<string, string>} entries */

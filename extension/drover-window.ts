@@ -95,6 +95,7 @@ export class DroverWindow implements vscode.Disposable {
       panels: this.#panels,
       views: this.#views,
       messages: this.#messages,
+      log,
       act: (project, action) => this.#act(project, action),
     });
     this.exports = exportsOf(this.#projects, this.#messages, this.#measurements);
@@ -302,6 +303,10 @@ export class DroverWindow implements vscode.Disposable {
         return this.#run('drover.resolveConflict', [action.task], [], project);
       case 'retry':
         return this.#run('drover.retryTask', [action.task], [], project);
+      case 'retryFailed':
+        return this.#run('drover.retryFailed', [{ ids: action.ids }], [], project);
+      case 'run':
+        return this.#run('drover.openRuns', [], [], project);
       case 'inbox':
         return this.#run('drover.showInbox', [], [], project);
     }

@@ -29,11 +29,13 @@ export const commandIds = [
   'drover.openStream',
   'drover.openGrid',
   'drover.openBoard',
+  'drover.openRuns',
   // Runs.
   'drover.runEpic',
   'drover.runAll',
   'drover.resumeRun',
   'drover.stopRun',
+  'drover.retryFailed',
   'drover.preflight',
   'drover.planFromSpec',
   'drover.newTaskFromTemplate',
@@ -110,11 +112,17 @@ export const webviewIds = {
   stream: 'drover.stream',
   grid: 'drover.grid',
   board: 'drover.board',
+  run: 'drover.run',
 } as const satisfies { readonly [N in WebviewName]: string };
 
 export const sideViews = ['tree', 'inbox'] as const satisfies readonly WebviewName[];
 export type SideViewName = (typeof sideViews)[number];
-export const panelNames = ['stream', 'grid', 'board'] as const satisfies readonly WebviewName[];
+export const panelNames = [
+  'stream',
+  'grid',
+  'board',
+  'run',
+] as const satisfies readonly WebviewName[];
 export type PanelName = (typeof panelNames)[number];
 
 export const viewContainerId = 'drover';

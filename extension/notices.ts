@@ -11,6 +11,8 @@ export type NoticeAction =
   | { readonly kind: 'review'; readonly id: string }
   | { readonly kind: 'resolve'; readonly task: string }
   | { readonly kind: 'retry'; readonly task: string }
+  | { readonly kind: 'retryFailed'; readonly ids: readonly string[] }
+  | { readonly kind: 'run' }
   | { readonly kind: 'inbox' };
 
 export interface NoticeButton {

@@ -1,12 +1,14 @@
 // What follows from the board outside of webviews: status bar, context keys, titles, badges, and messages for a person.
 
 import type * as vscode from 'vscode';
-import type { StatusSnapshot } from '../server/protocol/views.ts';
+import type { RunView, StatusSnapshot } from '../server/protocol/views.ts';
+import { toFailure } from './backend/failure.ts';
 import { setContext } from './context-keys.ts';
 import type { Messages } from './messages.ts';
 import { isStillOpen, NoticeMemory, toShow, type Notice, type NoticeAction } from './notices.ts';
 import type { Project } from './project.ts';
 import type { Projects, ProjectsChange } from './projects.ts';
+import { RunEnds, runEndNotice } from './run-end.ts';
 import { readSettings } from './settings.ts';
 import type { StatusBar } from './status-bar.ts';
 import { addUp, nothing, reattachedText, summarise, type Summary } from './summary.ts';
@@ -19,6 +21,7 @@ export interface ReactionParts {
   readonly panels: Panels;
   readonly views: SideViews;
   readonly messages: Messages;
+  readonly log: vscode.LogOutputChannel;
   readonly act: (project: Project, action: NoticeAction) => Promise<void>;
 }
 
@@ -28,6 +31,7 @@ const recountMs = 100;
 export class Reactions implements vscode.Disposable {
   readonly #parts: ReactionParts;
   readonly #notices = new WeakMap<Project, NoticeMemory>();
+  readonly #runEnds = new WeakMap<Project, RunEnds>();
   readonly #subscription: vscode.Disposable;
   #recount: NodeJS.Timeout | null = null;
 
@@ -67,6 +71,24 @@ export class Reactions implements vscode.Disposable {
     for (const notice of toShow(memory.fresh(board), notifications)) {
       void this.#show(project, notice);
     }
+    const ends = this.#runEnds.get(project) ?? new RunEnds();
+    this.#runEnds.set(project, ends);
+    const ended = ends.ended(board);
+    if (ended !== null) void this.#tellEnd(project, board, ended);
+  }
+
+  async #tellEnd(project: Project, board: StatusSnapshot, run: RunView): Promise<void> {
+    try {
+      const report = await project.request('report', { id: run.id });
+      const notice = runEndNotice(report, project.board ?? board, run);
+      const { notifications } = readSettings(project.folder.uri);
+      for (const shown of toShow(notice === null ? [] : [notice], notifications)) {
+        await this.#show(project, shown);
+      }
+    } catch (error) {
+      // The backend has left with its last run: the page of runs tells the same later.
+      this.#parts.log.warn(`the end of a run could not be told: ${toFailure(error).message}`);
+    }
   }
 
   async #show(project: Project, notice: Notice): Promise<void> {
@@ -76,8 +98,8 @@ export class Reactions implements vscode.Disposable {
     const action = notice.buttons.find(({ title }) => title === chosen)?.action;
     if (action === undefined) return;
     // VS Code keeps its messages: what was settled elsewhere meanwhile is not done again.
-    const changes = action.kind !== 'stream' && action.kind !== 'inbox' && action.kind !== 'review';
-    const isOpen = !changes || project.board === null || isStillOpen(notice, project.board);
+    const isOpen =
+      !changesItsTask(action) || project.board === null || isStillOpen(notice, project.board);
     if (isOpen) await act(project, action);
     else messages.tell('info', 'This was settled already.');
   }
@@ -117,6 +139,22 @@ export class Reactions implements vscode.Disposable {
   dispose(): void {
     this.#subscription.dispose();
     if (this.#recount !== null) clearTimeout(this.#recount);
+  }
+}
+
+/** What does something to the one thing that the message was about. */
+function changesItsTask({ kind }: NoticeAction): boolean {
+  switch (kind) {
+    case 'answer':
+    case 'resolve':
+    case 'retry':
+      return true;
+    case 'stream':
+    case 'review':
+    case 'retryFailed':
+    case 'run':
+    case 'inbox':
+      return false;
   }
 }
 

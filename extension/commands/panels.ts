@@ -15,6 +15,7 @@ export const panelHandlers: Handlers<
   | 'drover.openStream'
   | 'drover.openGrid'
   | 'drover.openBoard'
+  | 'drover.openRuns'
 > = {
   'drover.showTree': async () => {
     await vscode.commands.executeCommand(`${webviewIds.tree}.focus`);
@@ -44,6 +45,9 @@ export const panelHandlers: Handlers<
     const [id] = target.isExplicit ? target.ids : [];
     const epic = project.board?.epics.find((each) => each.id === id)?.id ?? null;
     context.showPanel('board', { root: project.root, id: epic, attempt: null });
+  }),
+  'drover.openRuns': withProject(async (context, project) => {
+    context.showPanel('run', { root: project.root, id: null, attempt: null });
   }),
 };
 

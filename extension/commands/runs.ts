@@ -1,15 +1,21 @@
 // Runs: the checks before one, its start, its end, and going on.
 
-import type { EpicView } from '../../server/protocol/views.ts';
+import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { personEnvironment, type Project } from '../project.ts';
 import { fleetVariables, secretVariables } from '../secrets.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { pickEpic } from './pick.ts';
 import { askPreflight } from './preflight.ts';
+import type { Target } from './target.ts';
 
 export const runHandlers: Handlers<
-  'drover.runEpic' | 'drover.runAll' | 'drover.resumeRun' | 'drover.stopRun' | 'drover.preflight'
+  | 'drover.runEpic'
+  | 'drover.runAll'
+  | 'drover.resumeRun'
+  | 'drover.stopRun'
+  | 'drover.preflight'
+  | 'drover.retryFailed'
 > = {
   'drover.runEpic': withProject(async (context, project, target) => {
     const epic = await pickEpic(project, target, 'Run Epic');
@@ -31,7 +37,36 @@ export const runHandlers: Handlers<
     if (stopped.length > 0) void offerResume(context, project);
     else context.messages.tell('info', 'No run is active.');
   }),
+  'drover.retryFailed': withProject(async (context, project, target) => {
+    await retryFailed(context, project, target);
+  }),
 };
+
+/** Of the tasks or epics that are named; without any, of the whole board. */
+async function retryFailed(
+  context: CommandContext,
+  project: Project,
+  { ids, isExplicit }: Target,
+): Promise<void> {
+  const named = new Set(isExplicit ? ids : []);
+  const isMeant = ({ id, epic_id: epic }: TaskView): boolean =>
+    named.size === 0 || named.has(id) || (epic !== null && named.has(epic));
+  const failed = (project.board?.tasks ?? []).filter(
+    (task) => task.status === 'failed' && isMeant(task),
+  );
+  if (failed.length === 0) return context.messages.tell('info', 'No task has failed.');
+  const refused: string[] = [];
+  for (const { id } of failed) {
+    await project.request('task.retry', { id }).catch((error: unknown) => {
+      refused.push(toFailure(error).message);
+    });
+  }
+  if (refused.length > 0) context.messages.tell('warning', `Retry: ${refused.join(' ')}`);
+  const epics = new Set(failed.map(({ epic_id: epic }) => epic));
+  const [only] = epics;
+  if (refused.length === failed.length) return;
+  await seeToRun(context, project, epics.size === 1 ? (only ?? null) : null);
+}
 
 async function resume(
   extension: CommandContext['extension'],

@@ -57,6 +57,7 @@ export function hostActions(parts: HostActionParts): Actions {
     stopRun: by('drover.stopRun'),
     openStream: by('drover.openStream'),
     openGrid: by('drover.openGrid'),
+    retryFailed: by('drover.retryFailed'),
     openBoard: by('drover.openBoard'),
     review: by('drover.review'),
     takeOver: by('drover.takeOver'),

@@ -19,6 +19,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   openStream: true,
   openStepLog: true,
   openGrid: true,
+  retryFailed: true,
   openBoard: true,
   review: true,
   takeOver: true,

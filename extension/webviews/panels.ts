@@ -25,11 +25,13 @@ const titles: { readonly [N in PanelName]: string } = {
   stream: 'Stream',
   grid: 'Agents',
   board: 'Board',
+  run: 'Runs',
 };
 const icons: { readonly [N in PanelName]: string } = {
   stream: 'output',
   grid: 'layout',
   board: 'project',
+  run: 'history',
 };
 
 export interface PanelsParts {

@@ -40,6 +40,7 @@ const titles: { readonly [N in WebviewName]: string } = {
   stream: 'Drover Stream',
   grid: 'Drover Agents',
   board: 'Drover Board',
+  run: 'Drover Runs',
 };
 
 export class WebviewHost implements vscode.Disposable {

@@ -294,6 +294,7 @@ export const dataRequests = [
   'log.prompt',
   'events.read',
   'report',
+  'runs.list',
   'past.status',
   'past.why',
   'trace.export',

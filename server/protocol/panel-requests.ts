@@ -7,11 +7,14 @@ import type {
   PreflightView,
   TakeOverView,
 } from './panel-views.ts';
+import type { RunList } from '../core/history/run-list.ts';
 import type { SpecPlanView } from './spec-plan.ts';
 import type { TaskView } from './views.ts';
 
 export interface PanelRequests {
   readonly 'board.changes': { params: { after: number }; result: BoardChanges };
+  /** The runs of the project, newest first; `search`: words that a run's tasks, errors or epic must hold. */
+  readonly 'runs.list': { params: { search?: string; limit?: number }; result: RunList };
   /** Attempts of a task, oldest first. */
   readonly attempts: { params: { id: string }; result: readonly AttemptView[] };
   /**

@@ -5,6 +5,7 @@ import { Refusal } from '../core/failure.ts';
 import type { AttemptUsage, Report, ReportScope } from '../core/history/report.ts';
 import { type MetricsUsage, prometheusText } from '../core/history/metrics.ts';
 import { makeReport, waitKinds } from '../core/history/report.ts';
+import { runList, type RunList } from '../core/history/run-list.ts';
 import { spansOf, type TraceSpan } from '../core/history/spans.ts';
 import { type RunStory, StoryTeller } from '../core/history/stories.ts';
 import type { TaskStory } from '../core/history/task-story.ts';
@@ -37,7 +38,8 @@ export async function readReport(db: Db, id: string, nowMs: number): Promise<Rep
   return readAtOneMoment(db, async (at) => {
     const stories = await readStories(at);
     const scope =
-      runScope(stories, stories.runs.get(id), nowMs) ?? (await epicScope(at, stories, id, nowMs));
+      runScope(stories, stories.runs.get(id), nowMs, await epicTitles(at)) ??
+      (await epicScope(at, stories, id, nowMs));
     if (scope === null) {
       throw new Refusal(
         'unknown_id',
@@ -65,6 +67,23 @@ export async function readTrace(db: Db, id: string, nowMs: number): Promise<read
     const used = taskIds === null ? [...stories.tasks.keys()] : [...taskIds];
     return spansOf(stories, { taskIds, runIds }, await usageOf(at, used), hexOf);
   });
+}
+
+/** The runs of the project, newest first; `search`: words that must all be found in a run. */
+export async function readRuns(
+  db: Db,
+  wish: { readonly search: string; readonly max: number; readonly nowMs: number },
+): Promise<RunList> {
+  return readAtOneMoment(db, async (at) => {
+    const stories = await readStories(at);
+    const used = await usageOf(at, [...stories.tasks.keys()]);
+    return runList(stories, used, { ...wish, epicTitles: await epicTitles(at) });
+  });
+}
+
+async function epicTitles(db: Db): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.selectFrom('epics').select(['id', 'title']).execute();
+  return new Map(rows.map(({ id, title }) => [id, title]));
 }
 
 function runsOf(stories: StoryTeller, taskIds: ReadonlySet<string>): readonly string[] {
@@ -122,6 +141,7 @@ function runScope(
   stories: StoryTeller,
   run: RunStory | undefined,
   nowMs: number,
+  titles: ReadonlyMap<string, string>,
 ): ReportScope | null {
   if (run === undefined) return null;
   const windows = windowsOf([run], nowMs);
@@ -133,7 +153,7 @@ function runScope(
   return {
     kind: 'run',
     id: run.id,
-    title: run.epicId === null ? 'all tasks' : run.epicId,
+    title: run.epicId === null ? 'all tasks' : (titles.get(run.epicId) ?? run.epicId),
     state: run.state,
     windows,
     taskIds: tasks.map((task) => task.id),

@@ -34,6 +34,8 @@ export const webviewRequests = [
   'task.send_back',
   'why',
   'attempts',
+  'runs.list',
+  'report',
   'log.read',
   'log.prompt',
   'events.read',
@@ -63,6 +65,8 @@ export interface HostActions {
     result: Nothing;
   };
   readonly openGrid: { params: Nothing; result: Nothing };
+  /** Retries failed tasks, and starts a run where none is active. */
+  readonly retryFailed: { params: { ids: readonly string[] }; result: Nothing };
   readonly openBoard: { params: { epic?: string }; result: Nothing };
   readonly review: { params: { id: string }; result: Nothing };
   readonly takeOver: { params: { task: string }; result: Nothing };
@@ -98,7 +102,7 @@ export interface HostActions {
 type Nothing = Readonly<Record<string, never>>;
 export type HostActionName = keyof HostActions;
 
-export type WebviewName = 'tree' | 'inbox' | 'stream' | 'grid' | 'board';
+export type WebviewName = 'tree' | 'inbox' | 'stream' | 'grid' | 'board' | 'run';
 
 export type Connection =
   | { readonly kind: 'connecting' }

@@ -3,6 +3,7 @@
 
 import type { TaskStatus } from '../state.ts';
 import { criticalPath, type PathStep } from './critical-path.ts';
+import { attemptsOf, type ReportAttempt } from './report-attempts.ts';
 import type { GateStory, Stories } from './stories.ts';
 import type { AttemptStory, Period, PeriodKind, TaskStory } from './task-story.ts';
 import { clippedMs, type Window } from './windows.ts';
@@ -95,6 +96,8 @@ export interface Report {
     readonly by_model: readonly ReportModel[];
   };
   readonly retries: readonly ReportRetry[];
+  /** Oldest first, for a timeline. */
+  readonly attempts: readonly ReportAttempt[];
 }
 
 /** The longest are told; a run of 10,000 tasks has as many. */
@@ -137,6 +140,7 @@ export function makeReport(
     gate: gateFigures(stories.gates, new Set(scope.taskIds), scope),
     cost: costOf(used),
     retries: tasks.flatMap((task) => retriesOf(task, windows)),
+    attempts: attemptsOf(tasks, windows, used),
   };
 }
 

@@ -6,13 +6,23 @@ import { otlpTrace } from '../../core/history/otlp.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { openPast, type Past, type PastMoment } from '../../store/past.ts';
-import { readMetrics, readReport, readTrace } from '../../store/read-history.ts';
+import { readMetrics, readReport, readRuns, readTrace } from '../../store/read-history.ts';
 import { lastRun, lineOf, readSnapshot } from '../../store/snapshot.ts';
 import { why } from '../../store/why.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
 
-type HistoryRequests = 'report' | 'past.status' | 'past.why' | 'trace.export' | 'metrics';
+type HistoryRequests =
+  | 'report'
+  | 'runs.list'
+  | 'past.status'
+  | 'past.why'
+  | 'trace.export'
+  | 'metrics';
+
+const runsAtOnce = 200;
+const runsMax = 5_000;
+const searchCharsMax = 200;
 
 export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRequests> {
   const { store } = deps;
@@ -27,6 +37,15 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
   return {
     report: async (params) =>
       readReport(store.db, idOf(recordOf(params)['id']), store.sources.clock.now()),
+    'runs.list': async (params) => {
+      const { search, limit } = recordOf(params);
+      const bounds = { min: 1, max: runsMax };
+      return readRuns(store.db, {
+        search: (optionalText(search, 'search') ?? '').slice(0, searchCharsMax),
+        max: optionalInteger(limit, 'limit', bounds) ?? runsAtOnce,
+        nowMs: store.sources.clock.now(),
+      });
+    },
     'trace.export': async (params) => {
       const id = idOf(recordOf(params)['id']);
       return otlpTrace(await readTrace(store.db, id, store.sources.clock.now()), droverVersion);

@@ -127,6 +127,7 @@ const shapes: Shapes = {
   'worktree.prune': { dry_run: 'flag?', force: 'flag?' },
   shutdown: { force: 'flag?' },
   'board.changes': { after: 'number' },
+  'runs.list': { search: 'text?', limit: 'number?' },
   attempts: oneId,
   'task.move': {
     ids: 'texts',

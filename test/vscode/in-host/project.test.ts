@@ -12,6 +12,7 @@ import {
   ready,
   taskOf,
   untilBoard,
+  untilShown,
   waitMs,
   workspaceRoot,
 } from './support.ts';
@@ -58,6 +59,25 @@ suite('the extension in its host', () => {
     await untilBoard(exports, (board) => board.run?.active === false);
     const landed = git('ls-tree', '--name-only', 'main').split('\n');
     assert.ok(landed.includes('one.txt') && landed.includes('two.txt'), landed.join(' '));
+    const [told = ''] = await untilShown(exports, /^First epic: /);
+    assert.match(told, /^First epic: 2 landed on main \([0-9a-f]{8}\), \d+ m?s/);
+  });
+
+  test('lists the run with what it landed, and a search finds its task', async () => {
+    const project = await untilBoard(exports, () => true);
+    const { runs } = await project.request('runs.list', { search: 'two' });
+    const [run] = runs;
+    assert.equal(run?.epic_title, 'First epic');
+    assert.deepEqual([run?.landed, run?.failed, run?.open], [2, 0, 0]);
+    assert.equal((await project.request('runs.list', { search: 'nothing of it' })).found, 0);
+    const report = await project.request('report', { id: run?.id ?? '' });
+    assert.deepEqual(
+      report.attempts.map(({ title, outcome }) => [title, outcome]),
+      [
+        ['One', 'completed'],
+        ['Two', 'completed'],
+      ],
+    );
   });
 
   test('connects again to a backend that was killed, and loses nothing', async () => {
@@ -86,7 +106,8 @@ suite('the extension in its host', () => {
     await vscode.commands.executeCommand('drover.openStream', { taskId: task.id });
     await vscode.commands.executeCommand('drover.openGrid');
     await vscode.commands.executeCommand('drover.openBoard');
-    const wanted = ['drover.board', 'drover.grid', 'drover.stream'];
+    await vscode.commands.executeCommand('drover.openRuns');
+    const wanted = ['drover.board', 'drover.grid', 'drover.run', 'drover.stream'];
     await untilTabs((types) => wanted.every((type) => types.includes(type)));
     assert.deepEqual([...panelTypes()].sort(), wanted);
   });

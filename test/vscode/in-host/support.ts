@@ -68,3 +68,17 @@ export async function addTask(
   const description = lines.map((line) => `demo: ${line}`).join('\n');
   return await project.request('task.add', { title, description, epic });
 }
+
+/** Waits for messages of the extension; the latest one comes first. */
+export async function untilShown(
+  exports: ExportsWhenReady,
+  words: RegExp,
+): Promise<readonly string[]> {
+  const endMs = performance.now() + waitMs;
+  for (;;) {
+    const found = exports.shown.filter((text) => words.test(text));
+    if (found.length > 0) return found.reverse();
+    if (performance.now() > endMs) assert.fail(`${words} is not in: ${exports.shown.join('\n')}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -2,6 +2,8 @@
 
 import type { AttemptView } from '../../../server/protocol/panel-views.ts';
 import type { LogLineView } from '../../../server/protocol/views.ts';
+import type { Report } from '../../../server/core/history/report.ts';
+import { runLines, smallRun } from '../../doubles/reports.ts';
 import { FakeLog } from '../stream/fake-log.ts';
 import type { FakeHost } from './fake-host.ts';
 
@@ -19,7 +21,25 @@ export function answerReads(host: FakeHost, texts: LogTexts = plainTexts): void 
     return board;
   });
   host.backend('why', ({ id }) => ({ id, reasons: [texts.text] }) as never);
+  host.backend('runs.list', () => runLines(12));
+  host.backend('report', () => withTexts(smallRun(), texts.text));
   host.backend('events.read', () => ({ events: [], next: 0 }) as never);
+}
+
+/** Everything that agents and people write in a report. */
+function withTexts(report: Report, text: string): Report {
+  if (text === plainTexts.text) return report;
+  const titled = <T extends { readonly title: string }>(each: T): T => ({ ...each, title: text });
+  return {
+    ...report,
+    title: text,
+    landed: report.landed.map((task) => ({ ...titled(task), branch: text })),
+    left: report.left.map(titled),
+    attempts: report.attempts.map((attempt) => ({ ...titled(attempt), agent: text })),
+    critical_path: report.critical_path.map(titled),
+    waits: report.waits.map((wait) => ({ ...wait, on: [text] })),
+    retries: report.retries.map((retry) => ({ ...retry, error: text, cause: text })),
+  };
 }
 
 /** What an agent's log says, by where it stands. */

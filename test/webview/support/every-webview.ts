@@ -11,6 +11,7 @@ export const everyWebview: readonly (readonly [WebviewName, string])[] = [
   ['stream', 'I look at the tree first.'],
   ['grid', 'Print the tree'],
   ['board', 'Check types'],
+  ['run', 'Write the parser'],
 ];
 
 export async function openAny(

@@ -1,0 +1,154 @@
+// All runs of a project, newest first, each in one line; a search looks at what they worked on. Pure.
+
+import type { AttemptUsage } from './report.ts';
+import type { RunStory, Stories } from './stories.ts';
+import type { TaskStory } from './task-story.ts';
+import { windowsOf } from './windows.ts';
+
+export interface RunLine {
+  readonly id: string;
+  readonly epic_id: string | null;
+  /** The epic's title; null for a run of all tasks. */
+  readonly epic_title: string | null;
+  /** `active`, `stopped` or `finished`. */
+  readonly state: string;
+  readonly target: string | null;
+  readonly workers: number | null;
+  /** Unix milliseconds; `ended_at_ms` is null while it is active. */
+  readonly started_at_ms: number;
+  readonly ended_at_ms: number | null;
+  /** The time in which it was active. */
+  readonly duration_ms: number;
+  /** Tasks that it worked on, by what became of them. */
+  readonly landed: number;
+  readonly failed: number;
+  readonly open: number;
+  readonly attempts: number;
+  readonly usd: number;
+  /** Where the words of a search were found: the title of a task, or an error; null without a search. */
+  readonly match: string | null;
+}
+
+export interface RunListWish {
+  readonly search: string;
+  readonly max: number;
+  readonly nowMs: number;
+  /** Titles of epics by their ids. */
+  readonly epicTitles: ReadonlyMap<string, string>;
+}
+
+export interface RunList {
+  readonly runs: readonly RunLine[];
+  /** Runs that the search has found; more than are listed where there are more than the limit. */
+  readonly found: number;
+}
+
+interface Worked {
+  readonly task: TaskStory;
+  readonly attempts: TaskStory['attempts'];
+}
+
+export function runList(
+  stories: Stories,
+  usage: readonly AttemptUsage[],
+  wish: RunListWish,
+): RunList {
+  const worked = workedOn(stories);
+  const costs = new Map(usage.map((each) => [`${each.task_id} ${each.number}`, each.cost_usd]));
+  const words = wish.search
+    .toLowerCase()
+    .split(/\s+/u)
+    .filter((word) => word !== '');
+  const newest = [...stories.runs.values()].filter(({ windows }) => windows.length > 0).reverse();
+  const lines: RunLine[] = [];
+  let found = 0;
+  for (const run of newest) {
+    const own = worked.get(run.id) ?? [];
+    const match = words.length === 0 ? null : matchOf(run, own, words, wish.epicTitles);
+    if (words.length > 0 && match === null) continue;
+    found += 1;
+    if (lines.length < wish.max) lines.push(lineOf(run, own, costs, match, wish));
+  }
+  return { runs: lines, found };
+}
+
+function workedOn(stories: Stories): ReadonlyMap<string, readonly Worked[]> {
+  const byRun = new Map<string, Worked[]>();
+  for (const task of stories.tasks.values()) {
+    // Sub-tasks are parts of their parents' attempts.
+    if (task.parentId !== null) continue;
+    for (const [id, attempts] of Map.groupBy(task.attempts, ({ runId }) => runId)) {
+      if (id === null) continue;
+      const present = byRun.get(id);
+      if (present === undefined) byRun.set(id, [{ task, attempts }]);
+      else present.push({ task, attempts });
+    }
+  }
+  return byRun;
+}
+
+function lineOf(
+  run: RunStory,
+  own: readonly Worked[],
+  costs: ReadonlyMap<string, number>,
+  match: string | null,
+  { nowMs, epicTitles }: RunListWish,
+): RunLine {
+  const windows = windowsOf([run], nowMs);
+  const startMs = windows[0]?.startMs ?? nowMs;
+  const endMs = windows.at(-1)?.endMs ?? nowMs;
+  const isLanded = ({ task }: Worked): boolean =>
+    task.status === 'completed' &&
+    task.landedMs !== null &&
+    task.landedMs >= startMs &&
+    task.landedMs <= endMs;
+  const landed = own.filter(isLanded).length;
+  const failed = own.filter(
+    (each) => !isLanded(each) && each.attempts.at(-1)?.outcome === 'failed',
+  ).length;
+  const attempts = own.flatMap(({ task, attempts: some }) =>
+    some.map(({ number }) => `${task.id} ${number}`),
+  );
+  return {
+    id: run.id,
+    epic_id: run.epicId,
+    epic_title: run.epicId === null ? null : (epicTitles.get(run.epicId) ?? run.epicId),
+    state: run.state,
+    target: run.target,
+    workers: run.workers,
+    started_at_ms: startMs,
+    ended_at_ms: run.state === 'active' ? null : endMs,
+    duration_ms: windows.reduce((sum, window) => sum + window.endMs - window.startMs, 0),
+    landed,
+    failed,
+    open: own.length - landed - failed,
+    attempts: attempts.length,
+    usd: attempts.reduce((sum, key) => sum + (costs.get(key) ?? 0), 0),
+    match,
+  };
+}
+
+/** Every word somewhere in the run; null when one is missing. What is told is the first text with the first word. */
+function matchOf(
+  run: RunStory,
+  own: readonly Worked[],
+  words: readonly string[],
+  epicTitles: ReadonlyMap<string, string>,
+): string | null {
+  const texts = [
+    run.id,
+    run.target ?? '',
+    run.epicId ?? '',
+    epicTitles.get(run.epicId ?? '') ?? '',
+    ...own.flatMap(({ task, attempts }) => [
+      task.title,
+      task.id,
+      task.landedSha ?? '',
+      ...attempts.flatMap(({ agent, error }) => [agent ?? '', error ?? '']),
+    ]),
+  ];
+  const lower = texts.map((text) => text.toLowerCase());
+  const isThere = words.every((word) => lower.some((text) => text.includes(word)));
+  const at = lower.findIndex((text) => text.includes(words[0] ?? ''));
+  return isThere ? (texts[at] ?? '') : null;
+}

@@ -1,0 +1,73 @@
+// What is said at the end of a run, and that it is said once.
+
+import assert from 'node:assert/strict';
+import { RunEnds, runEndNotice } from '../../../extension/run-end.ts';
+import type { Report } from '../../../server/core/history/report.ts';
+import type { StatusSnapshot } from '../../../server/protocol/views.ts';
+import { smallRun } from '../../doubles/reports.ts';
+import { epicView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
+
+const run = runView({ active: false, ended_at: 1_700_000_100, epic_id: 'syntax', land: 'task' });
+
+function board(change: Partial<StatusSnapshot> = {}): StatusSnapshot {
+  const tasks = [taskView({ id: 'check', epic_id: 'syntax', status: 'failed' })];
+  const epics = [epicView({ id: 'syntax', title: 'A language' }, tasks)];
+  return { ...snapshotOf(tasks, { epics, run }), ...change };
+}
+
+function green(): Report {
+  return { ...smallRun(), left: [] };
+}
+
+suite('end of a run', () => {
+  test('says what landed where, the time and the cost', () => {
+    const notice = runEndNotice(green(), board(), run);
+    assert.equal(notice?.text, 'A language: 2 landed on main (sha-prin), 23 min, $2.00.');
+    assert.equal(notice?.level, 'info');
+    assert.deepEqual(
+      notice?.buttons.map(({ title }) => title),
+      ['Show Run'],
+    );
+  });
+
+  test('says what failed, and offers to retry it', () => {
+    const notice = runEndNotice(smallRun(), board(), run);
+    assert.match(
+      notice?.text ?? '',
+      /^A language: 2 landed on main \(sha-prin\), 1 failed, 23 min/,
+    );
+    assert.equal(notice?.level, 'warning');
+    const retry = notice?.buttons.find(({ title }) => title === 'Retry Failed');
+    assert.deepEqual(retry?.action, { kind: 'retryFailed', ids: ['check'] });
+  });
+
+  test('an epic that waits for review has landed nothing on the target', () => {
+    const byReview = { ...run, land: 'review' } as const;
+    const epics = [epicView({ id: 'syntax', title: 'A language', landing_state: 'needs_review' })];
+    const notice = runEndNotice(green(), board({ epics, tasks: [] }), byReview);
+    assert.match(notice?.text ?? '', /2 tasks done, not on main yet, 1 waits for you/);
+    assert.equal(notice?.isBlocking, true);
+    assert.ok(notice?.buttons.some(({ title }) => title === 'Open Inbox'));
+  });
+
+  test('an epic that has landed names its own commit', () => {
+    const byEpic = { ...run, land: 'epic' } as const;
+    const epics = [
+      epicView({ id: 'syntax', landing_state: 'landed', landed_sha: 'abcdef0123456789' }),
+    ];
+    const notice = runEndNotice(green(), board({ epics, tasks: [] }), byEpic);
+    assert.match(notice?.text ?? '', /2 landed on main \(abcdef01\)/);
+  });
+
+  test('a run that was stopped is not told', () => {
+    assert.equal(runEndNotice({ ...green(), state: 'stopped' }, board(), run), null);
+  });
+
+  test('an end is told once, and only where the run was seen active', () => {
+    const ends = new RunEnds();
+    assert.equal(ends.ended(board()), null);
+    assert.equal(ends.ended(board({ run: { ...run, active: true } })), null);
+    assert.equal(ends.ended(board())?.id, run.id);
+    assert.equal(ends.ended(board()), null);
+  });
+});

@@ -1,0 +1,191 @@
+// The page of runs alone in Chromium: one run in full, the history with its search, keys, and a thousand attempts.
+
+import assert from 'node:assert/strict';
+import type { Report } from '../../../server/core/history/report.ts';
+import { largeRun, runLines, smallRun } from '../../doubles/reports.ts';
+import { taskView } from '../../doubles/views.ts';
+import { checkAxe } from '../support/axe.ts';
+import { boardOf, smallBoard } from '../support/boards.ts';
+import { Refusal } from '../support/fake-host.ts';
+import { themeNames } from '../support/themes.ts';
+import {
+  openWebview,
+  screenshot,
+  type OpenOptions,
+  type OpenWebview,
+} from '../support/webview-page.ts';
+
+suite('webview: run', () => {
+  let view: OpenWebview;
+
+  const open = async (
+    report: Report = smallRun(),
+    options: OpenOptions = {},
+    runs = 12,
+  ): Promise<void> => {
+    view = await openWebview('run', {
+      ...options,
+      prepare: (host) => {
+        host.backend('runs.list', () => runLines(runs));
+        host.backend('report', ({ id }) => ({ ...report, id }));
+        options.prepare?.(host);
+      },
+    });
+    await view.page.getByRole('heading', { level: 1 }).waitFor();
+  };
+  const bar = (name: RegExp): ReturnType<typeof view.page.getByRole> =>
+    view.page.getByRole('listbox', { name: /^Attempts/ }).getByRole('option', { name });
+  const focused = async (): Promise<string> =>
+    await view.page.evaluate(() => {
+      let element = document.activeElement;
+      while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+      return element?.getAttribute('aria-label') ?? '';
+    });
+
+  for (const theme of themeNames) {
+    test(`a run in full has no violation: ${theme}`, async () => {
+      await open(smallRun(), { theme, viewport: { width: 1_280, height: 1_400 } });
+      await bar(/^Print the tree, attempt 1/).click();
+      await screenshot(view.page, `run-full-${theme.toLowerCase().replaceAll(' ', '-')}`);
+      await checkAxe(view.page);
+      await view.close();
+    });
+  }
+
+  test('says what landed, what did not and why, the critical path, time and cost', async () => {
+    await open();
+    const { page } = view;
+    await page.getByText(/finished after 23 min\. 2 tasks landed on main/).waitFor();
+    const path = page.getByRole('region', { name: 'Critical path' });
+    await path.getByRole('cell', { name: 'Write the parser landed' }).waitFor();
+    const left = page.getByRole('region', { name: 'Not landed', exact: true });
+    await left.getByRole('cell', { name: 'Check types' }).waitFor();
+    const cost = page.getByRole('region', { name: 'Cost by agent and model' });
+    await cost.getByRole('row', { name: /claude:opus 3 36,000 2,700 \$1\.50/ }).waitFor();
+    await page.getByText(/The gate ran 3 times: 2 passed, 1 failed/).waitFor();
+    await view.close();
+  });
+
+  test('a landed commit opens its change, a task its page, an attempt its stream', async () => {
+    await open();
+    const { page, host } = view;
+    const landed = page.getByRole('region', { name: 'Landed', exact: true });
+    await landed.getByRole('button', { name: 'sha-pars' }).click();
+    assert.deepEqual(await host.waitFor('review'), { id: 'parse' });
+    await landed.getByRole('button', { name: 'Print the tree' }).click();
+    assert.deepEqual(await host.waitFor('openStream'), { task: 'print' });
+    await bar(/^Check types, attempt 2/).dblclick();
+    assert.deepEqual(await host.waitFor('openStream', 1), { task: 'check', attempt: 2 });
+    await view.close();
+  });
+
+  test('the timeline is walked by keys, and Enter opens the attempt', async () => {
+    await open();
+    await bar(/^Write the parser/).focus();
+    await view.page.keyboard.press('ArrowDown');
+    assert.match(await focused(), /^Check types, attempt 1/);
+    await view.page.keyboard.press('End');
+    assert.match(await focused(), /^Print the tree, attempt 1 .* on the critical path$/);
+    await view.page.getByRole('status').getByText('Print the tree, attempt 1').waitFor();
+    await view.page.keyboard.press('Enter');
+    assert.deepEqual(await view.host.waitFor('openStream'), { task: 'print', attempt: 1 });
+    await view.close();
+  });
+
+  test('failed tasks are retried together', async () => {
+    const board = boardOf([taskView({ id: 'check', status: 'failed' })]);
+    const report = smallRun();
+    const left = report.left.map((task) => ({ ...task, id: 'check', status: 'failed' as const }));
+    await open({ ...report, left }, { state: { board } });
+    await view.page.getByRole('button', { name: 'Retry 1 failed task and run' }).click();
+    assert.deepEqual(await view.host.waitFor('retryFailed'), { ids: ['check'] });
+    await view.close();
+  });
+
+  test('an earlier run is chosen by keys, stays chosen, and the search is asked once', async () => {
+    await open();
+    const { page, host } = view;
+    await page.getByRole('listbox', { name: 'Runs' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('option', { name: /A language/, selected: true }).waitFor();
+    await host.until('the second run is read', () =>
+      host.of('report').some(({ params }) => (params as { id: string }).id === 'run-2'),
+    );
+    await view.reload();
+    await host.until(
+      'the second run is read again',
+      () => host.of('report').filter(({ params }) => (params as { id: string }).id === 'run-2')[1],
+    );
+    const search = page.getByRole('searchbox', { name: /^Search runs/ });
+    await search.fill('parser');
+    await host.until('the search', () =>
+      host
+        .of('runs.list')
+        .some(({ params }) => (params as { search?: string }).search === 'parser'),
+    );
+    await screenshot(page, 'run-search');
+    await view.close();
+  });
+
+  test('a run that is active is read again when the board changes', async () => {
+    await open({ ...smallRun(), state: 'active' });
+    const { host, page } = view;
+    await page.getByText(/running for/).waitFor();
+    const { state } = host;
+    host.backend('report', ({ id }) => ({ ...smallRun(), id }));
+    await host.pushState({ board: { ...(state.board ?? smallBoard()), seq: 200 } });
+    await page.getByText(/finished after/).waitFor();
+    await view.close();
+  });
+
+  test('no run yet, and a run that cannot be read, say so', async () => {
+    await open(smallRun(), {}, 0);
+    await view.page.getByText('No run has been started yet.').waitFor();
+    await view.close();
+    view = await openWebview('run', {
+      memory: { run: 'run-gone', search: '' },
+      prepare: (host) => {
+        host.backend('runs.list', () => runLines(1));
+        host.backend('report', ({ id }) => {
+          if (id === 'run-gone') throw new Refusal('unknown_id', 'No run and no epic "run-gone".');
+          return smallRun();
+        });
+      },
+    });
+    await view.page.getByRole('alert').getByText('No run and no epic').waitFor();
+    await view.page.getByRole('button', { name: 'Show the latest run' }).click();
+    await view.page.getByRole('heading', { name: 'Run of A language' }).waitFor();
+    await view.close();
+  });
+
+  test('a thousand attempts are drawn within half a second', async () => {
+    const report = largeRun(1_000);
+    await open(report, { state: { board: boardOf([]) } }, 500);
+    assert.equal(
+      await view.page
+        .getByRole('listbox', { name: /^Attempts/ })
+        .getByRole('option')
+        .count(),
+      1_000,
+    );
+    const { ms } = (await view.host.waitFor('measured')) as { ms: number };
+    // What a page costs by itself is measured with it; the limit leaves room for a machine that is shared.
+    assert.ok(ms < 5_000, `first paint after ${ms} ms`);
+    console.log(`      (first paint ${ms.toFixed(0)} ms)`);
+    await screenshot(view.page, 'run-large');
+    const rows = await view.page.locator('.row').count();
+    assert.ok(rows < 60, `${rows} of 500 runs are on the page`);
+    await view.close();
+  });
+
+  test('fits a narrow panel', async () => {
+    await open(smallRun(), { viewport: { width: 600, height: 900 } });
+    const overflow = await view.page.evaluate(() => {
+      const report = document.querySelector('drover-run')?.shadowRoot?.querySelector('.report');
+      return report === null || report === undefined ? -1 : report.scrollWidth - report.clientWidth;
+    });
+    assert.equal(overflow, 0);
+    await screenshot(view.page, 'run-narrow');
+    await view.close();
+  });
+});

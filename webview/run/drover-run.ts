@@ -1,0 +1,245 @@
+// The page of runs: the history at the side, and one run in full: its timeline, critical path, time, cost and commits.
+
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { formatCount, formatDuration } from '../../server/core/format.ts';
+import type { Report } from '../../server/core/history/report.ts';
+import { BoardController } from '../shared/board-controller.ts';
+import type { Host } from '../shared/host.ts';
+import { statusStyles } from '../shared/status-styles.ts';
+import { controlStyles } from '../stream/control-styles.ts';
+import { icon, iconStyles } from '../stream/icon.ts';
+import { visibleText } from '../stream/visible-text.ts';
+import { unavailableTemplate } from '../tree/welcome-template.ts';
+import './drover-run-list.ts';
+import './drover-timeline.ts';
+import { freshRunMemory, readRunMemory, type RunMemory } from './run-memory.ts';
+import { RunReader } from './run-reader.ts';
+import { runStyles } from './run-styles.ts';
+import {
+  costTemplate,
+  figuresTemplate,
+  landedTemplate,
+  leftTemplate,
+  pathTemplate,
+  retriesTemplate,
+  timeTemplate,
+  waitsTemplate,
+  type RunActions,
+} from './run-template.ts';
+import { shortLine, stateWords, timeWords } from './run-words.ts';
+import { timelineOf } from './timeline-model.ts';
+
+const rowsAtFirst = 15;
+const rowsMore = 200;
+
+export class DroverRun extends LitElement {
+  static override properties = { host: { attribute: false } };
+  static override styles = [controlStyles, iconStyles, statusStyles, runStyles];
+  declare host: Host | null;
+  #board: BoardController | null = null;
+  #reader: RunReader | null = null;
+  #memory: RunMemory = freshRunMemory;
+  #seq = -1;
+  #hasPainted = false;
+  #failed = '';
+  readonly #rows = new Map<string, number>();
+  readonly #actions: RunActions = {
+    openTask: (task, attempt) =>
+      this.#ask(async () => {
+        await this.host?.action('openStream', {
+          task,
+          ...(attempt === undefined ? {} : { attempt }),
+        });
+      }),
+    review: (id) => this.#ask(async () => this.host?.action('review', { id })),
+    more: (name) => {
+      this.#rows.set(name, this.#rowsOf(name) + rowsMore);
+      this.requestUpdate();
+    },
+    rowsOf: (name) => this.#rowsOf(name),
+  };
+
+  constructor() {
+    super();
+    this.host = null;
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('host') && this.host !== null && this.#board === null) {
+      const asked = this.host.subject?.id ?? null;
+      const kept = readRunMemory(this.host.memory.get());
+      this.#memory = { ...kept, run: kept.run ?? asked };
+      this.#board = new BoardController(this, this.host);
+      this.#reader = new RunReader(this, this.host);
+    }
+    const board = this.#board?.board ?? null;
+    if (board === null || board.seq === this.#seq) return;
+    const isFirst = this.#seq === -1;
+    this.#seq = board.seq;
+    if (isFirst) this.#reader?.show(this.#memory.run, this.#memory.search);
+    else this.#reader?.touch();
+  }
+
+  override render(): TemplateResult | typeof nothing {
+    const state = this.#board?.state ?? null;
+    if (state === null) return nothing;
+    const unavailable = unavailableTemplate(
+      state.connection,
+      {
+        onCommand: (id) => this.#ask(async () => this.host?.action('command', { id })),
+        onNewEpic: () => {},
+        onNewTask: () => {},
+      },
+      state.board !== null,
+    );
+    if (unavailable !== null) return unavailable;
+    const { list, report, failed } = this.#reader ?? { list: null, report: null, failed: '' };
+    return html`<div class="page">
+      <drover-run-list
+        .list=${list}
+        .chosen=${report?.id ?? this.#memory.run}
+        .search=${this.#memory.search}
+        .onChoose=${(run: string) => this.#remember({ run })}
+        .onSearch=${(search: string) => this.#remember({ search })}
+      ></drover-run-list>
+      <div class="report">
+        ${this.#trouble(this.#failed === '' ? failed : this.#failed)}
+        ${report === null ? this.#nothingYet(failed) : this.#report(report)}
+      </div>
+    </div>`;
+  }
+
+  #nothingYet(failed: string): TemplateResult | typeof nothing {
+    const list = this.#reader?.list ?? null;
+    if (list === null || failed !== '') return nothing;
+    return html`<h1>Runs</h1>
+      <p>
+        ${
+          this.#memory.search === ''
+            ? 'No run has been started yet. Each run is listed here with what it landed, its time and its cost.'
+            : 'No run matches the search.'
+        }
+      </p>`;
+  }
+
+  #trouble(text: string): TemplateResult | typeof nothing {
+    if (text === '') return nothing;
+    return html`<div class="error" role="alert">
+      ${icon('error')} <bdi>${visibleText(text)}</bdi>
+      ${
+        this.#memory.run === null
+          ? nothing
+          : html`<button type="button" class="link" @click=${() => this.#remember({ run: null })}>
+              Show the latest run
+            </button>`
+      }
+    </div>`;
+  }
+
+  #report(report: Report): TemplateResult {
+    const timeline = timelineOf(report);
+    return html`<h1><bdi>${this.#titleOf(report)}</bdi></h1>
+      <p>${this.#whenOf(report)}</p>
+      ${this.#buttons(report)} ${figuresTemplate(report)}
+      <section aria-labelledby="title-timeline">
+        <h2 id="title-timeline">Timeline</h2>
+        ${
+          timeline === null
+            ? html`<p>No attempt has been started in this run.</p>`
+            : html`<p>
+                  One bar for each attempt, one row for each worker that was busy. Arrow keys move,
+                  Enter opens.
+                </p>
+                <drover-timeline
+                  .timeline=${timeline}
+                  .isActive=${report.state === 'active'}
+                  .onOpen=${(attempt: { task_id: string; attempt: number }) =>
+                    this.#actions.openTask(attempt.task_id, attempt.attempt)}
+                ></drover-timeline>`
+        }
+      </section>
+      ${leftTemplate(report, this.#actions)} ${pathTemplate(report, this.#actions)}
+      ${timeTemplate(report, this.#actions)} ${waitsTemplate(report, this.#actions)}
+      ${costTemplate(report, this.#actions)} ${landedTemplate(report, this.#actions)}
+      ${retriesTemplate(report, this.#actions)}`;
+  }
+
+  #titleOf({ title, kind, id }: Report): string {
+    const line = this.#reader?.list?.runs.find((run) => run.id === id);
+    const isAll =
+      kind === 'run' && (line === undefined ? title === 'all tasks' : line.epic_id === null);
+    return isAll ? 'Run of all open tasks' : `Run of ${shortLine(title)}`;
+  }
+
+  #whenOf({ windows, state, duration_ms: ms, landed }: Report): string {
+    const first = windows[0];
+    const start = first === undefined ? '' : `Started ${timeWords(first.started_at_ms)}, `;
+    const parts = windows.length > 1 ? `, in ${windows.length} parts` : '';
+    const branches = [...new Set(landed.flatMap(({ branch }) => branch ?? []))];
+    const where =
+      branches.length === 0
+        ? ''
+        : ` ${formatCount(landed.length, 'task')} landed on ${branches.map(shortLine).join(', ')}.`;
+    return `${start}${stateWords(state)}${state === 'active' ? ' for' : ' after'} ${formatDuration(ms)}${parts}.${where}`;
+  }
+
+  #buttons(report: Report): TemplateResult | typeof nothing {
+    const board = this.#board?.board ?? null;
+    const failed = report.left.filter(
+      ({ id }) => board?.tasks.find((task) => task.id === id)?.status === 'failed',
+    );
+    if (failed.length === 0) return nothing;
+    return html`<div class="actions">
+      <button
+        type="button"
+        class="primary"
+        @click=${() =>
+          this.#ask(async () =>
+            this.host?.action('retryFailed', { ids: failed.map(({ id }) => id) }),
+          )}
+      >
+        ${icon('debug-restart')}Retry ${formatCount(failed.length, 'failed task')} and run
+      </button>
+      <button
+        type="button"
+        class="secondary"
+        @click=${() =>
+          this.#ask(async () => this.host?.action('command', { id: 'drover.showInbox' }))}
+      >
+        Show Inbox
+      </button>
+    </div>`;
+  }
+
+  override updated(): void {
+    if (this.#hasPainted || (this.#reader?.report ?? null) === null) return;
+    this.#hasPainted = true;
+    requestAnimationFrame(() => {
+      const measured = { name: 'run.firstPaint', ms: performance.now() };
+      this.host?.action('measured', measured).catch(() => {});
+    });
+  }
+
+  #rowsOf(name: string): number {
+    return this.#rows.get(name) ?? rowsAtFirst;
+  }
+
+  #ask(what: () => Promise<unknown>): void {
+    this.#failed = '';
+    what().catch((error: unknown) => {
+      this.#failed = error instanceof Error ? error.message : String(error);
+      this.requestUpdate();
+    });
+  }
+
+  #remember(change: Partial<RunMemory>): void {
+    this.#memory = { ...this.#memory, ...change };
+    this.#failed = '';
+    if (change.run !== undefined) this.#rows.clear();
+    this.host?.memory.set(this.#memory);
+    this.#reader?.show(this.#memory.run, this.#memory.search);
+    this.requestUpdate();
+  }
+}
+
+customElements.define('drover-run', DroverRun);

@@ -1,0 +1,90 @@
+// Reads the list of runs and the report of one, again when the board has changed, and never twice at once.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { Report } from '../../server/core/history/report.ts';
+import type { RunList } from '../../server/core/history/run-list.ts';
+import type { Host } from '../shared/host.ts';
+
+/** A report of an active run is read again this long after the last one at the earliest, or after five times its cost. */
+const restMinMs = 1_500;
+const restPerReading = 5;
+
+export class RunReader implements ReactiveController {
+  readonly #component: ReactiveControllerHost;
+  readonly #host: Host;
+  #isReading = false;
+  #isWanted = false;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #wishRun: string | null = null;
+  #wishSearch = '';
+  #readFor = { run: this.#wishRun, search: this.#wishSearch };
+  list: RunList | null = null;
+  report: Report | null = null;
+  failed = '';
+
+  constructor(component: ReactiveControllerHost, host: Host) {
+    this.#component = component;
+    this.#host = host;
+    component.addController(this);
+  }
+
+  hostDisconnected(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** `run`: null is the latest one. */
+  show(run: string | null, search: string): void {
+    this.#wishRun = run;
+    this.#wishSearch = search;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#isWanted = true;
+    void this.#read();
+  }
+
+  /** The board has changed: what is shown may have, too. */
+  touch(): void {
+    this.#isWanted = true;
+    if (this.#timer === null) void this.#read();
+  }
+
+  async #read(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    const beganMs = performance.now();
+    while (this.#isWanted) {
+      this.#isWanted = false;
+      await this.#readOnce();
+      this.#component.requestUpdate();
+      // Another run or search is read at once, a change of the board after a rest.
+      if (!this.#isStale()) break;
+    }
+    this.#isReading = false;
+    const restMs = Math.max(restMinMs, (performance.now() - beganMs) * restPerReading);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (this.#isWanted) void this.#read();
+    }, restMs);
+  }
+
+  #isStale(): boolean {
+    const { run, search } = this.#readFor;
+    return run !== this.#wishRun || search !== this.#wishSearch;
+  }
+
+  async #readOnce(): Promise<void> {
+    const run = this.#wishRun;
+    const search = this.#wishSearch;
+    this.#readFor = { run, search };
+    try {
+      const list = await this.#host.backend('runs.list', search === '' ? {} : { search });
+      this.list = list;
+      this.#component.requestUpdate();
+      const id = run ?? list.runs[0]?.id ?? null;
+      this.report = id === null ? null : await this.#host.backend('report', { id });
+      this.failed = '';
+    } catch (error) {
+      this.failed = error instanceof Error ? error.message : String(error);
+    }
+  }
+}

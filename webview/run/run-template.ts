@@ -1,0 +1,385 @@
+// The parts of the page of a run: figures, critical path, where the time went, cost, and what became of each task.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
+import type { PathStep } from '../../server/core/history/critical-path.ts';
+import type { Report, ReportTask } from '../../server/core/history/report.ts';
+import type { PeriodKind } from '../../server/core/history/task-story.ts';
+import { statusLooks } from '../shared/status-words.ts';
+import { icon } from '../stream/icon.ts';
+import { periodWords, toneOf } from './period-words.ts';
+import { causeWords, gateWords, shortLine } from './run-words.ts';
+
+export interface RunActions {
+  readonly openTask: (task: string, attempt?: number) => void;
+  /** The change of a task or an epic in VS Code's diff editor. */
+  readonly review: (id: string) => void;
+  readonly more: (section: string) => void;
+  /** Rows that a section shows at most. */
+  readonly rowsOf: (section: string) => number;
+}
+
+const tokens = new Intl.NumberFormat('en-US');
+
+export function figuresTemplate(report: Report): TemplateResult {
+  const { landed, left, cost, gate, attempts } = report;
+  const failed = left.filter(({ status }) => status === 'failed').length;
+  const figures: readonly (readonly [string, string, string])[] = [
+    ['Landed', String(landed.length), 'tone-good'],
+    ['Failed', String(failed), failed > 0 ? 'tone-bad' : ''],
+    ['Open', String(left.length - failed), ''],
+    ['Time', formatDuration(report.duration_ms), ''],
+    ['Agents running', formatDuration(report.time.agent), ''],
+    ['Attempts', String(attempts.length), ''],
+    ['Gate', gate.runs === 0 ? 'did not run' : `${gate.passed} of ${gate.runs} passed`, ''],
+    ['Cost', formatCost(cost.usd), ''],
+  ];
+  return html`<dl class="figures">
+    ${figures.map(
+      ([name, value, tone]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd class=${tone}>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+export function pathTemplate(report: Report, actions: RunActions): TemplateResult | typeof nothing {
+  const steps = report.critical_path;
+  if (steps.length === 0) return nothing;
+  const tookMs = steps.reduce((sum, step) => sum + step.ended_at_ms - step.started_at_ms, 0);
+  const share = report.duration_ms === 0 ? 0 : Math.min(1, tookMs / report.duration_ms);
+  return section(
+    'path',
+    'Critical path',
+    `${formatCount(steps.length, 'task')} decided when the run ended: ${Math.round(share * 100)} % of its time. Faster tasks elsewhere would not have ended it earlier.`,
+    html`<table>
+      <thead>
+        <tr>
+          <th>Task</th>
+          <th>Started after</th>
+          <th class="number">Took</th>
+          <th class="wide">Of which</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows('path', steps, actions, (step) => pathRow(step, steps, actions))}
+      </tbody>
+    </table>`,
+    steps.length,
+    actions,
+  );
+}
+
+function pathRow(step: PathStep, steps: readonly PathStep[], actions: RunActions): TemplateResult {
+  const before = steps.find(({ task_id: id }) => id === step.after?.task_id)?.title ?? '';
+  const after =
+    step.after === null
+      ? 'the start of the run'
+      : `${shortLine(before)} ${step.after.kind === 'slot' ? 'freed a worker' : 'landed'}`;
+  const took = step.ended_at_ms - step.started_at_ms;
+  const kinds = Object.entries(step.time) as [PeriodKind, number][];
+  const words = kinds.map(
+    ([kind, ms]) => `${periodWords[kind].toLowerCase()} ${formatDuration(ms)}`,
+  );
+  return html`<tr>
+    <td>${taskLink(step.task_id, step.title, actions)}</td>
+    <td><bdi>${after}</bdi></td>
+    <td class="number">${formatDuration(took)}</td>
+    <td class="wide" title=${words.join(', ')}>
+      <span class="share" role="img" aria-label=${words.join(', ')}>
+        ${kinds.map(([kind, ms]) => barPart(kind, took === 0 ? 0 : ms / took))}
+      </span>
+    </td>
+  </tr>`;
+}
+
+/** A coloured part of a bar; `share` is its part of the whole. */
+function barPart(kind: PeriodKind, share: number): TemplateResult {
+  return html`<i class=${toneOf(kind)} .style=${`width: ${(share * 100).toFixed(2)}%`}></i>`;
+}
+
+export function timeTemplate(report: Report, actions: RunActions): TemplateResult {
+  const kinds = (Object.keys(periodWords) as PeriodKind[])
+    .filter((kind) => report.time[kind] > 0)
+    .sort((a, b) => report.time[b] - report.time[a]);
+  const longest = Math.max(1, ...kinds.map((kind) => report.time[kind]));
+  return section(
+    'time',
+    'Where the time went',
+    `All tasks together.${gateWords(report) === null ? '' : ` ${gateWords(report)}`}`,
+    html`<table>
+      <tbody>
+        ${kinds.map(
+          (kind) =>
+            html`<tr>
+              <th scope="row">${periodWords[kind]}</th>
+              <td class="number">${formatDuration(report.time[kind])}</td>
+              <td class="wide">
+                <span class="share">${barPart(kind, report.time[kind] / longest)}</span>
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>`,
+    kinds.length,
+    actions,
+  );
+}
+
+export function waitsTemplate(
+  report: Report,
+  actions: RunActions,
+): TemplateResult | typeof nothing {
+  if (report.waits.length === 0) return nothing;
+  const titles = new Map(
+    [...report.landed, ...report.left].map(({ id, title }) => [id, title] as const),
+  );
+  return section(
+    'waits',
+    'Longest waits',
+    '',
+    html`<table>
+      <thead>
+        <tr>
+          <th>Task</th>
+          <th>What it waited for</th>
+          <th class="number">Time</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows(
+          'waits',
+          report.waits,
+          actions,
+          (wait) =>
+            html`<tr>
+              <td>${taskLink(wait.task_id, titles.get(wait.task_id) ?? wait.task_id, actions)}</td>
+              <td>
+                ${periodWords[wait.kind]}${
+                  wait.on.length === 0
+                    ? nothing
+                    : html`:
+                        <bdi
+                          >${wait.on.map((on) => shortLine(titles.get(on) ?? on)).join(', ')}</bdi
+                        >`
+                }
+              </td>
+              <td class="number">${formatDuration(wait.ms)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>`,
+    report.waits.length,
+    actions,
+  );
+}
+
+export function costTemplate(report: Report, actions: RunActions): TemplateResult | typeof nothing {
+  const models = report.cost.by_model;
+  if (models.length === 0) return nothing;
+  return section(
+    'cost',
+    'Cost by agent and model',
+    '',
+    html`<table>
+      <thead>
+        <tr>
+          <th>Agent and model</th>
+          <th class="number">Attempts</th>
+          <th class="number">Input tokens</th>
+          <th class="number">Output tokens</th>
+          <th class="number">Cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows(
+          'cost',
+          models,
+          actions,
+          (model) =>
+            html`<tr>
+              <td><bdi>${shortLine(stepText(model))}</bdi></td>
+              <td class="number">${model.attempts}</td>
+              <td class="number">${tokens.format(model.input_tokens)}</td>
+              <td class="number">${tokens.format(model.output_tokens)}</td>
+              <td class="number">${formatCost(model.usd)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>`,
+    models.length,
+    actions,
+  );
+}
+
+export function landedTemplate(report: Report, actions: RunActions): TemplateResult {
+  const { landed } = report;
+  return section(
+    'landed',
+    'Landed',
+    landed.length === 0 ? 'Nothing landed.' : '',
+    html`<table>
+      <thead>
+        <tr>
+          <th>Task</th>
+          <th>Commit</th>
+          <th>Branch</th>
+          <th class="number">Attempts</th>
+          <th class="number">Cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows('landed', landed, actions, (task) => landedRow(task, actions))}
+      </tbody>
+    </table>`,
+    landed.length,
+    actions,
+  );
+}
+
+function landedRow(task: ReportTask, actions: RunActions): TemplateResult {
+  const sha = task.sha?.slice(0, 8) ?? null;
+  return html`<tr>
+    <td>${taskLink(task.id, task.title, actions)}</td>
+    <td>
+      ${
+        sha === null
+          ? 'no commit'
+          : html`<button
+              type="button"
+              class="link"
+              title="Show the change of this commit"
+              @click=${() => actions.review(task.id)}
+            >
+              ${sha}
+            </button>`
+      }
+    </td>
+    <td><bdi>${shortLine(task.branch ?? '')}</bdi></td>
+    <td class="number">${task.attempts}</td>
+    <td class="number">${formatCost(task.usd)}</td>
+  </tr>`;
+}
+
+export function leftTemplate(report: Report, actions: RunActions): TemplateResult | typeof nothing {
+  if (report.left.length === 0) return nothing;
+  const errors = new Map(report.retries.map(({ task_id: id, error }) => [id, error] as const));
+  return section(
+    'left',
+    'Not landed',
+    '',
+    html`<table>
+      <thead>
+        <tr>
+          <th>Task</th>
+          <th>State</th>
+          <th>Why its last attempt did not land</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows('left', report.left, actions, (task) => {
+          const look = statusLooks[task.status];
+          return html`<tr>
+            <td>${taskLink(task.id, task.title, actions)}</td>
+            <td><span class="state tone-${look.tone}">${icon(look.icon)}${look.words}</span></td>
+            <td><bdi>${shortLine(errors.get(task.id) ?? '')}</bdi></td>
+          </tr>`;
+        })}
+      </tbody>
+    </table>`,
+    report.left.length,
+    actions,
+  );
+}
+
+export function retriesTemplate(
+  report: Report,
+  actions: RunActions,
+): TemplateResult | typeof nothing {
+  const { retries } = report;
+  if (retries.length === 0) return nothing;
+  const titles = new Map(report.attempts.map(({ task_id: id, title }) => [id, title] as const));
+  return section(
+    'retries',
+    'Attempts that did not land',
+    '',
+    html`<table>
+      <thead>
+        <tr>
+          <th>Task</th>
+          <th>Cause</th>
+          <th>Error</th>
+          <th class="number">Took</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows(
+          'retries',
+          retries,
+          actions,
+          (retry) =>
+            html`<tr>
+              <td>
+                ${taskLink(
+                  retry.task_id,
+                  `${titles.get(retry.task_id) ?? retry.task_id} (${retry.attempt})`,
+                  actions,
+                  retry.attempt,
+                )}
+              </td>
+              <td>${causeWords(retry.cause)}</td>
+              <td><bdi>${shortLine(retry.error ?? '')}</bdi></td>
+              <td class="number">${formatDuration(retry.ms)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>`,
+    retries.length,
+    actions,
+  );
+}
+
+function taskLink(
+  id: string,
+  title: string,
+  actions: RunActions,
+  attempt?: number,
+): TemplateResult {
+  return html`<button type="button" class="link" @click=${() => actions.openTask(id, attempt)}>
+    <bdi>${shortLine(title)}</bdi>
+  </button>`;
+}
+
+function rows<T>(
+  name: string,
+  all: readonly T[],
+  actions: RunActions,
+  row: (each: T) => TemplateResult,
+): readonly TemplateResult[] {
+  return all.slice(0, actions.rowsOf(name)).map(row);
+}
+
+/** `count`: rows that there are; a button shows more where not all are shown. */
+function section(
+  name: string,
+  title: string,
+  note: string,
+  body: TemplateResult,
+  count: number,
+  actions: RunActions,
+): TemplateResult {
+  const hidden = count - actions.rowsOf(name);
+  return html`<section aria-labelledby="title-${name}">
+    <h2 id="title-${name}">${title}</h2>
+    ${note === '' ? nothing : html`<p>${note}</p>`} ${count === 0 ? nothing : body}
+    ${
+      hidden <= 0
+        ? nothing
+        : html`<button type="button" class="link" @click=${() => actions.more(name)}>
+            Show more (${hidden} hidden)
+          </button>`
+    }
+  </section>`;
+}

@@ -1,0 +1,58 @@
+// What a run is called, and how it ended, in words. Pure.
+
+import { formatCount, formatDuration } from '../../server/core/format.ts';
+import type { Report } from '../../server/core/history/report.ts';
+import type { RunLine } from '../../server/core/history/run-list.ts';
+import { visibleLine } from '../stream/visible-text.ts';
+
+/** More of a title or an error than a row can show. */
+const lineCharsMax = 400;
+
+/** Text of people and agents on one line, without what cannot be seen. */
+export function shortLine(text: string): string {
+  const line = visibleLine(text.slice(0, lineCharsMax));
+  return text.length > lineCharsMax ? `${line}…` : line;
+}
+
+export function runTitle({ epic_title: title }: Pick<RunLine, 'epic_title'>): string {
+  return title === null ? 'All open tasks' : shortLine(title);
+}
+
+export function stateWords(state: string): string {
+  switch (state) {
+    case 'active':
+      return 'running';
+    case 'stopped':
+      return 'stopped';
+    case 'finished':
+      return 'finished';
+    default:
+      return shortLine(state);
+  }
+}
+
+/** Date and time of the person's own place. */
+export function timeWords(atMs: number): string {
+  return new Date(atMs).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+/** `3 landed, 1 failed, 2 open`. */
+export function outcomeLine(line: Pick<RunLine, 'landed' | 'failed' | 'open'>): string {
+  const parts = [
+    `${line.landed} landed`,
+    ...(line.failed > 0 ? [`${line.failed} failed`] : []),
+    ...(line.open > 0 ? [`${line.open} open`] : []),
+  ];
+  return parts.join(', ');
+}
+
+/** Null: the gate did not run. */
+export function gateWords({ gate }: Report): string | null {
+  if (gate.runs === 0) return null;
+  const flaky = gate.flaky === 0 ? '' : `, ${gate.flaky} flaky`;
+  return `The gate ran ${formatCount(gate.runs, 'time')}: ${gate.passed} passed, ${gate.failed} failed${flaky}; ${formatDuration(gate.ms)} in all.`;
+}
+
+export function causeWords(cause: string): string {
+  return shortLine(cause).replaceAll('_', ' ');
+}
