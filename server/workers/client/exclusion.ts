@@ -1,0 +1,89 @@
+// Which paths never travel to a worker and are never accepted from one. Pure: names in, reason out.
+
+/** Why a path is left out. `secret`: the floor that no setting lifts. */
+export type ExclusionReason = 'own' | 'secret' | 'dependency';
+
+/** Never packed and never accepted, tracked or not. */
+const ownNames: ReadonlySet<string> = new Set([
+  '.git',
+  '.drover',
+  '.drover-code-workers',
+  '.drover-job',
+]);
+
+/** Left out only where git does not track them: a repository may have a folder of this name on purpose. */
+export const dependencyNames: readonly string[] = [
+  'node_modules',
+  'dist',
+  'target',
+  '__pycache__',
+  '.venv',
+  'venv',
+  '.unikraft',
+];
+
+const secretNames: readonly RegExp[] = [
+  /^\.env$/,
+  /^\.env\./,
+  /\.(pem|key|p12|pfx|jks|tfvars)$/,
+  /^credentials/,
+  /^id_(rsa|ed25519)/,
+  /^\.(netrc|npmrc|pypirc|git-credentials|envrc|aws|ssh)$/,
+  /service-account.*\.json$/,
+];
+
+/** Null: the path may travel. `path` is relative, with slashes. */
+export function exclusionOf(path: string, isTracked: boolean): ExclusionReason | null {
+  const names = path.split('/').map((name) => name.toLowerCase());
+  if (names.some((name) => ownNames.has(name))) return 'own';
+  if (names.some((name) => secretNames.some((pattern) => pattern.test(name)))) return 'secret';
+  if (!isTracked && names.some((name) => dependencyNames.includes(name))) return 'dependency';
+  return null;
+}
+
+/** Caps of an upload, in bytes of uncompressed regular files. */
+export interface UploadCaps {
+  readonly fileBytes: number;
+  readonly totalBytes: number;
+}
+
+const mebibyte = 1024 * 1024;
+export const uploadCaps: UploadCaps = { fileBytes: 10 * mebibyte, totalBytes: 500 * mebibyte };
+
+/** The sentences of the contract, null where both caps hold. */
+export function brokenCap(
+  file: { readonly path: string; readonly bytes: number },
+  totalBytes: number,
+  caps: UploadCaps,
+): string | null {
+  if (file.bytes > caps.fileBytes) {
+    return `workspace exclusion: file ${file.path} exceeds max size (${file.bytes} > ${caps.fileBytes} bytes)`;
+  }
+  if (totalBytes > caps.totalBytes) {
+    return `workspace exclusion: total payload exceeds max (${totalBytes} > ${caps.totalBytes} bytes)`;
+  }
+  return null;
+}
+
+/** Whether a link that stands at `path` stays within the tree. Decided by names alone, so nothing is followed. */
+export function staysInside(path: string, target: string): boolean {
+  if (target === '' || target.startsWith('/') || /^[A-Za-z]:/.test(target)) return false;
+  if (target.includes('\\') || target.includes('\0')) return false;
+  const place = path.split('/').slice(0, -1);
+  for (const name of target.split('/')) {
+    if (name === '' || name === '.') continue;
+    if (name !== '..') place.push(name);
+    else if (place.pop() === undefined) return false;
+  }
+  return !place.some((name) => ownNames.has(name.toLowerCase()));
+}
+
+/** A name from a worker's archive as a relative path, or null where it could lead elsewhere. */
+export function safePath(name: string): string | null {
+  const path = name.replace(/^(\.\/)+/, '').replace(/\/+$/, '');
+  if (path === '' || path === '.') return path === '' && name !== '' ? '' : null;
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return null;
+  if (path.includes('\\') || path.includes('\0')) return null;
+  const names = path.split('/');
+  return names.some((part) => part === '' || part === '.' || part === '..') ? null : path;
+}

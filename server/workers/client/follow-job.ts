@@ -1,0 +1,235 @@
+// Follows a job's output to its end: reconnects with the last id, shows every gap, and survives each known defect of runtimes.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { gapNotice, streamPath, workerEventSchema, type WorkerEvent } from '../wire.ts';
+import { EventParser, type StreamEvent } from './event-parser.ts';
+import { ReplayFilter } from './replay-filter.ts';
+import { askWorker, oneLine, readText, type WorkerAddress } from './request.ts';
+
+export type OutputStream = 'stdout' | 'stderr';
+
+export interface JobOutput {
+  onLine(stream: OutputStream, line: string): void;
+  /** Output was lost; `count` is null where the number is not known. */
+  onGap(count: number | null): void;
+}
+
+export type JobEnd =
+  | { readonly kind: 'done'; readonly exitCode: number; readonly signal: string | null }
+  /** The runtime ended the stream again and again without a status. */
+  | { readonly kind: 'no_status' }
+  | { readonly kind: 'lost'; readonly message: string }
+  | { readonly kind: 'aborted' };
+
+export interface FollowTimes {
+  readonly firstDelayMs: number;
+  readonly longestDelayMs: number;
+  /** Of failed connects without any success between them. */
+  readonly giveUpMs: number;
+  /** Without a byte for so long, the connection is made again; that is no failure. */
+  readonly quietMs: number;
+}
+
+export const followTimes: FollowTimes = {
+  firstDelayMs: 500,
+  longestDelayMs: 15_000,
+  giveUpMs: 300_000,
+  quietMs: 120_000,
+};
+
+/** Empty streams in a row after which a job counts as ended without a status. */
+const emptyStreamsMax = 3;
+/** Most characters kept of a line that comes in parts. */
+const partialCharsMax = 4 * 1024 * 1024;
+
+/** What one connection has brought. */
+type Connection =
+  | { readonly kind: 'end'; readonly end: JobEnd }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'quiet' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export async function followJob(
+  worker: WorkerAddress,
+  jobId: string,
+  output: JobOutput,
+  signal: AbortSignal,
+  times: FollowTimes = followTimes,
+): Promise<JobEnd> {
+  const follower = new Follower(worker, jobId, output, times);
+  return await follower.follow(signal);
+}
+
+class Follower {
+  readonly #worker: WorkerAddress;
+  readonly #jobId: string;
+  readonly #output: JobOutput;
+  readonly #times: FollowTimes;
+  readonly #replay: ReplayFilter;
+  readonly #partial = new Map<OutputStream, string>();
+  /** Id of the last event that came whole. */
+  #lastId: number | null = null;
+  #news = 0;
+
+  constructor(worker: WorkerAddress, jobId: string, output: JobOutput, times: FollowTimes) {
+    this.#worker = worker;
+    this.#jobId = jobId;
+    this.#output = output;
+    this.#times = times;
+    this.#replay = new ReplayFilter((event) => this.#tell(event));
+  }
+
+  async follow(signal: AbortSignal): Promise<JobEnd> {
+    let failedSince: number | null = null;
+    let empty = 0;
+    let delayMs = this.#times.firstDelayMs;
+    while (!signal.aborted) {
+      const before = this.#news;
+      const connection = await this.#connect(signal);
+      if (signal.aborted && connection.kind !== 'end') break;
+      if (this.#news > before) delayMs = this.#times.firstDelayMs;
+      switch (connection.kind) {
+        case 'end':
+          this.#flushPartial();
+          return connection.end;
+        case 'quiet':
+          failedSince = null;
+          empty = 0;
+          continue;
+        case 'closed':
+          failedSince = null;
+          // What is only repeated is nothing new either.
+          empty = this.#news === before ? empty + 1 : 0;
+          if (empty >= emptyStreamsMax) {
+            this.#flushPartial();
+            return { kind: 'no_status' };
+          }
+          break;
+        case 'failed':
+          failedSince ??= performance.now();
+          if (performance.now() - failedSince >= this.#times.giveUpMs) {
+            return { kind: 'lost', message: `The worker is unreachable: ${connection.message}.` };
+          }
+      }
+      await delay(delayMs * (0.8 + 0.4 * Math.random()), null, { signal }).catch(() => null);
+      delayMs = Math.min(delayMs * 2, this.#times.longestDelayMs);
+    }
+    return { kind: 'aborted' };
+  }
+
+  async #connect(signal: AbortSignal): Promise<Connection> {
+    const connection = new AbortController();
+    const onAbort = (): void => connection.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    let isQuiet = false;
+    const onQuiet = (): void => {
+      isQuiet = true;
+      connection.abort();
+    };
+    let timer = setTimeout(onQuiet, this.#times.quietMs);
+    try {
+      const answer = await askWorker(this.#worker, {
+        method: 'GET',
+        path: streamPath(this.#jobId),
+        headers: this.#lastId === null ? {} : { 'last-event-id': String(this.#lastId) },
+        signal: connection.signal,
+      });
+      if (answer.statusCode !== 200) {
+        return refusedConnection(answer.statusCode ?? 0, await readText(answer));
+      }
+      const parser = new EventParser();
+      this.#replay.begin(this.#lastId === null && this.#news > 0);
+      for await (const chunk of answer as AsyncIterable<Buffer>) {
+        clearTimeout(timer);
+        timer = setTimeout(onQuiet, this.#times.quietMs);
+        for (const event of parser.push(chunk)) {
+          const end = this.#take(event);
+          if (end !== null) {
+            answer.destroy();
+            return { kind: 'end', end };
+          }
+        }
+      }
+      this.#replay.end();
+      return { kind: 'closed' };
+    } catch (error) {
+      this.#replay.end();
+      if (isQuiet) return { kind: 'quiet' };
+      const message = error instanceof Error ? error.message : String(error);
+      return { kind: 'failed', message: oneLine(message) };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Not null: the job has ended. An end counts also when its id is known already. */
+  #take(event: StreamEvent): JobEnd | null {
+    const parsed = parseEvent(event.data);
+    if (parsed === null) return null;
+    const id = event.id !== null && /^\d{1,15}$/.test(event.id) ? Number(event.id) : null;
+    if (parsed.done === true) {
+      this.#replay.end();
+      this.#noteJump(id);
+      return { kind: 'done', exitCode: parsed.exit_code, signal: parsed.signal ?? null };
+    }
+    if (id === null) {
+      this.#replay.take(parsed);
+      return null;
+    }
+    if (this.#lastId !== null && id <= this.#lastId) return null;
+    this.#noteJump(id);
+    this.#lastId = id;
+    this.#tell(parsed);
+    return null;
+  }
+
+  #noteJump(id: number | null): void {
+    const expected = this.#lastId === null ? 0 : this.#lastId + 1;
+    if (id !== null && id > expected) this.#output.onGap(id - expected);
+  }
+
+  #tell(event: WorkerEvent): void {
+    if (event.done === true) return;
+    this.#news += 1;
+    const stream = event.stream === 'stderr' ? 'stderr' : 'stdout';
+    const line = event.line ?? '';
+    if (event.stream === 'stderr' && line === gapNotice) {
+      this.#output.onGap(null);
+      return;
+    }
+    const whole = (this.#partial.get(stream) ?? '') + line;
+    if (event.partial === true && whole.length < partialCharsMax) {
+      this.#partial.set(stream, whole);
+      return;
+    }
+    this.#partial.delete(stream);
+    this.#output.onLine(stream, whole);
+  }
+
+  #flushPartial(): void {
+    for (const [stream, line] of this.#partial) this.#output.onLine(stream, line);
+    this.#partial.clear();
+  }
+}
+
+/** Null: not an event of the contract; it is passed over. */
+function parseEvent(data: string): WorkerEvent | null {
+  try {
+    const parsed = workerEventSchema.safeParse(JSON.parse(data));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function refusedConnection(status: number, body: string): Connection {
+  const words = `it answered ${status} ${oneLine(body)}`.trim();
+  const isPassing = status === 408 || status === 429 || status >= 500;
+  if (isPassing) return { kind: 'failed', message: words };
+  const message =
+    status === 404
+      ? `The worker has lost the job (${oneLine(body)}).`
+      : `The worker refuses to tell of the job: ${words}.`;
+  return { kind: 'end', end: { kind: 'lost', message } };
+}

@@ -1,0 +1,65 @@
+// The shell text of a job: the agent's command with the prompt from a file, between a first line that makes the runtime
+// answer and a list of hashes that proves the download.
+
+import { dependencyNames } from './exclusion.ts';
+import { jobFolder } from './pack.ts';
+
+export interface JobCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** No secrets: these stand in the command's text. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Paths of the upload: dependency folders that hold none of them are not brought back. */
+  readonly uploaded: Iterable<string>;
+}
+
+export const promptFile = 'prompt';
+export const manifestFile = 'manifest.sha256';
+export const exitFile = 'exit';
+/** Holds the number of the agent's process, for runtimes that cannot cancel. */
+export const pidFile = 'pid';
+
+/** Its first line of output; it is no line of the agent's. */
+export const firstLine = '{"type":"client_start"}';
+
+const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** As one word of a POSIX shell. */
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+export function jobCommand({ program, args, variables, uploaded }: JobCommand): string {
+  const exports = Object.entries(variables)
+    .filter(([name]) => variablePattern.test(name))
+    .map(([name, value]) => `export ${name}=${quoted(value)}`);
+  const words = [program, ...args].map(quoted).join(' ');
+  const kept = new Set<string>();
+  for (const path of uploaded) for (const name of path.split('/')) kept.add(name);
+  const removed = dependencyNames.filter((name) => !kept.has(name));
+  const names = removed.map((name) => `-name ${quoted(name)}`).join(' -o ');
+  return [
+    // Asked to end, it still lists what the agent has made.
+    'trap : TERM INT HUP',
+    `printf '%s\\n' ${quoted(firstLine)}`,
+    ...exports,
+    // Agents look for a repository. It is never brought back.
+    'drover_git=',
+    `if [ ! -e .git ] && command -v git >/dev/null 2>&1; then ( git init -q && printf '%s\\n' /${jobFolder}/ >> .git/info/exclude && git config user.name Drover && git config user.email drover@localhost && git add -A && git -c commit.gpgsign=false commit -q --allow-empty -m base ) >/dev/null 2>&1 && drover_git=1; fi`,
+    `( unset AGENT_TOKEN drover_git; sh -c 'echo $PPID' > ${jobFolder}/${pidFile}; exec ${words} ) < ${jobFolder}/${promptFile}`,
+    'rc=$?',
+    'if [ -n "$drover_git" ]; then rm -rf .git; fi',
+    ...(names === ''
+      ? []
+      : [`find . -type d \\( ${names} \\) -prune -exec rm -rf {} + 2>/dev/null`]),
+    'find . \\( -type s -o -type p \\) -exec rm -f {} + 2>/dev/null',
+    `printf '%s\\n' "$rc" > ${jobFolder}/${exitFile}`,
+    `find . -name .git -prune -o -path ./${jobFolder} -prune -o -type f -exec sha256sum {} + > ${jobFolder}/${manifestFile}.new && mv ${jobFolder}/${manifestFile}.new ${jobFolder}/${manifestFile}`,
+    'exit $rc',
+  ].join('\n');
+}
+
+/**
+ * Ends the agent of this workspace and nothing else: it names no program, as another one of that name may run beside it.
+ */
+export const softCancelCommand = `read -r pid < ${jobFolder}/${pidFile}; case "$pid" in *[!0-9]*|''|0|1) exit 1;; esac; kill -TERM "$pid"`;

@@ -1,0 +1,93 @@
+// A file for each instance, written before it is created and removed when it is certainly gone. No tokens are in it.
+
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { provisionerKinds } from '../provisioners/port.ts';
+
+const leaseSchema = z.object({
+  name: z.string().regex(/^drv-[0-9a-f]{8}-\d{1,6}$/),
+  id: z.string().nullable(),
+  owner: z.string(),
+  /** `<task id>/<attempt>/<part>` */
+  run: z.string(),
+  /** Who follows the instance; the start time tells a reused pid apart. */
+  pid: z.int(),
+  pidStart: z.string(),
+  createdAtMs: z.number(),
+  deadlineMs: z.number(),
+  provisioner: z.enum(provisionerKinds),
+});
+
+export type Lease = z.infer<typeof leaseSchema>;
+
+/** Never the prefix `drover-worker-`: other coordinators of an account delete what bears it. */
+export function instanceName(count: number): string {
+  return `drv-${randomBytes(4).toString('hex')}-${count}`;
+}
+
+/** On the disk when it returns. */
+export function writeLease(folder: string, lease: Lease): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${lease.name}.json`);
+  const file = openSync(`${path}.new`, 'w', 0o600);
+  try {
+    writeFileSync(file, `${JSON.stringify(lease)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(`${path}.new`, path);
+  const directory = openSync(folder, 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+export function removeLease(folder: string, name: string): void {
+  rmSync(join(folder, `${name}.json`), { force: true });
+}
+
+/** `unreadable`: files that are no leases; their instances are not known, so nothing is destroyed for them. */
+export function readLeases(folder: string): {
+  readonly leases: readonly Lease[];
+  readonly unreadable: readonly string[];
+} {
+  let names: string[];
+  try {
+    names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  } catch {
+    return { leases: [], unreadable: [] };
+  }
+  const leases: Lease[] = [];
+  const unreadable: string[] = [];
+  for (const name of names) {
+    const lease = readLease(join(folder, name));
+    if (lease === null || `${lease.name}.json` !== name) unreadable.push(name);
+    else leases.push(lease);
+  }
+  leases.sort((a, b) => a.createdAtMs - b.createdAtMs);
+  return { leases, unreadable };
+}
+
+function readLease(path: string): Lease | null {
+  try {
+    const parsed = leaseSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}

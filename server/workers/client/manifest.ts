@@ -1,0 +1,38 @@
+// The list of hashes that a job leaves beside its result: it proves that a download is whole, nothing more.
+
+/** Path to SHA-256 (hex). Null: not a manifest. Knows the lines of GNU and busybox, escaped names included. */
+export function readManifest(text: string): ReadonlyMap<string, string> | null {
+  const hashes = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const match = /^(\\?)([0-9a-f]{64})(?: [ *]| {2})(.+)$/s.exec(line);
+    if (match === null) return null;
+    const [, escape, hash = '', name = ''] = match;
+    const path = escape === '' ? name : unescaped(name);
+    hashes.set(path.replace(/^\.\//, ''), hash);
+  }
+  return hashes;
+}
+
+function unescaped(name: string): string {
+  return name.replace(/\\([\\nr])/g, (_, letter: string) =>
+    letter === 'n' ? '\n' : letter === 'r' ? '\r' : '\\',
+  );
+}
+
+/** Empty: every file is listed and as listed, and nothing listed is missing. */
+export function manifestProblems(
+  manifest: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, { readonly sha256: string }>,
+): string[] {
+  const problems: string[] = [];
+  for (const [path, hash] of manifest) {
+    const file = files.get(path);
+    if (file === undefined) problems.push(`${path} is missing`);
+    else if (file.sha256 !== hash) problems.push(`${path} is damaged`);
+  }
+  for (const path of files.keys()) {
+    if (!manifest.has(path)) problems.push(`${path} is not listed`);
+  }
+  return problems;
+}

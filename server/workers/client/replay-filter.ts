@@ -1,0 +1,58 @@
+// For runtimes that number nothing: a new connection may tell the output again from its beginning. Such a repetition is held
+// back until it is certain, so that nothing is shown twice and nothing is dropped by mistake.
+
+import type { WorkerEvent } from '../wire.ts';
+
+type LineEvent = Exclude<WorkerEvent, { readonly done: true }>;
+
+/** How much of the beginning is remembered. */
+const rememberedMax = 2_000;
+
+export class ReplayFilter {
+  readonly #tell: (event: LineEvent) => void;
+  readonly #shown: string[] = [];
+  #isFull = false;
+  #held: LineEvent[] | null = null;
+
+  constructor(tell: (event: LineEvent) => void) {
+    this.#tell = tell;
+  }
+
+  /** `again`: events without ids were shown already. */
+  begin(again: boolean): void {
+    this.#held = again && !this.#isFull ? [] : null;
+  }
+
+  take(event: LineEvent): void {
+    if (this.#held === null) {
+      this.#show(event);
+      return;
+    }
+    const isSame = this.#shown[this.#held.length] === keyOf(event);
+    if (isSame) {
+      this.#held.push(event);
+      // All of it came once more: what follows is new.
+      if (this.#held.length === this.#shown.length) this.#held = null;
+      return;
+    }
+    this.end();
+    this.#show(event);
+  }
+
+  /** The connection is over: what is held was no whole repetition. */
+  end(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const event of held) this.#show(event);
+  }
+
+  #show(event: LineEvent): void {
+    if (this.#shown.length < rememberedMax) this.#shown.push(keyOf(event));
+    else this.#isFull = true;
+    this.#tell(event);
+  }
+}
+
+function keyOf(event: LineEvent): string {
+  return `${event.stream ?? ''}\0${event.line ?? ''}`;
+}

@@ -1,0 +1,100 @@
+// HTTP to a worker: the instance's own token and nothing else, no redirects, no idle limit, bounded texts.
+
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Readable } from 'node:stream';
+
+export interface WorkerAddress {
+  readonly url: string;
+  /** Secret of this one instance. */
+  readonly token: string;
+}
+
+export interface WorkerRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Readable | string;
+  readonly signal?: AbortSignal;
+  /** Longest wait for the headers of the answer; absent: no limit. */
+  readonly answerMs?: number;
+}
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Null: the address may be used. A worker elsewhere is only spoken to over https. */
+export function badAddress(url: string): string | null {
+  if (!URL.canParse(url)) return `The worker's address "${url}" is not a URL.`;
+  const { protocol, hostname, username, password } = new URL(url);
+  if (username !== '' || password !== '') {
+    return "The worker's address must not hold a user name or a password.";
+  }
+  if (protocol === 'https:') return null;
+  if (protocol === 'http:' && loopback.test(hostname)) return null;
+  return `The worker's address ${url} must begin with https:// (http:// is for loopback alone).`;
+}
+
+/** Rejects for trouble of the connection; any status is an answer. */
+export function askWorker(worker: WorkerAddress, request: WorkerRequest): Promise<IncomingMessage> {
+  const url = new URL(request.path, worker.url);
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const sent = send(url, {
+      method: request.method,
+      headers: { authorization: `Bearer ${worker.token}`, ...request.headers },
+      agent: false,
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+    const timer =
+      request.answerMs === undefined
+        ? null
+        : setTimeout(() => sent.destroy(new Error('the worker does not answer')), request.answerMs);
+    const settle = (): void => {
+      if (timer !== null) clearTimeout(timer);
+    };
+    sent.once('response', (answer) => {
+      settle();
+      // What breaks after an early answer is told by the answer.
+      sent.on('error', () => undefined);
+      resolve(answer);
+    });
+    sent.once('error', (error) => {
+      settle();
+      reject(error);
+    });
+    const { body } = request;
+    if (body === undefined || typeof body === 'string') {
+      sent.end(body);
+      return;
+    }
+    body.once('error', (error) => sent.destroy(error));
+    body.pipe(sent);
+  });
+}
+
+const textBytesMax = 64 * 1024;
+
+/** The beginning of an answer's body. */
+export async function readText(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= textBytesMax) break;
+    }
+  } catch {
+    // The connection broke behind what has come.
+  }
+  answer.destroy();
+  return Buffer.concat(chunks).toString('utf8').slice(0, textBytesMax);
+}
+
+/** One line for messages, without control characters. */
+export function oneLine(text: string, max = 300): string {
+  return text
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim()
+    .slice(0, max);
+}

@@ -1,0 +1,318 @@
+// One agent job from start to end: plan, instance, upload, run, download, import, and the instance destroyed in every case.
+
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { err, ok, type Result } from '../../core/failure.ts';
+import type { Instance, InstanceSpec, Provisioner } from '../provisioners/port.ts';
+import type { WorkerAbilities } from '../wire.ts';
+import { destroyInstance, type DestroyTimes } from './destroy.ts';
+import { uploadCaps, type UploadCaps } from './exclusion.ts';
+import { type Fetched, readFetched, writeFetched } from './fetched.ts';
+import {
+  followJob,
+  followTimes,
+  type FollowTimes,
+  type JobEnd,
+  type JobOutput,
+} from './follow-job.ts';
+import { type Imported, importResult } from './import-result.ts';
+import { exitFile, firstLine, jobCommand, promptFile } from './job-command.ts';
+import { instanceName, writeLease } from './leases.ts';
+import { packUpload, type SentEntry } from './pack.ts';
+import { badAddress, oneLine } from './request.ts';
+import { type JobResult, resultCaps, type ResultCaps, unpackResult } from './unpack.ts';
+import { planUpload, type TreeListing, type UploadPlan } from './upload-plan.ts';
+import {
+  cancelJob,
+  healthTimes,
+  openDownload,
+  startJob,
+  uploadWorkspace,
+  waitForHealth,
+  type HealthTimes,
+} from './worker-calls.ts';
+
+export interface JobTimes {
+  readonly health?: HealthTimes;
+  readonly follow?: FollowTimes;
+  readonly destroy?: DestroyTimes;
+  /** From the request to end until the result is fetched whatever the job does. */
+  readonly cancelMs?: number;
+}
+
+export interface JobRequest {
+  readonly root: string;
+  readonly listing: TreeListing;
+  readonly ignored: (paths: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly provisioner: Provisioner;
+  readonly image: string | null;
+  readonly ttlMs: number;
+  /** Folder of the leases. */
+  readonly leases: string;
+  readonly owner: string;
+  readonly follower: { readonly pid: number; readonly startTime: string };
+  /** `<task id>/<attempt>/<part>` */
+  readonly run: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly prompt: string;
+  /** Handed over when the instance is created; may be secret. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Part of the command's text: nothing secret. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** A folder of this job alone; removed at the end. */
+  readonly scratch: string;
+  readonly output: JobOutput;
+  /** What happens around the job, for a person. */
+  readonly note: (text: string) => void;
+  /** Aborted: the job is asked to end, what it has made is fetched, the instance destroyed. */
+  readonly stop: AbortSignal;
+  readonly uploadCaps?: UploadCaps;
+  readonly resultCaps?: ResultCaps;
+  readonly times?: JobTimes;
+}
+
+export type JobOutcome =
+  | { readonly kind: 'ran'; readonly exitCode: number; readonly signal: string | null }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'failed'; readonly retryable: boolean; readonly message: string };
+
+/** Instances that one job may lose before its result is fetched. */
+const instancesMax = 3;
+const cancelMsDefault = 5_000;
+
+interface Trouble {
+  /** Another instance may do better, and no result was fetched. */
+  readonly again: boolean;
+  readonly message: string;
+}
+
+export async function runJob(request: JobRequest): Promise<JobOutcome> {
+  const kept = readFetched(request.scratch);
+  if (kept !== null) return finish(request, kept, 'ran');
+  const planned = planUpload(request.root, request.listing, request.uploadCaps ?? uploadCaps);
+  if (!planned.ok) return { kind: 'failed', retryable: false, message: planned.error };
+  tellPlan(request, planned.value);
+  let last: Trouble = { again: true, message: '' };
+  for (let count = 1; count <= instancesMax; count += 1) {
+    if (request.stop.aborted) return { kind: 'stopped' };
+    const ended = await onInstance(request, planned.value, count);
+    if (ended.ok) return finish(request, ended.value.fetched, ended.value.kind);
+    last = ended.error;
+    if (!last.again || count === instancesMax) break;
+    if (!request.stop.aborted) request.note(`${last.message} Trying another instance.`);
+  }
+  if (request.stop.aborted) return { kind: 'stopped' };
+  return { kind: 'failed', retryable: last.again, message: last.message };
+}
+
+interface Brought {
+  readonly kind: 'ran' | 'stopped';
+  readonly fetched: Fetched;
+}
+
+/** The lease is on disk before the instance is; it goes when the instance is gone. */
+async function onInstance(
+  request: JobRequest,
+  plan: UploadPlan,
+  count: number,
+): Promise<Result<Brought, Trouble>> {
+  const { provisioner, owner, leases } = request;
+  const spec: InstanceSpec = {
+    name: instanceName(count),
+    owner,
+    token: randomBytes(32).toString('hex'),
+    env: request.env,
+    image: request.image,
+    ttlMs: request.ttlMs,
+  };
+  const nowMs = Date.now();
+  const lease = {
+    name: spec.name,
+    id: null,
+    owner,
+    run: request.run,
+    pid: request.follower.pid,
+    pidStart: request.follower.startTime,
+    createdAtMs: nowMs,
+    deadlineMs: nowMs + request.ttlMs,
+    provisioner: provisioner.kind,
+  };
+  writeLease(leases, lease);
+  let instance: Instance | null = null;
+  try {
+    const created = await provisioner.create(spec, request.stop);
+    if (!created.ok) {
+      const message = `The worker could not be created: ${created.error}`;
+      return err({ again: true, message });
+    }
+    instance = created.value;
+    writeLease(leases, { ...lease, id: instance.id });
+    return await onWorker(request, plan, instance);
+  } catch (error) {
+    const reason = oneLine(error instanceof Error ? error.message : String(error));
+    return err({ again: true, message: `The remote attempt failed: ${reason}.` });
+  } finally {
+    await instance?.close?.().catch(() => undefined);
+    const ref = { name: spec.name, id: instance?.id ?? null };
+    const left = await destroyInstance(provisioner, leases, ref, owner, request.times?.destroy);
+    request.note(left ?? `Worker ${spec.name} destroyed.`);
+  }
+}
+
+async function onWorker(
+  request: JobRequest,
+  plan: UploadPlan,
+  worker: Instance,
+): Promise<Result<Brought, Trouble>> {
+  const refused = badAddress(worker.url);
+  if (refused !== null) return err({ again: false, message: refused });
+  const health = await waitForHealth(worker, request.stop, request.times?.health ?? healthTimes);
+  if (!health.ok) return err({ again: true, message: health.error });
+  const kind = health.value.version === 0 ? 'stock' : `Drover ${health.value.version}`;
+  request.note(`Worker ${worker.name} is ready (${request.provisioner.kind}, ${kind} runtime).`);
+  const prompt = { name: promptFile, content: request.prompt };
+  const upload = packUpload(plan, [prompt], request.uploadCaps ?? uploadCaps);
+  const problem = await uploadWorkspace(worker, upload.body, request.stop);
+  const packed = await Promise.race([
+    upload.sent.then(
+      (sent) => ok(sent),
+      (error: unknown) => err(error instanceof Error ? error.message : String(error)),
+    ),
+    // An upload that was refused is not packed to its end.
+    ...(problem === null ? [] : [Promise.resolve(err(problem))]),
+  ]);
+  if (!packed.ok || problem !== null) {
+    upload.body.destroy();
+    const message = packed.ok ? (problem ?? '') : packed.error;
+    return err({ again: problem !== null && packed.ok, message });
+  }
+  const command = jobCommand({ ...request, uploaded: packed.value.keys() });
+  const job = await startJob(worker, command, request.stop);
+  if (!job.ok) return err({ again: true, message: job.error });
+  return await followAndFetch(request, packed.value, worker, {
+    id: job.value,
+    abilities: health.value,
+  });
+}
+
+interface Job {
+  readonly id: string;
+  readonly abilities: WorkerAbilities;
+}
+
+async function followAndFetch(
+  request: JobRequest,
+  sent: ReadonlyMap<string, SentEntry>,
+  worker: Instance,
+  job: Job,
+): Promise<Result<Brought, Trouble>> {
+  const end = await followUntilStopped(request, worker, job);
+  const isStopped = request.stop.aborted;
+  if (end.kind === 'lost' && !isStopped) return err({ again: true, message: end.message });
+  const fetched = await fetchResult(request, worker);
+  if (!fetched.ok) {
+    if (end.kind !== 'done') return err({ again: true, message: fetched.error });
+    return err({ again: !isHostile(fetched.error), message: fetched.error });
+  }
+  const exit = exitOf(end, fetched.value);
+  if (exit === null && !isStopped) {
+    return err({ again: true, message: 'The job ended without a status.' });
+  }
+  const brought = {
+    exitCode: exit ?? -1,
+    signal: end.kind === 'done' ? end.signal : null,
+    sent,
+    result: fetched.value,
+  };
+  writeFetched(request.scratch, brought);
+  return ok({ kind: isStopped ? 'stopped' : 'ran', fetched: brought });
+}
+
+function isHostile(message: string): boolean {
+  return message.startsWith('The worker sent') || message.startsWith("The result's file");
+}
+
+/** By the stream's last event, or by the file that the job leaves where a runtime loses that event. */
+function exitOf(end: JobEnd, result: JobResult): number | null {
+  if (end.kind === 'done') return end.exitCode;
+  const text = result.jobFiles.get(exitFile)?.trim() ?? '';
+  return /^\d{1,3}$/.test(text) ? Number(text) : null;
+}
+
+async function followUntilStopped(
+  request: JobRequest,
+  worker: Instance,
+  job: Job,
+): Promise<JobEnd> {
+  const over = new AbortController();
+  let timer: NodeJS.Timeout | null = null;
+  const onStop = (): void => {
+    void cancelJob(worker, job.id, job.abilities);
+    timer = setTimeout(() => over.abort(), request.times?.cancelMs ?? cancelMsDefault);
+  };
+  if (request.stop.aborted) onStop();
+  else request.stop.addEventListener('abort', onStop, { once: true });
+  const { output } = request;
+  let isFirst = true;
+  const own: JobOutput = {
+    onLine: (stream, line) => {
+      const isOurs = isFirst && line === firstLine;
+      isFirst = false;
+      if (!isOurs) output.onLine(stream, line);
+    },
+    onGap: (count) => output.onGap(count),
+  };
+  try {
+    return await followJob(worker, job.id, own, over.signal, request.times?.follow ?? followTimes);
+  } finally {
+    if (timer !== null) clearTimeout(timer);
+    request.stop.removeEventListener('abort', onStop);
+  }
+}
+
+/** Longest download of a result. */
+const downloadMs = 30 * 60_000;
+
+async function fetchResult(
+  request: JobRequest,
+  worker: Instance,
+): Promise<Result<JobResult, string>> {
+  const archive = await openDownload(worker, AbortSignal.timeout(downloadMs));
+  if (!archive.ok) return archive;
+  rmSync(request.scratch, { recursive: true, force: true });
+  mkdirSync(request.scratch, { recursive: true, mode: 0o700 });
+  return await unpackResult(archive.value, request.scratch, request.resultCaps ?? resultCaps);
+}
+
+async function finish(
+  request: JobRequest,
+  fetched: Fetched,
+  kind: 'ran' | 'stopped',
+): Promise<JobOutcome> {
+  const { root, ignored, listing } = request;
+  const { submodules } = listing;
+  const imported = await importResult({ root, ignored, submodules, ...fetched });
+  tellImport(request, imported);
+  rmSync(request.scratch, { recursive: true, force: true });
+  if (kind === 'stopped') return { kind };
+  return { kind, exitCode: fetched.exitCode, signal: fetched.signal };
+}
+
+function tellPlan({ note }: JobRequest, plan: UploadPlan): void {
+  const megabytes = (plan.bytes / (1024 * 1024)).toFixed(1);
+  note(`Uploading ${plan.files} ${plan.files === 1 ? 'file' : 'files'} (${megabytes} MB).`);
+  const secrets = plan.excludedSecrets;
+  if (secrets.length > 0) {
+    const named = secrets.slice(0, 10).join(', ');
+    const more = secrets.length > 10 ? ` and ${secrets.length - 10} more` : '';
+    note(`Not uploaded, as the names look like secrets: ${named}${more}.`);
+  }
+  for (const notice of plan.notices.slice(0, 20)) note(notice);
+}
+
+function tellImport({ note }: JobRequest, imported: Imported): void {
+  const { written, removed } = imported;
+  note(`Result fetched: ${written} written, ${removed} removed.`);
+  for (const notice of imported.notices.slice(0, 20)) note(oneLine(notice, 2_000));
+}

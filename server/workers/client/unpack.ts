@@ -1,0 +1,222 @@
+// Reads a result into a scratch folder. The archive is an enemy's: names are checked, links are only noted down, every size
+// is bounded, and nothing is written through anything that the archive made.
+
+import { createHash } from 'node:crypto';
+import { constants, mkdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { extract, type Header } from 'tar-stream';
+import { err, ok, type Result } from '../../core/failure.ts';
+import { safePath } from './exclusion.ts';
+import { manifestProblems, readManifest } from './manifest.ts';
+import { jobFolder } from './pack.ts';
+
+export interface ResultCaps {
+  readonly fileBytes: number;
+  readonly totalBytes: number;
+  readonly entries: number;
+  /** Unpacked to packed bytes; counts above `ratioFromBytes`. */
+  readonly ratio: number;
+  readonly ratioFromBytes: number;
+}
+
+const mebibyte = 1024 * 1024;
+export const resultCaps: ResultCaps = {
+  fileBytes: 20 * mebibyte,
+  totalBytes: 1024 * mebibyte,
+  entries: 200_000,
+  ratio: 200,
+  ratioFromBytes: 32 * mebibyte,
+};
+
+export interface ResultFile {
+  /** Where its content lies, below the scratch folder. */
+  readonly stored: string;
+  readonly sha256: string;
+  readonly isExecutable: boolean;
+}
+
+export interface JobResult {
+  readonly files: ReadonlyMap<string, ResultFile>;
+  /** Path to target, as the archive has it. */
+  readonly links: ReadonlyMap<string, string>;
+  /** Content of Drover's own files by their name below `.drover-job/`. */
+  readonly jobFiles: ReadonlyMap<string, string>;
+  /** The manifest is there and met: what is missing was removed by the job. */
+  readonly isComplete: boolean;
+  readonly notices: readonly string[];
+}
+
+const hostile = (what: string): Error => new Error(`The worker sent an unsafe archive: ${what}.`);
+
+/** `scratch` must exist and be empty. The error is a sentence; what was written is below `scratch` alone. */
+export async function unpackResult(
+  archive: Readable,
+  scratch: string,
+  caps: ResultCaps = resultCaps,
+): Promise<Result<JobResult, string>> {
+  const reader = new ResultReader(scratch, caps);
+  try {
+    await reader.read(archive);
+  } catch (error) {
+    archive.destroy();
+    return err(error instanceof Error ? error.message : String(error));
+  }
+  return ok(reader.result());
+}
+
+class ResultReader {
+  readonly #scratch: string;
+  readonly #caps: ResultCaps;
+  readonly #files = new Map<string, ResultFile>();
+  readonly #links = new Map<string, string>();
+  readonly #folders = new Set<string>();
+  readonly #jobFiles = new Map<string, string>();
+  readonly #notices: string[] = [];
+  #packed = 0;
+  #unpacked = 0;
+  #entries = 0;
+
+  constructor(scratch: string, caps: ResultCaps) {
+    this.#scratch = scratch;
+    this.#caps = caps;
+    mkdirSync(join(scratch, 'files'));
+  }
+
+  async read(archive: Readable): Promise<void> {
+    const counting = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        this.#packed += chunk.length;
+        done(null, chunk);
+      },
+    });
+    const bounding = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        this.#unpacked += chunk.length;
+        done(this.#isBomb() ? hostile('it unpacks to more than is allowed') : null, chunk);
+      },
+    });
+    const entries = extract();
+    const failed = pipeline(archive, counting, createGunzip(), bounding, entries).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+    );
+    try {
+      for await (const entry of entries) await this.#take(entry.header, entry as never);
+    } catch (error) {
+      archive.destroy();
+      await failed;
+      throw error;
+    }
+    const error = await failed;
+    if (error !== null) throw error;
+  }
+
+  #isBomb(): boolean {
+    const { totalBytes, ratio, ratioFromBytes, entries } = this.#caps;
+    // Headers and padding count on top of the content: at most three blocks an entry.
+    if (this.#unpacked > totalBytes + entries * 1_536) return true;
+    return this.#unpacked > ratioFromBytes && this.#unpacked > this.#packed * ratio;
+  }
+
+  async #take(header: Header, content: Readable): Promise<void> {
+    this.#entries += 1;
+    if (this.#entries > this.#caps.entries) throw hostile('it has too many entries');
+    const path = safePath(header.name);
+    if (path === null) throw hostile(`the name ${JSON.stringify(header.name.slice(0, 200))}`);
+    const type = header.type ?? 'file';
+    if (path === '') return drain(content);
+    if (path.split('/').some((name) => name.toLowerCase() === '.git')) return drain(content);
+    if (type === 'directory') {
+      this.#addFolders(path, true);
+      return drain(content);
+    }
+    if (type !== 'file' && type !== 'contiguous-file' && type !== 'symlink') {
+      throw hostile(`${path} is a ${type}`);
+    }
+    this.#addFolders(path, false);
+    if (this.#files.has(path) || this.#links.has(path) || this.#folders.has(path)) {
+      throw hostile(`${path} occurs twice`);
+    }
+    if (type === 'symlink') {
+      this.#links.set(path, header.linkname ?? '');
+      return drain(content);
+    }
+    if ((header.size ?? 0) > this.#caps.fileBytes) {
+      throw new Error(
+        `The result's file ${path} exceeds max size (${header.size} > ${this.#caps.fileBytes} bytes).`,
+      );
+    }
+    await this.#storeFile(path, header, content);
+  }
+
+  /** What was a file or a link can not be a folder as well: so nothing is ever beneath a link. */
+  #addFolders(path: string, isFolder: boolean): void {
+    const names = path.split('/');
+    for (let count = 1; count < names.length + (isFolder ? 1 : 0); count += 1) {
+      const folder = names.slice(0, count).join('/');
+      if (this.#files.has(folder) || this.#links.has(folder)) {
+        throw hostile(`${path} lies beneath something that is no folder`);
+      }
+      this.#folders.add(folder);
+    }
+  }
+
+  async #storeFile(path: string, header: Header, content: Readable): Promise<void> {
+    const isOwn = path.startsWith(`${jobFolder}/`);
+    const hash = createHash('sha256');
+    // Numbered, so that no name of the archive is ever a name on our disk.
+    const stored = join(this.#scratch, 'files', String(this.#files.size + this.#jobFiles.size));
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    const file = await open(stored, flags, 0o600);
+    const own: Buffer[] = [];
+    try {
+      for await (const chunk of content as AsyncIterable<Buffer>) {
+        hash.update(chunk);
+        if (isOwn) own.push(chunk);
+        else await file.write(chunk);
+      }
+    } finally {
+      await file.close();
+    }
+    if (isOwn) {
+      const name = path.slice(jobFolder.length + 1);
+      this.#jobFiles.set(name, Buffer.concat(own).toString('utf8'));
+      return;
+    }
+    const isExecutable = ((header.mode ?? 0) & 0o100) !== 0;
+    this.#files.set(path, { stored, sha256: hash.digest('hex'), isExecutable });
+  }
+
+  result(): JobResult {
+    const text = this.#jobFiles.get('manifest.sha256');
+    const manifest = text === undefined ? null : readManifest(text);
+    const problems =
+      manifest === null
+        ? ['the list of its files is missing or damaged']
+        : manifestProblems(manifest, this.#files);
+    const shown = problems.slice(0, 5).join(', ');
+    const more = problems.length > 5 ? ` and ${problems.length - 5} more` : '';
+    return {
+      files: this.#files,
+      links: this.#links,
+      jobFiles: this.#jobFiles,
+      isComplete: problems.length === 0,
+      notices: [
+        ...this.#notices,
+        ...(problems.length === 0 ? [] : [`The result is incomplete: ${shown}${more}.`]),
+      ],
+    };
+  }
+}
+
+async function drain(content: Readable): Promise<void> {
+  content.resume();
+  await new Promise<void>((resolve, reject) => {
+    content.once('end', resolve);
+    content.once('error', reject);
+  });
+}

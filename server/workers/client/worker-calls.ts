@@ -1,0 +1,183 @@
+// The calls of the contract beside the stream: health, upload, exec, cancel, download. Failures are sentences.
+
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { err, ok, type Result } from '../../core/failure.ts';
+import {
+  cancelPath,
+  execPath,
+  execReplySchema,
+  healthPath,
+  readWorkerHeader,
+  unauthorizedText,
+  workerHeaderName,
+  workspacePath,
+  type WorkerAbilities,
+} from '../wire.ts';
+import { softCancelCommand } from './job-command.ts';
+import { askWorker, oneLine, readText, type WorkerAddress } from './request.ts';
+
+export interface HealthTimes {
+  readonly stepMs: number;
+  readonly longestStepMs: number;
+  readonly limitMs: number;
+  readonly requestMs: number;
+}
+
+export const healthTimes: HealthTimes = {
+  stepMs: 200,
+  longestStepMs: 2_000,
+  limitMs: 90_000,
+  requestMs: 5_000,
+};
+
+/** So many refusals of the token in a row are no passing trouble. */
+const refusalsMax = 3;
+
+/** Waits until the worker answers. */
+export async function waitForHealth(
+  worker: WorkerAddress,
+  signal: AbortSignal,
+  times: HealthTimes = healthTimes,
+): Promise<Result<WorkerAbilities, string>> {
+  const endsAt = performance.now() + times.limitMs;
+  let refusals = 0;
+  let last = 'no answer';
+  let waitMs = times.stepMs;
+  while (!signal.aborted) {
+    try {
+      const answer = await askWorker(worker, {
+        method: 'GET',
+        path: healthPath,
+        signal,
+        answerMs: times.requestMs,
+      });
+      const body = await readText(answer);
+      if (answer.statusCode === 200) {
+        const header = answer.headers[workerHeaderName];
+        return ok(readWorkerHeader(typeof header === 'string' ? header : undefined));
+      }
+      last = `${answer.statusCode} ${oneLine(body)}`.trim();
+      const isRefusal =
+        (answer.statusCode === 401 || answer.statusCode === 403) &&
+        body.trim() === unauthorizedText;
+      refusals = isRefusal ? refusals + 1 : 0;
+      if (refusals >= refusalsMax) return err('The worker rejects the token.');
+    } catch (error) {
+      refusals = 0;
+      last = oneLine(error instanceof Error ? error.message : String(error));
+    }
+    if (performance.now() + waitMs > endsAt) break;
+    await delay(waitMs, null, { signal }).catch(() => null);
+    waitMs = Math.min(waitMs + times.stepMs, times.longestStepMs);
+  }
+  if (signal.aborted) return err('The wait for the worker was canceled.');
+  const seconds = Math.round(times.limitMs / 1000);
+  return err(`The worker was not ready within ${seconds} s (last: ${last}).`);
+}
+
+/** Null: uploaded. */
+export async function uploadWorkspace(
+  worker: WorkerAddress,
+  body: Readable,
+  signal: AbortSignal,
+): Promise<string | null> {
+  try {
+    const answer = await askWorker(worker, {
+      method: 'POST',
+      path: workspacePath,
+      headers: { 'content-type': 'application/gzip' },
+      body,
+      signal,
+    });
+    const text = await readText(answer);
+    if (answer.statusCode === 200) return null;
+    return `The worker refused the upload: ${answer.statusCode} ${oneLine(text)}.`;
+  } catch (error) {
+    const reason = oneLine(error instanceof Error ? error.message : String(error));
+    // The answer may have been lost together with the connection.
+    const health = await statusOf(worker, signal);
+    if (health === 401) return `The worker refused the upload: 401 ${unauthorizedText}.`;
+    return `The upload broke off: ${reason}.`;
+  }
+}
+
+async function statusOf(worker: WorkerAddress, signal: AbortSignal): Promise<number | null> {
+  try {
+    const request = { method: 'GET', path: healthPath, signal, answerMs: 5_000 } as const;
+    const answer = await askWorker(worker, request);
+    answer.destroy();
+    return answer.statusCode ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Sent once: whoever gets an error does not know whether the job runs. */
+export async function startJob(
+  worker: WorkerAddress,
+  command: string,
+  signal: AbortSignal,
+): Promise<Result<string, string>> {
+  try {
+    const answer = await askWorker(worker, {
+      method: 'POST',
+      path: execPath,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ command }),
+      signal,
+      answerMs: 60_000,
+    });
+    const text = await readText(answer);
+    if (answer.statusCode !== 200) {
+      return err(`The worker did not start the job: ${answer.statusCode} ${oneLine(text)}.`);
+    }
+    const parsed = execReplySchema.safeParse(JSON.parse(text));
+    if (parsed.success) return ok(parsed.data.job_id);
+    return err('The worker started a job without a usable job_id.');
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      return err('The worker started a job without a usable job_id.');
+    }
+    const reason = oneLine(error instanceof Error ? error.message : String(error));
+    return err(`The connection broke while the job was started: ${reason}.`);
+  }
+}
+
+/** Asks the job to end; true: the worker has understood. A runtime without a cancel is asked through a second command. */
+export async function cancelJob(
+  worker: WorkerAddress,
+  jobId: string,
+  abilities: WorkerAbilities,
+): Promise<boolean> {
+  const signal = AbortSignal.timeout(5_000);
+  if (abilities.features.has('cancel')) {
+    try {
+      const request = { method: 'POST', path: cancelPath(jobId), signal } as const;
+      const answer = await askWorker(worker, request);
+      answer.destroy();
+      if (answer.statusCode === 202) return true;
+    } catch {
+      return false;
+    }
+  }
+  const ended = await startJob(worker, softCancelCommand, signal);
+  return ended.ok;
+}
+
+export async function openDownload(
+  worker: WorkerAddress,
+  signal: AbortSignal,
+): Promise<Result<IncomingMessage, string>> {
+  try {
+    const request = { method: 'GET', path: workspacePath, signal } as const;
+    const answer = await askWorker(worker, request);
+    if (answer.statusCode === 200) return ok(answer);
+    const text = await readText(answer);
+    return err(`The worker did not send the result: ${answer.statusCode} ${oneLine(text)}.`);
+  } catch (error) {
+    const reason = oneLine(error instanceof Error ? error.message : String(error));
+    return err(`The download broke off: ${reason}.`);
+  }
+}

@@ -1,0 +1,53 @@
+// What the execution client asks of whoever makes worker instances. Adapters: process, static, ssh, hook.
+
+import type { Result } from '../../core/failure.ts';
+
+export const provisionerKinds = ['process', 'static', 'ssh', 'hook'] as const;
+export type ProvisionerKind = (typeof provisionerKinds)[number];
+
+export interface InstanceSpec {
+  /** Chosen before the creation, so that an instance is found again after a crash: `drv-<8 hex>-<n>`. */
+  readonly name: string;
+  /** Names this clone: an instance of another owner is never touched. */
+  readonly owner: string;
+  /** Secret of this instance alone, for `AGENT_TOKEN`. */
+  readonly token: string;
+  /** What the agent gets: its model's credential and what settings name. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly image: string | null;
+  /** How long the instance may live, for provisioners that can end it by themselves. */
+  readonly ttlMs: number;
+}
+
+/** How an instance is found again; stored in its lease, so it holds no secret. */
+export interface InstanceRef {
+  readonly name: string;
+  /** In the words of the provisioner; null: the creation was not finished. */
+  readonly id: string | null;
+}
+
+export interface Instance extends InstanceRef {
+  readonly id: string;
+  readonly url: string;
+  readonly token: string;
+  /** Ends what serves this instance in this process (a tunnel). */
+  readonly close?: () => Promise<void>;
+}
+
+export interface ProvisionerCapabilities {
+  /** `create` hands variables to the agent. */
+  readonly env: boolean;
+  readonly list: boolean;
+  /** The agent's program must be found by name there; otherwise the same paths hold as here. */
+  readonly foreignPaths: boolean;
+}
+
+export interface Provisioner {
+  readonly kind: ProvisionerKind;
+  readonly capabilities: ProvisionerCapabilities;
+  create(spec: InstanceSpec, signal: AbortSignal): Promise<Result<Instance, string>>;
+  /** Also an instance whose creation failed halfway. It is gone when this is ok; one that is not there is no error. */
+  destroy(ref: InstanceRef): Promise<Result<null, string>>;
+  /** Instances of this owner that exist now. */
+  list(owner: string): Promise<Result<readonly InstanceRef[], string>>;
+}

@@ -1,0 +1,32 @@
+// A worker that somebody else runs: its address and token are settings. It is never created nor destroyed here.
+
+import { err, ok } from '../../core/failure.ts';
+import { badAddress } from '../client/request.ts';
+import type { Provisioner } from './port.ts';
+
+export interface StaticOptions {
+  readonly url: string | null;
+  /** Null: the variable that should hold it is not set. */
+  readonly token: string | null;
+  readonly tokenVariable: string;
+}
+
+export function createStaticProvisioner(options: StaticOptions): Provisioner {
+  return {
+    kind: 'static',
+    capabilities: { env: false, list: false, foreignPaths: true },
+    create: async ({ name }) => {
+      if (options.url === null) return err('set [remote] url to the address of the worker.');
+      const problem = badAddress(options.url);
+      if (problem !== null) return err(problem);
+      if (options.token === null) {
+        return err(
+          `the variable ${options.tokenVariable} with the token of the worker is not set.`,
+        );
+      }
+      return ok({ name, id: 'static', url: options.url, token: options.token });
+    },
+    destroy: async () => ok(null),
+    list: async () => ok([]),
+  };
+}

@@ -1,0 +1,210 @@
+// A worker runtime as upstream's is, written from the contract alone, with each of its defects at will.
+
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+
+export interface StockOptions {
+  readonly workspace: string;
+  readonly token: string;
+  /** The legacy form numbers nothing. */
+  readonly ids?: boolean;
+  readonly bufferMax?: number;
+  /** Cuts every connection of the stream after so many events. */
+  readonly cutAfter?: number;
+  /** Cuts within an event: its id is sent, its data is not. */
+  readonly cutWithin?: number;
+  /** Ends streams without `done`; the job's end is never told. */
+  readonly losesDone?: boolean;
+  /** Answers of the stream's path before it works, as statuses. */
+  readonly refusals?: number[];
+  /** Statuses of `/health` before it answers 200. */
+  readonly health?: number[];
+  readonly uploadStatus?: number;
+  readonly execReply?: string;
+  /** What `GET /workspace` sends in place of the real archive. */
+  readonly archive?: () => Buffer;
+}
+
+export interface StockWorker {
+  readonly url: string;
+  /** Requests as `METHOD path`, with `Last-Event-ID` in brackets where there was one. */
+  readonly requests: readonly string[];
+  readonly authorizations: ReadonlySet<string>;
+  close(): Promise<void>;
+}
+
+interface Job {
+  readonly events: { id: number; data: string }[];
+  next: number;
+  isOver: boolean;
+  readonly readers: Set<() => void>;
+}
+
+export async function startStockWorker(options: StockOptions): Promise<StockWorker> {
+  const requests: string[] = [];
+  const authorizations = new Set<string>();
+  const jobs = new Map<string, Job>();
+  const server = createServer((request, response) => {
+    const last = request.headers['last-event-id'];
+    const id = typeof last === 'string' ? ` [${last}]` : '';
+    requests.push(`${request.method} ${request.url?.replace(/[0-9a-f]{32}/, 'JOB')}${id}`);
+    authorizations.add(request.headers.authorization ?? '');
+    answer(options, jobs, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    authorizations,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(
+  options: StockOptions,
+  jobs: Map<string, Job>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const say = (status: number, text: string): void => {
+    response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+  };
+  if (request.headers.authorization !== `Bearer ${options.token}`) return say(401, 'unauthorized');
+  const route = `${request.method} ${request.url}`;
+  if (route === 'GET /health') {
+    const status = options.health?.shift() ?? 200;
+    return say(status, status === 200 ? 'ok' : status === 401 ? 'unauthorized' : 'not ready');
+  }
+  if (route === 'POST /workspace') return takeUpload(options, request, say);
+  if (route === 'GET /workspace') return sendWorkspace(options, response);
+  if (route === 'POST /exec') {
+    const text = await textOf(request);
+    if (options.execReply !== undefined) return say(200, options.execReply);
+    const id = randomBytes(16).toString('hex');
+    jobs.set(id, startCommand(options, (JSON.parse(text) as { command: string }).command));
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(`${JSON.stringify({ job_id: id })}\n`);
+    return;
+  }
+  const match = /^GET \/exec\/([0-9a-f]{32})\/stream$/.exec(route);
+  if (match === null) return say(405, 'method not allowed');
+  const refusal = options.refusals?.shift();
+  if (refusal !== undefined) return say(refusal, refusal === 404 ? 'unknown job_id' : 'not now');
+  const job = jobs.get(match[1] ?? '');
+  if (job === undefined) return say(404, 'unknown job_id');
+  streamEvents(options, job, request, response);
+}
+
+async function takeUpload(
+  options: StockOptions,
+  request: IncomingMessage,
+  say: (status: number, text: string) => void,
+): Promise<void> {
+  if (options.uploadStatus !== undefined) {
+    say(options.uploadStatus, options.uploadStatus === 401 ? 'unauthorized' : 'failed');
+    request.resume();
+    return;
+  }
+  rmSync(options.workspace, { recursive: true, force: true });
+  mkdirSync(options.workspace, { recursive: true });
+  const tar = spawn('tar', ['-xzf', '-', '-C', options.workspace, '--no-same-owner']);
+  const ended = new Promise<number | null>((resolve) => tar.once('close', resolve));
+  await pipeline(request, tar.stdin).catch(() => undefined);
+  if ((await ended) === 0) say(200, '{"status":"success"}');
+  else say(400, 'failed to read tar: unexpected EOF');
+}
+
+async function sendWorkspace(options: StockOptions, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/gzip' });
+  if (options.archive !== undefined) {
+    response.end(options.archive());
+    return;
+  }
+  const tar = spawn('tar', ['-czf', '-', '-C', options.workspace, '.']);
+  await pipeline(tar.stdout, response);
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function startCommand(options: StockOptions, command: string): Job {
+  const job: Job = { events: [], next: 0, isOver: false, readers: new Set() };
+  const add = (event: Record<string, unknown>): void => {
+    job.events.push({ id: job.next, data: JSON.stringify(event) });
+    job.next += 1;
+    if (job.events.length > (options.bufferMax ?? 1000)) job.events.shift();
+    for (const wake of job.readers) wake();
+  };
+  const child = spawn('/bin/sh', ['-c', command], {
+    cwd: options.workspace,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: options.workspace, AGENT_TOKEN: options.token },
+  });
+  const ends = (['stdout', 'stderr'] as const).map((stream) => {
+    const lines = createInterface({ input: child[stream] });
+    lines.on('line', (line) => add({ line, stream }));
+    return new Promise((resolve) => lines.once('close', resolve));
+  });
+  child.once('close', (code) => {
+    void Promise.all(ends).then(() => {
+      job.isOver = true;
+      if (options.losesDone === true) for (const wake of job.readers) wake();
+      else add({ done: true, exit_code: code ?? -1 });
+    });
+  });
+  return job;
+}
+
+function streamEvents(
+  options: StockOptions,
+  job: Job,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  const last = request.headers['last-event-id'];
+  let next = typeof last === 'string' ? Number(last) + 1 : 0;
+  let sent = 0;
+  const finish = (): void => {
+    job.readers.delete(wake);
+    response.end();
+  };
+  const wake = (): void => {
+    const oldest = job.events[0]?.id ?? job.next;
+    if (next < oldest && typeof last === 'string') {
+      const line = 'stream replay gap: some earlier events were evicted from the worker buffer';
+      response.write(`id: ${next}\ndata: ${JSON.stringify({ line, stream: 'stderr' })}\n\n`);
+    }
+    for (const event of job.events.filter(({ id }) => id >= next)) {
+      if (sent === options.cutWithin) {
+        response.write(`id: ${event.id}\n`);
+        response.socket?.end();
+        job.readers.delete(wake);
+        return;
+      }
+      const id = options.ids === false ? '' : `id: ${event.id}\n`;
+      response.write(`${id}data: ${event.data}\n\n`);
+      next = event.id + 1;
+      sent += 1;
+      if (event.data.includes('"done":true')) return finish();
+      if (sent === options.cutAfter) return finish();
+    }
+    if (job.isOver) finish();
+  };
+  job.readers.add(wake);
+  response.on('close', () => job.readers.delete(wake));
+  wake();
+}

@@ -1,0 +1,144 @@
+// C18–C27: the stream of a job against a runtime of upstream's form, with its defects.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventParser } from '../../../../server/workers/client/event-parser.ts';
+import { followJob, type JobEnd } from '../../../../server/workers/client/follow-job.ts';
+import { startJob } from '../../../../server/workers/client/worker-calls.ts';
+import { startStockWorker, type StockOptions } from '../../../doubles/stock-worker.ts';
+
+const times = { firstDelayMs: 5, longestDelayMs: 20, giveUpMs: 2_000, quietMs: 10_000 };
+const tenLines = 'for i in 0 1 2 3 4 5 6 7 8 9; do echo line-$i; done; exit 3';
+const ten = Array.from({ length: 10 }, (_, n) => `line-${n}`);
+
+interface Followed {
+  readonly end: JobEnd;
+  readonly lines: readonly string[];
+  readonly gaps: readonly (number | null)[];
+  readonly streams: readonly string[];
+}
+
+async function followed(command: string, options: Partial<StockOptions>): Promise<Followed> {
+  const workspace = mkdtempSync(join(tmpdir(), 'drover-stock-'));
+  const worker = await startStockWorker({ workspace, token: 't', ...options });
+  const lines: string[] = [];
+  const gaps: (number | null)[] = [];
+  const address = { url: worker.url, token: 't' };
+  const output = {
+    onLine: (_: string, line: string) => void lines.push(line),
+    onGap: (count: number | null) => void gaps.push(count),
+  };
+  try {
+    const signal = new AbortController().signal;
+    const job = await startJob(address, command, signal);
+    assert.ok(job.ok);
+    const end = await followJob(address, job.value, output, signal, times);
+    const streams = worker.requests.filter((request) => request.includes('/stream'));
+    return { end, lines, gaps, streams };
+  } finally {
+    await worker.close();
+    rmSync(workspace, { recursive: true, force: true });
+  }
+}
+
+const done = { kind: 'done', exitCode: 3, signal: null };
+
+suite('stream of a job', () => {
+  test('C18 after a cut the last id is sent, and nothing is shown twice', async () => {
+    const { end, lines, streams } = await followed(tenLines, { cutAfter: 6 });
+    assert.deepEqual(end, done);
+    assert.deepEqual(lines, ten);
+    assert.deepEqual(streams, ['GET /exec/JOB/stream', 'GET /exec/JOB/stream [5]']);
+  });
+
+  test('C19 an id without its data does not count', async () => {
+    const { lines, streams } = await followed(tenLines, { cutWithin: 6 });
+    assert.deepEqual(lines, ten);
+    assert.equal(streams[1], 'GET /exec/JOB/stream [5]');
+  });
+
+  test('C20 the end of a stream without done is not the end of the job', async () => {
+    const { end, streams } = await followed(`${tenLines}`, { cutAfter: 10 });
+    assert.deepEqual(end, done);
+    assert.equal(streams.length, 2);
+  });
+
+  test('C20 a runtime that never tells done ends without a status', async () => {
+    const { end, lines } = await followed(tenLines, { losesDone: true });
+    assert.deepEqual(end, { kind: 'no_status' });
+    assert.deepEqual(lines, ten);
+  });
+
+  test('C21 events that were evicted are shown as a gap, and the job goes on', async () => {
+    const { end, lines, gaps } = await followed(
+      `${tenLines.replace('exit 3', 'sleep 0.2; exit 3')}`,
+      {
+        bufferMax: 3,
+        refusals: [503, 503, 503, 503],
+      },
+    );
+    assert.deepEqual(end, done);
+    assert.deepEqual(gaps, [lines.length === 3 ? 7 : 8]);
+    assert.deepEqual(lines, ten.slice(-lines.length));
+  });
+
+  test('C22 without ids a repeated beginning is shown once', async () => {
+    const { end, lines, streams } = await followed('sleep 0.1; echo a; echo b; sleep 0.2; echo c', {
+      ids: false,
+      cutAfter: 2,
+      losesDone: true,
+    });
+    assert.deepEqual(streams.slice(0, 2), ['GET /exec/JOB/stream', 'GET /exec/JOB/stream']);
+    assert.deepEqual(lines.slice(0, 2), ['a', 'b']);
+    assert.equal(lines.filter((line) => line === 'a').length, 1);
+    assert.ok(end.kind === 'no_status' || end.kind === 'lost');
+  });
+
+  test('C23 503, 502 and 429 are passing; 404 is a lost job; 401 is fatal', async () => {
+    assert.deepEqual((await followed(tenLines, { refusals: [503, 502, 429] })).end, done);
+    const lost = await followed(tenLines, { refusals: [404] });
+    assert.deepEqual(lost.end, {
+      kind: 'lost',
+      message: 'The worker has lost the job (unknown job_id).',
+    });
+    const refused = await followed(tenLines, { refusals: [401] });
+    assert.equal(refused.end.kind, 'lost');
+    assert.equal(refused.streams.length, 1);
+  });
+
+  test('C24 many cuts in one job do no harm', async () => {
+    const { end, lines, streams } = await followed(tenLines, { cutAfter: 1 });
+    assert.deepEqual(end, done);
+    assert.deepEqual(lines, ten);
+    assert.equal(streams.length, 11);
+  });
+
+  test('C26 long data, data of several lines, comments, retry and CRLF are parsed', () => {
+    const parser = new EventParser();
+    const long = 'x'.repeat(900 * 1024);
+    const text = `: hello\r\nretry: 5\r\n\r\nid: 7\r\ndata: ${long}\r\n\r\ndata: a\ndata: b\n\nid: 9\n`;
+    const bytes = Buffer.from(text);
+    const events = [];
+    for (let at = 0; at < bytes.length; at += 7_919) {
+      events.push(...parser.push(bytes.subarray(at, at + 7_919)));
+    }
+    assert.deepEqual(events, [
+      { id: '7', data: long },
+      { id: null, data: 'a\nb' },
+    ]);
+  });
+
+  test('an event that is cut anywhere, CRLF included, comes out whole', () => {
+    const bytes = Buffer.from('id: 1\r\ndata: ä\r\n\r\nid: 2\r\ndata: b\r\n\r\n');
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      const parser = new EventParser();
+      const events = [...parser.push(bytes.subarray(0, cut)), ...parser.push(bytes.subarray(cut))];
+      assert.deepEqual(events, [
+        { id: '1', data: 'ä' },
+        { id: '2', data: 'b' },
+      ]);
+    }
+  });
+});

@@ -1,0 +1,248 @@
+// C30–C34, C44: what a worker may send, and what of it comes into the worktree.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { pack, type Header } from 'tar-stream';
+import { importResult, type Imported } from '../../../../server/workers/client/import-result.ts';
+import { manifestProblems, readManifest } from '../../../../server/workers/client/manifest.ts';
+import type { SentEntry } from '../../../../server/workers/client/pack.ts';
+import {
+  resultCaps,
+  unpackResult,
+  type ResultCaps,
+} from '../../../../server/workers/client/unpack.ts';
+
+type Entry = readonly [header: Partial<Header> & { readonly name: string }, content?: string];
+
+const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sentFile = (text: string): SentEntry => ({
+  kind: 'file',
+  sha256: sha(text),
+  isExecutable: false,
+});
+
+async function archiveOf(entries: readonly Entry[]): Promise<Buffer> {
+  const archive = pack();
+  for (const [header, content] of entries) archive.entry(header, content ?? '');
+  archive.finalize();
+  const chunks: Buffer[] = [];
+  for await (const chunk of archive as AsyncIterable<Buffer>) chunks.push(chunk);
+  return gzipSync(Buffer.concat(chunks));
+}
+
+function manifest(files: Readonly<Record<string, string>>): Entry {
+  const lines = Object.entries(files).map(([path, text]) => `${sha(text)}  ./${path}\n`);
+  return [{ name: '.drover-job/manifest.sha256' }, lines.join('')];
+}
+
+const plain = (files: Readonly<Record<string, string>>): Entry[] => [
+  ...Object.entries(files).map(([name, text]): Entry => [{ name: `./${name}` }, text]),
+  manifest(files),
+];
+
+suite('result of a worker', () => {
+  let folder: string;
+  let root: string;
+  setup(() => {
+    folder = mkdtempSync(join(tmpdir(), 'drover-result-'));
+    root = join(folder, 'slot');
+    mkdirSync(join(folder, 'scratch'));
+    mkdirSync(join(root, '.git'), { recursive: true });
+    writeFileSync(join(root, '.git/HEAD'), 'ours');
+  });
+  teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+  async function brought(
+    entries: readonly Entry[],
+    sent: Readonly<Record<string, SentEntry>> = {},
+    options: { readonly ignored?: readonly string[]; readonly caps?: ResultCaps } = {},
+  ): Promise<Imported | string> {
+    const archive = Readable.from([await archiveOf(entries)]);
+    const result = await unpackResult(archive, join(folder, 'scratch'), options.caps ?? resultCaps);
+    if (!result.ok) return result.error;
+    return await importResult({
+      root,
+      sent: new Map(Object.entries(sent)),
+      result: result.value,
+      submodules: [],
+      ignored: async () => new Set(options.ignored ?? []),
+    });
+  }
+
+  async function refusal(entries: readonly Entry[], caps: ResultCaps): Promise<string> {
+    const refused = await brought(entries, {}, { caps });
+    assert.ok(typeof refused === 'string');
+    return refused;
+  }
+
+  test('files that are new and changed come, with their mode; what is as it was is not written', async () => {
+    write('a.txt', 'a');
+    write('b.txt', 'b');
+    const entries: Entry[] = [
+      [{ name: 'a.txt' }, 'a'],
+      [{ name: 'b.txt' }, 'changed'],
+      [{ name: 'new/run', mode: 0o755 }, 'run'],
+      [{ name: 'new/link', type: 'symlink', linkname: '../a.txt' }],
+      manifest({ 'a.txt': 'a', 'b.txt': 'changed', 'new/run': 'run' }),
+    ];
+    const sent = { 'a.txt': sentFile('a'), 'b.txt': sentFile('b') };
+    assert.deepEqual(await brought(entries, sent), { written: 3, removed: 0, notices: [] });
+    assert.equal(read('b.txt'), 'changed');
+    assert.equal(read('new/link'), 'a');
+  });
+
+  test('C34 a file that was uploaded and is absent from a complete result is removed', async () => {
+    write('gone/a.txt', 'a');
+    write('stays.txt', 's');
+    const imported = await brought(plain({ 'b.txt': 'b' }), { 'gone/a.txt': sentFile('a') });
+    assert.deepEqual(imported, { written: 1, removed: 1, notices: [] });
+    assert.ok(!existsSync(join(root, 'gone')));
+    assert.equal(read('stays.txt'), 's');
+  });
+
+  test('C30 where the manifest misses a file, or is missing, nothing is removed', async () => {
+    write('a.txt', 'a');
+    const sent = { 'a.txt': sentFile('a') };
+    const lists = [
+      manifest({ 'b.txt': 'b', 'c.txt': 'c' }),
+      manifest({ 'b.txt': 'other' }),
+      manifest({}),
+    ];
+    for (const list of [...lists, null]) {
+      rmSync(join(folder, 'scratch'), { recursive: true });
+      mkdirSync(join(folder, 'scratch'));
+      const entries: Entry[] = [[{ name: 'b.txt' }, 'b'], ...(list ? [list] : [])];
+      const imported = await brought(entries, sent);
+      assert.ok(typeof imported !== 'string');
+      assert.match(imported.notices.join(), /The result is incomplete/);
+      assert.equal(read('a.txt'), 'a');
+    }
+  });
+
+  const hostile: readonly (readonly [string, readonly Entry[]])[] = [
+    ['../x', [[{ name: '../x' }, 'x']]],
+    ['an absolute name', [[{ name: '/tmp/x' }, 'x']]],
+    ['a drive', [[{ name: 'C:\\x' }, 'x']]],
+    ['a hard link', [[{ name: 'h', type: 'link', linkname: '/etc/passwd' }]]],
+    ['a device', [[{ name: 'd', type: 'character-device', devmajor: 1, devminor: 3 }]]],
+    ['a pipe', [[{ name: 'p', type: 'fifo' }]]],
+    [
+      'a file through a link',
+      [[{ name: 'a', type: 'symlink', linkname: '/tmp' }], [{ name: 'a/x' }, 'x']],
+    ],
+    [
+      'a link over a folder',
+      [[{ name: 'a/x' }, 'x'], [{ name: 'a', type: 'symlink', linkname: '/tmp' }]],
+    ],
+    [
+      'a file twice',
+      [
+        [{ name: 'a' }, 'x'],
+        [{ name: './a' }, 'y'],
+      ],
+    ],
+  ];
+  for (const [name, entries] of hostile) {
+    test(`C31 an archive with ${name} is refused whole`, async () => {
+      const refused = await brought([[{ name: 'fine.txt' }, 'x'], ...entries]);
+      assert.ok(typeof refused === 'string');
+      assert.match(refused, /unsafe archive/);
+      assert.deepEqual(readdirSync(folder).toSorted(), ['scratch', 'slot']);
+      assert.deepEqual(readdirSync(root), ['.git']);
+    });
+  }
+
+  test('C31 nothing reaches .git, at any depth and in any case of letters', async () => {
+    const entries: Entry[] = [
+      [{ name: '.git/hooks/post-checkout' }, 'x'],
+      [{ name: 'sub/.GIT/config' }, 'x'],
+      [{ name: 'sub/link', type: 'symlink', linkname: '../.git/HEAD' }],
+    ];
+    const imported = await brought([...entries, manifest({})]);
+    assert.ok(typeof imported !== 'string');
+    assert.match(imported.notices.join(), /a link out of the tree.*sub\/link/);
+    assert.deepEqual(readdirSync(root), ['.git']);
+    assert.deepEqual(readdirSync(join(root, '.git')), ['HEAD']);
+  });
+
+  test('C31 nothing is written through a link that stands in the worktree', async () => {
+    mkdirSync(join(folder, 'outside'));
+    symlinkSync(join(folder, 'outside'), join(root, 'door'));
+    const imported = await brought(plain({ 'door/deep/x': 'x' }));
+    assert.ok(typeof imported !== 'string');
+    assert.match(imported.notices.join(), /no folder.*door\/deep\/x/);
+    assert.deepEqual(readdirSync(join(folder, 'outside')), []);
+  });
+
+  test('C32 a bomb is stopped at the cap', async () => {
+    const caps = { ...resultCaps, totalBytes: 1_000_000, entries: 10, ratioFromBytes: 100_000 };
+    const zeros = '\0'.repeat(2_000_000);
+    assert.match(await refusal([[{ name: 'bomb' }, zeros]], caps), /unpacks to more/);
+    rmSync(join(folder, 'scratch'), { recursive: true });
+    mkdirSync(join(folder, 'scratch'));
+    const large = { ...resultCaps, fileBytes: 10 };
+    const refused = await refusal([[{ name: 'large' }, 'x'.repeat(11)]], large);
+    assert.match(refused, /large exceeds max size \(11 > 10 bytes\)/);
+  });
+
+  test('C32 too many entries are refused', async () => {
+    const entries = Array.from({ length: 12 }, (_, n): Entry => [{ name: `f${n}` }, 'x']);
+    const refused = await refusal(entries, { ...resultCaps, entries: 10 });
+    assert.match(refused, /too many entries/);
+  });
+
+  test('C33, C44 secrets, ignored files and what was never uploaded stay as they are', async () => {
+    write('.env', 'mine');
+    write('node_modules/m', 'mine');
+    write('local.txt', 'mine');
+    const files = {
+      '.env': 'theirs',
+      'node_modules/m': 'theirs',
+      'local.txt': 'theirs',
+      'out.log': 'x',
+    };
+    const imported = await brought(plain(files), {}, { ignored: ['out.log'] });
+    assert.ok(typeof imported !== 'string');
+    assert.equal(imported.written, 0);
+    assert.deepEqual(['.env', 'node_modules/m', 'local.txt'].map(read), ['mine', 'mine', 'mine']);
+    assert.match(imported.notices.join('\n'), /looks like a secret.*\.env/);
+    assert.match(imported.notices.join('\n'), /not uploaded.*local\.txt/);
+    assert.match(imported.notices.join('\n'), /git ignores it.*out\.log/);
+  });
+
+  test('a truncated archive is refused', async () => {
+    const whole = await archiveOf(plain({ 'a.txt': 'a'.repeat(5_000) }));
+    const half = Readable.from([whole.subarray(0, whole.length - 30)]);
+    const result = await unpackResult(half, join(folder, 'scratch'));
+    assert.ok(!result.ok);
+  });
+
+  test('manifests of GNU and busybox are read, escaped names included', () => {
+    const hash = 'a'.repeat(64);
+    const text = `${hash}  ./a b\n${hash} *c\n\\${hash}  ./new\\nline\\\\\n`;
+    const read = readManifest(text);
+    assert.deepEqual([...(read ?? []).keys()], ['a b', 'c', 'new\nline\\']);
+    assert.equal(readManifest('nonsense\n'), null);
+    assert.deepEqual(manifestProblems(new Map([['a', hash]]), new Map()), ['a is missing']);
+  });
+});

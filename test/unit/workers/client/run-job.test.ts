@@ -1,0 +1,290 @@
+// C01, C04, C05, C14–C17, C29, C37–C40: a whole job against a runtime of upstream's form.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { err, ok } from '../../../../server/core/failure.ts';
+import { reconcileLeases } from '../../../../server/workers/client/destroy.ts';
+import { readLeases } from '../../../../server/workers/client/leases.ts';
+import { type JobOutcome, runJob } from '../../../../server/workers/client/run-job.ts';
+import type {
+  InstanceRef,
+  InstanceSpec,
+  Provisioner,
+} from '../../../../server/workers/provisioners/port.ts';
+import {
+  startStockWorker,
+  type StockOptions,
+  type StockWorker,
+} from '../../../doubles/stock-worker.ts';
+
+const times = {
+  health: { stepMs: 5, longestStepMs: 10, limitMs: 1_000, requestMs: 500 },
+  follow: { firstDelayMs: 5, longestDelayMs: 20, giveUpMs: 300, quietMs: 10_000 },
+  destroy: { tries: 5, firstDelayMs: 1, longestDelayMs: 2 },
+  cancelMs: 500,
+};
+
+/** Stock runtimes as instances; what was created and destroyed is written down. */
+class StockProvisioner implements Provisioner {
+  readonly kind = 'hook';
+  readonly capabilities = { env: true, list: true, foreignPaths: false };
+  readonly specs: InstanceSpec[] = [];
+  readonly workers = new Map<string, StockWorker>();
+  readonly seen: StockWorker[] = [];
+  destroyed: InstanceRef[] = [];
+  refusals = 0;
+  readonly #folder: string;
+  readonly #options: (count: number) => Partial<StockOptions>;
+
+  constructor(folder: string, options: (count: number) => Partial<StockOptions>) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  async create(spec: InstanceSpec): ReturnType<Provisioner['create']> {
+    this.specs.push(spec);
+    const { leases } = readLeases(join(this.#folder, 'leases'));
+    assert.deepEqual(
+      leases.map(({ name }) => name),
+      [spec.name],
+      'the lease comes first',
+    );
+    const workspace = join(this.#folder, `workspace-${this.specs.length}`);
+    mkdirSync(workspace);
+    const { token } = spec;
+    const worker = await startStockWorker({
+      workspace,
+      token,
+      ...this.#options(this.specs.length),
+    });
+    this.workers.set(spec.name, worker);
+    this.seen.push(worker);
+    return ok({ name: spec.name, id: spec.name, url: worker.url, token });
+  }
+
+  async destroy(ref: InstanceRef): ReturnType<Provisioner['destroy']> {
+    if (this.refusals > 0) {
+      this.refusals -= 1;
+      return err('not now.');
+    }
+    this.destroyed.push(ref);
+    await this.workers.get(ref.name)?.close();
+    this.workers.delete(ref.name);
+    return ok(null);
+  }
+
+  async list(): ReturnType<Provisioner['list']> {
+    return ok([...this.workers.keys()].map((name) => ({ name, id: name })));
+  }
+}
+
+interface Ran {
+  readonly outcome: JobOutcome;
+  readonly provisioner: StockProvisioner;
+  readonly lines: readonly string[];
+  readonly notes: string;
+}
+
+suite('job on a worker', () => {
+  let folder: string;
+  let root: string;
+  setup(() => {
+    folder = mkdtempSync(join(tmpdir(), 'drover-job-'));
+    root = join(folder, 'slot');
+    mkdirSync(root);
+    writeFileSync(join(root, 'a.txt'), 'a\n');
+    writeFileSync(join(root, 'b.txt'), 'b\n');
+  });
+  teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+  interface Options {
+    readonly script?: string;
+    readonly prompt?: string;
+    readonly stock?: (count: number) => Partial<StockOptions>;
+    readonly stop?: AbortSignal;
+    readonly prepare?: (provisioner: StockProvisioner) => void;
+    readonly onLine?: (line: string) => void;
+  }
+
+  async function ran(options: Options = {}): Promise<Ran> {
+    const provisioner = new StockProvisioner(folder, options.stock ?? (() => ({})));
+    options.prepare?.(provisioner);
+    const lines: string[] = [];
+    const notes: string[] = [];
+    const outcome = await runJob({
+      root,
+      listing: {
+        tracked: ['a.txt', 'b.txt'],
+        untracked: [],
+        droverIgnored: new Set(),
+        submodules: [],
+      },
+      ignored: async () => new Set(),
+      provisioner,
+      image: null,
+      ttlMs: 60_000,
+      leases: join(folder, 'leases'),
+      owner: 'me',
+      follower: { pid: process.pid, startTime: '1' },
+      run: 'task-1/1/task-1',
+      program: '/bin/sh',
+      args: ['-c', options.script ?? 'cat > c.txt; rm b.txt; echo "it\'s $DROVER_TASK_ID"; exit 3'],
+      prompt: options.prompt ?? 'do it',
+      env: { MODEL_KEY: 'secret' },
+      variables: { DROVER_TASK_ID: "task-1's" },
+      scratch: join(folder, 'scratch'),
+      output: {
+        onLine: (_, line) => {
+          lines.push(line);
+          options.onLine?.(line);
+        },
+        onGap: () => undefined,
+      },
+      note: (text) => void notes.push(text),
+      stop: options.stop ?? new AbortController().signal,
+      times,
+    });
+    assert.deepEqual([...provisioner.workers.keys()], [], 'no instance is left');
+    return { outcome, provisioner, lines, notes: notes.join('\n') };
+  }
+  const slot = (): string[] => readdirSync(root).toSorted();
+
+  test('the work comes back whole, with its exit code, and the instance goes', async () => {
+    const { outcome, provisioner, lines } = await ran();
+    assert.deepEqual(outcome, { kind: 'ran', exitCode: 3, signal: null });
+    assert.deepEqual(slot(), ['a.txt', 'c.txt']);
+    assert.equal(readFileSync(join(root, 'c.txt'), 'utf8'), 'do it');
+    assert.deepEqual(lines, ["it's task-1's"]);
+    assert.equal(provisioner.destroyed.length, 1);
+    assert.deepEqual(readdirSync(join(folder, 'leases')), []);
+  });
+
+  test('C04 every request bears the token of the instance, which is new each time', async () => {
+    const { provisioner } = await ran({
+      stock: (count) => (count === 1 ? { refusals: [404] } : {}),
+    });
+    const [first, second] = provisioner.specs;
+    assert.match(first?.token ?? '', /^[0-9a-f]{64}$/);
+    assert.notEqual(first?.token, second?.token);
+    provisioner.seen.forEach((worker, n) => {
+      assert.deepEqual([...worker.authorizations], [`Bearer ${provisioner.specs[n]?.token}`]);
+    });
+  });
+
+  test('C05 health: 503 and 503 are waited out; only 401 is a rejected token', async () => {
+    assert.equal((await ran({ stock: () => ({ health: [503, 503] }) })).outcome.kind, 'ran');
+    const { outcome } = await ran({ stock: () => ({ health: [401, 401, 401] }) });
+    assert.ok(outcome.kind === 'failed');
+    assert.equal(outcome.message, 'The worker rejects the token.');
+  });
+
+  test('C14, C15 a refused upload is told by its status, nothing is run, the instance goes', async () => {
+    for (const uploadStatus of [401, 400, 500]) {
+      const { outcome, provisioner } = await ran({ stock: () => ({ uploadStatus }) });
+      assert.ok(outcome.kind === 'failed');
+      assert.match(outcome.message, new RegExp(`refused the upload: ${uploadStatus}`));
+      const asked = provisioner.seen.flatMap((worker) => worker.requests);
+      assert.ok(!asked.includes('POST /exec'));
+      assert.equal(provisioner.destroyed.length, provisioner.specs.length);
+    }
+  });
+
+  test('C16 a prompt of any content and 300 KiB arrives unchanged', async () => {
+    const prompt = `'"$(touch x)\`id\`\n${'ü'.repeat(150_000)}\n`;
+    await ran({ prompt });
+    assert.equal(readFileSync(join(root, 'c.txt'), 'utf8'), prompt);
+  });
+
+  test('C17 an exec without a usable job id is not repeated on that instance', async () => {
+    for (const execReply of ['{}', 'nonsense', '{"job_id":"../x"}']) {
+      const { outcome, provisioner } = await ran({ stock: () => ({ execReply }) });
+      assert.equal(outcome.kind, 'failed');
+      for (const worker of provisioner.seen) {
+        assert.equal(worker.requests.filter((line) => line === 'POST /exec').length, 1);
+      }
+    }
+  });
+
+  test('a job that was lost runs on another instance; after three the attempt fails', async () => {
+    const once = await ran({ stock: (count) => (count === 1 ? { refusals: [404] } : {}) });
+    assert.equal(once.outcome.kind, 'ran');
+    assert.equal(once.provisioner.specs.length, 2);
+    const never = await ran({ stock: () => ({ refusals: [404] }) });
+    assert.ok(never.outcome.kind === 'failed');
+    assert.ok(never.outcome.retryable);
+    assert.equal(never.provisioner.destroyed.length, 3);
+  });
+
+  test('C22 a runtime that loses the end is read by the file that the job leaves', async () => {
+    const { outcome } = await ran({ stock: () => ({ losesDone: true }) });
+    assert.deepEqual(outcome, { kind: 'ran', exitCode: 3, signal: null });
+  });
+
+  test('C29 a stopped job is asked to end, what it has made is fetched, the instance goes', async () => {
+    const stop = new AbortController();
+    const { outcome, provisioner } = await ran({
+      script: 'echo made > c.txt; rm b.txt; echo begun; exec sleep 30',
+      stop: stop.signal,
+      onLine: (line) => line === 'begun' && stop.abort(),
+    });
+    assert.deepEqual(outcome, { kind: 'stopped' });
+    assert.deepEqual(slot(), ['a.txt', 'c.txt']);
+    assert.equal(provisioner.destroyed.length, 1);
+  });
+
+  test('a hostile archive fails the job for good and changes nothing', async () => {
+    const { outcome, provisioner } = await ran({
+      stock: () => ({ archive: () => Buffer.from('x') }),
+    });
+    assert.equal(outcome.kind, 'failed');
+    assert.deepEqual(slot(), ['a.txt', 'b.txt']);
+    assert.ok(provisioner.specs.length >= 1);
+  });
+
+  test('C39 a destruction that fails four times succeeds; one that never does keeps its lease', async () => {
+    const late = await ran({ prepare: (provisioner) => (provisioner.refusals = 4) });
+    assert.equal(late.outcome.kind, 'ran');
+    assert.deepEqual(readdirSync(join(folder, 'leases')), []);
+  });
+
+  test('C40 only own leases whose follower is gone are destroyed', async () => {
+    const provisioner = new StockProvisioner(folder, () => ({}));
+    const lease = (name: string, owner: string): void => {
+      mkdirSync(join(folder, 'leases'), { recursive: true });
+      const content = {
+        name,
+        id: name,
+        owner,
+        run: 'r',
+        pid: 1,
+        pidStart: '1',
+        createdAtMs: 1,
+        deadlineMs: 2,
+        provisioner: 'hook',
+      };
+      writeFileSync(join(folder, 'leases', `${name}.json`), JSON.stringify(content));
+    };
+    const [dead, live, other] = ['drv-00000001-1', 'drv-00000002-1', 'drv-00000003-1'];
+    lease(dead, 'me');
+    lease(live, 'me');
+    lease(other, 'them');
+    writeFileSync(join(folder, 'leases', 'damaged.json'), '{');
+    const reconciled = await reconcileLeases({
+      leases: join(folder, 'leases'),
+      owner: 'me',
+      isAlive: ({ name }) => name === live,
+      open: () => provisioner,
+      times: times.destroy,
+    });
+    assert.deepEqual(reconciled.destroyed, [dead]);
+    assert.equal(reconciled.problems.length, 1);
+    assert.deepEqual(
+      provisioner.destroyed.map(({ name }) => name),
+      [dead],
+    );
+    const left = readdirSync(join(folder, 'leases')).toSorted();
+    assert.deepEqual(left, ['damaged.json', `${live}.json`, `${other}.json`]);
+  });
+});

@@ -1,0 +1,143 @@
+// C06–C12: what an upload holds, decided before any instance exists.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { exclusionOf, safePath, staysInside } from '../../../../server/workers/client/exclusion.ts';
+import { planUpload, type TreeListing } from '../../../../server/workers/client/upload-plan.ts';
+
+const nothing: TreeListing = {
+  tracked: [],
+  untracked: [],
+  droverIgnored: new Set(),
+  submodules: [],
+};
+
+suite('upload plan', () => {
+  let root: string;
+  setup(() => {
+    root = mkdtempSync(join(tmpdir(), 'drover-plan-'));
+  });
+  teardown(() => rmSync(root, { recursive: true, force: true }));
+
+  const write = (path: string, bytes = 1): string => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), '');
+    truncateSync(join(root, path), bytes);
+    return path;
+  };
+  const planned = (listing: Partial<TreeListing>): ReturnType<typeof planUpload> =>
+    planUpload(root, { ...nothing, ...listing });
+  const paths = (listing: Partial<TreeListing>): string[] => {
+    const plan = planned(listing);
+    assert.ok(plan.ok);
+    return plan.value.entries.map((entry) => entry.path);
+  };
+
+  test('C06 secrets are never packed, tracked or not, and the plan lists them', () => {
+    const secrets = ['.env', '.env.local', 'a.pem', 'x/B.KEY', 'credentials.json', 'Credentials-x'];
+    const tracked = [...secrets.slice(0, 3), 'a.txt'].map((path) => write(path));
+    const untracked = secrets.slice(3).map((path) => write(path));
+    const plan = planned({ tracked, untracked });
+    assert.ok(plan.ok);
+    assert.deepEqual(plan.value.excludedSecrets, secrets.toSorted());
+    assert.deepEqual(
+      plan.value.entries.map((entry) => entry.path),
+      ['a.txt'],
+    );
+  });
+
+  test('C08 dependency folders count only where git does not track them; .git never travels', () => {
+    const tracked = ['dist/x.js', 'bin/run'].map((path) => write(path));
+    const untracked = ['a/node_modules/m.js', 'target/t', '.venv/v', 'b/__pycache__/c', 'new.txt'];
+    assert.deepEqual(
+      paths({ tracked, untracked: [...untracked.map((path) => write(path)), write('.git/x')] }),
+      ['bin/run', 'dist/x.js', 'new.txt'],
+    );
+  });
+
+  test('C07 what .droverignore names is left out, a secret stays out whatever it says', () => {
+    const tracked = ['a.txt', 'big.bin', 'secret.pem'].map((path) => write(path));
+    assert.deepEqual(paths({ tracked, droverIgnored: new Set(['big.bin']) }), ['a.txt']);
+  });
+
+  test('C09 a file of 10 MiB passes, one byte more rejects the job with both sizes', () => {
+    const cap = 10 * 1024 * 1024;
+    assert.deepEqual(paths({ tracked: [write('big', cap)] }), ['big']);
+    const plan = planned({ tracked: [write('big', cap + 1)] });
+    assert.deepEqual(plan, {
+      ok: false,
+      error: `workspace exclusion: file big exceeds max size (${cap + 1} > ${cap} bytes)`,
+    });
+  });
+
+  test('C10 more than 500 MiB in all rejects the job', () => {
+    const tracked = Array.from({ length: 51 }, (_, n) => write(`f${n}`, 10 * 1024 * 1024));
+    const plan = planned({ tracked });
+    assert.ok(!plan.ok);
+    assert.match(plan.error, /total payload exceeds max \(534773760 > 524288000 bytes\)/);
+  });
+
+  test('C11 a pipe is left out with a notice', () => {
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    const plan = planned({ untracked: ['pipe'] });
+    assert.ok(plan.ok);
+    assert.deepEqual(plan.value.notices, ['pipe is not a regular file and is not uploaded.']);
+  });
+
+  test('C12 links inside are packed as links, links out of the tree are left out with a notice', () => {
+    write('folder/a.txt');
+    symlinkSync('../folder/a.txt', join(root, 'folder/inner'));
+    symlinkSync('../outside', join(root, 'outer'));
+    symlinkSync('/etc', join(root, 'etc'));
+    const plan = planned({
+      tracked: ['folder/a.txt', 'folder/inner', 'outer', 'etc', 'etc/passwd'],
+    });
+    assert.ok(plan.ok);
+    assert.deepEqual(
+      plan.value.entries.map((entry) => `${entry.kind} ${entry.path}`),
+      ['file folder/a.txt', 'link folder/inner'],
+    );
+    assert.equal(plan.value.notices.length, 2);
+  });
+
+  test('a submodule and a nested repository are left out with a notice; a removed file is absent', () => {
+    write('sub/a');
+    const plan = planned({
+      tracked: ['sub', 'gone.txt'],
+      untracked: ['nested/'],
+      submodules: ['sub'],
+    });
+    assert.ok(plan.ok);
+    assert.deepEqual(plan.value.entries, []);
+    assert.equal(plan.value.notices.length, 2);
+  });
+});
+
+suite('names from and for workers', () => {
+  test('safePath takes relative names alone', () => {
+    const taken = ['a', './a/b', 'a/', '.hidden'].map(safePath);
+    assert.deepEqual(taken, ['a', 'a/b', 'a', '.hidden']);
+    const refused = ['../x', '/abs', 'C:\\x', 'c:x', 'a/../b', 'a//b', 'a\\b', 'a\0b', '..', 'a/.'];
+    assert.deepEqual(
+      refused.map(safePath),
+      refused.map(() => null),
+    );
+  });
+
+  test('staysInside follows nothing and counts the steps up', () => {
+    assert.ok(staysInside('a/b/link', '../../c'));
+    assert.ok(!staysInside('a/b/link', '../../../c'));
+    assert.ok(!staysInside('link', '/etc'));
+    assert.ok(!staysInside('link', '.git/hooks'));
+  });
+
+  test('the floor is the same in any case of letters', () => {
+    for (const path of ['.ENV', 'x/ID_RSA', 'A.P12', '.aws/config', 'my-Service-Account-1.json']) {
+      assert.equal(exclusionOf(path, true), 'secret', path);
+    }
+    assert.equal(exclusionOf('src/environment.ts', true), null);
+  });
+});
