@@ -66,7 +66,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     store,
     durable,
     git,
-    clock: systemClock,
+    clock: store.sources.clock,
     processes,
     commands: {
       run: (request, signal) =>

@@ -14,6 +14,7 @@ import type { Store, StoreTables } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { sharedQueueLimits } from '../workflows/engine.ts';
 import type { HostDurable } from './compose.ts';
+import { FleetClock } from './fleet-clock.ts';
 import { noteFleet } from './fleet-note.ts';
 import { ownStopPart } from './machine-pulse.ts';
 import type { AgentOutput } from './output/agent-output.ts';
@@ -26,6 +27,7 @@ export interface FleetProject {
   readonly machineId: string;
   readonly store: Store;
   readonly git: GitRepository;
+  readonly clock: FleetClock;
   /** The database's URL without the password. */
   readonly shown: string;
   readonly output: AgentOutput;
@@ -41,8 +43,10 @@ export async function openFleetProject(
   local: LocalRepository,
   report: (error: unknown, where: string) => void,
 ): Promise<FleetProject> {
-  const opened = await openPostgresStore(url, storeSources);
+  const clock = new FleetClock();
+  const opened = await openPostgresStore(url, { ...storeSources, clock });
   try {
+    await clock.compare(opened.store.db);
     noteFleet(places, opened.shown);
     const machineId = machineIdOf(places);
     const { store, shown, onOutput } = opened;
@@ -58,7 +62,7 @@ export async function openFleetProject(
       await output.close();
       await opened.close();
     };
-    return { machineId, store, git, shown, output, checkRemote: refuseRemote, close };
+    return { machineId, store, git, clock, shown, output, checkRemote: refuseRemote, close };
   } catch (error) {
     await opened.close();
     throw error;

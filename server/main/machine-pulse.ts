@@ -21,6 +21,9 @@ const beatsPerLife = 6;
  */
 export const ownStopPart = 0.6;
 
+/** Clocks that are set by a server differ by less. */
+const skewToldMs = 2_000;
+
 export class MachinePulse {
   readonly #project: Project;
   readonly #engine: Engine;
@@ -101,19 +104,30 @@ export class MachinePulse {
     // Of the machine's own bounds only a full disk stands in the way of a gate.
     const canLand = remoteHold === null && machineHold(facts, machine, 0) === null;
     const lands = canLand && (await this.#isWantedForLanding());
-    await beatMachine(store.db, {
+    const beat = {
       id: machineId,
       name: fleet.name,
       labels: fleet.labels,
-      state: this.#isDraining ? 'draining' : 'working',
+      state: this.#isDraining ? ('draining' as const) : ('working' as const),
       agentsMax: fleet.agents,
       room: this.#isDraining ? 0 : room,
       lands,
-      note,
+      note: note ?? this.#clockNote(),
       version: droverVersion,
       aliveForMs: fleet.takeOverAfterMs,
-    });
+    };
+    const say = (): Promise<number> => beatMachine(store.db, beat);
+    const { clock } = this.#project.fleet ?? {};
+    await (clock === undefined ? say() : clock.comparing(say));
     this.#setLands(lands);
+  }
+
+  /** Times are right all the same; what agents write into files and commits is not. */
+  #clockNote(): string | null {
+    const aheadMs = this.#project.fleet?.clock.aheadMs ?? 0;
+    if (Math.abs(aheadMs) < skewToldMs) return null;
+    const much = formatDuration(Math.abs(aheadMs));
+    return `Its clock is ${much} ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's; Drover's times are those of the database. Set this machine's clock.`;
   }
 
   /** Why nothing that needs the shared remote starts here; it is asked again meanwhile, so that the hold ends. */

@@ -1,5 +1,6 @@
 // An opened project: its settings, its database and its repository, and nothing of the engine. What every command needs.
 
+import type { FleetClock } from './fleet-clock.ts';
 import type { GitRepository } from '../git/port.ts';
 import type { LocalRepository } from '../git/repository.ts';
 import { openStore } from '../store/open.ts';
@@ -29,6 +30,7 @@ export interface Project {
     readonly shown: string;
     /** Refuses when the remote can't be what the machines share. */
     readonly checkRemote: () => Promise<void>;
+    readonly clock: FleetClock;
     readonly role: FleetRole;
   } | null;
   readonly places: ProjectPlaces;
@@ -62,14 +64,14 @@ export async function openProject(
     const { remote } = live.settings.fleet;
     const report = options.report ?? ((): void => {});
     const opening = openFleetProject(url, places, remote, local, report);
-    const { shown, checkRemote, close, ...parts } = await opening;
+    const { shown, checkRemote, clock, close, ...parts } = await opening;
     const closeAll = async (): Promise<void> => {
       await close();
       helper.close();
     };
     const openRepository = async (): Promise<GitRepository> => parts.git;
     const role: FleetRole = { lands: false };
-    const fleet = { url, shown, checkRemote, role };
+    const fleet = { url, shown, checkRemote, clock, role };
     return { ...parts, local, openRepository, fleet, places, live, helper, close: closeAll };
   }
   refuseFileOfFleet(places);

@@ -135,7 +135,8 @@ export class WorkerWatch {
   #ended(work: MachineWork): void {
     const { taskId, attempt, outcome, error, startedAtMs } = work;
     this.#told.set(taskId, { work, isOver: true });
-    const workedMs = Math.max(0, Date.now() - startedAtMs);
+    const nowMs = this.#worker.project.store.sources.clock.now();
+    const workedMs = Math.max(0, nowMs - startedAtMs);
     this.#tell({ type: 'ended', task_id: taskId, attempt, outcome, worked_ms: workedMs, error });
   }
 

@@ -36,8 +36,16 @@ export const nowMs = (db: Kysely<StoreTables>) =>
     ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
     : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
 
-/** Says that this machine is alive for so long, and what it can take. Costs no turn of those that write events. */
-export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): Promise<void> {
+export async function databaseNowMs(db: Kysely<StoreTables>): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select ${nowMs(db)} as now`.execute(db);
+  return Number(rows[0]?.now);
+}
+
+/**
+ * Says that this machine is alive for so long, and what it can take; resolves with the database's time. Costs no turn of
+ * those that write events.
+ */
+export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): Promise<number> {
   const now = nowMs(db);
   const row = {
     name: beat.name,
@@ -50,11 +58,13 @@ export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): P
     version: beat.version,
     alive_until_ms: sql<number>`${now} + ${sql.lit(Math.round(beat.aliveForMs))}`,
   };
-  await db
+  const beaten = await db
     .insertInto('machines')
     .values({ id: beat.id, joined_at_ms: now, ...row })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-    .execute();
+    .returning(now.as('now'))
+    .executeTakeFirstOrThrow();
+  return Number(beaten.now);
 }
 
 /** It has given up everything and starts nothing more. */

@@ -77,6 +77,7 @@ export { inParts, textList } from './read.ts';
 export {
   adoptPlaces,
   busyByMachine,
+  databaseNowMs,
   type LiveMachine,
   liveMachines,
   othersLand,

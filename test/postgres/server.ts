@@ -2,9 +2,18 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { freePort } from '../free-port.ts';
@@ -119,9 +128,19 @@ async function binariesFor(folder: string): Promise<Binaries> {
   // A checkout below a private home is closed to the other user, or the links of the package were not made.
   const native = join(folder, 'native');
   cpSync(dirname(dirname(found.postgres)), native, { recursive: true, verbatimSymlinks: true });
+  linkLibraries(native);
   const own = { initdb: join(native, 'bin/initdb'), postgres: join(native, 'bin/postgres') };
   if (!existsSync(own.postgres)) throw new Error(`${name} holds no PostgreSQL`);
   return own;
+}
+
+/** What the package's install script does, which npm may be told to skip. */
+function linkLibraries(native: string): void {
+  const list = readFileSync(join(native, 'pg-symlinks.json'), 'utf8');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const link = join(native, '..', target);
+    if (!existsSync(link)) symlinkSync(relative(dirname(target), source), link);
+  }
 }
 
 async function ready(child: ChildProcess): Promise<void> {

@@ -1,0 +1,64 @@
+// One machine's clock is ten minutes ahead: retries that it writes down start in time, and what it tells has real times.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SeededChance } from '../doubles/seeded-chance.ts';
+import { tail } from '../e2e/support/run-program.ts';
+import { fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
+import { useFleets } from './support/suite-fleets.ts';
+
+const aheadMs = 600_000;
+/** The first attempt of each task fails, so that a second one waits for its time. */
+const agent = `
+cat > /dev/null
+if [ "$attempt" = 1 ]; then exit 1; fi
+echo "work of $id" > "$id.txt"
+`;
+
+/** Debian's libfaketime, in whichever folder the machine's architecture has it. */
+function fakeTimeLibrary(): string {
+  const root = '/usr/lib';
+  const found = readdirSync(root)
+    .map((name) => join(root, name, 'faketime', 'libfaketime.so.1'))
+    .find((path) => existsSync(path));
+  return found ?? assert.fail('libfaketime is missing here: apt-get install libfaketime');
+}
+
+suite('a machine whose clock is wrong', function () {
+  this.timeout(240_000);
+  const fleet = useFleets();
+
+  test('counts by the time of the database', async () => {
+    const library = fakeTimeLibrary();
+    const here = await fleet({
+      machines: ['early', 'desk'],
+      agent,
+      settings: fleetSettings,
+      isPlain: true,
+    });
+    const early = here.machine('early');
+    const desk = here.machine('desk');
+    desk.writeUserSettings('[fleet]\nagents = 0\n');
+    const tasks = layeredPlan(new SeededChance(7), 1, 3);
+    await importEpic(desk, tasks);
+    await early.expect(0, ['init']);
+    const begunMs = Date.now();
+    await early.startWorker([], {
+      LD_PRELOAD: library,
+      FAKETIME: `+${aheadMs / 1000}s`,
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    });
+    const run = await desk.start(['run', '--workers', '2']).ended;
+    assert.equal(run.code, 0, `${tail(run.stdout)}\n${tail(run.stderr)}\n${early.log()}`);
+    assert.ok(Date.now() - begunMs < aheadMs / 2, 'nothing waited for ten minutes');
+    const [row] = await here.query<{ most: string; n: number }>(
+      'SELECT max(at_ms)::text AS most, count(*)::int AS n FROM events',
+    );
+    assert.ok(Number(row?.most) < Date.now() + 60_000, 'no event is of a time to come');
+    const [machine] = await here.query<{ note: string }>(
+      `SELECT note FROM machines WHERE name = 'early'`,
+    );
+    assert.match(machine?.note ?? '', /Its clock is 10 min.* ahead of the database/);
+  });
+});
