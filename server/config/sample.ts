@@ -39,6 +39,8 @@ const examples: { readonly [K in SettingKey]?: string } = {
   'budget.day_usd': '100.0',
   'budget.day_turns': '10_000',
   'budget.day_time': '"72h"',
+  'webhooks.url': '"https://example.com/drover"',
+  'webhooks.secret': '"whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ="',
   'fleet.name': '"atlas"',
   'fleet.labels': '["gpu", "os=linux"]',
   'fleet.agents': '4',
@@ -59,7 +61,7 @@ export function sampleToml(): string {
   let table = '';
   for (const key of inFile) {
     const dot = key.indexOf('.');
-    if (dot === -1 || key === 'agent.env') continue;
+    if (dot === -1 || key === 'agent.env' || key === 'webhooks.endpoints') continue;
     if (table !== key.slice(0, dot)) {
       table = key.slice(0, dot);
       lines.push(`# [${table}]`);
@@ -70,9 +72,17 @@ export function sampleToml(): string {
       lines.push(`# ${definitionOf('agents').doc}`, '# [agents.codex]', '# path = "codex-acp"', '');
     }
   }
-  lines.push(...templateLines);
+  lines.push(...endpointLines, '', ...templateLines);
   return `${lines.join('\n').trimEnd()}\n`;
 }
+
+const endpointLines: readonly string[] = [
+  `# ${settingTable['webhooks.endpoints'].doc}`,
+  '# [webhooks.endpoints.chat]',
+  '# url = "https://hooks.slack.com/services/T000/B000/XXXX"',
+  '# format = "slack"',
+  '# events = ["task.failed", "run.ended"]',
+];
 
 const templateLines: readonly string[] = [
   `# ${settingTable.templates.doc}`,

@@ -56,8 +56,13 @@ interface Collected {
 /** Settings whose value is a table of free names. */
 const freeTables: ReadonlySet<string> = new Set(['agent.env']);
 
-/** Tables of tables: each template has a name of its own. */
-const templatesKey = 'templates';
+/** Tables of tables, whose names are free: the key of the setting by its path. */
+const namedTables: readonly (readonly string[])[] = [['templates'], ['webhooks', 'endpoints']];
+
+/** The table of tables that the path leads into; null = none. */
+function namedTableOf(path: readonly string[]): readonly string[] | null {
+  return namedTables.find((table) => table.every((name, at) => path[at] === name)) ?? null;
+}
 
 const tableNames: ReadonlySet<string> = new Set(
   settingKeys.flatMap((key) => (key.includes('.') ? [key.slice(0, key.indexOf('.'))] : [])),
@@ -70,8 +75,9 @@ function collectTable(
   node: AST.TOMLNode,
 ): void {
   const key = path.join('.');
-  if (path[0] === templatesKey) {
-    if (body.length === 0) addTemplates(to, node, path.slice(1), {});
+  const named = namedTableOf(path);
+  if (named !== null) {
+    if (body.length === 0) addNamed(to, node, named, path, {});
     for (const pair of body) collect(to, path, pair);
     return;
   }
@@ -105,8 +111,9 @@ function collect(to: Collected, path: readonly string[], pair: AST.TOMLKeyValue)
     addFree(to, 'agents', pair, { [full.slice(1).join('.')]: getStaticTOMLValue(pair.value) });
     return;
   }
-  if (full[0] === templatesKey) {
-    addTemplates(to, pair, full.slice(1), getStaticTOMLValue(pair.value));
+  const named = namedTableOf(full);
+  if (named !== null) {
+    addNamed(to, pair, named, full, getStaticTOMLValue(pair.value));
     return;
   }
   const free = [...freeTables].find((table) => key.startsWith(`${table}.`));
@@ -130,17 +137,20 @@ function collect(to: Collected, path: readonly string[], pair: AST.TOMLKeyValue)
   }
 }
 
-/** Every way to write a table leads to the same one; `path` is the rest of its name. */
-function addTemplates(
+/** Every way to write a table leads to the same one. */
+function addNamed(
   to: Collected,
   node: AST.TOMLNode,
+  table: readonly string[],
   path: readonly string[],
   value: unknown,
 ): void {
-  const raw = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
-  const at = to.entries.findIndex((entry) => entry.key === templatesKey);
+  const inner = path.slice(table.length);
+  const raw = inner.reduceRight<unknown>((below, name) => ({ [name]: below }), value);
+  const key = table.join('.');
+  const at = to.entries.findIndex((entry) => entry.key === key);
   const before = to.entries[at];
-  if (before === undefined) to.entries.push(entryOf(to, templatesKey, raw, node));
+  if (before === undefined) to.entries.push(entryOf(to, key, raw, node));
   else to.entries[at] = { ...before, raw: mergedTables(before.raw, raw) };
 }
 

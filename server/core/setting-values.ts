@@ -5,6 +5,7 @@ import { agentSettingsExpected, readAgentSettings } from './agent-settings.ts';
 import { err, ok, type Result } from './failure.ts';
 import { readSteps, stepsExpected } from './fallback.ts';
 import { readTemplates } from './templates.ts';
+import { endpointsExpected, isSecret, isWebhookUrl, readEndpoints } from './webhook-endpoints.ts';
 
 export type ValueKind =
   | { readonly type: 'text' }
@@ -30,6 +31,11 @@ export type ValueKind =
   | { readonly type: 'agents' }
   /** Tables of task templates. */
   | { readonly type: 'templates' }
+  /** Tables of endpoints of webhooks. */
+  | { readonly type: 'endpoints' }
+  /** Of the web, without a user; its path may be a password. */
+  | { readonly type: 'url' }
+  | { readonly type: 'secret' }
   | { readonly type: 'sqlite' }
   | { readonly type: 'postgres' };
 
@@ -114,6 +120,12 @@ export function expectedText(kind: ValueKind): string {
       return agentSettingsExpected;
     case 'templates':
       return 'tables of templates, as [templates.bug]';
+    case 'endpoints':
+      return endpointsExpected;
+    case 'url':
+      return 'a URL as "https://host/path"';
+    case 'secret':
+      return 'a text without spaces';
     case 'sqlite':
       return 'sqlite:///absolute/path';
     case 'postgres':
@@ -128,12 +140,13 @@ export function readValue(
   form: 'typed' | 'text',
 ): Result<unknown, string> {
   if (kind.type === 'templates') return readTemplates(raw);
+  if (kind.type === 'endpoints') return readEndpoints(raw);
   const value = valueOf(kind, raw, form);
   return value === undefined ? err(expectedText(kind)) : ok(value);
 }
 
 function valueOf(
-  kind: Exclude<ValueKind, { readonly type: 'templates' }>,
+  kind: Exclude<ValueKind, { readonly type: 'templates' | 'endpoints' }>,
   raw: unknown,
   form: 'typed' | 'text',
 ): unknown {
@@ -180,6 +193,10 @@ function valueOf(
     }
     case 'agents':
       return readAgentSettings(raw);
+    case 'url':
+      return isWebhookUrl(raw) ? raw : undefined;
+    case 'secret':
+      return isSecret(raw) ? raw : undefined;
     case 'sqlite':
       return typeof raw === 'string' ? (parseSqliteUrl(raw) ?? undefined) : undefined;
     case 'postgres':

@@ -15,6 +15,13 @@ import {
   type SettingSource,
 } from './settings.ts';
 import type { AgentKindName } from './task.ts';
+import { telemetrySettingsOf } from './telemetry-settings.ts';
+import {
+  type EndpointTables,
+  shownEndpoints,
+  shownUrl,
+  webhookSettingsOf,
+} from './webhook-endpoints.ts';
 
 /** One thing that a layer says. */
 export interface SettingEntry {
@@ -117,6 +124,9 @@ function defaultOf(key: SettingKey): ResolvedValue {
   return { value: read.value, source: 'default', shown: shownOf(value, fallback, read.value) };
 }
 
+/** Kinds of which an empty text means: not set. */
+const emptyIsNone: ReadonlySet<ValueKind['type']> = new Set(['text', 'word', 'url', 'secret']);
+
 function readEntry(
   key: SettingKey,
   entry: SettingEntry,
@@ -124,13 +134,13 @@ function readEntry(
 ): ResolvedValue | SettingNote {
   const { value: kind, fallback } = definitionOf(key);
   // An empty text takes back what a lower layer says: `command = ""` is "no command".
-  if (fallback === null && (kind.type === 'text' || kind.type === 'word') && entry.raw === '') {
+  if (fallback === null && emptyIsNone.has(kind.type) && entry.raw === '') {
     return { value: null, source, shown: null };
   }
   const read = readValue(kind, entry.raw, entry.form);
   if (read.ok) return { value: read.value, source, shown: shownOf(kind, entry.raw, read.value) };
   // An address may hold a password: it is named, never shown.
-  const secret = kind.type === 'postgres' || kind.type === 'environment';
+  const secret = secretKinds.has(kind.type);
   const got = secret ? 'has a wrong value' : `is ${describeRaw(entry.raw)}`;
   return {
     origin: entry.origin,
@@ -139,6 +149,15 @@ function readEntry(
     message: `${placeOf(entry)}: \`${displayKey(key)}\` ${got}; expected ${read.error}`,
   };
 }
+
+/** Kinds whose values are never repeated in a message. */
+const secretKinds: ReadonlySet<ValueKind['type']> = new Set([
+  'postgres',
+  'environment',
+  'url',
+  'secret',
+  'endpoints',
+]);
 
 function shownOf(kind: ValueKind, raw: unknown, value: unknown): unknown {
   return kind.type === 'duration' || kind.type === 'size' || kind.type === 'agents' ? raw : value;
@@ -211,8 +230,11 @@ export function shownSettings(
 }
 
 function hideSecrets(kind: ValueKind, value: unknown): unknown {
-  if (kind.type === 'postgres') return value === null ? null : '[hidden]';
-  if (kind.type !== 'environment' || typeof value !== 'object' || value === null) return value;
+  if (value === null) return null;
+  if (kind.type === 'postgres' || kind.type === 'secret') return '[hidden]';
+  if (kind.type === 'url') return shownUrl(value as string);
+  if (kind.type === 'endpoints') return shownEndpoints(value as EndpointTables);
+  if (kind.type !== 'environment' || typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, text]) => [name, secretName.test(name) ? '[hidden]' : text]),
   );
@@ -277,6 +299,7 @@ function settingsOf(values: Values): Settings {
     databasePath: get('database'),
     fleetDatabaseUrl: get('fleet_database'),
     fleet: fleetSettingsOf(get, { name: '', agents: get('max_workers') }),
-    otel: { enabled: get('otel.enabled'), endpoint: get('otel.endpoint') },
+    webhooks: webhookSettingsOf(get),
+    otel: telemetrySettingsOf(get),
   };
 }

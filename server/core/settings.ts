@@ -10,7 +10,9 @@ import { type FleetSettings, fleetSettingTable } from './fleet-settings.ts';
 import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
 import { type SandboxSettings, sandboxSettingTable } from './sandbox-settings.ts';
+import { telemetrySettingTable, type TelemetrySettings } from './telemetry-settings.ts';
 import type { TaskTemplates } from './templates.ts';
+import { webhookSettingTable, type WebhookSettings } from './webhook-endpoints.ts';
 import { agentKindNames, landModes, type AgentKindName, type LandMode } from './task.ts';
 
 export interface SettingDefinition {
@@ -310,22 +312,8 @@ export const settingTable = {
     doc: 'PostgreSQL of a fleet: several machines take tasks from one queue.',
     readBy: 'main (fleet)',
   },
-  'otel.enabled': {
-    value: { type: 'boolean' },
-    fallback: false,
-    env: 'DROVER_OTEL_ENABLED',
-    inFile: false,
-    doc: 'Send traces and counters of runs.',
-    readBy: 'main (telemetry)',
-  },
-  'otel.endpoint': {
-    value: { type: 'text' },
-    fallback: 'localhost:4317',
-    env: 'DROVER_OTEL_ENDPOINT',
-    inFile: false,
-    doc: 'Where they go.',
-    readBy: 'main (telemetry)',
-  },
+  ...webhookSettingTable,
+  ...telemetrySettingTable,
 } as const satisfies Readonly<Record<string, SettingDefinition>>;
 
 export type SettingKey = keyof typeof settingTable;
@@ -394,5 +382,6 @@ export interface Settings {
   readonly databasePath: string | null;
   readonly fleetDatabaseUrl: string | null;
   readonly fleet: FleetSettings;
-  readonly otel: { readonly enabled: boolean; readonly endpoint: string };
+  readonly webhooks: WebhookSettings;
+  readonly otel: TelemetrySettings;
 }

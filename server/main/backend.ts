@@ -30,6 +30,7 @@ import { maskOf } from './secrets.ts';
 import { tellTroubles } from './worker-troubles.ts';
 import { WorkerWatch } from './worker-watch.ts';
 import { adoptWorktrees, throwAwayOld } from './upkeep.ts';
+import { deliverWebhooks, type WebhookDelivery } from './webhooks/deliver.ts';
 
 export interface BackendOptions {
   readonly root: string;
@@ -74,7 +75,9 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await launchEngine(host.engine);
   const stopFollowing = keepFollowing(host.engine);
   const stopHearing = hearFromElsewhere(host.engine);
-  const served = await serve(project, host, life, options);
+  const webhooks = await deliverWebhooks(project, report);
+  life.staysFor(() => webhooks.isBusy());
+  const served = await serve(project, host, life, webhooks, options);
   const upkeep = throwAwayOld(project, host).catch((error: unknown) =>
     host.engine.report(error, 'throwing away what is old'),
   );
@@ -93,6 +96,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   stopFollowing();
   stopHearing();
   if (served.address !== null) rmSync(project.places.address, { force: true });
+  await webhooks.close();
   await host.close();
   await pulse?.leave();
   await served.close(life.reason);
@@ -108,6 +112,7 @@ class BackendLife {
   readonly #end = Promise.withResolvers<void>();
   /** It ends at the word of whoever started it alone, who hears the signals too. */
   readonly #isWorker: boolean;
+  #hasMore: () => boolean = () => false;
   #clients = 0;
   #idle = true;
   #idleSinceMs = Date.now();
@@ -126,6 +131,11 @@ class BackendLife {
   leave(reason: string): void {
     if (this.reason === '') this.reason = reason;
     this.#end.resolve();
+  }
+
+  /** Beside tasks and clients, what the backend does not end for while it is true. */
+  staysFor(hasMore: () => boolean): void {
+    this.#hasMore = hasMore;
   }
 
   countClients(count: number): void {
@@ -160,7 +170,7 @@ class BackendLife {
 
   async #look(): Promise<void> {
     this.#idle = await isIdle(this.#host.engine);
-    if (!this.#idle || this.#clients > 0) this.#idleSinceMs = Date.now();
+    if (!this.#idle || this.#clients > 0 || this.#hasMore()) this.#idleSinceMs = Date.now();
     if (this.#isWorker) return;
     const { idleTimeoutMs } = this.#project.live.settings.backend;
     if (Date.now() - this.#idleSinceMs >= idleTimeoutMs) this.leave('idle');
@@ -177,10 +187,14 @@ async function serve(
   project: Project,
   host: EngineHost,
   life: BackendLife,
+  webhooks: WebhookDelivery,
   options: BackendOptions,
 ): Promise<Served> {
   const shared = {
-    handlers: allHandlers(project, host, { onShutdown: (force) => life.shutdown(force) }),
+    handlers: allHandlers(project, host, {
+      onShutdown: (force) => life.shutdown(force),
+      onWebhookRetry: webhooks.wake,
+    }),
     agents: agentDoor(project, host.engine, host.agentTokens),
     feed: feedOf(project.store),
     version: droverVersion,

@@ -14,6 +14,7 @@ import type { Store } from '../store/port.ts';
 import { listWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
 import { maskingHandlers } from './mask-words.ts';
 import type { DataProject } from './data-project.ts';
+import { webhookLooks } from './webhooks/requests.ts';
 import { maskOf } from './secrets.ts';
 
 export function feedOf(store: Store): Feed {
@@ -27,8 +28,8 @@ export function feedOf(store: Store): Feed {
 export function dataHandlers(
   project: DataProject,
   hasBackend: boolean,
-): ReturnType<typeof createDataHandlers> {
-  return createDataHandlers({
+): ReturnType<typeof createDataHandlers> & ReturnType<typeof webhookLooks> {
+  const handlers = createDataHandlers({
     store: project.store,
     settings: () => project.live.settings,
     config: () => shownSettings(project.live.loaded),
@@ -39,6 +40,7 @@ export function dataHandlers(
     git: project.git,
     worktrees: async () => (await listWorktrees(await worktreeParts(project))).map(worktreeView),
   });
+  return { ...handlers, ...webhookLooks(project) };
 }
 
 /** What a command can serve by itself; the rest says that the backend is needed. */
@@ -71,6 +73,7 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
     'backend.leave': refuse,
     'spec.plan': refuse,
     'spec.cancel': refuse,
+    'webhooks.retry': refuse,
     ...dataHandlers(project, false),
   };
   return maskingHandlers(handlers, () => maskOf(project.live));

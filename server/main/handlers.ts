@@ -12,6 +12,7 @@ import { pruneWorktrees } from '../workflows/worktrees.ts';
 import type { EngineHost } from './compose.ts';
 import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
 import type { SettingFlags } from './live-settings.ts';
+import { webhookHandlers } from './webhooks/requests.ts';
 import { maskingHandlers } from './mask-words.ts';
 import type { Project } from './project.ts';
 import { maskOf } from './secrets.ts';
@@ -19,6 +20,8 @@ import { specHandlers } from './spec-handlers.ts';
 
 export interface BackendControl {
   readonly onShutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
+  /** Deliveries of webhooks were set to be sent again. */
+  readonly onWebhookRetry: () => void;
 }
 
 export function allHandlers(
@@ -63,14 +66,16 @@ export function allHandlers(
     freeBytes: () => freeBytesAt(project.places.root),
     shutdown: (force) => control.onShutdown(force),
   });
+  const webhooks = webhookHandlers(project, control.onWebhookRetry);
   const fresh = freshly({ ...data, ...engine }, async () => {
     // The settings of a run that is at work stay what they were at its beginning, but for its bounds.
     if ((await activeRuns(host.engine)).length === 0) return project.live.refresh();
     await project.live.refreshBounds();
     host.engine.switchboard.wake();
   });
-  return maskingHandlers({ ...data, ...engine, ...fresh, ...specHandlers(project) }, () =>
-    maskOf(project.live),
+  return maskingHandlers(
+    { ...data, ...engine, ...fresh, ...specHandlers(project), ...webhooks },
+    () => maskOf(project.live),
   );
 }
 

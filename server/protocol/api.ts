@@ -18,6 +18,7 @@ import type { OtlpTrace } from '../core/history/otlp.ts';
 import type { Report } from '../core/history/report.ts';
 import type { PanelRequests } from './panel-requests.ts';
 import type { BoardChanges } from './panel-views.ts';
+import type { WebhookList, WebhookTestResult } from './webhook-views.ts';
 
 export type * from './views.ts';
 
@@ -245,6 +246,21 @@ export interface Requests extends PanelRequests {
       in_progress?: boolean;
     };
     result: { reset: readonly string[]; refused: readonly { id: string; reason: string }[] };
+  };
+  /** The endpoints and the newest deliveries; of secrets and paths of URLs nothing. */
+  readonly 'webhooks.list': {
+    params: { endpoint?: string; state?: string; limit?: number };
+    result: WebhookList;
+  };
+  /** Posts a test message to one endpoint or to all. */
+  readonly 'webhooks.test': {
+    params: { endpoint?: string };
+    result: { results: readonly WebhookTestResult[] };
+  };
+  /** Sends deliveries again: those named, or all that failed. */
+  readonly 'webhooks.retry': {
+    params: { ids?: readonly string[] };
+    result: { retried: readonly string[] };
   };
   readonly 'worktree.list': { params: Nothing; result: readonly WorktreeView[] };
   readonly 'worktree.prune': {

@@ -34,6 +34,8 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'task_plans', key: ['task_id', 'number'] },
   { table: 'machines', key: ['id'] },
   { table: 'log_parts', key: ['file', 'start'] },
+  { table: 'webhook_cursors', key: ['endpoint'] },
+  { table: 'webhook_deliveries', key: ['endpoint', 'seq'] },
 ];
 
 /** Tables whose rows have an order of their making, which is moved with them. */

@@ -28,3 +28,9 @@ export interface PastEventTable {
 export interface PastStartTable {
   seq: number;
 }
+
+export interface PastTables {
+  past: PastTable;
+  past_events: PastEventTable;
+  past_start: PastStartTable;
+}

@@ -190,8 +190,20 @@ const landersStatements: readonly string[] = [
   `ALTER TABLE machines ADD COLUMN lands INTEGER NOT NULL DEFAULT 1`,
 ];
 
+/** The tenth version: what is posted to webhooks, and up to which event that was decided. */
+const webhookStatements: readonly string[] = [
+  `CREATE TABLE webhook_cursors (endpoint TEXT PRIMARY KEY, seq INTEGER NOT NULL, gone TEXT) WITHOUT ROWID`,
+  `CREATE TABLE webhook_deliveries (
+    endpoint TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,
+    state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, next_at_ms INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, last_answer TEXT, sender TEXT, sender_until_ms INTEGER,
+    PRIMARY KEY (endpoint, seq))`,
+  `CREATE INDEX webhook_deliveries_due ON webhook_deliveries(state, endpoint, next_at_ms)`,
+  `CREATE INDEX webhook_deliveries_ids ON webhook_deliveries(id)`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 9;
+export const schemaVersion = 10;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -231,6 +243,10 @@ export async function addLanders<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, landersStatements);
 }
 
+export async function addWebhooks<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, webhookStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -254,4 +270,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 7, name: 'the past of the plan', up: addPast },
   { version: 8, name: 'the tips of lines that Drover has written', up: addLineTips },
   { version: 9, name: 'which machines land', up: addLanders },
+  { version: 10, name: 'webhooks', up: addWebhooks },
 ];

@@ -3,7 +3,8 @@
 
 import type { ColumnType, Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { TaskStatus } from '../core/state.ts';
-import type { PastEventTable, PastStartTable, PastTable } from './past-rows.ts';
+import type { PastTables } from './past-rows.ts';
+import type { WebhookTables } from './webhook-rows.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
@@ -357,7 +358,7 @@ export interface LogPartTable {
   at_ms: number;
 }
 
-export interface StoreTables {
+export interface StoreTables extends PastTables, WebhookTables {
   tasks: TaskTable;
   epics: EpicTable;
   task_dependencies: DependencyTable;
@@ -378,9 +379,6 @@ export interface StoreTables {
   task_plans: PlanTable;
   machines: MachineTable;
   log_parts: LogPartTable;
-  past: PastTable;
-  past_events: PastEventTable;
-  past_start: PastStartTable;
 }
 
 export type Tx = Transaction<StoreTables>;

@@ -41,6 +41,8 @@ export const tables = [
   'log_parts',
   'past',
   'past_events',
+  'webhook_cursors',
+  'webhook_deliveries',
 ].join(', ');
 
 let started: Promise<TestDatabases> | null = null;

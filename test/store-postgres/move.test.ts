@@ -142,6 +142,18 @@ async function fillTheRest(
     .insertInto('log_parts')
     .values({ file: 'T/1.ndjson', start: 0, size: 3, text: '{}\n', at_ms: 5 })
     .execute();
+  await tx.insertInto('webhook_cursors').values({ endpoint: 'ci', seq: 4 }).execute();
+  const delivery = {
+    id: '1-a',
+    event: 'task.created',
+    body: '{}',
+    next_at_ms: 1,
+    created_at_ms: 1,
+  };
+  await tx
+    .insertInto('webhook_deliveries')
+    .values({ endpoint: 'ci', seq: 3, state: 'pending', ...delivery })
+    .execute();
   const run = { state: 'finished', started_at_ms: 5, workers: 3, land: 'task', base_sha: 'a' };
   for (const id of ['run-9', 'run-1'])
     await tx

@@ -52,6 +52,7 @@ for (const name of [
   'task-edit',
   'task-move',
   'tasks',
+  'webhooks',
   'why',
   'random-plans',
   'past',

@@ -94,6 +94,9 @@ const shapes: Shapes = {
   diff: { id: 'text', snapshot: 'number?' },
   questions: {},
   'machines.list': { all: 'flag?' },
+  'webhooks.list': { endpoint: 'text?', state: 'text?', limit: 'number?' },
+  'webhooks.test': { endpoint: 'text?' },
+  'webhooks.retry': { ids: 'texts?' },
   'run.start': {
     workers: 'number?',
     epic: 'text?',

@@ -1,0 +1,54 @@
+// The commands of webhooks.
+
+import { Option, type Command } from 'commander';
+import type { WebhookListOptions } from '../commands/webhooks.ts';
+import { define, type ProgramHost } from './options.ts';
+
+const load = async () => await import('../commands/webhooks.ts');
+
+export function defineWebhookCommands(program: Command, host: ProgramHost): void {
+  const webhooks = define(program, 'webhooks', 'webhooks: list, test, retry', [
+    'webhooks list',
+    'webhooks test',
+  ]);
+  webhooks.helpCommand(false);
+  const list = define(webhooks, 'list', 'list the endpoints and the newest deliveries', [
+    'webhooks list --state failed',
+  ]);
+  list
+    .option('--endpoint <name>', 'only this endpoint')
+    .addOption(
+      new Option('--state <state>', 'only deliveries in this state').choices([
+        'pending',
+        'sent',
+        'failed',
+      ]),
+    )
+    .addOption(
+      new Option('--limit <n>', 'how many deliveries').argParser((text) => {
+        if (!/^[1-9][0-9]{0,3}$/.test(text)) list.error('error: --limit must be from 1 to 9999');
+        return text;
+      }),
+    )
+    .action(async (options: WebhookListOptions) => {
+      await host.run(list, async (context) => (await load()).webhooksList(context, options));
+    });
+  const test = define(
+    webhooks,
+    'test [endpoint]',
+    'post a test message to an endpoint, or to all of them',
+    ['webhooks test', 'webhooks test chat'],
+  );
+  test.action(async (endpoint: string | undefined) => {
+    await host.run(test, async (context) => (await load()).webhooksTest(context, endpoint));
+  });
+  const retry = define(
+    webhooks,
+    'retry [ids...]',
+    'send deliveries again: these, or all that failed',
+    ['webhooks retry', 'webhooks retry 1800000000000000000-4k9d2m1x'],
+  );
+  retry.action(async (ids: readonly string[]) => {
+    await host.run(retry, async (context) => (await load()).webhooksRetry(context, ids));
+  });
+}

@@ -1,0 +1,69 @@
+// When a delivery is tried again, and what an answer means.
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** Waiting time before each further try; with these a receiver may be down for three days. */
+const retryDelaysMs: readonly number[] = [
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  10 * hourMs,
+  14 * hourMs,
+  20 * hourMs,
+  24 * hourMs,
+];
+
+/** Tries of one delivery. */
+export const webhookTriesMax = retryDelaysMs.length + 1;
+
+/** A longer `Retry-After` is cut to this. */
+const retryAfterMaxMs = 24 * hourMs;
+
+/** Share by which a delay is longer or shorter at random, so that deliveries do not come back all at once. */
+const jitter = 0.1;
+
+export type PostOutcome =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly retryAfterMs: number | null;
+    }
+  /** No answer came. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type Verdict =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'again'; readonly waitMs: number }
+  /** No further try; `isGone`: the receiver wants no webhook any more. */
+  | { readonly kind: 'given_up'; readonly isGone: boolean };
+
+/** `tries`: how many there were, this one included. `chance`: from 0 to 1. */
+export function judgePost(outcome: PostOutcome, tries: number, chance: number): Verdict {
+  if (outcome.kind === 'answered') {
+    if (outcome.status >= 200 && outcome.status < 300) return { kind: 'sent' };
+    if (outcome.status === 410) return { kind: 'given_up', isGone: true };
+  }
+  const delay = retryDelaysMs[tries - 1];
+  if (delay === undefined) return { kind: 'given_up', isGone: false };
+  const asked = outcome.kind === 'answered' ? Math.max(0, outcome.retryAfterMs ?? 0) : 0;
+  const varied = delay * (1 - jitter + 2 * jitter * chance);
+  return { kind: 'again', waitMs: Math.max(varied, Math.min(asked, retryAfterMaxMs)) };
+}
+
+/** After failures in a row an endpoint is left alone for a while; what is not tried meanwhile uses up no try. */
+export function endpointPauseMs(failuresInARow: number): number {
+  return Math.min(5 * secondMs * 2 ** Math.min(failuresInARow - 1, 10), 5 * minuteMs);
+}
+
+/** True where the receiver itself has trouble, and not with this one delivery alone. */
+export function isTroubleOfEndpoint(outcome: PostOutcome): boolean {
+  return outcome.kind === 'failed' || outcome.status === 429 || outcome.status >= 500;
+}
+
+export function outcomeWords(outcome: PostOutcome): string {
+  return outcome.kind === 'answered' ? `HTTP ${outcome.status}` : outcome.reason;
+}

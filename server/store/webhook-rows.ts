@@ -1,0 +1,40 @@
+// The tables of webhooks, as Kysely sees them.
+
+import type { ColumnType } from 'kysely';
+
+type Defaulted<T> = ColumnType<T, T | undefined, T>;
+
+/** Up to which event of the feed an endpoint's deliveries have been made. */
+export interface WebhookCursorTable {
+  endpoint: string;
+  seq: number;
+  /** Why nothing is sent there any more; null = it is in use. */
+  gone: Defaulted<string | null>;
+}
+
+export type DeliveryState = 'pending' | 'sent' | 'failed';
+
+export interface WebhookDeliveryTable {
+  endpoint: string;
+  /** Its event. */
+  seq: number;
+  /** The same for all tries. */
+  id: string;
+  event: string;
+  body: string;
+  state: DeliveryState;
+  tries: Defaulted<number>;
+  next_at_ms: number;
+  created_at_ms: number;
+  ended_at_ms: Defaulted<number | null>;
+  /** What came of the last try, for people. */
+  last_answer: Defaulted<string | null>;
+  /** The machine that is sending it now, and until when the others leave it to that one. */
+  sender: Defaulted<string | null>;
+  sender_until_ms: Defaulted<number | null>;
+}
+
+export interface WebhookTables {
+  webhook_cursors: WebhookCursorTable;
+  webhook_deliveries: WebhookDeliveryTable;
+}
