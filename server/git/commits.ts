@@ -11,13 +11,14 @@ import { concludable } from './leftover-operations.ts';
 import { merge } from './merges.ts';
 import { commitMessage } from './messages.ts';
 import { ownWorktree } from './own-worktree.ts';
-import { shown, zeroEnded } from './paths.ts';
+import { shown, zeroEnded, type PathBytes } from './paths.ts';
 import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult, Sha } from './port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from './refs.ts';
 import { readStatus } from './status.ts';
 import { isNestedRepository, type StatusEntry } from './status-format.ts';
 import { factsOfAll } from './small-files.ts';
 import { outlastLocks } from './stale-locks.ts';
+import { heldSubmodules } from './submodule-work.ts';
 import { keepCommit, labelOfBranch } from './work-chain.ts';
 import { readHead } from './worktree-heads.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
@@ -46,7 +47,10 @@ export async function commitLeftovers(
   const standing = attached.value;
 
   const entries = status.entries.filter((entry) => entry.kind !== 'ignored');
-  const held = await heldEntries(worktree.path, entries, request.maxFileSize);
+  const submodules = await heldSubmodules(context, worktree, status);
+  if (!submodules.ok) return submodules;
+  const inside = new Set(submodules.value);
+  const held = await heldEntries(worktree.path, entries, request.maxFileSize, inside);
   const unstaged = await unstage(context, worktree, [...held]);
   if (!unstaged.ok) return unstaged;
   const leftovers = entries.filter((entry) => !held.has(entry));
@@ -58,11 +62,11 @@ export async function commitLeftovers(
     if (!placed.ok) return placed;
     tip = placed.value;
   }
-  const heldNames = [...held].map((entry) => shown(entry.path));
+  const heldNames = [...new Set([...held].map(({ path }) => path).concat(...inside))].map(shown);
   const before = standing.mergeInto ?? standing.head;
   if (before !== request.base) {
     const range = { base: request.base, head: before, maxFileSize: request.maxFileSize };
-    const inCommits = await heldInCommits(context, worktree.path, range);
+    const inCommits = await heldInCommits(context, worktree, range);
     if (!inCommits.ok) return inCommits;
     heldNames.push(...inCommits.value.filter((path) => !heldNames.includes(path)));
   }
@@ -98,18 +102,19 @@ async function placeOnBranch(
   return moved.ok ? ok(next) : moved;
 }
 
-/** Present files that must not be committed: by name, by size, or because they are repositories of their own. */
+/** Present files that must not be committed: by name, by size, or because they are repositories of their own. `inside`: submodules. */
 async function heldEntries(
   root: string,
   entries: readonly StatusEntry[],
   maxFileSize: number,
+  inside: ReadonlySet<PathBytes>,
 ): Promise<ReadonlySet<StatusEntry>> {
   const facts = await factsOfAll(
     root,
     entries.map((entry) => entry.path),
   );
   const held = entries.filter((entry, index) => {
-    if (isNestedRepository(entry)) return true;
+    if (isNestedRepository(entry) || inside.has(entry.path)) return true;
     const stats = facts[index]?.stats ?? null;
     if (stats === null || stats.isDirectory()) return false;
     return isHeldFileName(shown(entry.path)) || stats.size > maxFileSize;
@@ -170,7 +175,7 @@ async function commitEntries(
   const difference = await context.git(['diff-index', '--cached', '--quiet', 'HEAD'], {
     at: worktree.path,
   });
-  // Line endings, or changes inside a submodule: changed for `status`, the same for a commit.
+  // Line endings: changed for `status`, the same for a commit.
   if (difference.code === 0 && output.problem === null) return ok(null);
   return err(failureOf(output, `commit the files left in ${worktree.path}`));
 }

@@ -9,6 +9,9 @@ export type Identity = Readonly<Record<string, string>>;
 const droverName = 'Drover';
 const droverEmail = 'drover@localhost';
 
+/** For commits in a repository that no configuration of the user's belongs to. */
+export const ownIdentity: Identity = missingIdentity(new Map(), {});
+
 /** `configured` holds lower-case keys of `git config`. Git would guess from the host's name, or refuse; Drover does neither. */
 export function missingIdentity(
   configured: ReadonlyMap<string, string>,

@@ -23,7 +23,14 @@ export async function copyOfHistory(
   context: Pick<RepositoryContext, 'git'>,
   folder: string,
 ): Promise<CopyOfHistory | null> {
-  const source = join(folder, '.git');
+  return copyOfStore(context, join(folder, '.git'));
+}
+
+/** The same of a git folder, wherever it lies. */
+export async function copyOfStore(
+  context: Pick<RepositoryContext, 'git'>,
+  source: string,
+): Promise<CopyOfHistory | null> {
   const objects = join(source, 'objects');
   if (!isFolder(source) || !isFolder(objects) || !isFolder(join(source, 'refs'))) return null;
   // Objects that it borrows itself are not its own, and may be anybody's.
@@ -31,23 +38,29 @@ export async function copyOfHistory(
   const refs = refsIn(source);
   const head = headOf(source, refs);
   if (head === null && Object.keys(refs).length === 0) return null;
-  // Named by its real path: on some systems the folder for temporary files is itself a link.
-  const path = await mkdtemp(join(await realpath(tmpdir()), 'drover-nested-'));
-  for (const name of ['refs', 'objects/info']) await mkdir(join(path, name), { recursive: true });
+  const path = await bareStore((Object.values(refs)[0] ?? head)?.length === 64);
   await writeFile(join(path, 'objects', 'info', 'alternates'), `${objects}\n`);
   const shallow = smallText(join(source, 'shallow'));
   if (shallow !== null) await writeFile(join(path, 'shallow'), shallow);
-  const format = Object.values(refs)[0]?.length === 64 || head?.length === 64;
-  await writeFile(
-    join(path, 'config'),
-    format
-      ? '[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n'
-      : '[core]\n\trepositoryformatversion = 0\n\tbare = true\n',
-  );
-  await writeFile(join(path, 'HEAD'), `${head ?? 'ref: refs/heads/none'}\n`);
+  if (head !== null) await writeFile(join(path, 'HEAD'), `${head}\n`);
   const lines = Object.entries(refs).map(([name, sha]) => `${sha} ${name}\n`);
   await writeFile(join(path, 'packed-refs'), lines.toSorted(byName).join(''));
   return { path, headSha: await presentHead(context, path, head) };
+}
+
+/** An empty bare repository in a folder for temporary files, with a configuration that names nothing. */
+export async function bareStore(isSha256: boolean): Promise<string> {
+  // Named by its real path: on some systems the folder for temporary files is itself a link.
+  const path = await mkdtemp(join(await realpath(tmpdir()), 'drover-nested-'));
+  for (const name of ['refs', 'objects/info']) await mkdir(join(path, name), { recursive: true });
+  await writeFile(
+    join(path, 'config'),
+    isSha256
+      ? '[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n'
+      : '[core]\n\trepositoryformatversion = 0\n\tbare = true\n',
+  );
+  await writeFile(join(path, 'HEAD'), 'ref: refs/heads/none\n');
+  return path;
 }
 
 /** A HEAD whose commit is missing is no history. */

@@ -26,26 +26,36 @@ export async function keepNestedHistory(
   if (facts.isFile()) return keepNestedWorktree(context, folder);
   const copy = await copyOfHistory(context, folder);
   if (copy === null) return ok(undefined);
-  const fetchedRefs = `refs/drover/fetched/${randomUUID()}`;
+  const sources = ['refs/*', ...(copy.headSha === null ? [] : ['HEAD'])];
   try {
-    const fetched = await context.exclusively(() =>
-      context.git([
-        'fetch',
-        '-q',
-        '--no-tags',
-        '--no-write-fetch-head',
-        '--no-auto-maintenance',
-        '--no-recurse-submodules',
-        copy.path,
-        `+refs/*:${fetchedRefs}/refs/*`,
-        ...(copy.headSha === null ? [] : [`+HEAD:${fetchedRefs}/HEAD`]),
-      ]),
-    );
-    if (fetched.code !== 0) {
-      return err(failureOf(fetched, `keep the commits of the repository in ${folder}`));
-    }
+    return await keepHistoryOf(context, copy.path, sources, label);
   } finally {
     await rm(copy.path, { recursive: true, force: true });
+  }
+}
+
+/** Fetches what the sources (refs or patterns) name in the bare repository `store`, and keeps it as snapshots of ours. */
+export async function keepHistoryOf(
+  context: RepositoryContext,
+  store: string,
+  sources: readonly string[],
+  label: string,
+): Promise<GitResult<void>> {
+  const fetchedRefs = `refs/drover/fetched/${randomUUID()}`;
+  const fetched = await context.exclusively(() =>
+    context.git([
+      'fetch',
+      '-q',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      '--no-recurse-submodules',
+      store,
+      ...sources.map((source) => `+${source}:${fetchedRefs}/${source}`),
+    ]),
+  );
+  if (fetched.code !== 0) {
+    return err(failureOf(fetched, 'keep the commits of a repository inside a worktree'));
   }
   return chainFetched(context, fetchedRefs, label);
 }

@@ -16,6 +16,7 @@ import { absoluteBytes, type PathBytes, splitZero, zeroEnded } from './paths.ts'
 import type { GitResult, SetupLook, SetupRequest, Traces } from './port.ts';
 import { readPlain } from './small-files.ts';
 import { readStatus } from './status.ts';
+import { noteSubmodules } from './submodules.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
 const noteName = 'drover-setup';
@@ -54,7 +55,7 @@ export async function lookAtSetup(
     if (request.only) await removeExtra(worktree, present, note.made, request.leave);
     return ok({ ...look, stands, before: new Map() });
   }
-  await rm(noteFile(worktree), { force: true });
+  await forgetSetup(worktree);
   if (request.only) {
     // What another setup or another candidate left must not be part of this one.
     await removeExtra(worktree, present, new Map(), request.leave);
@@ -63,6 +64,11 @@ export async function lookAtSetup(
   // What neither setup has made is an earlier task's: the note must not answer for it.
   const before = new Map([...present].filter(([path]) => note?.made.has(path) !== true));
   return ok({ ...look, stands, before });
+}
+
+/** Something that the setup made was taken out of the worktree: it has to run again. */
+export async function forgetSetup(worktree: LinkedWorktree): Promise<void> {
+  await rm(noteFile(worktree), { force: true });
 }
 
 /** After the setup has succeeded: what it changed in tracked files is taken back, what it made is noted. */
@@ -84,6 +90,8 @@ export async function keepSetup(
   if (!restored.ok) return restored;
   const present = await tracesOf(worktree, unversioned(entries), request.leave);
   const made = new Map([...present].filter(([path, trace]) => look.before.get(path) !== trace));
+  const inside = await noteSubmodules(context, worktree);
+  if (!inside.ok) return inside;
   await writeNote(worktree, { fingerprint: look.fingerprint, made });
   return ok(undefined);
 }
@@ -129,7 +137,9 @@ async function fingerprintOf(
   const listed = await context.git(['ls-files', '-s', '-z'], { at: worktree.path });
   if (listed.code !== 0) return err(failureOf(listed, `list the files of ${worktree.path}`));
   for (const entry of splitZero(listed.stdout)) {
-    if (isSetupInput(entry.slice(entry.indexOf('\t') + 1))) hash.update(`${entry}\0`);
+    // A submodule too: bringing its commit is usually the setup's work.
+    const isInput = isSetupInput(entry.slice(entry.indexOf('\t') + 1));
+    if (isInput || entry.startsWith('160000 ')) hash.update(`${entry}\0`);
   }
   for (const input of [...request.inputs].sort()) {
     hash.update(`${input}\0`).update(contentOf(worktree.path, input));

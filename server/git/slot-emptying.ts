@@ -18,6 +18,7 @@ import { isDirty, keepState } from './snapshot.ts';
 import { readStatus, type StatusOptions } from './status.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from './status-format.ts';
 import { outlastLocks } from './stale-locks.ts';
+import { emptySubmodules, keepSubmodules, type KeptSubmodules } from './submodule-work.ts';
 import { keepCommit } from './work-chain.ts';
 import { unfinishedOperation } from './worktree-heads.ts';
 import { exists, namesIn, readText } from './small-files.ts';
@@ -53,11 +54,13 @@ export async function emptySlot(
     if (kept.error.retryable) return kept;
     return ok({ kind: 'unsaved', keptRef: null, reason: kept.error.message });
   }
-  const { ref, skipped } = kept.value;
+  const { ref, skipped, submodules } = kept.value;
   if (skipped.length > 0) {
     return ok({ kind: 'unsaved', keptRef: ref, reason: `not kept: ${skipped.join(', ')}` });
   }
   await dropUnfinished(worktree);
+  const without = await emptySubmodules(context, worktree, submodules, fallbackHead);
+  if (!without.ok) return without;
   return ok({ kind: 'emptied', keptRef: ref, leftFiles: isDirty(status.value) });
 }
 
@@ -120,6 +123,7 @@ export interface Found {
   /** Null: some ref held all of it already. */
   readonly ref: string | null;
   readonly skipped: readonly string[];
+  readonly submodules: KeptSubmodules;
 }
 
 /** Keeps what is found in a slot that its last user has left; `next`: a commit that the slot is about to hold. */
@@ -134,6 +138,9 @@ export async function keepFound(
   },
 ): Promise<GitResult<Found>> {
   const { label, next, ignored = [] } = about;
+  const inside = await keepSubmodules(context, worktree, label);
+  if (!inside.ok) return inside;
+  const submodules = inside.value;
   const isUnfinished = unfinishedOperation(worktree.gitDir) !== null;
   if (!isDirty(status) && ignored.length === 0 && !isUnfinished) {
     const { head } = status;
@@ -141,9 +148,9 @@ export async function keepFound(
       status.branch !== null ||
       head === null ||
       (next !== null && (await isAncestor(context, head, next)));
-    if (isHeld) return ok({ ref: null, skipped: [] });
+    if (isHeld) return ok({ ref: null, skipped: [], submodules });
     const kept = await keepCommit(context, head, label);
-    return kept.ok ? ok({ ref: kept.value, skipped: [] }) : kept;
+    return kept.ok ? ok({ ref: kept.value, skipped: [], submodules }) : kept;
   }
   const kept = await keepState(context, {
     worktree,
@@ -154,7 +161,7 @@ export async function keepFound(
     ignored,
   });
   if (!kept.ok) return kept;
-  return ok({ ref: kept.value.snapshot.ref, skipped: kept.value.skipped });
+  return ok({ ref: kept.value.snapshot.ref, skipped: kept.value.skipped, submodules });
 }
 
 function isHalfMade(worktree: LinkedWorktree): boolean {

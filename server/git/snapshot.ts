@@ -193,7 +193,7 @@ async function beginIndex(
  * With its time: git compares it with the times of files to tell which of them may have changed unseen, within one
  * tick of the clock. A copy of later time would hide such a change, an earlier one only costs a closer look.
  */
-async function copyIndex(from: string, to: string): Promise<void> {
+export async function copyIndex(from: string, to: string): Promise<void> {
   const { atimeMs, mtimeMs } = await stat(from);
   await copyFile(from, to, constants.COPYFILE_FICLONE);
   await utimes(to, atimeMs / 1000, Math.floor(mtimeMs) / 1000);
