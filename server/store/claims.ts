@@ -5,7 +5,7 @@ import { executionOrder, type GraphNode } from '../core/graph.ts';
 import type { StoreSources } from './feed.ts';
 import { approvedPlan, lastPlan } from './plans.ts';
 import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from './tables.ts';
-import { transition } from './transition.ts';
+import { familyOf, transition } from './transition.ts';
 
 export interface Candidate {
   readonly id: string;
@@ -225,6 +225,7 @@ async function openAttempt(
   const number = (last?.number ?? 0) + 1;
   const branch = `drover/${row.id}/${number}`;
   const { session, continuesFrom } = await handedBack(tx, last, row, request);
+  if (continuesFrom === null) await forgetPartsDone(tx, row.id);
   await tx
     .insertInto('attempts')
     .values({
@@ -247,6 +248,18 @@ async function openAttempt(
     .execute();
   const { agent, model } = request;
   return { number, agent, model, branch, commitSha: null, planning };
+}
+
+/** Sub-tasks that an earlier attempt has done are to be done again by one that begins without its work. */
+async function forgetPartsDone(tx: Tx, taskId: string): Promise<void> {
+  const below = (await familyOf(tx, taskId)).filter((id) => id !== taskId);
+  if (below.length === 0) return;
+  await tx
+    .updateTable('tasks')
+    .set({ commit_sha: null })
+    .where('id', 'in', below)
+    .where('status', '!=', 'completed')
+    .execute();
 }
 
 /** Ends after which the work of an attempt is good to continue from: all but a conflict, whose work does not fit any more. */

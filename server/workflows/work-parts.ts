@@ -16,6 +16,7 @@ import { type PartOutcome, runPart } from './agent-step.ts';
 import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
 import { endAtBudget } from './budget-ends.ts';
 import { gitFailed, whileAway } from './git-trouble.ts';
+import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { recordPart } from './part-record.ts';
 import { endUncommitted } from './refused-work.ts';
@@ -37,15 +38,16 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
   const { claim } = attempt;
   const own = claim.taskId;
   const known = new Set(claim.parts);
+  const done = await partsDone(attempt);
   for (const part of claim.parts) {
-    if (part === own) continue;
+    if (part === own || done.includes(part)) continue;
     const ended = await workSubTask(attempt, part);
     if (ended !== null) return ended;
   }
   const endedBefore = await workAddedBefore(attempt, known);
   if (endedBefore !== null) return endedBefore;
-  const done = await runAgent(attempt, own);
-  if (done.ended !== null) return done.ended;
+  const ownTurn = await runAgent(attempt, own);
+  if (ownTurn.ended !== null) return ownTurn.ended;
   const endedAfter = await workAddedAfter(attempt, known);
   if (endedAfter !== null) return endedAfter;
   const isSubmitted = await commitWork(
@@ -55,11 +57,32 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
     async (tx, commit, task) =>
       submit(attempt.engine, tx, claim, attempt.runRow, attempt.place, commit, {
         task,
-        summary: done.summary,
+        summary: ownTurn.summary,
       }),
-    (made, task) => judgeWork({ ...made, summary: done.summary, task }).next.kind === 'land',
+    (made, task) => judgeWork({ ...made, summary: ownTurn.summary, task }).next.kind === 'land',
   );
   return isSubmitted ? null : 'failed';
+}
+
+/** Sub-tasks whose work the attempt began with: done by the attempt before it, or before it was interrupted. */
+async function partsDone({ engine, run, claim }: AttemptAtWork): Promise<readonly string[]> {
+  if (claim.parts.length === 1) return [];
+  return run.step('parts_done', async () => {
+    const rows = await engine.store.db
+      .selectFrom('tasks')
+      .select(['id', 'commit_sha'])
+      .where('id', 'in', [...claim.parts])
+      .where('parent_id', 'is not', null)
+      .where('commit_sha', 'is not', null)
+      .execute();
+    const tip = await engine.git.readRef(branchRef(claim.branch));
+    const done: string[] = [];
+    for (const { id, commit_sha: commit } of rows) {
+      if (commit === null || tip === null) continue;
+      if (await engine.git.isAncestor(commit, tip)) done.push(id);
+    }
+    return done;
+  });
 }
 
 /** Sub-tasks that the agents of the sub-tasks have added have their turns before the task itself. */

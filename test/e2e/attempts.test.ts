@@ -1,0 +1,116 @@
+// What a further attempt knows of the ones before it: sub-tasks that are done stay done, a conflict stays one until it is cured.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from './support/eventually.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan } from './support/plan.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const parent = 'Build the parser of the thing';
+
+async function planParts(here: Project): Promise<string> {
+  await here.expect(0, ['init']);
+  const id = await here.add(parent, '--max-attempts', '2');
+  for (const part of ['first', 'second', 'third']) {
+    await here.expect(0, ['add', `Write the ${part} part of it`, '--parent', id]);
+  }
+  return id;
+}
+
+/** How often the agent was called for each part, in their order. */
+function calls(here: Project, id: string): number[] {
+  const lines = here.read('calls').split('\n');
+  return [`${id}.1`, `${id}.2`, `${id}.3`, id].map(
+    (part) => lines.filter((line) => line === part).length,
+  );
+}
+
+suite('a further attempt', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  test('H4: does not run sub-tasks again that are done', async () => {
+    const here = project({
+      agent: `
+cat > /dev/null
+echo "$id" >> ../../calls
+case "$id" in
+  *.1) exit 0;;
+  *.2) echo "begun by $attempt" >> half.txt; [ "$attempt" = 2 ] || exit 9;;
+esac
+echo "$id" >> order.txt
+`,
+    });
+    const id = await planParts(here);
+    await here.expect(0, ['run']);
+    assert.deepEqual(calls(here, id), [1, 2, 1, 1]);
+    assert.equal(here.read('repo/order.txt'), `${id}.2\n${id}.3\n${id}\n`);
+    assert.equal(here.read('repo/half.txt'), 'begun by 1\nbegun by 2\n');
+    for (const task of (await here.status()).tasks) assert.equal(task.status, 'completed');
+  });
+
+  test('H4: nor does one that was paused; a reset begins with all of them', async () => {
+    const here = project({
+      agent: `
+cat > /dev/null
+echo "$id" >> ../../calls
+echo "$id" >> order.txt
+case "$id" in
+  *.2) if [ ! -e ../../go ]; then touch ../../waits; exec sleep 600; fi;;
+  *.3) [ -e ../../well ] || exit 9;;
+esac
+`,
+    });
+    const id = await planParts(here);
+    const run = here.start(['run', '--json']);
+    await eventually('the second part waits', () => existsSync(join(here.folder, 'waits')));
+    await here.expect(0, ['pause', id]);
+    await run.ended;
+    here.write('go', '');
+    await here.expect(0, ['resume-task', id]);
+    await here.expect(1, ['run']);
+    assert.deepEqual(calls(here, id), [1, 2, 2, 0], 'two attempts of the third one');
+    here.write('well', '');
+    await here.expect(0, ['reset', id]);
+    await here.expect(0, ['run']);
+    assert.deepEqual(calls(here, id), [2, 3, 3, 1]);
+  });
+
+  test('H5: a conflict that it leaves as it was stays one, with the first work named', async () => {
+    const here = project({
+      files: { 'shared.txt': 'nobody\n' },
+      agent: `
+prompt=$(cat)
+printf '%s' "$prompt" > "../../prompt-$id-$attempt"
+case "$id-$attempt" in
+  first-1) ;;
+  second-1) git reset -q --hard "$(git rev-list --max-parents=0 HEAD)";;
+  second-4) cat shared.txt > both.txt;;
+  *) exit 0;;
+esac
+echo "$id" > shared.txt
+`,
+    });
+    await beginPlan(here, ['first', { id: 'second', blocked_by: ['first'], max_attempts: 3 }]);
+    await here.expect(2, ['run']);
+    const task = await here.task('second');
+    assert.deepEqual([task.status, task.attempts], ['conflict', 3]);
+    assert.deepEqual(task.conflict_files, ['shared.txt']);
+    assert.equal(task.commit_sha, here.git('rev-parse', 'drover/second/1'));
+    assert.match(here.read('prompt-second-3'), new RegExp(task.commit_sha ?? '-'));
+    assert.match(here.read('prompt-second-3'), /Files in conflict:\n- shared\.txt/);
+    const why = await here.expect(0, ['why', 'second']);
+    assert.match(why, /in conflict with what has landed in shared\.txt/);
+    assert.match(why, /changed nothing/);
+    assert.match(await here.expect(0, ['diff', 'second']), /^\+second$/m);
+    await here.expect(3, ['approve', 'second']);
+    assert.deepEqual(landedTasks(here), ['first']);
+    await here.expect(0, ['retry', 'second']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['first', 'second']);
+    assert.equal(here.read('repo/both.txt'), 'first\n');
+  });
+});
