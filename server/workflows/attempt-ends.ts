@@ -23,6 +23,8 @@ export async function recordFailure(
   tx: Tx,
   claim: Claim,
   reason: Failure,
+  /** Files that the work of an earlier attempt is still in conflict in. */
+  conflictFiles: readonly string[] | null = null,
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const goesOn = await goesOnAfter(tx, claim, reason);
@@ -44,7 +46,9 @@ export async function recordFailure(
     runId: claim.runId,
     failure: masked,
     retryAtMs: engine.clock.now() + delayBefore(engine, next, row.attempts + 1),
-    atEnd: 'failed',
+    ...(conflictFiles === null
+      ? { atEnd: 'failed' as const }
+      : { atEnd: 'conflict' as const, conflictFiles }),
     goesOn,
     ...(next === null ? {} : { next }),
   });

@@ -246,11 +246,26 @@ async function lastFailure(
     message: before.error ?? '',
     otherAgent: before.step === attempt.step ? null : stepText(before),
     detail: before.error_detail ?? '',
-    commit: before.commit_sha,
+    commit: before.commit_sha ?? (await conflictingCommit(engine, before)),
     continued: attempt.continues_from !== null,
     conflictFiles,
     landedMeanwhile: await landedMeanwhile(engine, before, conflictFiles),
   };
+}
+
+/** The work that is in conflict, where an attempt between has changed nothing. */
+async function conflictingCommit(engine: Engine, before: AttemptRow): Promise<string | null> {
+  if (before.failure_kind !== 'conflict') return null;
+  const row = await engine.store.db
+    .selectFrom('attempts')
+    .select('commit_sha')
+    .where('task_id', '=', before.task_id)
+    .where('number', '<', before.number)
+    .where('commit_sha', 'is not', null)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.commit_sha ?? null;
 }
 
 /** Most landed tasks whose changes are compared with the files in conflict. */

@@ -1,10 +1,11 @@
 // After the commit: facts decide what follows - a review, the end without a commit, or the landing queue.
 
-import { failure } from '../core/failure.ts';
+import { failure, type Failure } from '../core/failure.ts';
 import { hasGate, type TestMode, type TestScope } from '../core/task.ts';
 import { judgeWork, type Judgement } from '../core/verdict.ts';
 import type { CommitLeftoversOutcome } from '../git/port.ts';
 import {
+  attemptsSince,
   candidateOf,
   type Claim,
   queueLanding,
@@ -44,6 +45,10 @@ export async function submit(
   const judgement = judgeWork({ summary, changed, held, task });
   await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
   const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;
+  if (!changed && held.length === 0 && !isCandidate) {
+    const conflict = await conflictLeft(tx, claim);
+    if (conflict !== null) return recordFailure(engine, tx, claim, conflict.reason, conflict.files);
+  }
   switch (judgement.next.kind) {
     case 'complete_without_commit':
       // There is nothing to choose among candidates that have changed nothing.
@@ -55,6 +60,25 @@ export async function submit(
       if (isCandidate) return holdCandidate(engine, tx, claim, committed, judgement.reason);
       return queueWork(engine, tx, claim, runRow, place, committed, task, judgement.reason);
   }
+}
+
+/** An attempt that changes nothing after a conflict has not cured it: the work of the earlier one is still to land. */
+async function conflictLeft(
+  tx: Tx,
+  claim: Claim,
+): Promise<{ readonly reason: Failure; readonly files: readonly string[] } | null> {
+  const task = await tx
+    .selectFrom('tasks')
+    .select(['conflict_files', 'fallback_from'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  const since = await attemptsSince(tx, claim.taskId, task.fallback_from);
+  const before = since.filter(({ number }) => number < claim.attempt);
+  const worked = before.findLast(({ commit_sha: commit }) => commit !== null);
+  if (worked?.failure_kind !== 'conflict') return null;
+  const message = `${worked.error ?? 'the work conflicts with what has landed'}; a further attempt changed nothing`;
+  const files = JSON.parse(task.conflict_files) as string[];
+  return { reason: failure('conflict', message), files };
 }
 
 /** A candidate's work goes no further than its own gate: it waits for the choice. */
