@@ -32,9 +32,15 @@ export function reviewHandlers(
       const fits = ({ landed_sha }: TaskView): boolean => landed_sha !== null;
       const task = await pickTask(project, target, 'Undo a Landing', fits);
       if (task === null) return;
-      const detail = 'A commit that reverts it goes through the gate and lands like any other.';
+      const { dependents } = await project.request('undo', { id: task.id, dry_run: true });
+      const titles = dependents.map(
+        (id) => `“${project.board?.tasks.find((one) => one.id === id)?.title ?? id}”`,
+      );
+      const stays =
+        titles.length === 0 ? '' : ` These depend on it and stay: ${titles.join(', ')}.`;
+      const detail = `A commit that reverts it goes through the gate and lands like any other.${stays}`;
       if (!(await messages.confirm(`Undo the landing of “${task.title}”?`, detail, 'Undo'))) return;
-      await project.request('landing.undo', { id: task.id });
+      await project.request('undo', { id: task.id });
     }),
   };
 }

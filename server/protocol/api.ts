@@ -91,6 +91,25 @@ export interface PastMoment {
   readonly at_ms?: number;
 }
 
+/** What an undo takes back, or has taken back. */
+export interface UndoView {
+  readonly id: string;
+  /** Commits that are reverted, newest first. */
+  readonly reverts: readonly string[];
+  /** Tasks that depend on what is taken back, directly or through others; what has landed of them stays. */
+  readonly dependents: readonly string[];
+  /** Tasks that are paused by it. */
+  readonly tasks: readonly string[];
+  /** Branch that it lands on. */
+  readonly line: string;
+  /** Of a dry run: the tree that the branch would have. */
+  readonly tree: string | null;
+  /** `running`: the gate takes its time; events after `after` with this `workflow` tell the end. */
+  readonly state: 'planned' | 'running' | 'undone';
+  readonly workflow: string | null;
+  readonly after: number;
+}
+
 type Nothing = Readonly<Record<string, never>>;
 
 export interface Requests extends PanelRequests {
@@ -237,6 +256,11 @@ export interface Requests extends PanelRequests {
     result: TaskView | EpicView;
   };
   readonly answer: { params: { id: string; choice: string }; result: TaskView };
+  /**
+   * Takes a landed task or epic back by a commit that reverts it, through the gate like any landing. `dry_run`: only what
+   * it would take back, and what depends on it.
+   */
+  readonly undo: { params: { id: string; dry_run?: boolean }; result: UndoView };
   readonly reset: {
     params: {
       ids?: readonly string[];

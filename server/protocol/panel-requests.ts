@@ -64,8 +64,6 @@ export interface PanelRequests {
     params: { sha: string; path: string };
     result: { text: string | null; binary: boolean; size: number };
   };
-  /** Takes landed work back by a commit that reverts it, while nothing that landed later depends on it. */
-  readonly 'landing.undo': { params: { id: string }; result: TaskView };
   /** Makes a plan of design texts (by name) and writes nothing; `import` takes its `jsonl`. One at a time. */
   readonly 'spec.plan': {
     params: { documents: Readonly<Record<string, string>>; model?: string };

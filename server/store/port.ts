@@ -116,4 +116,12 @@ export {
   withdrawQuestions,
 } from './questions.ts';
 export { refusedPushes, refusedPushesMax } from './refused-pushes.ts';
+export {
+  type Dependent,
+  dependentsOf,
+  epicById,
+  flagsOfRun,
+  reopenEpic,
+  rootTasksOf,
+} from './undo-rows.ts';
 export { beginSubTask, familyOf, rootOf, unmetBlockers } from './transition.ts';

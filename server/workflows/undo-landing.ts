@@ -2,131 +2,81 @@
 //
 // The landing is not taken out of history: others may have built on the line since. A commit on top of it holds what its
 // first parent held; merged into the tip, that is the same as reverting it, found by the same three-way merge as every
-// landing. It is refused while work that waited for it has landed or is under way: that work stands on what would go.
-// The task is held for a person afterwards (paused, with the reason as its last error): whoever has taken work back
-// rarely wants the same agent to make it again at once. Going on with it starts a new attempt from the line as it is.
+// landing. Several commits are taken back one after the other, newest first, and arrive on the line as one commit: only the
+// tree that the gate has tested is ever its tip.
+// The tasks are held for a person afterwards (paused, with the reason as their last error): a person who takes work back
+// rarely wants the same agent to make it again at once. Resuming one starts a new attempt from the line as it is.
 
 import { failure, type Failure, Refusal } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
-import type { GitResult, Sha } from '../git/port.ts';
-import {
-  familyOf,
-  lastAttempt,
-  readLine,
-  type TaskRow,
-  type Tx,
-  writeLine,
-} from '../store/port.ts';
-import { requireRoot, waitFor } from './controls.ts';
+import type { GitResult, Merge, Sha } from '../git/port.ts';
+import { readLine, reopenEpic, type Tx, writeLine } from '../store/port.ts';
+import { waitFor } from './controls.ts';
 import { runGate } from './gate.ts';
 import { orElse, ownLine } from './git-trouble.ts';
 import { followLine } from './follow-line.ts';
 import { moveLine } from './line-holds.ts';
 import { headOn, landingRef, syncLine } from './lines.ts';
-import { nextStep } from './next-step.ts';
 import type { Engine } from './parts.ts';
-import { gateOf, landQueue, limitLandQueue } from './submission.ts';
+import { landQueue, limitLandQueue } from './submission.ts';
+import { planUndo, type Revert, type UndoPlan } from './undo-plan.ts';
 
 export const undoWorkflow = 'undo-landing';
 
-export interface UndoInput {
-  readonly taskId: string;
-  readonly epoch: number;
-  readonly title: string;
-  /** The landing's own commit. */
-  readonly landed: Sha;
-  /** The line to take it out of: that of an epic which has landed as a whole is over, its target holds the work. */
-  readonly line: string;
-  readonly gate: string | null;
-}
+export type UndoInput = UndoPlan;
 
 const undoneReason = 'its landing was undone';
 
+export interface UndoAnswer {
+  readonly plan: UndoPlan;
+  /** Tasks that depend on what is taken back. */
+  readonly dependents: readonly string[];
+  /** `running`: it takes longer than a request waits; events of this workflow after `after` tell its end. */
+  readonly state: 'planned' | 'running' | 'undone';
+  readonly workflowId: string | null;
+  readonly after: number;
+}
+
+/** Says what an undo would take back, and whether it can be built; nothing is moved. */
+export async function previewUndo(
+  engine: Engine,
+  id: string,
+): Promise<UndoAnswer & { readonly tree: Sha }> {
+  const { plan, dependents } = await planUndo(engine, id);
+  const built = await orElse<Built>(
+    () => buildUndo(engine, plan),
+    (trouble) => ({ kind: 'failed', failure: trouble }),
+  );
+  if (built.kind === 'failed') throw new Refusal('not_undone', built.failure.message);
+  const after = await engine.store.feed.lastSeq();
+  const { tree } = built.undone;
+  return { plan, dependents, state: 'planned', workflowId: null, after, tree };
+}
+
 /** Resolves when it is done; also, after a while, when it is still under way. */
-export async function undoLanding(engine: Engine, id: string): Promise<void> {
-  const row = await requireRoot(engine, id, 'undone');
-  const { landed_sha: landed, landed_on: line } = row;
-  if (row.status !== 'completed') {
-    throw new Refusal(
-      'illegal',
-      `${id} is ${row.status}; only landed work can be undone (${nextStep(id, row.status)})`,
-    );
-  }
-  if (landed === null || line === null) {
-    throw new Refusal('illegal', `${id} is completed without a commit; there is nothing to undo`);
-  }
-  await refuseStoodUpon(engine, id);
-  const input: UndoInput = {
-    taskId: id,
-    epoch: row.epoch,
-    title: row.title,
-    landed,
-    line: await lineThatHolds(engine, line, landed),
-    gate: await gateOfLanding(engine, row),
-  };
+export async function undoLanding(engine: Engine, id: string): Promise<UndoAnswer> {
+  const { plan, dependents } = await planUndo(engine, id);
   const workflowId = `undo/${id}/${engine.store.sources.uuid()}`;
-  limitLandQueue(engine, input.line);
-  await engine.durable.start(undoWorkflow, workflowId, input, { queue: landQueue(input.line) });
+  const after = await engine.store.feed.lastSeq();
+  limitLandQueue(engine, plan.line);
+  await engine.durable.start(undoWorkflow, workflowId, plan, { queue: landQueue(plan.line) });
   engine.durable.wake();
   const isOver = async (): Promise<boolean> => {
     const state = (await engine.durable.get(workflowId))?.state;
     return state !== 'pending' && state !== 'running';
   };
-  if (!(await waitFor(engine, isOver))) return;
-  const refused = await lastWord(engine, workflowId);
+  const answer = { plan, dependents, workflowId, after };
+  if (!(await waitFor(engine, isOver))) return { ...answer, state: 'running' };
+  const refused = await lastWord(engine, after, workflowId);
   if (refused !== null) throw new Refusal('not_undone', refused);
+  return { ...answer, state: 'undone' };
 }
 
-/** Work that waited for this, and has landed or is under way, has been made on top of it. */
-async function refuseStoodUpon(engine: Engine, id: string): Promise<void> {
-  const family = await engine.store.transaction((tx) => familyOf(tx, id));
-  const above = await engine.store.db
-    .selectFrom('task_dependencies as d')
-    .innerJoin('tasks as t', 't.id', 'd.task_id')
-    .select(['t.id', 't.status'])
-    .where('d.blocked_by', 'in', family)
-    .where('d.task_id', 'not in', family)
-    .where('t.status', 'in', ['completed', 'claimed', 'in_progress', 'needs_review', 'waiting'])
-    .orderBy('t.id')
-    .executeTakeFirst();
-  if (above === undefined) return;
-  const what = above.status === 'completed' ? 'has landed on top of it' : `is ${above.status}`;
-  throw new Refusal(
-    'illegal',
-    `${above.id} depends on ${id} and ${what}; undo or cancel ${above.id} first`,
-  );
-}
-
-async function lineThatHolds(engine: Engine, line: string, landed: Sha): Promise<string> {
-  const known = await readLine(engine.store.db, line);
-  const parent = known?.parent_branch ?? null;
-  if (parent === null) return line;
-  const tip = await engine.git.readRef(landingRef(parent));
-  return tip !== null && (await engine.git.isAncestor(landed, tip)) ? parent : line;
-}
-
-async function gateOfLanding(engine: Engine, row: TaskRow): Promise<string | null> {
-  const attempt = await lastAttempt(engine.store.db, row.id);
-  const run = await engine.store.db
-    .selectFrom('runs')
-    .select('flags')
-    .where('id', '=', attempt?.run_id ?? '')
-    .executeTakeFirst();
-  return gateOf(engine, run ?? { flags: '{}' }, row);
-}
-
-async function lastWord(engine: Engine, workflowId: string): Promise<string | null> {
-  const rows = await engine.store.db
-    .selectFrom('events')
-    .select('data')
-    .where('type', '=', 'landing.undo_failed')
-    .orderBy('seq', 'desc')
-    .limit(20)
-    .execute();
-  const words = rows
-    .map((row) => JSON.parse(row.data) as { workflow?: string; reason?: string })
-    .find((data) => data.workflow === workflowId);
-  return words?.reason ?? null;
+async function lastWord(engine: Engine, after: number, workflowId: string): Promise<string | null> {
+  const events = await engine.store.feed.read({ after, type: 'landing.undo_failed', limit: 1_000 });
+  const own = events.findLast(({ data }) => data['workflow'] === workflowId);
+  const reason = own?.data['reason'];
+  return typeof reason === 'string' ? reason : null;
 }
 
 interface Undone {
@@ -150,7 +100,7 @@ export async function runUndo(
   for (let round = 0; round < triesMax; round += 1) {
     const built = await run.step(`built:${round}`, () =>
       orElse<Built>(
-        () => buildUndo(engine, input, own),
+        () => buildOwned(engine, input, own),
         (trouble) => ({ kind: 'failed', failure: trouble }),
       ),
     );
@@ -167,7 +117,9 @@ export async function runUndo(
       ),
     );
     if (!moved) continue;
-    await run.commit(`completed:${round}`, (tx) => recordUndone(engine, tx, input, undone));
+    await run.commit(`completed:${round}`, (tx) =>
+      recordUndone(engine, tx, input, undone, run.workflowId),
+    );
     await followLine(engine, input.line);
     return 'undone';
   }
@@ -175,46 +127,87 @@ export async function runUndo(
   return giveUp(engine, run, input, moving, triesMax);
 }
 
-async function buildUndo(
+async function buildOwned(
   engine: Engine,
   input: UndoInput,
   own: () => Promise<GitResult<void>>,
 ): Promise<Built> {
-  const failed = (message: string): Built => ({
-    kind: 'failed',
-    failure: failure('git_failed', message),
-  });
   const owned = await own();
-  if (!owned.ok) return failed(owned.error.message);
+  return owned.ok ? await buildUndo(engine, input) : failedBuild(owned.error.message);
+}
+
+function failedBuild(message: string): Built {
+  return { kind: 'failed', failure: failure('git_failed', message) };
+}
+
+async function buildUndo(engine: Engine, input: UndoInput): Promise<Built> {
   const tip = await syncLine(engine, input.line);
   if (!tip.ok) return { kind: 'failed', failure: tip.error };
   const head = await headOn(engine, input.line, tip.value);
   if (!head.ok) return { kind: 'failed', failure: head.error };
-  if (!(await engine.git.isAncestor(input.landed, head.value))) {
-    return failed(`the commit of ${input.taskId} is not in ${input.line} any more`);
+  let last: Merge | null = null;
+  for (const revert of input.reverts) {
+    const strange = await whyNotRevertible(engine, input, head.value, revert);
+    if (strange !== null) return failedBuild(strange);
+    const taken = await takeBack(engine, input, last?.commit ?? head.value, revert.sha);
+    if (!taken.ok) return failedBuild(taken.error);
+    last = taken.value;
   }
-  const itself = await engine.git.lineCommits(null, input.landed, 1);
-  if (!itself.ok) return failed(itself.error.message);
-  if (itself.value[0]?.trailers.includes(`Drover-Task: ${input.taskId}`) !== true) {
-    return failed(
-      `${input.landed.slice(0, 12)}, which brought in the work of ${input.taskId}, is not Drover's own commit and may hold more; revert it by hand (git revert -m 1 ${input.landed.slice(0, 12)})`,
-    );
+  if (last === null) return failedBuild(`there is nothing to undo of ${input.id}`);
+  // Several steps arrive as one: no tree but the tested one is ever the tip.
+  if (input.reverts.length > 1) {
+    const words = wordsOf(input);
+    const joined = await engine.git.merge({ tip: head.value, commit: last.commit, ...words });
+    if (!joined.ok) return failedBuild(joined.error.message);
+    if (joined.value.kind === 'conflict') return failedBuild(`${input.id} could not be undone`);
+    last = joined.value;
   }
-  const subject = `drover: undo ${input.taskId} ${input.title.split(/[\r\n]/, 1)[0] ?? ''}`;
-  const trailers = [`Drover-Undo: ${input.taskId}`];
-  const revert = await engine.git.revertOf({ commit: input.landed, subject, trailers });
-  if (!revert.ok) return failed(revert.error.message);
-  const request = { tip: head.value, commit: revert.value, subject, trailers };
-  const merged = await engine.git.merge(request);
-  if (!merged.ok) return failed(merged.error.message);
-  if (merged.value.kind === 'conflict') {
-    const files = merged.value.files.join(', ');
-    return failed(
-      `what landed after ${input.taskId} has changed the same lines in ${files}; revert ${input.landed.slice(0, 12)} by hand`,
-    );
-  }
-  const { commit, tree } = merged.value;
+  const { commit, tree } = last;
   return { kind: 'built', undone: { tip: tip.value, commit, tree } };
+}
+
+/** A sentence where the commit is gone from the line, or holds more than the work in question. */
+async function whyNotRevertible(
+  engine: Engine,
+  { id, line }: UndoInput,
+  head: Sha,
+  { sha, mark }: Revert,
+): Promise<string | null> {
+  if (!(await engine.git.isAncestor(sha, head))) {
+    return `the commit ${sha.slice(0, 12)} of ${id} is not in ${line} any more`;
+  }
+  const itself = await engine.git.lineCommits(null, sha, 1);
+  if (!itself.ok) return itself.error.message;
+  if (itself.value[0]?.trailers.includes(mark) === true) return null;
+  return `${sha.slice(0, 12)}, which brought in the work of ${id}, is not Drover's own commit and may hold more; revert it by hand (git revert -m 1 ${sha.slice(0, 12)})`;
+}
+
+type TakenBack =
+  | { readonly ok: true; readonly value: Merge }
+  | { readonly ok: false; readonly error: string };
+
+async function takeBack(
+  engine: Engine,
+  input: UndoInput,
+  tip: Sha,
+  landed: Sha,
+): Promise<TakenBack> {
+  const words = wordsOf(input);
+  const revert = await engine.git.revertOf({ commit: landed, ...words });
+  if (!revert.ok) return { ok: false, error: revert.error.message };
+  const merged = await engine.git.merge({ tip, commit: revert.value, ...words });
+  if (!merged.ok) return { ok: false, error: merged.error.message };
+  if (merged.value.kind === 'merged') return { ok: true, value: merged.value };
+  const files = merged.value.files.join(', ');
+  const error = `what landed after ${input.id} has changed the same lines in ${files}; revert ${landed.slice(0, 12)} by hand`;
+  return { ok: false, error };
+}
+
+function wordsOf({ id, title }: UndoInput): { subject: string; trailers: readonly string[] } {
+  return {
+    subject: `drover: undo ${id} ${title.split(/[\r\n]/, 1)[0] ?? ''}`,
+    trailers: [`Drover-Undo: ${id}`],
+  };
 }
 
 async function testUndo(
@@ -226,14 +219,20 @@ async function testUndo(
   if (input.gate === null) return null;
   const { commit, tree } = undone;
   const redSinceMs = engine.clock.now();
-  const question = { commit, tree, command: input.gate, taskIds: [input.taskId], redSinceMs };
+  const question = {
+    commit,
+    tree,
+    command: input.gate,
+    taskIds: input.tasks.map(({ id }) => id),
+    redSinceMs,
+  };
   const verdict = await runGate(engine, question, signal);
   switch (verdict.kind) {
     case 'green':
       return null;
     case 'red':
     case 'unusable':
-      return { ...verdict.failure, message: `without ${input.taskId}, ${verdict.failure.message}` };
+      return { ...verdict.failure, message: `without ${input.id}, ${verdict.failure.message}` };
     case 'aborted':
       throw signal.reason;
   }
@@ -244,7 +243,7 @@ async function moveUndone(engine: Engine, input: UndoInput, undone: Undone): Pro
   const present = await engine.git.readRef(ref);
   if (present === undone.commit) return true;
   if (present !== null && (await engine.git.isAncestor(undone.commit, present))) return true;
-  const reason = `drover: undo ${input.taskId}`;
+  const reason = `drover: undo ${input.id}`;
   const { line } = input;
   const moved = await moveLine(engine, line, undone.commit, undone.tip, reason, 'owner');
   if (moved.ok) await engine.git.sync();
@@ -256,9 +255,9 @@ async function recordUndone(
   tx: Tx,
   input: UndoInput,
   undone: Undone,
+  workflow: string,
 ): Promise<void> {
-  const { store } = engine;
-  const { taskId, epoch, line } = input;
+  const { line, epicId } = input;
   const known = await readLine(tx, line);
   await writeLine(tx, {
     branch: line,
@@ -268,13 +267,28 @@ async function recordUndone(
     pending_reason: known?.pending_reason ?? null,
     parent_branch: known?.parent_branch ?? null,
   });
-  const freed = await store.transition(tx, {
+  if (epicId !== null) {
+    await reopenEpic(tx, epicId, undoneReason);
+    const reverts = input.reverts.map(({ sha }) => sha);
+    const data = { sha: undone.commit, branch: line, reverts, workflow, by: 'person' };
+    await engine.store.append(tx, { type: 'epic.undone', epicId, data });
+  }
+  for (const task of input.tasks) await freeTask(engine, tx, task, { input, undone, workflow });
+}
+
+async function freeTask(
+  engine: Engine,
+  tx: Tx,
+  { id: taskId, epoch, landed }: UndoInput['tasks'][number],
+  { input, undone, workflow }: { input: UndoInput; undone: Undone; workflow: string },
+): Promise<void> {
+  const freed = await engine.store.transition(tx, {
     taskId,
     epoch,
     from: ['completed'],
     to: 'ready',
     event: 'landing.undone',
-    data: { sha: undone.commit, branch: line, landed: input.landed },
+    data: { sha: undone.commit, branch: input.line, landed, workflow, by: 'person' },
     set: {
       attempts: 0,
       landed_sha: null,
@@ -285,9 +299,9 @@ async function recordUndone(
       last_error: undoneReason,
     },
   });
-  // Reset or begun again by somebody meanwhile: theirs is the last word on the task.
+  // Reset or started again by a person meanwhile: theirs is the last word on the task.
   if (!freed.ok) return;
-  await store.transition(tx, {
+  await engine.store.transition(tx, {
     taskId,
     epoch,
     to: 'paused',
@@ -306,7 +320,7 @@ async function giveUp(
   await run.commit(`failed:${round}`, async (tx) => {
     await engine.store.append(tx, {
       type: 'landing.undo_failed',
-      taskId: input.taskId,
+      ...(input.epicId === null ? { taskId: input.id } : { epicId: input.epicId }),
       data: { workflow: run.workflowId, kind: reason.kind, reason: engine.mask(reason.message) },
     });
   });

@@ -53,6 +53,7 @@ const servedNames = [
   'task.send_back',
   'approve',
   'answer',
+  'undo',
   'reset',
   'worktree.list',
   'worktree.prune',

@@ -1,7 +1,7 @@
 // What a person decides about a task: pause, cancel, retry, answer, approve …
 
 import { Refusal } from '../../core/failure.ts';
-import type { Client, EpicView, TaskView } from '../../protocol/api.ts';
+import type { Client, EpicView, TaskView, UndoView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
@@ -143,6 +143,59 @@ async function untilEpicEnded(
   }
   context.tell(`${answered.id} is approved and about to land.`);
   return answered;
+}
+
+/** Takes as long as its gate does; Ctrl-C ends the wait, not the undo. */
+export async function undo(
+  context: CommandContext,
+  id: string,
+  { dryRun }: { readonly dryRun?: boolean },
+): Promise<number> {
+  const client = await context.client('engine');
+  const planned = await client.call('undo', { id, dry_run: true });
+  for (const line of undoLines(planned)) context.say(line);
+  if (dryRun === true) {
+    context.answer(planned, 'Nothing was changed (--dry-run).');
+    return exitCodes.done;
+  }
+  const started = await client.call('undo', { id });
+  if (started.state === 'running') await untilUndone(context, client, started);
+  const paused = started.tasks.length === 1 ? `${started.tasks[0]} is` : 'Its tasks are';
+  const text = `${id} is undone on ${started.line}. ${paused} paused: "drover resume-task <id>" lets an agent make the work again.`;
+  context.answer({ ...started, state: 'undone' }, plainLine(text));
+  return exitCodes.done;
+}
+
+function undoLines({ id, reverts, dependents, line }: UndoView): string[] {
+  const commits = reverts.map((sha) => sha.slice(0, 12)).join(', ');
+  const depends =
+    dependents.length === 0
+      ? `No task depends on ${id}.`
+      : `Depends on ${id}, and stays as it is: ${dependents.join(', ')}.`;
+  return [plainLine(depends), plainLine(`Reverts on ${line}: ${commits}.`)];
+}
+
+async function untilUndone(
+  context: CommandContext,
+  client: Client,
+  { id, workflow, after: start }: UndoView,
+): Promise<void> {
+  context.tell(`Waiting for the gate of the undo of ${id}.`);
+  for (let after = start; ;) {
+    const page = await client.call('events.read', { after });
+    const end = page.events.find(
+      ({ type, data }) =>
+        data['workflow'] === workflow &&
+        ['landing.undone', 'epic.undone', 'landing.undo_failed'].includes(type),
+    );
+    if (end?.type === 'landing.undo_failed') {
+      const { reason } = end.data;
+      throw new Refusal('not_undone', typeof reason === 'string' ? reason : `${id} stays as it is`);
+    }
+    if (end !== undefined) return;
+    after = page.events.at(-1)?.seq ?? after;
+    await context.surroundings.sleep(lookEveryMs);
+  }
 }
 
 export async function sendBack(context: CommandContext, id: string, text: string): Promise<number> {

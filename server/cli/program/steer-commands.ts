@@ -32,6 +32,18 @@ export function defineSteerCommands(program: Command, host: ProgramHost): void {
     steer(back, (to) => (context) => to.sendBack(context, id, text)),
   );
 
+  const undo = define(
+    program,
+    'undo <id>',
+    'revert the landing of a task or an epic, through its gate',
+    ['undo task-2m8x4q1z --dry-run', 'undo epic-7h2k9d3f'],
+  );
+  undo
+    .option('--dry-run', 'only list what it reverts and what depends on it')
+    .action((id: string, options: { dryRun?: boolean }) =>
+      steer(undo, (to) => (context) => to.undo(context, id, options)),
+    );
+
   const pause = define(program, 'pause <id>', 'stop the agent of a task, keep its work', [
     'pause task-2m8x4q1z',
   ]);

@@ -3,7 +3,15 @@
 import { Refusal } from '../../core/failure.ts';
 import type { TaskStatus } from '../../core/state.ts';
 import type { SandboxView } from '../../protocol/panel-views.ts';
-import type { Answer, EpicView, Handlers, Params, RunView, TaskView } from '../../protocol/api.ts';
+import type {
+  Answer,
+  EpicView,
+  Handlers,
+  Params,
+  RunView,
+  TaskView,
+  UndoView,
+} from '../../protocol/api.ts';
 import {
   answerQuestion,
   cancelTask,
@@ -18,6 +26,7 @@ import { restoreTask } from '../../workflows/restore-task.ts';
 import { type Engine, stopRuns } from '../../workflows/engine.ts';
 import { returnOrphans } from '../../workflows/orphans.ts';
 import { approve, sendBack } from '../../workflows/reviews.ts';
+import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/undo-landing.ts';
 import { coveringRun, resumeRun, startRun } from '../../workflows/start-run.ts';
 import { unmetWants } from '../../store/machine-wants.ts';
 import { readLine, type RunRow } from '../../store/port.ts';
@@ -55,6 +64,7 @@ type EngineRequests =
   | 'task.send_back'
   | 'approve'
   | 'answer'
+  | 'undo'
   | 'reset'
   | 'worktree.prune'
   | 'shutdown';
@@ -286,7 +296,21 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
     },
     answer: async ({ id, choice }) =>
       taskView(await answerQuestion(engine, text(id, 'id'), text(choice, 'choice'))),
+    undo: async ({ id, dry_run: isDry }) => {
+      if (isDry !== true) return undoView(await undoLanding(engine, text(id, 'id')), null);
+      const preview = await previewUndo(engine, text(id, 'id'));
+      return undoView(preview, preview.tree);
+    },
   };
+}
+
+function undoView(
+  { plan, dependents, state, workflowId: workflow, after }: UndoAnswer,
+  tree: string | null,
+): UndoView {
+  const reverts = plan.reverts.map(({ sha }) => sha);
+  const tasks = plan.tasks.map((task) => task.id);
+  return { id: plan.id, reverts, dependents, tasks, line: plan.line, tree, state, workflow, after };
 }
 
 /** Parameters come from outside: a text is checked to be one before it is used. */

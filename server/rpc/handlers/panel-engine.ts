@@ -2,7 +2,6 @@
 
 import type { Handlers } from '../../protocol/api.ts';
 import { giveBack, takeOver } from '../../workflows/take-over.ts';
-import { undoLanding } from '../../workflows/undo-landing.ts';
 import type { EngineHandlerDeps } from './engine.ts';
 import { preflight } from './preflight.ts';
 import { readStepLog } from './step-log.ts';
@@ -11,7 +10,6 @@ export type PanelEngineRequests =
   | 'preflight'
   | 'task.take_over'
   | 'task.give_back'
-  | 'landing.undo'
   | 'step.log'
   | 'backend.leave';
 
@@ -35,10 +33,6 @@ export function panelEngineHandlers(deps: EngineHandlerDeps): Pick<Handlers, Pan
       return taskView(id);
     },
     'step.log': (params) => readStepLog(deps, params),
-    'landing.undo': async ({ id }) => {
-      await undoLanding(engine, id);
-      return taskView(id);
-    },
     'backend.leave': ({ force }) => deps.shutdown(force === true),
   };
 }

@@ -119,6 +119,7 @@ const shapes: Shapes = {
   'task.send_back': { id: 'text', text: 'text' },
   approve: { id: 'text', seen: 'text?', plan: 'text?' },
   answer: { id: 'text', choice: 'text' },
+  undo: { id: 'text', dry_run: 'flag?' },
   reset: {
     ids: 'texts?',
     completed: 'flag?',
@@ -148,7 +149,6 @@ const shapes: Shapes = {
   'step.log': { id: 'text', attempt: 'number', step: 'text' },
   change: oneId,
   'file.read': { sha: 'text', path: 'text' },
-  'landing.undo': oneId,
   'spec.plan': { documents: 'texts by name', model: 'text?' },
   'spec.cancel': {},
   'backend.leave': { force: 'flag?' },

@@ -1,0 +1,122 @@
+// `drover undo`: a landed task, one in the middle of a landed epic, and an epic, each as the dry run has said beforehand.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { UndoView } from '../../server/protocol/api.ts';
+import { eventually } from './support/eventually.ts';
+import { firstParents } from './support/history.ts';
+import { beginPlan } from './support/plan.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const epic = { id: 'E1', type: 'epic', title: 'Build the thing' } as const;
+const stories = [
+  { id: 'a', epic_id: 'E1' },
+  { id: 'b', epic_id: 'E1', blocked_by: ['a'] },
+  { id: 'c', epic_id: 'E1' },
+];
+const outside = { id: 'd', blocked_by: ['b'] };
+
+suite('e2e: drover undo', function () {
+  this.timeout(180_000);
+  const project = useProjects();
+
+  const preview = (here: Project, id: string): Promise<UndoView> =>
+    here.json<UndoView>(['undo', id, '--dry-run']);
+  const treeOf = (here: Project, commit = 'main'): string =>
+    here.git('rev-parse', `${commit}^{tree}`);
+  const files = (here: Project): string =>
+    ['a', 'b', 'c'].filter((id) => existsSync(join(here.root, `${id}.txt`))).join('');
+  const statuses = async (here: Project): Promise<Record<string, string>> =>
+    Object.fromEntries((await here.status()).tasks.map(({ id, status }) => [id, status]));
+
+  test('one task of an epic that landed as a whole, then the epic, then all of it again', async () => {
+    const here = project({ settings: '[gate]\ncommand = "test ! -e forbidden"\n' });
+    await beginPlan(here, [epic, ...stories, outside]);
+    await here.expect(0, ['run', '--epic', 'E1']);
+    const merge = here.git('rev-parse', 'main');
+    const base = treeOf(here, 'main^1');
+
+    const said = await preview(here, 'a');
+    assert.deepEqual([said.id, said.dependents, said.tasks], ['a', ['b', 'd'], ['a']]);
+    assert.equal(here.git('rev-parse', 'main'), merge, 'a dry run moves nothing');
+    const text = await here.expect(0, ['undo', 'a']);
+    assert.match(text, /^Depends on a, and stays as it is: b, d\.$/mu);
+    await eventually('main follows', () => files(here) === 'bc');
+    assert.equal(treeOf(here), said.tree);
+    assert.equal(firstParents(here).at(-1)?.trailers['Drover-Undo'], 'a');
+    assert.deepEqual(await statuses(here), {
+      a: 'paused',
+      b: 'completed',
+      c: 'completed',
+      d: 'ready',
+    });
+
+    const whole = await preview(here, 'E1');
+    assert.deepEqual([whole.reverts, whole.dependents, whole.tasks], [[merge], ['d'], ['b', 'c']]);
+    const before = firstParents(here).length;
+    const undone = await here.json<UndoView>(['undo', 'E1']);
+    assert.deepEqual(undone.reverts, whole.reverts);
+    await eventually('main follows', () => files(here) === '');
+    assert.deepEqual([treeOf(here), treeOf(here)], [whole.tree, base]);
+    assert.equal(firstParents(here).length, before + 1);
+    const { epics } = await here.status();
+    assert.deepEqual([epics[0]?.landed_sha, epics[0]?.landing_state], [null, null]);
+    assert.deepEqual(await statuses(here), { a: 'paused', b: 'paused', c: 'paused', d: 'blocked' });
+    assert.match(
+      (await here.drover(['undo', 'E1'])).stderr,
+      /no task of E1 has landed; there is nothing to undo/u,
+    );
+
+    for (const { id } of stories) await here.expect(0, ['resume-task', id]);
+    await here.expect(0, ['run', '--epic', 'E1']);
+    assert.equal(files(here), 'abc');
+    assert.notEqual((await here.status()).epics[0]?.landed_sha, null);
+  });
+
+  test('an epic whose tasks landed one by one goes in one commit; a red gate moves nothing', async () => {
+    const here = project({
+      agent: 'cat > /dev/null; echo $id >> shared.txt; echo $id > $id.txt',
+      settings: '[gate]\ncommand = "sh ../gate"\n',
+    });
+    here.write('gate', 'true\n');
+    const chain = stories.map((story, at) => ({
+      ...story,
+      blocked_by: at > 0 ? [stories[at - 1]?.id] : [],
+    }));
+    await beginPlan(here, [epic, ...chain]);
+    const base = treeOf(here);
+    const gate = ['--gate', `sh ${join(here.folder, 'gate')}`];
+    await here.expect(0, ['run', '--epic', 'E1', '--land', 'task', ...gate]);
+    const landed = here.git('rev-parse', 'main');
+    const tree = treeOf(here);
+
+    here.write('gate', 'echo "FAIL no a"; test -e a.txt\n');
+    const refused = await here.drover(['undo', 'E1', '--json']);
+    assert.equal(refused.code, 3, refused.stdout);
+    assert.match(refused.stdout, /without E1, the gate is red/u);
+    assert.deepEqual([here.git('rev-parse', 'main'), treeOf(here)], [landed, tree]);
+    assert.equal((await here.task('a')).status, 'completed');
+
+    // In the middle of a chain that all changes one file: git cannot tell which lines are whose.
+    here.write('gate', 'true\n');
+    const middle = await here.drover(['undo', 'b']);
+    assert.equal(middle.code, 3);
+    assert.match(middle.stderr, /has changed the same lines in shared\.txt/u);
+
+    const said = await preview(here, 'E1');
+    assert.deepEqual(
+      said.reverts,
+      firstParents(here)
+        .slice(1)
+        .map(({ sha }) => sha)
+        .toReversed(),
+    );
+    await here.expect(0, ['undo', 'E1']);
+    await eventually('main follows', () => files(here) === '');
+    assert.equal(treeOf(here), base);
+    assert.equal(firstParents(here).at(-1)?.parents[0], landed);
+    assert.equal(here.git('status', '--porcelain'), '');
+  });
+});
