@@ -16,6 +16,7 @@ import {
   serveStreams,
 } from '../rpc/transport/server.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
+import { writeBack } from '../store/sqlite/write-back.ts';
 import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/keep-following.ts';
 import { hearFromElsewhere } from '../workflows/words-from-elsewhere.ts';
@@ -25,6 +26,8 @@ import { type SettingFlags } from './live-settings.ts';
 import { feedOf } from './data-handlers.ts';
 import { allHandlers } from './handlers.ts';
 import { MachinePulse } from './machine-pulse.ts';
+import { watchOwnFiles } from './own-files.ts';
+import { isHome, type ProjectPlaces } from './places.ts';
 import { openProject, type Project } from './project.ts';
 import { maskOf } from './secrets.ts';
 import { tellTroubles } from './worker-troubles.ts';
@@ -58,7 +61,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
     const mask = (text: string): string => maskOf(project.live)(text);
     report = tellTroubles(report, wish.tell, { mask, nowMs: () => Date.now() });
   }
-  const lock = acquireExclusive(project.places.lock);
+  const lock = acquireBoth(project.places);
   if (lock === null) {
     await project.close();
     throw new Refusal(
@@ -91,18 +94,42 @@ export async function runBackend(options: BackendOptions): Promise<void> {
       : new WorkerWatch({ project, host, pulse, leave }, wish);
   await watch?.begin();
   await life.over();
+  if (life.isLost && project.fleet === null) await writeBack(project.store.db);
   clearInterval(healing);
   await upkeep;
   stopFollowing();
   stopHearing();
-  if (served.address !== null) rmSync(project.places.address, { force: true });
+  // Where the folder was replaced, the address in it is another backend's.
+  if (served.address !== null && !life.isLost) rmSync(project.places.address, { force: true });
   await webhooks.close();
   await host.close();
   await pulse?.leave();
   await served.close(life.reason);
   await watch?.end();
+  // Of the database's file, the git folder may have the only name left; of its log there is none.
+  if (life.isLost && project.fleet === null) await writeBack(project.store.db);
   await project.close();
   lock.release();
+}
+
+/**
+ * The lock of the project's folder, and that of the repository: a folder that was deleted, or another worktree of the
+ * same repository, must not bring a second engine. Null: another process has one of them.
+ */
+function acquireBoth(places: ProjectPlaces): { readonly release: () => void } | null {
+  const lock = acquireExclusive(places.lock);
+  if (lock === null || places.home === null || !isHome(places.home)) return lock;
+  const ofRepository = acquireExclusive(places.home.lock);
+  if (ofRepository === null) {
+    lock.release();
+    return null;
+  }
+  return {
+    release: () => {
+      lock.release();
+      ofRepository.release();
+    },
+  };
 }
 
 /** How long the backend lives: until nobody needs it, or somebody wants it gone. */
@@ -116,12 +143,15 @@ class BackendLife {
   #clients = 0;
   #idle = true;
   #idleSinceMs = Date.now();
+  readonly #lostFile: () => string | null;
+  isLost = false;
   reason = '';
 
   constructor(project: Project, host: EngineHost, isWorker: boolean) {
     this.#project = project;
     this.#host = host;
     this.#isWorker = isWorker;
+    this.#lostFile = watchOwnFiles(project.places, project.fleet === null);
     if (isWorker) return;
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => this.leave(signal));
@@ -169,11 +199,24 @@ class BackendLife {
   }
 
   async #look(): Promise<void> {
+    const lost = this.#lostFile();
+    if (lost !== null) {
+      this.#leaveLost(lost);
+      return;
+    }
     this.#idle = await isIdle(this.#host.engine);
     if (!this.#idle || this.#clients > 0 || this.#hasMore()) this.#idleSinceMs = Date.now();
     if (this.#isWorker) return;
     const { idleTimeoutMs } = this.#project.live.settings.backend;
     if (Date.now() - this.#idleSinceMs >= idleTimeoutMs) this.leave('idle');
+  }
+
+  #leaveLost(path: string): void {
+    if (this.isLost) return;
+    this.isLost = true;
+    const reason = `${path} was deleted, moved or replaced`;
+    this.#host.engine.report(new Error(reason), 'leaving');
+    this.leave(reason);
   }
 }
 
@@ -257,6 +300,7 @@ function newAddress(project: Project, socket: string | undefined): BackendAddres
     token: randomBytes(32).toString('hex'),
     version: droverVersion,
     protocol: protocolVersion,
+    root: project.places.root,
   };
 }
 

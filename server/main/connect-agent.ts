@@ -5,7 +5,7 @@ import { Refusal } from '../core/failure.ts';
 import type { AgentClient } from '../protocol/agent-requests.ts';
 import { connectAgentSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
-import { isAlive, placesOf, readAddress } from './places.ts';
+import { runningAddress } from './places.ts';
 
 /** Where the server finds its backend, and what it says there. */
 export const agentToolVariables = {
@@ -25,8 +25,7 @@ export async function connectAgent(env: NodeJS.ProcessEnv): Promise<AgentClient>
     );
   }
   const own = env[agentToolVariables.socket] ?? '';
-  const found = own === '' ? readAddress(placesOf(root, null).address) : null;
-  const address = own === '' ? (found !== null && isAlive(found) ? found : null) : { socket: own };
+  const address = own === '' ? runningAddress(root) : { socket: own };
   try {
     if (address !== null) return await connectAgentSocket(address, token);
   } catch (error) {

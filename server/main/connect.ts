@@ -13,7 +13,7 @@ import type { InitResult } from './init.ts';
 import type { Environment, SettingFlags } from './live-settings.ts';
 import { maskWords } from './mask-words.ts';
 import type { MigrateOptions, MigrateReport } from './migrate.ts';
-import { isAlive, placesOf, readAddress } from './places.ts';
+import { runningAddress } from './places.ts';
 import type { PlanFromSpecOptions } from './plan-from-spec.ts';
 import type { SqlforgeProject } from './sqlforge.ts';
 
@@ -84,8 +84,8 @@ async function startOne(options: OpenClientOptions): Promise<Client> {
 
 /** The backend that is alive, or null. One that is older and leaves counts as gone. */
 export async function connectRunning(root: string): Promise<Client | null> {
-  const address = readAddress(placesOf(root, null).address);
-  if (address === null || !isAlive(address)) return null;
+  const address = runningAddress(root);
+  if (address === null) return null;
   const { connectSocket, ConnectFailure } = await import('./wire.ts');
   try {
     return await connectSocket(address);

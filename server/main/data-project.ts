@@ -6,6 +6,7 @@ import type { GitRepository } from '../git/port.ts';
 import type { DataGit } from '../rpc/handlers/data.ts';
 import { openStore } from '../store/open.ts';
 import { refuseFileOfFleet } from './fleet-note.ts';
+import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { noOutput } from './output/agent-output.ts';
 import { placesOf } from './places.ts';
@@ -35,6 +36,7 @@ export async function openDataProject(
   }
   const places = placesOf(root, live.settings.databasePath);
   refuseFileOfFleet(places);
+  await restorePlan(places);
   const { store, close } = await openStore(places.database, storeSources, {
     thorough: false,
     durability: 'grouped',

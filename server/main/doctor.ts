@@ -15,7 +15,7 @@ import { droverVersion } from '../protocol/version.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { sandboxState } from './sandbox-state.ts';
 import { LiveSettings } from './live-settings.ts';
-import { isAlive, placesOf, readAddress } from './places.ts';
+import { placesOf, runningAddress } from './places.ts';
 
 export interface Check {
   readonly name: string;
@@ -77,13 +77,12 @@ export async function doctor(root: string | null): Promise<Doctor> {
     ok: !sandbox.refuses,
     message: sandbox.holds === 'bwrap' ? sandbox.message : `nothing holds: ${sandbox.message}`,
   });
-  const address = readAddress(placesOf(root, null).address);
-  const running = address !== null && isAlive(address);
+  const address = runningAddress(root);
   return {
     backend: {
-      running,
-      pid: running ? address.pid : null,
-      version: running ? address.version : null,
+      running: address !== null,
+      pid: address?.pid ?? null,
+      version: address?.version ?? null,
     },
     checks,
     agents: agents.map(agentView),

@@ -13,7 +13,7 @@ import { protocolVersion } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { openBackendSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
-import { isAlive, placesOf, projectFolderName, readAddress } from './places.ts';
+import { placesOf, projectFolderName, readAddress, runningAddress } from './places.ts';
 import { startBackend } from './start-backend.ts';
 
 export { makeSample } from './sample.ts';
@@ -56,8 +56,8 @@ export async function openBackend(
 }
 
 async function connectRunning(root: string, started: boolean): Promise<OpenedBackend | null> {
-  const address = readAddress(placesOf(root, null).address);
-  if (address === null || !isAlive(address)) return null;
+  const address = runningAddress(root);
+  if (address === null) return null;
   try {
     const socket = await openBackendSocket(address);
     const hello = {
@@ -111,8 +111,7 @@ export async function rootOf(folder: string): Promise<RootState> {
 
 /** Whose backend is alive is known without git, whose processes would only keep a window from it. */
 function hasLiveBackend(folder: string): boolean {
-  const address = readAddress(placesOf(folder, null).address);
-  return address !== null && isAlive(address);
+  return runningAddress(folder) !== null;
 }
 
 function stateOf(root: string): RootState {

@@ -7,6 +7,7 @@ import { Refusal } from '../core/failure.ts';
 import { openGitAdapter } from '../git/adapter.ts';
 import { openStore } from '../store/open.ts';
 import { storeSources } from './store-sources.ts';
+import { keepPlan, restorePlan } from './kept-plan.ts';
 import { LiveSettings } from './live-settings.ts';
 import { placesOf, projectFolderName } from './places.ts';
 
@@ -25,6 +26,7 @@ export async function initProject(folder: string): Promise<InitResult> {
   const [problem] = live.loaded.problems;
   if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
   const places = placesOf(root, live.settings.databasePath);
+  await restorePlan(places);
   const already = existsSync(places.database);
   try {
     mkdirSync(places.folder, { recursive: true, mode: 0o700 });
@@ -42,6 +44,7 @@ export async function initProject(folder: string): Promise<InitResult> {
   }
   const store = await openStore(places.database, storeSources);
   await store.close();
+  keepPlan(places);
   return { root, database: places.database, already };
 }
 

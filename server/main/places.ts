@@ -1,26 +1,68 @@
 // Where things of a project are on disk: the database, the backend's address, its lock and its socket.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { processStartTime } from '../agents/process-list.ts';
+import { checkoutBeside, commonDirOf } from '../git/common-dir.ts';
 import type { BackendAddress } from '../protocol/api.ts';
 
 export const projectFolderName = '.drover';
 
-/** The nearest folder upwards that holds `.drover/`, or null. */
+/** The nearest folder upwards that holds `.drover/`, or whose git folder still has its plan; null = there is none. */
 export function findProject(from: string): string | null {
   let folder = resolve(from);
   for (;;) {
     if (existsSync(join(folder, projectFolderName))) return folder;
+    const kept = projectOfRepository(folder);
+    if (kept !== null) return kept;
     const parent = dirname(folder);
     if (parent === folder) return null;
     folder = parent;
   }
 }
 
+/** The project of the repository whose checkout `folder` is, when its `.drover/` was deleted. */
+function projectOfRepository(folder: string): string | null {
+  const commonDir = commonDirOf(folder);
+  if (commonDir === null || !isHome(gitHomeIn(commonDir))) return null;
+  return checkoutBeside(commonDir) ?? folder;
+}
+
+/** What Drover keeps in the git folder that all worktrees share, where `git clean` does not reach. */
+export interface GitHome {
+  readonly commonDir: string;
+  readonly folder: string;
+  /** A second name (hard link) of the database. */
+  readonly database: string;
+  /** An empty bare repository; it makes `.drover/` a nested repository, which `git clean -fdx` spares. */
+  readonly fence: string;
+  /** Held by the backend beside its own lock: one engine for a repository, through whatever path. */
+  readonly lock: string;
+}
+
+function gitHomeIn(commonDir: string): GitHome {
+  const folder = join(commonDir, 'drover');
+  return {
+    commonDir,
+    folder,
+    database: join(folder, 'drover.db'),
+    fence: join(folder, 'fence'),
+    lock: join(folder, 'backend.lock'),
+  };
+}
+
+/** Whether a project was made in this repository. */
+export function isHome(home: GitHome): boolean {
+  return existsSync(join(home.fence, 'HEAD'));
+}
+
 export interface ProjectPlaces {
   readonly root: string;
   readonly folder: string;
+  /** Null: `root` is not the top of a checkout. */
+  readonly home: GitHome | null;
+  /** The database in `folder`, whether it is the one in use or not. */
+  readonly ownDatabase: string;
   readonly database: string;
   readonly address: string;
   readonly lock: string;
@@ -30,10 +72,14 @@ export interface ProjectPlaces {
 
 export function placesOf(root: string, databasePath: string | null): ProjectPlaces {
   const folder = join(root, projectFolderName);
+  const commonDir = commonDirOf(root);
+  const ownDatabase = join(folder, 'drover.db');
   return {
     root,
     folder,
-    database: databasePath ?? join(folder, 'drover.db'),
+    home: commonDir === null ? null : gitHomeIn(commonDir),
+    ownDatabase,
+    database: databasePath ?? ownDatabase,
     address: join(folder, 'backend.json'),
     lock: join(folder, 'backend.lock'),
     logs: join(folder, 'logs'),
@@ -43,6 +89,19 @@ export function placesOf(root: string, databasePath: string | null): ProjectPlac
 
 export function worktreesOf(root: string, configured: string | null): string {
   return configured ?? join(dirname(root), `${basename(root)}.worktrees`);
+}
+
+/** The address of the backend that is running for this folder, or null. */
+export function runningAddress(root: string): BackendAddress | null {
+  const address = readAddress(placesOf(root, null).address);
+  return address !== null && isAlive(address) && isFor(address, root) ? address : null;
+}
+
+/** A folder that was moved or copied brings along the address of the backend of its former place. */
+function isFor(address: BackendAddress, root: string): boolean {
+  if (address.root === undefined || address.root === root) return true;
+  const [its, ours] = [address.root, root].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return its !== undefined && its.ino === ours?.ino && its.dev === ours.dev;
 }
 
 export function isAlive(address: BackendAddress): boolean {
@@ -61,6 +120,7 @@ export function readAddress(path: string): BackendAddress | null {
       token: parsed.token,
       version: String(parsed.version ?? ''),
       protocol: Number(parsed.protocol ?? 0),
+      ...(typeof parsed.root === 'string' && { root: parsed.root }),
     };
   } catch {
     return null;

@@ -7,6 +7,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/port.ts';
 import { refuseFileOfFleet } from './fleet-note.ts';
 import { createHelperProcess, type HelperProcess } from './helper-process.ts';
+import { keepPlan, restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { type AgentOutput, noOutput } from './output/agent-output.ts';
 import { openRepositoryAt } from './open-repository.ts';
@@ -56,6 +57,7 @@ export async function openProject(
   const live = await LiveSettings.load(root, environment, flags);
   refuseWrongDatabase(live);
   const places = placesOf(root, live.settings.databasePath);
+  await restorePlan(places);
   const helper = createHelperProcess();
   const local = await openRepositoryAt(root, { elsewhere: helper.runGit });
   const url = live.settings.fleetDatabaseUrl;
@@ -77,6 +79,7 @@ export async function openProject(
   refuseFileOfFleet(places);
   const storeOptions = { thorough: options.thorough, durability: 'grouped' } as const;
   const store = await openStore(places.database, storeSources, storeOptions);
+  keepPlan(places);
   const close = async (): Promise<void> => {
     await store.close();
     helper.close();

@@ -1,8 +1,8 @@
 // Starts a backend detached, for whoever needs one, and waits until it answers. Knows nothing of how it is talked to.
 
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../core/failure.ts';
 import { placesOf } from './places.ts';
@@ -55,6 +55,8 @@ interface StartedBackend {
 /** The first file that a backend needs in the project's folder: where it fails, a backend could not work either. */
 function openLog(path: string): number {
   try {
+    // The folder may have been deleted; the backend restores what was in it.
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     return openSync(path, 'w', 0o600);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';

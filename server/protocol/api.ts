@@ -380,4 +380,6 @@ export interface BackendAddress {
   readonly token: string;
   readonly version: string;
   readonly protocol: number;
+  /** The project's folder; missing in files of older versions. */
+  readonly root?: string;
 }

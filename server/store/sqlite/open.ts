@@ -75,12 +75,13 @@ function opened<Tables>(
   sync: GroupSync | null,
 ): OpenedDatabase<Tables> {
   const db = new Kysely<Tables>({ dialect: sqliteDialect(raw, path, sync) });
+  closeAtExit(raw);
   let closed: Promise<void> | null = null;
   const closeOnce = async (): Promise<void> => {
     // Through the queue of the connection, so that a transaction under way ends first.
     await db.connection().execute(async () => undefined);
     await db.destroy();
-    if (raw.isOpen) raw.close();
+    close(raw);
   };
   return {
     path,
@@ -88,6 +89,33 @@ function opened<Tables>(
     raw,
     close: () => (closed ??= closeOnce()),
   };
+}
+
+const stillOpen = new Set<DatabaseSync>();
+
+/**
+ * A command ends its process without waiting for a close. What it wrote would stay in the write-ahead log, beside a
+ * database file that does not hold it yet.
+ */
+function closeAtExit(raw: DatabaseSync): void {
+  if (stillOpen.size === 0) process.once('exit', closeAll);
+  stillOpen.add(raw);
+}
+
+function closeAll(): void {
+  for (const raw of stillOpen) {
+    try {
+      close(raw);
+    } catch {
+      // The log keeps everything; the next opening brings it over. The exit code stays as it is.
+    }
+  }
+}
+
+function close(raw: DatabaseSync): void {
+  stillOpen.delete(raw);
+  if (stillOpen.size === 0) process.off('exit', closeAll);
+  if (raw.isOpen) raw.close();
 }
 
 function hasContent(path: string): boolean {
