@@ -2,6 +2,8 @@
 
 import * as vscode from 'vscode';
 import { agentKindNames } from '../server/core/task.ts';
+import type { PersonToolName } from '../server/protocol/person-tools/tools.ts';
+import type { StatusSnapshot } from '../server/protocol/views.ts';
 import type {
   BackendRequestName,
   HostActionName,
@@ -17,6 +19,8 @@ import { setContext } from './context-keys.ts';
 import type { ExportsWhenReady } from './exports.ts';
 import { exportsOf } from './exports-when-ready.ts';
 import type { CommandId, PanelName, SideViewName } from './ids.ts';
+import { invokeTool, prepareTool } from './language-tools.ts';
+import { readLink, type Link } from './links.ts';
 import { Messages } from './messages.ts';
 import type { NoticeAction } from './notices.ts';
 import { registerWorktreeDocuments } from './open-file.ts';
@@ -98,7 +102,11 @@ export class DroverWindow implements vscode.Disposable {
       log,
       act: (project, action) => this.#act(project, action),
     });
-    this.exports = exportsOf(this.#projects, this.#messages, this.#measurements);
+    this.exports = exportsOf(this.#projects, this.#messages, {
+      measurements: this.#measurements,
+      callTool: (name, input) => this.invokeTool(name, input),
+      openLink: (path) => this.openLink(vscode.Uri.from({ scheme: 'vscode', path })),
+    });
     this.#disposables = [
       this.#projects,
       this.#views,
@@ -152,6 +160,42 @@ export class DroverWindow implements vscode.Disposable {
   async runCommand(id: CommandId, args: readonly unknown[]): Promise<void> {
     const selection = this.#selectionOf(this.#focused);
     await this.#run(id, args, selection, this.#projectOf(this.#focused));
+  }
+
+  /** A tool that a language model calls. What it refuses is thrown for the model to read. */
+  async invokeTool(name: PersonToolName, input: unknown): Promise<string> {
+    const project = this.#projects.current;
+    const connection = (await project?.settled()) ?? this.#projects.connection;
+    if (project === null || connection.kind !== 'connected') {
+      const why =
+        connection.kind === 'unavailable' ? connection.message : 'It is still connecting.';
+      throw new Error(`Drover is not available in this window. ${why}`);
+    }
+    return await invokeTool(name, input, project, this.#parts.extension.secrets);
+  }
+
+  prepareTool(name: PersonToolName, input: unknown): vscode.PreparedToolInvocation {
+    return prepareTool(name, input, this.#projects.current?.board ?? null);
+  }
+
+  /** An address of Drover's was opened. It only shows something. */
+  async openLink(uri: vscode.Uri): Promise<void> {
+    const link = readLink(uri.path);
+    if (link === null) {
+      this.#messages.tell('warning', 'This link does not lead to anything in Drover.');
+      return;
+    }
+    if (link.kind === 'inbox') return await this.runCommand('drover.showInbox', []);
+    for (const project of this.#projects.all) await project.settled();
+    const project = this.#projects.all.find(({ board }) => holds(board, link)) ?? null;
+    if (project === null && link.kind !== 'run') {
+      const text = `The ${link.kind} ${link.id} is not on the board of a repository in this window.`;
+      this.#messages.tell('warning', text);
+      return;
+    }
+    if (link.kind === 'task') return await this.#run('drover.openStream', [link.id], [], project);
+    if (link.kind === 'epic') return await this.#run('drover.openBoard', [link.id], [], project);
+    await this.#run('drover.openRuns', [{ id: link.id }], [], this.#projects.current);
   }
 
   async #run(
@@ -315,4 +359,10 @@ export class DroverWindow implements vscode.Disposable {
   dispose(): void {
     for (const disposable of this.#disposables) disposable.dispose();
   }
+}
+
+function holds(board: StatusSnapshot | null, link: Exclude<Link, { kind: 'inbox' }>): boolean {
+  if (board === null) return false;
+  const isMeant = ({ id }: { readonly id: string }): boolean => id === link.id;
+  return link.kind === 'task' ? board.tasks.some(isMeant) : board.epics.some(isMeant);
 }

@@ -8,12 +8,12 @@ import type { Projects } from './projects.ts';
 export function exportsOf(
   projects: Projects,
   messages: Messages,
-  measurements: ExportsWhenReady['measurements'],
+  rest: Pick<ExportsWhenReady, 'measurements' | 'callTool' | 'openLink'>,
 ): ExportsWhenReady {
   return {
     projects: () => projects.all.map(projectForTests),
     shown: messages.shown,
-    measurements,
+    ...rest,
     until(holds, timeoutMs) {
       return new Promise((resolve, reject) => {
         const look = (): void => {

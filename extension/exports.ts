@@ -5,6 +5,7 @@ import type {
   BackendRequests,
   Connection,
 } from '../webview/messages/messages.ts';
+import type { PersonToolName } from '../server/protocol/person-tools/tools.ts';
 import type { StatusSnapshot } from '../server/protocol/views.ts';
 
 export interface ProjectForTests {
@@ -35,4 +36,8 @@ export interface ExportsWhenReady {
   readonly shown: readonly string[];
   /** What webviews have measured of themselves, latest first (bounded). */
   readonly measurements: readonly { readonly name: string; readonly ms: number }[];
+  /** Calls a tool of language models, without VS Code's question to the person. */
+  callTool(name: PersonToolName, input: unknown): Promise<string>;
+  /** Opens an address of Drover's, as when VS Code was asked to. */
+  openLink(path: string): Promise<void>;
 }

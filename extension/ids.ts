@@ -65,6 +65,7 @@ export const commandIds = [
   'drover.openWorktree',
   'drover.explainTask',
   'drover.copyTaskId',
+  'drover.copyLink',
   'drover.resolveConflict',
   // Review.
   'drover.review',

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
+import { personToolNames } from '../server/protocol/person-tools/tools.ts';
 import type { DroverExports } from './exports.ts';
 import { commandIds, panelNames, sideViews, webviewIds } from './ids.ts';
 import type { DroverWindow } from './drover-window.ts';
@@ -40,6 +41,19 @@ export function activate(context: vscode.ExtensionContext): DroverExports {
       vscode.window.registerWebviewPanelSerializer(webviewIds[name], serializer),
     );
   }
+  for (const name of personToolNames) {
+    const tool: vscode.LanguageModelTool<unknown> = {
+      prepareInvocation: async ({ input }) => (await load()).prepareTool(name, input),
+      invoke: async ({ input }) => {
+        const text = await (await load()).invokeTool(name, input);
+        return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)]);
+      },
+    };
+    context.subscriptions.push(vscode.lm.registerTool(name, tool));
+  }
+  context.subscriptions.push(
+    vscode.window.registerUriHandler({ handleUri: async (uri) => (await load()).openLink(uri) }),
+  );
   if (isSetUpHere()) setImmediate(() => void load());
   const activationMs = performance.now() - startedMs;
   return { activationMs, ready: async () => (await load()).exports };

@@ -46,8 +46,10 @@ export const panelHandlers: Handlers<
     const epic = project.board?.epics.find((each) => each.id === id)?.id ?? null;
     context.showPanel('board', { root: project.root, id: epic, attempt: null });
   }),
-  'drover.openRuns': withProject(async (context, project) => {
-    context.showPanel('run', { root: project.root, id: null, attempt: null });
+  'drover.openRuns': withProject(async (context, project, target) => {
+    const [id] = target.isExplicit ? target.ids : [];
+    const run = id?.startsWith('run-') === true ? id : null;
+    context.showPanel('run', { root: project.root, id: run, attempt: null });
   }),
 };
 

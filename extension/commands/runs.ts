@@ -101,6 +101,21 @@ async function run(
   await start(context, project, epic, showPreflight);
 }
 
+/** Starts a run as the settings say; null is a run of all open tasks. Returns what came of it, in a sentence. */
+export async function startLikeAsked(
+  secrets: CommandContext['extension']['secrets'],
+  project: Project,
+  epic: string | null,
+): Promise<string> {
+  const { land } = project.settings;
+  const { run, message } = await project.request('run.start', {
+    ...(epic === null ? {} : { epic }),
+    ...(land === '' ? {} : { land }),
+    env: await runEnvironment(secrets, project),
+  });
+  return `Run ${run.id} has started. ${message}`.trim();
+}
+
 /** Whoever has seen the checks has read the warnings. */
 async function start(
   { extension, messages }: CommandContext,

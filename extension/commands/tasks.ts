@@ -5,9 +5,10 @@ import * as vscode from 'vscode';
 import { terminalStatuses } from '../../server/core/state.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
+import { linkTo } from '../links.ts';
 import type { Project } from '../project.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
-import { pickTask, pickTasks, taskOf } from './pick.ts';
+import { epicOf, pickTask, pickTasks, taskOf } from './pick.ts';
 import { seeToRun } from './runs.ts';
 import type { Target } from './target.ts';
 
@@ -20,6 +21,7 @@ type TaskCommand =
   | 'drover.openWorktree'
   | 'drover.explainTask'
   | 'drover.copyTaskId'
+  | 'drover.copyLink'
   | 'drover.resolveConflict';
 
 const hintMax = 20_000;
@@ -90,6 +92,15 @@ export const taskHandlers: Handlers<TaskCommand> = {
   'drover.copyTaskId': withProject(async (_context, project, target) => {
     const tasks = await pickTasks(project, target, 'Copy Id', () => true);
     if (tasks !== null) await vscode.env.clipboard.writeText(tasks.map(({ id }) => id).join('\n'));
+  }),
+  'drover.copyLink': withProject(async (_context, project, target) => {
+    const [named] = target.ids;
+    const epic = epicOf(project, named ?? '');
+    const task = epic === null ? await pickTask(project, target, 'Copy Link', () => true) : null;
+    const about = epic ?? task;
+    if (about === null) return;
+    const kind = epic === null ? 'task' : 'epic';
+    await vscode.env.clipboard.writeText(linkTo(vscode.env.uriScheme, kind, about.id));
   }),
   'drover.resolveConflict': withProject(async (context, project, target) => {
     const fits = ({ status }: TaskView): boolean => status === 'conflict';

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTable } from './agents-table.ts';
+import { settingsSchemaText } from './settings-schema.ts';
 import { withSettings } from './settings-table.ts';
 import { dashboardText, withMetrics } from './telemetry.ts';
 
@@ -17,3 +18,4 @@ rewrite('agents.md', withTable);
 rewrite('settings.md', withSettings);
 rewrite('telemetry.md', withMetrics);
 writeFileSync(join(docs, 'telemetry', 'grafana-prometheus.json'), dashboardText());
+writeFileSync(join(docs, '..', 'media', 'drover.schema.json'), settingsSchemaText());

@@ -7,6 +7,10 @@ import {
   settingTable,
   type SettingDefinition,
 } from '../../../server/core/settings.ts';
+import { getStaticTOMLValue, parseTOML } from 'toml-eslint-parser';
+import * as z from 'zod';
+import { sampleToml } from '../../../server/config/sample.ts';
+import { settingsSchema, settingsSchemaText } from '../../docs/settings-schema.ts';
 import { withSettings } from '../../docs/settings-table.ts';
 
 suite('the document of settings', () => {
@@ -23,5 +27,33 @@ suite('the document of settings', () => {
     const made = withSettings('<!-- table: begin --> stale words <!-- table: end -->');
     assert.match(made, /\| `max_workers` \| `DROVER_WORKERS` \| `--workers` \|/);
     assert.doesNotMatch(made, /stale words/);
+  });
+});
+
+suite('the schema of .drover.toml', () => {
+  const schema = z.fromJSONSchema(settingsSchema() as never);
+  const tree = (toml: string): unknown => getStaticTOMLValue(parseTOML(toml));
+
+  test('is the one that is shipped (npm run docs writes it)', () => {
+    assert.equal(readFileSync('media/drover.schema.json', 'utf8'), settingsSchemaText());
+  });
+
+  test('takes the sample with every key that it explains', () => {
+    const toml = sampleToml().replaceAll(/^# (?=(\[[\w.]+\]|\w+ = ))/gm, '');
+    const found = schema.safeParse(tree(toml));
+    assert.ok(found.success, JSON.stringify(found.error?.issues));
+  });
+
+  test('refuses what Drover refuses', () => {
+    for (const toml of [
+      'max_workers = 0',
+      'agent = "nobody"',
+      'task_timeout = "soon"',
+      '[gate]\ncomand = "npm test"',
+      '[land]\nmode = "later"',
+      '[agents.codex]\nprogram = "x"',
+    ]) {
+      assert.equal(schema.safeParse(tree(toml)).success, false, toml);
+    }
   });
 });

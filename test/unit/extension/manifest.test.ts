@@ -13,6 +13,7 @@ import {
   webviewIds,
 } from '../../../extension/ids.ts';
 import { settingTable } from '../../../extension/settings-table.ts';
+import { personToolNames, personTools } from '../../../server/protocol/person-tools/tools.ts';
 import { droverVersion } from '../../../server/protocol/version.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -50,6 +51,17 @@ interface Manifest {
         Record<string, { type: string; default: unknown; scope: string; enum?: readonly string[] }>
       >;
     };
+    readonly languageModelTools: readonly {
+      readonly name: string;
+      readonly displayName: string;
+      readonly userDescription: string;
+      readonly modelDescription: string;
+      readonly inputSchema: unknown;
+      readonly when: string;
+      readonly canBeReferencedInPrompt: boolean;
+      readonly toolReferenceName: string;
+    }[];
+    readonly tomlValidation: readonly { readonly fileMatch: string; readonly url: string }[];
     readonly walkthroughs: readonly {
       id: string;
       steps: readonly { description: string; media: { markdown: string } }[];
@@ -123,6 +135,34 @@ suite('extension manifest', () => {
       (key) => !(contextKeys as readonly string[]).includes(key) && !views.has(key),
     );
     assert.deepEqual(unknown, []);
+  });
+
+  test('has the language model tools of the code, word for word', () => {
+    const declared = contributes.languageModelTools.map((tool) => [
+      tool.name,
+      tool.displayName,
+      tool.userDescription,
+      tool.modelDescription,
+      tool.inputSchema,
+    ]);
+    const wanted = personToolNames.map((name) => {
+      const { title, description, modelDescription, inputSchema } = personTools[name];
+      return [name, `Drover: ${title}`, description, modelDescription, inputSchema];
+    });
+    assert.deepEqual(declared, wanted);
+    for (const { when, canBeReferencedInPrompt } of contributes.languageModelTools) {
+      assert.equal(when, 'drover.hasProject');
+      assert.equal(canBeReferencedInPrompt, true);
+    }
+    const names = contributes.languageModelTools.map(({ toolReferenceName }) => toolReferenceName);
+    assert.equal(new Set(names).size, personToolNames.length);
+  });
+
+  test('lets editors check .drover.toml, and opens links', () => {
+    const [schema] = contributes.tomlValidation;
+    assert.equal(schema?.fileMatch, '.drover.toml');
+    assert.ok(existsSync(join(root, schema?.url ?? '')));
+    assert.ok(manifest.activationEvents.includes('onUri'));
   });
 
   test('lets no setting that starts programs come from an untrusted workspace', () => {

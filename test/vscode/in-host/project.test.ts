@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import type { ExportsWhenReady } from '../../../extension/exports.ts';
 import { commandIds } from '../../../extension/ids.ts';
+import { personToolNames } from '../../../server/protocol/person-tools/tools.ts';
 import {
   activated,
   addTask,
@@ -110,6 +111,52 @@ suite('the extension in its host', () => {
     const wanted = ['drover.board', 'drover.grid', 'drover.run', 'drover.stream'];
     await untilTabs((types) => wanted.every((type) => types.includes(type)));
     assert.deepEqual([...panelTypes()].sort(), wanted);
+  });
+
+  test('a language model reads the board, and adds three tasks with dependencies and runs them', async () => {
+    const offered = new Set(vscode.lm.tools.map(({ name }) => name));
+    assert.deepEqual(
+      personToolNames.filter((name) => !offered.has(name)),
+      [],
+    );
+    const read = await vscode.lm.invokeTool('drover_read_board', {
+      input: {},
+      toolInvocationToken: undefined,
+    });
+    const [part] = read.content;
+    assert.ok(part instanceof vscode.LanguageModelTextPart);
+    assert.match(part.value, /"First epic": 2 of 2 tasks done/);
+
+    const added = await exports.callTool('drover_add_tasks', {
+      epic: 'Asked by a model',
+      tasks: [
+        { key: 'a', title: 'A', description: 'demo: write a.txt a' },
+        { key: 'b', title: 'B', description: 'demo: write b.txt b' },
+        { title: 'C', description: 'demo: write c.txt c', blockedBy: ['a', 'b'] },
+      ],
+    });
+    const ids = [...added.matchAll(/^- (task-\w+) /gm)].map(([, id]) => id ?? '');
+    assert.equal(ids.length, 3);
+    assert.match(await exports.callTool('drover_explain_task', { id: ids[2] }), /A|B|wait/);
+    await exports.callTool('drover_run_epic', { epic: 'Asked by a model' });
+    await untilBoard(exports, (board) =>
+      ids.every((id) => taskOf(board, id).status === 'completed'),
+    );
+    assert.match(await exports.callTool('drover_show_task', { id: ids[2] }), /Landed as/);
+    await assert.rejects(
+      exports.callTool('drover_run_epic', { epic: 'Nowhere' }),
+      /does not exist/,
+    );
+  });
+
+  test('a link opens what it names, and one that leads nowhere says so', async () => {
+    const project = await untilBoard(exports, () => true);
+    const [task] = project.board?.tasks ?? [];
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await exports.openLink(`/task/${task?.id ?? ''}`);
+    await untilTabs((types) => types.includes('drover.stream'));
+    await exports.openLink('/task/task-nowhere');
+    await untilShown(exports, /task-nowhere is not on the board of a repository in this window/);
   });
 
   test('tells what was refused, and changes nothing', async () => {
