@@ -14,6 +14,7 @@ export function processSurroundings(): Surroundings {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     readStdin,
+    pipes: () => ({ input: process.stdin, output: process.stdout }),
     askLine: process.stdin.isTTY === true && process.stderr.isTTY === true ? askLine : null,
     loadBackends: async () => await import('../main/connect.ts'),
     nowMs: () => Date.now(),

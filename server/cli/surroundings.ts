@@ -1,5 +1,6 @@
 // What the command needs of the process it runs in: streams, time, signals. Tests bring their own.
 
+import type { Readable, Writable } from 'node:stream';
 import type { Backends } from './backends.ts';
 
 export interface Output {
@@ -19,6 +20,8 @@ export interface Surroundings {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly readStdin: () => Promise<Buffer>;
+  /** Standard input and output as they are, for a protocol. */
+  readonly pipes: () => { readonly input: Readable; readonly output: Writable };
   /** Asks a person for one line, on standard error; null for the end of input. Null where there is no terminal. */
   readonly askLine: ((question: string) => Promise<string | null>) | null;
   /** Loaded only by commands that need it: the store and the engine are heavy. */

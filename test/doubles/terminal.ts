@@ -1,5 +1,6 @@
 // A terminal (or a pipe) in memory: what the command wrote, and keys to press.
 
+import { PassThrough } from 'node:stream';
 import type { Backends } from '../../server/cli/backends.ts';
 import { runCommand } from '../../server/cli/run-command.ts';
 import type { Output, Surroundings } from '../../server/cli/surroundings.ts';
@@ -75,6 +76,7 @@ export function memoryTerminal(backends: Backends, isTTY = false): MemoryTermina
         }
       : null,
     readStdin: async () => terminal.stdin,
+    pipes: () => ({ input: new PassThrough(), output: new PassThrough() }),
     loadBackends: async () => backends,
     nowMs: () => terminal.nowMs,
     // Time goes by as fast as it is waited for.

@@ -34,6 +34,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   doctor.action(async () => {
     await host.run(doctor, async (context) => (await load()).doctor(context));
   });
+  defineMcp(program, host);
   defineSqlforge(program, host);
   defineMigrate(program, host);
   defineServer(program, host);
@@ -50,6 +51,18 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
         (await import('../commands/completion.ts')).completionScript(context, program, shell),
       );
     });
+}
+
+function defineMcp(program: Command, host: ProgramHost): void {
+  const mcp = define(
+    program,
+    'mcp',
+    'serve MCP tools on standard input and output: plan, run, look, answer',
+    ['mcp', '-C ~/projects/shop mcp'],
+  );
+  mcp.action(async () => {
+    await host.run(mcp, async (context) => (await import('../commands/mcp.ts')).mcp(context));
+  });
 }
 
 function defineSqlforge(program: Command, host: ProgramHost): void {

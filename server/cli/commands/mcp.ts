@@ -1,0 +1,65 @@
+// `drover mcp`: an MCP server on standard input and output with which a person's assistant plans, runs, looks and answers.
+
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { droverVersion } from '../../protocol/version.ts';
+import { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import { defineTools, instructions, type Ask } from '../mcp/tools.ts';
+
+/** Serves until the client closes its end. The protocol has standard output for itself. */
+export async function mcp(context: CommandContext): Promise<number> {
+  const { surroundings, directory } = context;
+  const { findProject, initProject } = await surroundings.loadBackends();
+
+  // A client for each call: a backend that has left or was replaced meanwhile is found by the next one.
+  const ask: Ask = async (need, body) => {
+    const call = new CommandContext(surroundings, { json: true, color: false, directory });
+    try {
+      return await body(await call.client(need));
+    } finally {
+      call.close();
+    }
+  };
+  const ensureProject = async (): Promise<void> => {
+    if (findProject(directory) === null) await initProject(directory);
+  };
+
+  const server = new McpServer({ name: 'drover', version: droverVersion }, { instructions });
+  defineTools(server, { ask, ensureProject, sleep: surroundings.sleep, nowMs: surroundings.nowMs });
+  return await untilInterrupted(context, async (end) => {
+    const { input, output } = surroundings.pipes();
+    const transport = new StdioServerTransport(input, output);
+    await server.connect(transport);
+    const whenAnswered = watchRequests(transport);
+    input.once('end', () => whenAnswered(() => end(exitCodes.done)));
+    return () => void server.close();
+  });
+}
+
+/** What was asked before the end of the input is still answered: calls back once nothing is left to answer. */
+function watchRequests(transport: Transport): (listener: () => void) => void {
+  const open = new Set<string | number>();
+  let listener: (() => void) | null = null;
+  const { onmessage } = transport;
+  const send = transport.send.bind(transport);
+  transport.onmessage = (message, extra) => {
+    if ('method' in message && 'id' in message) open.add(message.id);
+    // A canceled request gets no answer.
+    if ('method' in message && message.method === 'notifications/cancelled') {
+      open.delete((message.params as { requestId: string | number }).requestId);
+    }
+    onmessage?.call(transport, message, extra);
+  };
+  transport.send = async (message, options) => {
+    await send(message, options);
+    if (!('method' in message) && message.id !== undefined) open.delete(message.id);
+    if (open.size === 0) listener?.();
+  };
+  return (given) => {
+    listener = given;
+    if (open.size === 0) given();
+  };
+}
