@@ -79,12 +79,30 @@ export interface FleetDatabaseRequest {
   readonly env: NodeJS.ProcessEnv;
 }
 
+export interface TrustReport {
+  /** Everything that the repository's settings name counts here. */
+  readonly accepted: boolean;
+  readonly settings: readonly {
+    readonly name: string;
+    readonly shown: string;
+    /** `new`: the next `drover run` accepts it. `held`: an agent has landed it; it waits for `drover trust`. */
+    readonly state: 'accepted' | 'new' | 'held';
+    readonly by: string | null;
+  }[];
+}
+
 export interface Backends {
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
   readonly initProject: (
     root: string,
   ) => Promise<{ root: string; database: string; already: boolean }>;
   readonly findProject: (from: string) => string | null;
+  /** What the repository's settings name, and a person's word for it where `accept` says so. */
+  readonly trustSettings: (request: {
+    readonly root: string;
+    readonly env: NodeJS.ProcessEnv;
+    readonly accept: boolean;
+  }) => Promise<TrustReport>;
   readonly doctor: (root: string | null) => Promise<DoctorReport>;
   /** Moves the whole project between its file and a PostgreSQL. */
   readonly migrateProject: (request: MigrateRequest) => Promise<MigrateReport>;

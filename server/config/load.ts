@@ -24,6 +24,8 @@ export interface SettingsRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the command line says, by setting key; texts and values alike; undefined = not said. */
   readonly flags: { readonly [K in SettingKey]?: unknown };
+  /** What counts of the entries of `.drover.toml`; without it, all of them. */
+  readonly judge?: (entries: readonly SettingEntry[]) => Promise<readonly SettingEntry[]>;
 }
 
 export const projectFileName = '.drover.toml';
@@ -43,10 +45,11 @@ export async function loadSettings(request: SettingsRequest): Promise<LoadedSett
     // People keep their own files elsewhere and link to them.
     readSettingsFile(userPath, userPath, 'follow'),
   ]);
+  const ofProject = (await request.judge?.(project.entries)) ?? project.entries;
   const loaded = resolveSettings([
     { source: 'flag', entries: flagEntries(request.flags) },
     { source: 'env', entries: environmentEntries(request.env) },
-    { source: 'project', entries: project.entries },
+    { source: 'project', entries: ofProject },
     { source: 'user', entries: user.entries },
   ]);
   return {

@@ -54,6 +54,8 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   let report: (error: unknown, where: string) => void = () => {};
   const project = await openProject(options.root, process.env, flags, {
     thorough: true,
+    // It may find a run to continue: nothing counts by then but what a person has accepted for it.
+    view: wish === undefined ? 'accepted' : 'offered',
     report: (error, where) => report(error, where),
   });
   report = backendLog(project);
@@ -69,6 +71,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
       `a backend is at work for ${options.root} already; drover doctor shows it, drover server stop ends it`,
     );
   }
+  if (wish !== undefined) await acceptForWorker(project, wish);
   const host = await composeEngine(project, report);
   const life = new BackendLife(project, host, wish !== undefined);
   const pulse = project.fleet === null ? null : new MachinePulse(project, host.engine);
@@ -130,6 +133,11 @@ function acquireBoth(places: ProjectPlaces): { readonly release: () => void } | 
       ofRepository.release();
     },
   };
+}
+
+/** A person has called `drover worker` here: the same word as a run's. */
+async function acceptForWorker({ live }: Project, { tell }: WorkerWish): Promise<void> {
+  for (const message of await live.accept()) tell({ type: 'warning', at_ms: Date.now(), message });
 }
 
 /** How long the backend lives: until nobody needs it, or somebody wants it gone. */

@@ -16,6 +16,7 @@ import type { MigrateOptions, MigrateReport } from './migrate.ts';
 import { runningAddress } from './places.ts';
 import type { PlanFromSpecOptions } from './plan-from-spec.ts';
 import type { SqlforgeProject } from './sqlforge.ts';
+import type { TrustReport, TrustRequest } from './trust.ts';
 
 export { findProject } from './places.ts';
 
@@ -24,6 +25,10 @@ export { findProject } from './places.ts';
 
 export async function doctor(root: string | null): Promise<Doctor> {
   return await (await import('./doctor.ts')).doctor(root);
+}
+
+export async function trustSettings(request: TrustRequest): Promise<TrustReport> {
+  return await (await import('./trust.ts')).trustSettings(request);
 }
 
 export async function initProject(folder: string): Promise<InitResult> {
@@ -134,10 +139,13 @@ async function withOwnSettings(
 ): Promise<StatusSnapshot> {
   if (snapshot.run?.active === true) return snapshot;
   const { LiveSettings, shownSettings } = await import('./live-settings.ts');
+  const { heldViews } = await import('./accepted-settings.ts');
   const live = await LiveSettings.load(root, env as Environment, {});
   const ofFlags = Object.entries(snapshot.config).filter(([, { source }]) => source === 'flag');
   const config = { ...shownSettings(live.loaded), ...Object.fromEntries(ofFlags) };
-  return { ...snapshot, config };
+  const { unaccepted: _, ...rest } = snapshot;
+  const unaccepted = heldViews(live.held);
+  return { ...rest, config, ...(unaccepted.length > 0 && { unaccepted }) };
 }
 
 async function openLocal(options: OpenClientOptions): Promise<Client> {

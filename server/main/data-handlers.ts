@@ -12,6 +12,7 @@ import type { Feed } from '../rpc/transport/feed.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
 import type { Store } from '../store/port.ts';
 import { listWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
+import { heldViews } from './accepted-settings.ts';
 import { maskingHandlers } from './mask-words.ts';
 import type { DataProject } from './data-project.ts';
 import { webhookLooks } from './webhooks/requests.ts';
@@ -33,6 +34,7 @@ export function dataHandlers(
     store: project.store,
     settings: () => project.live.settings,
     config: () => shownSettings(project.live.loaded),
+    unaccepted: () => heldViews(project.live.held),
     log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
     logs: project.places.logs,
     output: project.output,

@@ -14,6 +14,7 @@ import type { MachineView } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { sandboxState } from './sandbox-state.ts';
+import { heldSentence } from './accepted-settings.ts';
 import { LiveSettings } from './live-settings.ts';
 import { placesOf, runningAddress } from './places.ts';
 
@@ -61,6 +62,8 @@ export async function doctor(root: string | null): Promise<Doctor> {
     checks.push({ name: 'configuration', ok: false, message: problem.message });
   for (const warning of live.loaded.warnings)
     checks.push({ name: 'configuration', ok: true, message: `warning: ${warning.message}` });
+  for (const held of live.held)
+    checks.push({ name: 'settings', ok: true, message: `warning: ${heldSentence(held)}` });
   checks.push(databaseCheck(placesOf(root, live.settings.databasePath).database));
   const { fleetDatabaseUrl } = live.settings;
   if (fleetDatabaseUrl !== null) {

@@ -34,7 +34,7 @@ export function allHandlers(
     engine: host.engine,
     taskView: (id) => data['task.show']({ id }),
     epicView: (id) => data['epic.show']({ id }),
-    configure: async (env, flags) => {
+    configure: async (env, flags, word) => {
       await project.live.reload(env ?? project.live.environment, flags as SettingFlags);
       const { settings, warnings } = project.live.loaded;
       const later = [
@@ -52,8 +52,10 @@ export function allHandlers(
         throw new Refusal('sandbox', `the sandbox does not hold: ${sandbox.message}`);
       }
       const isOpen = sandbox.holds === 'nothing' && sandbox.mode !== 'off';
+      const trust = word === 'run' ? await project.live.accept() : [];
       return [
         ...warnings.map((warning) => warning.message),
+        ...trust,
         ...later,
         ...(isOpen ? [`no sandbox: ${sandbox.message}`] : []),
       ];

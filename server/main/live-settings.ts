@@ -6,6 +6,14 @@ import { boundSettingKeys } from '../core/bound-settings.ts';
 import { Refusal } from '../core/failure.ts';
 import { type FleetSettingKey, fleetSettingKeys, fleetSettingsOf } from '../core/fleet-settings.ts';
 import type { Settings } from '../core/settings.ts';
+import {
+  acceptSettings,
+  type HeldSetting,
+  heldSentence,
+  type JudgedSettings,
+  judgeSettings,
+  type SettingsView,
+} from './accepted-settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type SettingFlags = SettingsRequest['flags'];
@@ -20,33 +28,41 @@ export class LiveSettings {
   #flags: SettingFlags;
   #usedFlags = '';
   #loaded: LoadedSettings;
+  #judged: JudgedSettings;
 
   private constructor(
     root: string,
     environment: Environment,
     flags: SettingFlags,
-    loaded: LoadedSettings,
+    { loaded, judged }: Loading,
   ) {
     this.#root = root;
     this.environment = environment;
     this.#flags = flags;
     this.#loaded = loaded;
+    this.#judged = judged;
   }
 
   static async load(
     root: string,
     environment: Environment,
     flags: SettingFlags,
+    view: SettingsView = 'offered',
   ): Promise<LiveSettings> {
-    return new LiveSettings(root, environment, flags, await load(root, environment, flags));
+    return new LiveSettings(root, environment, flags, await load(root, environment, flags, view));
   }
 
   /** Reads everything again; a problem is a refusal and leaves what was. */
-  async reload(environment: Environment, flags: SettingFlags): Promise<void> {
-    const loaded = await load(this.#root, environment, flags);
+  async reload(
+    environment: Environment,
+    flags: SettingFlags,
+    view: SettingsView = 'offered',
+  ): Promise<void> {
+    const { loaded, judged } = await load(this.#root, environment, flags, view);
     const [problem] = loaded.problems;
     if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
     this.#loaded = this.#stillThisMachine(loaded);
+    this.#judged = judged;
     this.#flags = flags;
     this.#usedFlags = '';
     this.environment = environment;
@@ -54,14 +70,33 @@ export class LiveSettings {
 
   /** Looks at the files again; with a problem in them, what was read last stands. */
   async refresh(): Promise<void> {
-    const loaded = await load(this.#root, this.environment, this.#flags);
-    if (loaded.problems.length === 0) this.#loaded = this.#stillThisMachine(loaded);
+    const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'offered');
+    if (loaded.problems.length > 0) return;
+    this.#loaded = this.#stillThisMachine(loaded);
+    this.#judged = judged;
+    // A run that another machine starts reads them again, as they are accepted here.
+    this.#usedFlags = '';
+  }
+
+  /** A person starts a run: what it uses of the repository's settings is accepted from now on. Answers what is new. */
+  async accept(): Promise<readonly string[]> {
+    return [...(await acceptSettings(this.#root, this.#judged)), ...this.held.map(heldSentence)];
+  }
+
+  get judged(): JudgedSettings {
+    return this.#judged;
+  }
+
+  /** Settings of the repository whose values in the file are not used. */
+  get held(): readonly HeldSetting[] {
+    return this.#judged.held;
   }
 
   /** Budgets and what the machine must have left can be changed under a run that is at work; nothing else can. */
   async refreshBounds(): Promise<void> {
-    const loaded = await load(this.#root, this.environment, this.#flags);
+    const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'accepted');
     if (loaded.problems.length > 0) return;
+    this.#judged = judged;
     const { budget, machine } = loaded.settings;
     const values = { ...this.#loaded.values };
     for (const key of boundSettingKeys) values[key] = loaded.values[key];
@@ -84,7 +119,7 @@ export class LiveSettings {
   async useFlags(json: string, report: Report): Promise<void> {
     if (json === this.#usedFlags) return;
     try {
-      await this.reload(this.environment, JSON.parse(json) as SettingFlags);
+      await this.reload(this.environment, JSON.parse(json) as SettingFlags, 'accepted');
       this.#usedFlags = json;
     } catch (error) {
       report(error, 'taking over the flags of a run');
@@ -100,10 +135,35 @@ export class LiveSettings {
   }
 }
 
+interface Loading {
+  readonly loaded: LoadedSettings;
+  readonly judged: JudgedSettings;
+}
+
 async function load(
   root: string,
   environment: Environment,
   flags: SettingFlags,
-): Promise<LoadedSettings> {
-  return loadSettings({ root, home: environment['HOME'] ?? homedir(), env: environment, flags });
+  view: SettingsView,
+): Promise<Loading> {
+  let judged: JudgedSettings = nothingJudged;
+  const loaded = await loadSettings({
+    root,
+    home: environment['HOME'] ?? homedir(),
+    env: environment,
+    flags,
+    judge: async (entries) => {
+      judged = await judgeSettings(root, entries, view);
+      return judged.entries;
+    },
+  });
+  return { loaded, judged };
 }
+
+const nothingJudged: JudgedSettings = {
+  entries: [],
+  held: [],
+  present: {},
+  used: {},
+  accepted: null,
+};

@@ -3,6 +3,7 @@
 import type { FleetClock } from './fleet-clock.ts';
 import type { GitRepository } from '../git/port.ts';
 import type { LocalRepository } from '../git/repository.ts';
+import type { SettingsView } from './accepted-settings.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/port.ts';
 import { refuseFileOfFleet } from './fleet-note.ts';
@@ -52,9 +53,13 @@ export async function openProject(
   root: string,
   environment: Environment,
   flags: SettingFlags,
-  options: { readonly thorough: boolean; readonly report?: Report } = { thorough: false },
+  options: {
+    readonly thorough: boolean;
+    readonly report?: Report;
+    readonly view?: SettingsView;
+  } = { thorough: false },
 ): Promise<Project> {
-  const live = await LiveSettings.load(root, environment, flags);
+  const live = await LiveSettings.load(root, environment, flags, options.view);
   refuseWrongDatabase(live);
   const places = placesOf(root, live.settings.databasePath);
   await restorePlan(places);

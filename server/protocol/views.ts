@@ -150,6 +150,14 @@ export interface HoldView {
 }
 
 /** `status --json`. `seq` is the number of the last event that is part of it. */
+/** A setting of the repository whose value in `.drover.toml` is not used until a person accepts it. */
+export interface UnacceptedView {
+  readonly setting: string;
+  /** Task or epic that has landed it; null where it was changed otherwise since the run started. */
+  readonly by: string | null;
+  readonly shown: string;
+}
+
 export interface StatusSnapshot {
   readonly seq: number;
   readonly counts: Counts;
@@ -166,6 +174,8 @@ export interface StatusSnapshot {
   readonly stuck: readonly StuckView[];
   readonly questions: readonly QuestionView[];
   readonly holds: readonly HoldView[];
+  /** Absent where everything that `.drover.toml` says counts, and on the boards of panels. */
+  readonly unaccepted?: readonly UnacceptedView[];
   /** Of a fleet, as `machines.list` tells them; absent where there is one machine only, and on the boards of panels. */
   readonly machines?: readonly MachineView[];
 }

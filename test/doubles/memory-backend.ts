@@ -161,6 +161,7 @@ export function memoryBackend(
         already: false,
       }),
       findProject: (from) => from,
+      trustSettings: async () => ({ accepted: true, settings: [] }),
       doctor: async () => ({
         backend: { running: false, pid: null, version: null },
         checks: [],

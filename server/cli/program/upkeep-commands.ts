@@ -34,6 +34,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   doctor.action(async () => {
     await host.run(doctor, async (context) => (await load()).doctor(context));
   });
+  defineTrust(program, host);
   defineMcp(program, host);
   defineSqlforge(program, host);
   defineMigrate(program, host);
@@ -49,6 +50,22 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
     .action(async (shell: string) => {
       await host.run(completion, async (context) =>
         (await import('../commands/completion.ts')).completionScript(context, program, shell),
+      );
+    });
+}
+
+function defineTrust(program: Command, host: ProgramHost): void {
+  const trust = define(
+    program,
+    'trust',
+    'settings of the repository that start programs; accept them',
+    ['trust', 'trust --yes'],
+  );
+  trust
+    .option('--yes', 'accept them without a question')
+    .action(async (options: { yes?: boolean }) => {
+      await host.run(trust, async (context) =>
+        (await import('../commands/trust.ts')).trust(context, options),
       );
     });
 }

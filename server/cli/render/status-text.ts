@@ -41,6 +41,7 @@ export function statusText(snapshot: StatusSnapshot, options: StatusTextOptions)
     sections.push(taskTable(snapshot.tasks, view));
   }
   sections.push(holdLines(snapshot, paint, width));
+  sections.push(unacceptedLines(snapshot, paint, width));
   const most = isSummary ? itemsMax : Number.POSITIVE_INFINITY;
   sections.push(stuckLines(snapshot, paint, width, most));
   sections.push(needsYouLines(snapshot, paint, width, most));
@@ -108,6 +109,20 @@ function holdLines(snapshot: StatusSnapshot, paint: Paint, width: number): strin
   if (snapshot.holds.length === 0) return [];
   const lines = snapshot.holds.map(({ reason }) => wrap(`  ${plainLine(reason)}`, width, '    '));
   return [paint('yellow', 'Held:'), ...lines];
+}
+
+function unacceptedLines(snapshot: StatusSnapshot, paint: Paint, width: number): string[] {
+  const { unaccepted = [] } = snapshot;
+  if (unaccepted.length === 0) return [];
+  const lines = unaccepted.map(({ shown, by }) =>
+    wrap(
+      `  ${plainLine(shown)}${by === null ? '' : `, landed by ${plainLine(by)}`}`,
+      width,
+      '    ',
+    ),
+  );
+  const title = 'Settings in .drover.toml that are not used until you accept them (drover trust):';
+  return [paint('yellow', wrap(title, width)), ...lines];
 }
 
 function stuckLines(snapshot: StatusSnapshot, paint: Paint, width: number, most: number): string[] {

@@ -1,6 +1,7 @@
 // Looking without touching: the snapshot, the feed, questions, worktrees, and why a task is not running.
 
 import { agentChoices } from '../../core/agent-settings.ts';
+import type { UnacceptedView } from '../../protocol/views.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { liveMachines } from '../../store/port.ts';
 import { readMachines } from '../../store/machine-views.ts';
@@ -29,6 +30,11 @@ export function snapshotExtras(deps: DataHandlerDeps): SnapshotExtras {
   };
 }
 
+function unacceptedSentence({ setting, by }: UnacceptedView): string {
+  const who = by === null ? 'changed' : `changed by what ${by} has landed`;
+  return `The setting ${setting} in .drover.toml was ${who}; the accepted value stays in use. Review it with "drover trust".`;
+}
+
 export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests> {
   const { store } = deps;
   return {
@@ -36,7 +42,12 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
       const epic = optionalText(recordOf(params)['epic'], 'epic')?.trim();
       const snapshot = await readSnapshot(store.db, given({ epic }), snapshotExtras(deps));
       const machines = await readMachines(store.db, deps.settings().fleet.takeOverAfterMs);
-      return machines.length === 0 ? snapshot : { ...snapshot, machines };
+      const unaccepted = deps.unaccepted?.() ?? [];
+      return {
+        ...snapshot,
+        ...(unaccepted.length > 0 && { unaccepted }),
+        ...(machines.length > 0 && { machines }),
+      };
     },
     why: async (params) => {
       const id = idOf(recordOf(params)['id']);
@@ -47,7 +58,8 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
         // In a fleet somebody else may be at work.
         hasBackend: (deps.hasBackend ?? true) || (await liveMachines(store.db)).length > 0,
       };
-      return { id, reasons: await why(store.db, id, facts) };
+      const waiting = (deps.unaccepted?.() ?? []).map(unacceptedSentence);
+      return { id, reasons: [...(await why(store.db, id, facts)), ...waiting] };
     },
     'events.read': async (params) => {
       const record = recordOf(params);

@@ -41,6 +41,8 @@ export interface EngineHandlerDeps {
   readonly configure: (
     env: Readonly<Record<string, string>> | undefined,
     flags: Readonly<Record<string, unknown>>,
+    /** `run`: a person's word to start, which accepts the settings that the repository brings. */
+    word: 'run' | 'look',
   ) => Promise<readonly string[]>;
   readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
   /** Bytes that are free where worktrees are made; null where that can't be told. */
@@ -125,7 +127,7 @@ async function startRequest(
   const covering = await coveringRun(engine, options.epic ?? null);
   const warnings =
     covering === null
-      ? await deps.configure(options.env, flags)
+      ? await deps.configure(options.env, flags, 'run')
       : unusedFlags(flags, JSON.parse(covering.flags) as Record<string, unknown>);
   const settings = engine.settings();
   const after = await engine.store.feed.lastSeq();
@@ -226,7 +228,7 @@ async function resumeRequest(
     .limit(1)
     .executeTakeFirst();
   const flags = JSON.parse(last?.flags ?? '{}') as Record<string, unknown>;
-  const warnings = await deps.configure(options.env, flags);
+  const warnings = await deps.configure(options.env, flags, 'run');
   const after = await engine.store.feed.lastSeq();
   const begun = await resumeRun(engine);
   if (begun === null) {

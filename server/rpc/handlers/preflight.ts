@@ -92,7 +92,7 @@ async function configurationCheck(deps: EngineHandlerDeps, wish: Wish): Promise<
     ...(wish.target === undefined ? {} : { 'land.target': wish.target }),
   };
   try {
-    const [warning] = await deps.configure(undefined, flags);
+    const [warning] = await deps.configure(undefined, flags, 'look');
     return warning === undefined ? null : check('setup', 'warning', warning);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

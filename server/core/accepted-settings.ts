@@ -1,0 +1,131 @@
+// Settings of a repository that give power: they name programs, gates, environment or sandbox. Such a setting counts only
+// with the value that a person has accepted; one that an agent has landed waits for a person's word.
+
+import type { SettingEntry } from './settings-resolve.ts';
+import type { SettingKey } from './settings.ts';
+
+/** Everything else of a repository's file sets limits, sizes and words, and is read as it stands. */
+const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
+  'agent.kind',
+  'agent.path',
+  'agent.args',
+  'agent.permission_mode',
+  'agent.env',
+  'agent.fallback',
+  'agents',
+  'env_allow',
+  'gate.command',
+  'setup.command',
+  'setup.copy',
+  'worktree_root',
+  'commit.run_hooks',
+  'land.mode',
+  'land.target',
+  'sandbox.mode',
+  'sandbox.network',
+  'sandbox.read',
+  'sandbox.write',
+  'sandbox.required',
+  'fleet.remote',
+]);
+
+/** Name of a setting, or of one entry of a table as `agent.env.NAME`, and its value as it was written. */
+export type Powers = Readonly<Record<string, unknown>>;
+
+export interface PowerChange {
+  readonly name: string;
+  /** Undefined: it is not said there. */
+  readonly accepted: unknown;
+  readonly present: unknown;
+}
+
+/** What the entries of a file say about power; of two for one name the later counts. */
+export function powersOf(entries: readonly SettingEntry[]): Powers {
+  const powers = new Map<string, unknown>();
+  for (const { key, raw } of entries) {
+    if (!powerKeys.has(key)) continue;
+    if (isTable(raw))
+      for (const [name, value] of Object.entries(raw)) powers.set(`${key}.${name}`, value);
+    else powers.set(key, raw);
+  }
+  return Object.fromEntries(powers);
+}
+
+export function changedPowers(accepted: Powers, present: Powers): readonly PowerChange[] {
+  const names = [...new Set([...Object.keys(accepted), ...Object.keys(present)])].sort();
+  return names
+    .filter((name) => !sameValue(accepted[name], present[name]))
+    .map((name) => ({ name, accepted: accepted[name], present: present[name] }));
+}
+
+/** The entries with other powers in place of their own. */
+export function withPowers(
+  entries: readonly SettingEntry[],
+  powers: Powers,
+): readonly SettingEntry[] {
+  const others = entries.filter(({ key }) => !powerKeys.has(key));
+  const lines = new Map(entries.map(({ key, line }) => [key, line]));
+  const origin = entries[0]?.origin ?? '.drover.toml';
+  const raws = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(powers)) {
+    const key = keyOf(name);
+    if (name === key) raws.set(key, value);
+    else raws.set(key, { ...tableOf(raws.get(key)), [name.slice(key.length + 1)]: value });
+  }
+  const own = [...raws].map(([key, raw]): SettingEntry => ({
+    key,
+    raw,
+    form: 'typed',
+    origin,
+    line: lines.get(key) ?? null,
+  }));
+  return [...others, ...own];
+}
+
+/** The present powers, but for the held names, which keep what was accepted. */
+export function powersWithout(
+  held: ReadonlySet<string>,
+  accepted: Powers,
+  present: Powers,
+): Powers {
+  const names = [...new Set([...Object.keys(accepted), ...Object.keys(present)])];
+  const used = names.map((name): [string, unknown] => [
+    name,
+    (held.has(name) ? accepted : present)[name],
+  ]);
+  return Object.fromEntries(used.filter(([, value]) => value !== undefined));
+}
+
+/** One line for a person; values of variables may be secret, so they are not shown. */
+export function shownPower(name: string, value: unknown): string {
+  if (value === undefined) return `${name} (removed)`;
+  return name.startsWith('agent.env.') ? name : `${name} = ${JSON.stringify(value)}`;
+}
+
+export function sameValue(a: unknown, b: unknown): boolean {
+  return a === b || (a !== undefined && b !== undefined && canonical(a) === canonical(b));
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    isTable(part) ? Object.fromEntries(Object.entries(part).sort(byName)) : part,
+  );
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The setting that a name belongs to: the name itself, or the table that it is an entry of. */
+function keyOf(name: string): string {
+  if (powerKeys.has(name)) return name;
+  return ['agent.env', 'agents'].find((table) => name.startsWith(`${table}.`)) ?? name;
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function tableOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isTable(value) ? value : {};
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import {
+  changedPowers,
+  type Powers,
+  powersOf,
+  powersWithout,
+  shownPower,
+  withPowers,
+} from '../../../server/core/accepted-settings.ts';
+import { parseSettingsText } from '../../../server/config/toml-file.ts';
+import { resolveSettings, type SettingEntry } from '../../../server/core/settings-resolve.ts';
+
+const entriesOf = (text: string): readonly SettingEntry[] =>
+  parseSettingsText(text, '.drover.toml').entries;
+const powers = (text: string): Powers => powersOf(entriesOf(text));
+
+suite('accepted settings', () => {
+  test('what gives power, entry by entry', () => {
+    const text = `
+max_workers = 3
+guidelines = "be kind"
+env_allow = ["A"]
+agent = { kind = "command", path = "./run", env = { X = "1" } }
+[gate]
+command = "npm test"
+timeout = "5m"
+[agents.codex]
+path = "/bin/codex"
+`;
+    assert.deepEqual(powers(text), {
+      env_allow: ['A'],
+      'agent.kind': 'command',
+      'agent.path': './run',
+      'agent.env.X': '1',
+      'gate.command': 'npm test',
+      'agents.codex.path': '/bin/codex',
+    });
+  });
+
+  test('changes name what is new, other and gone', () => {
+    const changes = changedPowers(
+      powers('[gate]\ncommand = "a"\n[setup]\ncommand = "b"\n'),
+      powers('[gate]\ncommand = "c"\n[agent.env]\nX = "1"\n'),
+    );
+    assert.deepEqual(
+      changes.map(({ name, accepted, present }) => [name, accepted, present]),
+      [
+        ['agent.env.X', undefined, '1'],
+        ['gate.command', 'a', 'c'],
+        ['setup.command', 'b', undefined],
+      ],
+    );
+    assert.deepEqual(changedPowers({ a: { x: 1, y: [2] } }, { a: { y: [2], x: 1 } }), []);
+  });
+
+  test('a held value is replaced by the accepted one, also one that is not there any more', () => {
+    const accepted = powers('[gate]\ncommand = "good"\n[agent.env]\nA = "1"\n');
+    const entries = entriesOf(
+      'max_workers = 9\n[agent.env]\nA = "2"\nB = "3"\n[setup]\ncommand = "evil"\n',
+    );
+    const held = new Set(['gate.command', 'agent.env.A', 'setup.command']);
+    const used = powersWithout(held, accepted, powersOf(entries));
+    const { settings, values } = resolveSettings([
+      { source: 'project', entries: withPowers(entries, used) },
+    ]);
+    assert.equal(settings.maxWorkers, 9);
+    assert.equal(settings.gate.command, 'good');
+    assert.equal(values['gate.command'].source, 'project');
+    assert.equal(settings.setup.command, null);
+    assert.deepEqual(settings.agent.env, { A: '1', B: '3' });
+  });
+
+  test('values of variables are not shown', () => {
+    assert.equal(shownPower('agent.env.TOKEN', 'x'), 'agent.env.TOKEN');
+    assert.equal(shownPower('gate.command', 'a b'), 'gate.command = "a b"');
+    assert.equal(shownPower('gate.command', undefined), 'gate.command (removed)');
+  });
+});
