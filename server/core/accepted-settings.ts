@@ -27,6 +27,11 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'sandbox.write',
   'sandbox.required',
   'fleet.remote',
+  'webhooks.enabled',
+  'webhooks.url',
+  'webhooks.secret',
+  'webhooks.allow_private',
+  'webhooks.endpoints',
 ]);
 
 /** Name of a setting, or of one entry of a table as `agent.env.NAME`, and its value as it was written. */
@@ -96,10 +101,11 @@ export function powersWithout(
   return Object.fromEntries(used.filter(([, value]) => value !== undefined));
 }
 
-/** One line for a person; values of variables may be secret, so they are not shown. */
+/** One line for a person; variables, addresses and keys may be secret, so their values are not shown. */
 export function shownPower(name: string, value: unknown): string {
   if (value === undefined) return `${name} (removed)`;
-  return name.startsWith('agent.env.') ? name : `${name} = ${JSON.stringify(value)}`;
+  const isSecret = name.startsWith('agent.env.') || name.startsWith('webhooks.');
+  return isSecret ? name : `${name} = ${JSON.stringify(value)}`;
 }
 
 export function sameValue(a: unknown, b: unknown): boolean {
