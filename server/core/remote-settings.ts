@@ -1,0 +1,140 @@
+// The settings of remote attempts: where agents run, and who makes the workers. Part of the one table.
+
+export const runPlaces = ['local', 'remote'] as const;
+/** Where an attempt's agent runs. */
+export type RunPlace = (typeof runPlaces)[number];
+
+export const remoteProvisioners = ['process', 'static', 'ssh', 'hook'] as const;
+export type RemoteProvisioner = (typeof remoteProvisioners)[number];
+
+const reader = 'main (remote attempts)';
+
+export const remoteSettingTable = {
+  runs_on: {
+    value: { type: 'choice', choices: runPlaces },
+    fallback: 'local',
+    env: 'DROVER_RUNS_ON',
+    inFile: true,
+    doc: 'Where agents run: `local`, or `remote` on a worker that `[remote] provisioner` makes. A task or an epic can choose its own.',
+    readBy: 'workflows (start of an attempt)',
+  },
+  'remote.provisioner': {
+    value: { type: 'choice', choices: remoteProvisioners },
+    fallback: null,
+    env: 'DROVER_REMOTE_PROVISIONER',
+    inFile: true,
+    doc: 'Remote: who makes the workers: `process` on this machine, `static` at an address, `ssh` on a host, `hook` by a script.',
+    readBy: reader,
+  },
+  'remote.max': {
+    value: { type: 'integer', min: 1, max: 64 },
+    fallback: 4,
+    inFile: true,
+    doc: 'Remote: how many attempts run on workers at once.',
+    readBy: 'workflows (start of an attempt)',
+  },
+  'remote.image': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Remote: the image of a worker, passed to the hook.',
+    readBy: reader,
+  },
+  'remote.ttl': {
+    value: { type: 'duration', min: '1m', max: '7d' },
+    fallback: '6h',
+    inFile: true,
+    doc: 'Remote: a worker stops by itself after this time, whatever runs.',
+    readBy: reader,
+  },
+  'remote.env': {
+    value: { type: 'words', max: 100 },
+    fallback: [],
+    inFile: true,
+    doc: "Remote: names of further variables that the agent gets on a worker; its model's own always go along.",
+    readBy: reader,
+  },
+  'remote.agent_path': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: "Remote: the agent's program on the worker; without it, its file name is looked up on the worker's PATH.",
+    readBy: reader,
+  },
+  'remote.url': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Remote (static): address of the worker; https, or http on loopback.',
+    readBy: reader,
+  },
+  'remote.token_variable': {
+    value: { type: 'word', max: 100 },
+    fallback: 'DROVER_REMOTE_TOKEN',
+    inFile: true,
+    doc: 'Remote (static): name of the environment variable that holds the token of the worker.',
+    readBy: reader,
+  },
+  'remote.host': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Remote (ssh): the host, as your ssh configuration names it.',
+    readBy: reader,
+  },
+  'remote.ssh_args': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Remote (ssh): further arguments for ssh, as ["-F", "/path/to/config"].',
+    readBy: reader,
+  },
+  'remote.hook': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Remote (hook): the script that creates, destroys and lists workers; a relative path starts at the project.',
+    readBy: reader,
+  },
+  'remote.hook_timeout': {
+    value: { type: 'duration', min: '1s', max: '1h' },
+    fallback: '5m',
+    inFile: true,
+    doc: 'Remote (hook): longest time of one call of the script.',
+    readBy: reader,
+  },
+} as const;
+
+export type RemoteSettingKey = keyof typeof remoteSettingTable;
+
+export interface RemoteSettings {
+  readonly provisioner: RemoteProvisioner | null;
+  readonly max: number;
+  readonly image: string | null;
+  readonly ttlMs: number;
+  readonly env: readonly string[];
+  readonly agentPath: string | null;
+  readonly url: string | null;
+  readonly tokenVariable: string;
+  readonly host: string | null;
+  readonly sshArgs: readonly string[];
+  readonly hook: string | null;
+  readonly hookTimeoutMs: number;
+}
+
+export function remoteSettingsOf(get: <T>(key: RemoteSettingKey) => T): RemoteSettings {
+  return {
+    provisioner: get('remote.provisioner'),
+    max: get('remote.max'),
+    image: get('remote.image'),
+    ttlMs: get('remote.ttl'),
+    env: get('remote.env'),
+    agentPath: get('remote.agent_path'),
+    url: get('remote.url'),
+    tokenVariable: get('remote.token_variable'),
+    host: get('remote.host'),
+    sshArgs: get('remote.ssh_args'),
+    hook: get('remote.hook'),
+    hookTimeoutMs: get('remote.hook_timeout'),
+  };
+}

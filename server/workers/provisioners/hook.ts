@@ -1,0 +1,80 @@
+// Workers that a script of the project makes, so that any cloud is a few lines of shell: `script create|destroy|list`, JSON
+// on its input and output.
+
+import * as z from 'zod';
+import { err, ok, type Result } from '../../core/failure.ts';
+import { badAddress, oneLine } from '../client/request.ts';
+import type { Provisioner } from './port.ts';
+import { runProgram } from './run-program.ts';
+
+export interface HookOptions {
+  /** Full path of the script; null: the settings name none. */
+  readonly script: string | null;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+const createdSchema = z.object({
+  id: z.string().min(1).max(500),
+  url: z.string().max(2_000),
+  /** Where the instance has a token of its own. */
+  token: z.string().min(1).max(4_000).optional(),
+});
+const listedSchema = z.array(
+  z.object({ name: z.string().max(200), id: z.string().max(500).nullable().optional() }),
+);
+
+export function createHookProvisioner(options: HookOptions): Provisioner {
+  const call = async (
+    verb: 'create' | 'destroy' | 'list',
+    input: unknown,
+    signal?: AbortSignal,
+  ): Promise<Result<unknown, string>> => {
+    if (options.script === null) return err('set [remote] hook to the script that makes workers.');
+    const said = await runProgram({
+      program: options.script,
+      args: [verb],
+      env: options.env,
+      cwd: options.cwd,
+      input: JSON.stringify(input),
+      timeoutMs: options.timeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (!said.ok) return said;
+    if (said.value.trim() === '') return ok(null);
+    try {
+      return ok(JSON.parse(said.value));
+    } catch {
+      return err(`the hook's ${verb} printed no JSON: ${oneLine(said.value)}.`);
+    }
+  };
+  return {
+    kind: 'hook',
+    capabilities: { env: true, list: true, foreignPaths: true },
+    create: async (spec, signal) => {
+      const { name, owner, token, env, image, ttlMs } = spec;
+      const input = { name, owner, token, env, image, ttl_seconds: Math.ceil(ttlMs / 1000) };
+      const said = await call('create', input, signal);
+      if (!said.ok) return said;
+      const created = createdSchema.safeParse(said.value);
+      if (!created.success) {
+        return err("the hook's create must print {\"id\":\"…\",\"url\":\"https://…\"}.");
+      }
+      const { id, url, token: own = token } = created.data;
+      const problem = badAddress(url);
+      return problem === null ? ok({ name, id, url, token: own }) : err(problem);
+    },
+    destroy: async ({ name, id }) => {
+      const said = await call('destroy', { name, id });
+      return said.ok ? ok(null) : said;
+    },
+    list: async (owner) => {
+      const said = await call('list', { owner });
+      if (!said.ok) return said;
+      const listed = listedSchema.safeParse(said.value ?? []);
+      if (!listed.success) return err('the hook\'s list must print [{"name":"…","id":"…"}].');
+      return ok(listed.data.map(({ name, id }) => ({ name, id: id ?? null })));
+    },
+  };
+}

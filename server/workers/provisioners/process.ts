@@ -1,0 +1,134 @@
+// Workers on this machine: Drover's own runtime on loopback, out of the tree of whoever asked for it, so that what an agent
+// has made can still be fetched while its attempt is being ended. No walls are around it.
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { err, ok, type Result } from '../../core/failure.ts';
+import { oneLine } from '../client/request.ts';
+import type { Provisioner } from './port.ts';
+
+export interface ProcessOptions {
+  /** Folder of the workers: each has one below it as long as it exists. */
+  readonly folder: string;
+  /** How the runtime is started, without its options. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** What the runtime itself needs, as PATH. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Ends every process that bears this marker. */
+  readonly endMarked: (marker: string) => Promise<void>;
+  readonly markerVariable: string;
+}
+
+/** The shell goes at once: what it starts has no parent of ours. */
+const detachScript = `
+out=$1
+shift
+"$@" > "$out/out" 2> "$out/err" < /dev/null &
+`;
+
+const startMs = 30_000;
+const pollMs = 20;
+const namePattern = /^drv-[0-9a-f]{8}-\d{1,6}$/;
+
+export function createProcessProvisioner(options: ProcessOptions): Provisioner {
+  const folderOf = (name: string): string => join(options.folder, name);
+  return {
+    kind: 'process',
+    capabilities: { env: true, list: true, foreignPaths: false },
+    create: async (spec, signal) => {
+      const folder = folderOf(spec.name);
+      for (const name of ['workspace', 'home', 'tmp']) {
+        mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+      }
+      const args = [
+        ...['--listen', '127.0.0.1:0', '--workspace', join(folder, 'workspace')],
+        ...['--lifetime', `${Math.ceil(spec.ttlMs / 1000)}s`, '--json'],
+      ];
+      const env = {
+        ...options.env,
+        HOME: join(folder, 'home'),
+        TMPDIR: join(folder, 'tmp'),
+        ...spec.env,
+        AGENT_TOKEN: spec.token,
+        [options.markerVariable]: markerOf(spec.name),
+      };
+      const program = [options.program, ...options.args, ...args];
+      const started = await startDetached(folder, program, env);
+      if (started !== null) return err(started);
+      const url = await listeningUrl(folder, signal);
+      if (!url.ok) return url;
+      return ok({ name: spec.name, id: spec.name, url: url.value, token: spec.token });
+    },
+    destroy: async ({ name }) => {
+      if (!namePattern.test(name)) return err(`"${name}" is not the name of a worker.`);
+      try {
+        await options.endMarked(markerOf(name));
+        rmSync(folderOf(name), { recursive: true, force: true });
+        return ok(null);
+      } catch (error) {
+        return err(`${oneLine(error instanceof Error ? error.message : String(error))}.`);
+      }
+    },
+    list: async () => {
+      try {
+        const names = readdirSync(options.folder).filter((name) => namePattern.test(name));
+        return ok(names.map((name) => ({ name, id: name })));
+      } catch {
+        return ok([]);
+      }
+    },
+  };
+}
+
+function markerOf(name: string): string {
+  return `worker/${name}`;
+}
+
+/** Null: started. */
+async function startDetached(
+  folder: string,
+  program: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string | null> {
+  const shell = spawn('/bin/sh', ['-c', detachScript, 'drover-worker', folder, ...program], {
+    cwd: folder,
+    env,
+    detached: true,
+    stdio: 'ignore',
+  });
+  return await new Promise((resolve) => {
+    shell.once('error', (error) => resolve(`${oneLine(error.message)}.`));
+    shell.once('exit', (code) => {
+      resolve(code === 0 ? null : `the shell ended with exit code ${code ?? 'none'}.`);
+    });
+  });
+}
+
+/** Waits for the line in which the runtime says where it listens. */
+async function listeningUrl(folder: string, signal: AbortSignal): Promise<Result<string, string>> {
+  const endsAt = performance.now() + startMs;
+  while (performance.now() < endsAt) {
+    if (signal.aborted) return err('it was canceled.');
+    const url = urlIn(readText(join(folder, 'out')));
+    if (url !== null) return ok(url);
+    const said = oneLine(readText(join(folder, 'err')));
+    if (said !== '') return err(said);
+    await delay(pollMs);
+  }
+  return err(`the runtime did not listen within ${startMs / 1000} s.`);
+}
+
+function urlIn(text: string): string | null {
+  return /"url":"(http:\/\/127\.0\.0\.1:\d{1,5})"[^\n]*\n/.exec(text)?.[1] ?? null;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

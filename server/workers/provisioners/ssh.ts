@@ -1,0 +1,217 @@
+// Workers on a host that the user reaches by ssh: the runtime is copied there once by its hash, runs on the host's loopback
+// and is reached through a tunnel. Keys, users and jumps are those of the user's own ssh configuration.
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { err, ok, type Result } from '../../core/failure.ts';
+import { quoted } from '../client/job-command.ts';
+import { oneLine } from '../client/request.ts';
+import type { InstanceSpec, Provisioner } from './port.ts';
+import { runProgram } from './run-program.ts';
+
+export interface SshOptions {
+  /** Full path of ssh. */
+  readonly program: string;
+  /** A name of the ssh configuration or user@host; null: the settings name none. */
+  readonly host: string | null;
+  /** Further arguments, before the host. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** The runtime as one file. */
+  readonly runtime: string;
+  /** Ends every process that bears this marker: the tunnel. */
+  readonly endMarked: (marker: string) => Promise<void>;
+  readonly markerVariable: string;
+}
+
+/** Never asks: a key of the host that is not known is a refusal. */
+const quietArgs = [
+  ...['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10'],
+  ...['-o', 'ServerAliveInterval=10', '-o', 'ServerAliveCountMax=3'],
+];
+const namePattern = /^drv-[0-9a-f]{8}-\d{1,6}$/;
+const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const commandMs = 60_000;
+
+/** A host that began with a dash would be an option. */
+export function badHost(host: string | null): string | null {
+  if (host === null) return 'set [remote] host to the host of the workers.';
+  return /^[A-Za-z0-9_][A-Za-z0-9._@:%-]*$/.test(host) ? null : `"${host}" is not the name of a host.`;
+}
+
+export function createSshProvisioner(options: SshOptions): Provisioner {
+  const host = options.host ?? '';
+  const run = async (
+    script: string,
+    input: Buffer | null = null,
+    signal?: AbortSignal,
+  ): Promise<Result<string, string>> => {
+    const problem = badHost(options.host);
+    if (problem !== null) return err(problem);
+    // The script is the input where there is no other, so that nothing of it stands in a list of processes.
+    const command = input === null ? ['/bin/sh', '-s'] : [script];
+    return await runProgram({
+      program: options.program,
+      args: [...quietArgs, ...options.args, host, '--', ...command],
+      env: options.env,
+      cwd: options.cwd,
+      input: input ?? script,
+      timeoutMs: commandMs,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  };
+  return {
+    kind: 'ssh',
+    capabilities: { env: true, list: true, foreignPaths: true },
+    create: async (spec, signal) => {
+      const file = readFileSync(options.runtime);
+      const hash = createHash('sha256').update(file).digest('hex').slice(0, 32);
+      const copied = await copyRuntime(run, file, hash, signal);
+      if (!copied.ok) return copied;
+      const started = await run(startScript(spec, hash), null, signal);
+      if (!started.ok) return started;
+      const port = /"url":"http:\/\/127\.0\.0\.1:(\d{1,5})"/.exec(started.value)?.[1];
+      if (port === undefined) {
+        return err(`the runtime on ${host} did not start: ${oneLine(started.value)}`);
+      }
+      const tunnel = await openTunnel(options, host, spec.name, Number(port));
+      if (!tunnel.ok) return tunnel;
+      const close = (): Promise<void> => options.endMarked(markerOf(spec.name));
+      return ok({ name: spec.name, id: spec.name, url: tunnel.value, token: spec.token, close });
+    },
+    destroy: async ({ name }) => {
+      if (!namePattern.test(name)) return err(`"${name}" is not the name of a worker.`);
+      await options.endMarked(markerOf(name)).catch(() => undefined);
+      const ended = await run(destroyScript(name));
+      return ended.ok ? ok(null) : ended;
+    },
+    list: async (owner) => {
+      const listed = await run(listScript(owner));
+      if (!listed.ok) return listed;
+      const names = listed.value.split('\n').filter((name) => namePattern.test(name));
+      return ok(names.map((name) => ({ name, id: name })));
+    },
+  };
+}
+
+function markerOf(name: string): string {
+  return `worker/${name}`;
+}
+
+type RunScript = (
+  script: string,
+  input?: Buffer | null,
+  signal?: AbortSignal,
+) => Promise<Result<string, string>>;
+
+const home = 'd=$HOME/.cache/drover';
+
+async function copyRuntime(
+  run: RunScript,
+  file: Buffer,
+  hash: string,
+  signal: AbortSignal,
+): Promise<Result<null, string>> {
+  const path = `"$d/runtime-${hash}.cjs"`;
+  const asked = await run(`${home}; [ -f ${path} ] && echo yes || echo no`, null, signal);
+  if (!asked.ok) return asked;
+  if (asked.value.trim() === 'yes') return ok(null);
+  const copied = await run(
+    `${home}; umask 077; mkdir -p "$d" && cat > "$d/$$.new" && mv "$d/$$.new" ${path}`,
+    file,
+    signal,
+  );
+  return copied.ok ? ok(null) : copied;
+}
+
+/** Prints the line in which the runtime says where it listens, or what it said instead. */
+function startScript(spec: InstanceSpec, hash: string): string {
+  const variables = Object.entries({ ...spec.env, AGENT_TOKEN: spec.token })
+    .filter(([name]) => variablePattern.test(name))
+    .map(([name, value]) => `export ${name}=${quoted(value)}`);
+  const seconds = Math.ceil(spec.ttlMs / 1000);
+  return `${home}
+umask 077
+w=$d/workers/${spec.name}
+mkdir -p "$w/workspace" || exit 1
+printf '%s\\n' ${quoted(spec.owner)} > "$w/owner"
+${variables.join('\n')}
+command -v node > /dev/null || { echo 'Node.js is not on the PATH of this host.' >&2; exit 1; }
+nohup node "$d/runtime-${hash}.cjs" --listen 127.0.0.1:0 --workspace "$w/workspace" --lifetime ${seconds}s --json > "$w/out" 2> "$w/err" < /dev/null &
+echo $! > "$w/pid"
+n=0
+while [ $n -lt 150 ]; do
+  if [ -s "$w/out" ]; then cat "$w/out"; exit 0; fi
+  if [ -s "$w/err" ]; then cat "$w/err"; exit 0; fi
+  n=$((n + 1))
+  sleep 0.2
+done
+`;
+}
+
+function destroyScript(name: string): string {
+  return `${home}
+w=$d/workers/${name}
+[ -d "$w" ] || exit 0
+if [ -f "$w/pid" ]; then
+  p=$(cat "$w/pid")
+  # Another program may have got the number meanwhile.
+  if kill -0 "$p" 2> /dev/null && ps -o args= -p "$p" | grep -q -e "workers/${name}/"; then
+    kill -TERM "$p"
+    n=0
+    while kill -0 "$p" 2> /dev/null && [ $n -lt 50 ]; do n=$((n + 1)); sleep 0.1; done
+    kill -KILL "$p" 2> /dev/null
+  fi
+fi
+rm -rf "$w"
+`;
+}
+
+function listScript(owner: string): string {
+  return `${home}
+for w in "$d"/workers/*/; do
+  [ -f "$w/owner" ] && [ "$(cat "$w/owner")" = ${quoted(owner)} ] && basename "$w"
+done
+exit 0
+`;
+}
+
+/** The shell goes at once, so that the tunnel is in nobody's process tree. */
+const detachScript = '"$@" < /dev/null > /dev/null 2>&1 &';
+
+async function openTunnel(
+  options: SshOptions,
+  host: string,
+  name: string,
+  remotePort: number,
+): Promise<Result<string, string>> {
+  const port = await freePort();
+  const forward = `127.0.0.1:${port}:127.0.0.1:${remotePort}`;
+  const args = [
+    ...[...quietArgs, '-o', 'ExitOnForwardFailure=yes', ...options.args],
+    ...['-N', '-L', forward, host],
+  ];
+  const shell = spawn('/bin/sh', ['-c', detachScript, 'drover-tunnel', options.program, ...args], {
+    cwd: options.cwd,
+    env: { ...options.env, [options.markerVariable]: markerOf(name) },
+    detached: true,
+    stdio: 'ignore',
+  });
+  const problem = await new Promise<string | null>((resolve) => {
+    shell.once('error', (error) => resolve(oneLine(error.message)));
+    shell.once('exit', () => resolve(null));
+  });
+  if (problem !== null) return err(`the tunnel could not be opened: ${problem}.`);
+  return ok(`http://127.0.0.1:${port}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
