@@ -19,6 +19,7 @@ const programs = {
   'wide-text': 'server/cli/render/wide-text.ts',
   'demo-agent': 'server/agents/demo/main.ts',
   demo: 'server/main/demo.ts',
+  'remote-attempt': 'server/main/remote-attempt.ts',
 };
 /** Two bundles, so that activation reads little; the second one is asked for by the first. */
 const extension = { extension: 'extension/main.ts', 'extension-work': 'extension/work/main.ts' };

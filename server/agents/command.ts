@@ -189,7 +189,7 @@ async function follow(program: RunningProgram, run: CommandRun): Promise<AgentOu
       ...program,
       processTable: deps.processTable,
       signal: run.signal,
-      graceMs: deps.graceMs ?? graceMsDefault,
+      graceMs: request.endGraceMs ?? deps.graceMs ?? graceMsDefault,
       onWarning: (text) => record.emit({ type: 'note', level: 'warning', text }),
     });
     await spool.finish();

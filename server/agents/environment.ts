@@ -87,6 +87,12 @@ export function agentEnvironment(
   return { ...environment, ...extra };
 }
 
+/** Whether a variable is the credential or the setting of an agent's own provider: such ones go with it to a worker. */
+export function providerVariables(kind: string): (name: string) => boolean {
+  const own = kind in ownProvider ? ownProvider[kind as AgentKind] : [];
+  return (name) => matches(name, own);
+}
+
 function matches(name: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) =>
     pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,

@@ -148,6 +148,10 @@ export interface AgentRequest {
   readonly secrets: readonly string[];
   readonly maxOutputBytes: number;
   readonly timeoutMs: number | null;
+  /** Where its program runs; absent: here. */
+  readonly runsOn?: 'local' | 'remote';
+  /** Between SIGTERM and SIGKILL, where its program needs longer than the driver gives. */
+  readonly endGraceMs?: number;
   /** Silence limits of the watchdog. */
   readonly stallWarnMs: number;
   readonly stallEndMs: number;

@@ -18,6 +18,7 @@ export const failureKinds = [
   'line_held', // something that Drover has not done stopped the line; costs no attempt, goes on when a person has decided
   'push_refused', // the fleet's git server does not take the work: costs no attempt, goes on when a person has changed a rule
   'git_failed', // git refused something it should not have
+  'worker_failed', // no remote worker could be had, or it was lost before its result was fetched
   'interrupted', // the owner died or the run was stopped; costs no attempt
 ] as const;
 
@@ -44,6 +45,7 @@ const retryableKinds: ReadonlySet<FailureKind> = new Set([
   'conflict',
   'line_held',
   'git_failed',
+  'worker_failed',
   'interrupted',
 ]);
 

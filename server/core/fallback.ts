@@ -148,6 +148,7 @@ export function failuresBeforeNext(kind: string, after: number): number | null {
     case 'line_held':
     case 'push_refused':
     case 'git_failed':
+    case 'worker_failed':
     case 'interrupted':
       return null;
     default:

@@ -2,6 +2,7 @@
 // stand, unknown keys are warnings.
 
 import type { AgentSettingsByKind } from './agent-settings.ts';
+import { remoteSettingsOf } from './remote-settings.ts';
 import { sandboxSettingsOf } from './sandbox-settings.ts';
 import { budgetsOf, machineLimitsOf } from './bound-settings.ts';
 import { fleetSettingsOf } from './fleet-settings.ts';
@@ -295,6 +296,8 @@ function settingsOf(values: Values): Settings {
     budget: budgetsOf(get),
     machine: machineLimitsOf(get),
     sandbox: sandboxSettingsOf(get),
+    runsOn: get('runs_on'),
+    remote: remoteSettingsOf(get),
     backend: { idleTimeoutMs: get('backend.idle_timeout') },
     databasePath: get('database'),
     fleetDatabaseUrl: get('fleet_database'),

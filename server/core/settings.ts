@@ -9,6 +9,7 @@ import type { AgentStep } from './fallback.ts';
 import { type FleetSettings, fleetSettingTable } from './fleet-settings.ts';
 import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
+import { type RemoteSettings, remoteSettingTable, type RunPlace } from './remote-settings.ts';
 import { type SandboxSettings, sandboxSettingTable } from './sandbox-settings.ts';
 import { telemetrySettingTable, type TelemetrySettings } from './telemetry-settings.ts';
 import type { TaskTemplates } from './templates.ts';
@@ -288,6 +289,7 @@ export const settingTable = {
   },
   ...boundSettingTable,
   ...sandboxSettingTable,
+  ...remoteSettingTable,
   ...fleetSettingTable,
   'backend.idle_timeout': {
     value: { type: 'duration', min: '1s', max: '168h' },
@@ -377,6 +379,8 @@ export interface Settings {
   readonly budget: Budgets;
   readonly machine: MachineLimits;
   readonly sandbox: SandboxSettings;
+  readonly runsOn: RunPlace;
+  readonly remote: RemoteSettings;
   readonly backend: { readonly idleTimeoutMs: number };
   /** File of the database when it is not the project's own. */
   readonly databasePath: string | null;

@@ -81,6 +81,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await launchEngine(host.engine);
   const stopFollowing = keepFollowing(host.engine);
   const stopHearing = hearFromElsewhere(host.engine);
+  host.remote.begin();
   const webhooks = await deliverWebhooks(project, report);
   life.staysFor(() => webhooks.isBusy());
   const served = await serve(project, host, life, webhooks, options);
@@ -105,6 +106,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   // Where the folder was replaced, the address in it is another backend's.
   if (served.address !== null && !life.isLost) rmSync(project.places.address, { force: true });
   await webhooks.close();
+  host.remote.close();
   await host.close();
   await pulse?.leave();
   await served.close(life.reason);

@@ -20,6 +20,7 @@ import type { Environment, LiveSettings } from './live-settings.ts';
 import { machineFacts } from './machine-facts.ts';
 import { worktreesOf } from './places.ts';
 import type { Project, Report } from './project.ts';
+import { RemoteAttempts } from './remote-attempts.ts';
 import { maskOf, secretsOf } from './secrets.ts';
 import { workFiles } from './work-files.ts';
 
@@ -35,6 +36,7 @@ export interface EngineHost {
   readonly close: () => Promise<void>;
   readonly agentTokens: AgentToolTokens;
   readonly confinement: Confinement;
+  readonly remote: RemoteAttempts;
 }
 
 export async function composeEngine(project: Project, report: Report): Promise<EngineHost> {
@@ -54,6 +56,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   };
   const confinement = new Confinement(project, report);
   await confinement.takeBackLeftovers();
+  const remote = new RemoteAttempts(project, report);
   const agentTokens = new AgentToolTokens(
     places.root,
     confinement.agentSocket,
@@ -86,7 +89,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     useRun: (run) => live.useFlags(run.flags, report),
     isPassing: (error) => error instanceof Refusal && error.kind === 'database',
     driverFor: (kind, model) =>
-      confinement.driver(driverFor(drivers, live, { kind, model }, driverDeps)),
+      confinement.driver(remote.driver(driverFor(drivers, live, { kind, model }, driverDeps))),
     ...environmentsOf(live),
     secrets,
     mask,
@@ -100,7 +103,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     chance: Math.random,
     report,
   });
-  return { engine, durable, close: () => opened.close(), agentTokens, confinement };
+  return { engine, durable, close: () => opened.close(), agentTokens, confinement, remote };
 }
 
 function environmentsOf(
@@ -218,6 +221,8 @@ function workSettings(settings: Settings): WorkSettings {
     maxDescriptionBytes: settings.maxDescriptionBytes,
     budget: settings.budget,
     machine: settings.machine,
+    runsOn: settings.runsOn,
+    remoteMax: settings.remote.max,
   };
 }
 

@@ -53,6 +53,8 @@ export interface TaskFields {
   readonly max_attempts?: number;
   /** A plan first, which a person approves; absent: as the settings say. */
   readonly plan?: boolean;
+  /** Where its agent runs: local or remote; null or empty = as its epic or the settings say. */
+  readonly runs_on?: string | null;
 }
 
 export interface RunOptions {
@@ -125,14 +127,17 @@ export interface Requests extends PanelRequests {
     };
   };
   readonly status: { params: { epic?: string }; result: StatusSnapshot };
-  readonly 'epic.add': { params: { title: string; description?: string }; result: EpicView };
+  readonly 'epic.add': {
+    params: { title: string; description?: string; runs_on?: string | null };
+    result: EpicView;
+  };
   readonly 'epic.list': { params: Nothing; result: readonly EpicView[] };
   readonly 'epic.show': {
     params: { id: string };
     result: EpicView & { readonly tasks: readonly TaskView[] };
   };
   readonly 'epic.edit': {
-    params: { id: string; title?: string; description?: string };
+    params: { id: string; title?: string; description?: string; runs_on?: string | null };
     result: EpicView;
   };
   readonly 'epic.close': { params: { id: string }; result: EpicView };

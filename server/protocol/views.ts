@@ -21,6 +21,8 @@ export interface TaskView {
   readonly review_kind: string | null;
   readonly attempts: number;
   readonly max_attempts: number;
+  /** Where the running attempt's agent runs, else where the task asks it to; null = as its epic or the settings say. */
+  readonly runs_on: string | null;
   readonly next_attempt_at: number | null;
   readonly waiting_until: number | null;
   /** Step of a running attempt: worktree, setup, agent, commit, gate, land; null when nothing runs. */

@@ -43,13 +43,13 @@ export async function goesOnAfter(
   { kind, retryable }: Pick<Failure, 'kind' | 'retryable'>,
 ): Promise<boolean> {
   if (kind === 'line_held') return true;
-  if (kind !== 'git_failed' || !retryable) return false;
+  if ((kind !== 'git_failed' && kind !== 'worker_failed') || !retryable) return false;
   const { n } = await tx
     .selectFrom('events')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .where('task_id', '=', taskId)
     .where('type', '=', 'task.retry')
-    .where('data', 'like', `%"attempt":${attempt},%"kind":"git_failed"%`)
+    .where('data', 'like', `%"attempt":${attempt},%"kind":"${kind}"%`)
     .executeTakeFirstOrThrow();
   return Number(n) < gitTroublesFree;
 }

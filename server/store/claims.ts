@@ -2,6 +2,7 @@
 
 import type { Updateable } from 'kysely';
 import { executionOrder, type GraphNode } from '../core/graph.ts';
+import type { RunPlace } from '../core/remote-settings.ts';
 import type { StoreSources } from './feed.ts';
 import { approvedPlan, lastPlan } from './plans.ts';
 import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from './tables.ts';
@@ -16,6 +17,8 @@ export interface Candidate {
   readonly best_of: number | null;
   readonly labels: string;
   readonly epoch: number;
+  readonly runs_on: string | null;
+  readonly epic_id: string | null;
 }
 
 /** Tasks that may start now, best first: those back from a limit, then by priority, chain, and the order people gave. */
@@ -33,7 +36,18 @@ export async function startCandidates(
   const { exceptEpics = [] } = options;
   const base = tx
     .selectFrom('tasks')
-    .select(['id', 'status', 'agent', 'fallback', 'fallback_from', 'best_of', 'labels', 'epoch'])
+    .select([
+      'id',
+      'status',
+      'agent',
+      'fallback',
+      'fallback_from',
+      'best_of',
+      'labels',
+      'epoch',
+      'runs_on',
+      'epic_id',
+    ])
     .where('parent_id', 'is', null)
     .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId))
     .$if(options.anywhere === true, (query) => query.where('labels', 'not like', '%"needs:%'))
@@ -80,6 +94,8 @@ export interface ClaimRequest {
   /** True when the agent can go on with an earlier conversation. */
   readonly agentResumes: boolean;
   readonly sessionId: string;
+  /** Where a new attempt's agent runs; absent: here. */
+  readonly runsOn?: RunPlace;
   /** Whether tasks that say nothing of it get a plan first. */
   readonly plansFirst: boolean;
 }
@@ -243,6 +259,7 @@ async function openAttempt(
       started_at_ms: sources.clock.now(),
       run_id: request.runId,
       planning: planning ? 1 : 0,
+      runs_on: request.runsOn ?? 'local',
       machine: request.machine,
     })
     .execute();

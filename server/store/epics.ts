@@ -6,11 +6,13 @@ import { terminalStatuses } from '../core/state.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import { checkedDescription, checkedTitle } from './field-checks.ts';
 import { epicOrRefuse, isIdTaken } from './find-rows.ts';
+import { checkedRunsOn } from './task-fields.ts';
 import type { EpicRow, Tx } from './tables.ts';
 
 export interface EpicFields {
   readonly title?: string;
   readonly description?: string;
+  readonly runs_on?: string | null;
 }
 
 const idTriesMax = 20;
@@ -43,6 +45,7 @@ export async function addEpic(
 ): Promise<EpicRow> {
   const title = checkedTitle(fields.title);
   const description = checkedDescription(fields.description ?? '');
+  const runsOn = checkedRunsOn(fields.runs_on ?? null);
   const id = await freshId(tx, sources, 'epic');
   await tx
     .insertInto('epics')
@@ -50,6 +53,7 @@ export async function addEpic(
       id,
       title,
       description,
+      runs_on: runsOn,
       created_at: Math.floor(sources.clock.now() / 1000),
       position: await nextEpicPosition(tx),
     })
@@ -68,14 +72,20 @@ export async function editEpic(
   const title = fields.title === undefined ? row.title : checkedTitle(fields.title);
   const description =
     fields.description === undefined ? row.description : checkedDescription(fields.description);
+  const runsOn = fields.runs_on === undefined ? row.runs_on : checkedRunsOn(fields.runs_on);
   const changed = [
+    ...(runsOn === row.runs_on ? [] : ['runs_on']),
     ...(title === row.title ? [] : ['title']),
     ...(description === row.description ? [] : ['description']),
   ];
   if (changed.length === 0) return row;
-  await tx.updateTable('epics').set({ title, description }).where('id', '=', id).execute();
+  await tx
+    .updateTable('epics')
+    .set({ title, description, runs_on: runsOn })
+    .where('id', '=', id)
+    .execute();
   await appendEvent(tx, sources, { type: 'epic.edited', epicId: id, data: { title, changed } });
-  return { ...row, title, description };
+  return { ...row, title, description, runs_on: runsOn };
 }
 
 const namedTasksMax = 5;

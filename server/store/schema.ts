@@ -202,8 +202,15 @@ const webhookStatements: readonly string[] = [
   `CREATE INDEX webhook_deliveries_ids ON webhook_deliveries(id)`,
 ];
 
+/** Where agents are to run, and where each attempt's does. */
+const runsOnStatements: readonly string[] = [
+  `ALTER TABLE tasks ADD COLUMN runs_on TEXT`,
+  `ALTER TABLE epics ADD COLUMN runs_on TEXT`,
+  `ALTER TABLE attempts ADD COLUMN runs_on TEXT NOT NULL DEFAULT 'local'`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 10;
+export const schemaVersion = 11;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -247,6 +254,10 @@ export async function addWebhooks<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, webhookStatements);
 }
 
+export async function addRunsOn<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, runsOnStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -271,4 +282,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 8, name: 'the tips of lines that Drover has written', up: addLineTips },
   { version: 9, name: 'which machines land', up: addLanders },
   { version: 10, name: 'webhooks', up: addWebhooks },
+  { version: 11, name: 'where agents run', up: addRunsOn },
 ];

@@ -76,6 +76,8 @@ export interface TaskTable {
   source: Defaulted<string | null>;
   /** 1: a person approves a plan before anything is built; 0: not; null: as the settings say. */
   plan: Defaulted<number | null>;
+  /** Where its agent is to run: local or remote; null = as its epic or the settings say. */
+  runs_on: Defaulted<string | null>;
 }
 
 export interface EpicTable {
@@ -95,6 +97,8 @@ export interface EpicTable {
   landing_state: Defaulted<string | null>;
   landing_note: Defaulted<string | null>;
   source: Defaulted<string | null>;
+  /** For its tasks that say nothing of it: local or remote; null = as the settings say. */
+  runs_on: Defaulted<string | null>;
 }
 
 export interface DependencyTable {
@@ -168,6 +172,8 @@ export interface AttemptTable {
   gate_runs: Defaulted<number>;
   /** 1: it only plans; nothing of what it writes lands. */
   planning: Defaulted<number>;
+  /** Where its agent runs: local, or remote (on a worker). */
+  runs_on: Defaulted<string>;
   /** Where its worktree, its session and its process are; '' = on the project's only machine. */
   machine: Defaulted<string>;
 }

@@ -5,6 +5,7 @@ import { bestOfMax, chooseRules, isBestOf } from '../core/best-of.ts';
 import { readSteps, stepsExpected } from '../core/fallback.ts';
 import { stepText } from '../core/format.ts';
 import { priorityOfWord } from '../core/import-record.ts';
+import { runPlaces } from '../core/remote-settings.ts';
 import { agentKindNames, taskTypes, testModes, testScopes } from '../core/task.ts';
 import type { TaskFields } from '../protocol/api.ts';
 import {
@@ -34,6 +35,7 @@ export interface TaskColumns {
   test_scope?: string;
   max_attempts?: number;
   plan?: number;
+  runs_on?: string | null;
 }
 
 const attemptsMax = 10;
@@ -82,7 +84,13 @@ export function checkTaskFields(fields: TaskFields): TaskColumns {
   if (fields.plan !== undefined) {
     columns.plan = fields.plan ? 1 : 0;
   }
+  if (fields.runs_on !== undefined) columns.runs_on = checkedRunsOn(fields.runs_on);
   return columns;
+}
+
+/** Null or empty: as the settings say. */
+export function checkedRunsOn(given: string | null): string | null {
+  return given === null || given === '' ? null : checkedWord(given, runPlaces, 'The place');
 }
 
 /** In the form of the column; null = as the settings say, an empty text = nobody. */

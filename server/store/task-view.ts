@@ -56,6 +56,7 @@ const rareColumns = [
   'test_scope',
   'rescue_refs',
   'plan',
+  'runs_on',
 ] as const satisfies readonly (keyof TaskRow)[];
 
 export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;
@@ -88,6 +89,7 @@ const usual: RareRow = {
   test_scope: 'diff',
   rescue_refs: '[]',
   plan: null,
+  runs_on: null,
 };
 
 function saysSomething(): RawBuilder<boolean> {
@@ -160,6 +162,7 @@ export interface RunningAttempt {
   readonly agent: string;
   readonly model: string | null;
   readonly started_at_ms: number;
+  readonly runs_on: string;
   readonly machine: string;
 }
 
@@ -170,7 +173,7 @@ export async function readRunningAttempts(
 ): Promise<Map<string, RunningAttempt>> {
   const rows = await db
     .selectFrom('attempts')
-    .select(['task_id', 'agent', 'model', 'started_at_ms', 'machine'])
+    .select(['task_id', 'agent', 'model', 'started_at_ms', 'machine', 'runs_on'])
     .where('state', '=', 'running')
     .$if(id !== undefined, (query) => query.where('task_id', '=', id ?? ''))
     .execute();
@@ -211,6 +214,7 @@ export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts)
     review_kind: rare.review_kind,
     attempts: common.attempts,
     max_attempts: common.max_attempts,
+    runs_on: attempt?.runs_on ?? rare.runs_on,
     next_attempt_at: secondsUp(rare.next_attempt_at_ms),
     waiting_until: secondsUp(rare.waiting_until_ms),
     phase: rare.phase,

@@ -102,7 +102,8 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
   const since =
     attempt === null ? '' : ` for ${formatDuration(facts.nowMs - attempt.started_at_ms)}`;
   const names = await machineNames(db, [attempt?.machine ?? '']);
-  const place = [...names.values()].map((name) => ` on ${name}`).join('');
+  const worker = attempt?.runs_on === 'remote' && row.phase === 'agent' ? ' on a remote worker' : '';
+  const place = [...[...names.values()].map((name) => ` on ${name}`), worker].join('');
   const sentences = facts.hasBackend
     ? [
         `${row.id} is running${place}${since}: attempt ${attempt?.number ?? 1} with ${agent} ${phase}.`,

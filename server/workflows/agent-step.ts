@@ -201,6 +201,7 @@ async function requestFor(
     secrets: [...engine.secrets(), ...(opened === null ? [] : [opened.token])],
     maxOutputBytes: settings.maxOutputBytes,
     timeoutMs: settings.taskTimeoutMs,
+    runsOn: attempt.runs_on === 'remote' ? ('remote' as const) : ('local' as const),
     stallWarnMs,
     stallEndMs,
   };

@@ -20,6 +20,7 @@ import { chooseAgent, limitedAccounts } from './fallback.ts';
 import { startRules, type StartRules } from './holds.ts';
 import { releaseFromRedBase } from './red-base.ts';
 import type { Engine } from './parts.ts';
+import { openRemotePlaces } from './remote-places.ts';
 import { agentQueueOf, handedOver, openPlacement, type Placement } from './placement.ts';
 
 /** Tasks with an agent at work or about to be: what the number of workers limits. */
@@ -93,11 +94,12 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
     if (free === 0) return [];
     const nowMs = engine.clock.now();
     const limited = await limitedAccounts(tx, nowMs);
+    const remote = await openRemotePlaces(engine, tx);
     const look = {
       epicId: run.epic_id,
       exceptEpics: rules.heldEpics,
       nowMs,
-      limit: free + (limited.size + rules.free.size) * candidatesSpare,
+      limit: free + (limited.size + rules.free.size + (remote.left === 0 ? 1 : 0)) * candidatesSpare,
     };
     const first = await startCandidates(tx, look);
     // Those that ask for a machine which has no room must not keep the others waiting.
@@ -118,6 +120,8 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
       const { agent, model, step } = chosen;
       const leftOfKind = left.get(agent);
       if (leftOfKind === 0) continue;
+      const runsOn = remote.placeOf(candidate);
+      if (runsOn === 'remote' && remote.left === 0) continue;
       const machine = await places.choose(candidate);
       if (machine === null) continue;
       const claim = await claimTask(tx, engine.store.sources, {
@@ -130,6 +134,7 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
         step,
         agentResumes: engine.driverFor(agent).capabilities.resume,
         sessionId: engine.store.sources.uuid(),
+        runsOn,
         plansFirst: engine.settings().plansFirst,
       });
       if (claim === null) continue;
@@ -138,6 +143,7 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
         queue: agentQueueOf(machine),
       });
       places.taken(machine);
+      if (runsOn === 'remote') remote.left -= 1;
       taken.push(claim);
     }
     return taken;

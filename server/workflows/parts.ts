@@ -5,6 +5,7 @@ import type { ChooseRule } from '../core/best-of.ts';
 import type { Budgets } from '../core/budget.ts';
 import type { AgentChoices } from '../core/fallback.ts';
 import type { MachineFacts, MachineLimits } from '../core/machine.ts';
+import type { RunPlace } from '../core/remote-settings.ts';
 import type { Clock, Durable } from '../durable/port.ts';
 import type { GitRepository } from '../git/port.ts';
 import type { Claim, Store, Tx } from '../store/port.ts';
@@ -98,6 +99,10 @@ export interface WorkSettings {
   readonly maxDescriptionBytes: number;
   readonly budget: Budgets;
   readonly machine: MachineLimits;
+  /** Where agents run whose task and epic say nothing of it. */
+  readonly runsOn: RunPlace;
+  /** Attempts on workers at once. */
+  readonly remoteMax: number;
 }
 
 export interface WorkPlaces {

@@ -30,6 +30,13 @@ export interface TaskOptions {
   readonly testScope?: string;
   readonly maxAttempts?: number;
   readonly plan?: boolean;
+  readonly runsOn?: string;
+}
+
+export interface EpicOptions {
+  readonly title?: string;
+  readonly description?: string;
+  readonly runsOn?: string;
 }
 
 export interface AddOptions extends TaskOptions {
@@ -136,12 +143,13 @@ export function splitSubTaskTitle(given: string): {
 export async function epicAdd(
   context: CommandContext,
   title: string,
-  { description }: { readonly description?: string },
+  { description, runsOn }: EpicOptions,
 ): Promise<number> {
   const client = await context.client('data');
   const epic = await client.call('epic.add', {
     title,
     ...(description !== undefined && { description }),
+    ...(runsOn !== undefined && { runs_on: runsOn }),
   });
   context.answer(epic, epicSentence(epic));
   return exitCodes.done;
@@ -167,14 +175,15 @@ export async function epicShow(context: CommandContext, id: string): Promise<num
 export async function epicEdit(
   context: CommandContext,
   id: string,
-  options: { readonly title?: string; readonly description?: string },
+  options: EpicOptions,
 ): Promise<number> {
-  const { title, description } = options;
+  const { title, description, runsOn } = options;
   const client = await context.client('data');
   const epic = await client.call('epic.edit', {
     id,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
+    ...(runsOn !== undefined && { runs_on: runsOn }),
   });
   context.answer(epic, epicSentence(epic));
   return exitCodes.done;
@@ -220,6 +229,7 @@ async function taskFieldsOf(context: CommandContext, options: TaskOptions): Prom
     ...(options.testScope !== undefined && { test_scope: options.testScope }),
     ...(options.maxAttempts !== undefined && { max_attempts: options.maxAttempts }),
     ...(options.plan !== undefined && { plan: options.plan }),
+    ...(options.runsOn !== undefined && { runs_on: options.runsOn }),
   };
 }
 

@@ -1,7 +1,7 @@
 // Commands that make the plan: init, epics, tasks.
 
 import { Option, type Command } from 'commander';
-import type { AddOptions, EditOptions } from '../commands/plan.ts';
+import type { AddOptions, EditOptions, EpicOptions } from '../commands/plan.ts';
 import type { SpecOptions } from '../commands/spec.ts';
 import {
   collect,
@@ -103,6 +103,8 @@ Claude Code is. The plan is shown, and written whole or not at all. A plan from
     });
 }
 
+const runsOnHelp = 'run agents local or remote, on a worker; "" = as the settings say';
+
 function taskOptions(command: Command): Command {
   return command
     .option('-d, --description <text>', 'what is to be done')
@@ -129,7 +131,8 @@ function taskOptions(command: Command): Command {
     .option('--test-scope <scope>', 'diff, all or skip')
     .option('--max-attempts <n>', 'how often an agent may try', wholeNumber)
     .option('--plan', 'an agent plans it first, and you approve the plan')
-    .option('--no-plan', 'no plan first, whatever the settings say');
+    .option('--no-plan', 'no plan first, whatever the settings say')
+    .option('--runs-on <place>', runsOnHelp);
 }
 
 function defineEpicCommands(program: Command, host: ProgramHost): void {
@@ -142,7 +145,8 @@ function defineEpicCommands(program: Command, host: ProgramHost): void {
   const add = define(epic, 'add <title>', 'add an epic', ['epic add "Speak French"']);
   add
     .option('-d, --description <text>', 'what the epic is about')
-    .action(async (title: string, options: { description?: string }) => {
+    .option('--runs-on <place>', runsOnHelp)
+    .action(async (title: string, options: EpicOptions) => {
       await host.run(add, async (context) => (await load()).epicAdd(context, title, options));
     });
 
@@ -156,13 +160,14 @@ function defineEpicCommands(program: Command, host: ProgramHost): void {
     await host.run(show, async (context) => (await load()).epicShow(context, id));
   });
 
-  const edit = define(epic, 'edit <id>', 'change title or description', [
+  const edit = define(epic, 'edit <id>', 'change title, description or where its agents run', [
     'epic edit epic-7h2k9d3f --title "Speak French and German"',
   ]);
   edit
     .option('--title <text>', 'new title')
     .option('-d, --description <text>', 'new description')
-    .action(async (id: string, options: { title?: string; description?: string }) => {
+    .option('--runs-on <place>', runsOnHelp)
+    .action(async (id: string, options: EpicOptions) => {
       await host.run(edit, async (context) => (await load()).epicEdit(context, id, options));
     });
 

@@ -38,10 +38,13 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
   const { db, sources } = store;
   return {
     'epic.add': async (params) => {
-      const { title, description } = recordOf(params);
+      const { title, description, runs_on: runsOn } = recordOf(params);
       const fields = {
         title: textOf(title, 'title'),
-        ...given({ description: optionalText(description, 'description') }),
+        ...given({
+          description: optionalText(description, 'description'),
+          runs_on: nullableText(runsOn, 'runs_on'),
+        }),
       };
       const row = await store.transaction((tx) => addEpic(tx, sources, fields));
       return showEpicAlone(deps, row.id);
@@ -49,10 +52,11 @@ export function planHandlers(deps: DataHandlerDeps): Pick<Handlers, PlanRequests
     'epic.list': async () => readEpics(db),
     'epic.show': async (params) => showEpic(db, idOf(recordOf(params)['id'])),
     'epic.edit': async (params) => {
-      const { id, title, description } = recordOf(params);
+      const { id, title, description, runs_on: runsOn } = recordOf(params);
       const fields = given({
         title: optionalText(title, 'title'),
         description: optionalText(description, 'description'),
+        runs_on: nullableText(runsOn, 'runs_on'),
       });
       const row = await store.transaction((tx) => editEpic(tx, sources, idOf(id), fields));
       return showEpicAlone(deps, row.id);
@@ -156,5 +160,6 @@ function taskFields(record: Readonly<Record<string, unknown>>): TaskFields {
     test_scope: optionalText(record['test_scope'], 'test_scope'),
     max_attempts: optionalInteger(record['max_attempts'], 'max_attempts', attemptsBounds),
     plan: record['plan'] === undefined ? undefined : flagOf(record['plan'], 'plan'),
+    runs_on: nullableText(record['runs_on'], 'runs_on'),
   });
 }

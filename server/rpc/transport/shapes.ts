@@ -47,6 +47,7 @@ const taskFields = {
   test_scope: 'text?',
   max_attempts: 'number?',
   plan: 'flag?',
+  runs_on: 'text or null?',
 } as const;
 
 const oneId = { id: 'text' } as const;
@@ -54,10 +55,10 @@ const oneId = { id: 'text' } as const;
 const shapes: Shapes = {
   hello: { token: 'text', client: 'text', version: 'text', protocol: 'number' },
   status: { epic: 'text?' },
-  'epic.add': { title: 'text', description: 'text?' },
+  'epic.add': { title: 'text', description: 'text?', runs_on: 'text or null?' },
   'epic.list': {},
   'epic.show': oneId,
-  'epic.edit': { id: 'text', title: 'text?', description: 'text?' },
+  'epic.edit': { id: 'text', title: 'text?', description: 'text?', runs_on: 'text or null?' },
   'epic.close': oneId,
   'task.add': { ...taskFields, title: 'text', template: 'text?', set: 'texts by name?' },
   'task.edit': { ...taskFields, id: 'text', title: 'text?' },

@@ -1,0 +1,92 @@
+// The provisioner that the settings name, with the programs and folders of this machine.
+
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runMarker } from '../agents/process-list.ts';
+import { createProcessTable } from '../agents/process-table.ts';
+import { programOnPath } from '../git/program-path.ts';
+import { createHookProvisioner } from '../workers/provisioners/hook.ts';
+import type { Provisioner } from '../workers/provisioners/port.ts';
+import { createProcessProvisioner } from '../workers/provisioners/process.ts';
+import { createSshProvisioner } from '../workers/provisioners/ssh.ts';
+import { createStaticProvisioner } from '../workers/provisioners/static.ts';
+import type { WorkerSettings } from './remote-spec.ts';
+
+export interface ProvisionerPlace {
+  readonly projectRoot: string;
+  /** Folder of leases and local workers. */
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Time between the two signals for what a worker on this machine still runs when it is destroyed. */
+const endGraceMs = 1_000;
+
+export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlace): Provisioner {
+  const { environment, projectRoot } = place;
+  const processes = createProcessTable();
+  const marked = {
+    endMarked: (marker: string) => processes.endTree(marker, null, endGraceMs),
+    markerVariable: runMarker,
+  };
+  switch (settings.provisioner) {
+    case 'process':
+      return createProcessProvisioner({
+        ...marked,
+        folder: join(place.folder, 'workers'),
+        program: process.execPath,
+        args: [runtimeProgram()],
+        env: {
+          ...chosen(environment, ['PATH', 'LANG', 'LC_ALL', 'TERM']),
+          ...('electron' in process.versions ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
+        },
+      });
+    case 'static':
+      return createStaticProvisioner({
+        url: settings.url,
+        token: environment[settings.tokenVariable] ?? null,
+        tokenVariable: settings.tokenVariable,
+      });
+    case 'ssh':
+      return createSshProvisioner({
+        ...marked,
+        program: programOnPath('ssh', environment),
+        host: settings.host,
+        args: settings.sshArgs,
+        env: chosen(environment, sshVariables),
+        cwd: projectRoot,
+        runtime: runtimeProgram(),
+      });
+    case 'hook':
+      return createHookProvisioner({
+        script: hookPath(settings.hook, projectRoot),
+        cwd: projectRoot,
+        env: chosen(environment, Object.keys(environment)),
+        timeoutMs: settings.hookTimeoutMs,
+      });
+  }
+}
+
+const sshVariables = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SSH_AUTH_SOCK', 'LANG'];
+
+function hookPath(hook: string | null, projectRoot: string): string | null {
+  if (hook === null) return null;
+  return isAbsolute(hook) ? hook : resolve(projectRoot, hook);
+}
+
+function chosen(environment: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const value = environment[name];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+/** The runtime as one file beside the bundled programs, or its source. */
+function runtimeProgram(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const bundled = join(here, 'worker-runtime.cjs');
+  return existsSync(bundled) ? bundled : join(here, 'worker-runtime-main.ts');
+}
