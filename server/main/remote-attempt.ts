@@ -3,9 +3,9 @@
 
 import { readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import { processStartTime } from '../agents/process-list.ts';
 import { type JobOutcome, runJob } from '../workers/client/run-job.ts';
-import { join } from 'node:path';
 import { endPathOf, readSpec, type RemoteSpec, scratchOf, writeEnd } from './remote-spec.ts';
 import { openTreeReader } from './tree-listing.ts';
 import { openProvisioner } from './worker-provisioner.ts';
@@ -25,11 +25,7 @@ async function main(specPath: string): Promise<number> {
   return exitCodeOf(outcome);
 }
 
-async function attempt(
-  spec: RemoteSpec,
-  prompt: string,
-  stop: AbortSignal,
-): Promise<JobOutcome> {
+async function attempt(spec: RemoteSpec, prompt: string, stop: AbortSignal): Promise<JobOutcome> {
   const tree = openTreeReader(spec.root, process.env);
   const listing = await tree.list();
   if (!listing.ok) return { kind: 'failed', retryable: true, message: listing.error };
@@ -45,9 +41,18 @@ async function attempt(
   }
   const { pid } = process;
   return await runJob({
-    ...{ root: spec.root, listing: listing.value, ignored: tree.ignored },
-    ...{ provisioner, image: remote.image, ttlMs: remote.ttlMs, owner: spec.owner },
-    ...{ run: spec.run, program: spec.program, args: spec.args, prompt, env },
+    root: spec.root,
+    listing: listing.value,
+    ignored: (paths) => tree.ignored(paths),
+    provisioner,
+    image: remote.image,
+    ttlMs: remote.ttlMs,
+    owner: spec.owner,
+    run: spec.run,
+    program: spec.program,
+    args: spec.args,
+    prompt,
+    env,
     variables: spec.variables,
     leases: join(folder, 'leases'),
     follower: { pid, startTime: processStartTime(pid) ?? '' },

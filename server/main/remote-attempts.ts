@@ -163,7 +163,9 @@ export class RemoteAttempts {
       (name) => forwarded.has(name) || provider(name),
     );
     const variables = Object.fromEntries(
-      Object.entries(start.env).filter(([name]) => name.startsWith('DROVER_') && !forwarded.has(name)),
+      Object.entries(start.env).filter(
+        ([name]) => name.startsWith('DROVER_') && !forwarded.has(name),
+      ),
     );
     const spec: RemoteSpec = {
       run: request.runId,

@@ -27,7 +27,10 @@ export function openTreeReader(root: string, environment: NodeJS.ProcessEnv): Tr
     if (output.code !== 0 || output.problem !== null) {
       throw new Error(`git could not list the files: ${output.stderr.trim().slice(0, 300)}`);
     }
-    return output.stdout.toString('utf8').split('\0').filter((path) => path !== '');
+    return output.stdout
+      .toString('utf8')
+      .split('\0')
+      .filter((path) => path !== '');
   };
   return {
     list: async () => {
@@ -65,9 +68,16 @@ export function openTreeReader(root: string, environment: NodeJS.ProcessEnv): Tr
       });
       // 1 = none of them.
       if (output.code !== 0 && output.code !== 1) {
-        throw new Error(`git could not tell what it ignores: ${output.stderr.trim().slice(0, 300)}`);
+        throw new Error(
+          `git could not tell what it ignores: ${output.stderr.trim().slice(0, 300)}`,
+        );
       }
-      return new Set(output.stdout.toString('utf8').split('\0').filter((path) => path !== ''));
+      return new Set(
+        output.stdout
+          .toString('utf8')
+          .split('\0')
+          .filter((path) => path !== ''),
+      );
     },
   };
 }

@@ -1,5 +1,5 @@
 // The tables as Kysely sees them. Columns of the public design schema keep their names and units (times in Unix
-// seconds); columns of our own end in their unit (`_ms`). Lists are JSON text.
+// seconds); columns of our own end in their unit (`_ms`). Lists are JSON text. `runs_on` is local or remote.
 
 import type { ColumnType, Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { TaskStatus } from '../core/state.ts';
@@ -76,7 +76,6 @@ export interface TaskTable {
   source: Defaulted<string | null>;
   /** 1: a person approves a plan before anything is built; 0: not; null: as the settings say. */
   plan: Defaulted<number | null>;
-  /** Where its agent is to run: local or remote; null = as its epic or the settings say. */
   runs_on: Defaulted<string | null>;
 }
 
@@ -97,7 +96,6 @@ export interface EpicTable {
   landing_state: Defaulted<string | null>;
   landing_note: Defaulted<string | null>;
   source: Defaulted<string | null>;
-  /** For its tasks that say nothing of it: local or remote; null = as the settings say. */
   runs_on: Defaulted<string | null>;
 }
 
@@ -172,7 +170,6 @@ export interface AttemptTable {
   gate_runs: Defaulted<number>;
   /** 1: it only plans; nothing of what it writes lands. */
   planning: Defaulted<number>;
-  /** Where its agent runs: local, or remote (on a worker). */
   runs_on: Defaulted<string>;
   /** Where its worktree, its session and its process are; '' = on the project's only machine. */
   machine: Defaulted<string>;
@@ -388,7 +385,6 @@ export interface StoreTables extends PastTables, WebhookTables {
 }
 
 export type Tx = Transaction<StoreTables>;
-/** For what only reads: the database or a transaction. */
 export type Reads = Kysely<StoreTables>;
 export type TaskRow = Selectable<TaskTable>;
 export type EpicRow = Selectable<EpicTable>;

@@ -102,7 +102,8 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
   const since =
     attempt === null ? '' : ` for ${formatDuration(facts.nowMs - attempt.started_at_ms)}`;
   const names = await machineNames(db, [attempt?.machine ?? '']);
-  const worker = attempt?.runs_on === 'remote' && row.phase === 'agent' ? ' on a remote worker' : '';
+  const worker =
+    attempt?.runs_on === 'remote' && row.phase === 'agent' ? ' on a remote worker' : '';
   const place = [...[...names.values()].map((name) => ` on ${name}`), worker].join('');
   const sentences = facts.hasBackend
     ? [

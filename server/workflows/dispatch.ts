@@ -99,7 +99,8 @@ async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Pr
       epicId: run.epic_id,
       exceptEpics: rules.heldEpics,
       nowMs,
-      limit: free + (limited.size + rules.free.size + (remote.left === 0 ? 1 : 0)) * candidatesSpare,
+      limit:
+        free + (limited.size + rules.free.size + (remote.left === 0 ? 1 : 0)) * candidatesSpare,
     };
     const first = await startCandidates(tx, look);
     // Those that ask for a machine which has no room must not keep the others waiting.

@@ -26,6 +26,7 @@ export function taskView(task: Partial<TaskView> & { readonly id: string }): Tas
     review_kind: null,
     attempts: 0,
     max_attempts: 3,
+    runs_on: null,
     next_attempt_at: null,
     waiting_until: null,
     phase: null,

@@ -169,6 +169,8 @@ function drawSettings(chance: SeededChance): WorkSettings {
     machine: anyMachine,
     agents: chance.percent(50) ? noFallback : drawFallback(chance),
     bestOf: chance.percent(25) ? chance.between(2, 3) : 1,
+    runsOn: 'local',
+    remoteMax: 4,
     choose: chance.pick(['first-green', 'smallest-change', 'person'] as const),
   };
 }

@@ -59,7 +59,7 @@ export function createHookProvisioner(options: HookOptions): Provisioner {
       if (!said.ok) return said;
       const created = createdSchema.safeParse(said.value);
       if (!created.success) {
-        return err("the hook's create must print {\"id\":\"…\",\"url\":\"https://…\"}.");
+        return err('the hook\'s create must print {"id":"…","url":"https://…"}.');
       }
       const { id, url, token: own = token } = created.data;
       const problem = badAddress(url);

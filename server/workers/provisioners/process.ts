@@ -43,10 +43,9 @@ export function createProcessProvisioner(options: ProcessOptions): Provisioner {
       for (const name of ['workspace', 'home', 'tmp']) {
         mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
       }
-      const args = [
-        ...['--listen', '127.0.0.1:0', '--workspace', join(folder, 'workspace')],
-        ...['--lifetime', `${Math.ceil(spec.ttlMs / 1000)}s`, '--json'],
-      ];
+      const lifetime = `${Math.ceil(spec.ttlMs / 1000)}s`;
+      const listen = ['--listen', '127.0.0.1:0', '--workspace', join(folder, 'workspace')];
+      const args = [...listen, '--lifetime', lifetime, '--json'];
       const env = {
         ...options.env,
         HOME: join(folder, 'home'),

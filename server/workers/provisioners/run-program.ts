@@ -21,7 +21,13 @@ export async function runProgram(request: ProgramRequest): Promise<Result<string
   const { program, args, env, cwd } = request;
   const limit = AbortSignal.timeout(request.timeoutMs);
   const signal = request.signal === undefined ? limit : AbortSignal.any([limit, request.signal]);
-  const child = spawn(program, [...args], { env, cwd, stdio: 'pipe', signal, killSignal: 'SIGKILL' });
+  const child = spawn(program, [...args], {
+    env,
+    cwd,
+    stdio: 'pipe',
+    signal,
+    killSignal: 'SIGKILL',
+  });
   const out = gather(child.stdout);
   const said = gather(child.stderr);
   child.stdin.on('error', () => undefined);
@@ -34,7 +40,9 @@ export async function runProgram(request: ProgramRequest): Promise<Result<string
   if (end instanceof Error) return err(`${program} could not be run: ${oneLine(end.message)}.`);
   if (end === 0) return ok(Buffer.concat(out).toString('utf8'));
   const words = oneLine(Buffer.concat(said).toString('utf8').slice(-1_000));
-  return err(`${program} ended with exit code ${end ?? 'none'}${words === '' ? '' : `: ${words}`}.`);
+  return err(
+    `${program} ended with exit code ${end ?? 'none'}${words === '' ? '' : `: ${words}`}.`,
+  );
 }
 
 function gather(stream: NodeJS.ReadableStream): Buffer[] {

@@ -28,9 +28,15 @@ export interface SshOptions {
 }
 
 /** Never asks: a key of the host that is not known is a refusal. */
-const quietArgs = [
-  ...['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10'],
-  ...['-o', 'ServerAliveInterval=10', '-o', 'ServerAliveCountMax=3'],
+const quietArgs: readonly string[] = [
+  '-o',
+  'BatchMode=yes',
+  '-o',
+  'ConnectTimeout=10',
+  '-o',
+  'ServerAliveInterval=10',
+  '-o',
+  'ServerAliveCountMax=3',
 ];
 const namePattern = /^drv-[0-9a-f]{8}-\d{1,6}$/;
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -39,7 +45,9 @@ const commandMs = 60_000;
 /** A host that began with a dash would be an option. */
 export function badHost(host: string | null): string | null {
   if (host === null) return 'set [remote] host to the host of the workers.';
-  return /^[A-Za-z0-9_][A-Za-z0-9._@:%-]*$/.test(host) ? null : `"${host}" is not the name of a host.`;
+  return /^[A-Za-z0-9_][A-Za-z0-9._@:%-]*$/.test(host)
+    ? null
+    : `"${host}" is not the name of a host.`;
 }
 
 export function createSshProvisioner(options: SshOptions): Provisioner {
@@ -190,10 +198,8 @@ async function openTunnel(
 ): Promise<Result<string, string>> {
   const port = await freePort();
   const forward = `127.0.0.1:${port}:127.0.0.1:${remotePort}`;
-  const args = [
-    ...[...quietArgs, '-o', 'ExitOnForwardFailure=yes', ...options.args],
-    ...['-N', '-L', forward, host],
-  ];
+  const quiet = [...quietArgs, '-o', 'ExitOnForwardFailure=yes'];
+  const args = [...quiet, ...options.args, '-N', '-L', forward, host];
   const shell = spawn('/bin/sh', ['-c', detachScript, 'drover-tunnel', options.program, ...args], {
     cwd: options.cwd,
     env: { ...options.env, [options.markerVariable]: markerOf(name) },
