@@ -1,12 +1,13 @@
 // From arguments to an exit code: parse, do, and turn refusals, faults and wrong use into what the contract says.
 
-import { type Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { Refusal } from '../core/failure.ts';
 import { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine, plainText } from './plain-text.ts';
 import { globalsOf } from './program/options.ts';
 import { buildProgram } from './program/program.ts';
+import { withoutHelpOfNothing } from './program/unknown-words.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Runs one command line (without `node` and the script) to its end. */
@@ -41,22 +42,6 @@ export async function runCommand(
     printFailure(surroundings, args, kind, message, true);
     return error instanceof Refusal ? exitCodes.refused : exitCodes.failed;
   }
-}
-
-/** `drover nonsense --help` asks for the help of a command that does not exist: it is refused like `drover nonsense`. */
-function withoutHelpOfNothing(program: Command, args: readonly string[]): string[] {
-  const takesValue = new Set(
-    program.options.filter(({ required }) => required).flatMap(({ short, long }) => [short, long]),
-  );
-  const first = args.findIndex(
-    (arg, index) => !arg.startsWith('-') && (index === 0 || !takesValue.has(args[index - 1])),
-  );
-  const word = args[first];
-  const isKnown = [...program.commands, { name: () => 'help', aliases: () => [] }].some(
-    (command) => command.name() === word || command.aliases().includes(word ?? ''),
-  );
-  if (word === undefined || isKnown) return [...args];
-  return args.filter((arg) => arg !== '--help' && arg !== '-h');
 }
 
 /** One sentence for people; with `--json` the same as an object on standard output. */

@@ -168,6 +168,19 @@ suite('commands', () => {
         assert.match(err, /unknown command/u);
       }
       assert.match((await drover(['stauts', '--help'])).err, /Did you mean status\?/u);
+      for (const [line, nearest] of [
+        ['run --epik x --help', '--epic'],
+        ['run -h --wrokers=3', '--workers'],
+        ['epic lits --help', 'list'],
+        ['-h worktree prune --dryrun', '--dry-run'],
+      ] as const) {
+        const { code, err, out } = await drover(line.split(' '));
+        assert.deepEqual([code, out], [64, ''], line);
+        assert.ok(err.includes(`Did you mean ${nearest}?`), err);
+      }
+      for (const line of ['run -w3 -h', 'epic add -h', 'add -d --nonsense -h', 'run -h -- --x']) {
+        assert.equal((await drover(line.split(' '))).code, 0, line);
+      }
       const known = await drover(['-C', '.', 'status', '--help']);
       assert.equal(known.code, 0);
       assert.match(known.out, /Usage: drover status/u);
