@@ -23,6 +23,8 @@ const programs = {
 };
 /** Two bundles, so that activation reads little; the second one is asked for by the first. */
 const extension = { extension: 'extension/main.ts', 'extension-work': 'extension/work/main.ts' };
+/** One file with all it needs, which runs on a host that has Node alone. */
+const copied = { 'worker-runtime': 'server/main/worker-runtime-main.ts' };
 const webviews = Object.fromEntries(
   ['tree', 'inbox', 'stream', 'grid', 'board', 'run'].map((name) => [
     name,
@@ -63,6 +65,18 @@ const bundles = [
     banner: {
       js: "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;",
     },
+  },
+  {
+    ...shared,
+    entryPoints: existing(copied),
+    outdir,
+    outExtension: { '.js': '.cjs' },
+    platform: 'node',
+    target: 'node22',
+    format: 'cjs',
+    // It is copied to other hosts.
+    minify: true,
+    sourcemap: false,
   },
   {
     ...shared,

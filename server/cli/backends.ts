@@ -1,6 +1,7 @@
 // What the command asks of the composition: one object, so that tests bring a second implementation.
 
 import type { Result } from '../core/failure.ts';
+import type { ListenAddress } from '../core/listen-address.ts';
 import type { Client } from '../protocol/api.ts';
 import type { WorkerWish } from '../protocol/worker-notes.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
@@ -91,6 +92,22 @@ export interface TrustReport {
   }[];
 }
 
+export interface WorkerRuntimeRequest {
+  readonly env: NodeJS.ProcessEnv;
+  /** Null: what the environment says. */
+  readonly listen: ListenAddress | null;
+  readonly workspace: string | null;
+  readonly uploadBytes: number | null;
+  readonly lifetimeMs: number | null;
+  readonly onListening: (listening: {
+    readonly type: 'listening';
+    readonly url: string;
+    readonly workspace: string;
+    readonly pid: number;
+  }) => void;
+  readonly warn: (sentence: string) => void;
+}
+
 export interface Backends {
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
   readonly initProject: (
@@ -114,6 +131,8 @@ export interface Backends {
   ) => Promise<SqlforgeProject> | SqlforgeProject;
   /** Resolves when it has ended: after a drain, or when its tasks are given back. */
   readonly runWorker: (wish: WorkerWish) => Promise<void>;
+  /** Resolves when a signal or its lifetime has ended it. */
+  readonly runWorkerRuntime: (request: WorkerRuntimeRequest) => Promise<void>;
   /** Brings the tables of the fleet's database to this release, as its owner. */
   readonly prepareFleet: (request: FleetDatabaseRequest) => Promise<{ readonly database: string }>;
   /** Gives a role what a worker needs; the statements are answered in either case. */

@@ -17,6 +17,7 @@ import { runningAddress } from './places.ts';
 import type { PlanFromSpecOptions } from './plan-from-spec.ts';
 import type { SqlforgeProject } from './sqlforge.ts';
 import type { TrustReport, TrustRequest } from './trust.ts';
+import type { WorkerRuntimeRequest } from './worker-runtime.ts';
 
 export { findProject } from './places.ts';
 
@@ -45,6 +46,10 @@ export async function runBackend(options: BackendOptions): Promise<void> {
 
 export async function runWorker(wish: WorkerWish): Promise<void> {
   await (await import('./worker.ts')).runWorker(wish);
+}
+
+export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<void> {
+  await (await import('./worker-runtime.ts')).runWorkerRuntime(request);
 }
 
 export const prepareFleet: typeof FleetDatabase.prepareFleet = async (request) =>

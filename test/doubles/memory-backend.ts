@@ -169,6 +169,7 @@ export function memoryBackend(
       }),
       runBackend: async () => {},
       runWorker: async () => {},
+      runWorkerRuntime: async () => {},
       prepareFleet: async () => ({ database: 'there' }),
       grantFleet: async () => ({ database: 'there', statements: [] }),
       openSqlforge: () => {

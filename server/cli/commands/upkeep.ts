@@ -1,6 +1,8 @@
-// worktrees, doctor, the backend itself, and what comes later.
+// worktrees, doctor, the backend itself, and the worker runtime.
 
+import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
+import type { ListenAddress } from '../../core/listen-address.ts';
 import type { WorktreeView } from '../../protocol/api.ts';
 import type { DoctorReport } from '../backends.ts';
 import type { CommandContext } from '../context.ts';
@@ -116,6 +118,34 @@ export async function serverStop(
   return exitCodes.done;
 }
 
-export async function comesLater(name: string): Promise<number> {
-  throw new Refusal('later', `"drover ${name}" comes in a later version.`);
+export interface WorkerRuntimeOptions {
+  readonly listen?: ListenAddress;
+  readonly workspace?: string;
+  /** Bytes. */
+  readonly maxUpload?: number;
+  /** Milliseconds. */
+  readonly lifetime?: number;
+}
+
+export async function workerRuntime(
+  context: CommandContext,
+  { listen, workspace, maxUpload, lifetime }: WorkerRuntimeOptions,
+): Promise<number> {
+  const { runWorkerRuntime } = await context.surroundings.loadBackends();
+  await runWorkerRuntime({
+    env: context.surroundings.env,
+    listen: listen ?? null,
+    workspace: workspace === undefined ? null : resolve(context.directory, workspace),
+    uploadBytes: maxUpload ?? null,
+    lifetimeMs: lifetime ?? null,
+    onListening: (note) => {
+      if (context.json) context.printJson(note);
+      else
+        context.say(
+          `The worker runtime listens on ${note.url}; its workspace is ${note.workspace}.`,
+        );
+    },
+    warn: (sentence) => context.tell(`drover: ${sentence}`),
+  });
+  return exitCodes.done;
 }

@@ -1,9 +1,8 @@
 // Commands for a fleet: several machines that work on one project.
 
-import { InvalidArgumentError, type Command } from 'commander';
-import { parseDuration } from '../../core/setting-values.ts';
+import type { Command } from 'commander';
 import type { WorkerCommandOptions } from '../commands/fleet.ts';
-import { collect, define, wholeNumber, type ProgramHost } from './options.ts';
+import { collect, define, duration, wholeNumber, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/fleet.ts');
 
@@ -73,10 +72,4 @@ function defineFleetDatabase(program: Command, host: ProgramHost): void {
     .action(async (role: string, options: { sql?: boolean }) => {
       await host.run(grant, async (context) => (await load()).fleetGrant(context, role, options));
     });
-}
-
-function duration(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === null) throw new InvalidArgumentError('It must be a duration, as "90s" or "10m".');
-  return ms;
 }

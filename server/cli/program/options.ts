@@ -1,6 +1,7 @@
 // Options that every command takes, values that are checked while the command line is read, and help with examples.
 
 import { InvalidArgumentError, type Command } from 'commander';
+import { parseDuration } from '../../core/setting-values.ts';
 import type { CommandContext, GlobalOptions } from '../context.ts';
 
 export type Handler = (context: CommandContext) => Promise<number>;
@@ -55,6 +56,13 @@ export function define(
 export function wholeNumber(text: string): number {
   if (!/^[+-]?\d{1,15}$/u.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
+}
+
+/** Milliseconds. */
+export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null) throw new InvalidArgumentError('It must be a duration, as "90s" or "10m".');
+  return ms;
 }
 
 const priorityWords = ['critical', 'urgent', 'high', 'medium', 'normal', 'low'];

@@ -1,8 +1,11 @@
 // Commands around the project: worktrees, checks, the backend itself.
 
-import { Argument, Option, type Command } from 'commander';
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
+import { parseListenAddress, type ListenAddress } from '../../core/listen-address.ts';
+import { parseSize } from '../../core/setting-values.ts';
 import type { SqlforgeApplyOptions } from '../commands/sqlforge.ts';
-import { define, type ProgramHost } from './options.ts';
+import type { WorkerRuntimeOptions } from '../commands/upkeep.ts';
+import { define, duration, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/upkeep.ts');
 
@@ -39,7 +42,7 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   defineSqlforge(program, host);
   defineMigrate(program, host);
   defineServer(program, host);
-  defineLater(program, host);
+  defineWorkerRuntime(program, host);
 
   const completion = define(program, 'completion', 'print a completion script for a shell', [
     'completion bash > ~/.local/share/bash-completion/completions/drover',
@@ -154,15 +157,41 @@ function defineServer(program: Command, host: ProgramHost): void {
     });
 }
 
-function defineLater(program: Command, host: ProgramHost): void {
-  const runtime = define(program, 'worker-runtime', "the worker contract's HTTP runtime", [
-    'worker-runtime --listen 127.0.0.1:8800',
-  ]);
+function defineWorkerRuntime(program: Command, host: ProgramHost): void {
+  const runtime = define(
+    program,
+    'worker-runtime',
+    'serve remote attempts over HTTP on this host',
+    [
+      'worker-runtime --listen 127.0.0.1:8800 --workspace /srv/drover/workspace',
+      'worker-runtime --listen :8080 --lifetime 4h --json',
+    ],
+  );
   runtime
-    .option('--listen <address>', 'where to listen')
-    .allowUnknownOption()
-    .allowExcessArguments()
-    .action(async () => {
-      await host.run(runtime, async () => (await load()).comesLater('worker-runtime'));
+    .option('--listen <address>', 'host:port (default: AGENT_ADDR, else PORT, else :8080)', address)
+    .option('--workspace <dir>', 'where jobs run (default: /workspace)')
+    .option('--max-upload <size>', 'largest upload, packed and unpacked (default: 500MB)', size)
+    .option('--lifetime <duration>', 'stop after this time, whatever runs', duration)
+    .addHelpText(
+      'after',
+      `
+AGENT_TOKEN is the secret that clients send as their bearer token.
+SIGTERM or Ctrl-C stops the running job, then the runtime, within 15 s.
+docs/remote.md describes the runtime and how to build an image with it.`,
+    )
+    .action(async (options: WorkerRuntimeOptions) => {
+      await host.run(runtime, async (context) => (await load()).workerRuntime(context, options));
     });
+}
+
+function address(text: string): ListenAddress {
+  const parsed = parseListenAddress(text);
+  if (!parsed.ok) throw new InvalidArgumentError(`${parsed.error}.`);
+  return parsed.value;
+}
+
+function size(text: string): number {
+  const bytes = parseSize(text);
+  if (bytes === null) throw new InvalidArgumentError('It must be a size, as "200MB".');
+  return bytes;
 }

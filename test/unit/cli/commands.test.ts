@@ -231,11 +231,20 @@ suite('commands', () => {
       assert.match(err, /drover init/u);
     });
 
-    test('worker-runtime comes later', async () => {
-      const { code, err } = await drover(['worker-runtime', '--listen', 'x']);
-      assert.equal(code, 3);
-      assert.equal(err, 'drover: "drover worker-runtime" comes in a later version.\n');
-    });
+    const wrongRuntimes: readonly (readonly string[])[] = [
+      ['--listen', 'x'],
+      ['--listen', '127.0.0.1:65536'],
+      ['--max-upload', 'much'],
+      ['--lifetime', 'long'],
+      ['here'],
+    ];
+    for (const args of wrongRuntimes) {
+      test(`worker-runtime ${args.join(' ')}`, async () => {
+        const { code, err } = await drover(['worker-runtime', ...args]);
+        assert.equal(code, 64);
+        assert.match(err, new RegExp(args.at(-1) ?? ''));
+      });
+    }
 
     test('another fault is 1', async () => {
       const backend = memoryBackend({

@@ -1,0 +1,76 @@
+// What an upload may hold (worker contract §6, §9): names that stay in the workspace, and links that stay in it wherever they
+// lead. Pure, so that each rule can be tried without an archive.
+
+import { posix } from 'node:path';
+import { err, ok, type Result } from '../../core/failure.ts';
+
+const componentBytesMax = 255;
+const pathBytesMax = 4000;
+const drivePattern = /^[A-Za-z]:/;
+
+/** The clean relative path (`''` is the workspace itself), or why the name is refused. */
+export function checkName(name: string): Result<string, string> {
+  if (name === '') return err('the name is empty');
+  if (name.includes('\0')) return err('the name holds a NUL');
+  if (name.includes('\\')) return err('the name holds a backslash');
+  if (name.startsWith('/') || drivePattern.test(name)) return err('the name is absolute');
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..')) return err('the name leads out of its folder');
+  if (parts.some((part) => part.toLowerCase() === '.git')) {
+    return err('a git folder does not travel');
+  }
+  const isLong = parts.some((part) => Buffer.byteLength(part) > componentBytesMax);
+  const path = parts.join('/');
+  if (isLong || Buffer.byteLength(path) > pathBytesMax) return err('the name is too long');
+  return ok(path);
+}
+
+/** Null, or why the target is refused whatever else the archive holds. */
+export function checkTarget(target: string): string | null {
+  if (target === '') return 'the link has no target';
+  if (target.includes('\0')) return 'the target holds a NUL';
+  if (target.startsWith('/') || drivePattern.test(target)) return 'the link is absolute';
+  if (Buffer.byteLength(target) > pathBytesMax) return 'the target is too long';
+  return null;
+}
+
+/** As many as the kernel follows. */
+const followedMax = 40;
+
+/**
+ * Whether a link stays in the tree. It is followed through the other links, as `a/..` need not be where it seems to be when
+ * `a` is a link.
+ * @param links path → target, all relative and clean
+ */
+export function leadsOut(path: string, links: ReadonlyMap<string, string>): boolean {
+  const waiting = splitTarget(links.get(path) ?? '');
+  let at = parentOf(path);
+  let followed = 0;
+  for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+    if (part === '..') {
+      if (at === '') return true;
+      at = parentOf(at);
+      continue;
+    }
+    const next = at === '' ? part : `${at}/${part}`;
+    const target = links.get(next);
+    if (target === undefined) {
+      at = next;
+      continue;
+    }
+    followed += 1;
+    // A ring of links leads nowhere; the kernel refuses it as well.
+    if (followed > followedMax) return false;
+    waiting.unshift(...splitTarget(target));
+  }
+  return false;
+}
+
+function splitTarget(target: string): string[] {
+  return target.split('/').filter((part) => part !== '' && part !== '.');
+}
+
+function parentOf(path: string): string {
+  const parent = posix.dirname(path);
+  return parent === '.' ? '' : parent;
+}

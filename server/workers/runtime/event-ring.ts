@@ -1,0 +1,68 @@
+// The last events of a job, as they stand in the stream (worker contract §5.2). Ids are numbered from 0 and never reused.
+
+import { keptEvents, writeEvent, type WorkerEvent } from '../wire.ts';
+
+export interface EventBatch {
+  readonly text: string;
+  /** The id that the next batch starts with. */
+  readonly nextId: number;
+}
+
+/** Escaping makes a line up to six times longer, so the number of events alone does not bound the memory. */
+const keptCharacters = 64 * 1024 * 1024;
+
+export class EventRing {
+  readonly #slots: string[] = [];
+  #oldestId = 0;
+  #nextId = 0;
+  #characters = 0;
+
+  /** The first event that is kept. */
+  get oldestId(): number {
+    return this.#oldestId;
+  }
+
+  get nextId(): number {
+    return this.#nextId;
+  }
+
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Whether the next event takes the place of the oldest one. */
+  get isFull(): boolean {
+    return this.#nextId - this.#oldestId >= keptEvents || this.#characters >= keptCharacters;
+  }
+
+  push(event: WorkerEvent): void {
+    while (this.isFull) this.#dropOldest();
+    const text = writeEvent(this.#nextId, event);
+    this.#slots[this.#nextId % keptEvents] = text;
+    this.#characters += text.length;
+    this.#nextId += 1;
+  }
+
+  /** Events from `id` on (which must be kept), at least one, until the text has `charactersMax`. */
+  read(id: number, charactersMax: number): EventBatch {
+    let text = '';
+    let at = id;
+    while (at < this.#nextId && text.length < charactersMax) {
+      text += this.#slots[at % keptEvents] ?? '';
+      at += 1;
+    }
+    return { text, nextId: at };
+  }
+
+  /** Frees the memory of an ended job; its end can still be asked for. */
+  keepLastOnly(): void {
+    while (this.#nextId - this.#oldestId > 1) this.#dropOldest();
+  }
+
+  #dropOldest(): void {
+    const slot = this.#oldestId % keptEvents;
+    this.#characters -= this.#slots[slot]?.length ?? 0;
+    this.#slots[slot] = '';
+    this.#oldestId += 1;
+  }
+}

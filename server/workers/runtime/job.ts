@@ -1,0 +1,205 @@
+// One job: its command, the events that are kept of it, and the clients that read them (worker contract §4, §5, §9).
+
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DoneEvent, WorkerEvent } from '../wire.ts';
+import { startCommand, type CommandExit, type RunningCommand } from './command.ts';
+import { EventRing } from './event-ring.ts';
+import { FollowedOutput } from './followed-output.ts';
+import type { Leash } from './leash.ts';
+import { LineCutter, type CutLine } from './line-cutter.ts';
+import { StreamReader } from './stream-reader.ts';
+
+/** How long the output of an ended command is waited for when another process holds it open. */
+const outputMs = 2000;
+
+export interface JobOptions {
+  readonly id: string;
+  readonly command: string;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly leash: Leash;
+  readonly killAfterMs: number;
+  readonly keepaliveMs: number;
+}
+
+export class Job {
+  readonly id: string;
+  readonly ended: Promise<void>;
+  readonly #options: JobOptions;
+  readonly #ring = new EventRing();
+  readonly #readers = new Set<StreamReader>();
+  #running: RunningCommand | null = null;
+  #isCanceled = false;
+  #isEnded = false;
+  #onRoom: (() => void)[] = [];
+
+  constructor(options: JobOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.ended = this.#run();
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  get keptCharacters(): number {
+    return this.#ring.characters;
+  }
+
+  /** Follows the events from where `Last-Event-ID` says; the response's head must be written. */
+  read(response: ServerResponse, lastEventId: string | undefined): void {
+    const reader = new StreamReader({
+      ring: this.#ring,
+      response,
+      firstId: this.#firstId(lastEventId),
+      isJobEnded: () => this.#isEnded,
+      onChange: () => this.#onReaderChange(),
+      keepaliveMs: this.#options.keepaliveMs,
+    });
+    this.#readers.add(reader);
+    reader.pump();
+  }
+
+  /** TERM to the command's group, KILL when it is deaf to it. An ended job is left alone. */
+  cancel(): void {
+    if (this.#isCanceled || this.#isEnded) return;
+    this.#isCanceled = true;
+    if (this.#running !== null) this.#endGroup(this.#running);
+  }
+
+  /** Frees the memory of an ended job, but for its end. */
+  shrink(): void {
+    this.#ring.keepLastOnly();
+  }
+
+  /** The job can no longer be asked for. */
+  forget(): void {
+    for (const reader of this.#readers) reader.destroy();
+  }
+
+  /** Resolves when every reader has got the end, or has gone. */
+  async readersGone(): Promise<void> {
+    while (this.#readers.size > 0) await this.#nextChange();
+  }
+
+  async #run(): Promise<void> {
+    const { command, folder, env, leash } = this.#options;
+    const started = await startCommand({ command, folder, env });
+    if (!started.ok) {
+      this.#push({ line: started.error, stream: 'stderr' });
+      await this.#end({ code: 1, signal: null });
+      return;
+    }
+    const running = started.value;
+    this.#running = running;
+    leash.hold(running.groupId);
+    if (this.#isCanceled) this.#endGroup(running);
+    const outputs = [
+      this.#follow('stdout', running.stdout),
+      this.#follow('stderr', running.stderr),
+    ];
+    const exit = await running.exited;
+    await this.#outputsEnded(outputs.map(({ output }) => output));
+    // What the command has left behind in its group must not work on in the next job's workspace.
+    running.signalGroup('SIGKILL');
+    leash.release();
+    for (const { stream, cutter } of outputs) await this.#pushLines(stream, cutter.end());
+    await this.#end(exit);
+  }
+
+  async #outputsEnded(outputs: readonly FollowedOutput[]): Promise<void> {
+    const ended = Promise.all(outputs.map((output) => output.ended));
+    const timer = new AbortController();
+    await Promise.race([
+      ended,
+      delay(outputMs, undefined, { signal: timer.signal }).catch(() => undefined),
+    ]);
+    timer.abort();
+    await Promise.all(outputs.map((output) => output.stop()));
+  }
+
+  #follow(stream: string, socket: RunningCommand['stdout']): Followed {
+    const cutter = new LineCutter();
+    const take = (chunk: Buffer): Promise<void> | undefined =>
+      this.#pushLines(stream, cutter.cut(chunk));
+    return { stream, cutter, output: new FollowedOutput(socket, take) };
+  }
+
+  /** A promise where a reader has to take something first. */
+  #pushLines(stream: string, lines: Iterator<CutLine>): Promise<void> | undefined {
+    for (;;) {
+      if (this.#mustWait()) return this.#nextChange().then(() => this.#pushLines(stream, lines));
+      const { done, value } = lines.next();
+      if (done === true) break;
+      const { line, isPartial } = value;
+      this.#push(isPartial ? { line, partial: true, stream } : { line, stream });
+    }
+    this.#pumpAll();
+    return undefined;
+  }
+
+  async #end({ code, signal }: CommandExit): Promise<void> {
+    while (this.#mustWait()) await this.#nextChange();
+    const done: DoneEvent = { done: true, exit_code: code };
+    this.#push(signal === null ? done : { ...done, signal });
+    this.#isEnded = true;
+    this.#pumpAll();
+  }
+
+  #push(event: WorkerEvent): void {
+    this.#ring.push(event);
+  }
+
+  /** Whether the next event would take the place of one that a reader still has to get. */
+  #mustWait(): boolean {
+    if (!this.#ring.isFull || !this.#isOldestNeeded()) return false;
+    this.#pumpAll();
+    return this.#isOldestNeeded();
+  }
+
+  #isOldestNeeded(): boolean {
+    return [...this.#readers].some((reader) => reader.needs(this.#ring.oldestId));
+  }
+
+  #pumpAll(): void {
+    for (const reader of this.#readers) reader.pump();
+  }
+
+  #onReaderChange(): void {
+    for (const reader of this.#readers) if (reader.isClosed) this.#readers.delete(reader);
+    const listeners = this.#onRoom;
+    this.#onRoom = [];
+    for (const listener of listeners) listener();
+  }
+
+  async #nextChange(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#onRoom.push(resolve);
+    });
+  }
+
+  #endGroup(running: RunningCommand): void {
+    running.signalGroup('SIGTERM');
+    // A stopped process takes TERM only once it continues.
+    running.signalGroup('SIGCONT');
+    const timer = setTimeout(() => running.signalGroup('SIGKILL'), this.#options.killAfterMs);
+    void this.ended.then(() => clearTimeout(timer));
+  }
+
+  #firstId(lastEventId: string | undefined): number {
+    const { oldestId, nextId } = this.#ring;
+    const last =
+      lastEventId !== undefined && /^-?\d+$/.test(lastEventId) ? Number(lastEventId) : null;
+    // Without a number, or before every id: from what is kept, and nothing is said of what is not.
+    if (last === null || last < -1) return oldestId;
+    return Math.min(last + 1, this.#isEnded ? nextId - 1 : nextId);
+  }
+}
+
+interface Followed {
+  readonly stream: string;
+  readonly cutter: LineCutter;
+  readonly output: FollowedOutput;
+}

@@ -1,0 +1,72 @@
+// The jobs that can be asked for: the one that runs, and those that ended within the last quarter of an hour.
+
+import { randomBytes } from 'node:crypto';
+import { Job } from './job.ts';
+import type { Leash } from './leash.ts';
+import type { WorkerTimes } from './times.ts';
+
+/** Of all ended jobs together. The oldest are reduced to their end first. */
+const keptCharactersMax = 64 * 1024 * 1024;
+const endedJobsMax = 1000;
+
+export interface JobsOptions {
+  readonly folder: string;
+  /** What commands get; without the runtime's own token. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly times: WorkerTimes;
+  readonly leash: Leash;
+}
+
+export class Jobs {
+  readonly #options: JobsOptions;
+  readonly #jobs = new Map<string, Job>();
+  /** The oldest first. */
+  readonly #ended: Job[] = [];
+
+  constructor(options: JobsOptions) {
+    this.#options = options;
+  }
+
+  start(command: string): Job {
+    const { folder, env, times, leash } = this.#options;
+    const id = randomBytes(16).toString('hex');
+    const { killAfterMs, keepaliveMs } = times;
+    const job = new Job({ id, command, folder, env, leash, killAfterMs, keepaliveMs });
+    this.#jobs.set(id, job);
+    void job.ended.then(() => this.#keep(job));
+    return job;
+  }
+
+  find(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  cancelAll(): void {
+    for (const job of this.#jobs.values()) job.cancel();
+  }
+
+  /** Every job has ended, and every reader knows. */
+  async over(): Promise<void> {
+    await Promise.all(
+      [...this.#jobs.values()].map((job) => job.ended.then(() => job.readersGone())),
+    );
+  }
+
+  #keep(job: Job): void {
+    this.#ended.push(job);
+    setTimeout(() => this.#forget(job), this.#options.times.jobKeptMs).unref();
+    if (this.#ended.length > endedJobsMax) this.#forget(this.#ended[0]);
+    let kept = this.#ended.reduce((sum, one) => sum + one.keptCharacters, 0);
+    for (const old of this.#ended) {
+      if (kept <= keptCharactersMax) break;
+      kept -= old.keptCharacters;
+      old.shrink();
+    }
+  }
+
+  #forget(job: Job | undefined): void {
+    if (job === undefined || !this.#jobs.delete(job.id)) return;
+    this.#ended.splice(this.#ended.indexOf(job), 1);
+    job.forget();
+  }
+}

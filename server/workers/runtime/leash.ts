@@ -1,0 +1,40 @@
+// Kills the running command's process group when the runtime itself dies without a chance to do so (kill -9, out of memory):
+// a small shell waits at the other end of a pipe, which the system closes with the runtime.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+
+/**
+ * A line names the group that runs now, or none; the end of input means that the runtime is gone. Not every shell's `kill`
+ * takes `--`.
+ */
+const script = 'g=; while read -r line; do g=$line; done; [ -z "$g" ] || kill -KILL "-$g"';
+
+export class Leash {
+  readonly #watcher: ChildProcess;
+
+  constructor() {
+    // A session of its own: what ends the runtime's group leaves the watcher alone.
+    this.#watcher = spawn('/bin/sh', ['-c', script], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    // Without a watcher a killed runtime leaves its command running, as stock does.
+    this.#watcher.on('error', () => undefined);
+    this.#watcher.stdin?.on('error', () => undefined);
+    this.#watcher.unref();
+  }
+
+  hold(groupId: number): void {
+    this.#watcher.stdin?.write(`${String(groupId)}\n`);
+  }
+
+  release(): void {
+    this.#watcher.stdin?.write('\n');
+  }
+
+  close(): void {
+    this.#watcher.stdin?.end('\n');
+  }
+}

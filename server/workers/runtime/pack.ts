@@ -1,0 +1,183 @@
+// Packs the workspace for `GET /workspace` (worker contract §6, §9). What is sent is complete and true, or the connection is
+// cut: a walk that fails, a file that shrinks and a name that cannot be written down never give a valid archive.
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { pack, type Pack } from 'tar-stream';
+
+const chunkBytes = 256 * 1024;
+/** The fastest level: what limits a download is the compression, on most networks. */
+const gzipLevel = 1;
+/** What tar can write; times outside of it are moved to its ends. */
+const secondsMax = 2 ** 31 - 1;
+const modeBits = 0o7777;
+
+export interface PackOptions {
+  readonly folder: string;
+  readonly output: Writable;
+  /** Throws when the workspace is another one by now. */
+  readonly check: () => void;
+}
+
+/** @throws when the archive is not complete; the output is destroyed then */
+export async function packTree({ folder, output, check }: PackOptions): Promise<void> {
+  const archive = pack();
+  const packed = new TreePacker(folder, archive, check).run().catch((error: unknown) => {
+    archive.destroy(error instanceof Error ? error : new Error(String(error)));
+    throw error;
+  });
+  const gzip = createGzip({ level: gzipLevel, chunkSize: chunkBytes });
+  await Promise.all([pipeline(archive, gzip, output), packed]);
+}
+
+/**
+ * Each entry waits until the one before is sent. The calls between are the synchronous ones: several times faster for a tree
+ * of small files, and short.
+ */
+class TreePacker {
+  readonly #root: string;
+  readonly #archive: Pack;
+  readonly #check: () => void;
+
+  constructor(root: string, archive: Pack, check: () => void) {
+    this.#root = root;
+    this.#archive = archive;
+    this.#check = check;
+  }
+
+  async run(): Promise<void> {
+    if (!lstatSync(this.#root).isDirectory()) throw new Error('the workspace is no folder');
+    await this.#walk('');
+    this.#check();
+    this.#archive.finalize();
+  }
+
+  async #walk(folder: string): Promise<void> {
+    const names =
+      ifThere(() => readdirSync(join(this.#root, folder), { encoding: 'buffer' })) ?? [];
+    for (const name of names.sort((a, b) => a.compare(b))) {
+      this.#check();
+      await this.#add(folder === '' ? textOf(name) : `${folder}/${textOf(name)}`);
+    }
+  }
+
+  async #add(path: string): Promise<void> {
+    const at = join(this.#root, path);
+    const stat = ifThere(() => lstatSync(at));
+    if (stat === null) return;
+    const seconds = Math.min(Math.max(stat.mtimeMs / 1000, 0), secondsMax);
+    const mtime = new Date(seconds * 1000);
+    const header: EntryHeader = { name: path, mode: stat.mode & modeBits, mtime };
+    if (stat.isDirectory()) {
+      await this.#entry({ ...header, type: 'directory' });
+      await this.#walk(path);
+    } else if (stat.isSymbolicLink()) {
+      const target = ifThere(() => readlinkSync(at, { encoding: 'buffer' }));
+      if (target !== null) {
+        await this.#entry({ ...header, type: 'symlink', linkname: textOf(target) });
+      }
+    } else if (stat.isFile()) await this.#addFile(at, header);
+    // Sockets, pipes and devices have nothing to send.
+  }
+
+  async #addFile(at: string, header: EntryHeader): Promise<void> {
+    // The name may be a link or a pipe by now.
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = ifThere(() => openSync(at, flags));
+    if (file === null) return;
+    try {
+      const stat = fstatSync(file);
+      if (stat.isFile()) await this.#sendFile(file, { ...header, type: 'file', size: stat.size });
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  async #sendFile(file: number, header: EntryHeader): Promise<void> {
+    const { name, size = 0 } = header;
+    if (size <= chunkBytes) {
+      await this.#entry(header, readExactly(file, size, name));
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const entry = this.#archive.entry(header, settle(resolve, reject));
+      entry.on('error', reject);
+      void copyTo(entry, file, size, name).then(() => entry.end(null), reject);
+    });
+  }
+
+  async #entry(header: EntryHeader, content?: Buffer): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const done = settle(resolve, reject);
+      const entry =
+        content === undefined
+          ? this.#archive.entry(header, done)
+          : this.#archive.entry(header, content, done);
+      // An archive that is destroyed, as its reader has gone, destroys the entry as well.
+      entry.on('error', reject);
+    });
+  }
+}
+
+type EntryHeader = Parameters<Pack['entry']>[0];
+type Entry = ReturnType<Pack['entry']>;
+
+function settle(resolve: () => void, reject: (error: Error) => void) {
+  return (error?: Error | null): void => {
+    if (error === null || error === undefined) resolve();
+    else reject(error);
+  };
+}
+
+async function copyTo(entry: Entry, file: number, size: number, name: string): Promise<void> {
+  for (let sent = 0; sent < size;) {
+    const part = readExactly(file, Math.min(chunkBytes, size - sent), name);
+    sent += part.length;
+    if (!entry.write(part)) await drained(entry);
+  }
+}
+
+/** What grows meanwhile is cut at its earlier size; what shrinks cannot be sent as its header says. */
+function readExactly(file: number, size: number, name: string): Buffer {
+  const content = Buffer.allocUnsafe(size);
+  for (let at = 0; at < size;) {
+    const bytes = readSync(file, content, at, size - at, null);
+    if (bytes === 0) throw new Error(`${name} became shorter while it was read`);
+    at += bytes;
+  }
+  return content;
+}
+
+async function drained(stream: Entry): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    stream.once('drain', resolve);
+    stream.once('close', () => reject(new Error('the archive was closed')));
+  });
+}
+
+/** Null for what has gone since it was listed: it is no part of the tree any more. */
+function ifThere<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** @throws for bytes that are not UTF-8, which the archive could not hold unchanged */
+function textOf(name: Buffer): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name);
+}

@@ -1,0 +1,217 @@
+// The worker contract's requests (§3): who may ask what, in the order in which stock checks it, and what is answered.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { posix } from 'node:path';
+import * as z from 'zod';
+import {
+  execBodyBytes,
+  execPath,
+  execRequestSchema,
+  healthPath,
+  unauthorizedText,
+  unknownJobText,
+  workerHeader,
+  workerHeaderName,
+  workspacePath,
+} from '../wire.ts';
+import { answer, answerText, refuse, type Exchange } from './answers.ts';
+import { parseFirstJson } from './first-json.ts';
+import type { Job } from './job.ts';
+import type { Jobs } from './jobs.ts';
+import { UploadRefused } from './upload-refused.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface RoutesOptions {
+  readonly token: string;
+  readonly workspace: Workspace;
+  readonly jobs: Jobs;
+  /** Of an upload's body. */
+  readonly uploadBytes: number;
+  readonly isClosing: () => boolean;
+  /** What the client cannot be told. */
+  readonly warn: (sentence: string) => void;
+}
+
+const methodText = 'method not allowed';
+const successText = '{"status":"success"}';
+const closingText = 'the runtime is shutting down';
+/** What stands below `/exec/`. */
+const jobPattern = /^\/exec\/([^/]+)\/(stream|cancel)$/;
+
+export class Routes {
+  readonly #options: RoutesOptions;
+  readonly #tokenDigest: Buffer;
+
+  constructor(options: RoutesOptions) {
+    this.#options = options;
+    this.#tokenDigest = digest(options.token);
+  }
+
+  async handle(exchange: Exchange): Promise<void> {
+    const [path, query] = splitUrl(exchange.request.url ?? '/');
+    const clean = cleanPath(path);
+    if (clean !== path) {
+      exchange.response.setHeader('Location', `${clean}${query}`);
+      await refuse(exchange, 301, 'moved permanently');
+      return;
+    }
+    if (path === healthPath) await this.#health(exchange);
+    else if (path === workspacePath) await this.#workspace(exchange);
+    else if (path === execPath) await this.#exec(exchange);
+    else if (path.startsWith(`${execPath}/`)) await this.#job(exchange, path);
+    else await refuse(exchange, 404, '404 page not found');
+  }
+
+  async #health(exchange: Exchange): Promise<void> {
+    if (!(await allowed(exchange, 'GET')) || !(await this.#authorized(exchange))) return;
+    exchange.response.setHeader(workerHeaderName, workerHeader());
+    await answerText(exchange, 200, 'ok');
+  }
+
+  async #workspace(exchange: Exchange): Promise<void> {
+    if (!(await this.#authorized(exchange))) return;
+    const { method } = exchange.request;
+    if (method === 'POST') await this.#upload(exchange);
+    else if (method === 'GET') await this.#download(exchange);
+    else await refuse(exchange, 405, methodText);
+  }
+
+  async #upload(exchange: Exchange): Promise<void> {
+    const { workspace, uploadBytes } = this.#options;
+    if (this.#options.isClosing()) return await refuse(exchange, 503, closingText);
+    if (Number(exchange.request.headers['content-length'] ?? 0) > uploadBytes) {
+      return await refuse(exchange, 413, `the body has more than ${String(uploadBytes)} bytes`);
+    }
+    if (!workspace.claim('upload')) return await this.#refuseBusy(exchange);
+    let refused: UploadRefused | null = null;
+    try {
+      await workspace.replace(exchange.request);
+    } catch (error) {
+      if (!(error instanceof UploadRefused)) throw error;
+      refused = error;
+    } finally {
+      // Before the answer, after which the client may start its job at once.
+      workspace.release();
+    }
+    if (refused === null) await answerText(exchange, 200, successText);
+    else await refuse(exchange, refused.status, refused.message);
+  }
+
+  async #download(exchange: Exchange): Promise<void> {
+    const { workspace, warn } = this.#options;
+    const { response } = exchange;
+    if (!workspace.exists()) return await refuse(exchange, 404, 'workspace not found');
+    response.writeHead(200, {
+      'Content-Type': 'application/gzip',
+      'Content-Disposition': 'attachment; filename="workspace.tar.gz"',
+    });
+    try {
+      await workspace.pack(response);
+    } catch (error) {
+      // The status is sent already: a cut connection is what tells the client.
+      response.destroy();
+      warn(`The workspace was not sent whole: ${messageOf(error)}.`);
+    }
+  }
+
+  async #exec(exchange: Exchange): Promise<void> {
+    if (!(await allowed(exchange, 'POST')) || !(await this.#authorized(exchange))) return;
+    const { workspace, jobs } = this.#options;
+    const text = await readText(exchange, execBodyBytes);
+    if (text === null) return await refuse(exchange, 413, 'command too large');
+    const command = commandOf(text);
+    if (command === null) return await refuse(exchange, 400, 'bad json');
+    if (command.trim() === '') return await refuse(exchange, 400, 'command required');
+    if (this.#options.isClosing()) return await refuse(exchange, 503, closingText);
+    if (!workspace.claim('job')) return await this.#refuseBusy(exchange);
+    const job = jobs.start(command);
+    void job.ended.then(() => workspace.release());
+    await answer(exchange, 200, 'application/json', `${JSON.stringify({ job_id: job.id })}\n`);
+  }
+
+  async #job(exchange: Exchange, path: string): Promise<void> {
+    const [, id = '', act] = jobPattern.exec(path) ?? [];
+    const method = act === 'cancel' ? 'POST' : 'GET';
+    if (!(await allowed(exchange, method)) || !(await this.#authorized(exchange))) return;
+    if (act === undefined) return await refuse(exchange, 404, 'not found');
+    const job = this.#options.jobs.find(id);
+    if (job === undefined) return await refuse(exchange, 404, unknownJobText);
+    if (act === 'stream') return followJob(exchange, job);
+    job.cancel();
+    await answerText(exchange, 202, successText);
+  }
+
+  async #refuseBusy(exchange: Exchange): Promise<void> {
+    const what = this.#options.workspace.use === 'job' ? 'a job' : 'an upload';
+    await refuse(exchange, 409, `${what} is running`);
+  }
+
+  async #authorized(exchange: Exchange): Promise<boolean> {
+    const header = exchange.request.headers.authorization ?? '';
+    const given = /^bearer\s+(.*)$/is.exec(header)?.[1]?.trim() ?? '';
+    // Digests have one length, so the comparison tells nothing of the token.
+    if (timingSafeEqual(digest(given), this.#tokenDigest)) return true;
+    await refuse(exchange, 401, unauthorizedText);
+    return false;
+  }
+}
+
+async function allowed(exchange: Exchange, method: string): Promise<boolean> {
+  if (exchange.request.method === method) return true;
+  await refuse(exchange, 405, methodText);
+  return false;
+}
+
+function followJob({ request, response }: Exchange, job: Job): void {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
+  response.flushHeaders();
+  const lastEventId = request.headers['last-event-id'];
+  job.read(response, typeof lastEventId === 'string' ? lastEventId : undefined);
+}
+
+/** Null where it is longer. */
+async function readText({ request }: Exchange, bytesMax: number): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Empty where the field is absent or null, null where the body is none that stock could read. */
+function commandOf(text: string): string | null {
+  try {
+    const value = parseFirstJson(text);
+    if (value === null) return '';
+    const request = looseRequestSchema.safeParse(value);
+    return request.success ? (request.data.command ?? '') : null;
+  } catch {
+    return null;
+  }
+}
+
+const looseRequestSchema = z.object({ command: execRequestSchema.shape.command.nullish() });
+
+function splitUrl(url: string): readonly [string, string] {
+  // A proxy sends the whole address.
+  const local = url.replace(/^https?:\/\/[^/?]*/i, '');
+  const at = local.indexOf('?');
+  return at === -1 ? [local, ''] : [local.slice(0, at), local.slice(at)];
+}
+
+/** As stock's router does it: no empty and no dotted parts. */
+function cleanPath(path: string): string {
+  return path === '' ? '/' : posix.normalize(`/${path}`);
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,100 @@
+// One client that follows a job's events. The command waits for a reader that reads; one that has taken nothing for a second
+// loses events and is told so, but always gets the end (worker contract §5.2, §9.1).
+
+import type { ServerResponse } from 'node:http';
+import { gapNotice, keepaliveMs, writeEvent } from '../wire.ts';
+import type { EventRing } from './event-ring.ts';
+
+/** Small, so that a slow reader shows that it reads. */
+const batchCharacters = 16 * 1024;
+const stalledMs = 1000;
+
+export interface ReaderOptions {
+  readonly ring: EventRing;
+  readonly response: ServerResponse;
+  /** The id of the first event that is wanted. Below the oldest kept one, the reader is told of the gap. */
+  readonly firstId: number;
+  readonly isJobEnded: () => boolean;
+  /** The reader has taken something, has stalled, or has gone. */
+  readonly onChange: () => void;
+  readonly keepaliveMs?: number | undefined;
+}
+
+export class StreamReader {
+  readonly #options: ReaderOptions;
+  readonly #keepalive: NodeJS.Timeout;
+  #stall: NodeJS.Timeout | null = null;
+  #nextId: number;
+  #isBlocked = false;
+  #isStalled = false;
+  #isClosed = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.#nextId = options.firstId;
+    const { response } = options;
+    this.#keepalive = setInterval(() => {
+      if (!this.#isBlocked) this.#write(': keepalive\n\n');
+    }, options.keepaliveMs ?? keepaliveMs);
+    response.on('drain', () => this.#onDrain());
+    response.on('close', () => this.#onClose());
+    // The connection broke: `close` follows.
+    response.on('error', () => undefined);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Whether the event with this id must not be dropped yet. */
+  needs(id: number): boolean {
+    return !this.#isClosed && !this.#isStalled && this.#nextId <= id;
+  }
+
+  /** Sends what is there until the connection takes no more. */
+  pump(): void {
+    const { ring, response } = this.#options;
+    while (!this.#isBlocked && !this.#isClosed && this.#nextId < ring.nextId) {
+      let notice = '';
+      if (this.#nextId < ring.oldestId) {
+        notice = writeEvent(this.#nextId, { line: gapNotice, stream: 'stderr' });
+        this.#nextId = ring.oldestId;
+      }
+      const batch = ring.read(this.#nextId, batchCharacters);
+      this.#nextId = batch.nextId;
+      this.#write(notice + batch.text);
+      this.#keepalive.refresh();
+    }
+    if (this.#nextId >= ring.nextId && this.#options.isJobEnded()) response.end();
+  }
+
+  /** Ends the connection without a word: the job is forgotten. */
+  destroy(): void {
+    this.#options.response.destroy();
+  }
+
+  #write(text: string): void {
+    const { response } = this.#options;
+    if (this.#isClosed || response.writableEnded || response.write(text)) return;
+    this.#isBlocked = true;
+    this.#stall = setTimeout(() => {
+      this.#isStalled = true;
+      this.#options.onChange();
+    }, stalledMs);
+  }
+
+  #onDrain(): void {
+    if (this.#stall !== null) clearTimeout(this.#stall);
+    this.#isBlocked = false;
+    this.#isStalled = false;
+    this.pump();
+    this.#options.onChange();
+  }
+
+  #onClose(): void {
+    this.#isClosed = true;
+    clearInterval(this.#keepalive);
+    if (this.#stall !== null) clearTimeout(this.#stall);
+    this.#options.onChange();
+  }
+}

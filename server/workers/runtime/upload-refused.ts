@@ -1,0 +1,23 @@
+// Why an upload is not taken: what the answer to `POST /workspace` says.
+
+export class UploadRefused extends Error {
+  readonly status: 400 | 413 | 500;
+
+  constructor(status: 400 | 413 | 500, message: string) {
+    super(message);
+    this.name = 'UploadRefused';
+    this.status = status;
+  }
+}
+
+const shownNameMax = 300;
+
+/** A name of the archive, in quotes and on one line. */
+export function shownName(name: string): string {
+  const short = name.length > shownNameMax ? `${name.slice(0, shownNameMax)}…` : name;
+  return JSON.stringify(short);
+}
+
+export function refusedEntry(name: string, reason: string): UploadRefused {
+  return new UploadRefused(400, `entry ${shownName(name)}: ${reason}`);
+}

@@ -1,0 +1,138 @@
+// Downloads from the worker runtime (worker contract §6, §9): whole and true, or visibly cut off.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { ask, exec, follow, runToEnd } from '../support/http.ts';
+import { unpackInto, systemTarGz } from '../support/archives.ts';
+import { useRuntimes, type RuntimeProcess } from '../support/runtime-process.ts';
+
+suite('worker runtime: downloads', () => {
+  const start = useRuntimes();
+
+  test('R20 everything that can be sent comes back, sockets and pipes are left out', async () => {
+    const runtime = await start();
+    const listen = `require('node:net').createServer().listen('a.sock', () => process.kill(process.pid, 'SIGKILL'))`;
+    const make = [
+      'set -e',
+      'mkfifo pipe',
+      `'${process.execPath}' -e "${listen}" || true`,
+      'mkdir -p deep/er empty .git',
+      'echo hidden > .git/x; echo b > deep/er/b; echo z > zz; : > nothing',
+      'head -c 3000000 /dev/urandom > big; chmod 750 big',
+      'ln -s deep/er/b link; ln -s nowhere dangling; ln zz hard',
+      `n=$(printf 'n%.0s' $(seq 200)); mkdir "$n"; echo long > "$n/$n"; echo ü > 'grüße 漢'`,
+      `touch -d '1960-01-01' old; touch -d '2100-01-01' young`,
+      'ls -a',
+    ];
+    const events = await runToEnd(runtime, make.join('\n'));
+    assert.equal(events.at(-1)?.data.exit_code, 0, JSON.stringify(events.slice(-5)));
+    const { status, headers, body } = await ask(runtime, '/workspace');
+    assert.deepEqual(
+      [status, headers['content-type'], headers['content-disposition']],
+      [200, 'application/gzip', 'attachment; filename="workspace.tar.gz"'],
+    );
+    const copy = join(runtime.folder, 'copy');
+    unpackInto(copy, body);
+    // `diff` compares contents, links and names; what it can't compare was left out.
+    const args = ['-r', '--no-dereference', '-x', 'pipe', '-x', 'a.sock', runtime.workspace, copy];
+    assert.equal(execFileSync('diff', args, { encoding: 'utf8' }), '');
+    const left = readdirSync(runtime.workspace).filter((name) => !readdirSync(copy).includes(name));
+    assert.deepEqual(left.sort(), ['a.sock', 'pipe']);
+    assert.equal(statSync(join(copy, 'big')).mode & 0o777, 0o750);
+    assert.equal(readlinkSync(join(copy, 'dangling')), 'nowhere');
+    assert.equal(lstatSync(join(copy, 'empty')).isDirectory(), true);
+    const names = execFileSync('tar', ['-tzf', '-'], { input: body, encoding: 'utf8' });
+    assert.equal(names.includes('./'), false);
+  });
+
+  const deep = `for (let i = 0; i < 60; i++) { fs.mkdirSync('d'.repeat(200)); process.chdir('d'.repeat(200)); }`;
+  const failing: readonly (readonly [string, string])[] = [
+    ['a path that is too long to be opened', `'${process.execPath}' -e "${deep}"`],
+    ['a name that is no UTF-8', `touch "$(printf 'a\\377')"`],
+  ];
+  for (const [name, command] of failing) {
+    test(`R20 ${name} cuts the connection`, async () => {
+      const runtime = await start();
+      const events = await runToEnd(runtime, `head -c 100000 /dev/urandom > a-file; ${command}`);
+      assert.equal(events.at(-1)?.data.exit_code, 0, JSON.stringify(events));
+      await assert.rejects(async () => await ask(runtime, '/workspace'));
+      await runtime.program.line((line) => line.includes('was not sent whole'), 'stderr');
+      assert.equal((await ask(runtime, '/health')).status, 200);
+      assert.equal((await runToEnd(runtime, 'rm -r ./*')).length, 1);
+    });
+  }
+
+  test('R20 a folder that cannot be read cuts the connection', async function () {
+    // Root reads everything; the other two rows hold there as well.
+    if (process.getuid?.() === 0) return;
+    const runtime = await start();
+    await runToEnd(runtime, 'mkdir shut; echo a > shut/a; chmod 0 shut');
+    await assert.rejects(async () => await ask(runtime, '/workspace'));
+    await runToEnd(runtime, 'chmod 700 shut');
+  });
+
+  test('R20 a file that becomes shorter while it is read cuts the connection', async () => {
+    const runtime = await start();
+    execFileSync('mkfifo', [join(runtime.folder, 'cut')]);
+    const job = await exec(
+      runtime,
+      'head -c 60000000 /dev/urandom > big; echo ready; read -r x < ../cut; : > big; echo cut; sleep 60',
+    );
+    const stream = await follow(runtime, job);
+    await stream.event(({ data }) => data.line === 'ready');
+    const response = await download(runtime);
+    const whole = new Promise((resolve, reject) => response.on('end', resolve).on('error', reject));
+    whole.catch(() => undefined);
+    await new Promise((resolve) => response.once('readable', resolve));
+    execFileSync('sh', ['-c', 'echo > "$0"', join(runtime.folder, 'cut')]);
+    await stream.event(({ data }) => data.line === 'cut');
+    response.resume();
+    await assert.rejects(whole);
+  });
+
+  test('a client that goes away in the middle of a download leaves the runtime at its work', async () => {
+    const runtime = await start();
+    await runToEnd(runtime, 'head -c 30000000 /dev/urandom > big; seq 9 > small');
+    for (let round = 0; round < 3; round++) {
+      const response = await download(runtime);
+      await new Promise((resolve) => response.once('readable', resolve));
+      response.on('error', () => undefined).destroy();
+    }
+    assert.equal((await ask(runtime, '/workspace')).status, 200);
+  });
+
+  test('a download while a job writes is one that can be unpacked, or is cut', async () => {
+    const runtime = await start();
+    const files = Object.fromEntries(
+      Array.from({ length: 200 }, (_, i) => [`kept/${String(i)}`, `${String(i)}\n`]),
+    );
+    assert.equal((await ask(runtime, '/workspace', { body: systemTarGz(files) })).status, 200);
+    const job = await exec(
+      runtime,
+      'while :; do i=$((i+1)); echo $i >> grows; mkdir -p t/$i; echo x > t/$i/x; rm -r t/$i; [ $i = 5 ] && echo ready; done',
+    );
+    const stream = await follow(runtime, job);
+    await stream.event(({ data }) => data.line === 'ready');
+    for (let round = 0; round < 5; round++) {
+      const { body } = await ask(runtime, '/workspace');
+      const copy = join(runtime.folder, `copy-${String(round)}`);
+      unpackInto(copy, body);
+      assert.equal(readdirSync(join(copy, 'kept')).length, 200);
+      assert.match(readFileSync(join(copy, 'grows'), 'utf8'), /^1\n2\n/);
+    }
+  });
+});
+
+/** Resolves with the headers; nothing of the body is read. */
+async function download(runtime: RuntimeProcess): Promise<IncomingMessage> {
+  return await new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${runtime.token}` };
+    request(new URL('/workspace', runtime.url), { headers })
+      .on('response', resolve)
+      .on('error', reject)
+      .end();
+  });
+}
