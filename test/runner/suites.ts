@@ -73,6 +73,7 @@ function suites(): readonly Suite[] {
     { ...realProcesses, name: 'durable', specs: ['test/durable'], ...medium },
     { ...realProcesses, name: 'git', specs: ['test/git'], ...medium },
     { ...realProcesses, name: 'agents', specs: ['test/agents'], ...medium, after: withAgents },
+    { ...realProcesses, name: 'workers', specs: ['test/workers'], ...medium },
     { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long },
     // Several machines with all of their processes: more than one fleet at once would miss its deadlines.
     { ...realProcesses, name: 'fleet', specs: ['test/fleet'], ...long, kind: 'computes' },

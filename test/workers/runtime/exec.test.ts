@@ -1,7 +1,7 @@
 // Commands of the worker runtime (worker contract §4, §9): how they start, what they print, how they end.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { ask, exec, follow, linesOf, runToEnd } from '../support/http.ts';
@@ -162,9 +162,15 @@ suite('worker runtime: commands', () => {
 
   test('R21 what the command has printed before its end is not lost, however much it is', async () => {
     const runtime = await start();
-    const events = await runToEnd(runtime, 'sleep 30 & seq 20000 & wait $!');
-    assert.equal(linesOf(events).length, 20_000);
-    assert.deepEqual(done(events), { done: true, exit_code: 0 });
+    const waits = 'until [ -e ../go ]; do sleep 0.02; done';
+    const stream = await follow(
+      runtime,
+      await exec(runtime, `${waits}; sleep 30 & seq 20000 & wait $!`),
+    );
+    writeFileSync(join(runtime.folder, 'go'), '');
+    await stream.ended;
+    assert.equal(linesOf(stream.events).length, 20_000);
+    assert.deepEqual(done(stream.events), { done: true, exit_code: 0 });
   });
 
   async function canceled(runtime: RuntimeProcess, command: string) {
