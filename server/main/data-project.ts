@@ -57,6 +57,8 @@ function repositoryAt(root: string): () => Promise<GitRepository> {
 function gitOf(look: PlainLook, open: () => Promise<GitRepository>): DataGit {
   return {
     facts: { root: look.root, headBranch: look.headBranch },
+    // A project of a fleet is looked at through its backend.
+    sharedRemote: null,
     readRef: async (ref) => {
       const sha = look.readRef(ref);
       return sha === undefined ? (await open()).readRef(ref) : sha;

@@ -1,6 +1,8 @@
 // The machine that lands loses its way to git alone: the others land, and it takes nothing until git answers it again.
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { stallingProxy } from '../store-postgres/bad-surroundings.ts';
@@ -12,6 +14,13 @@ import { startWorkers } from './support/workers.ts';
 
 /** Until a listing of the remote has not come, and another machine has taken the landing up. */
 const standStillMaxMs = 60_000;
+/** A remote is given that long for a listing. */
+const listingMaxMs = 10_000;
+
+/** All but the first layer end only once the test lets them: what is to be landed by another machine is still at work then. */
+const waitingAgent = `
+case $id in F-0*) ;; *) while [ ! -e "$ledger.go" ]; do sleep 0.1; done ;; esac
+${countedAgent}`;
 
 suite('a fleet whose lander cannot reach git', function () {
   this.timeout(300_000);
@@ -20,7 +29,7 @@ suite('a fleet whose lander cannot reach git', function () {
   test('another machine lands; the first one says why it does not', async () => {
     const here = await fleet({
       machines: ['north', 'south', 'desk'],
-      agent: countedAgent,
+      agent: waitingAgent,
       settings: fleetSettings,
       isPlain: true,
     });
@@ -40,6 +49,7 @@ suite('a fleet whose lander cannot reach git', function () {
       await run.line((line) => line.includes('task.completed'));
       await startWorkers(here, ['south'], 2);
       proxy.stall();
+      writeFileSync(join(here.folder, 'ledger.go'), '');
       const completed = await completedCount(here);
       await eventually(
         'the others land',
@@ -51,6 +61,9 @@ suite('a fleet whose lander cannot reach git', function () {
       );
       assert.equal(row?.lands, 0);
       assert.match(row.note, /git remote origin has not answered/);
+      const askedMs = performance.now();
+      assert.match(await north.expect(0, ['status']), /completed/);
+      assert.ok(performance.now() - askedMs < listingMaxMs, 'status does not wait for git');
       proxy.goOn();
       const ended = await run.ended;
       assert.equal(ended.code, 0, ended.stderr);

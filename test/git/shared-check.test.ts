@@ -25,6 +25,15 @@ suite('git: whether a remote can be shared', () => {
     assert.equal(fleet.remote('for-each-ref', '--format=%(refname)'), 'refs/heads/main');
   });
 
+  test('yes for a clone that has none of its branches yet', async () => {
+    const other = await fleet.machine('other');
+    other.commit('third.txt', 'x\n');
+    other.git('push', '-q', 'origin', '+HEAD:refs/heads/first');
+    fleet.remote('branch', '-D', 'main');
+    fleet.remote('symbolic-ref', 'HEAD', 'refs/heads/first');
+    valueOf(await check());
+  });
+
   for (const [setting, note] of [
     ['receive.denyDeletes', /ended work stay there/],
     ['receive.denyNonFastForwards', /cannot be moved back/],

@@ -54,11 +54,11 @@ export async function checkRemote(
 async function knownHead(
   local: LocalRepository,
   remote: Remote,
-  heads: ReadonlyMap<Sha, string>,
+  heads: ReadonlyMap<string, Sha>,
 ): Promise<GitResult<Sha>> {
   const { commits } = local.context;
-  for (const sha of heads.keys()) if (commits.read(sha) !== null) return ok(sha);
-  for (const [sha, ref] of heads) {
+  for (const sha of heads.values()) if (commits.read(sha) !== null) return ok(sha);
+  for (const [ref, sha] of heads) {
     const fetched = await remote.fetch(
       [`+${ref}:${ref.replace(/^refs/u, 'refs/drover/shared')}`],
       [],

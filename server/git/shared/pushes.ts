@@ -43,6 +43,13 @@ export async function pushChanges(
     const failure = remoteFailure(output, remote.name, `push to ${remote.name}`);
     // Nobody was let in, so nothing can have happened.
     if (!isAnswer && !failure.retryable) return { kind: 'trouble', failure };
+    const pauseMs = remote.pausesMs[tries];
+    if (!remote.wasSent(output)) {
+      if (pauseMs === undefined || output.problem === 'timeout')
+        return { kind: 'trouble', failure };
+      await delay(pauseMs);
+      continue;
+    }
     const found = await looks.exactly(changes.map(({ ref }) => ref));
     if (!found.ok) return { kind: 'trouble', failure: found.error };
     left = left.filter(({ ref, next }) => (found.value.get(ref) ?? null) !== next);
@@ -61,7 +68,6 @@ export async function pushChanges(
       await delay(passing * passingPauseMs);
       continue;
     }
-    const pauseMs = remote.pausesMs[tries];
     if (pauseMs === undefined) return { kind: 'trouble', failure };
     await delay(pauseMs);
   }

@@ -21,7 +21,10 @@ export class RemoteCalls implements RemoteHealth {
   readonly #timeoutMs: number;
   #answeredAtMs = 0;
   #awaySinceMs: number | null = null;
-  #probing: Promise<void> | null = null;
+  /** The last answer that was none, and when it was clear that none would come. */
+  #unanswered: { readonly output: GitOutput; readonly atMs: number } | null = null;
+  readonly #unsent = new WeakSet<GitOutput>();
+  #probing: Promise<GitOutput> | null = null;
 
   constructor(context: RepositoryContext, remote: string, timeoutMs: number) {
     this.#context = context;
@@ -33,8 +36,24 @@ export class RemoteCalls implements RemoteHealth {
     return this.#awaySinceMs;
   }
 
-  probe(): Promise<void> {
-    this.#probing ??= this.list([], [probePattern]).then(() => {
+  /** What somebody else has found out about a remote that is away, since then. */
+  awayAnswerSince(sinceMs: number): GitOutput | null {
+    if (this.#awaySinceMs === null || this.#unanswered === null) return null;
+    return this.#unanswered.atMs >= sinceMs ? this.#unanswered.output : null;
+  }
+
+  /** False: the remote did not even answer a question, so nothing of what `run` was to do has happened. */
+  wasSent(output: GitOutput): boolean {
+    return !this.#unsent.has(output);
+  }
+
+  async probe(): Promise<void> {
+    await this.#probe();
+  }
+
+  /** One question for all who want to know: each one of them takes a place among git's processes until it is given up. */
+  #probe(): Promise<GitOutput> {
+    this.#probing ??= this.list([], [probePattern]).finally(() => {
       this.#probing = null;
     });
     return this.#probing;
@@ -48,8 +67,11 @@ export class RemoteCalls implements RemoteHealth {
   /** A network that swallows everything lets a fetch or a push hang for minutes: something small is asked before. */
   async run(args: readonly string[], input?: string): Promise<GitOutput> {
     if (Date.now() - this.#answeredAtMs > trustedForMs) {
-      const probed = await this.list([], [probePattern]);
-      if (this.#awaySinceMs !== null) return probed;
+      const probed = await this.#probe();
+      if (this.#isAway(probed)) {
+        this.#unsent.add(probed);
+        return probed;
+      }
     }
     return this.#whileAnswering((signal) => this.#start(args, this.#timeoutMs, { input, signal }));
   }
@@ -60,7 +82,7 @@ export class RemoteCalls implements RemoteHealth {
     let unanswered: GitOutput | null = null;
     let asking: Promise<void> = Promise.resolve();
     const timer = setInterval(() => {
-      asking = this.list([], [probePattern]).then((output) => {
+      asking = this.#probe().then((output) => {
         if (!this.#isAway(output)) return;
         unanswered = output;
         away.abort();
@@ -94,6 +116,7 @@ export class RemoteCalls implements RemoteHealth {
     if (signal?.aborted === true) return output;
     if (this.#isAway(output)) {
       this.#awaySinceMs ??= Date.now();
+      this.#unanswered = { output, atMs: Date.now() };
     } else {
       this.#awaySinceMs = null;
       this.#answeredAtMs = Date.now();

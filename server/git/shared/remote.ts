@@ -31,6 +31,8 @@ export interface Remote {
   run(args: readonly string[], input: string): Promise<GitOutput>;
   /** Repeated while the remote is away. */
   fetch(refspecs: readonly string[], options: readonly string[]): Promise<GitResult<void>>;
+  /** False: nothing of what `run` or `push` was to do can have happened. */
+  wasSent(output: GitOutput): boolean;
   /** One try, whatever comes of it. */
   push(
     refspecs: readonly string[],
@@ -68,7 +70,9 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
   ): Promise<GitResult<GitOutput>> => {
     for (let tries = 0; ; tries += 1) {
       const begunMs = Date.now();
-      const output = await context.inTurn('fetch', ask);
+      // Whoever waited behind a question without an answer need not ask it again.
+      const answer = async (): Promise<GitOutput> => calls.awayAnswerSince(begunMs) ?? ask();
+      const output = await context.inTurn('fetch', answer);
       if (output.code === 0) return ok(output);
       // Not the remote's fault: git looks at the HEAD of every worktree before it fetches.
       if (await dropHalfMade(context)) continue;
@@ -84,6 +88,7 @@ export function openRemote(context: RepositoryContext, options: RemoteOptions): 
     pausesMs,
     context,
     health: calls,
+    wasSent: (output) => calls.wasSent(output),
     run: (args, input) => pushes.run(() => calls.run(args, input)),
     fetch: async (refspecs, extra) => {
       const args = [...fetchSettings, 'fetch', ...fetchArguments, ...extra, remote, ...refspecs];

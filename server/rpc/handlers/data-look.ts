@@ -3,7 +3,8 @@
 import { agentChoices } from '../../core/agent-settings.ts';
 import type { UnacceptedView } from '../../protocol/views.ts';
 import type { Handlers } from '../../protocol/api.ts';
-import { liveMachines } from '../../store/port.ts';
+import { Refusal } from '../../core/failure.ts';
+import { liveMachines, readLine } from '../../store/port.ts';
 import { readMachines } from '../../store/machine-views.ts';
 import { readAtOneMoment } from '../../store/read.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/snapshot.ts';
@@ -26,7 +27,7 @@ export function snapshotExtras(deps: DataHandlerDeps): SnapshotExtras {
   return {
     config: deps.config(),
     targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
-    shaOf: (branch) => deps.git.readRef(`refs/heads/${branch}`),
+    shaOf: (branch) => tipOf(deps, branch),
   };
 }
 
@@ -34,6 +35,23 @@ function unacceptedSentence({ setting, by }: UnacceptedView): string {
   const who = by === null ? 'changed' : `changed by what ${by} has landed`;
   return `The setting ${setting} in .drover.toml was ${who}; the accepted value stays in use. Review it with "drover trust".`;
 }
+
+/** The branch as it is; where that is for a remote to say, and it does not within this time, as Drover saw it last. */
+async function tipOf({ git, store }: DataHandlerDeps, branch: string): Promise<string | null> {
+  const asked = git.readRef(`refs/heads/${branch}`);
+  if (git.sharedRemote === null) return asked;
+  const answer = asked.catch((error: unknown) => {
+    if (error instanceof Refusal && error.kind === 'git') return undefined;
+    throw error;
+  });
+  const late = Promise.withResolvers<undefined>();
+  const callOff = store.sources.clock.timer(remoteAnswersMs, () => late.resolve(undefined));
+  const tip = await Promise.race([answer, late.promise]);
+  callOff();
+  return tip === undefined ? ((await readLine(store.db, branch))?.followed_sha ?? null) : tip;
+}
+
+const remoteAnswersMs = 800;
 
 export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests> {
   const { store } = deps;

@@ -85,6 +85,7 @@ export interface DataOutput {
 export interface DataGit {
   readonly facts: { readonly root: string; readonly headBranch: string | null };
   readRef(ref: string): Promise<string | null>;
+  readonly sharedRemote: Engine['git']['sharedRemote'];
   resolve(revision: string): Promise<Result<string, { readonly message: string }>>;
   diff(from: string, to: string): Promise<Result<string, { readonly message: string }>>;
   readonly listSnapshots: Engine['git']['listSnapshots'];

@@ -21,6 +21,7 @@ suite('data requests', () => {
     logs = mkdtempSync(join(tmpdir(), 'drover-logs-'));
     known = new Set();
     const git: DataGit = {
+      sharedRemote: null,
       facts: { root: '/repo', headBranch: 'main' },
       readRef: async (ref) => (ref === 'refs/heads/main' ? sha('a') : null),
       resolve: async (revision) =>
