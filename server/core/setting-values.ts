@@ -4,6 +4,7 @@
 import { agentSettingsExpected, readAgentSettings } from './agent-settings.ts';
 import { err, ok, type Result } from './failure.ts';
 import { readSteps, stepsExpected } from './fallback.ts';
+import { ageExpected, parseAge } from './retention.ts';
 import { readTemplates } from './templates.ts';
 import { endpointsExpected, isSecret, isWebhookUrl, readEndpoints } from './webhook-endpoints.ts';
 
@@ -36,6 +37,8 @@ export type ValueKind =
   /** Of the web, without a user; its path may be a password. */
   | { readonly type: 'url' }
   | { readonly type: 'secret' }
+  /** How old something may get: `90d`, `forever`. */
+  | { readonly type: 'age' }
   | { readonly type: 'sqlite' }
   | { readonly type: 'postgres' };
 
@@ -126,6 +129,8 @@ export function expectedText(kind: ValueKind): string {
       return 'a URL as "https://host/path"';
     case 'secret':
       return 'a text without spaces';
+    case 'age':
+      return ageExpected;
     case 'sqlite':
       return 'sqlite:///absolute/path';
     case 'postgres':
@@ -197,6 +202,8 @@ function valueOf(
       return isWebhookUrl(raw) ? raw : undefined;
     case 'secret':
       return isSecret(raw) ? raw : undefined;
+    case 'age':
+      return typeof raw === 'string' ? (parseAge(raw) ?? undefined) : undefined;
     case 'sqlite':
       return typeof raw === 'string' ? (parseSqliteUrl(raw) ?? undefined) : undefined;
     case 'postgres':

@@ -15,6 +15,7 @@ import {
   type Settings,
   type SettingSource,
 } from './settings.ts';
+import { retentionSettingsOf } from './retention.ts';
 import type { AgentKindName } from './task.ts';
 import { telemetrySettingsOf } from './telemetry-settings.ts';
 import {
@@ -161,7 +162,12 @@ const secretKinds: ReadonlySet<ValueKind['type']> = new Set([
 ]);
 
 function shownOf(kind: ValueKind, raw: unknown, value: unknown): unknown {
-  return kind.type === 'duration' || kind.type === 'size' || kind.type === 'agents' ? raw : value;
+  return kind.type === 'age' ||
+    kind.type === 'duration' ||
+    kind.type === 'size' ||
+    kind.type === 'agents'
+    ? raw
+    : value;
 }
 
 function placeOf(entry: SettingEntry): string {
@@ -303,6 +309,7 @@ function settingsOf(values: Values): Settings {
     fleetDatabaseUrl: get('fleet_database'),
     fleet: fleetSettingsOf(get, { name: '', agents: get('max_workers') }),
     webhooks: webhookSettingsOf(get),
+    retention: retentionSettingsOf(get),
     otel: telemetrySettingsOf(get),
   };
 }

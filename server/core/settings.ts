@@ -10,6 +10,7 @@ import { type FleetSettings, fleetSettingTable } from './fleet-settings.ts';
 import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
 import { type RemoteSettings, remoteSettingTable, type RunPlace } from './remote-settings.ts';
+import { retentionSettingTable, type RetentionSettings } from './retention.ts';
 import { type SandboxSettings, sandboxSettingTable } from './sandbox-settings.ts';
 import { telemetrySettingTable, type TelemetrySettings } from './telemetry-settings.ts';
 import type { TaskTemplates } from './templates.ts';
@@ -315,6 +316,7 @@ export const settingTable = {
     readBy: 'main (fleet)',
   },
   ...webhookSettingTable,
+  ...retentionSettingTable,
   ...telemetrySettingTable,
 } as const satisfies Readonly<Record<string, SettingDefinition>>;
 
@@ -387,5 +389,6 @@ export interface Settings {
   readonly fleetDatabaseUrl: string | null;
   readonly fleet: FleetSettings;
   readonly webhooks: WebhookSettings;
+  readonly retention: RetentionSettings;
   readonly otel: TelemetrySettings;
 }

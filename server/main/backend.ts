@@ -32,7 +32,7 @@ import { openProject, type Project } from './project.ts';
 import { maskOf } from './secrets.ts';
 import { tellTroubles } from './worker-troubles.ts';
 import { WorkerWatch } from './worker-watch.ts';
-import { adoptWorktrees, throwAwayOld } from './upkeep.ts';
+import { adoptWorktrees, startUpkeep } from './upkeep.ts';
 import { deliverWebhooks, type WebhookDelivery } from './webhooks/deliver.ts';
 
 export interface BackendOptions {
@@ -85,9 +85,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const webhooks = await deliverWebhooks(project, report);
   life.staysFor(() => webhooks.isBusy());
   const served = await serve(project, host, life, webhooks, options);
-  const upkeep = throwAwayOld(project, host).catch((error: unknown) =>
-    host.engine.report(error, 'throwing away what is old'),
-  );
+  const upkeep = startUpkeep(project, host);
   const healing = setInterval(() => {
     served.heal().catch((error: unknown) => host.engine.report(error, 'listening again'));
   }, idleLookMs);
@@ -100,7 +98,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await life.over();
   if (life.isLost && project.fleet === null) await writeBack(project.store.db);
   clearInterval(healing);
-  await upkeep;
+  await upkeep.end();
   stopFollowing();
   stopHearing();
   // Where the folder was replaced, the address in it is another backend's.

@@ -11,6 +11,7 @@ import { createDataHandlers } from '../rpc/handlers/data.ts';
 import type { Feed } from '../rpc/transport/feed.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
 import type { Store } from '../store/port.ts';
+import { lastPruned } from '../store/prune.ts';
 import { listWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
 import { heldViews } from './accepted-settings.ts';
 import { maskingHandlers } from './mask-words.ts';
@@ -23,6 +24,7 @@ export function feedOf(store: Store): Feed {
     read: (after, limit) => store.feed.read({ after, limit }),
     onAppend: (listener) => store.feed.onAppend(listener),
     lastSeq: () => store.feed.lastSeq(),
+    lastPruned: () => lastPruned(store.db),
   };
 }
 
@@ -76,6 +78,7 @@ export function dataOnlyHandlers(project: DataProject): RequestHandlers {
     'spec.plan': refuse,
     'spec.cancel': refuse,
     'webhooks.retry': refuse,
+    prune: refuse,
     ...dataHandlers(project, false),
   };
   return maskingHandlers(handlers, () => maskOf(project.live));

@@ -3,7 +3,7 @@
 import { Refusal } from '../core/failure.ts';
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Answer } from '../protocol/api.ts';
+import type { Answer, Handlers } from '../protocol/api.ts';
 import { createEngineHandlers } from '../rpc/handlers/engine.ts';
 import type { createDataHandlers } from '../rpc/handlers/data.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
@@ -69,6 +69,14 @@ export function allHandlers(
     shutdown: (force) => control.onShutdown(force),
   });
   const webhooks = webhookHandlers(project, control.onWebhookRetry);
+  const retention: Pick<Handlers, 'prune'> = {
+    prune: async ({ dry_run: isDry }) => {
+      await project.live.refreshBounds();
+      const { prune } = await import('./retention.ts');
+      const { signal } = new AbortController();
+      return prune(project, host.durable, { isDry: isDry === true, signal });
+    },
+  };
   const fresh = freshly({ ...data, ...engine }, async () => {
     // The settings of a run that is at work stay what they were at its beginning, but for its bounds.
     if ((await activeRuns(host.engine)).length === 0) return project.live.refresh();
@@ -76,7 +84,7 @@ export function allHandlers(
     host.engine.switchboard.wake();
   });
   return maskingHandlers(
-    { ...data, ...engine, ...fresh, ...specHandlers(project), ...webhooks },
+    { ...data, ...engine, ...fresh, ...specHandlers(project), ...webhooks, ...retention },
     () => maskOf(project.live),
   );
 }

@@ -5,7 +5,9 @@ import { loadSettings, type LoadedSettings, type SettingsRequest } from '../conf
 import { boundSettingKeys } from '../core/bound-settings.ts';
 import { Refusal } from '../core/failure.ts';
 import { type FleetSettingKey, fleetSettingKeys, fleetSettingsOf } from '../core/fleet-settings.ts';
-import type { Settings } from '../core/settings.ts';
+import { type RetentionSettingKey, retentionSettingTable } from '../core/retention.ts';
+import type { SettingKey, Settings } from '../core/settings.ts';
+import { type WebhookSettingKey, webhookSettingTable } from '../core/webhook-endpoints.ts';
 import {
   acceptSettings,
   type HeldSetting,
@@ -20,6 +22,12 @@ export type SettingFlags = SettingsRequest['flags'];
 type Report = (error: unknown, where: string) => void;
 
 export { shownSettings } from '../core/settings-resolve.ts';
+
+const changeableKeys: readonly SettingKey[] = [
+  ...boundSettingKeys,
+  ...(Object.keys(webhookSettingTable) as WebhookSettingKey[]),
+  ...(Object.keys(retentionSettingTable) as RetentionSettingKey[]),
+];
 
 /** Settings as they are now; loaded anew for each run and each command. */
 export class LiveSettings {
@@ -92,15 +100,18 @@ export class LiveSettings {
     return this.#judged.held;
   }
 
-  /** Budgets and what the machine must have left can be changed under a run that is at work; nothing else can. */
+  /**
+   * Budgets, what the machine must have left, webhooks and retention can be changed under a run that is at work; nothing
+   * else can.
+   */
   async refreshBounds(): Promise<void> {
     const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'accepted');
     if (loaded.problems.length > 0) return;
     this.#judged = judged;
-    const { budget, machine } = loaded.settings;
+    const { budget, machine, webhooks, retention } = loaded.settings;
     const values = { ...this.#loaded.values };
-    for (const key of boundSettingKeys) values[key] = loaded.values[key];
-    const settings = { ...this.#loaded.settings, budget, machine };
+    for (const key of changeableKeys) values[key] = loaded.values[key];
+    const settings = { ...this.#loaded.settings, budget, machine, webhooks, retention };
     this.#loaded = { ...this.#loaded, values, settings };
   }
 

@@ -1,4 +1,4 @@
-// What a backend throws away at its start, so that a project of years stays as small as its plan and its history.
+// What a backend throws away at its start and once an hour, so that a project of years stays as small as its plan and its history.
 
 import { readdir, rm, stat } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
@@ -9,19 +9,44 @@ import type { EngineHost } from './compose.ts';
 import type { Project } from './project.ts';
 import { worktreesOf } from './places.ts';
 
-const dayMs = 24 * 3_600_000;
-
-/** Steps are needed while their workflow may be run again, which one that succeeded is not. */
-const stepsKeptMs = 7 * dayMs;
-
 /** Logs of gates: the newest of them; what a verdict says of an older one stays with the verdict. */
 const gateLogsMax = 200;
 
-export async function throwAwayOld(project: Project, host: EngineHost): Promise<void> {
-  await host.durable.forget(stepsKeptMs);
+async function throwAwayOld(
+  project: Project,
+  host: EngineHost,
+  signal: AbortSignal,
+): Promise<void> {
+  const { prune } = await import('./retention.ts');
+  await prune(project, host.durable, { isDry: false, signal });
   await removeOldest(join(project.places.logs, 'gate'), gateLogsMax);
   const { store, fleet } = project;
   if (fleet !== null) await deleteOldParts(store.db, store.sources.clock.now() - outputKeptMs);
+}
+
+const upkeepEveryMs = 3_600_000;
+
+/** Throws away what is old now and once an hour. */
+export function startUpkeep(project: Project, host: EngineHost): { end(): Promise<void> } {
+  const stop = new AbortController();
+  const work = async (): Promise<void> => {
+    try {
+      await throwAwayOld(project, host, stop.signal);
+    } catch (error) {
+      host.engine.report(error, 'throwing away what is old');
+    }
+  };
+  let last = work();
+  const timer = setInterval(() => {
+    last = last.then(work);
+  }, upkeepEveryMs);
+  return {
+    end: async () => {
+      clearInterval(timer);
+      stop.abort();
+      await last;
+    },
+  };
 }
 
 /** Worktrees of a project that has just come into a fleet, or back from one, are those of the machine whose disk has them. */

@@ -18,6 +18,7 @@ import type { OtlpTrace } from '../core/history/otlp.ts';
 import type { Report } from '../core/history/report.ts';
 import type { PanelRequests } from './panel-requests.ts';
 import type { BoardChanges } from './panel-views.ts';
+import type { PruneReport } from './prune-report.ts';
 import type { WebhookList, WebhookTestResult } from './webhook-views.ts';
 
 export type * from './views.ts';
@@ -296,6 +297,8 @@ export interface Requests extends PanelRequests {
     params: { dry_run?: boolean; force?: boolean };
     result: readonly WorktreeView[];
   };
+  /** Removes history that is older than the settings of retention allow. */
+  readonly prune: { params: { dry_run?: boolean }; result: PruneReport };
   /** Ends the backend: at once when idle; with `force`, after giving the running tasks back. */
   readonly shutdown: { params: { force?: boolean }; result: { leaving: boolean; reason: string } };
 }

@@ -34,6 +34,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'task_plans', key: ['task_id', 'number'] },
   { table: 'machines', key: ['id'] },
   { table: 'log_parts', key: ['file', 'start'] },
+  { table: 'metrics_carried', key: ['series'] },
   { table: 'webhook_cursors', key: ['endpoint'] },
   { table: 'webhook_deliveries', key: ['endpoint', 'seq'] },
 ];
@@ -44,6 +45,7 @@ const numbered: ReadonlySet<MovedTable> = new Set(['tasks', 'runs']);
 const fractions: ReadonlySet<string> = new Set([
   'tasks.position',
   'epics.position',
+  'metrics_carried.value',
   'cost_usd',
   'usd',
 ]);

@@ -29,8 +29,22 @@ export interface PastStartTable {
   seq: number;
 }
 
+/** What metrics count of events that were removed. */
+export interface MetricsCarriedTable {
+  /** Name and labels, as Prometheus writes them. */
+  series: string;
+  value: number;
+}
+
+/** One row: the last event that was removed; 0 = none was. */
+export interface PrunedEventsTable {
+  seq: number;
+}
+
 export interface PastTables {
   past: PastTable;
   past_events: PastEventTable;
   past_start: PastStartTable;
+  metrics_carried: MetricsCarriedTable;
+  pruned_events: PrunedEventsTable;
 }

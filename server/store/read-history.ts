@@ -115,16 +115,30 @@ export async function readMetrics(db: Db, nowMs: number): Promise<string> {
       .orderBy('agent')
       .execute();
     const windows = windowsOf(stories.runs.values(), nowMs);
-    const waits: Record<string, number> = {};
-    for (const task of stories.tasks.values()) {
-      if (!isTop(task)) continue;
-      for (const period of task.periods) {
-        if (!waitKinds.has(period.kind)) continue;
-        waits[period.kind] = (waits[period.kind] ?? 0) + clippedMs(period, windows) / 1_000;
-      }
-    }
-    return prometheusText(stories, usage.map(numeric), waits);
+    const carried = await at.selectFrom('metrics_carried').selectAll().execute();
+    return prometheusText(
+      stories,
+      usage.map(numeric),
+      waitsOf(stories, windows),
+      new Map(carried.map(({ series, value }) => [series, value])),
+    );
   });
+}
+
+/** Seconds that tasks have waited while a run was active, by what they waited for. */
+export function waitsOf(
+  stories: Pick<StoryTeller, 'tasks'>,
+  windows: readonly Window[],
+): Readonly<Record<string, number>> {
+  const waits: Record<string, number> = {};
+  for (const task of stories.tasks.values()) {
+    if (!isTop(task)) continue;
+    for (const period of task.periods) {
+      if (!waitKinds.has(period.kind)) continue;
+      waits[period.kind] = (waits[period.kind] ?? 0) + clippedMs(period, windows) / 1_000;
+    }
+  }
+  return waits;
 }
 
 /** PostgreSQL answers sums of whole numbers as text. */

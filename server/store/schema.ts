@@ -209,8 +209,16 @@ const runsOnStatements: readonly string[] = [
   `ALTER TABLE attempts ADD COLUMN runs_on TEXT NOT NULL DEFAULT 'local'`,
 ];
 
+/** The twelfth version: what metrics still count of removed events, and the last event that was removed. */
+const retentionStatements: readonly string[] = [
+  `CREATE TABLE metrics_carried (series TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID`,
+  `CREATE TABLE pruned_events (seq INTEGER NOT NULL)`,
+  `INSERT INTO pruned_events (seq) VALUES (0)`,
+  `CREATE INDEX gate_verdicts_at ON gate_verdicts(at_ms)`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 11;
+export const schemaVersion = 12;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -258,6 +266,10 @@ export async function addRunsOn<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, runsOnStatements);
 }
 
+export async function addRetention<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, retentionStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -283,4 +295,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 9, name: 'which machines land', up: addLanders },
   { version: 10, name: 'webhooks', up: addWebhooks },
   { version: 11, name: 'where agents run', up: addRunsOn },
+  { version: 12, name: 'what is left of removed history', up: addRetention },
 ];

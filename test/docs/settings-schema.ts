@@ -48,7 +48,7 @@ function tableOf(properties: Readonly<Record<string, Schema>>): Schema {
 function described({ value, fallback, doc, env }: SettingDefinition): Schema {
   const says = env === undefined ? doc : `${doc} Environment variable: ${env}.`;
   const form = valueSchema(value);
-  const hasForm = value.type === 'duration' || value.type === 'size';
+  const hasForm = ['age', 'duration', 'size'].includes(value.type);
   return {
     description: hasForm ? `${says} Expected: ${expectedText(value)}.` : says,
     ...form,
@@ -68,6 +68,8 @@ function valueSchema(kind: ValueKind): Schema {
       return { type: 'number', minimum: kind.min, maximum: kind.max };
     case 'boolean':
       return { type: 'boolean' };
+    case 'age':
+      return { type: 'string', pattern: '^(forever|[1-9][0-9]{0,3}[hdw])$' };
     case 'duration':
       return { type: 'string', pattern: '^(0|([0-9]+(\\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h))+)$' };
     case 'size':

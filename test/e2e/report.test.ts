@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Report } from '../../server/core/history/report.ts';
+import type { PruneReport } from '../../server/protocol/prune-report.ts';
 import { useProjects } from './support/suite-projects.ts';
 
 /** The task that finds its blocker's work fails once. */
@@ -65,6 +66,10 @@ suite('drover report', function () {
     const ofTask = JSON.parse(await here.expect(0, ['trace', 'export', base]));
     assert.equal(ofTask.resourceSpans[0].scopeSpans[0].spans[0].traceId.length, 32);
     assert.match(await here.expect(0, ['metrics']), /^drover_tasks_completed_total 2$/m);
+
+    const dry = await here.json<PruneReport>(['prune', '--dry-run']);
+    assert.deepEqual([dry.dry_run, dry.bytes], [true, 0]);
+    assert.match(await here.expect(0, ['prune']), /^Nothing is older/);
 
     const unknown = await here.drover(['report', 'run-nothere']);
     assert.equal(unknown.code, 3);

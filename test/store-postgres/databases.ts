@@ -41,6 +41,7 @@ export const tables = [
   'log_parts',
   'past',
   'past_events',
+  'metrics_carried',
   'webhook_cursors',
   'webhook_deliveries',
 ].join(', ');

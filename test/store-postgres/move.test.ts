@@ -142,6 +142,7 @@ async function fillTheRest(
     .insertInto('log_parts')
     .values({ file: 'T/1.ndjson', start: 0, size: 3, text: '{}\n', at_ms: 5 })
     .execute();
+  await tx.insertInto('metrics_carried').values({ series: 'a_total', value: 1.5 }).execute();
   await tx.insertInto('webhook_cursors').values({ endpoint: 'ci', seq: 4 }).execute();
   const delivery = {
     id: '1-a',

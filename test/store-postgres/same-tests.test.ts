@@ -15,7 +15,12 @@ const onPostgres: OpenEmpty = async (sources) => {
     store: opened.store,
     close: async () => {
       await opened.close();
-      await databases.run(url, `truncate ${tables} restart identity cascade`);
+      await databases.run(
+        url,
+        `truncate ${tables} restart identity cascade`,
+        'update past_start set seq = 0',
+        'update pruned_events set seq = 0',
+      );
       empty.push(url);
     },
   };
@@ -53,6 +58,7 @@ for (const name of [
   'task-move',
   'tasks',
   'webhooks',
+  'prune',
   'why',
   'random-plans',
   'past',

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { ListenAddress } from '../../core/listen-address.ts';
+import { formatBytes } from '../../core/format.ts';
 import type { WorktreeView } from '../../protocol/api.ts';
 import type { DoctorReport } from '../backends.ts';
 import type { CommandContext } from '../context.ts';
@@ -39,6 +40,25 @@ function worktreeLine(worktree: WorktreeView): string {
   if (dirty) facts.push('uncommitted changes');
   if (reason !== null) facts.push(reason);
   return plainLine(`${task_id ?? '(free)'}  ${path}  (${facts.join(', ')})`);
+}
+
+export async function prune(
+  context: CommandContext,
+  options: { readonly dryRun?: boolean },
+): Promise<number> {
+  const client = await context.client('engine');
+  const found = await client.call('prune', { dry_run: options.dryRun === true });
+  const lines = found.removed
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count, bytes }) => `${kind.padEnd(10)} ${count}  ${formatBytes(bytes)}`);
+  const verb = found.dry_run ? 'Would remove' : 'Removed';
+  context.answer(
+    found,
+    lines.length === 0
+      ? 'Nothing is older than the settings of retention allow.'
+      : [...lines, `${verb} ${formatBytes(found.bytes)}.`].join('\n'),
+  );
+  return exitCodes.done;
 }
 
 export async function doctor(context: CommandContext): Promise<number> {

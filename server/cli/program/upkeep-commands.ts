@@ -30,6 +30,18 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
       await host.run(prune, async (context) => (await load()).worktreePrune(context, options));
     });
 
+  const old = define(
+    program,
+    'prune',
+    'remove history that is older than [retention] allows, of closed epics only',
+    ['prune --dry-run', 'prune'],
+  );
+  old
+    .option('--dry-run', 'only print what would be removed, with bytes')
+    .action(async (options: { dryRun?: boolean }) => {
+      await host.run(old, async (context) => (await load()).prune(context, options));
+    });
+
   const doctor = define(program, 'doctor', 'what is there, what is missing, what to do', [
     'doctor',
     'doctor --json',

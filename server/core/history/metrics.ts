@@ -141,28 +141,62 @@ class Registry {
     }
   }
 
-  text(): string {
+  /** Each line's value by its name and labels. */
+  samples(name: MetricName, kind: MetricKind['kind']): Map<string, number> {
+    const samples = new Map<string, number>();
+    for (const [labels, series] of this.#series.get(name) ?? []) {
+      if (kind === 'histogram') addHistogram(samples, name, labels, series);
+      else samples.set(`${name}${braced(labels)}`, series.value);
+    }
+    return samples;
+  }
+
+  text(carried: ReadonlyMap<string, number>): string {
     const lines: string[] = [];
     for (const { name, kind, help } of metricKinds) {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`);
-      for (const [labels, series] of this.#series.get(name) ?? []) {
-        if (kind === 'histogram') lines.push(...histogramLines(name, labels, series));
-        else lines.push(`${name}${braced(labels)} ${series.value}`);
+      const samples = this.samples(name, kind);
+      for (const [series, value] of carried) {
+        if (metricOf(series, kind) === name)
+          samples.set(series, (samples.get(series) ?? 0) + value);
       }
+      for (const [series, value] of samples) lines.push(`${series} ${value}`);
     }
     return `${lines.join('\n')}\n`;
   }
+
+  /** All that only ever grows. */
+  counted(): Map<string, number> {
+    const found = new Map<string, number>();
+    for (const { name, kind } of metricKinds) {
+      if (kind === 'gauge') continue;
+      for (const [series, value] of this.samples(name, kind))
+        if (value > 0) found.set(series, value);
+    }
+    return found;
+  }
 }
 
-function histogramLines(name: string, labels: string, series: Series): readonly string[] {
+/** The metric that a line belongs to. */
+function metricOf(series: string, kind: MetricKind['kind']): string {
+  const name = series.split('{', 1)[0] ?? '';
+  return kind === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name;
+}
+
+function addHistogram(
+  samples: Map<string, number>,
+  name: string,
+  labels: string,
+  series: Series,
+): void {
   const withBound = (bound: string): string =>
     braced([labels, `le="${bound}"`].filter((part) => part !== '').join(','));
-  return [
-    ...buckets.map((bound, at) => `${name}_bucket${withBound(String(bound))} ${series.counts[at]}`),
-    `${name}_bucket${withBound('+Inf')} ${series.count}`,
-    `${name}_sum${braced(labels)} ${series.value}`,
-    `${name}_count${braced(labels)} ${series.count}`,
-  ];
+  for (const [at, bound] of buckets.entries()) {
+    samples.set(`${name}_bucket${withBound(String(bound))}`, series.counts[at] ?? 0);
+  }
+  samples.set(`${name}_bucket${withBound('+Inf')}`, series.count);
+  samples.set(`${name}_sum${braced(labels)}`, series.value);
+  samples.set(`${name}_count${braced(labels)}`, series.count);
 }
 
 function braced(labels: string): string {
@@ -177,11 +211,15 @@ function labelText(labels: Labels): string {
     .join(',');
 }
 
-/** `waits`: seconds by kind, clipped to the times in which runs were active. */
+/**
+ * `waits`: seconds by kind, clipped to the times in which runs were active. `carried`: what is counted of events that were
+ * removed.
+ */
 export function prometheusText(
   stories: Stories,
   usage: readonly MetricsUsage[],
   waits: Readonly<Record<string, number>>,
+  carried: ReadonlyMap<string, number> = new Map(),
 ): string {
   const registry = new Registry();
   for (const name of [
@@ -191,20 +229,38 @@ export function prometheusText(
   ] as const)
     registry.add(name, {}, 0);
   for (const state of ['ready', 'blocked']) registry.add('drover_tasks_pending', { state }, 0);
-  for (const task of stories.tasks.values()) if (task.parentId === null) countTask(registry, task);
-  for (const gate of stories.gates) {
-    registry.add('drover_gates_total', { result: gate.isGreen ? 'passed' : 'failed' });
-    registry.observe('drover_gate_duration_seconds', (gate.endMs - gate.startMs) / 1_000);
-  }
+  countStories(registry, stories, waits);
   for (const { agent, input_tokens: input, output_tokens: output, cost_usd: usd } of usage) {
     registry.add('drover_agent_tokens_total', { agent_type: agent, token_type: 'input' }, input);
     registry.add('drover_agent_tokens_total', { agent_type: agent, token_type: 'output' }, output);
     registry.add('drover_agent_cost_usd_total', { agent_type: agent }, usd);
   }
+  return registry.text(carried);
+}
+
+/** What the counters owe to these stories: each line's value by its name and labels. */
+export function countedOf(
+  stories: Pick<Stories, 'tasks' | 'gates'>,
+  waits: Readonly<Record<string, number>>,
+): ReadonlyMap<string, number> {
+  const registry = new Registry();
+  countStories(registry, stories, waits);
+  return registry.counted();
+}
+
+function countStories(
+  registry: Registry,
+  stories: Pick<Stories, 'tasks' | 'gates'>,
+  waits: Readonly<Record<string, number>>,
+): void {
+  for (const task of stories.tasks.values()) if (task.parentId === null) countTask(registry, task);
+  for (const gate of stories.gates) {
+    registry.add('drover_gates_total', { result: gate.isGreen ? 'passed' : 'failed' });
+    registry.observe('drover_gate_duration_seconds', (gate.endMs - gate.startMs) / 1_000);
+  }
   for (const [kind, seconds] of Object.entries(waits)) {
     if (seconds > 0) registry.add('drover_task_wait_seconds_total', { kind }, seconds);
   }
-  return registry.text();
 }
 
 function countTask(registry: Registry, task: TaskStory): void {

@@ -38,11 +38,11 @@ export function webhookHandlers(
 export function webhookLooks(project: WebhookProject): Pick<Handlers, WebhookLooks> {
   return {
     'webhooks.list': async ({ endpoint, state, limit }) => {
-      await project.live.refresh();
+      await project.live.refreshBounds();
       return list(project, { endpoint, state, limit });
     },
     'webhooks.test': async ({ endpoint }) => {
-      await project.live.refresh();
+      await project.live.refreshBounds();
       return { results: await test(project, endpoint ?? null) };
     },
   };

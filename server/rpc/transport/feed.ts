@@ -10,6 +10,8 @@ export interface Feed {
   onAppend(listener: () => void): () => void;
   /** The number of the newest event; 0 when there is none. */
   lastSeq(): Promise<number>;
+  /** The last event that was removed because it was old; without it, none ever is. */
+  lastPruned?(): Promise<number>;
 }
 
 export interface FeedPumpOptions {

@@ -98,6 +98,7 @@ const shapes: Shapes = {
   'webhooks.list': { endpoint: 'text?', state: 'text?', limit: 'number?' },
   'webhooks.test': { endpoint: 'text?' },
   'webhooks.retry': { ids: 'texts?' },
+  prune: { dry_run: 'flag?' },
   'run.start': {
     workers: 'number?',
     epic: 'text?',

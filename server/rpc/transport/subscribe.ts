@@ -13,7 +13,9 @@ export async function answerSubscribe(
   after: number | undefined,
 ): Promise<{ readonly answer: Subscribed; readonly pumpAfter: number }> {
   const last = await feed.lastSeq();
-  if (after !== undefined && after >= 0 && after <= last && last - after <= replayMax) {
+  // Where events after the client's have been removed, only the state can tell what they did.
+  const isWhole = after !== undefined && after >= ((await feed.lastPruned?.()) ?? 0);
+  if (isWhole && after >= 0 && after <= last && last - after <= replayMax) {
     return { answer: { kind: 'replay', seq: last, snapshot: null }, pumpAfter: after };
   }
   const state = await snapshot();

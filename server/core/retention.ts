@@ -1,0 +1,98 @@
+// The settings of retention: how long history is kept. Part of the one table of settings.
+
+const reader = 'main (retention)';
+
+const ageKind = { type: 'age' } as const;
+
+export const retentionSettingTable = {
+  'retention.events': {
+    value: ageKind,
+    fallback: '90d',
+    inFile: true,
+    doc: 'How long the events of closed epics and of finished tasks without an epic are kept; `forever` keeps all. Metrics keep counting what was removed.',
+    readBy: reader,
+  },
+  'retention.past': {
+    value: ageKind,
+    fallback: '90d',
+    inFile: true,
+    doc: 'How far `drover at` reaches back. Events are kept at least as long.',
+    readBy: reader,
+  },
+  'retention.logs': {
+    value: ageKind,
+    fallback: '30d',
+    inFile: true,
+    doc: "How long agents' logs of closed epics and of finished tasks without an epic are kept.",
+    readBy: reader,
+  },
+  'retention.snapshots': {
+    value: ageKind,
+    fallback: '30d',
+    inFile: true,
+    doc: 'How long snapshots of closed epics and of finished tasks without an epic are kept.',
+    readBy: reader,
+  },
+  'retention.verdicts': {
+    value: ageKind,
+    fallback: '30d',
+    inFile: true,
+    doc: 'How long results of gates are kept; a tree without one is tested again.',
+    readBy: reader,
+  },
+  'retention.webhooks': {
+    value: ageKind,
+    fallback: '30d',
+    inFile: true,
+    doc: 'How long deliveries of webhooks are listed after they were sent or have failed.',
+    readBy: reader,
+  },
+  'retention.steps': {
+    value: ageKind,
+    fallback: '7d',
+    inFile: true,
+    doc: 'How long the stored steps of workflows that succeeded are kept.',
+    readBy: reader,
+  },
+} as const;
+
+export type RetentionSettingKey = keyof typeof retentionSettingTable;
+
+/** Milliseconds; Infinity = forever. */
+export interface RetentionSettings {
+  readonly eventsMs: number;
+  readonly pastMs: number;
+  readonly logsMs: number;
+  readonly snapshotsMs: number;
+  readonly verdictsMs: number;
+  readonly webhooksMs: number;
+  readonly stepsMs: number;
+}
+
+export function retentionSettingsOf(get: <T>(key: RetentionSettingKey) => T): RetentionSettings {
+  return {
+    eventsMs: get('retention.events'),
+    pastMs: get('retention.past'),
+    logsMs: get('retention.logs'),
+    snapshotsMs: get('retention.snapshots'),
+    verdictsMs: get('retention.verdicts'),
+    webhooksMs: get('retention.webhooks'),
+    stepsMs: get('retention.steps'),
+  };
+}
+
+const hourMs = 3_600_000;
+const unitMs: Readonly<Record<string, number>> = {
+  h: hourMs,
+  d: 24 * hourMs,
+  w: 7 * 24 * hourMs,
+};
+
+export const ageExpected = 'an age from 1h to 9999d, as "90d", "12w" or "48h", or "forever"';
+
+/** `90d`, `12w`, `48h` or `forever` in milliseconds; null when it is none. */
+export function parseAge(text: string): number | null {
+  if (text === 'forever') return Infinity;
+  const match = /^([1-9][0-9]{0,3})([hdw])$/.exec(text);
+  return match === null ? null : Number(match[1]) * (unitMs[match[2] ?? ''] ?? 0);
+}

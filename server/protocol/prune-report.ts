@@ -1,0 +1,12 @@
+// What retention has removed, or would remove.
+
+export interface PruneReport {
+  /** True: nothing was removed. */
+  readonly dry_run: boolean;
+  readonly removed: readonly {
+    readonly kind: 'events' | 'past' | 'logs' | 'snapshots' | 'verdicts' | 'webhooks' | 'steps';
+    readonly count: number;
+    readonly bytes: number;
+  }[];
+  readonly bytes: number;
+}

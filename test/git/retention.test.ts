@@ -1,0 +1,100 @@
+// Retention beyond the database: refs of snapshots and logs of closed epics go, with what they take on the disk.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { prune } from '../../server/main/retention.ts';
+import type { PruneReport } from '../../server/protocol/prune-report.ts';
+import { addEpic, closeEpic } from '../../server/store/epics.ts';
+import { addTask } from '../../server/store/tasks.ts';
+import { memoryStore, moveTask, testSources } from '../unit/store/memory-store.ts';
+import { makeFixture } from './fixture.ts';
+
+const dayMs = 24 * 3_600_000;
+
+suite('retention of refs and logs', () => {
+  test('those of a closed epic go, those of an open one and unknown ones stay', async () => {
+    const fixture = makeFixture();
+    const project = await memoryStore(testSources(Date.now()));
+    try {
+      const { store, sources } = project;
+      const opened = await fixture.adapter().open(fixture.root);
+      assert.ok(opened.ok);
+      const ids: Record<string, string> = {};
+      const epics: Record<string, string> = {};
+      for (const name of ['closed', 'open']) {
+        const epic = await store.transaction((tx) => addEpic(tx, sources, { title: name }));
+        const task = await store.transaction((tx) =>
+          addTask(tx, sources, { title: name, epic: epic.id }),
+        );
+        await moveTask(project, task.id, ['claimed', 'in_progress', 'completed']);
+        ids[name] = task.id;
+        epics[name] = epic.id;
+      }
+      const [closed = '', open = ''] = [ids['closed'], ids['open']];
+      await store.transaction((tx) => closeEpic(tx, sources, epics['closed'] ?? ''));
+      const logs = join(fixture.home, 'logs');
+      for (const name of [closed, open, 'gate']) {
+        mkdirSync(join(logs, name), { recursive: true });
+        writeFileSync(join(logs, name, '1.ndjson'), '{"a":1}\n');
+      }
+      const commit = fixture.git('commit-tree', 'HEAD^{tree}', '-m', 'a snapshot of its own');
+      const gone = [`refs/drover/work/${closed}/1`, `refs/drover/approved/${epics['closed']}/a`];
+      const stays = [
+        `refs/drover/work/${open}/1`,
+        `refs/drover/work/slots/one`,
+        `refs/drover/approved/${epics['open']}/a`,
+      ];
+      for (const ref of [...gone, ...stays]) fixture.git('update-ref', ref, commit);
+      await store.transaction((tx) =>
+        tx
+          .updateTable('tasks')
+          .set({ rescue_refs: JSON.stringify([gone[0], 'refs/drover/rescue/x']) })
+          .where('id', '=', closed)
+          .execute(),
+      );
+      const ageMs = 30 * dayMs;
+      const ages = ['events', 'past', 'logs', 'snapshots', 'verdicts', 'webhooks', 'steps'];
+      const retention = Object.fromEntries(ages.map((name) => [`${name}Ms`, ageMs]));
+      const run = (isDry: boolean): Promise<PruneReport> =>
+        prune(
+          {
+            store,
+            live: { settings: { retention } } as never,
+            places: { logs } as never,
+            local: opened.value,
+          },
+          { forget: async () => 0 } as never,
+          { isDry, signal: new AbortController().signal },
+        );
+      const of = (report: PruneReport, kind: string): readonly number[] =>
+        report.removed.filter((one) => one.kind === kind).map(({ count }) => count);
+
+      assert.deepEqual((await run(false)).bytes, 0, 'nothing is old yet');
+      sources.nowMs += 40 * dayMs;
+      const refs = (): string => fixture.git('for-each-ref', '--format=%(refname)', 'refs/drover');
+      const before = refs();
+      const planned = await run(true);
+      assert.equal(refs(), before);
+      assert.ok(existsSync(join(logs, closed)));
+      const done = await run(false);
+      assert.deepEqual({ ...done, dry_run: true }, planned);
+      assert.deepEqual([of(done, 'logs'), of(done, 'snapshots')], [[1], [2]]);
+      assert.ok(done.bytes > 8, String(done.bytes));
+      assert.deepEqual(refs().split('\n').toSorted(), [...stays].toSorted());
+      assert.deepEqual(
+        [closed, open, 'gate'].map((name) => existsSync(join(logs, name))),
+        [false, true, true],
+      );
+      const row = await store.db
+        .selectFrom('tasks')
+        .select('rescue_refs')
+        .where('id', '=', closed)
+        .executeTakeFirstOrThrow();
+      assert.equal(row.rescue_refs, '["refs/drover/rescue/x"]');
+    } finally {
+      await project.close();
+      fixture.remove();
+    }
+  });
+});
