@@ -87,7 +87,7 @@ export function sampleToml(): string {
 const endpointLines: readonly string[] = [
   `# ${settingTable['webhooks.endpoints'].doc}`,
   '# [webhooks.endpoints.chat]',
-  '# url = "https://hooks.slack.com/services/T000/B000/XXXX"',
+  '# url = "https://chat.example.com/hooks/your-channel"',
   '# format = "slack"',
   '# events = ["task.failed", "run.ended"]',
 ];
