@@ -171,7 +171,7 @@ export class DroverWindow implements vscode.Disposable {
         connection.kind === 'unavailable' ? connection.message : 'It is still connecting.';
       throw new Error(`Drover is not available in this window. ${why}`);
     }
-    return await invokeTool(name, input, project, this.#parts.extension.secrets);
+    return await invokeTool(name, input, project, this.#parts.extension);
   }
 
   prepareTool(name: PersonToolName, input: unknown): vscode.PreparedToolInvocation {

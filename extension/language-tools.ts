@@ -15,11 +15,11 @@ export async function invokeTool(
   name: PersonToolName,
   input: unknown,
   project: Project,
-  secrets: vscode.SecretStorage,
+  extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
 ): Promise<string> {
   return await carryOut(name, input, {
     request: (request, params) => project.request(request, params),
-    startRun: (epic) => startLikeAsked(secrets, project, epic),
+    startRun: (epic) => startLikeAsked(extension, project, epic),
     random: randomBytes,
   });
 }

@@ -78,7 +78,7 @@ export class TakeOvers implements vscode.Disposable {
 
   async giveBack(project: Project, id: string, note: string): Promise<void> {
     await project.request('task.give_back', { id, ...(note === '' ? {} : { note }) });
-    await goOn(this.#extension.secrets, project);
+    await goOn(this.#extension, project);
   }
 
   /** After a reload the terminals are there again, as other objects with the same processes. */

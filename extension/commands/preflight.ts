@@ -1,63 +1,119 @@
-// The checks before a run as a quick pick: the first row starts it, every other row is a check that one can read.
+// The decision before a run as a quick pick: the first row starts it, the others change how it runs, solve what is in the
+// way, or are read.
 
 import * as vscode from 'vscode';
-import { formatCount } from '../../server/core/format.ts';
-import type { PreflightCheck, PreflightView } from '../../server/protocol/panel-views.ts';
+import type { PreflightView } from '../../server/protocol/panel-views.ts';
 import type { EpicView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { plainText } from '../plain-text.ts';
 import type { Project } from '../project.ts';
 import { settingsSection } from '../settings.ts';
 import type { CommandContext } from './context.ts';
+import { accepted, decide } from './preflight-decide.ts';
+import { preflightRows, type PreflightRow, type RowAction } from './preflight-rows.ts';
+import { chosenFor, keepChoices, withSettings, type RunChoices } from './run-choices.ts';
 
-interface Row extends vscode.QuickPickItem {
-  readonly starts: boolean;
-  /** Retried before the run starts. */
-  readonly retries?: readonly string[];
+interface Item extends vscode.QuickPickItem {
+  readonly row: PreflightRow;
 }
 
-const outcomeIcons: { readonly [O in PreflightCheck['outcome']]: string } = {
-  ok: 'pass',
-  note: 'info',
-  warning: 'warning',
-  error: 'error',
-};
-
-const outcomeWords: { readonly [O in PreflightCheck['outcome']]: string } = {
-  ok: 'ok',
-  note: 'note',
-  warning: 'warning',
-  error: 'has to be solved first',
-};
-
-/** True when the run shall start. */
+/** What the run is started with; null when it shall not start. */
 export async function askPreflight(
-  { messages, log }: CommandContext,
+  context: CommandContext,
   project: Project,
   epic: EpicView | null,
-): Promise<boolean> {
-  const { workers, land } = project.settings;
-  const what = epic === null ? 'all open tasks' : plainText(epic.title, 60);
-  const checked = vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Window, title: `Drover: checking before a run of ${what}` },
-    () =>
-      project.request('preflight', {
-        ...(epic === null ? {} : { epic: epic.id }),
-        ...(workers === 0 ? {} : { workers }),
-        ...(land === '' ? {} : { land }),
-      }),
-  );
-  try {
-    const view = await checked;
-    const chosen = await showChecks(what, view, failedIn(project, epic));
-    for (const id of chosen?.retries ?? []) await project.request('task.retry', { id });
-    return chosen !== null;
-  } catch (error) {
-    const { message } = toFailure(error);
-    log.warn(`preflight: ${message}`);
-    const text = `The checks before the run could not be made: ${message}`;
-    return (await messages.show('warning', text, ['Run Anyway'])) === 'Run Anyway';
+): Promise<RunChoices | null> {
+  const { extension, messages, log } = context;
+  const memory = extension.workspaceState;
+  let choices = chosenFor(memory, project.root, epic?.id ?? null);
+  let isUnfolded = false;
+  for (;;) {
+    let view: PreflightView;
+    try {
+      view = await check(project, epic, choices);
+    } catch (error) {
+      const { message } = toFailure(error);
+      log.warn(`preflight: ${message}`);
+      const text = `The checks before the run could not be made: ${message}`;
+      const isWanted = (await messages.show('warning', text, ['Run Anyway'])) === 'Run Anyway';
+      return isWanted ? choices : null;
+    }
+    const hasChoices = Object.keys(choices).length > 0;
+    const failed = failedIn(project, epic);
+    const action = await choose(
+      epic,
+      view,
+      preflightRows(view, { failed, hasChoices, isUnfolded }),
+    );
+    const changed = action === null ? null : await changedBy(action, choices, view, epic !== null);
+    if (changed !== null) {
+      choices = changed;
+      await keepChoices(memory, project.root, epic?.id ?? null, choices);
+      continue;
+    }
+    switch (action?.kind) {
+      case undefined:
+        return null;
+      case 'run':
+        return choices;
+      case 'retryAndRun':
+        for (const id of action.tasks) await project.request('task.retry', { id });
+        return choices;
+      case 'command':
+        await vscode.commands.executeCommand(action.id);
+        return null;
+      case 'unfold':
+        isUnfolded = true;
+        continue;
+      // A question that was left with Escape: back to the decision.
+      case 'decide':
+      case 'accept':
+      case 'useSettings':
+        continue;
+    }
   }
+}
+
+async function check(
+  project: Project,
+  epic: EpicView | null,
+  choices: RunChoices,
+): Promise<PreflightView> {
+  const title = `Drover: checking before a run of ${nameOf(epic)}`;
+  return await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
+    project.request('preflight', {
+      ...(epic === null ? {} : { epic: epic.id }),
+      ...withSettings(project.settings, choices),
+    }),
+  );
+}
+
+/** Null: the choices stay as they are. */
+async function changedBy(
+  action: RowAction,
+  choices: RunChoices,
+  { decisions }: PreflightView,
+  hasEpic: boolean,
+): Promise<RunChoices | null> {
+  switch (action.kind) {
+    case 'decide': {
+      const present = decisions.find(({ name }) => name === action.name);
+      return await decide(action.name, choices, present, hasEpic);
+    }
+    case 'accept':
+      return accepted(action.decision, choices);
+    case 'useSettings':
+      return {};
+    case 'run':
+    case 'retryAndRun':
+    case 'command':
+    case 'unfold':
+      return null;
+  }
+}
+
+function nameOf(epic: EpicView | null): string {
+  return epic === null ? 'all open tasks' : plainText(epic.title, 60);
 }
 
 function failedIn({ board }: Project, epic: EpicView | null): readonly string[] {
@@ -65,67 +121,41 @@ function failedIn({ board }: Project, epic: EpicView | null): readonly string[] 
   return failed.filter((task) => epic === null || task.epic_id === epic.id).map(({ id }) => id);
 }
 
-/** `failed`: tasks that a run leaves alone unless they are retried first. */
-export function preflightRows(view: PreflightView, failed: readonly string[] = []): readonly Row[] {
-  const tasks = `${view.tasks} task${view.tasks === 1 ? '' : 's'}`;
-  const isEmpty = view.can_run && view.tasks === 0;
-  const retry: Row = {
-    starts: true,
-    retries: failed,
-    label: `$(debug-restart) Retry ${formatCount(failed.length, 'failed task')} and run`,
-    description: 'Each continues in its worktree with what went wrong',
-  };
-  const first: Row = isEmpty
-    ? { starts: false, label: '$(info) Nothing is left to run', description: tasks }
-    : view.can_run
-      ? { starts: true, label: '$(play) Run', description: `${tasks}, up to ${view.width} at once` }
-      : { starts: false, label: '$(circle-slash) This run can not start', description: tasks };
-  const order = ['error', 'warning', 'note', 'ok'];
-  const sorted = [...view.checks].sort(
-    (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome),
-  );
-  const checks = sorted.map(({ name, outcome, message, remedy }): Row => {
-    return {
-      starts: false,
-      label: `$(${outcomeIcons[outcome]}) ${plainText(message, 160)}`,
-      description: outcome === 'ok' ? name : `${name}: ${outcomeWords[outcome]}`,
-      ...(remedy === null ? {} : { detail: plainText(remedy, 200) }),
-    };
-  });
-  const hasRetry = failed.length > 0 && view.can_run;
-  if (!hasRetry) return [first, ...checks];
-  return view.tasks === 0 ? [retry, ...checks] : [first, retry, ...checks];
-}
-
 /** Null: the person went away. */
-function showChecks(
-  what: string,
+function choose(
+  epic: EpicView | null,
   view: PreflightView,
-  failed: readonly string[],
-): Promise<Row | null> {
-  const pick = vscode.window.createQuickPick<Row>();
-  pick.title = `Run ${what}`;
+  rows: readonly PreflightRow[],
+): Promise<RowAction | null> {
+  const pick = vscode.window.createQuickPick<Item>();
+  pick.title = `Run ${nameOf(epic)}`;
   pick.placeholder = view.can_run
-    ? 'Enter starts the run, Escape leaves everything as it is'
+    ? 'Enter on the first row starts the run; on another row it changes how it runs'
     : 'Solve what is marked, then run again';
   pick.ignoreFocusOut = true;
-  pick.items = preflightRows(view, failed);
+  pick.items = rows.map(itemOf);
   const never: vscode.QuickInputButton = {
     iconPath: new vscode.ThemeIcon('bell-slash'),
-    tooltip: "Don't show these checks before a run",
+    tooltip: "Don't ask before a run: use the settings and what was chosen last",
   };
   pick.buttons = [never];
   return new Promise((resolve) => {
+    const end = (action: RowAction): void => {
+      resolve(action);
+      pick.hide();
+    };
     pick.onDidTriggerButton(() => {
       const section = vscode.workspace.getConfiguration(settingsSection);
       void section.update('showPreflight', false, vscode.ConfigurationTarget.Global);
       pick.buttons = [];
     });
+    pick.onDidTriggerItemButton(({ item, button }) => {
+      const fix = item.row.fixes.find(({ tooltip }) => tooltip === button.tooltip);
+      if (fix !== undefined) end(fix.action);
+    });
     pick.onDidAccept(() => {
-      const [row] = pick.activeItems;
-      if (row?.starts !== true) return;
-      resolve(row);
-      pick.hide();
+      const action = pick.activeItems[0]?.row.action;
+      if (action !== undefined) end(action);
     });
     pick.onDidHide(() => {
       resolve(null);
@@ -133,4 +163,13 @@ function showChecks(
     });
     pick.show();
   });
+}
+
+function itemOf(row: PreflightRow): Item {
+  const { isHeading, action: _action, fixes, ...item } = row;
+  if (isHeading === true) return { ...item, kind: vscode.QuickPickItemKind.Separator, row };
+  const buttons = fixes.map(({ icon, tooltip }) => {
+    return { iconPath: new vscode.ThemeIcon(icon), tooltip };
+  });
+  return { ...item, buttons, row };
 }

@@ -1,5 +1,7 @@
 // Runs: the checks before one, its start, its end, and going on.
 
+import type * as vscode from 'vscode';
+import type { RunOptions } from '../../server/protocol/run-options.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { personEnvironment, type Project } from '../project.ts';
@@ -7,6 +9,7 @@ import { fleetVariables, secretVariables } from '../secrets.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { pickEpic } from './pick.ts';
 import { askPreflight } from './preflight.ts';
+import { chosenFor, withSettings, type RunChoices } from './run-choices.ts';
 import type { Target } from './target.ts';
 
 export const runHandlers: Handlers<
@@ -27,7 +30,8 @@ export const runHandlers: Handlers<
   'drover.preflight': withProject(async (context, project, target) => {
     const epic = await pickEpic(project, target, 'Check before a Run');
     if (epic === undefined) return;
-    if (await askPreflight(context, project, epic)) await start(context, project, epic, true);
+    const choices = await askPreflight(context, project, epic);
+    if (choices !== null) await start(context, project, epic, choices);
   }),
   'drover.resumeRun': withProject(async ({ extension, messages }, project) => {
     await resume(extension, messages, project);
@@ -96,45 +100,56 @@ async function run(
   project: Project,
   epic: EpicView | null,
 ): Promise<void> {
-  const { showPreflight } = project.settings;
-  if (showPreflight && !(await askPreflight(context, project, epic))) return;
-  await start(context, project, epic, showPreflight);
+  if (!project.settings.showPreflight) return await start(context, project, epic, null);
+  const choices = await askPreflight(context, project, epic);
+  if (choices !== null) await start(context, project, epic, choices);
 }
 
-/** Starts a run as the settings say; null is a run of all open tasks. Returns what came of it, in a sentence. */
+/** Starts a run as the settings and the last choices say; null is a run of all open tasks. Returns what came of it. */
 export async function startLikeAsked(
-  secrets: CommandContext['extension']['secrets'],
+  extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
   project: Project,
   epic: string | null,
 ): Promise<string> {
-  const { land } = project.settings;
-  const { run, message } = await project.request('run.start', {
-    ...(epic === null ? {} : { epic }),
-    ...(land === '' ? {} : { land }),
-    env: await runEnvironment(secrets, project),
-  });
-  return `Run ${run.id} has started. ${message}`.trim();
+  const { run, joined } = await project.request(
+    'run.start',
+    await runOptions(extension, project, epic, null),
+  );
+  return joined ? `Run ${run.id} is active already and covers this.` : `Run ${run.id} has started.`;
 }
 
-/** Whoever has seen the checks has read the warnings. */
+/** `decided`: null where the person was not asked, so that the warnings are told. */
 async function start(
   { extension, messages }: CommandContext,
   project: Project,
   epic: EpicView | null,
-  hasSeenChecks: boolean,
+  decided: RunChoices | null,
 ): Promise<void> {
-  const { land } = project.settings;
   try {
-    const started = await project.request('run.start', {
-      ...(epic === null ? {} : { epic: epic.id }),
-      ...(land === '' ? {} : { land }),
-      env: await runEnvironment(extension.secrets, project),
-    });
+    const started = await project.request(
+      'run.start',
+      await runOptions(extension, project, epic?.id ?? null, decided),
+    );
     if (started.joined) messages.tell('info', started.message);
-    if (!hasSeenChecks) for (const warning of started.warnings) messages.tell('warning', warning);
+    if (decided === null) for (const warning of started.warnings) messages.tell('warning', warning);
   } catch (error) {
     throw new Error(`The run could not start: ${toFailure(error).message}`, { cause: error });
   }
+}
+
+/** With what was chosen for such a run, over what VS Code's settings say. */
+async function runOptions(
+  { secrets, workspaceState }: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
+  project: Project,
+  epic: string | null,
+  decided: RunChoices | null,
+): Promise<RunOptions> {
+  const choices = decided ?? chosenFor(workspaceState, project.root, epic);
+  return {
+    ...(epic === null ? {} : { epic }),
+    ...withSettings(project.settings, choices),
+    env: await runEnvironment(secrets, project),
+  };
 }
 
 /**
@@ -142,7 +157,7 @@ async function start(
  * still active it is joined.
  */
 export async function goOn(
-  secrets: CommandContext['extension']['secrets'],
+  extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
   project: Project,
   about: string | null = null,
 ): Promise<void> {
@@ -151,10 +166,11 @@ export async function goOn(
   const epic = last.epic_id === null ? null : (about ?? last.epic_id);
   await project.request('run.start', {
     ...(epic === null ? {} : { epic }),
+    ...chosenFor(extension.workspaceState, project.root, epic),
     land: last.land,
     target: last.target_branch,
     workers: last.workers,
-    env: await runEnvironment(secrets, project),
+    env: await runEnvironment(extension.secrets, project),
   });
 }
 
@@ -171,7 +187,7 @@ export async function seeToRun(
   const covers = last?.epic_id === null || about === null || last?.epic_id === about;
   if (last === null || (last.active && covers)) return false;
   try {
-    await goOn(extension.secrets, project, about);
+    await goOn(extension, project, about);
   } catch (error) {
     messages.fail('It is ready, but no run could start', error);
     return false;

@@ -66,6 +66,7 @@ export function allHandlers(
       return (await pruneWorktrees(await worktreeParts(project), wish)).map(worktreeView);
     },
     freeBytes: () => freeBytesAt(project.places.root),
+    settingOf: (key) => project.live.loaded.values[key],
     shutdown: (force) => control.onShutdown(force),
   });
   const webhooks = webhookHandlers(project, control.onWebhookRetry);

@@ -17,10 +17,12 @@ import type {
 import type { OtlpTrace } from '../core/history/otlp.ts';
 import type { Report } from '../core/history/report.ts';
 import type { PanelRequests } from './panel-requests.ts';
+import type { RunOptions } from './run-options.ts';
 import type { BoardChanges } from './panel-views.ts';
 import type { PruneReport } from './prune-report.ts';
 import type { WebhookList, WebhookTestResult } from './webhook-views.ts';
 
+export type * from './run-options.ts';
 export type * from './views.ts';
 
 /** Raised when a request, result or notification changes in a way that an older peer would misread. */
@@ -56,18 +58,6 @@ export interface TaskFields {
   readonly plan?: boolean;
   /** Where its agent runs: local or remote; null or empty = as its epic or the settings say. */
   readonly runs_on?: string | null;
-}
-
-export interface RunOptions {
-  readonly workers?: number;
-  readonly epic?: string;
-  readonly target?: string;
-  readonly gate?: string;
-  /** Who takes over when an agent cannot do a task, as `codex,claude:opus`. */
-  readonly fallback?: string;
-  readonly land?: 'task' | 'epic' | 'review';
-  /** Environment of the caller that agents may need (filtered by the backend's allow-list). */
-  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface RunStarted {

@@ -8,6 +8,7 @@ import type {
   TakeOverView,
 } from './panel-views.ts';
 import type { RunList } from '../core/history/run-list.ts';
+import type { RunOptions } from './run-options.ts';
 import type { SpecPlanView } from './spec-plan.ts';
 import type { TaskView } from './views.ts';
 
@@ -45,7 +46,8 @@ export interface PanelRequests {
     result: { restored: readonly string[] };
   };
   readonly preflight: {
-    params: { epic?: string; workers?: number; target?: string; land?: 'task' | 'epic' | 'review' };
+    /** What the person wants for this run: as `run.start` takes it. */
+    params: Omit<RunOptions, 'env' | 'fallback'>;
     result: PreflightView;
   };
   /** Ends the agent, keeps everything, and pauses the task for a person to go on by hand. */

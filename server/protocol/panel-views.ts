@@ -2,6 +2,7 @@
 // checks before a run. The same conventions as views.ts: snake_case, Unix seconds unless the name says `_ms`.
 
 import type {
+  ConfigValueView,
   EpicView,
   HoldView,
   QuestionView,
@@ -116,6 +117,18 @@ export interface PreflightCheck {
   readonly remedy: string | null;
 }
 
+/** One thing that a person decides before a run. */
+export interface PreflightDecision {
+  readonly name: 'agent' | 'workers' | 'land' | 'gate' | 'plan' | 'budget';
+  /** What would hold; null = none. An agent as `claude` or `claude:opus`. */
+  readonly value: string | number | boolean | null;
+  readonly source: ConfigValueView['source'];
+  /** What is better here; null = nothing better is known. */
+  readonly recommended: string | number | null;
+  /** What it means here, in a sentence. */
+  readonly why: string | null;
+}
+
 export interface PreflightView {
   /** False: the run would be refused. */
   readonly can_run: boolean;
@@ -123,6 +136,7 @@ export interface PreflightView {
   /** Tasks that the run would work on, and how many of them could be at work at once at most. */
   readonly tasks: number;
   readonly width: number;
+  readonly decisions: readonly PreflightDecision[];
 }
 
 /** Within which walls agents, gate and setup run now. */

@@ -299,6 +299,29 @@ echo "work of $id" > "$id.txt"
     assert.equal((await look({ land: 'epic' })).of('target'), 'error');
     assert.match(await refusal(client.call('preflight', { epic: 'none' })), /no epic none/);
     assert.equal((await client.call('status', {})).run, null);
+    here.write('repo/.drover.toml', '');
+    here.write('repo/package.json', '{"scripts":{"test":"node --test"}}');
+    const asked = await client.call('preflight', { workers: 1, agent: 'demo', model: 'small' });
+    const decisions = new Map(asked.decisions.map((each) => [each.name, each]));
+    assert.equal(decisions.get('agent')?.value, 'demo:small');
+    assert.equal(decisions.get('agent')?.source, 'flag');
+    assert.deepEqual(
+      [decisions.get('workers')?.value, decisions.get('workers')?.recommended],
+      [1, 2],
+    );
+    assert.deepEqual(
+      [decisions.get('gate')?.value, decisions.get('gate')?.recommended],
+      [null, 'npm test'],
+    );
+    assert.match(decisions.get('gate')?.why ?? '', /package\.json/);
+    assert.match(decisions.get('land')?.why ?? '', /lands on main .* Nothing is pushed\./);
+    const plain = await client.call('preflight', {
+      gate: 'make check',
+      budget_usd: 2.5,
+      plan: true,
+    });
+    const value = (name: string) => plain.decisions.find((each) => each.name === name)?.value;
+    assert.deepEqual([value('gate'), value('budget'), value('plan')], ['make check', 2.5, true]);
     await client.call('task.pause', { id: 'a' });
     assert.equal((await look()).of('graph'), 'warning');
   });

@@ -2,6 +2,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { TaskStatus } from '../../core/state.ts';
+import type { SettingKey, SettingSource } from '../../core/settings.ts';
 import type { SandboxView } from '../../protocol/panel-views.ts';
 import type {
   Answer,
@@ -31,6 +32,7 @@ import { coveringRun, resumeRun, startRun } from '../../workflows/start-run.ts';
 import { unmetWants } from '../../store/machine-wants.ts';
 import { readLine, type RunRow } from '../../store/port.ts';
 import { runView } from '../../store/views.ts';
+import { runFlags } from './run-flags.ts';
 import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
 
 export interface EngineHandlerDeps {
@@ -49,6 +51,11 @@ export interface EngineHandlerDeps {
   readonly freeBytes: () => number | null;
   /** What holds agents, gate and setup; absent where nothing is known of it. */
   readonly sandbox?: () => Promise<SandboxView>;
+  /** A setting as it is now, and where it comes from. */
+  readonly settingOf?: (key: SettingKey) => {
+    readonly value: unknown;
+    readonly source: SettingSource;
+  };
   readonly shutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
 }
 
@@ -116,13 +123,7 @@ async function startRequest(
   options: Params<'run.start'>,
 ): Promise<Answer<'run.start'>> {
   const { engine } = deps;
-  const flags = {
-    ...(options.workers === undefined ? {} : { max_workers: options.workers }),
-    ...(options.gate === undefined ? {} : { 'gate.command': options.gate }),
-    ...(options.fallback === undefined ? {} : { 'agent.fallback': options.fallback }),
-    ...(options.land === undefined ? {} : { 'land.mode': options.land }),
-    ...(options.target === undefined ? {} : { 'land.target': options.target }),
-  };
+  const flags = runFlags(options);
   // The settings of a run that is at work are not changed by somebody who only joins it.
   const covering = await coveringRun(engine, options.epic ?? null);
   const warnings =

@@ -20,6 +20,8 @@ import {
   refuseLandWithoutEpic,
 } from '../../workflows/start-run.ts';
 import type { EngineHandlerDeps } from './engine.ts';
+import { runFlags } from './run-flags.ts';
+import { preflightDecisions } from './preflight-decisions.ts';
 
 const freeBytesMin = 1024 ** 3;
 const namedMax = 3;
@@ -57,6 +59,12 @@ export async function preflight(deps: EngineHandlerDeps, wish: Wish): Promise<Pr
     checks,
     tasks: work.tasks,
     width,
+    decisions: await preflightDecisions(deps, wish, {
+      hasEpic: epicId !== null,
+      branch: target.branch,
+      width: work.width,
+      workers,
+    }),
   };
 }
 
@@ -86,13 +94,8 @@ async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
 
 /** Reads the settings again, as the run itself would: what is wrong in them refuses it. */
 async function configurationCheck(deps: EngineHandlerDeps, wish: Wish): Promise<Check | null> {
-  const flags = {
-    ...(wish.workers === undefined ? {} : { max_workers: wish.workers }),
-    ...(wish.land === undefined ? {} : { 'land.mode': wish.land }),
-    ...(wish.target === undefined ? {} : { 'land.target': wish.target }),
-  };
   try {
-    const [warning] = await deps.configure(undefined, flags, 'look');
+    const [warning] = await deps.configure(undefined, runFlags(wish), 'look');
     return warning === undefined ? null : check('setup', 'warning', warning);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -5,7 +5,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
-import { inTranscript, openDrover, quickPickRow, webview } from './support/parts.ts';
+import { inTranscript, openDrover, quickPickRow, runCommand, webview } from './support/parts.ts';
 import {
   dragThree,
   epicTitles,
@@ -92,6 +92,17 @@ suite('the first run, with the mouse', () => {
       assert.equal(project.git('merge-base', landed, 'main'), landed);
     }
     assert.equal(project.git('status', '--porcelain'), '');
+  });
+
+  test('the page of runs shows what the run did', async () => {
+    await runCommand(bench.page, 'Drover: Show Runs');
+    const runs = await webview(bench.page, 'run');
+    await runs.getByRole('heading', { name: `Run of ${epicTitles[0]}` }).waitFor();
+    const bars = runs.getByRole('listbox', { name: /^Attempts/ }).getByRole('option');
+    await bars.nth(2).waitFor();
+    await picture(bench.page, 'runs', true);
+    const landed = runs.getByRole('region', { name: 'Landed', exact: true });
+    assert.equal(await landed.getByRole('row').count(), 4);
   });
 
   test('nothing that the policy forbids was tried', () => {

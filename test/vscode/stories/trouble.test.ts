@@ -109,7 +109,7 @@ suite('when something is missing', () => {
     await open({ env });
     if (bench === null) return;
     await runCommand(bench.page, 'Drover: Run All Open Tasks');
-    await quickPickRow(bench.page, 'This run can not start').waitFor();
+    await quickPickRow(bench.page, 'This run cannot start').waitFor();
     await quickPickRow(bench.page, /claude/i).waitFor();
     await picture(bench.page, 'trouble-no-agent');
   });

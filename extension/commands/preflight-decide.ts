@@ -1,0 +1,151 @@
+// The small questions behind the decisions before a run. Each answers with the choices as they are then; null is as before.
+
+import * as vscode from 'vscode';
+import { agentKindNames } from '../../server/core/task.ts';
+import type { PreflightDecision } from '../../server/protocol/panel-views.ts';
+import { landWords, type DecisionName } from './preflight-rows.ts';
+import type { RunChoices } from './run-choices.ts';
+
+const workersMax = 64;
+const fewWorkers = [1, 2, 3, 4, 6, 8, 12, 16] as const;
+const gateCharsMax = 10_000;
+const modelCharsMax = 200;
+
+export async function decide(
+  name: DecisionName,
+  choices: RunChoices,
+  present: PreflightDecision | undefined,
+  hasEpic: boolean,
+): Promise<RunChoices | null> {
+  switch (name) {
+    case 'agent':
+      return await decideAgent(choices);
+    case 'workers':
+      return await decideWorkers(choices, present);
+    case 'land':
+      return await decideLand(choices, present, hasEpic);
+    case 'gate':
+      return await decideGate(choices, present);
+    case 'plan':
+      return { ...choices, plan: present?.value !== true };
+    case 'budget':
+      return await decideBudget(choices, present);
+  }
+}
+
+/** What is recommended, taken as it is. */
+export function accepted(
+  { name, recommended }: PreflightDecision,
+  choices: RunChoices,
+): RunChoices | null {
+  if (name === 'workers' && typeof recommended === 'number') {
+    return { ...choices, workers: recommended };
+  }
+  if (name === 'gate' && typeof recommended === 'string') return { ...choices, gate: recommended };
+  if (name === 'land' && recommended === 'review') return { ...choices, land: 'review' };
+  return null;
+}
+
+async function decideAgent(choices: RunChoices): Promise<RunChoices | null> {
+  const items = agentKindNames.map((agent) => {
+    return { label: agentTitles[agent] ?? agent, description: agent, agent };
+  });
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: 'Agent for This Run',
+    placeHolder: 'Tasks that name an agent keep theirs',
+  });
+  if (chosen === undefined) return null;
+  const model = await vscode.window.showInputBox({
+    title: `Model for ${chosen.label}`,
+    prompt: "Empty: the agent's own choice.",
+    value: choices.model ?? '',
+    validateInput: (text) => (text.length > modelCharsMax ? 'This is too long.' : null),
+  });
+  if (model === undefined) return null;
+  const { model: _before, ...rest } = choices;
+  const wanted = model.trim();
+  return { ...rest, agent: chosen.agent, ...(wanted === '' ? {} : { model: wanted }) };
+}
+
+const agentTitles: Readonly<Record<string, string>> = {
+  claude: 'Claude Code',
+  'drover-code': 'Drover Code',
+  codex: 'Codex',
+  opencode: 'OpenCode',
+  gemini: 'Gemini CLI',
+  copilot: 'Copilot CLI',
+  amp: 'Amp',
+  acp: 'Another agent that speaks ACP',
+  command: 'A program of yours',
+  demo: 'Demo agent (no account, writes what the task says)',
+};
+
+async function decideWorkers(
+  choices: RunChoices,
+  present: PreflightDecision | undefined,
+): Promise<RunChoices | null> {
+  const recommended = present?.recommended ?? null;
+  const counts = new Set<number>([...fewWorkers, Number(recommended ?? present?.value ?? 1)]);
+  const items = [...counts]
+    .filter((count) => count >= 1 && count <= workersMax)
+    .sort((a, b) => a - b)
+    .map((count) => ({
+      label: String(count),
+      description: count === recommended ? 'recommended' : '',
+      count,
+    }));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: 'Workers for This Run',
+    placeHolder: present?.why ?? 'How many agents work at once',
+  });
+  return chosen === undefined ? null : { ...choices, workers: chosen.count };
+}
+
+async function decideLand(
+  choices: RunChoices,
+  present: PreflightDecision | undefined,
+  hasEpic: boolean,
+): Promise<RunChoices | null> {
+  const modes = hasEpic ? (['task', 'epic', 'review'] as const) : (['task'] as const);
+  const items = modes.map((mode) => ({
+    label: landWords[mode] ?? mode,
+    description: mode === present?.recommended ? 'recommended' : '',
+    mode,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: 'Landing of This Run',
+    placeHolder: 'What lands on the target branch, and when. Nothing is pushed.',
+  });
+  return chosen === undefined ? null : { ...choices, land: chosen.mode };
+}
+
+async function decideGate(
+  choices: RunChoices,
+  present: PreflightDecision | undefined,
+): Promise<RunChoices | null> {
+  const given = await vscode.window.showInputBox({
+    title: 'Gate of This Run',
+    prompt: 'Shell command that must end with 0 on the merged tree. Empty: as the settings say.',
+    value: choices.gate ?? String(present?.value ?? present?.recommended ?? ''),
+    validateInput: (text) => (text.length > gateCharsMax ? 'This is too long.' : null),
+  });
+  if (given === undefined) return null;
+  const { gate: _before, ...rest } = choices;
+  return given.trim() === '' ? rest : { ...rest, gate: given.trim() };
+}
+
+async function decideBudget(
+  choices: RunChoices,
+  present: PreflightDecision | undefined,
+): Promise<RunChoices | null> {
+  const given = await vscode.window.showInputBox({
+    title: 'Budget of This Run',
+    prompt: 'US dollars. Agents are paused there, and you are asked. Empty: as the settings say.',
+    value: String(choices.budget_usd ?? present?.value ?? ''),
+    validateInput: (text) =>
+      text.trim() === '' || Number(text) >= 0.0001 ? null : 'Give a number of dollars, as 2.50.',
+  });
+  if (given === undefined) return null;
+  const { budget_usd: _before, ...rest } = choices;
+  return given.trim() === '' ? rest : { ...rest, budget_usd: Number(given) };
+}

@@ -1,0 +1,253 @@
+// The rows of the decision before a run: start it, what one decides with what is recommended, what has to be solved with
+// its remedy, and what is fine folded into one row. Pure.
+
+import type { QuickPickItem } from 'vscode';
+import { formatCount } from '../../server/core/format.ts';
+import type {
+  PreflightCheck,
+  PreflightDecision,
+  PreflightView,
+} from '../../server/protocol/panel-views.ts';
+import type { CommandId } from '../ids.ts';
+import { plainText } from '../plain-text.ts';
+
+export type DecisionName = PreflightDecision['name'];
+
+/** What Enter or a button on a row does. */
+export type RowAction =
+  | { readonly kind: 'run' }
+  | { readonly kind: 'retryAndRun'; readonly tasks: readonly string[] }
+  | { readonly kind: 'decide'; readonly name: DecisionName }
+  | { readonly kind: 'accept'; readonly decision: PreflightDecision }
+  | { readonly kind: 'command'; readonly id: CommandId | 'workbench.view.scm' }
+  | { readonly kind: 'useSettings' }
+  | { readonly kind: 'unfold' };
+
+export interface RowButton {
+  readonly icon: string;
+  readonly tooltip: string;
+  readonly action: RowAction;
+}
+
+export interface PreflightRow extends Omit<QuickPickItem, 'buttons' | 'kind'> {
+  readonly isHeading?: boolean;
+  /** Absent: the row is only read. */
+  readonly action?: RowAction;
+  readonly fixes: readonly RowButton[];
+}
+
+export interface RowWish {
+  /** Tasks that a run leaves alone unless they are retried first. */
+  readonly failed: readonly string[];
+  readonly hasChoices: boolean;
+  readonly isUnfolded: boolean;
+}
+
+const messageChars = 160;
+const detailChars = 240;
+
+export function preflightRows(view: PreflightView, wish: RowWish): readonly PreflightRow[] {
+  const fine = view.checks.filter(({ outcome }) => outcome === 'ok');
+  const rest = view.checks.filter(({ outcome }) => outcome !== 'ok');
+  const order = ['error', 'warning', 'note'];
+  const solved = rest.toSorted((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome));
+  const errors = solved.filter(({ outcome }) => outcome === 'error');
+  const others = solved.filter(({ outcome }) => outcome !== 'error');
+  return [
+    ...startRows(view, wish),
+    ...(errors.length === 0 ? [] : [heading('Solve first'), ...errors.map(checkRow)]),
+    heading('You decide'),
+    ...view.decisions.map(decisionRow),
+    ...(wish.hasChoices ? [settingsRow] : []),
+    ...(others.length === 0 ? [] : [heading('Worth knowing'), ...others.map(checkRow)]),
+    ...fineRows(fine, wish.isUnfolded),
+  ];
+}
+
+function heading(label: string): PreflightRow {
+  return { label, isHeading: true, fixes: [] };
+}
+
+const settingsRow: PreflightRow = {
+  label: '$(discard) Use the settings for everything',
+  description: 'Forgets what was chosen for this run',
+  action: { kind: 'useSettings' },
+  fixes: [],
+};
+
+function startRows(view: PreflightView, { failed }: RowWish): readonly PreflightRow[] {
+  const tasks = formatCount(view.tasks, 'task');
+  const land = view.decisions.find(({ name }) => name === 'land')?.why ?? null;
+  const detail = land === null ? {} : { detail: plainText(land, detailChars) };
+  const retry: PreflightRow = {
+    label: `$(debug-restart) Retry ${formatCount(failed.length, 'failed task')} and run`,
+    description: 'Each continues with what went wrong',
+    action: { kind: 'retryAndRun', tasks: failed },
+    fixes: [],
+  };
+  if (!view.can_run) {
+    return [{ label: '$(circle-slash) This run cannot start', description: tasks, fixes: [] }];
+  }
+  const hasRetry = failed.length > 0;
+  if (view.tasks === 0) {
+    if (hasRetry) return [retry];
+    return [{ label: '$(info) Nothing is left to run', description: tasks, fixes: [] }];
+  }
+  const run: PreflightRow = {
+    label: '$(play) Run',
+    description: `${tasks}, up to ${view.width} at once`,
+    ...detail,
+    action: { kind: 'run' },
+    fixes: [],
+  };
+  return hasRetry ? [run, retry] : [run];
+}
+
+const decisionIcons: { readonly [N in DecisionName]: string } = {
+  agent: 'robot',
+  workers: 'server-process',
+  land: 'git-merge',
+  gate: 'beaker',
+  plan: 'checklist',
+  budget: 'credit-card',
+};
+
+const decisionTitles: { readonly [N in DecisionName]: string } = {
+  agent: 'Agent',
+  workers: 'Workers',
+  land: 'Landing',
+  gate: 'Gate',
+  plan: 'Plan first',
+  budget: 'Budget',
+};
+
+const sourceWords: { readonly [S in PreflightDecision['source']]: string } = {
+  flag: 'chosen for this run',
+  env: 'from the environment',
+  project: 'from .drover.toml',
+  user: 'from your settings file',
+  default: 'default',
+};
+
+function decisionRow(decision: PreflightDecision): PreflightRow {
+  const { name, source, recommended, why } = decision;
+  const better = recommended === null ? null : valueWords(name, recommended);
+  return {
+    label: `$(${decisionIcons[name]}) ${decisionTitles[name]}: ${plainText(valueWords(name, decision.value), 80)}`,
+    description:
+      better === null
+        ? sourceWords[source]
+        : `${sourceWords[source]} · recommended: ${plainText(better, 60)}`,
+    ...(why === null ? {} : { detail: plainText(why, detailChars) }),
+    action: { kind: 'decide', name },
+    fixes:
+      better === null
+        ? []
+        : [
+            {
+              icon: 'sparkle',
+              tooltip: `Use ${plainText(better, 60)}`,
+              action: { kind: 'accept', decision },
+            },
+          ],
+  };
+}
+
+/** A value as a person reads it. */
+export function valueWords(name: DecisionName, value: PreflightDecision['value']): string {
+  switch (name) {
+    case 'land':
+      return landWords[String(value)] ?? String(value);
+    case 'plan':
+      return value === true ? 'yes' : 'no';
+    case 'gate':
+    case 'budget':
+      if (value === null) return 'none';
+      return typeof value === 'number' ? `$${value}` : String(value);
+    case 'agent':
+    case 'workers':
+      return String(value);
+  }
+}
+
+export const landWords: Readonly<Record<string, string>> = {
+  task: 'each task as soon as it is tested',
+  epic: 'the finished epic as one',
+  review: 'the finished epic after your review',
+};
+
+const outcomeIcons: { readonly [O in PreflightCheck['outcome']]: string } = {
+  ok: 'pass',
+  note: 'info',
+  warning: 'warning',
+  error: 'error',
+};
+
+function checkRow(check: PreflightCheck): PreflightRow {
+  const { outcome, message, remedy } = check;
+  const fixes = fixesOf(check);
+  const [first] = fixes;
+  const help = first === undefined ? '' : `Enter: ${first.tooltip}`;
+  const detail = [remedy ?? '', help].filter((text) => text !== '').join(' ');
+  return {
+    label: `$(${outcomeIcons[outcome]}) ${plainText(message, messageChars)}`,
+    ...(detail === '' ? {} : { detail: plainText(detail, detailChars) }),
+    ...(first === undefined ? {} : { action: first.action }),
+    fixes,
+  };
+}
+
+/** What helps, the usual one first. */
+function fixesOf({ name, outcome }: PreflightCheck): readonly RowButton[] {
+  if (outcome === 'ok') return [];
+  switch (name) {
+    case 'agent':
+      return [
+        { icon: 'robot', tooltip: 'Select Agent…', action: { kind: 'decide', name: 'agent' } },
+        button('cloud-download', 'Install Claude Code in a Terminal', 'drover.installAgent'),
+        button('key', 'Set API Key…', 'drover.setApiKey'),
+      ];
+    case 'gate':
+      return [
+        { icon: 'beaker', tooltip: 'Set the Gate…', action: { kind: 'decide', name: 'gate' } },
+      ];
+    case 'width':
+      return [
+        {
+          icon: 'server-process',
+          tooltip: 'Set the Workers…',
+          action: { kind: 'decide', name: 'workers' },
+        },
+      ];
+    case 'graph':
+      return [button('project', 'Open Board and Graph', 'drover.openBoard')];
+    case 'checkout':
+      return [button('source-control', 'Open Source Control', 'workbench.view.scm')];
+    case 'target':
+    case 'setup':
+    case 'sandbox':
+      return [button('settings-gear', 'Open .drover.toml', 'drover.openProjectSettings')];
+    case 'git':
+    case 'disk':
+    case 'machines':
+      return [];
+  }
+}
+
+function button(icon: string, tooltip: string, id: CommandId | 'workbench.view.scm'): RowButton {
+  return { icon, tooltip, action: { kind: 'command', id } };
+}
+
+function fineRows(fine: readonly PreflightCheck[], isUnfolded: boolean): readonly PreflightRow[] {
+  if (fine.length === 0) return [];
+  if (isUnfolded) return [heading('Fine'), ...fine.map(checkRow)];
+  return [
+    heading(''),
+    {
+      label: `$(pass) ${formatCount(fine.length, 'check is', 'checks are')} fine`,
+      description: 'Enter shows them',
+      action: { kind: 'unfold' },
+      fixes: [],
+    },
+  ];
+}

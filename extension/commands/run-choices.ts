@@ -1,0 +1,78 @@
+// What a person has chosen for runs of an epic, or of everything: it goes before the settings, and is kept for the next run.
+
+import type { Memento } from 'vscode';
+import type { Project } from '../project.ts';
+import type { BackendRequests } from '../../webview/messages/messages.ts';
+
+export type RunChoices = Pick<
+  BackendRequests['preflight']['params'],
+  'agent' | 'model' | 'workers' | 'land' | 'gate' | 'plan' | 'budget_usd'
+>;
+
+const memoryKey = 'drover.runChoices';
+const keptMax = 200;
+const landModes = ['task', 'epic', 'review'] as const;
+
+/** `epic`: null is a run of all open tasks. */
+export function chosenFor(memory: Memento, root: string, epic: string | null): RunChoices {
+  return readChoices(all(memory)[keyOf(root, epic)]);
+}
+
+export async function keepChoices(
+  memory: Memento,
+  root: string,
+  epic: string | null,
+  choices: RunChoices,
+): Promise<void> {
+  const key = keyOf(root, epic);
+  const others = Object.entries(all(memory)).filter(([each]) => each !== key);
+  const kept = Object.keys(choices).length === 0 ? others : [...others, [key, choices] as const];
+  await memory.update(memoryKey, Object.fromEntries(kept.slice(-keptMax)));
+}
+
+/** The choices over what VS Code's settings say; empty settings say nothing. */
+export function withSettings(
+  { agent, gate, workers, land }: Project['settings'],
+  choices: RunChoices,
+): RunChoices {
+  return {
+    ...(agent === '' ? {} : { agent }),
+    ...(gate === '' ? {} : { gate }),
+    ...(workers === 0 ? {} : { workers }),
+    ...(land === '' ? {} : { land }),
+    ...choices,
+  };
+}
+
+function keyOf(root: string, epic: string | null): string {
+  return JSON.stringify([root, epic]);
+}
+
+function all(memory: Memento): Readonly<Record<string, unknown>> {
+  const raw: unknown = memory.get(memoryKey);
+  return typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
+}
+
+/** What an older version has kept may be of another shape. */
+export function readChoices(raw: unknown): RunChoices {
+  if (typeof raw !== 'object' || raw === null) return {};
+  const {
+    agent,
+    model,
+    workers,
+    land,
+    gate,
+    plan,
+    budget_usd: budget,
+  } = raw as Readonly<Record<string, unknown>>;
+  const mode = landModes.find((each) => each === land);
+  return {
+    ...(typeof agent === 'string' ? { agent } : {}),
+    ...(typeof model === 'string' ? { model } : {}),
+    ...(typeof workers === 'number' ? { workers } : {}),
+    ...(mode === undefined ? {} : { land: mode }),
+    ...(typeof gate === 'string' ? { gate } : {}),
+    ...(typeof plan === 'boolean' ? { plan } : {}),
+    ...(typeof budget === 'number' ? { budget_usd: budget } : {}),
+  };
+}

@@ -1,0 +1,74 @@
+// What a repository says of its own tests, from the files at its root: a command that may serve as the gate. Pure.
+
+export interface GateProposal {
+  readonly command: string;
+  /** Where it was found. */
+  readonly file: string;
+}
+
+/** Files at the root that are worth reading for a proposal. */
+export const gateProposalFiles = [
+  'package.json',
+  'pnpm-lock.yaml',
+  'yarn.lock',
+  'bun.lock',
+  'Cargo.toml',
+  'go.mod',
+  'pytest.ini',
+  'pyproject.toml',
+  'tox.ini',
+  'Makefile',
+  'gradlew',
+  'pom.xml',
+  'mix.exs',
+] as const;
+export type GateProposalFile = (typeof gateProposalFiles)[number];
+
+/** `texts`: what those files hold that exist. Null: nothing is known. */
+export function proposeGate(
+  texts: Readonly<Partial<Record<GateProposalFile, string>>>,
+): GateProposal | null {
+  const script = nodeScript(texts);
+  if (script !== null) return script;
+  if (/^test\s*:(?!=)/m.test(texts.Makefile ?? ''))
+    return { command: 'make test', file: 'Makefile' };
+  if (texts['Cargo.toml'] !== undefined) return { command: 'cargo test', file: 'Cargo.toml' };
+  if (texts['go.mod'] !== undefined) return { command: 'go test ./...', file: 'go.mod' };
+  for (const file of ['pytest.ini', 'tox.ini'] as const) {
+    if (texts[file] !== undefined) return { command: 'pytest', file };
+  }
+  if (/\bpytest\b/.test(texts['pyproject.toml'] ?? '')) {
+    return { command: 'pytest', file: 'pyproject.toml' };
+  }
+  if (texts.gradlew !== undefined) return { command: './gradlew test', file: 'gradlew' };
+  if (texts['pom.xml'] !== undefined) return { command: 'mvn -q test', file: 'pom.xml' };
+  if (texts['mix.exs'] !== undefined) return { command: 'mix test', file: 'mix.exs' };
+  return null;
+}
+
+function nodeScript(
+  texts: Readonly<Partial<Record<GateProposalFile, string>>>,
+): GateProposal | null {
+  const test = testScript(texts['package.json'] ?? '');
+  // The script that npm writes of itself fails always.
+  if (test === null || /no test specified/.test(test)) return null;
+  const runner =
+    texts['pnpm-lock.yaml'] !== undefined
+      ? 'pnpm'
+      : texts['yarn.lock'] !== undefined
+        ? 'yarn'
+        : texts['bun.lock'] !== undefined
+          ? 'bun run'
+          : 'npm';
+  return { command: `${runner} test`, file: 'package.json' };
+}
+
+function testScript(text: string): string | null {
+  try {
+    const manifest: unknown = JSON.parse(text);
+    const { scripts } = manifest as { scripts?: { test?: unknown } };
+    return typeof scripts?.test === 'string' ? scripts.test : null;
+  } catch {
+    return null;
+  }
+}

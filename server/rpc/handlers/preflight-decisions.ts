@@ -1,0 +1,180 @@
+// What a person decides before a run: what would hold as things are, where that comes from, and what is recommended here.
+
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { readPlainFile } from '../../config/plain-file.ts';
+import { stepText } from '../../core/format.ts';
+import {
+  gateProposalFiles,
+  proposeGate,
+  type GateProposal,
+  type GateProposalFile,
+} from '../../core/gate-proposal.ts';
+import type { SettingKey } from '../../core/settings.ts';
+import type { Params } from '../../protocol/api.ts';
+import type { PreflightDecision } from '../../protocol/panel-views.ts';
+import type { EngineHandlerDeps } from './engine.ts';
+
+const fileBytesMax = 256 * 1024;
+
+export interface DecisionFacts {
+  readonly hasEpic: boolean;
+  readonly branch: string | null;
+  /** How many tasks could be at work at once if there were workers enough. */
+  readonly width: number;
+  readonly workers: number;
+}
+
+export async function preflightDecisions(
+  deps: EngineHandlerDeps,
+  wish: Params<'preflight'>,
+  facts: DecisionFacts,
+): Promise<readonly PreflightDecision[]> {
+  const gate = await gateDecision(deps, wish);
+  return [
+    agentDecision(deps, wish),
+    workersDecision(deps, wish, facts),
+    landDecision(deps, wish, facts, gate.value !== null),
+    gate,
+    planDecision(deps, wish),
+    budgetDecision(deps, wish, facts),
+  ];
+}
+
+function decision(
+  deps: EngineHandlerDeps,
+  key: SettingKey,
+  isOfRun: boolean,
+  found: Omit<PreflightDecision, 'source'>,
+): PreflightDecision {
+  const source = isOfRun ? 'flag' : (deps.settingOf?.(key).source ?? 'default');
+  return { ...found, source };
+}
+
+function agentDecision(deps: EngineHandlerDeps, wish: Params<'preflight'>): PreflightDecision {
+  const { agentKind } = deps.engine.settings();
+  const model = wish.model ?? textOf(deps.settingOf?.('agent.model').value);
+  return decision(deps, 'agent.kind', wish.agent !== undefined || wish.model !== undefined, {
+    name: 'agent',
+    value: stepText({ agent: agentKind, model }),
+    recommended: null,
+    why: null,
+  });
+}
+
+function workersDecision(
+  deps: EngineHandlerDeps,
+  wish: Params<'preflight'>,
+  { width, workers }: DecisionFacts,
+): PreflightDecision {
+  const cores = availableParallelism();
+  const better = Math.min(width, Math.max(2, cores));
+  const isMore = better > workers;
+  const why =
+    width <= 1
+      ? 'Each task waits for the one before it, so one agent works at a time.'
+      : isMore
+        ? `${width} tasks can run at once, and this machine has ${cores} cores.`
+        : `${width} tasks can run at once.`;
+  return decision(deps, 'max_workers', wish.workers !== undefined, {
+    name: 'workers',
+    value: workers,
+    recommended: isMore ? better : null,
+    why,
+  });
+}
+
+function landDecision(
+  deps: EngineHandlerDeps,
+  wish: Params<'preflight'>,
+  { hasEpic, branch }: DecisionFacts,
+  hasGate: boolean,
+): PreflightDecision {
+  const { land } = deps.engine.settings();
+  const mode = wish.land ?? land ?? (hasEpic ? 'epic' : 'task');
+  const on = branch ?? 'the target branch';
+  const why = {
+    task: `Each task lands on ${on} as soon as it passed the gate. Nothing is pushed.`,
+    epic: `Tasks land on the epic's own branch; the finished epic lands on ${on} as one merge. Nothing is pushed.`,
+    review: `Tasks land on the epic's own branch; the finished epic waits for your approval before it lands on ${on}. Nothing is pushed.`,
+  }[mode];
+  const isUntested = hasEpic && !hasGate && mode !== 'review';
+  return decision(deps, 'land.mode', wish.land !== undefined, {
+    name: 'land',
+    value: mode,
+    recommended: isUntested ? 'review' : null,
+    why: isUntested ? `${why} Without a gate, nothing but your review checks the work.` : why,
+  });
+}
+
+async function gateDecision(
+  deps: EngineHandlerDeps,
+  wish: Params<'preflight'>,
+): Promise<PreflightDecision> {
+  const { engine } = deps;
+  const { gateCommand } = engine.settings();
+  const found = gateCommand === null ? await gateProposal(engine.git.facts.root) : null;
+  const why =
+    gateCommand !== null
+      ? 'Runs on the merged tree before anything lands.'
+      : found === null
+        ? 'Without a gate, nothing is tested before it lands.'
+        : `Found in ${found.file}. Without a gate, nothing is tested before it lands.`;
+  return decision(deps, 'gate.command', wish.gate !== undefined, {
+    name: 'gate',
+    value: gateCommand === null ? null : engine.mask(gateCommand),
+    recommended: found?.command ?? null,
+    why,
+  });
+}
+
+async function gateProposal(root: string): Promise<GateProposal | null> {
+  const texts: Partial<Record<GateProposalFile, string>> = {};
+  for (const file of gateProposalFiles) {
+    const limits = { bytesMax: fileBytesMax, links: 'refuse' } as const;
+    const read = await readPlainFile(join(root, file), limits);
+    if (read.kind === 'read') texts[file] = read.bytes.toString('utf8');
+    // A long lock file says enough by being there.
+    else if (read.kind === 'refused' && read.reason.kind === 'too_long') texts[file] = '';
+  }
+  return proposeGate(texts);
+}
+
+function planDecision(deps: EngineHandlerDeps, wish: Params<'preflight'>): PreflightDecision {
+  const isOn = wish.plan ?? deps.settingOf?.('plan').value === true;
+  return decision(deps, 'plan', wish.plan !== undefined, {
+    name: 'plan',
+    value: isOn,
+    recommended: null,
+    why: isOn
+      ? 'An agent plans each task first and waits for your approval.'
+      : 'Agents start on the work at once.',
+  });
+}
+
+function budgetDecision(
+  deps: EngineHandlerDeps,
+  wish: Params<'preflight'>,
+  { hasEpic }: DecisionFacts,
+): PreflightDecision {
+  const key = hasEpic ? 'budget.epic_usd' : 'budget.task_usd';
+  const value = wish.budget_usd ?? numberOf(deps.settingOf?.(key).value);
+  const what = hasEpic ? 'all tasks of the epic together' : 'each task';
+  return decision(deps, key, wish.budget_usd !== undefined, {
+    name: 'budget',
+    value,
+    recommended: null,
+    why:
+      value === null
+        ? 'No limit on what agents may cost.'
+        : `In US dollars for ${what}; agents are paused there, and you are asked.`,
+  });
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

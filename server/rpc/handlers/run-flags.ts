@@ -1,0 +1,20 @@
+// What a run is told beside the settings.
+
+import type { RunOptions } from '../../protocol/run-options.ts';
+
+/** By setting; what is not said is absent. */
+export function runFlags(options: Omit<RunOptions, 'env'>): Readonly<Record<string, unknown>> {
+  const budget = options.epic === undefined ? 'budget.task_usd' : 'budget.epic_usd';
+  const flags = {
+    max_workers: options.workers,
+    'gate.command': options.gate,
+    'agent.kind': options.agent,
+    'agent.model': options.model,
+    'agent.fallback': options.fallback,
+    'land.mode': options.land,
+    'land.target': options.target,
+    plan: options.plan,
+    [budget]: options.budget_usd,
+  };
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+}

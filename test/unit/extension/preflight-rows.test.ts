@@ -1,0 +1,132 @@
+// The rows of the decision before a run.
+
+import assert from 'node:assert/strict';
+import { preflightRows } from '../../../extension/commands/preflight-rows.ts';
+import { readChoices, withSettings } from '../../../extension/commands/run-choices.ts';
+import type {
+  PreflightCheck,
+  PreflightDecision,
+  PreflightView,
+} from '../../../server/protocol/panel-views.ts';
+
+const decision = (
+  name: PreflightDecision['name'],
+  value: PreflightDecision['value'],
+  recommended: PreflightDecision['recommended'] = null,
+): PreflightDecision => ({ name, value, source: 'project', recommended, why: `Why ${name}.` });
+
+const ok: PreflightCheck = { name: 'git', outcome: 'ok', message: 'Fine.', remedy: null };
+
+function view(change: Partial<PreflightView> = {}): PreflightView {
+  return {
+    can_run: true,
+    checks: [ok, { ...ok, name: 'disk' }],
+    tasks: 7,
+    width: 3,
+    decisions: [
+      decision('agent', 'claude:opus'),
+      decision('workers', 2, 4),
+      decision('land', 'epic'),
+      decision('gate', null, 'npm test'),
+      decision('plan', false),
+      decision('budget', null),
+    ],
+    ...change,
+  };
+}
+
+const plain = { failed: [], hasChoices: false, isUnfolded: false };
+
+suite('decision before a run', () => {
+  test('the first row starts it and says where the work goes', () => {
+    const [run] = preflightRows(view(), plain);
+    assert.deepEqual(run?.action, { kind: 'run' });
+    assert.equal(run?.description, '7 tasks, up to 3 at once');
+    assert.equal(run?.detail, 'Why land.');
+  });
+
+  test('each decision shows its value, where it comes from, and what is recommended', () => {
+    const rows = preflightRows(view(), plain).filter(({ action }) => action?.kind === 'decide');
+    assert.deepEqual(
+      rows.map(({ label }) => label.replace(/^\$\([\w-]+\) /, '')),
+      [
+        'Agent: claude:opus',
+        'Workers: 2',
+        'Landing: the finished epic as one',
+        'Gate: none',
+        'Plan first: no',
+        'Budget: none',
+      ],
+    );
+    const gate = rows.find(({ label }) => label.includes('Gate'));
+    assert.equal(gate?.description, 'from .drover.toml · recommended: npm test');
+    assert.equal(gate?.fixes[0]?.tooltip, 'Use npm test');
+    assert.equal(gate?.fixes[0]?.action.kind, 'accept');
+  });
+
+  test('what has to be solved stands above the decisions, with its remedy on the row', () => {
+    const checks: readonly PreflightCheck[] = [
+      ok,
+      { name: 'checkout', outcome: 'note', message: 'Not committed.', remedy: null },
+      { name: 'agent', outcome: 'error', message: 'claude was not found.', remedy: 'Install it.' },
+    ];
+    const rows = preflightRows(view({ can_run: false, checks }), plain);
+    assert.match(rows[0]?.label ?? '', /This run cannot start/);
+    assert.equal(rows[0]?.action, undefined);
+    assert.equal(rows[1]?.label, 'Solve first');
+    const agent = rows[2];
+    assert.deepEqual(agent?.action, { kind: 'decide', name: 'agent' });
+    assert.equal(agent?.detail, 'Install it. Enter: Select Agent…');
+    assert.deepEqual(
+      agent?.fixes.map(({ tooltip }) => tooltip),
+      ['Select Agent…', 'Install Claude Code in a Terminal', 'Set API Key…'],
+    );
+    const checkout = rows.find(({ label }) => label.includes('Not committed'));
+    assert.deepEqual(checkout?.action, { kind: 'command', id: 'workbench.view.scm' });
+  });
+
+  test('what is fine is one row until it is unfolded', () => {
+    const folded = preflightRows(view(), plain).at(-1);
+    assert.equal(folded?.label, '$(pass) 2 checks are fine');
+    assert.deepEqual(folded?.action, { kind: 'unfold' });
+    const unfolded = preflightRows(view(), { ...plain, isUnfolded: true });
+    assert.equal(unfolded.filter(({ label }) => label.includes('Fine.')).length, 2);
+  });
+
+  test('failed tasks can be retried, also where nothing else is left', () => {
+    const [, retry] = preflightRows(view(), { ...plain, failed: ['a', 'b'] });
+    assert.deepEqual(retry?.action, { kind: 'retryAndRun', tasks: ['a', 'b'] });
+    const [only] = preflightRows(view({ tasks: 0 }), { ...plain, failed: ['a'] });
+    assert.match(only?.label ?? '', /Retry 1 failed task and run/);
+    const [none] = preflightRows(view({ tasks: 0 }), plain);
+    assert.match(none?.label ?? '', /Nothing is left to run/);
+  });
+
+  test('words of others make no link and no icon', () => {
+    const checks: readonly PreflightCheck[] = [
+      { name: 'target', outcome: 'warning', message: '[a](command:b) $(x)', remedy: null },
+    ];
+    const rows = preflightRows(view({ checks }), plain);
+    assert.ok(rows.some(({ label }) => label.includes('[a] (command:b) $ (x)')));
+  });
+});
+
+suite('choices for a run', () => {
+  const settings = { agent: '', gate: 'make', workers: 0, land: '' } as never;
+
+  test('go before what the settings of VS Code say; empty settings say nothing', () => {
+    assert.deepEqual(withSettings(settings, {}), { gate: 'make' });
+    assert.deepEqual(withSettings(settings, { gate: 'npm test', workers: 4 }), {
+      gate: 'npm test',
+      workers: 4,
+    });
+  });
+
+  test('that were kept by another version are read field by field', () => {
+    assert.deepEqual(readChoices(null), {});
+    assert.deepEqual(
+      readChoices({ agent: 7, workers: 3, land: 'never', plan: 'yes', budget_usd: 2.5, x: 1 }),
+      { workers: 3, budget_usd: 2.5 },
+    );
+  });
+});
