@@ -1,6 +1,7 @@
 // Which open issues of a Beads file `bd ready` would not offer, for reasons that our plan has no edge for: each is held
 // with a sentence, so that it is not started.
 
+import { isOwnClaim } from './beads-claim.ts';
 import { isObject } from './beads-format.ts';
 import type { JsonObject } from './import-record.ts';
 
@@ -33,7 +34,7 @@ export function beadsHolds(
 }
 
 function ownReason(issue: JsonObject, { nowMs, timeOf }: HoldFacts): string | null {
-  if (issue['status'] === 'in_progress') {
+  if (issue['status'] === 'in_progress' && !isOwnClaim(issue)) {
     const who = issue['assignee'];
     return typeof who === 'string' && who !== '' ? `claimed by ${who}` : 'in progress elsewhere';
   }

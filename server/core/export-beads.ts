@@ -16,6 +16,7 @@ import {
   type BeadsShape,
   type BeadsStatus,
 } from './beads-format.ts';
+import { claimOf, isOwnClaim, landedReason } from './beads-claim.ts';
 import { beadsHold } from './beads-holds.ts';
 import { parentsFirst } from './export-session.ts';
 import { parseLine } from './import-jsonl.ts';
@@ -27,6 +28,10 @@ export interface BeadsInput {
   readonly tasks: readonly Task[];
   /** The file as it is; empty when there is none. */
   readonly text: string;
+  /** Ids whose lines stay as they are, whatever we would write. */
+  readonly leave?: ReadonlySet<string>;
+  /** True: what is cancelled here and has no line gets none. It may have been deleted on the other side. */
+  readonly isSync?: boolean;
   /** Shape of new lines when the file does not say. */
   readonly shape: BeadsShape;
   /** RFC 3339 text of Unix milliseconds, and back (null = no time). The core has no clock and no calendar. */
@@ -73,9 +78,12 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
       return JSON.stringify({ ...parsed.object, data });
     }
     const ours = tasks.get(id) ?? epics.get(id);
-    if (ours === undefined || isSame(parsed.object, shape, ours, input)) return line;
+    if (ours === undefined || input.leave?.has(id) === true) return line;
+    if (isSame(parsed.object, shape, ours, input)) return line;
     const theirs = timeOfLine(parsed.object, input);
-    if ('updatedAt' in ours && theirs !== null && theirs > ours.updatedAt) {
+    // In a sync the file's new words have been taken over before: what differs now is ours.
+    const isNewer = 'updatedAt' in ours && theirs !== null && theirs > ours.updatedAt;
+    if (isNewer && input.isSync !== true) {
       losers.push(id);
       return line;
     }
@@ -83,6 +91,8 @@ export function mergeBeads(given: BeadsInput): BeadsOutput {
   });
   const shape = shapes[0] ?? input.shape;
   for (const record of [...input.epics, ...parentsFirst(input.tasks)]) {
+    const isOver = 'priority' in record && record.status === 'cancelled';
+    if (input.isSync === true && isOver && !seen.has(record.id)) continue;
     if (!seen.has(record.id)) merged.push(JSON.stringify(recordOf(record, shape, input, {})));
     if (shape === 'drover' && 'blockedBy' in record) {
       merged.push(...newLinks(record, seen, input).map((link) => JSON.stringify(link)));
@@ -117,6 +127,10 @@ function timeOfLine(line: JsonObject, input: Merging): number | null {
 /** Whether the line says what we know already; then its bytes stay, whoever wrote them. */
 function isSame(line: JsonObject, shape: BeadsShape, ours: Task | Epic, input: Merging): boolean {
   const written = recordOf(ours, shape, input, line);
+  if (shape === 'bd' && written['close_reason'] !== line['close_reason'] && 'landedSha' in ours) {
+    // The commit is in the reason, also where an agent has closed its issue before the landing.
+    if (ours.landedSha !== null && written['status'] === 'closed') return false;
+  }
   const ignored = new Set([
     'created_at',
     'updated_at',
@@ -249,7 +263,9 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
     ? toldStatus(before)
     : statusToBeads('bd', record.status, outside);
   const { closed_at: closedAt, close_reason: closeReason, ...rest } = before;
-  const at = input.timeText(record.updatedAt);
+  const theirs = timeOfLine(before, input) ?? 0;
+  // Later than theirs, or their program takes no notice of it.
+  const at = input.timeText(theirs > record.updatedAt ? theirs + 1 : record.updatedAt);
   return {
     ...rest,
     id: record.id,
@@ -262,14 +278,17 @@ function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): Json
         ? before['priority']
         : priorityToBd(record.priority),
     issue_type: keptType(before, record),
-    labels: labelsOf(record, label),
+    ...claimOf(record.status, labelsOf(record, label), before),
     dependencies: dependenciesOf(record, input, before),
     created_at: before['created_at'] ?? input.timeText(record.createdAt),
     updated_at: at,
     // bd refuses a closed record without the time, and an open one with it.
     ...(reason === null
       ? {}
-      : { closed_at: (told && closedAt) || at, close_reason: (told && closeReason) || reason }),
+      : {
+          closed_at: (told && closedAt) || at,
+          close_reason: landedReason(record) ?? ((told && closeReason) || reason),
+        }),
   };
 }
 
@@ -280,7 +299,8 @@ function toldAlready(shape: BeadsShape, before: JsonObject, task: Task, outside:
   const reason = before['close_reason'] ?? before['reason'];
   const told = statusFromBeads(shape, before['status'], reason, state);
   const ours = task.status === 'blocked' && !outside ? 'ready' : task.status;
-  return told === ours;
+  // Our claim says "in progress", and is given back.
+  return told === ours && !(ours === 'ready' && isOwnClaim(before));
 }
 
 function toldStatus(before: JsonObject): BeadsStatus {
@@ -296,7 +316,7 @@ function labelList(line: JsonObject): readonly string[] {
 
 /** Somebody works on it with the other tool: that is not ours to take back. */
 function keptStatus(before: JsonObject, status: string): unknown {
-  return before['status'] === 'in_progress' ? before['status'] : status;
+  return before['status'] === 'in_progress' && !isOwnClaim(before) ? before['status'] : status;
 }
 
 function keptType(before: JsonObject, task: Task): unknown {

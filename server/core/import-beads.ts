@@ -89,7 +89,11 @@ export function parseBeads(
   for (const entry of read.entries) {
     if (entry.kind === 'task') {
       const id = settled.plan.renamed.get(entry.id) ?? entry.id;
-      states.set(id, stateOf(entry, holds.get(entry.id) ?? null));
+      const state = stateOf(entry, holds.get(entry.id) ?? null);
+      const closedAt = entry.record['closed_at'];
+      const timeOf = options.holds?.timeOf;
+      const closedAtMs = typeof closedAt === 'string' ? (timeOf?.(closedAt) ?? null) : null;
+      states.set(id, { ...state, closedAtMs });
     }
   }
   return {

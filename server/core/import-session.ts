@@ -53,6 +53,8 @@ export interface ImportedState {
   readonly costUsd: number;
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
+  /** Unix milliseconds at which the other tool closed it, as far as it says. */
+  readonly closedAtMs?: number | null;
 }
 
 export interface SessionPlan extends ImportPlan {

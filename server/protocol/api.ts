@@ -155,6 +155,8 @@ export interface Requests extends PanelRequests {
       update?: boolean;
       rename?: boolean;
       skip_invalid?: boolean;
+      /** Of a Beads file: its text when both sides were last equal. Only what differs from it is taken over. */
+      base?: string;
     };
     result: ImportResultView;
   };
@@ -163,6 +165,8 @@ export interface Requests extends PanelRequests {
       format: 'session' | 'json' | 'yaml' | 'beads' | 'jsonl';
       /** For `beads`: the file as it is. Other tools write in it too, and what is theirs stays. */
       present?: string;
+      /** Both sides are kept equal: what is cancelled here gets no new line, and the lines of these ids stay. */
+      leave?: readonly string[];
     };
     result: {
       text: string;

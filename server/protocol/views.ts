@@ -267,6 +267,10 @@ export interface ImportResultView {
     readonly id: string | null;
     readonly message: string;
   }[];
+  /** With `base`: records whose change has to wait, because their tasks run. */
+  readonly later?: readonly string[];
+  /** With `base`: running tasks that were deleted or given up on the other side. */
+  readonly unwanted?: readonly string[];
 }
 
 /** One line of an agent's log: AgentEvent of the agent layer with its time, passed through as it is stored. */

@@ -30,6 +30,8 @@ export interface ExportRequest {
   readonly format: ExportFormat;
   /** The Beads file as it is now; its lines that are not ours stay. */
   readonly present?: string;
+  /** Both sides are kept equal: what is cancelled here gets no new line, and these lines stay. */
+  readonly sync?: { readonly leave: readonly string[] };
   readonly nowMs: number;
   /** For display alone. */
   readonly repository: string;
@@ -57,16 +59,18 @@ export async function exportPlan(db: Db, request: ExportRequest): Promise<Export
     case 'jsonl':
       return { text: exportJsonl(plan.epics, plan.tasks) };
     case 'beads':
-      return beadsOf(plan, request.present);
+      return beadsOf(plan, request);
   }
 }
 
-function beadsOf(plan: Plan, present: string | undefined): ExportResult {
+function beadsOf(plan: Plan, { present, sync }: ExportRequest): ExportResult {
   const merged = mergeBeads({
     epics: plan.epics,
     tasks: plan.tasks,
     text: present ?? '',
     shape: 'bd',
+    leave: new Set(sync?.leave),
+    isSync: sync !== undefined,
     timeText: (ms) => new Date(ms).toISOString(),
     timeOf: (text) => {
       const ms = Date.parse(text);

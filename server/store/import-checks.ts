@@ -48,7 +48,7 @@ function topOf(id: string, project: StoredProject): string {
   return top;
 }
 
-function whyNotUpdated(id: string, project: StoredProject): string | null {
+export function whyNotUpdated(id: string, project: StoredProject): string | null {
   const top = topOf(id, project);
   const status = project.statuses.get(top);
   if (status !== 'claimed' && status !== 'in_progress') return null;

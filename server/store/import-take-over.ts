@@ -3,6 +3,7 @@
 import { beadsHold } from '../core/beads-holds.ts';
 import type { ImportedState } from '../core/import-session.ts';
 import type { TaskStatus } from '../core/state.ts';
+import { lastAttempt } from './claims.ts';
 import { appendEvent, type StoreSources } from './feed.ts';
 import type { TaskRow, Tx } from './tables.ts';
 import { transition } from './transition.ts';
@@ -11,12 +12,16 @@ export interface TakeOver {
   readonly states: ReadonlyMap<string, ImportedState>;
   /** Ids of records that the other tool has deleted. */
   readonly deleted: ReadonlySet<string>;
+  /** What the other tool has changed since the last time; null: all that it says counts. */
+  readonly changed: ReadonlySet<string> | null;
 }
 
 export interface TakenOver {
   readonly changed: readonly string[];
-  /** Closed or deleted elsewhere while an agent runs: a person stops it. */
+  /** Closed or deleted elsewhere while an agent runs. */
   readonly running: readonly string[];
+  /** Those of them that are not wanted any more: deleted, or closed as given up. */
+  readonly unwanted: readonly string[];
 }
 
 const idle: ReadonlySet<TaskStatus> = new Set(['ready', 'blocked', 'paused', 'conflict', 'failed']);
@@ -27,11 +32,12 @@ const by = { by: 'import' };
 export async function takeOverStates(
   tx: Tx,
   sources: StoreSources,
-  { states, deleted }: TakeOver,
+  { states, deleted, changed: news }: TakeOver,
   isDry: boolean,
 ): Promise<TakenOver> {
   const changed: string[] = [];
   const stillRunning: string[] = [];
+  const unwanted: string[] = [];
   const rows = await tx
     .selectFrom('tasks')
     .selectAll()
@@ -41,12 +47,38 @@ export async function takeOverStates(
   for (const row of rows) {
     const wanted = deleted.has(row.id) ? 'deleted' : wantedOf(row, states.get(row.id));
     if (wanted === null) continue;
+    // A hold follows from the whole file and the clock; the rest counts when it is said.
+    if (news !== null && wanted !== 'held' && !isRelease(row, wanted) && !news.has(row.id))
+      continue;
+    if (wanted === 'completed' && (await wasClosedByAgent(tx, row, states.get(row.id)))) continue;
     const isEnd = wanted === 'deleted' || wanted === 'completed' || wanted === 'cancelled';
-    if (isEnd && running.has(row.status)) stillRunning.push(row.id);
-    else if (await apply(tx, sources, row, wanted, { state: states.get(row.id), isDry }))
+    if (isEnd && running.has(row.status)) {
+      stillRunning.push(row.id);
+      if (wanted !== 'completed') unwanted.push(row.id);
+    } else if (await apply(tx, sources, row, wanted, { state: states.get(row.id), isDry }))
       changed.push(row.id);
   }
-  return { changed, running: stillRunning };
+  return { changed, running: stillRunning, unwanted };
+}
+
+function isRelease(row: TaskRow, wanted: Wanted): boolean {
+  return wanted === 'open' && row.status === 'blocked';
+}
+
+/** Agents close their issue before the gate has looked at the work: what was closed during an attempt is for its landing to close. */
+async function wasClosedByAgent(
+  tx: Tx,
+  row: TaskRow,
+  state: ImportedState | undefined,
+): Promise<boolean> {
+  const at = state?.closedAtMs ?? null;
+  if (at === null || running.has(row.status)) return false;
+  const last = await lastAttempt(tx, row.id);
+  return (
+    last !== null &&
+    at >= last.started_at_ms - 1_000 &&
+    at <= (last.ended_at_ms ?? Infinity) + 1_000
+  );
 }
 
 type Wanted = 'completed' | 'cancelled' | 'deleted' | 'paused' | 'held' | 'open';

@@ -1,13 +1,14 @@
 // Import of a file: read against the project, and written in one transaction, whole or not at all.
 
 import { Refusal } from '../core/failure.ts';
+import { changesSince } from '../core/beads-base.ts';
 import { parseBeads } from '../core/import-beads.ts';
 import { emptyProject, parseImport, splitLines } from '../core/import-jsonl.ts';
 import { type ImportedState, parseSession, type SessionPlan } from '../core/import-session.ts';
 import type { ImportPlan } from '../core/import-types.ts';
 import type { ImportResultView } from '../protocol/api.ts';
 import { appendEvent } from './feed.ts';
-import { checkAgainstWork } from './import-checks.ts';
+import { checkAgainstWork, whyNotUpdated } from './import-checks.ts';
 import { readProject, type StoredProject } from './import-existing.ts';
 import { type ImportFormat, sniffFormat } from './import-format.ts';
 import { takeOverStates, type TakenOver } from './import-take-over.ts';
@@ -25,6 +26,8 @@ export interface ImportRequest {
   readonly update: boolean;
   readonly rename: boolean;
   readonly skipInvalid: boolean;
+  /** A Beads file as it was when both sides were last equal: only what differs from it is the other side's word. */
+  readonly base?: string;
   /** For records that do not say how many attempts they have. */
   readonly maxAttempts: number;
   /** Whether this repository has the commits that a session names; not asked for other formats. */
@@ -66,14 +69,22 @@ interface ReadyRequest extends ImportRequest {
 async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<ImportResultView> {
   const project = await readProject(tx);
   const parsed = parse(request, project, store.sources.clock.now());
-  const plan = checkAgainstWork(parsed, project);
+  const news = request.base === undefined ? null : changesSince(request.base, request.text);
+  const { plan: due, later } =
+    news === null ? { plan: parsed, later: [] } : dueNow(parsed, news.changed, project);
+  const plan = checkAgainstWork(due, project);
   const isRefused = plan.problems.length > 0 && !request.skipInvalid;
-  const result = resultOf(plan, isRefused);
+  const result = { ...resultOf(plan, isRefused), ...(news !== null && { later }) };
   const count = plan.epics.length + plan.tasks.length;
   const updates = plan.updatedEpics.length + plan.updatedTasks.length;
   if (isRefused) return result;
   const isSync = request.format === 'beads' && request.update;
-  const takeOver = { states: parsed.states, deleted: parsed.deleted ?? new Set<string>() };
+  const deleted = new Set([...(parsed.deleted ?? []), ...(news?.gone ?? [])]);
+  const takeOver = {
+    states: parsed.states,
+    deleted,
+    changed: news === null ? null : new Set([...news.changed, ...news.gone]),
+  };
   if (request.dryRun || (count + updates === 0 && !isSync)) {
     return isSync
       ? withTaken(result, await takeOverStates(tx, store.sources, takeOver, true))
@@ -105,21 +116,45 @@ async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<
   return withTaken(result, taken);
 }
 
-const noneTaken: TakenOver = { changed: [], running: [] };
+const noneTaken: TakenOver = { changed: [], running: [], unwanted: [] };
+
+/** What is unchanged on the other side is left alone here; what is changed of a running task has to wait for its end. */
+function dueNow(
+  plan: SessionPlan,
+  changed: ReadonlySet<string>,
+  project: StoredProject,
+): { readonly plan: SessionPlan; readonly later: readonly string[] } {
+  const updates = plan.updatedTasks.filter(({ id }) => changed.has(id));
+  const isRunning = (id: string): boolean => whyNotUpdated(id, project) !== null;
+  const later = updates.filter(({ id }) => isRunning(id)).map(({ id }) => id);
+  const due = {
+    ...plan,
+    updatedEpics: plan.updatedEpics.filter(({ id }) => changed.has(id)),
+    updatedTasks: updates.filter(({ id }) => !isRunning(id)),
+    differs: plan.differs.filter((id) => changed.has(id)),
+  };
+  return { plan: due, later };
+}
 
 /** What another tool closed, deleted, held or opened again counts as a difference that was taken over. */
 function withTaken(result: ImportResultView, taken: TakenOver): ImportResultView {
   if (taken.changed.length + taken.running.length === 0) return result;
-  const warnings = taken.running.map((id) => ({
-    line: 0,
-    id,
-    message: `It was closed or deleted in Beads while its agent runs. Run "drover cancel ${id}" to stop it.`,
-  }));
+  const isSync = result.later !== undefined;
+  const warnings = taken.running
+    .filter((id) => !isSync || !taken.unwanted.includes(id))
+    .map((id) => ({
+      line: 0,
+      id,
+      message: isSync
+        ? `It was closed in Beads while its agent runs; its landing decides. Run "drover cancel ${id}" to stop it.`
+        : `It was closed or deleted in Beads while its agent runs. Run "drover cancel ${id}" to stop it.`,
+    }));
   return {
     ...result,
     unchanged: Math.max(0, result.unchanged - taken.changed.length),
     differs: [...new Set([...result.differs, ...taken.changed])],
     warnings: [...result.warnings, ...warnings],
+    ...(isSync && { unwanted: taken.unwanted }),
   };
 }
 

@@ -1,7 +1,5 @@
 // import and export.
 
-import { randomBytes } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { Client, ImportResultView } from '../../protocol/api.ts';
@@ -9,6 +7,7 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
 import { readInputFile } from '../read-input.ts';
+import { readPresent, writeWhole } from '../shared-file.ts';
 
 export interface ImportOptions {
   readonly format: 'auto' | 'session' | 'jsonl' | 'beads';
@@ -128,16 +127,6 @@ async function writeShared(context: CommandContext, client: Client, path: string
   throw new Refusal('file', `${path} is being changed by somebody else; try again.`);
 }
 
-async function readPresent(path: string): Promise<string | null> {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(path));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Refusal('file', `${path} cannot be read: ${reason}.`);
-  }
-}
-
 async function readImport(context: CommandContext, file: string): Promise<Buffer> {
   if (file === '-') return await context.surroundings.readStdin();
   const fault = `The file ${file} cannot be imported`;
@@ -177,23 +166,4 @@ function importSentence(file: string, result: ImportResultView, dryRun: boolean)
   if (result.differs.length > 0) parts.push(`${result.differs.length} differ`);
   if (result.errors.length > 0) parts.push(`${result.errors.length} left out`);
   return `${dryRun ? 'Would import' : 'Imported'} from ${file}: ${parts.join(', ')}.`;
-}
-
-/**
- * A reader never sees half a file, and a full disk leaves the old one as it was. With `expected` the old text is looked
- * at once more before it is replaced; false: it has changed.
- */
-async function writeWhole(path: string, text: string, expected: string | null): Promise<boolean> {
-  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
-  try {
-    await writeFile(temporary, text, { flag: 'wx' });
-    const hasChanged = expected !== null && (await readPresent(path)) !== expected;
-    if (hasChanged) await rm(temporary);
-    else await rename(temporary, path);
-    return !hasChanged;
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Refusal('file', `${path} cannot be written: ${reason}.`);
-  }
 }

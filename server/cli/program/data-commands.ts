@@ -2,6 +2,7 @@
 
 import { Option, type Command } from 'commander';
 import type { ExportOptions, ImportOptions } from '../commands/data.ts';
+import type { SyncOptions } from '../commands/sync.ts';
 import { define, type ProgramHost } from './options.ts';
 
 const load = async () => await import('../commands/data.ts');
@@ -27,6 +28,24 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
     .option('--continue', 'then run')
     .action(async (file: string, options: ImportOptions) => {
       await host.run(bring, async (context) => (await load()).importFile(context, file, options));
+    });
+
+  const sync = define(program, 'sync', 'keep another tool and the plan equal: beads', [
+    'sync beads .',
+  ]);
+  sync.helpCommand(false);
+  const beads = define(
+    sync,
+    'beads <folder>',
+    'take over what changed in .beads/issues.jsonl, then write what changed here',
+    ['sync beads .', 'sync beads . --watch'],
+  );
+  beads
+    .option('--watch', 'continue until Ctrl-C, and sync when either side changes')
+    .action(async (folder: string, options: SyncOptions) => {
+      await host.run(beads, async (context) =>
+        (await import('../commands/sync.ts')).syncBeads(context, folder, options),
+      );
     });
 
   const take = define(program, 'export', 'export epics and tasks', [

@@ -25,6 +25,7 @@ export function fileHandlers(deps: DataHandlerDeps): Pick<Handlers, 'import' | '
         update: flagOf(record['update'], 'update'),
         rename: flagOf(record['rename'], 'rename'),
         skipInvalid: flagOf(record['skip_invalid'], 'skip_invalid'),
+        ...given({ base: presentOf(record['base'], 'base') }),
         maxAttempts: deps.settings().maxAttempts,
         knowsCommits: (shas) => knowsCommits(deps, shas),
       });
@@ -35,14 +36,23 @@ export function fileHandlers(deps: DataHandlerDeps): Pick<Handlers, 'import' | '
         format: choiceOf(record['format'], 'format', ['session', 'json', 'yaml', 'beads', 'jsonl']),
         nowMs: store.sources.clock.now(),
         repository: deps.git.facts.root,
-        ...given({ present: presentOf(record['present']) }),
+        ...given({
+          present: presentOf(record['present'], 'present'),
+          sync: syncOf(record['leave']),
+        }),
       });
     },
   };
 }
 
-function presentOf(value: unknown): string | undefined {
-  return value === undefined ? undefined : textOf(value, 'present', fileCharactersMax);
+function presentOf(value: unknown, name: string): string | undefined {
+  return value === undefined ? undefined : textOf(value, name, fileCharactersMax);
+}
+
+function syncOf(value: unknown): { readonly leave: readonly string[] } | undefined {
+  if (value === undefined) return undefined;
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return { leave: list.map((id) => textOf(id, 'leave', 64)) };
 }
 
 function badLines(value: unknown): number[] {

@@ -72,8 +72,9 @@ const shapes: Shapes = {
     update: 'flag?',
     rename: 'flag?',
     skip_invalid: 'flag?',
+    base: 'text?',
   },
-  export: { format: 'text', present: 'text?' },
+  export: { format: 'text', present: 'text?', leave: 'texts?' },
   why: oneId,
   'log.read': {
     id: 'text',

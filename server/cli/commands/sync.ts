@@ -1,0 +1,218 @@
+// `drover sync beads`: keeps a Beads file and the plan equal in both directions, once or for as long as it runs.
+//
+// What both sides said last is kept beside the plan. A line that differs from it is the other side's word and is taken over
+// first; then our records are written, each over its own line. So neither side repeats an old word over a new one.
+
+import { createHash } from 'node:crypto';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { withoutLines } from '../../core/beads-base.ts';
+import { Refusal } from '../../core/failure.ts';
+import type { Client, ImportResultView } from '../../protocol/api.ts';
+import { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import { plainLine } from '../plain-text.ts';
+import { readPresent, writeWhole } from '../shared-file.ts';
+
+export interface SyncOptions {
+  readonly watch?: boolean;
+}
+
+/** What one pass has done; nothing where both sides were equal. */
+interface Pass {
+  readonly file: string;
+  readonly imported: ImportResultView['imported'];
+  /** Records of the plan that were changed by the file. */
+  readonly taken: readonly string[];
+  /** Running tasks that were canceled: their issues were deleted or given up. */
+  readonly cancelled: readonly string[];
+  /** True when the file was written. */
+  readonly written: boolean;
+  /** Ids whose line is newer than ours and was left. */
+  readonly kept: readonly string[];
+  readonly warnings: ImportResultView['warnings'];
+}
+
+const fileNames = ['issues.jsonl', 'beads.jsonl'] as const;
+const lookEveryMs = 500;
+const triesMax = 5;
+
+export async function syncBeads(
+  context: CommandContext,
+  folder: string,
+  options: SyncOptions,
+): Promise<number> {
+  const file = await fileOf(resolve(context.directory, folder));
+  const place = await basePlace(context, file);
+  const first = await syncOnce(context, file, place);
+  tell(context, first);
+  if (options.watch !== true) return exitCodes.done;
+  context.tell(`Watching ${file}. Ctrl-C ends it.`);
+  return await untilInterrupted(context, async (end) => {
+    let isStopped = false;
+    watch(context, { file, place, isStopped: () => isStopped }).catch((error: unknown) => {
+      end(error instanceof Error ? error : new Error(String(error)));
+    });
+    return () => {
+      isStopped = true;
+    };
+  });
+}
+
+/** `folder` holds `.beads`, or is it. */
+async function fileOf(folder: string): Promise<string> {
+  for (const place of [join(folder, '.beads'), folder]) {
+    for (const name of fileNames) {
+      if (await exists(join(place, name))) return join(place, name);
+    }
+  }
+  if (await exists(join(folder, '.beads'))) return join(folder, '.beads', fileNames[0]);
+  throw new Refusal(
+    'file',
+    `There is no .beads folder in ${folder}; run "bd init" there, or name another folder.`,
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}
+
+/** Beside the plan: without it everything that the file says counts, as in an import. */
+async function basePlace(context: CommandContext, file: string): Promise<string> {
+  const name = createHash('sha256').update(file).digest('hex').slice(0, 16);
+  const place = join(await context.root(), '.drover', 'beads', `${name}.jsonl`);
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+  return place;
+}
+
+async function syncOnce(context: CommandContext, file: string, place: string): Promise<Pass> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const present = (await readPresent(file)) ?? '';
+    const base = await readPresent(place);
+    const result = await withClient(context, 'data', (client) =>
+      client.call('import', {
+        text: present,
+        bad_utf8_lines: [],
+        file,
+        format: 'beads',
+        update: true,
+        base: base ?? '',
+      }),
+    );
+    refuseBad(file, result);
+    const cancelled = await cancelUnwanted(context, result.unwanted ?? []);
+    const { later = [] } = result;
+    const { text, kept = [] } = await withClient(context, 'data', (client) =>
+      client.call('export', { format: 'beads', present, leave: later }),
+    );
+    const isWritten = text !== present;
+    // The other tool has written meanwhile: both sides are looked at again.
+    if (isWritten && !(await writeWhole(file, text, present))) continue;
+    const settled = withoutLines(text, new Set(later));
+    if (settled !== base) await writeWhole(place, settled, null);
+    const { imported, differs: taken, warnings } = result;
+    return { file, imported, taken, cancelled, written: isWritten, kept, warnings };
+  }
+  throw new Refusal('file', `${file} is being changed by another program; try again.`);
+}
+
+function refuseBad(file: string, { errors }: ImportResultView): void {
+  const [first] = errors;
+  if (first === undefined) return;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const id = first.id === null ? '' : `${plainLine(first.id)}: `;
+  throw new Refusal(
+    'bad_import',
+    `Nothing was changed: ${file}:${first.line}: ${id}${plainLine(first.message)}${more}; correct the line in Beads.`,
+  );
+}
+
+async function cancelUnwanted(
+  context: CommandContext,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  for (const id of ids) {
+    await withClient(context, 'engine', (client) =>
+      client.call('task.cancel', { id, reason: 'Beads: deleted or given up' }),
+    );
+  }
+  return ids;
+}
+
+/** A client for each request: a watch outlives backends. */
+async function withClient<T>(
+  context: CommandContext,
+  need: 'data' | 'engine',
+  body: (client: Client) => Promise<T>,
+): Promise<T> {
+  const { surroundings, json, color, directory } = context;
+  const call = new CommandContext(surroundings, { json, color, directory });
+  try {
+    return await body(await call.client(need));
+  } finally {
+    call.close();
+  }
+}
+
+interface Watched {
+  readonly file: string;
+  readonly place: string;
+  readonly isStopped: () => boolean;
+}
+
+/** Looks at the file's time and size and at the number of the last event; a pass follows where one of them has changed. */
+async function watch(context: CommandContext, { file, place, isStopped }: Watched): Promise<void> {
+  let seen = '';
+  while (!isStopped()) {
+    const now = await signsOf(context, file);
+    const startMs = context.surroundings.nowMs();
+    if (now !== seen) {
+      const pass = await passOrReport(context, file, place);
+      if (pass !== null) tell(context, pass, true);
+      // As it was before the pass: what somebody changes meanwhile is seen the next time.
+      seen = now;
+    }
+    const tookMs = context.surroundings.nowMs() - startMs;
+    await context.surroundings.sleep(Math.max(lookEveryMs, tookMs * 4));
+  }
+}
+
+async function signsOf(context: CommandContext, file: string): Promise<string> {
+  const facts = await stat(file, { bigint: true }).catch(() => null);
+  const seq = await withClient(context, 'data', async (client) => {
+    return (await client.call('events.read', { after: Number.MAX_SAFE_INTEGER, limit: 1 })).seq;
+  }).catch(() => -1);
+  return `${facts?.mtimeNs ?? 0}/${facts?.size ?? 0}/${facts?.ino ?? 0}/${seq}`;
+}
+
+/** A file that is half written or refused is said once, and looked at again when it changes. */
+async function passOrReport(
+  context: CommandContext,
+  file: string,
+  place: string,
+): Promise<Pass | null> {
+  try {
+    return await syncOnce(context, file, place);
+  } catch (error) {
+    context.tell(`drover: ${plainLine(error instanceof Error ? error.message : String(error))}`);
+    return null;
+  }
+}
+
+function tell(context: CommandContext, pass: Pass, isWatching = false): void {
+  const { imported, taken, cancelled, written, kept, warnings, file } = pass;
+  const isNews = imported.epics + imported.tasks + taken.length + cancelled.length > 0 || written;
+  if (isWatching && !isNews) return;
+  for (const { line, id, message } of isWatching ? [] : warnings) {
+    const where = line === 0 ? '' : `${file}:${line}: `;
+    context.tell(
+      `warning: ${where}${id === null ? '' : `${plainLine(id)}: `}${plainLine(message)}`,
+    );
+  }
+  const parts = [`${imported.tasks} new tasks`, `${taken.length} changed`];
+  if (cancelled.length > 0) parts.push(`canceled ${cancelled.join(', ')}`);
+  if (kept.length > 0) parts.push(`newer in the file: ${kept.join(', ')}`);
+  const state = written ? 'The file was written.' : 'The file is up to date.';
+  context.answer(pass, plainLine(`${file}: ${parts.join(', ')}. ${state}`));
+}

@@ -1,0 +1,39 @@
+// Files that other programs read and write too: whole or not at all, and never over a change that was not seen.
+
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { Refusal } from '../core/failure.ts';
+
+/** The text; null when there is no such file. */
+export async function readPresent(path: string): Promise<string | null> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Refusal('file', `${path} cannot be read: ${reason}.`);
+  }
+}
+
+/**
+ * A reader never sees half a file, and a full disk leaves the old one as it was. With `expected` the old text is looked
+ * at once more before it is replaced; false: it has changed.
+ */
+export async function writeWhole(
+  path: string,
+  text: string,
+  expected: string | null,
+): Promise<boolean> {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    await writeFile(temporary, text, { flag: 'wx' });
+    const hasChanged = expected !== null && (await readPresent(path)) !== expected;
+    if (hasChanged) await rm(temporary);
+    else await rename(temporary, path);
+    return !hasChanged;
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Refusal('file', `${path} cannot be written: ${reason}.`);
+  }
+}

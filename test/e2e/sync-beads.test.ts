@@ -1,0 +1,119 @@
+// `drover sync beads`, once and watching, on files of the real program and beside a real run.
+
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const fixture = (version: string): string =>
+  readFileSync(resolve(import.meta.dirname, `../fixtures/beads/${version}-export.jsonl`), 'utf8');
+
+suite('e2e: drover sync beads', function () {
+  this.timeout(120_000);
+  const project = useProjects();
+
+  const fileOf = (here: Project): string => join(here.root, '.beads/issues.jsonl');
+  const issuesOf = (here: Project): Map<string, Record<string, unknown>> => {
+    const lines = readFileSync(fileOf(here), 'utf8').split('\n');
+    const issues = lines
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    return new Map(issues.map((issue) => [String(issue['id']), issue]));
+  };
+  const issue = (id: string, more: object = {}): string =>
+    `${JSON.stringify({ id, title: `Do ${id}`, status: 'open', priority: 2, issue_type: 'task', ...more })}\n`;
+
+  for (const version of ['0.49.6', '1.0.3']) {
+    test(`a file of bd ${version} is taken over, and stays as it is`, async () => {
+      const here = project();
+      const text = fixture(version);
+      here.write('repo/.beads/issues.jsonl', text);
+      await here.expect(0, ['init']);
+      const pass = await here.json<{ imported: { tasks: number }; written: boolean }>([
+        'sync',
+        'beads',
+        '.',
+      ]);
+      assert.ok(pass.imported.tasks > 20);
+      assert.equal(pass.written, false);
+      assert.equal(readFileSync(fileOf(here), 'utf8'), text);
+      const again = await here.json<{ imported: { tasks: number }; taken: string[] }>([
+        'sync',
+        'beads',
+        '.beads',
+      ]);
+      assert.deepEqual([again.imported.tasks, again.taken], [0, []]);
+    });
+  }
+
+  test('a folder without Beads and a broken line are refused, and nothing is changed', async () => {
+    const here = project();
+    await here.expect(0, ['init']);
+    const nothing = await here.drover(['sync', 'beads', '.']);
+    assert.equal(nothing.code, 3);
+    assert.match(nothing.stderr, /There is no \.beads folder in /u);
+    const text = `${issue('a')}{"id":\n`;
+    here.write('repo/.beads/issues.jsonl', text);
+    const broken = await here.drover(['sync', 'beads', '.']);
+    assert.equal(broken.code, 3);
+    assert.match(broken.stderr, /issues\.jsonl:2: /u);
+    assert.equal(readFileSync(fileOf(here), 'utf8'), text);
+    assert.deepEqual((await here.status()).tasks, []);
+  });
+
+  test('watching: claimed, found, deleted and landed issues arrive on the other side during a run', async () => {
+    const here = project({
+      agent: `case $id in a|c) read -r line < ../../go-$id;; esac; ${writesOneFile}`,
+    });
+    const barriers = ['a', 'c'].map((id) => makeBarrier(here.folder, `go-${id}`));
+    here.write(
+      'repo/.beads/issues.jsonl',
+      issue('a') + issue('b', { status: 'deferred' }) + issue('c'),
+    );
+    await here.expect(0, ['init']);
+    await here.expect(0, ['sync', 'beads', '.']);
+    const watch = here.start(['sync', 'beads', '.', '--watch', '--json']);
+    await watch.line((line) => line.startsWith('Watching'), 'stderr');
+    const run = here.start(['run', '-w', '2']);
+    await eventually('both are claimed in Beads', () => {
+      const issues = issuesOf(here);
+      return ['a', 'c'].every((id) => issues.get(id)?.['assignee'] === 'drover');
+    });
+    // Found by an agent during the run.
+    const edge = { issue_id: 'd', depends_on_id: 'a', type: 'discovered-from' };
+    appendFileSync(fileOf(here), issue('d', { dependencies: [edge] }));
+    // Deleted while its agent runs: the agent is stopped, which makes room for the new one.
+    const text = readFileSync(fileOf(here), 'utf8');
+    writeFileSync(
+      fileOf(here),
+      text
+        .split('\n')
+        .filter((line) => !line.includes('"id":"c"'))
+        .join('\n'),
+    );
+    await eventually('the new issue is closed by its landing', () => {
+      return issuesOf(here).get('d')?.['status'] === 'closed';
+    });
+    for (const barrier of barriers) barrier.open();
+    await run.ended;
+    for (const barrier of barriers) barrier.close();
+    await eventually('a is closed', () => issuesOf(here).get('a')?.['status'] === 'closed');
+    watch.signal('SIGINT');
+    assert.equal((await watch.ended).code, 130);
+    const [issues, { tasks }] = [issuesOf(here), await here.status()];
+    const shaOf = (id: string): unknown => tasks.find((task) => task.id === id)?.landed_sha;
+    for (const id of ['a', 'd']) {
+      assert.equal(issues.get(id)?.['close_reason'], `Landed as ${String(shaOf(id))}`);
+    }
+    assert.deepEqual(issues.get('d')?.['dependencies'], [edge]);
+    assert.equal(issues.has('c'), false);
+    assert.deepEqual(
+      ['b', 'c'].map((id) => tasks.find((task) => task.id === id)?.status),
+      ['paused', 'cancelled'],
+    );
+    rmSync(join(here.root, '.beads'), { recursive: true });
+  });
+});

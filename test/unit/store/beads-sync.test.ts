@@ -1,0 +1,203 @@
+// A Beads file and the plan, brought together again and again: each side's new words arrive, none of its old ones.
+
+import assert from 'node:assert/strict';
+import { exportPlan } from '../../../server/store/exports.ts';
+import { importFile } from '../../../server/store/imports.ts';
+import { editTask } from '../../../server/store/task-edit.ts';
+import { memoryStore, moveTask, statusOf, testStartMs, type TestStore } from './memory-store.ts';
+
+suite('beads sync', () => {
+  let project: TestStore;
+  let file = '';
+  let base = '';
+  setup(async () => {
+    project = await memoryStore();
+    [file, base] = ['', ''];
+  });
+  teardown(() => project.close());
+
+  const at = (ms: number): string => new Date(testStartMs + ms).toISOString();
+  const issue = (id: string, more: object = {}): string =>
+    JSON.stringify({ id, title: id, status: 'open', priority: 2, issue_type: 'task', ...more });
+  const set = (...lines: string[]): void => {
+    file = lines.map((line) => `${line}\n`).join('');
+  };
+  const lineOf = (id: string): Record<string, unknown> => {
+    const lines = file.split('\n').filter((line) => line !== '');
+    return (
+      lines
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .find((one) => one['id'] === id) ?? assert.fail(`no line ${id}`)
+    );
+  };
+
+  /** As `drover sync beads` does it. */
+  async function sync() {
+    const result = await importFile(project.store, {
+      text: file,
+      badUtf8Lines: [],
+      file: 'issues.jsonl',
+      format: 'beads',
+      dryRun: false,
+      update: true,
+      rename: false,
+      skipInvalid: false,
+      maxAttempts: 3,
+      base,
+    });
+    assert.deepEqual(result.errors, []);
+    const sync = { leave: result.later ?? [] };
+    const { db } = project.store;
+    const request = {
+      format: 'beads',
+      present: file,
+      sync,
+      nowMs: 0,
+      repository: '/repo',
+    } as const;
+    file = (await exportPlan(db, request)).text;
+    base = file;
+    return result;
+  }
+
+  const rename = (id: string, title: string) =>
+    project.store.transaction((tx) => editTask(tx, project.sources, id, { title }));
+  const titleOf = async (id: string): Promise<string | undefined> =>
+    (
+      await project.store.db
+        .selectFrom('tasks')
+        .select('title')
+        .where('id', '=', id)
+        .executeTakeFirst()
+    )?.title;
+  const attempt = (id: string, started: number, ended: number | null) =>
+    project.store.db
+      .insertInto('attempts')
+      .values({
+        task_id: id,
+        number: 1,
+        state: ended === null ? 'running' : 'failed',
+        run_id: 'run-x',
+        epoch: 1,
+        agent: 'command',
+        session_id: 'x',
+        branch: 'x',
+        started_at_ms: testStartMs + started,
+        ended_at_ms: ended === null ? null : testStartMs + ended,
+      } as never)
+      .execute();
+
+  test('a change on each side arrives on the other, and lines of others stay byte for byte', async () => {
+    set(issue('a'), issue('b'), issue('c', { mine: [1] }));
+    await sync();
+    const c = file.split('\n')[2];
+    await rename('a', 'ours');
+    set(
+      ...file
+        .trimEnd()
+        .split('\n')
+        .map((line) => (line.includes('"b"') ? issue('b', { title: 'theirs' }) : line)),
+    );
+    await sync();
+    assert.deepEqual([await titleOf('a'), await titleOf('b')], ['ours', 'theirs']);
+    assert.deepEqual([lineOf('a')['title'], lineOf('b')['title']], ['ours', 'theirs']);
+    assert.equal(file.split('\n')[2], c);
+    const [seq, text] = [await project.store.feed.lastSeq(), file];
+    await sync();
+    assert.deepEqual([await project.store.feed.lastSeq(), file], [seq, text]);
+  });
+
+  test('an old word of the file is not repeated over a new one of ours', async () => {
+    set(issue('a', { status: 'closed', closed_at: at(-1000), close_reason: 'done' }));
+    await sync();
+    assert.equal(await statusOf(project, 'a'), 'completed');
+    await moveTask(project, 'a', ['ready']);
+    await sync();
+    assert.equal(await statusOf(project, 'a'), 'ready');
+    assert.equal(lineOf('a')['status'], 'open');
+  });
+
+  test('an issue whose line is gone is cancelled here, and its line does not come back', async () => {
+    set(issue('a'), issue('b'));
+    await sync();
+    set(issue('b'));
+    await sync();
+    assert.equal(await statusOf(project, 'a'), 'cancelled');
+    await sync();
+    assert.ok(!file.includes('"a"'));
+  });
+
+  test('a start claims the issue, and the end of the attempt gives it back', async () => {
+    set(issue('a'), issue('b', { assignee: 'alice' }));
+    await sync();
+    for (const id of ['a', 'b']) await moveTask(project, id, ['claimed', 'in_progress']);
+    await sync();
+    assert.deepEqual([lineOf('a')['status'], lineOf('a')['assignee']], ['in_progress', 'drover']);
+    assert.deepEqual([lineOf('b')['status'], lineOf('b')['assignee']], ['in_progress', 'alice']);
+    for (const id of ['a', 'b']) await moveTask(project, id, ['ready']);
+    await sync();
+    await sync();
+    for (const id of ['a', 'b']) {
+      assert.deepEqual([await statusOf(project, id), lineOf(id)['status']], ['ready', 'open'], id);
+    }
+    assert.deepEqual([lineOf('a')['assignee'], lineOf('b')['assignee']], ['', 'alice']);
+    assert.deepEqual(lineOf('b')['labels'], []);
+  });
+
+  test('only the landing closes: what an agent closes is opened again when its attempt fails', async () => {
+    const closed = {
+      status: 'closed',
+      closed_at: at(500),
+      close_reason: 'Closed',
+      updated_at: at(500),
+    };
+    set(issue('a'), issue('b'));
+    await sync();
+    await moveTask(project, 'a', ['claimed', 'in_progress']);
+    await attempt('a', 0, null);
+    set(issue('a', closed), issue('b'));
+    const running = await sync();
+    assert.match(running.warnings[0]?.message ?? '', /its landing decides/u);
+    assert.deepEqual(running.unwanted, []);
+    await moveTask(project, 'a', ['ready']);
+    await sync();
+    assert.deepEqual([await statusOf(project, 'a'), lineOf('a')['status']], ['ready', 'open']);
+
+    // The attempt had ended before anybody looked.
+    await moveTask(project, 'b', ['claimed', 'in_progress', 'ready']);
+    await attempt('b', 0, 2_000);
+    set(issue('a'), issue('b', closed));
+    await sync();
+    assert.equal(await statusOf(project, 'b'), 'ready');
+  });
+
+  test('a landing closes with its commit in the reason, also over the words of an agent', async () => {
+    set(issue('a'), issue('b', { updated_at: at(0) }));
+    await sync();
+    for (const id of ['a', 'b']) {
+      await moveTask(project, id, ['claimed', 'in_progress', 'completed']);
+      await project.store.db
+        .updateTable('tasks')
+        .set({ landed_sha: 'f'.repeat(40) })
+        .where('id', '=', id)
+        .execute();
+    }
+    set(issue('a'), issue('b', { status: 'closed', closed_at: at(0), close_reason: 'I did it' }));
+    await sync();
+    for (const id of ['a', 'b'])
+      assert.equal(lineOf(id)['close_reason'], `Landed as ${'f'.repeat(40)}`);
+  });
+
+  test('a change of a running task waits for its end; deleted or given up, it is told to stop', async () => {
+    set(issue('a'), issue('b'), issue('c'));
+    await sync();
+    for (const id of ['a', 'b', 'c']) await moveTask(project, id, ['claimed', 'in_progress']);
+    set(
+      issue('a', { title: 'theirs' }),
+      issue('b', { status: 'closed', close_reason: "won't fix" }),
+    );
+    const result = await sync();
+    assert.deepEqual([result.later, result.unwanted], [['a'], ['b', 'c']]);
+    assert.equal(lineOf('a')['title'], 'theirs');
+  });
+});
