@@ -22,6 +22,7 @@ import { readStuck } from './stuck-now.ts';
 import { machinesOfTasks } from './machine-views.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { findTouched, type FeedNote, type Touched } from './touched.ts';
+import { unlandedScopes } from './unlanded.ts';
 import { progressOf, runView } from './views.ts';
 
 /** With more than this a snapshot is the shorter way. */
@@ -59,6 +60,7 @@ async function readMoment(
   const tasks = await readViews(at, near, [...touched.tasks]);
   const shown = new Set(tasks.map((task) => task.id));
   const counts = await countStatuses(at);
+  const unlanded = await unlandedScopes(at);
   const run = await lastRun(at);
   const branch = run?.target_branch ?? extras.targetBranch;
   const line = branch === null ? null : await lineOf(at, branch);
@@ -69,7 +71,7 @@ async function readMoment(
     removed_tasks: [...touched.tasks].filter((id) => !shown.has(id)),
     epics: touched.epics ? await countEpics(at) : null,
     counts,
-    progress: progressOf(counts),
+    progress: progressOf(counts, unlanded.size > 0),
     run: run === null ? null : runView(run, line),
     branch,
     pending: line?.pending ?? 0,

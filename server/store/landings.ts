@@ -105,6 +105,25 @@ export async function readLine(tx: Reads, branch: string): Promise<LineRow | nul
   return row ?? null;
 }
 
+/** Work has landed on a line. An epic whose line it is has something to land, also where it has landed before. */
+export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<void> {
+  const line = await readLine(tx, branch);
+  await writeLine(tx, {
+    branch,
+    landed_sha: sha,
+    followed_sha: line?.followed_sha ?? null,
+    pending: line?.pending ?? 0,
+    pending_reason: line?.pending_reason ?? null,
+    parent_branch: line?.parent_branch ?? null,
+  });
+  await tx
+    .updateTable('epics')
+    .set({ landing_state: null })
+    .where('branch', '=', branch)
+    .where('landing_state', '=', 'landed')
+    .execute();
+}
+
 export async function writeLine(tx: Tx, line: LineState): Promise<void> {
   const { branch, ...rest } = line;
   await tx

@@ -54,8 +54,11 @@ export {
   openCandidates,
   takeCandidate,
 } from './candidates.ts';
+export { landedElsewhere, type LandedElsewhere } from './unlanded.ts';
+export { activeRunsIn, busyByRun, epicsOfOthers, lastStarts } from './run-shares.ts';
 export {
   endLanding,
+  landOnLine,
   queuedLandings,
   queueLanding,
   readLine,

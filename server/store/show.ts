@@ -3,6 +3,7 @@
 import type { EpicView, TaskView } from '../protocol/api.ts';
 import { readBoard } from './board.ts';
 import { epicOrRefuse, unknownTask } from './find-rows.ts';
+import { unlandedScopes } from './unlanded.ts';
 import { machinesOfTasks } from './machine-views.ts';
 import { lastPlan, planView } from './plans.ts';
 import { type Db, readAtOneMoment } from './read.ts';
@@ -42,7 +43,8 @@ export async function showEpic(
   return readAtOneMoment(db, async (at) => {
     const epic = await epicOrRefuse(at, id);
     const board = await readBoard(at);
+    const unlanded = await unlandedScopes(at);
     const tasks = board.tasks.filter((task) => task.epic_id === id);
-    return { ...epicView(epic, countTasks(tasks)), tasks };
+    return { ...epicView(epic, countTasks(tasks), unlanded.has(id)), tasks };
   });
 }

@@ -9,6 +9,7 @@ import { readHolds } from './holds.ts';
 import { type Db, readAtOneMoment } from './read.ts';
 import { stuckViews } from './stuck.ts';
 import type { EpicRow, LineRow, RunRow } from './tables.ts';
+import { unlandedScopes } from './unlanded.ts';
 import {
   addCount,
   countOne,
@@ -40,6 +41,7 @@ interface Moment {
   readonly branch: string | null;
   readonly questions: readonly QuestionView[];
   readonly holds: readonly HoldView[];
+  readonly unlanded: ReadonlySet<string | null>;
 }
 
 export async function readSnapshot(
@@ -48,7 +50,7 @@ export async function readSnapshot(
   extras: SnapshotExtras,
 ): Promise<StatusSnapshot> {
   const moment = await readAtOneMoment(db, (at) => readMoment(at, scope.epic, extras));
-  const { board, branch, line } = moment;
+  const { board, branch, line, unlanded } = moment;
   const tasks =
     scope.epic === undefined
       ? board.tasks
@@ -59,11 +61,14 @@ export async function readSnapshot(
   return {
     seq: moment.seq,
     counts,
-    progress: progressOf(counts),
+    progress: progressOf(
+      counts,
+      scope.epic === undefined ? unlanded.size > 0 : unlanded.has(scope.epic),
+    ),
     run: moment.run === null ? null : runView(moment.run, line),
     target: await targetView(branch, line?.pending ?? 0, extras),
     config: extras.config,
-    epics: epicViews(moment.epics, board),
+    epics: epicViews(moment.epics, board, unlanded),
     tasks,
     stuck: stuckViews(board).filter((view) => isShown(view.id)),
     questions: moment.questions.filter((question) => isShown(question.task_id)),
@@ -96,6 +101,7 @@ async function readMoment(
     branch,
     questions: await openQuestions(db),
     holds: await heldNow(db, run),
+    unlanded: await unlandedScopes(db),
   };
 }
 
@@ -145,13 +151,19 @@ export async function openQuestions(db: Db): Promise<QuestionView[]> {
   return rows.map(questionView);
 }
 
-function epicViews(epics: readonly EpicRow[], board: Board): EpicView[] {
+function epicViews(
+  epics: readonly EpicRow[],
+  board: Board,
+  unlanded: ReadonlySet<string | null>,
+): EpicView[] {
   const counts = new Map<string, MutableCounts>(epics.map((row) => [row.id, emptyCounts()]));
   for (const row of board.tasks) {
     const ofEpic = row.epic_id === null ? undefined : counts.get(row.epic_id);
     if (ofEpic !== undefined) countOne(ofEpic, row.status);
   }
-  return epics.map((row) => epicView(row, counts.get(row.id) ?? emptyCounts()));
+  return epics.map((row) =>
+    epicView(row, counts.get(row.id) ?? emptyCounts(), unlanded.has(row.id)),
+  );
 }
 
 /** All epics with their counts. */
@@ -172,7 +184,10 @@ export async function countEpics(at: Db): Promise<EpicView[]> {
     const ofEpic = counts.get(id ?? '');
     if (ofEpic !== undefined) addCount(ofEpic, status, n);
   }
-  return epics.map((row) => epicView(row, counts.get(row.id) ?? emptyCounts()));
+  const unlanded = await unlandedScopes(at);
+  return epics.map((row) =>
+    epicView(row, counts.get(row.id) ?? emptyCounts(), unlanded.has(row.id)),
+  );
 }
 
 export async function countStatuses(at: Db): Promise<MutableCounts> {

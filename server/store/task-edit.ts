@@ -16,6 +16,7 @@ import { checkTaskFields } from './task-fields.ts';
 import { placeFor } from './task-place.ts';
 import { distinctBlockers, insertBlockers, storedDescription } from './tasks.ts';
 import { familyOf, rootOf } from './transition.ts';
+import { epicLinePrefix } from './unlanded.ts';
 
 /** Changes what was given and nothing else; resolves with the new row. */
 export async function editTask(
@@ -126,8 +127,7 @@ async function refuseMoveOfWork(tx: Tx, row: TaskRow): Promise<void> {
   }
   if (row.status !== 'completed' || row.epic_id === null) return;
   const epic = await epicOrRefuse(tx, row.epic_id);
-  if (epic.branch === null || epic.branch !== row.landed_on || epic.landing_state === 'landed')
-    return;
+  if (`${epicLinePrefix}${epic.id}` !== row.landed_on || epic.landing_state === 'landed') return;
   throw new Refusal(
     'bad_state',
     `${row.id} is completed on the branch of ${epic.id}, which has not landed yet; move it after the epic has landed.`,

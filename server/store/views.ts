@@ -27,20 +27,21 @@ export function addCount(counts: MutableCounts, status: TaskStatus, n: number): 
   counts[status] += n;
 }
 
-/** Whole percent of what is not cancelled; 0 when there is nothing. */
-export function progressOf(counts: Counts): number {
+/** Whole percent of what is not cancelled; 0 when there is nothing. 100 only where all of it is on its target. */
+export function progressOf(counts: Counts, isUnlanded: boolean): number {
   const wanted = counts.total - counts.cancelled;
-  return wanted === 0 ? 0 : Math.floor((100 * counts.completed) / wanted);
+  const most = isUnlanded ? 99 : 100;
+  return wanted === 0 ? 0 : Math.min(most, Math.floor((100 * counts.completed) / wanted));
 }
 
-export function epicView(row: EpicRow, counts: Counts): EpicView {
+export function epicView(row: EpicRow, counts: Counts, isUnlanded: boolean): EpicView {
   return {
     id: row.id,
     title: row.title,
     description: row.description ?? '',
     status: row.status === 'closed' ? 'closed' : 'open',
     counts,
-    progress: progressOf(counts),
+    progress: progressOf(counts, isUnlanded),
     branch: row.branch,
     landed_sha: row.landed_sha,
     landing_state: row.landing_state,

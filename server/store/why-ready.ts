@@ -27,7 +27,9 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
   const runs = facts.hasBackend ? await activeRuns(db) : [];
   sentences.push(...(await holdsOf(db, row, { ...next, ...facts }, runs.length > 0)));
   if (runs.length === 0) return [...sentences, await noRun(db, row, facts)];
-  const run = runs.find((one) => one.epic_id === null || one.epic_id === row.epic_id);
+  const run =
+    runs.find((one) => one.epic_id !== null && one.epic_id === row.epic_id) ??
+    runs.find((one) => one.epic_id === null);
   if (run === undefined) {
     const scopes = runs.map((one) => `epic ${one.epic_id}`).join(', ');
     const epic = row.epic_id === null ? 'has no epic' : `is in epic ${row.epic_id}`;
@@ -140,16 +142,24 @@ const handedOver: readonly (string | null)[] = ['gate', 'land'];
 
 async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
   const owned = await db
-    .selectFrom('tasks')
-    .select(['id', 'phase'])
-    .where('status', 'in', ['claimed', 'in_progress'])
-    .where('parent_id', 'is', null)
-    .orderBy('position')
+    .selectFrom('tasks as t')
+    .leftJoin('attempts as a', (join) =>
+      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
+    )
+    .select(['t.id', 't.phase', 'a.run_id'])
+    .where('t.status', 'in', ['claimed', 'in_progress'])
+    .where('t.parent_id', 'is', null)
+    .orderBy('t.position')
     .execute();
-  const busy = owned.filter((task) => !handedOver.includes(task.phase)).map((task) => task.id);
-  if (busy.length < run.workers) {
-    const landing = owned.length - busy.length;
-    if (landing < landingsWaitingMax(run.workers)) return [];
+  const atWork = owned.filter((task) => !handedOver.includes(task.phase));
+  const workers = Math.max(run.workers, ...(await activeRuns(db)).map((one) => one.workers));
+  const isFull = atWork.length >= workers;
+  const own = isFull ? atWork : atWork.filter((task) => task.run_id === run.id);
+  const busy = own.map((task) => task.id);
+  const most = isFull ? workers : run.workers;
+  if (busy.length < most) {
+    const landing = owned.length - atWork.length;
+    if (landing < landingsWaitingMax(workers)) return [];
     return [
       `${formatCount(landing, 'finished task waits', 'finished tasks wait')} to land; ${row.id} starts when some of them have landed.`,
     ];
@@ -176,6 +186,6 @@ async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
       ? 'it is the next one'
       : `${formatCount(before.n, 'ready task comes', 'ready tasks come')} before it (priority, chain, order)`;
   return [
-    `All workers are busy (${busy.length} of ${run.workers}: ${shortList(busy)}); ${row.id} starts when one is free, ${place}.`,
+    `All workers are busy (${busy.length} of ${most}: ${shortList(busy)}); ${row.id} starts when one is free, ${place}.`,
   ];
 }

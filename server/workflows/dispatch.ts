@@ -3,9 +3,13 @@
 
 import { landingsWaitingMax } from '../core/schedule.ts';
 import {
-  type Claim,
+  activeRunsIn,
+  busyByRun,
+  type Candidate,
   claimTask,
+  epicsOfOthers,
   heldScopes,
+  lastStarts,
   readLine,
   type Reads,
   refusedPushes,
@@ -23,23 +27,28 @@ import type { Engine } from './parts.ts';
 import { openRemotePlaces } from './remote-places.ts';
 import { agentQueueOf, handedOver, openPlacement, type Placement } from './placement.ts';
 
-/** Tasks with an agent at work or about to be: what the number of workers limits. */
-async function busyWorkers(tx: Reads): Promise<number> {
-  const row = await tx
-    .selectFrom('tasks')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('status', 'in', ['claimed', 'in_progress'])
-    .where('parent_id', 'is', null)
-    .where((eb) => eb.or([eb('phase', 'is', null), eb('phase', 'not in', handedOver)]))
-    .executeTakeFirstOrThrow();
-  return row.n;
+interface Free {
+  /** Tasks that the run itself may start. */
+  readonly own: number;
+  /** Tasks that may start at all. */
+  readonly all: number;
 }
 
-/** How many more tasks may start: none while too much finished work waits to land. */
-async function freeWorkers(tx: Reads, run: RunRow, places: Placement): Promise<number> {
-  const workers = workersOf(run, places);
-  const free = workers - (await busyWorkers(tx));
-  if (free <= 0) return 0;
+/**
+ * How many more tasks may start: none while too much finished work waits to land. Several runs together have as many workers
+ * as the largest of them, and each of them its own number at most.
+ */
+async function freeWorkers(
+  tx: Reads,
+  run: RunRow,
+  active: readonly RunRow[],
+  places: Placement,
+): Promise<Free> {
+  const busy = await busyByRun(tx, handedOver);
+  const largest = Math.max(...[run, ...active].map((row) => workersOf(row, places)));
+  const all = largest - [...busy.values()].reduce((sum, n) => sum + n, 0);
+  const own = Math.min(all, workersOf(run, places) - (busy.get(run.id) ?? 0));
+  if (own <= 0) return { own: 0, all: 0 };
   const { n: landing } = await tx
     .selectFrom('tasks')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -47,7 +56,28 @@ async function freeWorkers(tx: Reads, run: RunRow, places: Placement): Promise<n
     .where('phase', 'in', handedOver)
     .where('parent_id', 'is', null)
     .executeTakeFirstOrThrow();
-  return Math.max(0, Math.min(free, landingsWaitingMax(workers) - landing));
+  const room = Math.max(0, landingsWaitingMax(largest) - landing);
+  return { own: Math.min(own, room), all: Math.min(all, room) };
+}
+
+/** Other runs without a worker, who have waited longer than this one: they start a task first. */
+async function starvingRuns(
+  tx: Reads,
+  run: RunRow,
+  active: readonly RunRow[],
+): Promise<readonly RunRow[]> {
+  if (active.length < 2) return [];
+  const busy = await busyByRun(tx, handedOver);
+  const starts = await lastStarts(
+    tx,
+    active.map(({ id }) => id),
+  );
+  const lastOf = ({ id }: RunRow): number => starts.get(id) ?? 0;
+  const isIdle = ({ id }: RunRow): boolean => (busy.get(id) ?? 0) === 0;
+  return active
+    .filter((row) => row.id !== run.id && isIdle(row))
+    .filter((row) => !isIdle(run) || lastOf(row) < lastOf(run))
+    .toSorted((one, other) => lastOf(one) - lastOf(other));
 }
 
 /** A fleet works with all that its machines can bear, unless the run was given a number of its own. */
@@ -72,87 +102,131 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   const released = await releaseFromRedBase(engine);
   if (released > 0) return { started: released, full: false };
   const rules = await startRules(engine);
-  if ((await freeWorkers(db, run, await openPlacement(engine, db))) === 0)
-    return { started: 0, full: true };
+  const active = await activeRunsIn(db);
+  const free = await freeWorkers(db, run, active, await openPlacement(engine, db));
+  if (free.own === 0) return { started: 0, full: true };
   if (rules.isHeld || (await isStopped(db, run))) return { started: 0, full: false };
-  const look = {
-    epicId: run.epic_id,
-    exceptEpics: rules.heldEpics,
-    nowMs: engine.clock.now(),
-    limit: 1,
-  };
+  const look = { ...scopeOf(engine, run, active, rules), limit: 1 };
   if ((await startCandidates(db, look)).length === 0) return { started: 0, full: false };
   return { started: await claimAndStart(engine, run, rules), full: false };
+}
+
+function scopeOf(
+  engine: Engine,
+  run: RunRow,
+  active: readonly RunRow[],
+  rules: StartRules,
+): { epicId: string | null; exceptEpics: readonly string[]; nowMs: number } {
+  return {
+    epicId: run.epic_id,
+    exceptEpics: [...rules.heldEpics, ...epicsOfOthers(active, run)],
+    nowMs: engine.clock.now(),
+  };
+}
+
+/** What one transaction hands out. */
+interface Round {
+  readonly engine: Engine;
+  readonly tx: Tx;
+  readonly rules: StartRules;
+  readonly active: readonly RunRow[];
+  readonly places: Placement;
+  readonly remote: Awaited<ReturnType<typeof openRemotePlaces>>;
+  readonly limited: Awaited<ReturnType<typeof limitedAccounts>>;
+  /** How many more agents of a kind may start. */
+  readonly left: Map<string, number>;
 }
 
 async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Promise<number> {
   let opened = 0;
   const claims = await engine.store.transaction(async (tx) => {
-    if (!(await isActive(tx, run.id)) || (await isStopped(tx, run))) return [];
+    if (!(await isActive(tx, run.id)) || (await isStopped(tx, run))) return 0;
+    const active = await activeRunsIn(tx);
     const places = await openPlacement(engine, tx);
-    const free = await freeWorkers(tx, run, places);
-    if (free === 0) return [];
-    const nowMs = engine.clock.now();
-    const limited = await limitedAccounts(tx, nowMs);
+    const free = await freeWorkers(tx, run, active, places);
+    if (free.own === 0) return 0;
+    const limited = await limitedAccounts(tx, engine.clock.now());
     const remote = await openRemotePlaces(engine, tx);
-    const look = {
-      epicId: run.epic_id,
-      exceptEpics: rules.heldEpics,
-      nowMs,
-      limit:
-        free + (limited.size + rules.free.size + (remote.left === 0 ? 1 : 0)) * candidatesSpare,
-    };
-    const first = await startCandidates(tx, look);
-    // Those that ask for a machine which has no room must not keep the others waiting.
-    const others =
-      places.room === null ? [] : await startCandidates(tx, { ...look, anywhere: true });
-    const known = new Set(first.map(({ id }) => id));
-    const candidates = [...first, ...others.filter(({ id }) => !known.has(id))];
     const left = new Map(rules.free);
-    const taken: Claim[] = [];
-    for (const candidate of candidates) {
-      if (taken.length >= free) break;
-      if (await beginCandidates(engine, tx, run, candidate)) {
-        opened += 1;
-        continue;
-      }
-      const chosen = await chooseAgent(engine, tx, candidate, limited);
-      if (chosen === null) continue;
-      const { agent, model, step } = chosen;
-      const leftOfKind = left.get(agent);
-      if (leftOfKind === 0) continue;
-      const runsOn = remote.placeOf(candidate);
-      if (runsOn === 'remote' && remote.left === 0) continue;
-      const machine = await places.choose(candidate);
-      if (machine === null) continue;
-      const claim = await claimTask(tx, engine.store.sources, {
-        taskId: candidate.id,
-        runId: run.id,
-        owner: places.nameOf(machine) ?? engine.owner,
-        machine,
-        agent,
-        model,
-        step,
-        agentResumes: engine.driverFor(agent).capabilities.resume,
-        sessionId: engine.store.sources.uuid(),
-        runsOn,
-        plansFirst: engine.settings().plansFirst,
-      });
-      if (claim === null) continue;
-      if (leftOfKind !== undefined) left.set(agent, leftOfKind - 1);
-      await engine.durable.startIn(tx, executeWorkflow, executeWorkflowId(claim), claim, {
-        queue: agentQueueOf(machine),
-      });
-      places.taken(machine);
-      if (runsOn === 'remote') remote.left -= 1;
-      taken.push(claim);
+    const round: Round = { engine, tx, rules, active, places, remote, limited, left };
+    let taken = 0;
+    for (const other of await starvingRuns(tx, run, active)) {
+      if (taken >= free.all || (await isStopped(tx, other))) continue;
+      const given = await claimFor(round, other, 1);
+      taken += given.claimed;
+      opened += given.opened;
     }
-    return taken;
+    const own = await claimFor(round, run, Math.min(free.own, free.all - taken));
+    opened += own.opened;
+    return taken + own.claimed;
   });
-  if (claims.length === 0) return opened;
+  if (claims === 0) return opened;
   engine.crashPoint('claimed');
   engine.durable.wake();
-  return claims.length + opened;
+  return claims + opened;
+}
+
+/** Claims tasks of one run, `most` of them at most, and starts their attempts. */
+async function claimFor(
+  round: Round,
+  run: RunRow,
+  most: number,
+): Promise<{ readonly claimed: number; readonly opened: number }> {
+  const { engine, tx, places, remote, limited, left } = round;
+  let [claimed, opened] = [0, 0];
+  for (const candidate of most > 0 ? await candidatesFor(round, run, most) : []) {
+    if (claimed >= most) break;
+    if (await beginCandidates(engine, tx, run, candidate)) {
+      opened += 1;
+      continue;
+    }
+    const chosen = await chooseAgent(engine, tx, candidate, limited);
+    if (chosen === null) continue;
+    const { agent, model, step } = chosen;
+    const leftOfKind = left.get(agent);
+    if (leftOfKind === 0) continue;
+    const runsOn = remote.placeOf(candidate);
+    if (runsOn === 'remote' && remote.left === 0) continue;
+    const machine = await places.choose(candidate);
+    if (machine === null) continue;
+    const claim = await claimTask(tx, engine.store.sources, {
+      taskId: candidate.id,
+      runId: run.id,
+      owner: places.nameOf(machine) ?? engine.owner,
+      machine,
+      agent,
+      model,
+      step,
+      agentResumes: engine.driverFor(agent).capabilities.resume,
+      sessionId: engine.store.sources.uuid(),
+      runsOn,
+      plansFirst: engine.settings().plansFirst,
+    });
+    if (claim === null) continue;
+    if (leftOfKind !== undefined) left.set(agent, leftOfKind - 1);
+    await engine.durable.startIn(tx, executeWorkflow, executeWorkflowId(claim), claim, {
+      queue: agentQueueOf(machine),
+    });
+    places.taken(machine);
+    if (runsOn === 'remote') remote.left -= 1;
+    claimed += 1;
+  }
+  return { claimed, opened };
+}
+
+async function candidatesFor(
+  { engine, tx, rules, active, places, remote, limited }: Round,
+  run: RunRow,
+  most: number,
+): Promise<readonly Candidate[]> {
+  const isRemoteFull = remote.left === 0 ? 1 : 0;
+  const limit = most + (limited.size + rules.free.size + isRemoteFull) * candidatesSpare;
+  const look = { ...scopeOf(engine, run, active, rules), limit };
+  const first = await startCandidates(tx, look);
+  // Those that ask for a machine which has no room must not keep the others waiting.
+  const others = places.room === null ? [] : await startCandidates(tx, { ...look, anywhere: true });
+  const known = new Set(first.map(({ id }) => id));
+  return [...first, ...others.filter(({ id }) => !known.has(id))];
 }
 
 /**
@@ -218,10 +292,15 @@ export interface ScopeState {
 
 /** The state of everything in the run's scope, sub-tasks included in the numbers but not in `moving`. */
 export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
+  // What another run has to itself is no part of this one.
+  const theirs = epicsOfOthers(await activeRunsIn(db), run);
   const rows = await db
     .selectFrom('tasks')
     .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
     .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
+    .$if(theirs.length > 0, (query) =>
+      query.where((eb) => eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', theirs)])),
+    )
     .groupBy('status')
     .execute();
   const of = (status: string): number => rows.find((row) => row.status === status)?.n ?? 0;
@@ -252,6 +331,9 @@ export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
       ]),
     )
     .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
+    .$if(theirs.length > 0, (query) =>
+      query.where((eb) => eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', theirs)])),
+    )
     .executeTakeFirstOrThrow();
   const completed = of('completed');
   const failed = of('failed');

@@ -4,7 +4,7 @@
 import { failure, type Failure } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
 import type { GitResult, Sha } from '../git/port.ts';
-import { readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
+import { landOnLine, type RunRow, type Tx } from '../store/port.ts';
 import { gateOfRun, landQueue, limitLandQueue } from './submission.ts';
 import { runGate } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
@@ -39,7 +39,10 @@ export async function startEpicLanding(engine: Engine, row: RunRow): Promise<boo
   const id = `land-epic/${epicId}/${row.id}/${tip.slice(0, 16)}/${(await approvedTree(engine, epicId)) ?? 'none'}`;
   const known = await engine.durable.get(id);
   if (known !== null) return known.state !== 'pending' && known.state !== 'running';
-  if (target !== null && (await engine.git.isAncestor(tip, target))) return true;
+  if (target !== null && (await engine.git.isAncestor(tip, target))) {
+    await noteLanded(engine, row);
+    return true;
+  }
   const input: LandEpicInput = {
     epicId,
     runId: row.id,
@@ -51,6 +54,24 @@ export async function startEpicLanding(engine: Engine, row: RunRow): Promise<boo
   limitLandQueue(engine, row.target_branch);
   await engine.durable.start(landEpicWorkflow, id, input, { queue: landQueue(row.target_branch) });
   return false;
+}
+
+/** A person has merged the line by hand. */
+async function noteLanded(engine: Engine, row: RunRow): Promise<void> {
+  const { db } = engine.store;
+  const work = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('status', '=', 'completed')
+    .where('landed_on', '=', row.line)
+    .limit(1)
+    .execute();
+  if (work.length === 0) return;
+  await db
+    .updateTable('epics')
+    .set({ landing_state: 'landed', landing_note: null })
+    .where('id', '=', row.epic_id)
+    .execute();
 }
 
 async function approvedTree(engine: Engine, epicId: string): Promise<string | null> {
@@ -233,15 +254,7 @@ async function recordLanded(
     .set({ landed_sha: candidate.commit, landing_state: 'landed', landing_note: null })
     .where('id', '=', input.epicId)
     .execute();
-  const line = await readLine(tx, input.target);
-  await writeLine(tx, {
-    branch: input.target,
-    landed_sha: candidate.commit,
-    followed_sha: line?.followed_sha ?? null,
-    pending: line?.pending ?? 0,
-    pending_reason: line?.pending_reason ?? null,
-    parent_branch: line?.parent_branch ?? null,
-  });
+  await landOnLine(tx, input.target, candidate.commit);
   await engine.store.append(tx, {
     type: 'epic.landed',
     epicId: input.epicId,

@@ -6,12 +6,11 @@ import type { DurableRun } from '../durable/port.ts';
 import type { GitFailure, GitResult, Sha } from '../git/port.ts';
 import {
   endLanding,
+  landOnLine,
   type LandingRow,
-  readLine,
   setAttempt,
   takeLandings,
   type Tx,
-  writeLine,
 } from '../store/port.ts';
 import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { returnLanding } from './landing-returns.ts';
@@ -343,16 +342,7 @@ class Landing {
       }
     }
     const last = candidate.merged.at(-1);
-    const line = await readLine(tx, this.#input.line);
-    if (last === undefined) return;
-    await writeLine(tx, {
-      branch: this.#input.line,
-      landed_sha: last.commit,
-      followed_sha: line?.followed_sha ?? null,
-      pending: line?.pending ?? 0,
-      pending_reason: line?.pending_reason ?? null,
-      parent_branch: line?.parent_branch ?? null,
-    });
+    if (last !== undefined) await landOnLine(tx, this.#input.line, last.commit);
   }
 
   async #returnConflict(

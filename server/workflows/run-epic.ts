@@ -2,7 +2,13 @@
 // It keeps nothing in mind: each round begins from the rows, so going on after a crash is the ordinary round.
 
 import type { DurableRun } from '../durable/port.ts';
-import type { RunRow, Tx } from '../store/port.ts';
+import {
+  activeRunsIn,
+  epicsOfOthers,
+  landedElsewhere,
+  type RunRow,
+  type Tx,
+} from '../store/port.ts';
 import { settleAll } from './candidates.ts';
 import { dispatch, nextWakeMs, type ScopeState, scopeState } from './dispatch.ts';
 import { isPassingTrouble } from './git-trouble.ts';
@@ -34,6 +40,19 @@ export interface RunSummary {
   readonly total: number;
   /** Exit code of the command: 0 all done, 1 a task failed, 2 tasks are left. */
   readonly exit_code: number;
+  /** Completed work of the scope that is only on a line other than the target and the run's own. */
+  readonly elsewhere: readonly WorkOnLine[];
+}
+
+export interface WorkOnLine {
+  readonly branch: string;
+  readonly tasks: readonly string[];
+}
+
+interface UnlandedWork {
+  /** The run's own epic has not landed. */
+  readonly epicLeft: boolean;
+  readonly elsewhere: readonly WorkOnLine[];
 }
 
 /** Unexpected errors that a run survives one after the other, a pause between them. */
@@ -87,13 +106,14 @@ async function stopBroken(engine: Engine, tx: Tx, id: string, error: unknown): P
   });
   const state = await scopeState(tx, stopped);
   const left = { pending: 0, reason };
-  await appendFinished(engine, tx, stopped, summaryOf(stopped, 'stopped', state, true), left);
+  const unlanded = { epicLeft: true, elsewhere: [] };
+  await appendFinished(engine, tx, stopped, summaryOf(stopped, 'stopped', state, unlanded), left);
 }
 
 /** The last word of a run that a person has stopped, once its agents have ended; none when it goes on already. */
 export async function finishStopped(engine: Engine, row: RunRow): Promise<void> {
   const followed = await followAsOfNow(engine, row.target_branch);
-  const epicLeft = await epicNotLanded(engine, row);
+  const unlanded = await unlandedWork(engine, row);
   await engine.store.transaction(async (tx) => {
     const now = await tx
       .selectFrom('runs')
@@ -101,7 +121,7 @@ export async function finishStopped(engine: Engine, row: RunRow): Promise<void> 
       .where('id', '=', row.id)
       .executeTakeFirst();
     if (now?.state !== 'stopped') return;
-    const summary = summaryOf(row, 'stopped', await scopeState(tx, row), epicLeft);
+    const summary = summaryOf(row, 'stopped', await scopeState(tx, row), unlanded);
     await appendFinished(engine, tx, row, summary, followed);
   });
 }
@@ -110,12 +130,22 @@ function summaryOf(
   row: RunRow,
   state: RunSummary['state'],
   scope: ScopeState,
-  epicLeft: boolean,
+  { epicLeft, elsewhere }: UnlandedWork,
 ): RunSummary {
   const { completed, failed, left, cancelled, total } = scope;
-  const isLeft = left > 0 || (epicLeft && completed > 0);
+  const isLeft = left > 0 || (epicLeft && completed > 0) || elsewhere.length > 0;
   const exitCode = failed > 0 ? 1 : isLeft ? 2 : 0;
-  return { run: row.id, state, completed, failed, left, cancelled, total, exit_code: exitCode };
+  return {
+    run: row.id,
+    state,
+    completed,
+    failed,
+    left,
+    cancelled,
+    total,
+    exit_code: exitCode,
+    elsewhere,
+  };
 }
 
 async function appendFinished(
@@ -196,6 +226,8 @@ async function goThrough(
 async function settled(engine: Engine, row: RunRow, state: ScopeState): Promise<boolean> {
   if (row.epic_id === null || row.land === 'task') return true;
   if (state.left > 0 || state.failed > 0 || state.completed === 0) return true;
+  // It would land without a part of its work.
+  if ((await workElsewhere(engine, row)).length > 0) return true;
   return startEpicLanding(engine, row);
 }
 
@@ -208,7 +240,7 @@ async function finish(
 ): Promise<RunSummary | null> {
   const followed = await followAsOfNow(engine, row.target_branch);
   await sweepBranches(engine);
-  const epicLeft = await epicNotLanded(engine, row);
+  const unlanded = await unlandedWork(engine, row);
   return run.commit(ends === 0 ? 'finished' : `finished:${ends}`, async (tx) => {
     const state = await scopeState(tx, row);
     const active = await tx
@@ -218,7 +250,7 @@ async function finish(
       .where('state', '=', 'active')
       .executeTakeFirst();
     if (state.moving > 0 || active === undefined) return null;
-    const summary = summaryOf(row, 'finished', state, epicLeft);
+    const summary = summaryOf(row, 'finished', state, unlanded);
     await tx
       .updateTable('runs')
       .set({ state: 'finished', ended_at_ms: engine.clock.now() })
@@ -227,6 +259,31 @@ async function finish(
     await appendFinished(engine, tx, row, summary, followed);
     return summary;
   });
+}
+
+async function unlandedWork(engine: Engine, row: RunRow): Promise<UnlandedWork> {
+  return {
+    epicLeft: await epicNotLanded(engine, row),
+    elsewhere: await workElsewhere(engine, row),
+  };
+}
+
+/** Tasks that moved between epics, or were done by a run of their epic that has not come to its end. */
+async function workElsewhere(engine: Engine, row: RunRow): Promise<readonly WorkOnLine[]> {
+  const { db } = engine.store;
+  const exceptEpics = epicsOfOthers(await activeRunsIn(db), row);
+  const scope = { epicId: row.epic_id, exceptEpics };
+  const landed = await landedElsewhere(db, scope, [row.line, row.target_branch]);
+  const target = await engine.git.readRef(landingRef(row.target_branch));
+  const own = await engine.git.readRef(landingRef(row.line));
+  const tips = [...new Set([target, own])].filter((tip) => tip !== null);
+  const found = new Map<string, string[]>();
+  for (const { id, sha, branch } of landed) {
+    let isThere = false;
+    for (const tip of tips) isThere ||= await engine.git.isAncestor(sha, tip);
+    if (!isThere) found.set(branch, [...(found.get(branch) ?? []), id]);
+  }
+  return [...found].map(([branch, tasks]) => ({ branch, tasks }));
 }
 
 async function epicNotLanded(engine: Engine, row: RunRow): Promise<boolean> {

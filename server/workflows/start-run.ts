@@ -3,7 +3,7 @@
 import { agentChain } from '../core/fallback.ts';
 import { Refusal } from '../core/failure.ts';
 import { newId } from '../core/ids.ts';
-import { readLine, type Reads, type RunRow, type Tx, writeLine } from '../store/port.ts';
+import { activeRunsIn, readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
 import { followLine } from './follow-line.ts';
 import { moveLine, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef, syncLine } from './lines.ts';
@@ -28,7 +28,7 @@ export interface RunBegun {
 export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun> {
   await checkEpic(engine, wish.epicId);
   const covering = await coveringRun(engine, wish.epicId);
-  if (covering !== null) return { row: covering, joined: true };
+  if (covering !== null) return joinedTo(engine, covering, wish);
   refuseLandWithoutEpic(wish);
   await checkAgents(engine, wish.epicId);
   const target = await chooseTarget(engine, wish.target);
@@ -62,9 +62,34 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
     await begin(engine, tx, row, 'run.started');
     return null;
   });
-  if (before !== null) return { row: before, joined: true };
+  if (before !== null) return joinedTo(engine, before, wish);
   engine.durable.wake();
   return { row, joined: false };
+}
+
+/** What the person has said about landing is not left out silently: work would land untested, or without a review. */
+async function joinedTo(engine: Engine, row: RunRow, { flags }: RunWish): Promise<RunBegun> {
+  const { 'land.mode': land, 'land.target': target, 'gate.command': gate } = flags;
+  const differences: string[] = [];
+  if (land !== undefined && land !== row.land) {
+    const what = row.land === 'task' ? 'each task' : 'the finished epic';
+    const how = row.land === 'review' ? ' after a review' : '';
+    differences.push(`it lands ${what} on ${row.target_branch}${how} (--land ${row.land})`);
+  }
+  if (typeof target === 'string') {
+    const branch = await engine.git.canonicalBranch(target);
+    if (branch !== row.target_branch) differences.push(`its target is ${row.target_branch}`);
+  }
+  if (gate !== undefined && gate !== gateOfRun(engine, row))
+    differences.push('its gate is another one');
+  if (differences.length > 0) {
+    const scope = row.epic_id === null ? 'everything' : `epic ${row.epic_id}`;
+    throw new Refusal(
+      'run_differs',
+      `Run ${row.id} covers ${scope} already, and ${differences.join(', ')}. Wait until it has ended or stop it with Ctrl-C, then run again.`,
+    );
+  }
+  return { row, joined: true };
 }
 
 async function begin(engine: Engine, tx: Tx, row: RunRow, event: string): Promise<void> {
@@ -114,20 +139,13 @@ export async function coveringRun(engine: Engine, epicId: string | null): Promis
 }
 
 function covers(active: readonly RunRow[], epicId: string | null): RunRow | null {
-  return active.find((row) => row.epic_id === null || row.epic_id === epicId) ?? null;
+  // Beside a run of everything, the epic's own run has its tasks to itself.
+  const own = active.find((row) => row.epic_id === epicId);
+  return own ?? active.find((row) => row.epic_id === null) ?? null;
 }
 
 export async function activeRuns(engine: Engine): Promise<RunRow[]> {
   return activeRunsIn(engine.store.db);
-}
-
-async function activeRunsIn(db: Reads): Promise<RunRow[]> {
-  return db
-    .selectFrom('runs')
-    .selectAll()
-    .where('state', '=', 'active')
-    .orderBy('started_at_ms')
-    .execute();
 }
 
 export async function lastStoppedRun(engine: Engine): Promise<RunRow | null> {

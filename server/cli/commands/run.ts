@@ -149,6 +149,10 @@ async function judge(
   if (!context.surroundings.stdout.isTTY) context.say(oneLine(snapshot));
   const unlandedEpic = view.land !== 'task' && !hasLanded(snapshot, epic, finished);
   tellWhatWaits(context, snapshot, finished);
+  tellWorkElsewhere(context, view, finished);
+  const own = finished?.data['exit_code'];
+  // What another run has to itself is no part of this one's end.
+  if (typeof own === 'number' && epic === view.epic_id) return own;
   return judgeRun({ tasks: snapshot.tasks, unlandedEpic, interrupted });
 }
 
@@ -166,6 +170,28 @@ function tellWhatWaits(
   const why = typeof reason === 'string' ? ` ${plainLine(reason)}` : '';
   context.tell(`${commits} for your checkout of ${target.branch ?? ''}${where}.${why}`);
 }
+
+/** Completed work that is only on the line of another epic. */
+function tellWorkElsewhere(
+  context: CommandContext,
+  view: RunView,
+  finished: EventView | null,
+): void {
+  const elsewhere = finished?.data['elsewhere'];
+  if (!Array.isArray(elsewhere)) return;
+  for (const { branch, tasks } of elsewhere as { branch: string; tasks: string[] }[]) {
+    const names = tasks.slice(0, namesMax).join(', ');
+    const more = tasks.length > namesMax ? ` and ${tasks.length - namesMax} more` : '';
+    const epic = branch.slice(branch.lastIndexOf('/') + 1);
+    context.tell(
+      plainLine(
+        `The work of ${names}${more} is only on ${branch}, not on ${view.target_branch}. Run "drover run --epic ${epic}" to land it.`,
+      ),
+    );
+  }
+}
+
+const namesMax = 10;
 
 /** The run is over: when the backend is gone by now, the database tells the same. */
 async function statusAtEnd(

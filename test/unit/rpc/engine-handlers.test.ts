@@ -92,8 +92,8 @@ suite('run.start joins a run', () => {
     await addRun(here, { state: 'active', flags, events: ['run.started'] });
     const same = await here.handlers['run.start']({ gate: 'make test', workers: 2 });
     assert.deepEqual(same.warnings, []);
-    const other = await here.handlers['run.start']({ gate: 'true', workers: 2 });
-    assert.match(other.warnings.join('\n'), /not used: gate\.command\.$/);
+    const other = await here.handlers['run.start']({ gate: 'make test', workers: 3 });
+    assert.match(other.warnings.join('\n'), /not used: max_workers\.$/);
     await here.project.close();
   });
 });
