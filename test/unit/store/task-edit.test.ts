@@ -53,7 +53,7 @@ suite('editTask', () => {
     assert.match(running.message, /is running and lands with/u);
     assert.equal(await everything(project), before);
     await moveTask(project, A, ['completed']);
-    const branch = 'drover/epic/one';
+    const branch = `drover/epic/${one.id}`;
     const { db } = project.store;
     await db.updateTable('tasks').set({ landed_on: branch }).where('id', '=', A).execute();
     await db.updateTable('epics').set({ branch }).where('id', '=', one.id).execute();
