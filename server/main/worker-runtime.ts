@@ -1,6 +1,7 @@
 // `drover worker-runtime`: the worker contract's HTTP runtime as a process of its own, until a signal or its lifetime ends it.
 
 import { resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Refusal } from '../core/failure.ts';
 import { parseListenAddress, type ListenAddress } from '../core/listen-address.ts';
 import { startWorkerRuntime, type WorkerRuntime } from '../workers/runtime/runtime.ts';
@@ -55,6 +56,8 @@ export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<v
       `${tokenVariable} is not set. Set it to the secret that clients send as their bearer token.`,
     );
   }
+  // Lines of output are garbage at once: a young generation that grows would take 50 MB for nothing.
+  setFlagsFromString('--semi-space-growth-factor=1');
   const folder = resolve(request.workspace ?? defaultWorkspace);
   const started = await startWorkerRuntime({
     token: token.trim(),

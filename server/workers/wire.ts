@@ -105,15 +105,23 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const needsEscape = /[<>&\u2028\u2029]/g;
 
-/** JSON as stock writes it: one line, its keys sorted, `<`, `>` and `&` escaped. */
-function writeJson(value: Readonly<Record<string, unknown>>): string {
-  const sorted = Object.fromEntries(
-    Object.entries(value).sort(([a], [b]) => (a < b ? -1 : Number(a > b))),
-  );
-  return JSON.stringify(sorted).replace(needsEscape, (found) => escapes[found] ?? found);
+/** As stock writes text: `<`, `>` and `&` are escaped as well. */
+function writeText(text: string): string {
+  return JSON.stringify(text).replace(needsEscape, (found) => escapes[found] ?? found);
 }
 
-/** §5.1: one event as it stands in the stream, the blank line after it included. */
+/** §5.1: one event as it stands in the stream, its keys sorted, the blank line after it included. */
 export function writeEvent(id: number, event: WorkerEvent): string {
-  return `id: ${String(id)}\ndata: ${writeJson(event)}\n\n`;
+  return `id: ${String(id)}\ndata: {${event.done === true ? doneFields(event) : lineFields(event)}}\n\n`;
+}
+
+function doneFields({ exit_code: code, signal }: DoneEvent): string {
+  const end = signal === undefined ? '' : `,"signal":${writeText(signal)}`;
+  return `"done":true,"exit_code":${String(code)}${end}`;
+}
+
+/** Written by hand: it runs for every line of output, and sorting a general object takes most of the time. */
+function lineFields({ line = '', partial, stream = 'stdout' }: LineEvent): string {
+  const middle = partial === true ? '"partial":true,' : '';
+  return `"line":${writeText(line)},${middle}"stream":${writeText(stream)}`;
 }

@@ -17,7 +17,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
 
-const chunkBytes = 256 * 1024;
+const chunkBytes = 64 * 1024;
 /** The fastest level: what limits a download is the compression, on most networks. */
 const gzipLevel = 1;
 /** What tar can write; times outside of it are moved to its ends. */
@@ -39,7 +39,22 @@ export async function packTree({ folder, output, check }: PackOptions): Promise<
     throw error;
   });
   const gzip = createGzip({ level: gzipLevel, chunkSize: chunkBytes });
-  await Promise.all([pipeline(archive, gzip, output), packed]);
+  await Promise.all([pipeline(archive, gathered, gzip, output), packed]);
+}
+
+/** Headers, contents and padding come one by one; each would be a turn of its own for the compression. */
+async function* gathered(parts: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of parts) {
+    waiting.push(part as Buffer);
+    bytes += (part as Buffer).length;
+    if (bytes < chunkBytes) continue;
+    yield Buffer.concat(waiting);
+    waiting = [];
+    bytes = 0;
+  }
+  yield Buffer.concat(waiting);
 }
 
 /**
@@ -162,8 +177,15 @@ function readExactly(file: number, size: number, name: string): Buffer {
 
 async function drained(stream: Entry): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    stream.once('drain', resolve);
-    stream.once('close', () => reject(new Error('the archive was closed')));
+    const onDrain = (): void => {
+      stream.off('close', onClose);
+      resolve();
+    };
+    const onClose = (): void => {
+      stream.off('drain', onDrain);
+      reject(new Error('the archive was closed'));
+    };
+    stream.once('drain', onDrain).once('close', onClose);
   });
 }
 

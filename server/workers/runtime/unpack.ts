@@ -104,8 +104,11 @@ class EntryReader {
   async #settled(event: 'drain' | 'finish'): Promise<void> {
     if (this.#isClosed) return;
     await new Promise<void>((resolve) => {
-      this.#extract.once(event, resolve);
-      this.#extract.once('close', resolve);
+      const settle = (): void => {
+        this.#extract.off(event, settle).off('close', settle);
+        resolve();
+      };
+      this.#extract.on(event, settle).on('close', settle);
     });
   }
 
