@@ -221,6 +221,10 @@ export class RemoteAttempts {
     if (outcome.kind === 'stopped') return outcome;
     rmSync(specPathOf(request.logPath), { force: true });
     rmSync(endPathOf(request.logPath), { force: true });
+    if (end === null && outcome.kind === 'failed' && outcome.failure.kind === 'agent_failed') {
+      const message = 'The process that follows the remote worker was killed before its end.';
+      return { kind: 'failed', failure: failure('worker_failed', message) };
+    }
     if (end?.kind !== 'failed') return outcome;
     const reason = failure('worker_failed', end.message);
     return { kind: 'failed', failure: { ...reason, retryable: end.retryable } };

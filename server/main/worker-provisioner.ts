@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runMarker } from '../agents/process-list.ts';
+import { processStartTime, runMarker } from '../agents/process-list.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { programOnPath } from '../git/program-path.ts';
 import { createHookProvisioner } from '../workers/provisioners/hook.ts';
@@ -34,6 +34,7 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
     case 'process':
       return createProcessProvisioner({
         ...marked,
+        startTimeOf: processStartTime,
         folder: join(place.folder, 'workers'),
         program: process.execPath,
         args: [runtimeProgram()],

@@ -30,6 +30,9 @@ export interface FollowTimes {
   readonly quietMs: number;
 }
 
+/** Asked after a failed connect: true where it is certain that the instance is gone. */
+export type IsGone = () => Promise<boolean>;
+
 export const followTimes: FollowTimes = {
   firstDelayMs: 500,
   longestDelayMs: 15_000,
@@ -55,8 +58,9 @@ export async function followJob(
   output: JobOutput,
   signal: AbortSignal,
   times: FollowTimes = followTimes,
+  isGone: IsGone = async () => false,
 ): Promise<JobEnd> {
-  const follower = new Follower(worker, jobId, output, times);
+  const follower = new Follower(worker, jobId, output, times, isGone);
   return await follower.follow(signal);
 }
 
@@ -65,17 +69,25 @@ class Follower {
   readonly #jobId: string;
   readonly #output: JobOutput;
   readonly #times: FollowTimes;
+  readonly #isGone: IsGone;
   readonly #replay: ReplayFilter;
   readonly #partial = new Map<OutputStream, string>();
   /** Id of the last event that came whole. */
   #lastId: number | null = null;
   #news = 0;
 
-  constructor(worker: WorkerAddress, jobId: string, output: JobOutput, times: FollowTimes) {
+  constructor(
+    worker: WorkerAddress,
+    jobId: string,
+    output: JobOutput,
+    times: FollowTimes,
+    isGone: IsGone,
+  ) {
     this.#worker = worker;
     this.#jobId = jobId;
     this.#output = output;
     this.#times = times;
+    this.#isGone = isGone;
     this.#replay = new ReplayFilter((event) => this.#tell(event));
   }
 
@@ -106,6 +118,7 @@ class Follower {
           }
           break;
         case 'failed':
+          if (await this.#isGone()) return { kind: 'lost', message: 'The worker has ended.' };
           failedSince ??= performance.now();
           if (performance.now() - failedSince >= this.#times.giveUpMs) {
             return { kind: 'lost', message: `The worker is unreachable: ${connection.message}.` };

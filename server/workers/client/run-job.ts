@@ -264,7 +264,10 @@ async function followUntilStopped(
     onGap: (count) => output.onGap(count),
   };
   try {
-    return await followJob(worker, job.id, own, over.signal, request.times?.follow ?? followTimes);
+    const { provisioner, times } = request;
+    const isGone = async (): Promise<boolean> => (await provisioner.isGone?.(worker)) ?? false;
+    const follow = times?.follow ?? followTimes;
+    return await followJob(worker, job.id, own, over.signal, follow, isGone);
   } finally {
     if (timer !== null) clearTimeout(timer);
     request.stop.removeEventListener('abort', onStop);

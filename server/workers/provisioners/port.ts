@@ -48,6 +48,8 @@ export interface Provisioner {
   create(spec: InstanceSpec, signal: AbortSignal): Promise<Result<Instance, string>>;
   /** Also an instance whose creation failed halfway. It is gone when this is ok; one that is not there is no error. */
   destroy(ref: InstanceRef): Promise<Result<null, string>>;
+  /** True only where it is certain that nothing serves the instance any more; absent where that cannot be known. */
+  isGone?(ref: InstanceRef): Promise<boolean>;
   /** Instances of this owner that exist now. */
   list(owner: string): Promise<Result<readonly InstanceRef[], string>>;
 }

@@ -20,6 +20,8 @@ export interface ProcessOptions {
   /** Ends every process that bears this marker. */
   readonly endMarked: (marker: string) => Promise<void>;
   readonly markerVariable: string;
+  /** When a process began, as the system tells it; null: there is no such process. */
+  readonly startTimeOf: (pid: number) => string | null;
 }
 
 /** The shell goes at once: what it starts has no parent of ours. */
@@ -34,6 +36,7 @@ const pollMs = 20;
 const namePattern = /^drv-[0-9a-f]{8}-\d{1,6}$/;
 
 export function createProcessProvisioner(options: ProcessOptions): Provisioner {
+  const runtimes = new Map<string, { readonly pid: number; readonly startTime: string | null }>();
   const folderOf = (name: string): string => join(options.folder, name);
   return {
     kind: 'process',
@@ -57,9 +60,11 @@ export function createProcessProvisioner(options: ProcessOptions): Provisioner {
       const program = [options.program, ...options.args, ...args];
       const started = await startDetached(folder, program, env);
       if (started !== null) return err(started);
-      const url = await listeningUrl(folder, signal);
-      if (!url.ok) return url;
-      return ok({ name: spec.name, id: spec.name, url: url.value, token: spec.token });
+      const listening = await listeningRuntime(folder, signal);
+      if (!listening.ok) return listening;
+      const { url, pid } = listening.value;
+      runtimes.set(spec.name, { pid, startTime: options.startTimeOf(pid) });
+      return ok({ name: spec.name, id: spec.name, url, token: spec.token });
     },
     destroy: async ({ name }) => {
       if (!namePattern.test(name)) return err(`"${name}" is not the name of a worker.`);
@@ -70,6 +75,11 @@ export function createProcessProvisioner(options: ProcessOptions): Provisioner {
       } catch (error) {
         return err(`${oneLine(error instanceof Error ? error.message : String(error))}.`);
       }
+    },
+    isGone: async ({ name }) => {
+      const runtime = runtimes.get(name);
+      if (runtime === undefined) return false;
+      return runtime.startTime === null || options.startTimeOf(runtime.pid) !== runtime.startTime;
     },
     list: async () => {
       try {
@@ -107,12 +117,15 @@ async function startDetached(
 }
 
 /** Waits for the line in which the runtime says where it listens. */
-async function listeningUrl(folder: string, signal: AbortSignal): Promise<Result<string, string>> {
+async function listeningRuntime(
+  folder: string,
+  signal: AbortSignal,
+): Promise<Result<Listening, string>> {
   const endsAt = performance.now() + startMs;
   while (performance.now() < endsAt) {
     if (signal.aborted) return err('it was canceled.');
-    const url = urlIn(readText(join(folder, 'out')));
-    if (url !== null) return ok(url);
+    const listening = listeningIn(readText(join(folder, 'out')));
+    if (listening !== null) return ok(listening);
     const said = oneLine(readText(join(folder, 'err')));
     if (said !== '') return err(said);
     await delay(pollMs);
@@ -120,8 +133,16 @@ async function listeningUrl(folder: string, signal: AbortSignal): Promise<Result
   return err(`the runtime did not listen within ${startMs / 1000} s.`);
 }
 
-function urlIn(text: string): string | null {
-  return /"url":"(http:\/\/127\.0\.0\.1:\d{1,5})"[^\n]*\n/.exec(text)?.[1] ?? null;
+interface Listening {
+  readonly url: string;
+  readonly pid: number;
+}
+
+/** Null: the line is not there, or not whole. */
+function listeningIn(text: string): Listening | null {
+  const url = /"url":"(http:\/\/127\.0\.0\.1:\d{1,5})"[^\n]*\n/.exec(text)?.[1];
+  const pid = /"pid":(\d{1,10})[^\n]*\n/.exec(text)?.[1];
+  return url === undefined || pid === undefined ? null : { url, pid: Number(pid) };
 }
 
 function readText(path: string): string {

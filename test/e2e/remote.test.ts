@@ -1,0 +1,190 @@
+// Attempts on workers of this machine: the same work as at home, and nothing left of the workers, whatever dies.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeBarrier } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan, type PlanRecord } from './support/plan.ts';
+import { processesOf } from './support/processes.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const onProcess = `
+runs_on = "remote"
+[remote]
+provisioner = "process"
+max = 4
+`;
+
+const workersOf = (here: Project): string => join(here.root, '.drover', 'remote', 'workers');
+
+function left(here: Project): readonly string[] {
+  return ['leases', 'workers'].flatMap((name) => {
+    const folder = join(here.root, '.drover', 'remote', name);
+    return existsSync(folder) ? readdirSync(folder) : [];
+  });
+}
+
+/** Runtimes of workers that live: their folder is among their arguments. */
+function runtimes(here: Project): readonly number[] {
+  return processesOf(here.folder)
+    .filter(({ what }) => what.includes('worker-runtime') && what.includes('--workspace'))
+    .map(({ pid }) => pid);
+}
+
+/** Every execution is a line of a file beside the project, by its absolute path: a worker has a folder of its own. */
+const recorded = (folder: string): string => `
+cat > /dev/null
+echo "$id" >> '${folder}/executions'
+cat ./*.txt > "all-before-$id" 2> /dev/null || true
+echo "work of $id" > "$id.txt"
+`;
+
+/** Twenty tasks: two diamonds, one behind the other, and a chain behind them; the rest is alone. */
+function twentyTasks(): readonly PlanRecord[] {
+  const blockers: Readonly<Record<number, readonly number[]>> = {
+    1: [0],
+    2: [0],
+    3: [1, 2],
+    4: [3],
+    5: [3],
+    6: [4, 5],
+    7: [6],
+    8: [7],
+  };
+  return Array.from({ length: 20 }, (_, n) => ({
+    id: `T-${n}`,
+    blocked_by: (blockers[n] ?? []).map((blocker) => `T-${blocker}`),
+  }));
+}
+
+suite('remote attempts', function () {
+  this.timeout(300_000);
+  const project = useProjects();
+
+  test('a task runs on a worker, lands as ever, and leaves no instance', async () => {
+    const here = project({
+      settings: onProcess,
+      agent: 'cat > /dev/null\npwd\necho "work of $id" > "$id.txt"\nrm README.md\nls -a > seen.txt',
+      files: { '.env': 'SECRET=1\n' },
+    });
+    await beginPlan(here, ['far']);
+    await here.expect(0, ['run']);
+    assert.deepEqual(landedTasks(here), ['far']);
+    assert.equal(here.git('show', 'main:far.txt'), 'work of far');
+    const names = here.git('ls-tree', '--name-only', 'main').split('\n');
+    assert.deepEqual(names, ['.drover.toml', '.env', '.gitignore', 'far.txt', 'seen.txt']);
+    const seen = here.git('show', 'main:seen.txt').split('\n');
+    assert.ok(!seen.includes('.env') && seen.includes('.drover-job'));
+    const log = await here.expect(0, ['log', 'far']);
+    assert.match(log, /Not uploaded, as the names look like secrets: \.env\./);
+    assert.match(log, /\.drover\/remote\/workers\/drv-[0-9a-f]{8}-1\/workspace/);
+    assert.deepEqual(left(here), []);
+  });
+
+  test('twenty tasks with diamonds on four workers, one backend killed: all land once, with what came before', async () => {
+    const here = project({ settings: onProcess });
+    here.write('agent.sh', `#!/bin/sh\nid=$DROVER_TASK_ID\n${recorded(here.folder)}`);
+    await beginPlan(here, twentyTasks());
+    const run = here.start(['run', '--workers', '4']);
+    await eventually('a third has begun', () => here.read('executions').split('\n').length > 6);
+    await here.killBackend();
+    await run.ended;
+    await here.expect(0, ['resume']);
+    const ids = twentyTasks().map(({ id }) => id);
+    assert.deepEqual(here.read('executions').trim().split('\n').toSorted(), ids.toSorted());
+    assert.deepEqual(landedTasks(here).toSorted(), ids.toSorted());
+    // As a local run leaves it: a file of each task, and the order of the dependencies.
+    for (const id of ids) assert.equal(here.git('show', `main:${id}.txt`), `work of ${id}`);
+    const chain = here.git('show', 'main:all-before-T-8').split('\n');
+    for (const id of ids.slice(0, 8)) assert.ok(chain.includes(`work of ${id}`));
+    assert.deepEqual(left(here), []);
+    assert.deepEqual(runtimes(here), []);
+  });
+
+  test('a worker that is killed costs no attempt: its job runs on another one', async () => {
+    const here = project({ settings: onProcess });
+    const barrier = makeBarrier(here.folder, 'gate');
+    here.write(
+      'agent.sh',
+      `#!/bin/sh\ncat > /dev/null\necho begun >> '${here.folder}/executions'\n${barrier.wait}\necho done > done.txt\n`,
+    );
+    await beginPlan(here, ['hit']);
+    const run = here.start(['run']);
+    await eventually('it has begun', () => here.read('executions') === 'begun\n');
+    assert.match(await here.expect(0, ['why', 'hit']), /is running on a remote worker/);
+    const [runtime] = runtimes(here);
+    assert.ok(runtime !== undefined);
+    process.kill(runtime, 'SIGKILL');
+    await eventually('it has begun again', () => here.read('executions') === 'begun\nbegun\n');
+    barrier.open();
+    assert.equal((await run.ended).code, 0);
+    barrier.close();
+    assert.equal((await here.task('hit')).attempts, 0);
+    assert.match(await here.expect(0, ['log', 'hit']), /Trying another instance/);
+    assert.deepEqual(left(here), []);
+    assert.deepEqual(runtimes(here), []);
+  });
+
+  test('a paused attempt fetches what is there, gives its worker back, and goes on with that', async () => {
+    const here = project({ settings: onProcess });
+    here.write(
+      'agent.sh',
+      `#!/bin/sh\ncat > /dev/null\nif [ -e half.txt ]; then echo whole > whole.txt; exit 0; fi\necho half > half.txt\ntouch '${here.folder}/begun'\nexec sleep 600\n`,
+    );
+    await beginPlan(here, ['held']);
+    const run = here.start(['run']);
+    await eventually('half of it is there', () => existsSync(join(here.folder, 'begun')));
+    await here.expect(0, ['pause', 'held']);
+    await run.ended;
+    assert.deepEqual(left(here), []);
+    assert.deepEqual(runtimes(here), []);
+    assert.equal(here.git('show', 'refs/drover/work/held/1:half.txt'), 'half');
+    await here.expect(0, ['resume-task', 'held']);
+    await here.expect(0, ['run']);
+    assert.equal(here.git('show', 'main:whole.txt'), 'whole');
+    assert.deepEqual(left(here), []);
+  });
+
+  test('follower and backend killed together: the worker is destroyed, the job runs again, no attempt is used', async () => {
+    const here = project({ settings: onProcess });
+    here.write(
+      'agent.sh',
+      `#!/bin/sh\ncat > /dev/null\necho begun >> '${here.folder}/executions'\n[ -e '${here.folder}/again' ] || exec sleep 600\necho done > done.txt\n`,
+    );
+    await beginPlan(here, ['lost']);
+    const run = here.start(['run']);
+    await eventually('it has begun', () => here.read('executions') === 'begun\n');
+    const [worker] = readdirSync(workersOf(here));
+    const lease = join(here.root, '.drover', 'remote', 'leases', `${worker}.json`);
+    const { pid } = JSON.parse(readFileSync(lease, 'utf8')) as { pid: number };
+    here.write('again', '');
+    process.kill(pid, 'SIGKILL');
+    await here.killBackend();
+    // The command starts the next backend by itself.
+    await run.ended;
+    await here.expect(0, ['resume']);
+    assert.deepEqual(landedTasks(here), ['lost']);
+    assert.equal((await here.task('lost')).attempts, 0);
+    assert.deepEqual(left(here), []);
+    assert.deepEqual(runtimes(here), []);
+  });
+
+  test('what cannot run on a worker is refused with its remedy, and nothing is made', async () => {
+    const here = project({ env: { DROVER_AGENT_TYPE: 'demo', DROVER_AGENT_PATH: '' } });
+    await here.expect(0, ['init']);
+    const id = await here.add('Far away', '--runs-on', 'remote', '--max-attempts', '1');
+    assert.equal((await here.task(id)).runs_on, 'remote');
+    await here.expect(1, ['run']);
+    assert.match((await here.task(id)).last_error ?? '', /Set \[remote\] provisioner/);
+    await here.expect(0, ['retry', id]);
+    await here.expect(1, ['run'], { env: { DROVER_REMOTE_PROVISIONER: 'process' } });
+    assert.match((await here.task(id)).last_error ?? '', /Agent kind demo cannot run on a remote/);
+    const wrong = await here.drover(['add', 'Nowhere', '--runs-on', 'moon']);
+    assert.equal(wrong.code, 3);
+    assert.match(wrong.stderr, /local, remote/);
+    assert.deepEqual(left(here), []);
+  });
+});
