@@ -23,11 +23,26 @@ export async function freshId(
   sources: StoreSources,
   kind: 'epic' | 'task',
 ): Promise<string> {
+  const prefix = await beadsPrefix(tx);
   for (let tries = 0; tries < idTriesMax; tries += 1) {
-    const id = newId(kind, sources.random(8));
+    const own = newId(kind, sources.random(8));
+    const id = prefix === null ? own : own.replace(/^[a-z]+/u, prefix);
     if (!(await isIdTaken(tx, id))) return id;
   }
   throw new Error('no free id was found: the source of chance repeats itself');
+}
+
+/** Beads refuses a file with ids of another prefix than its own: new ids of a project that has its issues bear it. */
+async function beadsPrefix(tx: Tx): Promise<string | null> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select('id')
+    .where('source', 'like', '%.beads/%')
+    .where('parent_id', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  const prefix = /^([A-Za-z0-9][A-Za-z0-9_-]{0,31})-[a-z0-9]+(?:\.\d+)*$/u.exec(row?.id ?? '')?.[1];
+  return prefix ?? null;
 }
 
 export async function nextEpicPosition(tx: Tx): Promise<number> {

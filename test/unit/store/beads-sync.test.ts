@@ -4,7 +4,15 @@ import assert from 'node:assert/strict';
 import { exportPlan } from '../../../server/store/exports.ts';
 import { importFile } from '../../../server/store/imports.ts';
 import { editTask } from '../../../server/store/task-edit.ts';
-import { memoryStore, moveTask, statusOf, testStartMs, type TestStore } from './memory-store.ts';
+import { addEpic } from '../../../server/store/epics.ts';
+import {
+  addTasks,
+  memoryStore,
+  moveTask,
+  statusOf,
+  testStartMs,
+  type TestStore,
+} from './memory-store.ts';
 
 suite('beads sync', () => {
   let project: TestStore;
@@ -36,7 +44,7 @@ suite('beads sync', () => {
     const result = await importFile(project.store, {
       text: file,
       badUtf8Lines: [],
-      file: 'issues.jsonl',
+      file: '/repo/.beads/issues.jsonl',
       format: 'beads',
       dryRun: false,
       update: true,
@@ -186,6 +194,20 @@ suite('beads sync', () => {
     await sync();
     for (const id of ['a', 'b'])
       assert.equal(lineOf(id)['close_reason'], `Landed as ${'f'.repeat(40)}`);
+  });
+
+  test('a task and an epic that are added here bear the prefix of Beads', async () => {
+    set(issue('my-shop-a3f'));
+    await sync();
+    const ids = await addTasks(project, [{ title: 'ours' }]);
+    const epic = await project.store.transaction((tx) =>
+      addEpic(tx, project.sources, { title: 'ours' }),
+    );
+    await sync();
+    for (const id of [ids['ours'] ?? '', epic.id]) {
+      assert.match(id, /^my-shop-[a-z0-9]{8}$/u);
+      assert.equal(lineOf(id)['title'], 'ours');
+    }
   });
 
   test('a change of a running task waits for its end; deleted or given up, it is told to stop', async () => {
