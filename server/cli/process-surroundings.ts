@@ -15,7 +15,10 @@ export function processSurroundings(): Surroundings {
     stderr: outputOf(process.stderr),
     readStdin,
     pipes: () => ({ input: process.stdin, output: process.stdout }),
-    askLine: process.stdin.isTTY === true && process.stderr.isTTY === true ? askLine : null,
+    // Asked for by few commands, and standard input costs each process that opens it milliseconds.
+    get askLine() {
+      return process.stdin.isTTY === true && process.stderr.isTTY === true ? askLine : null;
+    },
     loadBackends: async () => await import('../main/connect.ts'),
     nowMs: () => Date.now(),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
