@@ -13,7 +13,7 @@ import type { BackendAccess } from './backend/access.ts';
 import { BackendFailure } from './backend/failure.ts';
 import { allHandlers } from './commands/all.ts';
 import type { CommandContext, CommandHandler } from './commands/context.ts';
-import { seeToRun } from './commands/runs.ts';
+import { ownVariables, seeToRun } from './commands/runs.ts';
 import { readTarget } from './commands/target.ts';
 import { setContext } from './context-keys.ts';
 import type { ExportsWhenReady } from './exports.ts';
@@ -21,6 +21,7 @@ import { exportsOf } from './exports-when-ready.ts';
 import type { CommandId, PanelName, SideViewName } from './ids.ts';
 import { invokeTool, prepareTool } from './language-tools.ts';
 import { readLink, type Link } from './links.ts';
+import { mcpServers } from './mcp-servers.ts';
 import { Messages } from './messages.ts';
 import type { NoticeAction } from './notices.ts';
 import { registerWorktreeDocuments } from './open-file.ts';
@@ -104,6 +105,10 @@ export class DroverWindow implements vscode.Disposable {
     });
     this.exports = exportsOf(this.#projects, this.#messages, {
       measurements: this.#measurements,
+      mcpServers: () => {
+        const roots = this.#projects.all.map(({ root }) => root);
+        return mcpServers(extension.extensionUri, roots);
+      },
       callTool: (name, input) => this.invokeTool(name, input),
       openLink: (path) => this.openLink(vscode.Uri.from({ scheme: 'vscode', path })),
     });
@@ -176,6 +181,13 @@ export class DroverWindow implements vscode.Disposable {
 
   prepareTool(name: PersonToolName, input: unknown): vscode.PreparedToolInvocation {
     return prepareTool(name, input, this.#projects.current?.board ?? null);
+  }
+
+  /** What `drover mcp` needs to start runs as this window does; nothing for a repository of another window. */
+  async mcpEnvironment(root: string): Promise<Readonly<Record<string, string>>> {
+    const project = this.#projects.byRoot(root);
+    if (project === null) return {};
+    return await ownVariables(this.#parts.extension.secrets, project);
   }
 
   /** An address of Drover's was opened. It only shows something. */

@@ -8,7 +8,7 @@ import type { Projects } from './projects.ts';
 export function exportsOf(
   projects: Projects,
   messages: Messages,
-  rest: Pick<ExportsWhenReady, 'measurements' | 'callTool' | 'openLink'>,
+  rest: Pick<ExportsWhenReady, 'measurements' | 'callTool' | 'openLink' | 'mcpServers'>,
 ): ExportsWhenReady {
   return {
     projects: () => projects.all.map(projectForTests),

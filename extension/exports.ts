@@ -1,5 +1,6 @@
 // What activation returns: the extension's real parts, for tests that run inside the extension host.
 
+import type * as vscode from 'vscode';
 import type {
   BackendRequestName,
   BackendRequests,
@@ -38,6 +39,8 @@ export interface ExportsWhenReady {
   readonly measurements: readonly { readonly name: string; readonly ms: number }[];
   /** Calls a tool of language models, without VS Code's question to the person. */
   callTool(name: PersonToolName, input: unknown): Promise<string>;
+  /** The MCP servers that are offered to VS Code, before their environment is resolved. */
+  mcpServers(): readonly vscode.McpStdioServerDefinition[];
   /** Opens an address of Drover's, as when VS Code was asked to. */
   openLink(path: string): Promise<void>;
 }

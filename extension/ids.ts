@@ -39,6 +39,7 @@ export const commandIds = [
   'drover.preflight',
   'drover.planFromSpec',
   'drover.newTaskFromTemplate',
+  'drover.makeTask',
   // What the task tree carries out itself.
   'drover.newTask',
   'drover.newEpic',
@@ -59,6 +60,7 @@ export const commandIds = [
   'drover.continueTask',
   'drover.cancelTask',
   'drover.retryTask',
+  'drover.startOver',
   'drover.hintTask',
   'drover.takeOver',
   'drover.giveBack',

@@ -5,9 +5,11 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { personToolNames } from '../server/protocol/person-tools/tools.ts';
+import { registerCodeActions } from './code-actions.ts';
 import type { DroverExports } from './exports.ts';
 import { commandIds, panelNames, sideViews, webviewIds } from './ids.ts';
 import type { DroverWindow } from './drover-window.ts';
+import { registerMcpServers } from './mcp-servers.ts';
 
 export function activate(context: vscode.ExtensionContext): DroverExports {
   const startedMs = performance.now();
@@ -54,6 +56,12 @@ export function activate(context: vscode.ExtensionContext): DroverExports {
   context.subscriptions.push(
     vscode.window.registerUriHandler({ handleUri: async (uri) => (await load()).openLink(uri) }),
   );
+  context.subscriptions.push(
+    registerCodeActions(isSetUpHere),
+    registerMcpServers(context.extensionUri, rootsHere, async (root) => {
+      return await (await load()).mcpEnvironment(root);
+    }),
+  );
   if (isSetUpHere()) setImmediate(() => void load());
   const activationMs = performance.now() - startedMs;
   return { activationMs, ready: async () => (await load()).exports };
@@ -61,9 +69,15 @@ export function activate(context: vscode.ExtensionContext): DroverExports {
 
 /** Looks for names alone: nothing of the repository is read or run here, so it holds for untrusted ones too. */
 function isSetUpHere(): boolean {
-  return (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => {
-    return uri.scheme === 'file' && ancestors(uri.fsPath).some(holdsDrover);
+  return rootsHere().length > 0;
+}
+
+function rootsHere(): readonly string[] {
+  const roots = (vscode.workspace.workspaceFolders ?? []).flatMap(({ uri }) => {
+    const root = uri.scheme === 'file' ? ancestors(uri.fsPath).find(holdsDrover) : undefined;
+    return root === undefined ? [] : [root];
   });
+  return [...new Set(roots)];
 }
 
 function holdsDrover(folder: string): boolean {

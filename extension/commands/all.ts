@@ -8,6 +8,7 @@ import type { WebviewHost } from '../webviews/webview-host.ts';
 import type { CommandContext, CommandHandler, Handlers } from './context.ts';
 import { fromTemplateHandlers } from './from-template.ts';
 import { gettingStartedHandlers } from './getting-started.ts';
+import { makeTaskHandlers } from './make-task.ts';
 import { panelHandlers } from './panels.ts';
 import { planFromSpecHandlers } from './plan-from-spec.ts';
 import { reviewHandlers } from './review.ts';
@@ -26,6 +27,7 @@ export function allHandlers({ takeOvers, review }: CommandParts): Handlers<Comma
     ...runHandlers,
     ...planFromSpecHandlers,
     ...fromTemplateHandlers,
+    ...makeTaskHandlers,
     ...taskHandlers,
     ...takeOverHandlers(() => takeOvers),
     ...reviewHandlers(() => review.comments),

@@ -138,7 +138,7 @@ function decisionRow(decision: PreflightDecision): PreflightRow {
       better === null
         ? sourceWords[source]
         : `${sourceWords[source]} · recommended: ${plainText(better, 60)}`,
-    ...(why === null ? {} : { detail: plainText(why, detailChars) }),
+    ...(why === null || !needsWords(decision) ? {} : { detail: plainText(why, detailChars) }),
     action: { kind: 'decide', name },
     fixes:
       better === null
@@ -151,6 +151,11 @@ function decisionRow(decision: PreflightDecision): PreflightRow {
             },
           ],
   };
+}
+
+/** Everything has to fit: a plain default says enough by itself, and the first row says what landing means. */
+function needsWords({ name, recommended, value }: PreflightDecision): boolean {
+  return recommended !== null || name === 'workers' || (name === 'gate' && value === null);
 }
 
 /** A value as a person reads it. */
@@ -208,6 +213,8 @@ function fixesOf({ name, outcome }: PreflightCheck): readonly RowButton[] {
         button('key', 'Set API Key…', 'drover.setApiKey'),
       ];
     case 'gate':
+      // A gate that is there needs no other one.
+      if (outcome === 'note') return [];
       return [
         { icon: 'beaker', tooltip: 'Set the Gate…', action: { kind: 'decide', name: 'gate' } },
       ];

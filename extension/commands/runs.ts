@@ -6,6 +6,7 @@ import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { personEnvironment, type Project } from '../project.ts';
 import { fleetVariables, secretVariables } from '../secrets.ts';
+import { settingVariables } from '../settings-table.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { pickEpic } from './pick.ts';
 import { askPreflight } from './preflight.ts';
@@ -198,13 +199,21 @@ export async function seeToRun(
   return true;
 }
 
-/** What a run is given: the person's environment, what the settings say, and the stored key. */
-export async function runEnvironment(
+/** What only this window knows: its settings, the stored key, the fleet's database. */
+export async function ownVariables(
   secrets: CommandContext['extension']['secrets'],
   project: Project,
 ): Promise<Readonly<Record<string, string>>> {
   const { settings } = project;
   const secret = await secretVariables(secrets, settings.apiKeyVariable);
   const fleet = await fleetVariables(secrets, project.root);
-  return { ...personEnvironment(settings), ...secret, ...fleet };
+  return { ...settingVariables(settings), ...secret, ...fleet };
+}
+
+/** What a run is given: the person's environment, what the settings say, and the stored key. */
+export async function runEnvironment(
+  secrets: CommandContext['extension']['secrets'],
+  project: Project,
+): Promise<Readonly<Record<string, string>>> {
+  return { ...personEnvironment(project.settings), ...(await ownVariables(secrets, project)) };
 }

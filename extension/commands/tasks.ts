@@ -2,10 +2,12 @@
 
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
+import { formatCount } from '../../server/core/format.ts';
 import { terminalStatuses } from '../../server/core/state.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
 import { linkTo } from '../links.ts';
+import { plainText } from '../plain-text.ts';
 import type { Project } from '../project.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { epicOf, pickTask, pickTasks, taskOf } from './pick.ts';
@@ -17,6 +19,7 @@ type TaskCommand =
   | 'drover.continueTask'
   | 'drover.cancelTask'
   | 'drover.retryTask'
+  | 'drover.startOver'
   | 'drover.hintTask'
   | 'drover.openWorktree'
   | 'drover.explainTask'
@@ -25,6 +28,15 @@ type TaskCommand =
   | 'drover.resolveConflict';
 
 const hintMax = 20_000;
+const mayStartOver: ReadonlySet<string> = new Set([
+  'ready',
+  'failed',
+  'paused',
+  'conflict',
+  'cancelled',
+  'needs_review',
+  'blocked',
+]);
 
 export const taskHandlers: Handlers<TaskCommand> = {
   'drover.pauseTask': withProject(async (context, project, target) => {
@@ -58,6 +70,15 @@ export const taskHandlers: Handlers<TaskCommand> = {
     const [first] = target.ids;
     const epic = taskOf(project, first ?? '')?.epic_id ?? null;
     if (done > 0) await seeToRun(context, project, epic);
+  }),
+  'drover.startOver': withProject(async (context, project, target) => {
+    const fits = ({ status }: TaskView): boolean => mayStartOver.has(status);
+    const task = await pickTask(project, target, 'Start Over from a Snapshot', fits);
+    if (task === null) return;
+    const snapshot = await pickSnapshot(context, project, task);
+    if (snapshot === null) return;
+    await project.request('task.restore', { id: task.id, snapshot });
+    await seeToRun(context, project, task.epic_id);
   }),
   'drover.hintTask': withProject(async (_context, project, target) => {
     const fits = ({ status }: TaskView): boolean => !terminalStatuses.has(status);
@@ -115,6 +136,30 @@ export const taskHandlers: Handlers<TaskCommand> = {
     await seeToRun(context, project, task.epic_id);
   }),
 };
+
+/** Newest first; null when there is none, or the person went away. */
+async function pickSnapshot(
+  { messages }: CommandContext,
+  project: Project,
+  { id, title }: TaskView,
+): Promise<number | null> {
+  const { snapshots } = await project.request('snapshots', { id });
+  if (snapshots.length === 0) {
+    messages.tell('info', `${title} has no snapshot: no attempt has stopped with work yet.`);
+    return null;
+  }
+  const items = snapshots.toReversed().map(({ number, attempt, timestamp, reason, ...change }) => ({
+    label: `$(history) ${new Date(timestamp * 1_000).toLocaleString()}`,
+    description: `attempt ${attempt} · ${plainText(reason, 60)}`,
+    detail: `${formatCount(change.files, 'file')}, +${change.insertions} −${change.deletions} against the start of the attempt`,
+    number,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: `Start Over: ${plainText(title, 60)}`,
+    placeHolder: 'The next attempt begins with this state of the work. Everything later is kept.',
+  });
+  return chosen?.number ?? null;
+}
 
 async function forEach(
   context: CommandContext,

@@ -171,7 +171,8 @@ export class DroverRun extends LitElement {
     return isAll ? 'Run of all open tasks' : `Run of ${shortLine(title)}`;
   }
 
-  #whenOf({ windows, state, duration_ms: ms, landed }: Report): string {
+  #whenOf(report: Report): string {
+    const { windows, state, duration_ms: ms, landed } = report;
     const first = windows[0];
     const start = first === undefined ? '' : `Started ${timeWords(first.started_at_ms)}, `;
     const parts = windows.length > 1 ? `, in ${windows.length} parts` : '';
@@ -179,8 +180,27 @@ export class DroverRun extends LitElement {
     const where =
       branches.length === 0
         ? ''
-        : ` ${formatCount(landed.length, 'task')} landed on ${branches.map(shortLine).join(', ')}.`;
+        : ` ${formatCount(landed.length, 'task')} landed on ${branches.map(shortLine).join(', ')}.${this.#epicLanding(report)}`;
     return `${start}${stateWords(state)}${state === 'active' ? ' for' : ' after'} ${formatDuration(ms)}${parts}.${where}`;
+  }
+
+  /** By epic the tasks land on the epic's own branch first: whether the target has them is said of the epic. */
+  #epicLanding({ id }: Report): string {
+    const line = this.#reader?.list?.runs.find((run) => run.id === id);
+    const epic = this.#board?.board?.epics.find((each) => each.id === line?.epic_id);
+    switch (epic?.landing_state) {
+      case 'landed': {
+        const sha = epic.landed_sha === null ? '' : ` as ${epic.landed_sha.slice(0, 8)}`;
+        return ` The epic landed on ${shortLine(line?.target ?? 'its target')}${sha}.`;
+      }
+      case 'needs_review':
+        return ' The epic waits for your review.';
+      case 'conflict':
+      case 'gate_failed':
+        return ' The epic could not land.';
+      default:
+        return '';
+    }
   }
 
   #buttons(report: Report): TemplateResult | typeof nothing {

@@ -94,9 +94,9 @@ function landDecision(
   const mode = wish.land ?? land ?? (hasEpic ? 'epic' : 'task');
   const on = branch ?? 'the target branch';
   const why = {
-    task: `Each task lands on ${on} as soon as it passed the gate. Nothing is pushed.`,
-    epic: `Tasks land on the epic's own branch; the finished epic lands on ${on} as one merge. Nothing is pushed.`,
-    review: `Tasks land on the epic's own branch; the finished epic waits for your approval before it lands on ${on}. Nothing is pushed.`,
+    task: `Each task lands on ${on} as soon as it passes. Nothing is pushed.`,
+    epic: `The finished epic lands on ${on} as one merge. Nothing is pushed.`,
+    review: `The finished epic lands on ${on} after your approval. Nothing is pushed.`,
   }[mode];
   const isUntested = hasEpic && !hasGate && mode !== 'review';
   return decision(deps, 'land.mode', wish.land !== undefined, {

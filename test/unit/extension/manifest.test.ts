@@ -61,6 +61,7 @@ interface Manifest {
       readonly canBeReferencedInPrompt: boolean;
       readonly toolReferenceName: string;
     }[];
+    readonly mcpServerDefinitionProviders: readonly { readonly id: string }[];
     readonly tomlValidation: readonly { readonly fileMatch: string; readonly url: string }[];
     readonly walkthroughs: readonly {
       id: string;
@@ -163,6 +164,10 @@ suite('extension manifest', () => {
     assert.equal(schema?.fileMatch, '.drover.toml');
     assert.ok(existsSync(join(root, schema?.url ?? '')));
     assert.ok(manifest.activationEvents.includes('onUri'));
+    assert.deepEqual(
+      contributes.mcpServerDefinitionProviders.map(({ id }) => id),
+      ['drover.mcp'],
+    );
   });
 
   test('lets no setting that starts programs come from an untrusted workspace', () => {

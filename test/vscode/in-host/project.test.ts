@@ -1,6 +1,8 @@
 // The extension in a real extension host, on a real repository with a real backend and the demo agent.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ExportsWhenReady } from '../../../extension/exports.ts';
 import { commandIds } from '../../../extension/ids.ts';
@@ -147,6 +149,50 @@ suite('the extension in its host', () => {
       exports.callTool('drover_run_epic', { epic: 'Nowhere' }),
       /does not exist/,
     );
+  });
+
+  test('an assistant reaches this repository by MCP', async () => {
+    const [server] = exports.mcpServers();
+    assert.ok(server !== undefined);
+    assert.equal(server.cwd?.fsPath, workspaceRoot());
+    const child = spawn(server.command, server.args, {
+      cwd: workspaceRoot(),
+      env: { ...process.env, ...(server.env as Record<string, string>) },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    try {
+      const params = {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        clientInfo: { name: 'test', version: '1' },
+      };
+      const ask = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+      child.stdin.write(`${JSON.stringify(ask)}\n`);
+      let said = '';
+      for await (const chunk of child.stdout.setEncoding('utf8')) {
+        said += String(chunk);
+        if (said.includes('\n')) break;
+      }
+      assert.match(said, /"serverInfo":\{"name":"drover"/);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  test('a TODO in an editor offers to be made a task', async () => {
+    await untilBoard(exports, () => true);
+    const uri = vscode.Uri.file(join(workspaceRoot(), 'later.ts'));
+    await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode('// TODO: round it\n'));
+    const editor = await vscode.window.showTextDocument(uri);
+    const { range } = editor.document.lineAt(0);
+    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      uri,
+      range,
+    );
+    const action = actions.find(({ command }) => command?.command === 'drover.makeTask');
+    assert.equal(action?.title, 'Drover: Make a Task of This');
+    await vscode.workspace.fs.delete(uri);
   });
 
   test('a link opens what it names, and one that leads nowhere says so', async () => {

@@ -55,7 +55,7 @@ suite('webview: run', () => {
   test('says what landed, what did not and why, the critical path, time and cost', async () => {
     await open();
     const { page } = view;
-    await page.getByText(/finished after 23 min\. 2 tasks landed on main/).waitFor();
+    await page.getByText(/finished after 23 min\. 2 tasks landed on main\./).waitFor();
     const path = page.getByRole('region', { name: 'Critical path' });
     await path.getByRole('cell', { name: 'Write the parser landed' }).waitFor();
     const left = page.getByRole('region', { name: 'Not landed', exact: true });

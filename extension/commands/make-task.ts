@@ -1,0 +1,103 @@
+// "Make a Task of This": what is selected, reported or noted in an editor becomes a task, whose page is then open.
+
+import { relative, sep } from 'node:path';
+import * as vscode from 'vscode';
+import { plainText } from '../plain-text.ts';
+import type { Project } from '../project.ts';
+import { proposeTask, type Problem } from '../task-from-code.ts';
+import { withProject, type Handlers } from './context.ts';
+
+const titleCharsMax = 500;
+
+export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
+  'drover.makeTask': withProject(async (context, shown, _target) => {
+    const place = placeOf(context.args);
+    if (place === null) throw new Error('Open a file and select what the task is about.');
+    const { document, range } = place;
+    const owner = context.projects.all.find(({ root }) => isInside(document.uri, root)) ?? null;
+    if (owner === null)
+      throw new Error('This file is not in a repository that Drover is set up in.');
+    if (owner !== shown) await owner.settled();
+    const proposed = proposeTask(
+      {
+        path: relative(owner.root, document.uri.fsPath).split(sep).join('/'),
+        firstLine: range.start.line + 1,
+        lastLine: range.end.line + 1,
+        languageId: document.languageId,
+        text: document.getText(range),
+      },
+      problemsIn(document.uri, range),
+    );
+    const title = await vscode.window.showInputBox({
+      title: 'Make a Task of This',
+      prompt: 'Title of the task. Its place and text become the description.',
+      value: proposed.title,
+      validateInput: (text) =>
+        text.trim() === ''
+          ? 'Write a title.'
+          : text.length > titleCharsMax
+            ? 'This is too long.'
+            : null,
+    });
+    if (title === undefined) return;
+    const epic = await pickPlace(owner);
+    if (epic === undefined) return;
+    const { description } = proposed;
+    const task = await owner.request('task.add', { title: title.trim(), description, epic });
+    context.showPanel('stream', { root: owner.root, id: task.id, attempt: null });
+  }),
+};
+
+interface Place {
+  readonly document: vscode.TextDocument;
+  /** Whole lines. */
+  readonly range: vscode.Range;
+}
+
+/** What a code action hands over, else the selection of the editor in front. */
+function placeOf(args: readonly unknown[]): Place | null {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) return null;
+  const { document } = editor;
+  const [uri, given] = args;
+  const isHere = uri instanceof vscode.Uri && uri.toString() === document.uri.toString();
+  const range = isHere && given instanceof vscode.Range ? given : editor.selection;
+  const isAtStart = range.end.character === 0 && range.end.line > range.start.line;
+  const last = isAtStart ? range.end.line - 1 : range.end.line;
+  return {
+    document,
+    range: new vscode.Range(range.start.line, 0, last, document.lineAt(last).text.length),
+  };
+}
+
+function problemsIn(uri: vscode.Uri, range: vscode.Range): readonly Problem[] {
+  return vscode.languages
+    .getDiagnostics(uri)
+    .filter((each) => each.severity <= vscode.DiagnosticSeverity.Warning)
+    .filter((each) => each.range.intersection(range) !== undefined)
+    .map(({ message, source, code, range: at }) => ({
+      message,
+      source: [source, typeof code === 'object' ? code.value : code]
+        .filter((part) => part !== undefined)
+        .join(' '),
+      line: at.start.line + 1,
+    }));
+}
+
+/** Undefined: the person went away; null: in no epic. */
+async function pickPlace({ board }: Project): Promise<string | null | undefined> {
+  const epics = (board?.epics ?? []).filter(({ status }) => status === 'open');
+  if (epics.length === 0) return null;
+  const none = { label: '$(circle-slash) No epic', id: null };
+  const items = epics.map(({ id, title }) => ({
+    label: `$(layers) ${plainText(title, 120)}`,
+    id: id as string | null,
+  }));
+  const chosen = await vscode.window.showQuickPick([...items, none], { title: 'In Which Epic?' });
+  return chosen?.id;
+}
+
+function isInside(uri: vscode.Uri, root: string): boolean {
+  const path = relative(root, uri.fsPath);
+  return uri.scheme === 'file' && path !== '' && !path.startsWith('..');
+}

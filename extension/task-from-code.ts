@@ -1,0 +1,89 @@
+// A task made of what is in an editor: a selection, a problem that VS Code shows, or a TODO. Pure.
+
+export interface CodePlace {
+  /** Relative to the repository, with slashes. */
+  readonly path: string;
+  /** From 1, both included. */
+  readonly firstLine: number;
+  readonly lastLine: number;
+  readonly languageId: string;
+  readonly text: string;
+}
+
+export interface Problem {
+  readonly message: string;
+  /** Who says so, as `ts` or `eslint`, with its code where there is one. */
+  readonly source: string;
+  readonly line: number;
+}
+
+export interface ProposedTask {
+  readonly title: string;
+  readonly description: string;
+}
+
+const titleChars = 120;
+const textCharsMax = 8_000;
+const problemsMax = 20;
+const marks = /\b(TODO|FIXME|XXX|HACK)\b\s*(\([^)]*\))?\s*:?\s*(.*)$/;
+
+/** The words behind a TODO or one of its kind on this line; null when there is none. */
+export function todoIn(line: string): string | null {
+  const words = marks.exec(line)?.[3];
+  if (words === undefined) return null;
+  return words.replace(/(\*\/|-->|#\}|%>)\s*$/, '').trim();
+}
+
+export function proposeTask(place: CodePlace, problems: readonly Problem[]): ProposedTask {
+  const where = whereOf(place);
+  const [first] = problems;
+  const todo = place.text
+    .split('\n')
+    .map(todoIn)
+    .find((words) => words !== null);
+  const title =
+    first !== undefined
+      ? `Fix: ${firstLine(first.message)}`
+      : todo !== undefined && todo !== null
+        ? todo === ''
+          ? `Do what the TODO in ${place.path} says`
+          : todo
+        : firstLine(place.text);
+  const told = problems
+    .slice(0, problemsMax)
+    .map(
+      ({ message, source, line }) =>
+        `- line ${line}${source === '' ? '' : ` (${source})`}: ${message}`,
+    );
+  const lines = [
+    first === undefined ? `It is about ${where}.` : `The editor reports problems in ${where}:`,
+    ...(told.length === 0 ? [] : ['', ...told]),
+    ...(problems.length > problemsMax ? [`- and ${problems.length - problemsMax} more`] : []),
+    ...(place.text.trim() === '' ? [] : ['', ...fenced(place)]),
+  ];
+  return { title: short(title), description: lines.join('\n') };
+}
+
+function whereOf({ path, firstLine: from, lastLine: to }: CodePlace): string {
+  return from === to ? `\`${path}\`, line ${from}` : `\`${path}\`, lines ${from} to ${to}`;
+}
+
+/** A fence that the text itself cannot end. */
+function fenced({ text, languageId }: CodePlace): readonly string[] {
+  const isCut = text.length > textCharsMax;
+  const shown = isCut ? text.slice(0, textCharsMax) : text;
+  const ticks = [...shown.matchAll(/`{3,}/g)].map(([found]) => found.length);
+  const fence = '`'.repeat(Math.max(3, ...ticks.map((count) => count + 1)));
+  const language = languageId === 'plaintext' ? '' : languageId;
+  return [`${fence}${language}`, shown.replace(/\n$/, ''), fence, ...(isCut ? ['(cut)'] : [])];
+}
+
+function firstLine(text: string): string {
+  const line = text.split('\n').find((each) => each.trim() !== '') ?? '';
+  return line.trim().replace(/\s+/g, ' ');
+}
+
+function short(title: string): string {
+  const line = title.replace(/\s+/g, ' ').trim();
+  return line.length <= titleChars ? line : `${line.slice(0, titleChars - 1)}…`;
+}

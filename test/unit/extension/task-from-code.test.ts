@@ -1,0 +1,55 @@
+// Tasks made of what is in an editor.
+
+import assert from 'node:assert/strict';
+import { proposeTask, todoIn, type CodePlace } from '../../../extension/task-from-code.ts';
+
+const place: CodePlace = {
+  path: 'src/cart.ts',
+  firstLine: 3,
+  lastLine: 3,
+  languageId: 'typescript',
+  text: 'const total = sum(items)',
+};
+
+suite('task from code', () => {
+  test('a TODO is found in the comments of many languages, and nothing else is one', () => {
+    assert.equal(todoIn('// TODO: round the total'), 'round the total');
+    assert.equal(todoIn('  # FIXME(ana) round it'), 'round it');
+    assert.equal(todoIn('/* TODO round it */'), 'round it');
+    assert.equal(todoIn('<!-- TODO: round it -->'), 'round it');
+    assert.equal(todoIn('const todos = []'), null);
+    assert.equal(todoIn('mastodon'), null);
+    assert.equal(todoIn('// TODO'), '');
+  });
+
+  test('a problem gives the title, and every one of them stands in the description', () => {
+    const problems = [
+      { message: "Cannot find name 'sum'.\nDid you mean", source: 'ts 2304', line: 3 },
+      { message: 'Unused.', source: '', line: 3 },
+    ];
+    const { title, description } = proposeTask(place, problems);
+    assert.equal(title, "Fix: Cannot find name 'sum'.");
+    assert.match(description, /^The editor reports problems in `src\/cart\.ts`, line 3:/);
+    assert.match(description, /- line 3 \(ts 2304\): Cannot find name/);
+    assert.match(description, /- line 3: Unused\./);
+    assert.match(description, /```typescript\nconst total = sum\(items\)\n```$/);
+  });
+
+  test('a TODO gives the title, a selection its first line', () => {
+    const todo = proposeTask({ ...place, text: '// TODO: round the total' }, []);
+    assert.equal(todo.title, 'round the total');
+    const empty = proposeTask({ ...place, text: '// TODO' }, []);
+    assert.equal(empty.title, 'Do what the TODO in src/cart.ts says');
+    const selected = proposeTask({ ...place, lastLine: 5, text: '\n  a()\n  b()' }, []);
+    assert.equal(selected.title, 'a()');
+    assert.match(selected.description, /^It is about `src\/cart\.ts`, lines 3 to 5\./);
+  });
+
+  test('text with fences of its own stays inside, and long text is cut', () => {
+    const { description } = proposeTask({ ...place, text: 'a\n````\nb' }, []);
+    assert.match(description, /\n`{5}typescript\na\n````\nb\n`{5}$/);
+    const long = proposeTask({ ...place, text: 'x'.repeat(50_000) }, []);
+    assert.ok(long.description.length < 9_000);
+    assert.ok(long.title.length <= 120);
+  });
+});
