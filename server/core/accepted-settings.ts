@@ -27,6 +27,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'sandbox.write',
   'sandbox.required',
   'fleet.remote',
+  'protect.paths',
   'webhooks.enabled',
   'webhooks.url',
   'webhooks.secret',

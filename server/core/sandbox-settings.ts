@@ -1,5 +1,7 @@
 // The settings of confinement: within which walls agents, gate and setup run. Part of the one table.
 
+import { protectedByDefault } from './protected-paths.ts';
+
 export const sandboxModes = ['auto', 'bwrap', 'srt', 'agent', 'off'] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
 
@@ -44,6 +46,13 @@ export const sandboxSettingTable = {
     inFile: true,
     doc: 'Start no agent, gate or setup where no proved sandbox is there.',
     readBy: reader,
+  },
+  'protect.paths': {
+    value: { type: 'texts' },
+    fallback: protectedByDefault,
+    inFile: true,
+    doc: 'Files and folders, in any folder, whose change waits for your review before it lands. A list of your own replaces this one.',
+    readBy: 'git (commit of leftovers)',
   },
 } as const;
 

@@ -279,6 +279,7 @@ function settingsOf(values: Values): Settings {
     taskContextCount: get('task_context_count'),
     taskContextMaxAgeMs: get('task_context_max_age'),
     maxCommitFileBytes: get('max_commit_file_size'),
+    protectedPaths: get('protect.paths'),
     maxOutputBytes: get('max_output_size'),
     defaultLabels: get('default_labels'),
     templates: get('templates'),

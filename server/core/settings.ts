@@ -357,6 +357,7 @@ export interface Settings {
   readonly taskContextCount: number;
   readonly taskContextMaxAgeMs: number;
   readonly maxCommitFileBytes: number;
+  readonly protectedPaths: readonly string[];
   readonly maxOutputBytes: number;
   readonly defaultLabels: readonly string[];
   readonly templates: TaskTemplates;

@@ -49,6 +49,7 @@ export const reviewKinds = [
   'approval', // the change waits for an approval before it lands
   'no_changes', // the agent ended well, a commit was expected, and there is none
   'held_files', // files that look like secrets or are too big were not committed
+  'protected', // files that decide what programs do later were changed
   'plan', // a plan waits for an approval
   'candidate', // one of several, has passed the gate, and waits for the choice
 ] as const;

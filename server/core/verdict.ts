@@ -11,6 +11,8 @@ export interface WorkFacts {
   readonly changed: boolean;
   /** Files that were not committed because of their name or size. */
   readonly held: readonly string[];
+  /** Changed files that decide what programs do later. */
+  readonly protected: readonly string[];
   readonly task: { readonly type: string };
 }
 
@@ -23,7 +25,7 @@ export interface Judgement {
     | { readonly kind: 'complete_without_commit' }
     | {
         readonly kind: 'needs_review';
-        readonly review: Extract<ReviewKind, 'no_changes' | 'held_files'>;
+        readonly review: Extract<ReviewKind, 'no_changes' | 'held_files' | 'protected'>;
       };
 }
 
@@ -33,12 +35,18 @@ const heldNamed = 5;
 export function judgeWork(facts: WorkFacts): Judgement {
   // Held files come first: landing the rest would leave half of the work behind.
   if (facts.held.length > 0) {
-    const files = facts.held.slice(0, heldNamed).join(', ');
-    const more = facts.held.length > heldNamed ? ` and ${facts.held.length - heldNamed} more` : '';
+    const also = facts.protected.length > 0 ? `; ${changesProtected(facts.protected)}` : '';
     return {
       verdict: 'unknown',
-      reason: firstLine(`held back, never committed: ${files}${more}`),
+      reason: firstLine(`held back, never committed: ${named(facts.held)}${also}`),
       next: { kind: 'needs_review', review: 'held_files' },
+    };
+  }
+  if (facts.changed && facts.protected.length > 0) {
+    return {
+      verdict: 'unknown',
+      reason: firstLine(changesProtected(facts.protected)),
+      next: { kind: 'needs_review', review: 'protected' },
     };
   }
   const summary = firstLine(facts.summary);
@@ -51,6 +59,15 @@ export function judgeWork(facts: WorkFacts): Judgement {
     reason: 'the agent ended well but changed nothing',
     next: { kind: 'needs_review', review: 'no_changes' },
   };
+}
+
+function changesProtected(files: readonly string[]): string {
+  return `changes protected files: ${named(files)}`;
+}
+
+function named(files: readonly string[]): string {
+  const more = files.length > heldNamed ? ` and ${files.length - heldNamed} more` : '';
+  return `${files.slice(0, heldNamed).join(', ')}${more}`;
 }
 
 /** The first line that says something, short; this is what `verdict_reason` holds. */

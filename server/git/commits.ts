@@ -1,6 +1,7 @@
 // Commits what an agent has left uncommitted, onto the branch of its attempt, and says what must never be committed.
 
 import { err, ok } from '../core/failure.ts';
+import { protectedAmong } from '../core/protected-paths.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf, gitFailure } from './failures.ts';
@@ -11,7 +12,7 @@ import { concludable } from './leftover-operations.ts';
 import { merge } from './merges.ts';
 import { commitMessage } from './messages.ts';
 import { ownWorktree } from './own-worktree.ts';
-import { shown, zeroEnded, type PathBytes } from './paths.ts';
+import { shown, splitZero, zeroEnded, type PathBytes } from './paths.ts';
 import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult, Sha } from './port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from './refs.ts';
 import { readStatus } from './status.ts';
@@ -62,17 +63,39 @@ export async function commitLeftovers(
     if (!placed.ok) return placed;
     tip = placed.value;
   }
+  const touched = entries.map(({ path }) => path);
   const heldNames = [...new Set([...held].map(({ path }) => path).concat(...inside))].map(shown);
   const before = standing.mergeInto ?? standing.head;
   if (before !== request.base) {
     const range = { base: request.base, head: before, maxFileSize: request.maxFileSize };
     const inCommits = await heldInCommits(context, worktree, range);
     if (!inCommits.ok) return inCommits;
-    heldNames.push(...inCommits.value.filter((path) => !heldNames.includes(path)));
+    const { held: committedHeld, changed } = inCommits.value;
+    heldNames.push(...committedHeld.filter((path) => !heldNames.includes(path)));
+    touched.push(...changed);
   }
+  const guarded = await protectedChanges(context, touched, tip, request);
+  if (!guarded.ok) return guarded;
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
   const tree = context.commits.read(tip)?.tree ?? null;
-  return ok({ commit: tip, tree, changed: tip !== request.base, held: heldNames.sort() });
+  const changed = tip !== request.base;
+  return ok({ commit: tip, tree, changed, held: heldNames.sort(), protected: guarded.value });
+}
+
+/** What was changed and changed back is no change: only then git is asked once more. */
+async function protectedChanges(
+  context: RepositoryContext,
+  touched: readonly PathBytes[],
+  tip: Sha,
+  { base, protect = [] }: CommitLeftoversRequest,
+): Promise<GitResult<readonly string[]>> {
+  const named = protectedAmong([...new Set(touched)].map(shown), protect);
+  if (named.length === 0 || tip === base) return ok([]);
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', base, tip];
+  const output = await context.git(args);
+  if (output.code !== 0) return err(failureOf(output, `compare ${base} with ${tip}`));
+  const changed = splitZero(output.stdout).map(shown);
+  return ok([...protectedAmong(changed, protect)].sort());
 }
 
 /** Where HEAD was behind the branch, the new commit is merged into it; else the commit made is the tip already. */

@@ -4,11 +4,11 @@ import { ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { isHeldFileName } from './held-files.ts';
 import { isIgnoreFile } from './ignore-rules.ts';
-import { shown } from './paths.ts';
+import { type PathBytes, shown } from './paths.ts';
 import type { GitResult, Sha } from './port.ts';
 import { factsOfAll } from './small-files.ts';
 import { unpublishedGitlinks } from './submodule-work.ts';
-import { pathsOfRange } from './without-held.ts';
+import { changesOfRange } from './without-held.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
 export interface CommittedRange {
@@ -17,15 +17,21 @@ export interface CommittedRange {
   readonly maxFileSize: number;
 }
 
+export interface HeldInRange {
+  readonly held: readonly string[];
+  /** Every path that some commit of the range has added, changed or removed. */
+  readonly changed: readonly PathBytes[];
+}
+
 /** Added or changed by any commit between base and head: what is removed again stays in the history. Sizes are taken from the worktree, which saves a process. */
 export async function heldInCommits(
   context: RepositoryContext,
   worktree: LinkedWorktree,
   range: CommittedRange,
-): Promise<GitResult<readonly string[]>> {
-  const listed = await pathsOfRange(context, range.base, range.head);
+): Promise<GitResult<HeldInRange>> {
+  const listed = await changesOfRange(context, range.base, range.head);
   if (!listed.ok) return listed;
-  const paths = listed.value;
+  const { present: paths, removed } = listed.value;
   if (paths.some(isIgnoreFile)) context.ignores.touched();
   const facts = await factsOfAll(worktree.path, paths);
   const held = facts.filter(
@@ -37,5 +43,6 @@ export async function heldInCommits(
   const links = folders.map(({ path }) => path);
   const unpublished = await unpublishedGitlinks(context, worktree, range.head, links);
   if (!unpublished.ok) return unpublished;
-  return ok([...held.map(({ path }) => path), ...unpublished.value].map(shown));
+  const names = [...held.map(({ path }) => path), ...unpublished.value].map(shown);
+  return ok({ held: names, changed: [...paths, ...removed] });
 }

@@ -136,6 +136,8 @@ export interface CommitLeftoversRequest {
   readonly trailers: readonly string[];
   /** Bytes; larger files are held back. */
   readonly maxFileSize: number;
+  /** Patterns of paths whose change is reported; without it, none. */
+  readonly protect?: readonly string[];
   readonly runHooks: boolean;
   /** What the agent's side wants as author; null = the repository's own identity. */
   readonly signature: Signature | null;
@@ -149,6 +151,8 @@ export interface CommitLeftoversOutcome {
   readonly changed: boolean;
   /** Paths never committed because of name or size; they stay in the worktree. */
   readonly held: readonly string[];
+  /** Changed paths, committed or not before, that `protect` names. */
+  readonly protected: readonly string[];
 }
 
 export interface SlotRequest {

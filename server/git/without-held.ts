@@ -12,26 +12,42 @@ import { commitMessage } from './messages.ts';
 import { type PathBytes, shown, splitZero, zeroEnded } from './paths.ts';
 import type { GitResult, Sha, WithoutHeldRequest } from './port.ts';
 
-/** Every path that some commit of the range has added or changed, also where a later one has removed it. */
-export async function pathsOfRange(
+export interface RangeChanges {
+  /** Added or changed by some commit, also where a later one has removed it. */
+  readonly present: readonly PathBytes[];
+  /** Removed by some commit. */
+  readonly removed: readonly PathBytes[];
+}
+
+export async function changesOfRange(
   context: RepositoryContext,
   base: Sha,
   head: Sha,
-): Promise<GitResult<readonly PathBytes[]>> {
+): Promise<GitResult<RangeChanges>> {
   const output = await context.git([
     'log',
     '-z',
     '--format=',
     '-m',
-    '--name-only',
+    '--name-status',
     '--no-renames',
-    '--diff-filter=AMT',
+    '--diff-filter=AMTD',
     `${base}..${head}`,
     '--',
   ]);
   if (output.code !== 0) return err(failureOf(output, 'list what the agent has committed'));
-  const paths = splitZero(output.stdout).map((path) => path.replace(/^\n+/, ''));
-  return ok([...new Set(paths)].filter((path) => path !== ''));
+  const present = new Set<PathBytes>();
+  const removed = new Set<PathBytes>();
+  // A letter and a path in turn; an empty part, or a line break before the letter, stands between two commits.
+  let letter = '';
+  for (const part of splitZero(output.stdout)) {
+    if (letter === '') letter = part.trim();
+    else {
+      (letter === 'D' ? removed : present).add(part);
+      letter = '';
+    }
+  }
+  return ok({ present: [...present], removed: [...removed] });
 }
 
 /** The commit itself when it holds none of them; null when nothing is left without them. */
@@ -40,10 +56,12 @@ export async function withoutHeld(
   request: WithoutHeldRequest,
 ): Promise<GitResult<Sha | null>> {
   const { base, commit } = request;
-  const range = await pathsOfRange(context, base, commit);
+  const range = await changesOfRange(context, base, commit);
   if (!range.ok) return range;
   const named = new Set(request.held);
-  const held = range.value.filter((path) => named.has(shown(path)) || isHeldFileName(shown(path)));
+  const held = range.value.present.filter(
+    (path) => named.has(shown(path)) || isHeldFileName(shown(path)),
+  );
   if (held.length === 0) return ok(commit);
   const folder = await mkdtemp(join(tmpdir(), 'drover-held-'));
   try {

@@ -213,6 +213,7 @@ function workSettings(settings: Settings): WorkSettings {
     runHooks: settings.commit.runHooks,
     follow: settings.checkout.follow,
     maxCommitFileSize: settings.maxCommitFileBytes,
+    protectedPaths: settings.protectedPaths,
     maxOutputBytes: settings.maxOutputBytes,
     taskTimeoutMs: settings.taskTimeoutMs,
     guidelines: settings.guidelines,

@@ -206,6 +206,11 @@ function whyReview(row: TaskRow): string[] {
         `Use "drover approve ${id}" to land the rest without them, or "drover send-back ${id} <text>" to have it done another way.`,
       ];
     }
+    case 'protected':
+      return [
+        `${id} needs a review: it ${row.verdict_reason ?? 'changes protected files'}. Such files decide which programs, gates or instructions count later.`,
+        decide,
+      ];
     case 'no_changes':
       return [
         `${id} needs a review: its agent ended well, but changed nothing, and a commit was expected.`,

@@ -91,6 +91,8 @@ export interface WorkSettings {
   readonly runHooks: boolean;
   readonly follow: 'fast-forward' | 'never';
   readonly maxCommitFileSize: number;
+  /** Patterns of paths whose change waits for a review. */
+  readonly protectedPaths: readonly string[];
   readonly maxOutputBytes: number;
   readonly taskTimeoutMs: number;
   readonly guidelines: string;

@@ -40,9 +40,9 @@ export async function submit(
   submission: Submission,
 ): Promise<void> {
   const { task } = submission;
-  const { changed, held, commit } = committed;
+  const { changed, held, commit, protected: guarded } = committed;
   const summary = engine.mask(submission.summary);
-  const judgement = judgeWork({ summary, changed, held, task });
+  const judgement = judgeWork({ summary, changed, held, protected: guarded, task });
   await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
   const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;
   if (!changed && held.length === 0 && !isCandidate) {
@@ -52,10 +52,15 @@ export async function submit(
   switch (judgement.next.kind) {
     case 'complete_without_commit':
       // There is nothing to choose among candidates that have changed nothing.
-      if (isCandidate) return review(engine, tx, claim, judgement, { held, commit: null });
+      if (isCandidate)
+        return review(engine, tx, claim, judgement, { held, protected: [], commit: null });
       return completeWithoutCommit(engine, tx, claim, judgement.reason);
     case 'needs_review':
-      return review(engine, tx, claim, judgement, { held, commit: changed ? commit : null });
+      return review(engine, tx, claim, judgement, {
+        held,
+        protected: guarded,
+        commit: changed ? commit : null,
+      });
     case 'land':
       if (isCandidate) return holdCandidate(engine, tx, claim, committed, judgement.reason);
       return queueWork(engine, tx, claim, runRow, place, committed, task, judgement.reason);
@@ -199,7 +204,11 @@ async function review(
   tx: Tx,
   claim: Claim,
   judgement: Judgement,
-  facts: { readonly held: readonly string[]; readonly commit: string | null },
+  facts: {
+    readonly held: readonly string[];
+    readonly protected: readonly string[];
+    readonly commit: string | null;
+  },
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
@@ -217,7 +226,11 @@ async function review(
     to: 'needs_review',
     event: 'task.needs_review',
     runId: claim.runId,
-    data: { kind, files: facts.held, reason: judgement.reason },
+    data: {
+      kind,
+      files: kind === 'protected' ? facts.protected : facts.held,
+      reason: judgement.reason,
+    },
     set: {
       review_kind: kind,
       held_files: JSON.stringify(facts.held),

@@ -262,6 +262,7 @@ async function commitWork(
             subject: `${part}: ${task.title}`.split(/[\r\n]/, 1)[0] ?? part,
             trailers: [`Drover-Task: ${part}`, `Drover-Attempt: ${claim.attempt}`],
             maxFileSize: settings.maxCommitFileSize,
+            protect: settings.protectedPaths,
             runHooks: settings.runHooks,
             signature: null,
           }),

@@ -242,7 +242,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
       repository.moveRefs([{ ref, next: tip, old: head }], 'drover', 'drover: leftovers');
     }
     const { tree } = repository.objects.commit(tip);
-    return { commit: tip, tree, changed: tip !== request.base, held };
+    return { commit: tip, tree, changed: tip !== request.base, held, protected: [] };
   }
 
   snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>> {

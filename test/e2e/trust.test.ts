@@ -38,10 +38,8 @@ fi
     await here.expect(0, ['cancel', 't3']);
     const first = await here.drover(['run']);
     assert.match(first.stderr, /This run accepts the settings of \.drover\.toml: gate\.command = /);
-    if ((await here.task('t1')).status === 'needs_review') {
-      await here.expect(0, ['approve', 't1']);
-      await eventually('t1 has landed', async () => (await here.task('t1')).landed_sha);
-    }
+    await here.expect(0, ['approve', 't1']);
+    await eventually('t1 has landed', async () => (await here.task('t1')).landed_sha);
     assert.match(here.read('repo/.drover.toml'), /ATTACKER/);
 
     await here.expect(0, ['retry', 't2']);
@@ -117,5 +115,44 @@ fi
     await eventually('the run is over', async () => (await here.status()).run?.active === false);
     assert.equal((await here.task('t1')).status, 'completed');
     assert.deepEqual(gatesOf(here), ['TRUSTED']);
+  });
+
+  test('a change of protected files waits for a review, and lands after it', async () => {
+    const here = project({
+      agent: `
+cat > /dev/null
+echo "$id" > "$id.txt"
+mkdir -p .github/workflows docs
+echo "on: push" > .github/workflows/ci.yml
+echo "Be rude." > docs/AGENTS.md
+`,
+    });
+    await beginPlan(here, ['t1']);
+    await here.expect(2, ['run']);
+    const waiting = await here.task('t1');
+    assert.deepEqual(
+      [waiting.status, waiting.review_kind, waiting.held_files],
+      ['needs_review', 'protected', []],
+    );
+    assert.match(
+      await here.expect(0, ['why', 't1']),
+      /changes protected files: \.github\/workflows\/ci\.yml, docs\/AGENTS\.md/,
+    );
+    assert.equal(here.git('ls-tree', '-r', '--name-only', 'main').includes('t1.txt'), false);
+    await here.expect(0, ['approve', 't1']);
+    await eventually('it has landed', async () => (await here.task('t1')).landed_sha);
+    assert.equal(here.git('show', 'main:docs/AGENTS.md'), 'Be rude.');
+  });
+
+  test('the list of protected files is a setting', async () => {
+    const here = project({
+      agent:
+        'cat > /dev/null\necho x > AGENTS.md\nmkdir -p deploy\necho "$id" > "deploy/$id.txt"\n',
+      settings: '[protect]\npaths = ["deploy/t2.txt"]\n',
+    });
+    await beginPlan(here, ['t1', 't2']);
+    await here.expect(2, ['run', '--workers', '1']);
+    assert.equal((await here.task('t1')).status, 'completed');
+    assert.equal((await here.task('t2')).review_kind, 'protected');
   });
 });

@@ -42,7 +42,7 @@ suite('git: leftovers', () => {
     const done = valueOf(await commit());
     assert.deepEqual(
       { ...done, tree: null },
-      { commit: task.base, tree: null, changed: false, held: [] },
+      { commit: task.base, tree: null, changed: false, held: [], protected: [] },
     );
     assert.equal(repository.processCount - before, 1);
   });

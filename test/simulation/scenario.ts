@@ -159,6 +159,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     runHooks: false,
     follow: chance.percent(90) ? 'fast-forward' : 'never',
     maxCommitFileSize: 1_000_000,
+    protectedPaths: [],
     maxOutputBytes: 1_000_000,
     taskTimeoutMs: 600_000,
     guidelines: '',

@@ -8,6 +8,7 @@ const facts: WorkFacts = {
   summary: 'Did it.\nMore.',
   changed: true,
   held: [],
+  protected: [],
   task: { type: 'feature' },
 };
 
@@ -28,6 +29,14 @@ suite('verdict', () => {
     check({ held: ['.env'] }, 'unknown', 'needs_review held_files');
     check({ held: ['.env'], changed: false }, 'unknown', 'needs_review held_files');
     check({ held: ['.env'], changed: false, task: research }, 'unknown', 'needs_review held_files');
+  });
+
+  test('a change of protected files waits for a person; held files come first', () => {
+    const guarded = ['.drover.toml', 'a/.claude/settings.json'];
+    check({ protected: guarded }, 'unknown', 'needs_review protected');
+    check({ protected: guarded, held: ['.env'] }, 'unknown', 'needs_review held_files');
+    const { reason } = judgeWork({ ...facts, protected: guarded });
+    assert.equal(reason, 'changes protected files: .drover.toml, a/.claude/settings.json');
   });
 
   test('words in the text decide nothing', () => {

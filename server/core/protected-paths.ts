@@ -1,0 +1,54 @@
+// Files that decide what programs of a person, of the repository or of an agent do later: a change of one waits for a
+// person's review before it lands.
+
+/** In any folder. A name alone is a file or a folder; a star stands for any part of one name. */
+export const protectedByDefault: readonly string[] = [
+  '.drover.toml',
+  '.drover',
+  '.claude',
+  '.codex',
+  '.gemini',
+  '.opencode',
+  '.cursor',
+  '.mcp.json',
+  '.vscode',
+  '.devcontainer',
+  '.npmrc',
+  '.envrc',
+  '.github/workflows',
+  '.github/actions',
+  '.github/copilot-instructions.md',
+  '.gitlab-ci.yml',
+  '.husky',
+  '.githooks',
+  '.pre-commit-config.yaml',
+  'lefthook.yml',
+  '.gitattributes',
+  '.gitmodules',
+  'CLAUDE.md',
+  'CLAUDE.local.md',
+  'AGENTS.md',
+  'AGENT.md',
+  'GEMINI.md',
+];
+
+/** Of the given paths those that a pattern names, or that lie in a folder that one names; in any case of letters. */
+export function protectedAmong(
+  paths: readonly string[],
+  patterns: readonly string[],
+): readonly string[] {
+  const rules = patterns.map(ruleOf).filter((rule) => rule !== null);
+  return paths.filter((path) => rules.some((rule) => rule.test(`/${path}`)));
+}
+
+/** Null: a pattern of slashes alone names nothing. */
+function ruleOf(pattern: string): RegExp | null {
+  const parts = pattern.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.length === 0) return null;
+  const body = parts.map((part) => part.split('*').map(escaped).join('[^/]*')).join('/');
+  return new RegExp(`/${body}(?:/|$)`, 'i');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
