@@ -17,7 +17,7 @@ import {
 } from './follow-job.ts';
 import { type Imported, importResult } from './import-result.ts';
 import { exitFile, firstLine, jobCommand, promptFile } from './job-command.ts';
-import { instanceName, writeLease } from './leases.ts';
+import { instanceName, removeLease, writeLease } from './leases.ts';
 import { packUpload, type SentEntry } from './pack.ts';
 import { badAddress, oneLine } from './request.ts';
 import { type JobResult, resultCaps, type ResultCaps, unpackResult } from './unpack.ts';
@@ -82,8 +82,10 @@ const instancesMax = 3;
 const cancelMsDefault = 5_000;
 
 interface Trouble {
-  /** Another instance may do better, and no result was fetched. */
+  /** Another instance may do better at once, and no result was fetched. */
   readonly again: boolean;
+  /** The whole attempt may do better later, where that differs. */
+  readonly later?: boolean;
   readonly message: string;
 }
 
@@ -103,7 +105,7 @@ export async function runJob(request: JobRequest): Promise<JobOutcome> {
     if (!request.stop.aborted) request.note(`${last.message} Trying another instance.`);
   }
   if (request.stop.aborted) return { kind: 'stopped' };
-  return { kind: 'failed', retryable: last.again, message: last.message };
+  return { kind: 'failed', retryable: last.later ?? last.again, message: last.message };
 }
 
 interface Brought {
@@ -140,11 +142,17 @@ async function onInstance(
   };
   writeLease(leases, lease);
   let instance: Instance | null = null;
+  let isNothingMade = false;
   try {
     const created = await provisioner.create(spec, request.stop);
     if (!created.ok) {
-      const message = `The worker could not be created: ${created.error}`;
-      return err({ again: true, message });
+      const { message, isCertain } = created.error;
+      isNothingMade = isCertain;
+      return err({
+        again: false,
+        later: true,
+        message: `The worker could not be created: ${message}`,
+      });
     }
     instance = created.value;
     writeLease(leases, { ...lease, id: instance.id });
@@ -155,8 +163,12 @@ async function onInstance(
   } finally {
     await instance?.close?.().catch(() => undefined);
     const ref = { name: spec.name, id: instance?.id ?? null };
-    const left = await destroyInstance(provisioner, leases, ref, owner, request.times?.destroy);
-    request.note(left ?? `Worker ${spec.name} destroyed.`);
+    if (isNothingMade) removeLease(leases, spec.name);
+    const left = isNothingMade
+      ? null
+      : await destroyInstance(provisioner, leases, ref, owner, request.times?.destroy);
+    if (left !== null) request.note(left);
+    else if (instance !== null) request.note(`Worker ${spec.name} destroyed.`);
   }
 }
 

@@ -55,15 +55,16 @@ export function createHookProvisioner(options: HookOptions): Provisioner {
     create: async (spec, signal) => {
       const { name, owner, token, env, image, ttlMs } = spec;
       const input = { name, owner, token, env, image, ttl_seconds: Math.ceil(ttlMs / 1000) };
+      const failed = (message: string) => err({ message, isCertain: options.script === null });
       const said = await call('create', input, signal);
-      if (!said.ok) return said;
+      if (!said.ok) return failed(said.error);
       const created = createdSchema.safeParse(said.value);
       if (!created.success) {
-        return err('the hook\'s create must print {"id":"…","url":"https://…"}.');
+        return failed('the hook\'s create must print {"id":"…","url":"https://…"}.');
       }
       const { id, url, token: own = token } = created.data;
       const problem = badAddress(url);
-      return problem === null ? ok({ name, id, url, token: own }) : err(problem);
+      return problem === null ? ok({ name, id, url, token: own }) : failed(problem);
     },
     destroy: async ({ name, id }) => {
       const said = await call('destroy', { name, id });

@@ -42,10 +42,16 @@ export interface ProvisionerCapabilities {
   readonly foreignPaths: boolean;
 }
 
+/** Why there is no instance. `isCertain`: nothing was made, so nothing has to be destroyed. */
+export interface CreateFailure {
+  readonly message: string;
+  readonly isCertain: boolean;
+}
+
 export interface Provisioner {
   readonly kind: ProvisionerKind;
   readonly capabilities: ProvisionerCapabilities;
-  create(spec: InstanceSpec, signal: AbortSignal): Promise<Result<Instance, string>>;
+  create(spec: InstanceSpec, signal: AbortSignal): Promise<Result<Instance, CreateFailure>>;
   /** Also an instance whose creation failed halfway. It is gone when this is ok; one that is not there is no error. */
   destroy(ref: InstanceRef): Promise<Result<null, string>>;
   /** True only where it is certain that nothing serves the instance any more; absent where that cannot be known. */

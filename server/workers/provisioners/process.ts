@@ -59,9 +59,9 @@ export function createProcessProvisioner(options: ProcessOptions): Provisioner {
       };
       const program = [options.program, ...options.args, ...args];
       const started = await startDetached(folder, program, env);
-      if (started !== null) return err(started);
+      if (started !== null) return err({ message: started, isCertain: false });
       const listening = await listeningRuntime(folder, signal);
-      if (!listening.ok) return listening;
+      if (!listening.ok) return err({ message: listening.error, isCertain: false });
       const { url, pid } = listening.value;
       runtimes.set(spec.name, { pid, startTime: options.startTimeOf(pid) });
       return ok({ name: spec.name, id: spec.name, url, token: spec.token });

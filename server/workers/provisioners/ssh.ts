@@ -78,15 +78,16 @@ export function createSshProvisioner(options: SshOptions): Provisioner {
       const file = readFileSync(options.runtime);
       const hash = createHash('sha256').update(file).digest('hex').slice(0, 32);
       const copied = await copyRuntime(run, file, hash, signal);
-      if (!copied.ok) return copied;
+      if (!copied.ok) return err({ message: copied.error, isCertain: true });
+      const failed = (message: string) => err({ message, isCertain: false });
       const started = await run(startScript(spec, hash), null, signal);
-      if (!started.ok) return started;
+      if (!started.ok) return failed(started.error);
       const port = /"url":"http:\/\/127\.0\.0\.1:(\d{1,5})"/.exec(started.value)?.[1];
       if (port === undefined) {
-        return err(`the runtime on ${host} did not start: ${oneLine(started.value)}`);
+        return failed(`the runtime on ${host} did not start: ${oneLine(started.value)}`);
       }
       const tunnel = await openTunnel(options, host, spec.name, Number(port));
-      if (!tunnel.ok) return tunnel;
+      if (!tunnel.ok) return failed(tunnel.error);
       const close = (): Promise<void> => options.endMarked(markerOf(spec.name));
       return ok({ name: spec.name, id: spec.name, url: tunnel.value, token: spec.token, close });
     },

@@ -11,16 +11,18 @@ export interface StaticOptions {
   readonly tokenVariable: string;
 }
 
+const none = (message: string) => err({ message, isCertain: true });
+
 export function createStaticProvisioner(options: StaticOptions): Provisioner {
   return {
     kind: 'static',
     capabilities: { env: false, list: false, foreignPaths: true },
     create: async ({ name }) => {
-      if (options.url === null) return err('set [remote] url to the address of the worker.');
+      if (options.url === null) return none('set [remote] url to the address of the worker.');
       const problem = badAddress(options.url);
-      if (problem !== null) return err(problem);
+      if (problem !== null) return none(problem);
       if (options.token === null) {
-        return err(
+        return none(
           `the variable ${options.tokenVariable} with the token of the worker is not set.`,
         );
       }

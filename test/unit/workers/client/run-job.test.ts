@@ -249,6 +249,20 @@ suite('job on a worker', () => {
     assert.deepEqual(readdirSync(join(folder, 'leases')), []);
   });
 
+  test('C01 an instance that could not be made is destroyed, unless it is certain that there is none', async () => {
+    for (const isCertain of [false, true]) {
+      const { outcome, provisioner } = await ran({
+        prepare: (made) => {
+          made.create = async () => err({ message: 'no room.', isCertain });
+        },
+      });
+      const message = 'The worker could not be created: no room.';
+      assert.deepEqual(outcome, { kind: 'failed', retryable: true, message });
+      assert.equal(provisioner.destroyed.length, isCertain ? 0 : 1);
+      assert.deepEqual(readdirSync(join(folder, 'leases')), []);
+    }
+  });
+
   test('C40 only own leases whose follower is gone are destroyed', async () => {
     const provisioner = new StockProvisioner(folder, () => ({}));
     const lease = (name: string, owner: string): void => {

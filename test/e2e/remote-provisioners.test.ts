@@ -1,0 +1,233 @@
+// Attempts on workers that ssh, a script or a fixed address gives.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { createConnection } from 'node:net';
+import { dirname, join } from 'node:path';
+import { freePort } from '../free-port.ts';
+import { createSshProvisioner } from '../../server/workers/provisioners/ssh.ts';
+import { eventually } from './support/eventually.ts';
+import { landedTasks } from './support/history.ts';
+import { beginPlan } from './support/plan.ts';
+import { processesOf } from './support/processes.ts';
+import { droverProgram } from './support/program.ts';
+import type { Project } from './support/project.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+const runtime = join(dirname(droverProgram()), 'worker-runtime.cjs');
+
+function leases(here: Project): readonly string[] {
+  const folder = join(here.root, '.drover', 'remote', 'leases');
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+const settingsOf = (...lines: readonly string[]): string =>
+  `runs_on = "remote"\n[remote]\n${lines.join('\n')}\n`;
+
+function setSettings(here: Project, settings: string): void {
+  writeFileSync(join(here.root, '.drover.toml'), settings);
+  here.git('commit', '-qam', 'settings');
+}
+
+/** An agent of the repository: it comes with the upload. */
+const inRepository = {
+  files: {
+    'tools/agent.sh':
+      '#!/bin/sh\ncat > prompt.txt\necho "$MODEL_KEY|$SSH_AUTH_SOCK|$AGENT_TOKEN" > seen.txt\n',
+  },
+};
+
+function makeRunnable(here: Project): Record<string, string> {
+  chmodSync(join(here.root, 'tools/agent.sh'), 0o755);
+  here.git('commit', '-qam', 'runnable');
+  return { DROVER_AGENT_PATH: 'tools/agent.sh', MODEL_KEY: 'key-1', SSH_AUTH_SOCK: '/nowhere' };
+}
+
+interface Sshd {
+  readonly args: readonly string[];
+  readonly home: string;
+  close(): Promise<void>;
+}
+
+/** Debian's sshd on a loopback port, with a host key and a login key of its own. */
+async function startSshd(here: Project): Promise<Sshd> {
+  const folder = join(here.folder, 'sshd');
+  const home = join(here.folder, 'far-home');
+  for (const path of [folder, home]) mkdirSync(path, { mode: 0o700 });
+  const keys = ['host', 'login'].map((name) => join(folder, name));
+  for (const key of keys) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  copyFileSync(join(folder, 'login.pub'), join(folder, 'authorized_keys'));
+  chmodSync(join(folder, 'authorized_keys'), 0o600);
+  const port = await freePort();
+  mkdirSync('/run/sshd', { recursive: true });
+  const lines = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${join(folder, 'host')}`,
+    `AuthorizedKeysFile ${join(folder, 'authorized_keys')}`,
+    `PidFile ${join(folder, 'pid')}`,
+    'StrictModes no',
+    'UsePAM no',
+    'PasswordAuthentication no',
+    `SetEnv HOME=${home} PATH=${dirname(process.execPath)}:/usr/bin:/bin`,
+  ];
+  writeFileSync(join(folder, 'sshd_config'), `${lines.join('\n')}\n`);
+  const daemon = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(folder, 'sshd_config')], {
+    stdio: 'ignore',
+  });
+  const hostKey = readFileSync(join(folder, 'host.pub'), 'utf8').split(' ').slice(0, 2).join(' ');
+  writeFileSync(join(folder, 'known_hosts'), `[127.0.0.1]:${port} ${hostKey}\n`);
+  await eventually('sshd listens', async () => {
+    return await new Promise<boolean>((resolve) => {
+      const socket = createConnection(port, '127.0.0.1');
+      socket.once('connect', () => resolve(socket.destroy() !== undefined));
+      socket.once('error', () => resolve(false));
+    });
+  });
+  const args = ['-F', 'none', '-p', String(port), '-i', join(folder, 'login')];
+  const known = ['-o', `UserKnownHostsFile=${join(folder, 'known_hosts')}`];
+  return {
+    args: [...args, ...known],
+    home,
+    close: async () => {
+      const gone = new Promise((resolve) => daemon.once('exit', resolve));
+      daemon.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
+
+suite('remote provisioners', function () {
+  this.timeout(240_000);
+  const project = useProjects();
+
+  test('ssh: the runtime is copied once, the work lands, nothing runs on the host afterwards', async () => {
+    const here = project(inRepository);
+    const env = makeRunnable(here);
+    const sshd = await startSshd(here);
+    try {
+      const user = execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+      const args = JSON.stringify(sshd.args);
+      setSettings(
+        here,
+        settingsOf(
+          'provisioner = "ssh"',
+          `host = "${user}@127.0.0.1"`,
+          `ssh_args = ${args}`,
+          'env = ["MODEL_KEY"]',
+        ),
+      );
+      await beginPlan(here, ['far', { id: 'farther', blocked_by: ['far'] }]);
+      await here.expect(0, ['run'], { env });
+      assert.deepEqual(landedTasks(here), ['far', 'farther']);
+      assert.equal(here.git('show', 'main:seen.txt'), 'key-1||');
+      const cache = join(sshd.home, '.cache/drover');
+      assert.equal(readdirSync(cache).filter((name) => name.startsWith('runtime-')).length, 1);
+      assert.deepEqual(readdirSync(join(cache, 'workers')), []);
+      assert.deepEqual(leases(here), []);
+      const left = processesOf(here.folder).filter(({ what }) =>
+        /-N -L|worker-runtime|runtime-/.test(what),
+      );
+      assert.deepEqual(left, []);
+    } finally {
+      await sshd.close();
+    }
+  });
+
+  test('ssh: a host whose key is not known is refused with what ssh says, and nothing was made', async () => {
+    const here = project();
+    const sshd = await startSshd(here);
+    try {
+      writeFileSync(join(here.folder, 'sshd', 'known_hosts'), '');
+      const provisioner = createSshProvisioner({
+        program: '/usr/bin/ssh',
+        host: '127.0.0.1',
+        args: sshd.args,
+        env: here.env,
+        cwd: here.root,
+        runtime,
+        endMarked: async () => undefined,
+        markerVariable: 'DROVER_RUN',
+      });
+      const spec = { owner: 'me', token: 't', env: {}, image: null, ttlMs: 60_000 };
+      const made = await provisioner.create(
+        { name: 'drv-00000000-1', ...spec },
+        new AbortController().signal,
+      );
+      assert.ok(!made.ok);
+      assert.match(made.error.message, /Host key verification failed/);
+      assert.ok(made.error.isCertain);
+    } finally {
+      await sshd.close();
+    }
+  });
+
+  test('hook: a script makes and destroys the worker', async () => {
+    const here = project(inRepository);
+    const env = makeRunnable(here);
+    const state = join(here.folder, 'cloud');
+    mkdirSync(state);
+    const script = `#!${process.execPath}
+const { spawn } = require('node:child_process');
+const fs = require('node:fs');
+const verb = process.argv[2];
+const input = JSON.parse(fs.readFileSync(0, 'utf8'));
+const place = (name) => '${state}/' + name;
+fs.appendFileSync('${here.folder}/calls', verb + ' ' + (input.name ?? '') + '\\n');
+if (verb === 'list') {
+  const names = fs.readdirSync('${state}');
+  process.stdout.write(JSON.stringify(names.map((name) => ({ name, id: name }))));
+} else if (verb === 'destroy') {
+  try {
+    process.kill(Number(fs.readFileSync(place(input.name) + '/pid', 'utf8')), 'SIGTERM');
+  } catch {}
+  fs.rmSync(place(input.name), { recursive: true, force: true });
+} else {
+  fs.mkdirSync(place(input.name));
+  const out = fs.openSync(place(input.name) + '/out', 'w');
+  const env = { PATH: process.env.PATH, HOME: '${here.folder}', TMPDIR: '${here.folder}/tmp', ...input.env, AGENT_TOKEN: input.token };
+  const args = ['${runtime}', '--listen', '127.0.0.1:0', '--workspace', place(input.name) + '/workspace', '--json'];
+  const child = spawn(process.execPath, args, { env, detached: true, stdio: ['ignore', out, out] });
+  fs.writeFileSync(place(input.name) + '/pid', String(child.pid));
+  child.unref();
+  const timer = setInterval(() => {
+    const said = fs.readFileSync(place(input.name) + '/out', 'utf8');
+    if (!said.includes('\\n')) return;
+    clearInterval(timer);
+    process.stdout.write(JSON.stringify({ id: String(child.pid), url: JSON.parse(said).url }));
+  }, 20);
+}
+`;
+    here.write('hook.js', script);
+    chmodSync(join(here.folder, 'hook.js'), 0o755);
+    setSettings(
+      here,
+      settingsOf(
+        'provisioner = "hook"',
+        `hook = "${join(here.folder, 'hook.js')}"`,
+        'env = ["MODEL_KEY"]',
+      ),
+    );
+    await beginPlan(here, ['far']);
+    await here.expect(0, ['run'], { env });
+    assert.deepEqual(landedTasks(here), ['far']);
+    assert.equal(here.git('show', 'main:seen.txt'), 'key-1||');
+    const calls = here
+      .read('calls')
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')[0]);
+    assert.deepEqual(calls, ['create', 'destroy', 'list']);
+    assert.deepEqual(readdirSync(state), []);
+    assert.deepEqual(leases(here), []);
+  });
+});
