@@ -12,7 +12,7 @@ import type { Feed } from '../rpc/transport/feed.ts';
 import type { RequestHandlers } from '../rpc/transport/local.ts';
 import type { Store } from '../store/port.ts';
 import { lastPruned } from '../store/prune.ts';
-import { listWorktrees, type WorktreeFacts } from '../workflows/worktrees.ts';
+import type { listWorktrees, WorktreeFacts } from '../workflows/worktrees.ts';
 import { heldViews } from './accepted-settings.ts';
 import { maskingHandlers } from './mask-words.ts';
 import type { DataProject } from './data-project.ts';
@@ -42,7 +42,10 @@ export function dataHandlers(
     output: project.output,
     hasBackend,
     git: project.git,
-    worktrees: async () => (await listWorktrees(await worktreeParts(project))).map(worktreeView),
+    worktrees: async () => {
+      const { listWorktrees } = await import('../workflows/worktrees.ts');
+      return (await listWorktrees(await worktreeParts(project))).map(worktreeView);
+    },
   });
   return { ...handlers, ...webhookLooks(project) };
 }

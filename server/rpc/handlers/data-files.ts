@@ -1,8 +1,6 @@
 // Import and export of plans.
 
 import type { Handlers } from '../../protocol/api.ts';
-import { exportPlan } from '../../store/exports.ts';
-import { importFile } from '../../store/imports.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { choiceOf, flagOf, given, integerOf, recordOf, textOf } from './params.ts';
 
@@ -16,6 +14,8 @@ export function fileHandlers(deps: DataHandlerDeps): Pick<Handlers, 'import' | '
   return {
     import: async (params) => {
       const record = recordOf(params);
+      // Loaded with the first of them: no other request reads or writes files of plans.
+      const { importFile } = await import('../../store/imports.ts');
       return importFile(store, {
         text: textOf(record['text'], 'text', fileCharactersMax),
         badUtf8Lines: badLines(record['bad_utf8_lines']),
@@ -32,6 +32,7 @@ export function fileHandlers(deps: DataHandlerDeps): Pick<Handlers, 'import' | '
     },
     export: async (params) => {
       const record = recordOf(params);
+      const { exportPlan } = await import('../../store/exports.ts');
       return exportPlan(store.db, {
         format: choiceOf(record['format'], 'format', ['session', 'json', 'yaml', 'beads', 'jsonl']),
         nowMs: store.sources.clock.now(),

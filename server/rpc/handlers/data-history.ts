@@ -2,11 +2,9 @@
 
 import { agentChoices } from '../../core/agent-settings.ts';
 import { Refusal } from '../../core/failure.ts';
-import { otlpTrace } from '../../core/history/otlp.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
-import { openPast, type Past, type PastMoment } from '../../store/past.ts';
-import { readMetrics, readReport, readRuns, readTrace } from '../../store/read-history.ts';
+import type { Past, PastMoment } from '../../store/past.ts';
 import { lastRun, lineOf, readSnapshot } from '../../store/snapshot.ts';
 import { why } from '../../store/why.ts';
 import type { DataHandlerDeps } from './data.ts';
@@ -20,6 +18,9 @@ type HistoryRequests =
   | 'trace.export'
   | 'metrics';
 
+/** Loaded by who asks for it. */
+const loadHistory = async () => await import('../../store/read-history.ts');
+
 const runsAtOnce = 200;
 const runsMax = 5_000;
 const searchCharsMax = 200;
@@ -27,6 +28,7 @@ const searchCharsMax = 200;
 export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRequests> {
   const { store } = deps;
   const inPast = async <T>(params: unknown, body: (past: Past) => Promise<T>): Promise<T> => {
+    const { openPast } = await import('../../store/past.ts');
     const past = await openPast(store.db, momentOf(recordOf(params)));
     try {
       return await body(past);
@@ -35,11 +37,14 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
     }
   };
   return {
-    report: async (params) =>
-      readReport(store.db, idOf(recordOf(params)['id']), store.sources.clock.now()),
+    report: async (params) => {
+      const { readReport } = await loadHistory();
+      return readReport(store.db, idOf(recordOf(params)['id']), store.sources.clock.now());
+    },
     'runs.list': async (params) => {
       const { search, limit } = recordOf(params);
       const bounds = { min: 1, max: runsMax };
+      const { readRuns } = await loadHistory();
       return readRuns(store.db, {
         search: (optionalText(search, 'search') ?? '').slice(0, searchCharsMax),
         max: optionalInteger(limit, 'limit', bounds) ?? runsAtOnce,
@@ -48,9 +53,14 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
     },
     'trace.export': async (params) => {
       const id = idOf(recordOf(params)['id']);
+      const { otlpTrace } = await import('../../core/history/otlp.ts');
+      const { readTrace } = await loadHistory();
       return otlpTrace(await readTrace(store.db, id, store.sources.clock.now()), droverVersion);
     },
-    metrics: async () => ({ text: await readMetrics(store.db, store.sources.clock.now()) }),
+    metrics: async () => {
+      const { readMetrics } = await loadHistory();
+      return { text: await readMetrics(store.db, store.sources.clock.now()) };
+    },
     'past.status': async (params) => {
       const epic = optionalText(recordOf(params)['epic'], 'epic')?.trim();
       return inPast(params, async ({ db, atMs }) => {

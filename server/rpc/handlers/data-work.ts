@@ -7,11 +7,13 @@ import type { Handlers } from '../../protocol/api.ts';
 import { attemptLog } from '../../store/attempt-log.ts';
 import { changeOf, type Change } from '../../store/changes.ts';
 import type { TaskSnapshots, TaskSnapshotView } from '../../protocol/views.ts';
-import { chooseSnapshot, snapshotsOf } from '../../workflows/restore-task.ts';
 import type { DataGit, DataHandlerDeps } from './data.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';
 
 type WorkRequests = 'log.prompt' | 'diff' | 'snapshots';
+
+/** Loaded by who asks for snapshots: most requests need nothing of the engine. */
+const loadSnapshots = async () => await import('../../workflows/restore-task.ts');
 
 const promptBytesMax = 4 * 1024 * 1024;
 const diffCharactersMax = 8 * 1024 * 1024;
@@ -59,6 +61,7 @@ async function endsOfSnapshot(
   id: string,
   wanted: number,
 ): Promise<{ base: string; head: string }> {
+  const { chooseSnapshot, snapshotsOf } = await loadSnapshots();
   const all = await snapshotsOf(deps.store.db, deps.git, id);
   const { label, head, commit } = chooseSnapshot(all, id, wanted);
   const base = (await basesOf(deps, id)).get(label) ?? head;
@@ -82,6 +85,7 @@ async function snapshotViews(deps: DataHandlerDeps, wanted: string): Promise<Tas
   const { id } = await changeOf(deps.store.db, wanted);
   const bases = await basesOf(deps, id);
   const snapshots: TaskSnapshotView[] = [];
+  const { snapshotsOf } = await loadSnapshots();
   for (const each of await snapshotsOf(deps.store.db, deps.git, id)) {
     const from = bases.get(each.label) ?? each.head;
     const size = from === null ? null : await deps.git.sizeOfChange(from, each.commit);
