@@ -1,11 +1,13 @@
 // Looks at what lies between two commits.
 
+import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf, refuse } from './failures.ts';
 import { isSha } from './loose-objects.ts';
 import { shown, splitZero } from './paths.ts';
 import type { GitResult, LineCommit, Sha } from './port.ts';
+import { exists } from './small-files.ts';
 
 const maxSubjects = 10_000;
 
@@ -38,6 +40,14 @@ export async function changedPaths(
   const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to];
   const output = await between(context, from, to, args);
   return output.ok ? ok(splitZero(output.value).map(shown)) : output;
+}
+
+/** The oldest commit on the first-parent line of HEAD; null before the first one, and where the history is cut off. */
+export async function rootCommit(context: RepositoryContext): Promise<Sha | null> {
+  const output = await context.git(['rev-list', '--first-parent', '--max-parents=0', 'HEAD']);
+  const sha = output.stdout.toString('latin1').trim();
+  const isCutOff = exists(join(context.commonDir, 'shallow'));
+  return output.code === 0 && isSha(sha) && !isCutOff ? sha : null;
 }
 
 export async function subjects(

@@ -1,5 +1,6 @@
 // Puts the subjects of the git layer together into one repository of the port.
 
+import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import { isAncestor, treeOf } from './ancestry.ts';
 import { commitLeftovers } from './commits.ts';
@@ -16,7 +17,7 @@ import {
 } from './facts.ts';
 import { follow, moveBranch } from './follow.ts';
 import { changedFiles, fileAt, revertOf } from './contents.ts';
-import { changedPaths, diff, lineCommits, mergeBase, subjects } from './history.ts';
+import { changedPaths, diff, lineCommits, mergeBase, rootCommit, subjects } from './history.ts';
 import { identityVariables, missingIdentity, type Identity } from './identity.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 import { CommitObjects } from './loose-objects.ts';
@@ -30,6 +31,7 @@ import { removeWorktree } from './removal.ts';
 import { keepSetup, lookAtSetup } from './setup-state.ts';
 import { withoutHeld } from './without-held.ts';
 import { prepareSlot } from './slots.ts';
+import { exists } from './small-files.ts';
 import { lastSnapshot, restoreSnapshot, snapshotAt } from './restore.ts';
 import { listSnapshots, sizeOfChange } from './snapshot-list.ts';
 import { takeSnapshot } from './snapshot.ts';
@@ -58,6 +60,10 @@ export interface RepositoryParts {
 /** A repository on this machine's disk, with what is needed to go on from it. */
 export interface LocalRepository extends GitRepository {
   readonly context: RepositoryContext;
+  /** The oldest commit on the first-parent line of HEAD; null before the first one, and where the history is cut off. */
+  rootCommit(): Promise<Sha | null>;
+  /** Whether a commit of this id is in the repository, or may be beyond the end of a history that is cut off. */
+  mayHold(commit: Sha): Promise<boolean>;
   /** A git folder for a confined program in this worktree. */
   lend(path: string): Promise<GitResult<LentGit>>;
   takeBack(path: string): Promise<GitResult<void>>;
@@ -126,6 +132,9 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
       if (read.ok) renew(read.value.facts, read.value.identity);
       return read.ok ? ok(facts) : read;
     },
+    rootCommit: () => rootCommit(context),
+    mayHold: async (commit) =>
+      exists(join(context.commonDir, 'shallow')) || (await treeOf(context, commit)).ok,
     lend: (path) => lendGit(context, path),
     takeBack: (path) => takeBack(context, canonicalPath(path)),
     lent: () =>

@@ -27,7 +27,9 @@ import { feedOf } from './data-handlers.ts';
 import { allHandlers } from './handlers.ts';
 import { MachinePulse } from './machine-pulse.ts';
 import { watchOwnFiles } from './own-files.ts';
-import { isHome, type ProjectPlaces } from './places.ts';
+import { settleIdentity } from './identity.ts';
+import { keepPlan, makeHome } from './kept-plan.ts';
+import { type ProjectPlaces, worktreesOf } from './places.ts';
 import { openProject, type Project } from './project.ts';
 import { maskOf } from './secrets.ts';
 import { tellTroubles } from './worker-troubles.ts';
@@ -71,6 +73,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
       `a backend is at work for ${options.root} already; drover doctor shows it, drover server stop ends it`,
     );
   }
+  await claimPlan(project, () => lock.release());
   if (wish !== undefined) await acceptForWorker(project, wish);
   const host = await composeEngine(project, report);
   const life = new BackendLife(project, host, wish !== undefined);
@@ -115,13 +118,29 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   lock.release();
 }
 
+/** Nothing is started on a plan that is not this repository's. */
+async function claimPlan(project: Project, release: () => void): Promise<void> {
+  if (project.fleet !== null) return;
+  const { places, store, live, local } = project;
+  const worktrees = worktreesOf(places.root, live.settings.worktreeRoot);
+  try {
+    const parts = { places, store, openLocal: async () => local };
+    await settleIdentity(parts, (path) => dirname(path) === worktrees);
+    keepPlan(places);
+  } catch (error) {
+    await project.close();
+    release();
+    throw error;
+  }
+}
+
 /**
  * The lock of the project's folder, and that of the repository: a folder that was deleted, or another worktree of the
  * same repository, must not bring a second engine. Null: another process has one of them.
  */
 function acquireBoth(places: ProjectPlaces): { readonly release: () => void } | null {
   const lock = acquireExclusive(places.lock);
-  if (lock === null || places.home === null || !isHome(places.home)) return lock;
+  if (lock === null || places.home === null || !makeHome(places.home)) return lock;
   const ofRepository = acquireExclusive(places.home.lock);
   if (ofRepository === null) {
     lock.release();

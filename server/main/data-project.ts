@@ -3,9 +3,11 @@
 
 import { lookAtCheckout, type PlainLook } from '../git/plain-look.ts';
 import type { GitRepository } from '../git/port.ts';
+import type { LocalRepository } from '../git/repository.ts';
 import type { DataGit } from '../rpc/handlers/data.ts';
 import { openStore } from '../store/open.ts';
 import { refuseFileOfFleet } from './fleet-note.ts';
+import { checkIdentity } from './identity.ts';
 import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { noOutput } from './output/agent-output.ts';
@@ -41,6 +43,12 @@ export async function openDataProject(
     thorough: false,
     durability: 'grouped',
   });
+  try {
+    await checkIdentity({ places, store, openLocal: () => openRepositoryOf(root) });
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const openRepository = repositoryAt(root);
   const git = gitOf(look, openRepository);
   return { machineId: '', output: noOutput, places, live, store, git, openRepository, close };
@@ -48,10 +56,12 @@ export async function openDataProject(
 
 function repositoryAt(root: string): () => Promise<GitRepository> {
   let opened: Promise<GitRepository> | null = null;
-  return () =>
-    (opened ??= import('./open-repository.ts').then(async ({ openRepositoryAt }) =>
-      openRepositoryAt(root, {}),
-    ));
+  return () => (opened ??= openRepositoryOf(root));
+}
+
+async function openRepositoryOf(root: string): Promise<LocalRepository> {
+  const { openRepositoryAt } = await import('./open-repository.ts');
+  return await openRepositoryAt(root, {});
 }
 
 function gitOf(look: PlainLook, open: () => Promise<GitRepository>): DataGit {

@@ -12,11 +12,15 @@ import { formatDuration } from '../core/format.ts';
 import { openGitAdapter } from '../git/adapter.ts';
 import type { MachineView } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
+import type { LocalRepository } from '../git/repository.ts';
+import type { StoreTables } from '../store/port.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { sandboxState } from './sandbox-state.ts';
 import { heldSentence } from './accepted-settings.ts';
 import { LiveSettings } from './live-settings.ts';
-import { placesOf, runningAddress } from './places.ts';
+import { identityProblem } from './identity.ts';
+import { openRepositoryAt } from './open-repository.ts';
+import { placesOf, type ProjectPlaces, runningAddress } from './places.ts';
 
 export interface Check {
   readonly name: string;
@@ -65,6 +69,7 @@ export async function doctor(root: string | null): Promise<Doctor> {
   for (const held of live.held)
     checks.push({ name: 'settings', ok: true, message: `warning: ${heldSentence(held)}` });
   checks.push(databaseCheck(placesOf(root, live.settings.databasePath).database));
+  checks.push(...(await projectCheck(placesOf(root, live.settings.databasePath))));
   const { fleetDatabaseUrl } = live.settings;
   if (fleetDatabaseUrl !== null) {
     const { takeOverAfterMs, remote } = live.settings.fleet;
@@ -163,6 +168,23 @@ function databaseCheck(path: string): Check {
       ok: false,
       message: error instanceof Refusal ? error.message : `${path}: ${String(error)}`,
     };
+  }
+}
+
+/** Said only where the plan is another repository's; a database that cannot be read has a check of its own. */
+async function projectCheck(places: ProjectPlaces): Promise<readonly Check[]> {
+  if (!existsSync(places.database)) return [];
+  try {
+    const opened = openSqlite<StoreTables>(places.database, { readOnly: true });
+    try {
+      const openLocal = (): Promise<LocalRepository> => openRepositoryAt(places.root, {});
+      const problem = await identityProblem({ places, store: opened, openLocal });
+      return problem === null ? [] : [{ name: 'project', ok: false, message: problem }];
+    } finally {
+      await opened.close();
+    }
+  } catch {
+    return [];
   }
 }
 

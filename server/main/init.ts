@@ -5,11 +5,13 @@ import { dirname, join } from 'node:path';
 import { sampleToml } from '../config/sample.ts';
 import { Refusal } from '../core/failure.ts';
 import { openGitAdapter } from '../git/adapter.ts';
+import type { LocalRepository } from '../git/repository.ts';
 import { openStore } from '../store/open.ts';
 import { storeSources } from './store-sources.ts';
+import { checkIdentity, markIdentity } from './identity.ts';
 import { keepPlan, restorePlan } from './kept-plan.ts';
 import { LiveSettings } from './live-settings.ts';
-import { placesOf, projectFolderName } from './places.ts';
+import { placesOf, projectFolderName, type ProjectPlaces } from './places.ts';
 
 export interface InitResult {
   readonly root: string;
@@ -28,6 +30,7 @@ export async function initProject(folder: string): Promise<InitResult> {
   const places = placesOf(root, live.settings.databasePath);
   await restorePlan(places);
   const already = existsSync(places.database);
+  if (already) await refuseForeignPlan(places, opened.value);
   try {
     mkdirSync(places.folder, { recursive: true, mode: 0o700 });
     if (live.settings.databasePath !== null)
@@ -42,10 +45,24 @@ export async function initProject(folder: string): Promise<InitResult> {
       `${root} can't be written (${code}); make it writable for you and run "drover init" again`,
     );
   }
-  const store = await openStore(places.database, storeSources);
-  await store.close();
+  const { store, close } = await openStore(places.database, storeSources);
+  try {
+    await markIdentity({ places, store, openLocal: async () => opened.value });
+  } finally {
+    await close();
+  }
   keepPlan(places);
   return { root, database: places.database, already };
+}
+
+/** Before anything is written. */
+async function refuseForeignPlan(places: ProjectPlaces, local: LocalRepository): Promise<void> {
+  const { store, close } = await openStore(places.database, storeSources);
+  try {
+    await checkIdentity({ places, store, openLocal: async () => local });
+  } finally {
+    await close();
+  }
 }
 
 /** Run-time files must not show in `git status`; the user's own .gitignore is not ours to edit. */

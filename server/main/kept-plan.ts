@@ -16,11 +16,22 @@ import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../core/failure.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
-import { isHome, type ProjectPlaces } from './places.ts';
+import { type GitHome, isHome, type ProjectPlaces } from './places.ts';
 
 /** How long a backend may take to leave after its files were deleted. */
 const leaveWaitMaxMs = 30_000;
 const leaveLookMs = 50;
+
+/** False: the git folder cannot be written, so that nothing is kept there. */
+export function makeHome(home: GitHome): boolean {
+  try {
+    mkdirSync(home.folder, { recursive: true });
+    return true;
+  } catch (error) {
+    if (isFileError(error)) return false;
+    throw error;
+  }
+}
 
 /** Call with the database open and sound: what is kept from then on is this one. */
 export function keepPlan(places: ProjectPlaces): void {

@@ -32,6 +32,8 @@ function projectOfRepository(folder: string): string | null {
 export interface GitHome {
   readonly commonDir: string;
   readonly folder: string;
+  /** Says whose project it is. */
+  readonly identity: string;
   /** A second name (hard link) of the database. */
   readonly database: string;
   /** An empty bare repository; it makes `.drover/` a nested repository, which `git clean -fdx` spares. */
@@ -40,11 +42,12 @@ export interface GitHome {
   readonly lock: string;
 }
 
-function gitHomeIn(commonDir: string): GitHome {
+export function gitHomeIn(commonDir: string): GitHome {
   const folder = join(commonDir, 'drover');
   return {
     commonDir,
     folder,
+    identity: join(folder, 'project.json'),
     database: join(folder, 'drover.db'),
     fence: join(folder, 'fence'),
     lock: join(folder, 'backend.lock'),

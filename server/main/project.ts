@@ -8,7 +8,8 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/port.ts';
 import { refuseFileOfFleet } from './fleet-note.ts';
 import { createHelperProcess, type HelperProcess } from './helper-process.ts';
-import { keepPlan, restorePlan } from './kept-plan.ts';
+import { checkIdentity } from './identity.ts';
+import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { type AgentOutput, noOutput } from './output/agent-output.ts';
 import { openRepositoryAt } from './open-repository.ts';
@@ -84,7 +85,13 @@ export async function openProject(
   refuseFileOfFleet(places);
   const storeOptions = { thorough: options.thorough, durability: 'grouped' } as const;
   const store = await openStore(places.database, storeSources, storeOptions);
-  keepPlan(places);
+  try {
+    await checkIdentity({ places, store: store.store, openLocal: async () => local });
+  } catch (error) {
+    await store.close();
+    helper.close();
+    throw error;
+  }
   const close = async (): Promise<void> => {
     await store.close();
     helper.close();

@@ -55,8 +55,8 @@ interface StartedBackend {
 /** The first file that a backend needs in the project's folder: where it fails, a backend could not work either. */
 function openLog(path: string): number {
   try {
-    // The folder may have been deleted; the backend restores what was in it.
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // The folder may have been deleted: the backend restores what was in it. The checkout is never made again.
+    if (!existsSync(dirname(path))) mkdirSync(dirname(path), { mode: 0o700 });
     return openSync(path, 'w', 0o600);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';

@@ -190,6 +190,11 @@ const landersStatements: readonly string[] = [
   `ALTER TABLE machines ADD COLUMN lands INTEGER NOT NULL DEFAULT 1`,
 ];
 
+/** The thirteenth version: the repository that the plan belongs to. */
+const repositoryStatements: readonly string[] = [
+  `CREATE TABLE repository (id TEXT PRIMARY KEY, common_dir TEXT NOT NULL, root_commit TEXT) WITHOUT ROWID`,
+];
+
 /** The tenth version: what is posted to webhooks, and up to which event that was decided. */
 const webhookStatements: readonly string[] = [
   `CREATE TABLE webhook_cursors (endpoint TEXT PRIMARY KEY, seq INTEGER NOT NULL, gone TEXT) WITHOUT ROWID`,
@@ -218,7 +223,7 @@ const retentionStatements: readonly string[] = [
 ];
 
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 12;
+export const schemaVersion = 13;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -270,6 +275,10 @@ export async function addRetention<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, retentionStatements);
 }
 
+export async function addRepository<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, repositoryStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -296,4 +305,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 10, name: 'webhooks', up: addWebhooks },
   { version: 11, name: 'where agents run', up: addRunsOn },
   { version: 12, name: 'what is left of removed history', up: addRetention },
+  { version: 13, name: 'whose plan it is', up: addRepository },
 ];

@@ -4,7 +4,7 @@
 import type { ColumnType, Generated, Kysely, Selectable, Transaction } from 'kysely';
 import type { TaskStatus } from '../core/state.ts';
 import type { PastTables } from './past-rows.ts';
-import type { WebhookTables } from './webhook-rows.ts';
+import type { SideTables } from './side-tables.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
@@ -361,7 +361,7 @@ export interface LogPartTable {
   at_ms: number;
 }
 
-export interface StoreTables extends PastTables, WebhookTables {
+export interface StoreTables extends PastTables, SideTables {
   tasks: TaskTable;
   epics: EpicTable;
   task_dependencies: DependencyTable;

@@ -1,8 +1,17 @@
 // Whose project a folder, a repository and a database are: beside `git clean`, copies, moves, worktrees and deletions.
 
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import type { StatusSnapshot } from '../../server/protocol/api.ts';
 import { makeBarrier } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
@@ -10,6 +19,10 @@ import { beginPlan, importPlan } from './support/plan.ts';
 import { isProcessAlive } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+
+interface DoctorAnswer {
+  readonly checks: readonly { readonly name: string; readonly message: string }[];
+}
 
 const waits = `cat > /dev/null; read -r line < ../../go; echo "work of $id" > "$id.txt"`;
 
@@ -62,6 +75,115 @@ suite('whose project', function () {
       assert.deepEqual(await idsOf(here), ['t1']);
       await importPlan(here, ['t2']);
       assert.deepEqual(await idsOf(here), ['t1', 't2']);
+    });
+  });
+
+  suite('beside copies and other repositories', () => {
+    const sentence = (text: string): string =>
+      (JSON.parse(text) as { error: { message: string } }).error.message;
+
+    test('W10: a database that belongs to another repository is refused, and nothing is changed', async () => {
+      const here = project();
+      const url = `sqlite://${join(here.folder, 'shared.db')}`;
+      const env = { DROVER_DATABASE_URL: url };
+      await here.expect(0, ['init'], { env });
+      await here.expect(0, ['add', 'Of the first'], { env });
+      const other = join(here.folder, 'other');
+      here.gitIn(here.folder, 'init', '-q', 'other');
+      here.gitIn(other, 'commit', '-q', '--allow-empty', '-m', 'of the other');
+      for (const args of [['init'], ['status'], ['run'], ['add', 'x']]) {
+        if (args[0] === 'status') mkdirSync(join(other, '.drover'));
+        const refused = await here.drover([...args, '--json'], { env, cwd: other });
+        assert.equal(refused.code, 3, refused.stderr);
+        assert.match(sentence(refused.stdout), /shared\.db belongs to the repository .*repo, not/);
+        if (args[0] === 'init') assert.deepEqual(readdirSync(other), ['.git']);
+      }
+      const { tasks } = await here.json<StatusSnapshot>(['status'], { env });
+      assert.equal(tasks.length, 1);
+    });
+
+    test('a clone that brought .drover along is refused, and without it has a plan of its own', async () => {
+      const here = project();
+      await beginPlan(here, ['t1']);
+      const clone = join(here.folder, 'clone');
+      here.gitIn(here.folder, 'clone', '-q', 'repo', 'clone');
+      cpSync(join(here.root, '.drover'), join(clone, '.drover'), { recursive: true });
+      for (const args of [['status'], ['run'], ['init']]) {
+        const refused = await here.drover([...args, '--json'], { cwd: clone });
+        assert.equal(refused.code, 3, refused.stderr);
+        assert.match(sentence(refused.stdout), /belongs to the repository .*repo, not to .*clone/);
+      }
+      const doctor = await here.json<DoctorAnswer>(['doctor'], { cwd: clone });
+      const check = doctor.checks.find(({ name }) => name === 'project');
+      assert.match(check?.message ?? '', /belongs to the repository .*repo, not to .*clone/);
+      rmSync(join(clone, '.drover'), { recursive: true });
+      await here.expect(0, ['init'], { cwd: clone });
+      const { tasks } = await here.json<StatusSnapshot>(['status'], { cwd: clone });
+      assert.deepEqual(tasks, []);
+    });
+
+    test('D1: a copy that was made while a task ran starts no engine; the original finishes', async () => {
+      const here = project({ agent: waits });
+      const barrier = makeBarrier(here.folder, 'go');
+      await beginPlan(here, ['t1']);
+      const run = here.start(['run', '--json']);
+      await run.line((line) => line.includes('"worktree.ready"'));
+      const copy = join(here.folder, 'copy');
+      assert.equal(here.sh(here.folder, 'cp -r repo copy'), 0);
+      const refused = await here.drover(['run', '--json'], { cwd: copy });
+      assert.equal(refused.code, 3, refused.stderr);
+      assert.match(
+        sentence(refused.stdout),
+        /copy is a copy of .*repo that was made while tasks were/,
+      );
+      barrier.open();
+      assert.equal((await run.ended).code, 0);
+      barrier.close();
+      assert.deepEqual(landedTasks(here, 'main'), ['t1']);
+    });
+
+    test('a copy of an idle project is a project of its own', async () => {
+      const here = project();
+      await beginPlan(here, ['t1']);
+      await here.expect(0, ['run']);
+      await here.expect(0, ['server', 'stop']);
+      await importPlan(here, ['t2']);
+      const copy = join(here.folder, 'copy');
+      assert.equal(here.sh(here.folder, 'cp -r repo copy'), 0);
+      await here.expect(0, ['run'], { cwd: copy });
+      assert.deepEqual(readdirSync(join(here.folder, 'copy.worktrees')), ['slot-1']);
+      assert.equal(here.gitIn(copy, 'show', 'main:t2.txt'), 'work of t2');
+      assert.equal((await here.task('t2')).status, 'ready');
+      await here.expect(0, ['run']);
+      const ids = [here.root, copy].map((root) =>
+        readFileSync(join(root, '.git', 'drover', 'project.json'), 'utf8'),
+      );
+      assert.notEqual(ids[0]?.slice(0, 40), ids[1]?.slice(0, 40));
+      await here.expect(0, ['server', 'stop'], { cwd: copy });
+    });
+
+    test('V3: a repository that is moved under a running backend is served by a new one', async () => {
+      const here = project({ agent: waits });
+      const barrier = makeBarrier(here.folder, 'go');
+      await beginPlan(here, ['t1']);
+      const run = here.start(['run', '--json']);
+      await run.line((line) => line.includes('"worktree.ready"'));
+      const pid = here.backendPid();
+      const moved = join(here.folder, 'moved');
+      renameSync(here.root, moved);
+      run.signal('SIGKILL');
+      barrier.open(3);
+      await here.expect(0, ['resume'], { cwd: moved });
+      barrier.close();
+      assert.ok(pid !== null);
+      await eventually('the former backend is gone', () => !isProcessAlive(pid));
+      const { tasks } = await here.json<StatusSnapshot>(['status'], { cwd: moved });
+      assert.deepEqual(
+        tasks.map(({ status, attempts }) => [status, attempts]),
+        [['completed', 0]],
+      );
+      assert.equal(here.gitIn(moved, 'show', 'main:t1.txt'), 'work of t1');
+      await here.expect(0, ['server', 'stop'], { cwd: moved });
     });
   });
 

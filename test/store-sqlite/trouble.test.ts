@@ -7,6 +7,7 @@ import {
   closeSync,
   mkdirSync,
   openSync,
+  renameSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -35,6 +36,22 @@ suite('sqlite: trouble', () => {
       assert.throws(() => openSqlite(path, { readOnly: true }), expected);
       assert.equal(bytesOf(path), before);
     }));
+
+  for (const change of ['deleted', 'moved', 'replaced']) {
+    test(`a file that was ${change} while it was open is not written to`, () =>
+      inFolder(async (folder) => {
+        const path = join(folder, 'a.db');
+        await makeNotes(path, 1);
+        const opened = openSqlite<NotesTables>(path);
+        const write = (): Promise<unknown> =>
+          opened.db.transaction().execute((tx) => tx.deleteFrom('notes').execute());
+        if (change === 'deleted') rmSync(path);
+        else renameSync(path, `${path}.moved`);
+        if (change === 'replaced') writeFileSync(path, '');
+        await assert.rejects(write, isRefusal('database', path, 'deleted, moved or replaced'));
+        await opened.close();
+      }));
+  }
 
   test('a damaged file, with the newest backup named', () =>
     inFolder(async (folder) => {

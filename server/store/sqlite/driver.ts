@@ -1,5 +1,6 @@
 // Kysely's driver and dialect for one connection of node:sqlite. It starts no timers, so it runs in a simulation too.
 
+import { statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import {
   SqliteAdapter,
@@ -12,7 +13,7 @@ import {
   type QueryCompiler,
   type QueryResult,
 } from 'kysely';
-import { databaseError } from './database-error.ts';
+import { databaseError, databaseRefusal } from './database-error.ts';
 import type { GroupSync } from './group-sync.ts';
 
 const preparedStatementsMax = 256;
@@ -168,6 +169,7 @@ class SqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: SqliteConnection;
   readonly #sync: GroupSync | null;
+  readonly #refuseMoved: () => void;
   #taken = false;
   readonly #waiting: (() => void)[] = [];
 
@@ -175,6 +177,7 @@ class SqliteDriver implements Driver {
     this.#database = database;
     this.#connection = new SqliteConnection(database, path);
     this.#sync = sync;
+    this.#refuseMoved = movedFileGuard(path);
   }
 
   async init(): Promise<void> {}
@@ -212,6 +215,7 @@ class SqliteDriver implements Driver {
 
   /** `immediate` takes the write lock at once: a transaction that reads first can then never fail at its first write. */
   async beginTransaction(): Promise<void> {
+    this.#refuseMoved();
     this.#connection.run('begin immediate');
     transactionCounts.set(this.#database, transactionNumber(this.#database) + 1);
   }
@@ -242,6 +246,31 @@ class SqliteDriver implements Driver {
   async destroy(): Promise<void> {
     await this.#sync?.close();
     if (this.#database.isOpen) this.#database.close();
+  }
+}
+
+/**
+ * With a rollback journal SQLite refuses to write to a file that lost its name; with a write-ahead log it goes on, and
+ * what is written is seen by no other process.
+ */
+function movedFileGuard(path: string): () => void {
+  const noted = identityOf(path);
+  if (noted === null) return () => {};
+  return () => {
+    if (identityOf(path) === noted) return;
+    throw databaseRefusal(
+      `The database ${path} was deleted, moved or replaced while it was open; nothing was changed. Try again.`,
+    );
+  };
+}
+
+function identityOf(path: string): string | null {
+  if (path === ':memory:') return null;
+  try {
+    const facts = statSync(path, { throwIfNoEntry: false });
+    return facts === undefined ? null : `${facts.dev}:${facts.ino}`;
+  } catch {
+    return null;
   }
 }
 
