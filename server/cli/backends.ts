@@ -37,6 +37,8 @@ export interface DoctorReport {
     readonly path: string | null;
     readonly remedy: string | null;
   }[];
+  /** With `--sandbox` alone. */
+  readonly sandbox?: readonly { readonly probe: string; readonly stopped: boolean }[];
 }
 
 export interface PlanFromSpecOptions extends SpecPlanRequest {
@@ -120,6 +122,8 @@ export interface Backends {
     readonly env: NodeJS.ProcessEnv;
     readonly accept: boolean;
   }) => Promise<TrustReport>;
+  /** Tries to get out of the sandbox that this project has here. */
+  readonly probeConfinement: (root: string) => Promise<NonNullable<DoctorReport['sandbox']>>;
   readonly doctor: (root: string | null) => Promise<DoctorReport>;
   /** Moves the whole project between its file and a PostgreSQL. */
   readonly migrateProject: (request: MigrateRequest) => Promise<MigrateReport>;

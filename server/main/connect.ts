@@ -15,6 +15,7 @@ import { maskWords } from './mask-words.ts';
 import type { MigrateOptions, MigrateReport } from './migrate.ts';
 import { runningAddress } from './places.ts';
 import type { PlanFromSpecOptions } from './plan-from-spec.ts';
+import type { ProbeView } from './probe-confinement.ts';
 import type { SqlforgeProject } from './sqlforge.ts';
 import type { TrustReport, TrustRequest } from './trust.ts';
 import type { WorkerRuntimeRequest } from './worker-runtime.ts';
@@ -26,6 +27,10 @@ export { findProject } from './places.ts';
 
 export async function doctor(root: string | null): Promise<Doctor> {
   return await (await import('./doctor.ts')).doctor(root);
+}
+
+export async function probeConfinement(root: string): Promise<readonly ProbeView[]> {
+  return await (await import('./probe-confinement.ts')).probeConfinement(root);
 }
 
 export async function trustSettings(request: TrustRequest): Promise<TrustReport> {

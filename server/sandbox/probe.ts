@@ -72,7 +72,7 @@ function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? '';
 }
 
-function run(program: string, args: readonly string[]): Promise<{ readonly text: string }> {
+export function run(program: string, args: readonly string[]): Promise<{ readonly text: string }> {
   const options = { timeout: timeoutMs, env: { PATH: '/usr/bin:/bin' } };
   return new Promise((resolve) => {
     execFile(program, [...args], options, (error, stdout, stderr) => {

@@ -161,6 +161,7 @@ export function memoryBackend(
         already: false,
       }),
       findProject: (from) => from,
+      probeConfinement: async () => [{ probe: 'read another worktree', stopped: true }],
       trustSettings: async () => ({ accepted: true, settings: [] }),
       doctor: async () => ({
         backend: { running: false, pid: null, version: null },

@@ -162,4 +162,21 @@ sleep 1000
     assert.notEqual(run.code, 0);
     assert.match(run.stdout + run.stderr, /\[sandbox\] mode = "srt" is not available here/);
   });
+
+  test('doctor tries to get out: stopped by the sandbox, and not without one', async () => {
+    const here = await begin({});
+    type Told = { sandbox: readonly { probe: string; stopped: boolean }[] };
+    const { sandbox } = await here.json<Told>(['doctor', '--sandbox']);
+    assert.ok(sandbox.length >= 12);
+    assert.deepEqual(
+      sandbox.filter(({ stopped }) => !stopped),
+      [],
+    );
+    assert.match(await here.expect(0, ['doctor', '--sandbox']), /stopped +write a git hook/);
+    const open = await here.json<Told>(['doctor', '--sandbox'], { env: { DROVER_SANDBOX: 'off' } });
+    const out = open.sandbox.filter(({ stopped }) => !stopped).map(({ probe }) => probe);
+    for (const probe of ['read another worktree', 'write a git hook', 'see other processes'])
+      assert.ok(out.includes(probe), probe);
+    assert.equal((await here.json<Partial<Told>>(['doctor'])).sandbox, undefined);
+  });
 });

@@ -61,9 +61,15 @@ export async function prune(
   return exitCodes.done;
 }
 
-export async function doctor(context: CommandContext): Promise<number> {
+export async function doctor(
+  context: CommandContext,
+  options: { readonly sandbox?: boolean } = {},
+): Promise<number> {
   const backends = await context.surroundings.loadBackends();
-  const report = await backends.doctor(backends.findProject(context.directory));
+  const root = backends.findProject(context.directory);
+  const sandbox =
+    options.sandbox === true && root !== null ? await backends.probeConfinement(root) : null;
+  const report = { ...(await backends.doctor(root)), ...(sandbox !== null && { sandbox }) };
   const { running, pid, version } = report.backend;
   const backend = running
     ? `ok       backend: running, version ${version ?? '?'}, process ${pid ?? '?'}`
@@ -72,12 +78,20 @@ export async function doctor(context: CommandContext): Promise<number> {
     ({ name, ok, message }) => `${ok ? 'ok      ' : 'MISSING '} ${name}: ${plainLine(message)}`,
   );
   const agents = ['', 'Agents:', ...report.agents.map(agentLine)];
-  context.answer(report, [backend, ...checks, ...agents].join('\n'));
+  context.answer(report, [backend, ...checks, ...agents, ...probeLines(sandbox)].join('\n'));
   // Whoever sets up a fleet asks this in a script; what else is missing is told, as before.
   const isUnusable = report.checks.some(
     ({ name, ok }) => ['fleet database', 'fleet remote'].includes(name) && !ok,
   );
   return isUnusable ? exitCodes.refused : exitCodes.done;
+}
+
+function probeLines(sandbox: DoctorReport['sandbox'] | null): readonly string[] {
+  if (sandbox === null || sandbox === undefined) return [];
+  const lines = sandbox.map(
+    ({ probe, stopped }) => `  ${stopped ? 'stopped ' : 'GETS OUT'} ${plainLine(probe)}`,
+  );
+  return ['', 'Sandbox, as an agent would try to get out of it now:', ...lines];
 }
 
 function agentLine(agent: DoctorReport['agents'][number]): string {

@@ -45,10 +45,13 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   const doctor = define(program, 'doctor', 'what is there, what is missing, what to do', [
     'doctor',
     'doctor --json',
+    'doctor --sandbox',
   ]);
-  doctor.action(async () => {
-    await host.run(doctor, async (context) => (await load()).doctor(context));
-  });
+  doctor
+    .option('--sandbox', 'also try to get out of the sandbox, and print what was stopped')
+    .action(async (options: { sandbox?: boolean }) => {
+      await host.run(doctor, async (context) => (await load()).doctor(context, options));
+    });
   defineTrust(program, host);
   defineMcp(program, host);
   defineSqlforge(program, host);
