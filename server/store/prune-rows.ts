@@ -18,6 +18,14 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
     .executeTakeFirst();
   const start = await store.db.selectFrom('past_start').select('seq').executeTakeFirst();
   if (first === undefined || start === undefined || first.seq <= start.seq) return removed;
+  const older = await store.db
+    .selectFrom('past_events')
+    .select('seq')
+    .where('seq', '<', first.seq)
+    .limit(1)
+    .executeTakeFirst();
+  // A project without anything old keeps its beginning: there is nothing to remove, so nothing is written.
+  if (older === undefined) return removed;
   // All that the first event's own transaction changed stays: `n` may stand in the middle of it.
   const own = await store.db
     .selectFrom('past')
