@@ -1,0 +1,89 @@
+// The execution client follows a job of the worker runtime over a network that cuts connections.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { followJob, type JobEnd } from '../../../server/workers/client/follow-job.ts';
+import { startJob } from '../../../server/workers/client/worker-calls.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+import { startBadNetwork, type BadNetwork } from '../support/bad-network.ts';
+import { follow as followDirectly } from '../support/http.ts';
+import { useRuntimes, type RuntimeProcess } from '../support/runtime-process.ts';
+
+const times = { firstDelayMs: 5, longestDelayMs: 40, giveUpMs: 60_000, quietMs: 60_000 };
+
+interface Followed {
+  readonly lines: string[];
+  /** Events that the client has said to be missing. */
+  lost: number;
+  readonly end: Promise<JobEnd>;
+  readonly runtime: RuntimeProcess;
+  readonly job: string;
+}
+
+suite('execution client over a bad network', () => {
+  const start = useRuntimes();
+  let network: BadNetwork | null = null;
+  teardown(async () => {
+    await network?.close();
+    network = null;
+  });
+
+  async function follow(command: string, bytesMax: number): Promise<Followed> {
+    const runtime = await start();
+    const job = await startJob(runtime, command, AbortSignal.timeout(60_000));
+    assert.ok(job.ok);
+    network = await startBadNetwork(runtime.url, bytesMax);
+    const worker = { url: network.url, token: runtime.token };
+    const followed: { lines: string[]; lost: number } = { lines: [], lost: 0 };
+    const output = {
+      onLine: (_: string, line: string) => void followed.lines.push(line),
+      // The notice itself has the number of the first event that is missing.
+      onGap: (count: number | null) => void (followed.lost += count ?? 1),
+    };
+    const signal = AbortSignal.timeout(60_000);
+    const end = followJob(worker, job.value, output, signal, times);
+    return Object.assign(followed, { end, runtime, job: job.value });
+  }
+
+  const done = { kind: 'done', exitCode: 3, signal: null };
+  const numbers = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1));
+
+  test('C18 C19 C24 a cut every two kilobytes, wherever it falls: each line comes once', async () => {
+    // Fewer than the runtime keeps, so that no time between two connections can lose one.
+    const followed = await follow(
+      'for i in $(seq 30); do seq $((i*30-29)) $((i*30)); sleep 0.03; done; exit 3',
+      2000,
+    );
+    assert.deepEqual(await followed.end, done);
+    assert.deepEqual(followed.lines, numbers(900));
+    assert.equal(followed.lost, 0);
+    assert.ok((network?.cuts() ?? 0) > 15);
+  });
+
+  test('C21 what is lost while nothing is connected is counted, and nothing comes twice', async () => {
+    const followed = await follow('seq 60000; exit 3', 60_000);
+    assert.deepEqual(await followed.end, done);
+    const seen = followed.lines.map(Number);
+    assert.ok(seen.every((n, at) => at === 0 || n > (seen[at - 1] ?? 0)));
+    assert.equal(seen.length + followed.lost, 60_000);
+    assert.equal(seen.at(-1), 60_000);
+  });
+
+  test('a network that is gone while the job ends brings the rest when it is back', async () => {
+    const followed = await follow(
+      'seq 400; until [ -e go ]; do sleep 0.02; done; seq 401 800; exit 3',
+      Number.POSITIVE_INFINITY,
+    );
+    await eventually('the first lines are there', () => followed.lines.length === 400);
+    network?.breakDown();
+    writeFileSync(join(followed.runtime.workspace, 'go'), '');
+    // Past the broken network.
+    await (
+      await followDirectly(followed.runtime, followed.job, '9999')
+    ).ended;
+    network?.repair();
+    assert.deepEqual(await followed.end, done);
+    assert.deepEqual(followed.lines, numbers(800));
+  });
+});
