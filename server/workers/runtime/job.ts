@@ -9,6 +9,7 @@ import { FollowedOutput } from './followed-output.ts';
 import type { Leash } from './leash.ts';
 import { LineCutter, type CutLine } from './line-cutter.ts';
 import { StreamReader } from './stream-reader.ts';
+import type { WorkerTimes } from './times.ts';
 
 /** How long the output of an ended command is waited for when another process holds it open. */
 const outputMs = 2000;
@@ -19,8 +20,7 @@ export interface JobOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly leash: Leash;
-  readonly killAfterMs: number;
-  readonly keepaliveMs: number;
+  readonly times: WorkerTimes;
 }
 
 export class Job {
@@ -56,7 +56,7 @@ export class Job {
       firstId: this.#firstId(lastEventId),
       isJobEnded: () => this.#isEnded,
       onChange: () => this.#onReaderChange(),
-      keepaliveMs: this.#options.keepaliveMs,
+      times: this.#options.times,
     });
     this.#readers.add(reader);
     reader.pump();
@@ -184,7 +184,7 @@ export class Job {
     running.signalGroup('SIGTERM');
     // A stopped process takes TERM only once it continues.
     running.signalGroup('SIGCONT');
-    const timer = setTimeout(() => running.signalGroup('SIGKILL'), this.#options.killAfterMs);
+    const timer = setTimeout(() => running.signalGroup('SIGKILL'), this.#options.times.killAfterMs);
     void this.ended.then(() => clearTimeout(timer));
   }
 

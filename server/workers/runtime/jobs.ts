@@ -30,8 +30,7 @@ export class Jobs {
   start(command: string): Job {
     const { folder, env, times, leash } = this.#options;
     const id = randomBytes(16).toString('hex');
-    const { killAfterMs, keepaliveMs } = times;
-    const job = new Job({ id, command, folder, env, leash, killAfterMs, keepaliveMs });
+    const job = new Job({ id, command, folder, env, leash, times });
     this.#jobs.set(id, job);
     void job.ended.then(() => this.#keep(job));
     return job;

@@ -2,12 +2,12 @@
 // loses events and is told so, but always gets the end (worker contract §5.2, §9.1).
 
 import type { ServerResponse } from 'node:http';
-import { gapNotice, keepaliveMs, writeEvent } from '../wire.ts';
+import { gapNotice, writeEvent } from '../wire.ts';
 import type { EventRing } from './event-ring.ts';
+import type { WorkerTimes } from './times.ts';
 
 /** Small, so that a slow reader shows that it reads. */
 const batchCharacters = 16 * 1024;
-const stalledMs = 1000;
 
 export interface ReaderOptions {
   readonly ring: EventRing;
@@ -17,7 +17,7 @@ export interface ReaderOptions {
   readonly isJobEnded: () => boolean;
   /** The reader has taken something, has stalled, or has gone. */
   readonly onChange: () => void;
-  readonly keepaliveMs?: number | undefined;
+  readonly times: Pick<WorkerTimes, 'keepaliveMs' | 'stalledMs'>;
 }
 
 export class StreamReader {
@@ -32,10 +32,10 @@ export class StreamReader {
   constructor(options: ReaderOptions) {
     this.#options = options;
     this.#nextId = options.firstId;
-    const { response } = options;
+    const { response, times } = options;
     this.#keepalive = setInterval(() => {
       if (!this.#isBlocked) this.#write(': keepalive\n\n');
-    }, options.keepaliveMs ?? keepaliveMs);
+    }, times.keepaliveMs);
     response.on('drain', () => this.#onDrain());
     response.on('close', () => this.#onClose());
     // The connection broke: `close` follows.
@@ -77,10 +77,17 @@ export class StreamReader {
     const { response } = this.#options;
     if (this.#isClosed || response.writableEnded || response.write(text)) return;
     this.#isBlocked = true;
-    this.#stall = setTimeout(() => {
-      this.#isStalled = true;
-      this.#options.onChange();
-    }, stalledMs);
+    // If this process itself got no turn for so long, what the reader has taken shows in the next one.
+    this.#stall = setTimeout(
+      () => setImmediate(() => this.#onStall()),
+      this.#options.times.stalledMs,
+    );
+  }
+
+  #onStall(): void {
+    if (!this.#isBlocked || this.#isClosed) return;
+    this.#isStalled = true;
+    this.#options.onChange();
   }
 
   #onDrain(): void {

