@@ -117,7 +117,9 @@ suite('the past', () => {
   teardown(() => project.close());
 
   for (const seed of [1, 2, 3]) {
-    test(`of a plan that changes at random, seed ${seed}`, async () => {
+    test(`of a plan that changes at random, seed ${seed}`, async function () {
+      // Seconds of computing, and many times that beside other work.
+      this.timeout(120_000);
       const { store } = project;
       const chance = new SeededChance(seed);
       const changes = changesOf(project);
