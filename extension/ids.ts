@@ -38,6 +38,7 @@ export const commandIds = [
   'drover.retryFailed',
   'drover.preflight',
   'drover.planFromSpec',
+  'drover.planFromPrompt',
   'drover.newTaskFromTemplate',
   'drover.makeTask',
   // What the task tree carries out itself.

@@ -5,27 +5,74 @@ import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
 import { toFailure } from '../backend/failure.ts';
 import type { Messages } from '../messages.ts';
 import type { Project } from '../project.ts';
+import { chosenLines } from '../plan-choice.ts';
 import { withProject, type Handlers } from './context.ts';
+import { pickFromPlan } from './plan-pick.ts';
 
 const fileBytesMax = 1024 * 1024;
 const filesMax = 20;
 const add = 'Add to the Board';
 
-export const planFromSpecHandlers: Handlers<'drover.planFromSpec'> = {
+export const planFromSpecHandlers: Handlers<'drover.planFromSpec' | 'drover.planFromPrompt'> = {
   'drover.planFromSpec': withProject(async ({ args, messages }, project) => {
     const files = await designFiles(args, project);
     if (files.length === 0) return;
     const documents = await readDocuments(files);
-    const planned = await plan(project, documents);
-    if (planned === null) return;
-    const document = await vscode.workspace.openTextDocument({
-      language: 'jsonl',
-      content: planned.jsonl,
+    await planAndAdd(project, messages, documents);
+  }),
+  'drover.planFromPrompt': withProject(async ({ messages }, project) => {
+    const words = await vscode.window.showInputBox({
+      title: 'Plan from a Prompt',
+      prompt: 'What shall be done? The plan is shown before anything is added.',
+      placeHolder: 'Add a search to the shop, with tests and a page of help',
+      ignoreFocusOut: true,
     });
-    await vscode.window.showTextDocument(document, { preview: false });
-    await offer(project, messages, document, planned);
+    if (words === undefined || words.trim() === '') return;
+    await planAndAdd(project, messages, { request: words.trim(), ...selectedText() });
   }),
 };
+
+/** What is selected in the editor in front belongs to what is asked. */
+function selectedText(): Record<string, string> {
+  const editor = vscode.window.activeTextEditor;
+  const text = editor?.document.getText(editor.selection) ?? '';
+  if (editor === undefined || text.trim() === '' || text.length > fileBytesMax) return {};
+  return { [vscode.workspace.asRelativePath(editor.document.uri)]: text };
+}
+
+async function planAndAdd(
+  project: Project,
+  messages: Messages,
+  documents: Record<string, string>,
+): Promise<void> {
+  const planned = await plan(project, documents);
+  if (planned === null) return;
+  const picked = await pickFromPlan(planned);
+  if (picked === null) return;
+  if (picked.kind === 'add') {
+    const text = chosenLines(planned, picked.ids, picked.titles);
+    const added = await addLines(project, text);
+    if (typeof added === 'number') messages.tell('info', `Added: ${counted(added, 'task')}.`);
+    // Nothing that was chosen is lost: it can be mended as text.
+    else await editAsText(project, messages, { ...planned, jsonl: text }, added);
+    return;
+  }
+  await editAsText(project, messages, planned);
+}
+
+async function editAsText(
+  project: Project,
+  messages: Messages,
+  planned: SpecPlanView,
+  trouble?: string,
+): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({
+    language: 'jsonl',
+    content: planned.jsonl,
+  });
+  await vscode.window.showTextDocument(document, { preview: false });
+  await offer(project, messages, document, planned, trouble);
+}
 
 /** From the explorer or an editor's title the file it was called on, else what a person chooses. */
 async function designFiles(
@@ -86,27 +133,37 @@ async function offer(
   messages: Messages,
   document: vscode.TextDocument,
   { epics, tasks }: SpecPlanView,
+  trouble?: string,
 ): Promise<void> {
-  let words = `Planned: ${counted(epics.length, 'epic')}, ${counted(tasks.length, 'task')}. Change the plan as you like.`;
+  let words =
+    trouble ??
+    `Planned: ${counted(epics.length, 'epic')}, ${counted(tasks.length, 'task')}. Change the plan as you like.`;
   for (;;) {
     const pressed = await messages.show('info', words, [add]);
     if (pressed !== add || document.isClosed) return;
-    try {
-      const { imported, errors } = await project.request('import', {
-        text: document.getText(),
-        bad_utf8_lines: [],
-        file: 'plan.jsonl',
-        format: 'jsonl',
-      });
-      const [first] = errors;
-      if (first === undefined) {
-        messages.tell('info', `Added: ${counted(imported.tasks, 'task')}.`);
-        return;
-      }
-      words = `Nothing was added: line ${first.line}: ${first.message}`;
-    } catch (error) {
-      words = `Nothing was added: ${toFailure(error).message}`;
+    const added = await addLines(project, document.getText());
+    if (typeof added === 'number') {
+      messages.tell('info', `Added: ${counted(added, 'task')}.`);
+      return;
     }
+    words = added;
+  }
+}
+
+/** How many tasks were added, or why nothing was. */
+async function addLines(project: Project, text: string): Promise<number | string> {
+  try {
+    const { imported, errors } = await project.request('import', {
+      text,
+      bad_utf8_lines: [],
+      file: 'plan.jsonl',
+      format: 'jsonl',
+    });
+    const [first] = errors;
+    if (first === undefined) return imported.tasks;
+    return `Nothing was added: line ${first.line}: ${first.message}`;
+  } catch (error) {
+    return `Nothing was added: ${toFailure(error).message}`;
   }
 }
 

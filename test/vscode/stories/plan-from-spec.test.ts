@@ -13,7 +13,7 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import type { Project } from '../../e2e/support/project.ts';
 import type { Frame, Locator } from '../host/browser.ts';
 import { demoProject } from './support/demo-project.ts';
-import { openDrover, runCommand } from './support/parts.ts';
+import { openDrover, quickPickRow, runCommand } from './support/parts.ts';
 import { row, treeOf } from './support/tree.ts';
 import { openWorkbench, picture, type Workbench } from './support/workbench.ts';
 
@@ -103,6 +103,11 @@ suite('a plan from a design, in VS Code', () => {
     await page.locator('.activitybar a.action-label[aria-label^="Explorer"]').click();
     const file = page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'design.md' });
     await chooseFromMenu(file, 'Plan from Spec');
+    await quickPickRow(page, 'Build redirect').waitFor();
+    await quickPickRow(page, 'after Build storage').waitFor();
+    await picture(page, 'plan-preview');
+    assert.deepEqual((await project.status()).tasks, []);
+    await page.getByRole('button', { name: 'Edit as Text' }).click();
     await page.locator('.view-line', { hasText: 'Build redirect' }).first().waitFor();
     await message('Planned: 1 epic, 2 tasks').waitFor();
     await picture(page, 'plan-from-spec');
