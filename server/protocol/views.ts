@@ -142,8 +142,10 @@ export interface StuckView {
 
 /** Why nothing (or less than could be) is started now. */
 export interface HoldView {
-  /** `day`, `machine`, `epic/<id>` or `agent/<kind>`. */
+  /** `day`, `machine`, `epic/<id>`, `agent/<kind>` or `line/<branch>`. */
   readonly scope: string;
+  /** The branch on which nothing lands; null: something else is held. */
+  readonly line: string | null;
   /** A sentence with the remedy. */
   readonly reason: string;
   readonly since: number;

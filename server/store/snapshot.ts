@@ -105,9 +105,25 @@ async function readMoment(
   };
 }
 
-/** Nothing is held while nothing runs. */
+/** While nothing runs, only lines are held: until a person has decided. */
 export async function heldNow(db: Db, run: RunRow | null): Promise<readonly HoldView[]> {
-  return run?.state === 'active' ? (await readHolds(db)).map(holdView) : [];
+  const lines = await db
+    .selectFrom('lines')
+    .select(['branch', 'held_reason', 'held_since_ms'])
+    .where('held_reason', 'is not', null)
+    .orderBy('branch')
+    .execute();
+  const held = lines.map((row): HoldView => {
+    return {
+      scope: `line/${row.branch}`,
+      line: row.branch,
+      reason: row.held_reason ?? '',
+      since: Math.floor((row.held_since_ms ?? 0) / 1000),
+      until: null,
+    };
+  });
+  if (run?.state !== 'active') return held;
+  return [...(await readHolds(db)).map(holdView), ...held];
 }
 
 export async function lastSeq(db: Db): Promise<number> {

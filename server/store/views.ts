@@ -85,6 +85,7 @@ export function questionView(row: QuestionRow): QuestionView {
 export function holdView(row: HoldRow): HoldView {
   return {
     scope: row.scope,
+    line: null,
     reason: row.reason,
     since: Math.floor(row.since_ms / 1000),
     until: row.until_ms === null ? null : Math.ceil(row.until_ms / 1000),

@@ -10,6 +10,7 @@ import { branchRef, landingRef, resultBranch } from './line-names.ts';
 import { held, isNewer, moveLine, tellHold, whyGone, whyNotOurs } from './line-holds.ts';
 import { isRewritten, replayOnto } from './own-range.ts';
 import type { Engine } from './parts.ts';
+import { whyUngated } from './ungated-work.ts';
 
 export { branchRef, landingRef, resultBranch } from './line-names.ts';
 
@@ -45,6 +46,8 @@ async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>>
       const gone = whyGone(branch, known);
       return gone === null ? ok(landed as Sha) : held(gone);
     }
+    const ungated = landed === null ? null : await whyUngated(engine, branch, landed, target);
+    if (ungated !== null) return held(ungated);
     const next = landed === null ? target : await inStep(engine, branch, target, landed, known);
     if (next === null) continue;
     if (next === landed) return ok(next);

@@ -9,6 +9,7 @@ import { moveLine, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef, syncLine } from './lines.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
 import type { Engine } from './parts.ts';
+import { clearStaleLines, refuseBranchInTheWay } from './stale-lines.ts';
 import { gateOfRun } from './submission.ts';
 
 export interface RunWish {
@@ -32,6 +33,8 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
   refuseLandWithoutEpic(wish);
   await checkAgents(engine, wish.epicId);
   const target = await chooseTarget(engine, wish.target);
+  await refuseBranchInTheWay(engine);
+  await clearStaleLines(engine, target);
   const land = wish.land ?? (wish.epicId === null ? 'task' : 'epic');
   const base = await syncLine(engine, target);
   if (!base.ok) throw new Refusal(base.error.kind, base.error.message);

@@ -300,7 +300,7 @@ suite('webview: tree', () => {
     view = await openWebview('tree');
     await view.page.getByRole('treeitem').first().waitFor();
     const reason = 'Claude has reached its limit; it goes on at 17:00.';
-    const held = { scope: 'agent/claude', reason, since: 1_700_000_000, until: null };
+    const held = { scope: 'agent/claude', line: null, reason, since: 1_700_000_000, until: null };
     const board = smallBoard();
     const { seq, counts, progress, run, target, questions } = board;
     const none = { tasks: [], removed_tasks: [], epics: null, stuck: null, snapshot: null };
