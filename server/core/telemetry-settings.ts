@@ -1,22 +1,29 @@
-// The settings of telemetry: where traces go. Part of the one table of settings.
+// The settings of telemetry: whether traces are sent, and where to. Part of the one table of settings.
 
 const reader = 'main (telemetry)';
 
 export const telemetrySettingTable = {
-  'otel.enabled': {
+  'telemetry.enabled': {
     value: { type: 'boolean' },
     fallback: false,
     env: 'DROVER_OTEL_ENABLED',
-    inFile: false,
-    doc: 'Send traces and counters of runs.',
+    inFile: true,
+    doc: 'Send the traces of runs to an OpenTelemetry collector.',
     readBy: reader,
   },
-  'otel.endpoint': {
+  'telemetry.endpoint': {
     value: { type: 'text' },
     fallback: 'localhost:4317',
     env: 'DROVER_OTEL_ENDPOINT',
-    inFile: false,
-    doc: 'Where they go.',
+    inFile: true,
+    doc: 'The collector, as "http://host:4318" (OTLP over HTTP, JSON). Of a host alone, port 4318 is used.',
+    readBy: reader,
+  },
+  'telemetry.agents': {
+    value: { type: 'boolean' },
+    fallback: false,
+    inFile: true,
+    doc: "Let Claude Code and Copilot send their own traces to the same collector, below Drover's.",
     readBy: reader,
   },
 } as const;
@@ -26,8 +33,68 @@ export type TelemetrySettingKey = keyof typeof telemetrySettingTable;
 export interface TelemetrySettings {
   readonly enabled: boolean;
   readonly endpoint: string;
+  readonly agents: boolean;
 }
 
 export function telemetrySettingsOf(get: <T>(key: TelemetrySettingKey) => T): TelemetrySettings {
-  return { enabled: get('otel.enabled'), endpoint: get('otel.endpoint') };
+  return {
+    enabled: get('telemetry.enabled'),
+    endpoint: get('telemetry.endpoint'),
+    agents: get('telemetry.agents'),
+  };
+}
+
+export interface OtlpEndpoint {
+  /** What agents are given as `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  readonly base: string;
+  readonly traces: string;
+  /** That another port is used than the one that was set; null = as it was set. */
+  readonly note: string | null;
+}
+
+const tracesPath = '/v1/traces';
+
+/** Null: it names no collector. Port 4317 without a scheme is that of gRPC, which Drover does not speak. */
+export function otlpEndpointOf(text: string): OtlpEndpoint | null {
+  const bare = /^([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::([0-9]{1,5}))?$/.exec(text);
+  if (bare !== null) {
+    const [, host = '', port] = bare;
+    const isGrpc = port === undefined || port === '4317';
+    const base = `http://${host}:${isGrpc ? '4318' : port}`;
+    const note = isGrpc ? `${text} is used as ${base}: Drover sends OTLP over HTTP.` : null;
+    return { base, traces: `${base}${tracesPath}`, note };
+  }
+  if (!/^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/i.test(text)) return null;
+  const base = text.replace(/\/+$/, '').replace(/\/v1\/traces$/, '');
+  return { base, traces: `${base}${tracesPath}`, note: null };
+}
+
+/** The W3C header of a span that is sampled. */
+export function traceparentOf(traceId: string, spanId: string): string {
+  return `00-${traceId}-${spanId}-01`;
+}
+
+/** Variables that let an agent send its own telemetry below Drover's span. */
+export function agentTelemetry(kind: string, endpoint: OtlpEndpoint): Record<string, string> {
+  const shared = {
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint.base,
+  };
+  switch (kind) {
+    case 'claude':
+      return {
+        ...shared,
+        CLAUDE_CODE_ENABLE_TELEMETRY: '1',
+        CLAUDE_CODE_ENHANCED_TELEMETRY_BETA: '1',
+        // With a base URL of its own, Claude Code would drop the parent.
+        CLAUDE_CODE_PROPAGATE_TRACEPARENT: '1',
+        OTEL_TRACES_EXPORTER: 'otlp',
+        OTEL_METRICS_EXPORTER: 'otlp',
+        OTEL_LOGS_EXPORTER: 'otlp',
+      };
+    case 'copilot':
+      return { ...shared, COPILOT_OTEL_ENABLED: 'true' };
+    default:
+      return {};
+  }
 }

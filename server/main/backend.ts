@@ -35,6 +35,7 @@ import { maskOf } from './secrets.ts';
 import { tellTroubles } from './worker-troubles.ts';
 import { WorkerWatch } from './worker-watch.ts';
 import { adoptWorktrees, startUpkeep } from './upkeep.ts';
+import { exportTelemetry } from './telemetry/export.ts';
 import { deliverWebhooks, type WebhookDelivery } from './webhooks/deliver.ts';
 
 export interface BackendOptions {
@@ -85,6 +86,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   const stopFollowing = keepFollowing(host.engine);
   const stopHearing = hearFromElsewhere(host.engine);
   host.remote.begin();
+  const telemetry = await exportTelemetry(project, report);
   const webhooks = await deliverWebhooks(project, report);
   life.staysFor(() => webhooks.isBusy());
   const served = await serve(project, host, life, webhooks, options);
@@ -107,6 +109,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   // Where the folder was replaced, the address in it is another backend's.
   if (served.address !== null && !life.isLost) rmSync(project.places.address, { force: true });
   await webhooks.close();
+  await telemetry.close();
   host.remote.close();
   await host.close();
   await pulse?.leave();

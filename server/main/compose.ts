@@ -22,6 +22,7 @@ import { worktreesOf } from './places.ts';
 import type { Project, Report } from './project.ts';
 import { RemoteAttempts } from './remote-attempts.ts';
 import { maskOf, secretsOf } from './secrets.ts';
+import { telemetryVariables } from './telemetry/export.ts';
 import { workFiles } from './work-files.ts';
 
 export interface HostDurable {
@@ -110,11 +111,11 @@ function environmentsOf(
   live: LiveSettings,
 ): Pick<Engine, 'agentEnvironment' | 'commandEnvironment'> {
   return {
-    agentEnvironment: (kind) =>
+    agentEnvironment: (kind, attempt) =>
       agentEnvironment(
         live.environment,
         kind as AgentKind,
-        live.settings.agent.env,
+        { ...telemetryVariables(live, kind, attempt), ...live.settings.agent.env },
         live.settings.envAllow,
       ),
     commandEnvironment: () => plainEnvironment(live.environment),

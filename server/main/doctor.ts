@@ -14,6 +14,8 @@ import type { MachineView } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import type { LocalRepository } from '../git/repository.ts';
 import type { StoreTables } from '../store/port.ts';
+import { otlpEndpointOf } from '../core/telemetry-settings.ts';
+import { type ExporterTable, readExporter, traceExporter } from '../store/exporters.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { sandboxState } from './sandbox-state.ts';
 import { heldSentence } from './accepted-settings.ts';
@@ -79,6 +81,9 @@ export async function doctor(root: string | null): Promise<Doctor> {
   const agents = await agentsOf({ live, root });
   if (live.loaded.problems.length === 0) checks.push(agentCheck(live, agents));
   checks.push(gateCheck(live));
+  checks.push(
+    ...(await telemetryChecks(live, placesOf(root, live.settings.databasePath).database)),
+  );
   const sandbox = await sandboxState(live.settings.sandbox);
   checks.push({
     name: 'sandbox',
@@ -185,6 +190,40 @@ async function projectCheck(places: ProjectPlaces): Promise<readonly Check[]> {
     }
   } catch {
     return [];
+  }
+}
+
+/** The only place that tells of an exporter's trouble: a run has nothing to do with it. */
+async function telemetryChecks(live: LiveSettings, path: string): Promise<readonly Check[]> {
+  const { otel, fleetDatabaseUrl } = live.settings;
+  if (!otel.enabled) return [];
+  const name = 'telemetry';
+  const endpoint = otlpEndpointOf(otel.endpoint);
+  if (endpoint === null) {
+    const message = `telemetry.endpoint is not a collector as "http://host:4318".`;
+    return [{ name, ok: false, message }];
+  }
+  const where = endpoint.note ?? `Traces are sent to ${endpoint.traces}.`;
+  const row = fleetDatabaseUrl === null ? await exporterIn(path) : null;
+  const error = row?.error ?? null;
+  if (error !== null) return [{ name, ok: false, message: `${where} ${error}` }];
+  const sent = row?.sent_at_ms ?? null;
+  const last =
+    sent === null ? 'Nothing was sent yet.' : `Last sent ${new Date(sent).toISOString()}.`;
+  return [{ name, ok: true, message: `${where} ${last}` }];
+}
+
+async function exporterIn(path: string): Promise<ExporterTable | null> {
+  try {
+    const opened = openSqlite<StoreTables>(path, { readOnly: true });
+    try {
+      return await readExporter(opened.db, traceExporter);
+    } finally {
+      await opened.close();
+    }
+  } catch {
+    // The check of the database tells of it.
+    return null;
   }
 }
 

@@ -37,16 +37,12 @@ export function allHandlers(
     configure: async (env, flags, word) => {
       await project.live.reload(env ?? project.live.environment, flags as SettingFlags);
       const { settings, warnings } = project.live.loaded;
-      const later = [
-        ...(settings.fleetDatabaseUrl === null || project.fleet !== null
+      const later =
+        settings.fleetDatabaseUrl === null || project.fleet !== null
           ? []
           : [
               'DBOS_SYSTEM_DATABASE_URL is set, but the backend that is at work began without it: it is not used. End it with "drover server stop", then run again.',
-            ]),
-        ...(settings.otel.enabled
-          ? ['DROVER_OTEL_ENABLED is set, but this version sends no telemetry: it is not used.']
-          : []),
-      ];
+            ];
       const sandbox = await host.confinement.state();
       if (sandbox.refuses) {
         throw new Refusal('sandbox', `the sandbox does not hold: ${sandbox.message}`);

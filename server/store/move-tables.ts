@@ -35,6 +35,7 @@ export const movedTables: readonly TableOrder[] = [
   { table: 'machines', key: ['id'] },
   { table: 'log_parts', key: ['file', 'start'] },
   { table: 'metrics_carried', key: ['series'] },
+  { table: 'exporters', key: ['name'] },
   { table: 'webhook_cursors', key: ['endpoint'] },
   { table: 'webhook_deliveries', key: ['endpoint', 'seq'] },
 ];

@@ -95,7 +95,20 @@ function runsOf(stories: StoryTeller, taskIds: ReadonlySet<string>): readonly st
   return [...found];
 }
 
-function hexOf(text: string, digits: number): string {
+/** The spans of these runs that have ended, as the stories tell them. */
+export async function readRunSpans(
+  db: Db,
+  stories: StoryTeller,
+  runIds: readonly string[],
+): Promise<readonly TraceSpan[]> {
+  const wanted = new Set(runIds);
+  const used = [...stories.tasks.values()]
+    .filter((task) => task.attempts.some(({ runId }) => runId !== null && wanted.has(runId)))
+    .map((task) => task.id);
+  return spansOf(stories, { taskIds: null, runIds }, await usageOf(db, used), hexOf);
+}
+
+export function hexOf(text: string, digits: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
 

@@ -222,8 +222,15 @@ const retentionStatements: readonly string[] = [
   `CREATE INDEX gate_verdicts_at ON gate_verdicts(at_ms)`,
 ];
 
+/** How far exporters of the feed have come. */
+const exporterStatements: readonly string[] = [
+  `CREATE TABLE exporters (
+    name TEXT PRIMARY KEY, seq INTEGER NOT NULL, owner TEXT, owner_until_ms INTEGER, sent_at_ms INTEGER,
+    error TEXT, error_at_ms INTEGER) WITHOUT ROWID`,
+];
+
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 13;
+export const schemaVersion = 14;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -279,6 +286,10 @@ export async function addRepository<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, repositoryStatements);
 }
 
+export async function addExporters<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, exporterStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -306,4 +317,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 11, name: 'where agents run', up: addRunsOn },
   { version: 12, name: 'what is left of removed history', up: addRetention },
   { version: 13, name: 'whose plan it is', up: addRepository },
+  { version: 14, name: 'exporters of the feed', up: addExporters },
 ];

@@ -1,8 +1,8 @@
 // Tables beside the plan's own.
 
 import type { RepositoryTable } from './repository-rows.ts';
-import type { WebhookTables } from './webhook-rows.ts';
+import type { OutgoingTables } from './webhook-rows.ts';
 
-export interface SideTables extends WebhookTables {
+export interface SideTables extends OutgoingTables {
   repository: RepositoryTable;
 }

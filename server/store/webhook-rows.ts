@@ -1,6 +1,7 @@
-// The tables of webhooks, as Kysely sees them.
+// The tables of what is sent out of a project, as Kysely sees them: webhooks, and how far exporters are.
 
 import type { ColumnType } from 'kysely';
+import type { ExporterTable } from './exporters.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
 
@@ -34,7 +35,8 @@ export interface WebhookDeliveryTable {
   sender_until_ms: Defaulted<number | null>;
 }
 
-export interface WebhookTables {
+export interface OutgoingTables {
+  exporters: ExporterTable;
   webhook_cursors: WebhookCursorTable;
   webhook_deliveries: WebhookDeliveryTable;
 }

@@ -192,7 +192,7 @@ async function requestFor(
     resume,
     logPath,
     env: {
-      ...engine.agentEnvironment(claim.agent),
+      ...engine.agentEnvironment(claim.agent, claim),
       ...taskVariables(engine, part, claim.attempt, place.slotNumber),
       ...(typeof claim.model === 'string' ? { DROVER_AGENT_MODEL: claim.model } : {}),
       ...(claim.planning === true ? { DROVER_PLANNING: '1' } : {}),

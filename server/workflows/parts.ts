@@ -137,8 +137,11 @@ export interface Parts {
   readonly isPassing: (error: unknown) => boolean;
   /** `model`: null or absent = as it is set for that agent. */
   readonly driverFor: (kind: string, model?: string | null) => AgentDriver;
-  /** Complete environment of an agent (filtered), before the task's own variables. */
-  readonly agentEnvironment: (kind: string) => Readonly<Record<string, string>>;
+  /** Complete environment of an attempt's agent (filtered), before the task's own variables; `of` null: of none yet. */
+  readonly agentEnvironment: (
+    kind: string,
+    of: { readonly runId: string; readonly taskId: string; readonly attempt: number } | null,
+  ) => Readonly<Record<string, string>>;
   /** Environment of gate and setup commands. */
   readonly commandEnvironment: () => Readonly<Record<string, string>>;
   /** Values never to be stored; replaced by `[hidden]`. */

@@ -42,6 +42,7 @@ export const tables = [
   'past',
   'past_events',
   'metrics_carried',
+  'exporters',
   'webhook_cursors',
   'webhook_deliveries',
 ].join(', ');

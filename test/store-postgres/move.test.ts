@@ -143,6 +143,11 @@ async function fillTheRest(
     .values({ file: 'T/1.ndjson', start: 0, size: 3, text: '{}\n', at_ms: 5 })
     .execute();
   await tx.insertInto('metrics_carried').values({ series: 'a_total', value: 1.5 }).execute();
+  const idle = { owner: null, owner_until_ms: null, sent_at_ms: 1, error: null, error_at_ms: null };
+  await tx
+    .insertInto('exporters')
+    .values({ name: 'e', seq: 2, ...idle })
+    .execute();
   await tx.insertInto('webhook_cursors').values({ endpoint: 'ci', seq: 4 }).execute();
   const delivery = {
     id: '1-a',

@@ -239,7 +239,7 @@ async function agentCheck(engine: Engine, kind: string): Promise<Check> {
   const driver = engine.driverFor(kind);
   const probe = await driver.probe();
   if (!probe.ok) return check('agent', 'error', probe.message);
-  const account = (await driver.account?.(engine.agentEnvironment(kind))) ?? null;
+  const account = (await driver.account?.(engine.agentEnvironment(kind, null))) ?? null;
   if (account?.isSignedIn === false) return check('agent', 'error', account.message);
   const version = probe.version === null ? '' : ` ${probe.version}`;
   const login = account === null ? '' : ', and somebody is signed in';

@@ -1,0 +1,98 @@
+// The backend's part of telemetry: it wakes the exporter when the feed grows. The exporter is loaded once telemetry is on.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { agentTelemetry, otlpEndpointOf, traceparentOf } from '../../core/telemetry-settings.ts';
+import { agentSpanIdOf, traceIdOf } from '../../core/history/spans.ts';
+import { hexOf } from '../../store/read-history.ts';
+import type { LiveSettings } from '../live-settings.ts';
+import type { Project, Report } from '../project.ts';
+import type { TraceExporter } from './exporter.ts';
+
+export interface TelemetryExport {
+  readonly close: () => Promise<void>;
+}
+
+/** Spans that end shortly after each other are sent together. */
+const gatherMs = 1_000;
+const lookMs = 60_000;
+
+/** Resolves once what ends from now on will be sent. */
+export async function exportTelemetry(project: Project, report: Report): Promise<TelemetryExport> {
+  const stop = new AbortController();
+  let news = Promise.withResolvers<void>();
+  let exporter: TraceExporter | null = null;
+  const wake = (): void => news.resolve();
+  const isOn = (): boolean => project.live.settings.otel.enabled;
+  const begun = async (): Promise<TraceExporter> => {
+    if (exporter !== null) return exporter;
+    const { TraceExporter: Exporter } = await import('./exporter.ts');
+    const made = new Exporter({
+      store: project.store,
+      machineId: project.machineId,
+      settings: () => project.live.settings.otel,
+      environment: () => project.live.environment,
+    });
+    await made.begin();
+    exporter = made;
+    return made;
+  };
+  const take = async (): Promise<number | null> => {
+    if (!isOn()) return null;
+    try {
+      return await (await begun()).turn();
+    } catch (error) {
+      report(error, 'sending traces');
+      return Date.now() + lookMs;
+    }
+  };
+  if (isOn()) await begun().catch((error: unknown) => report(error, 'sending traces'));
+  const forget = project.store.feed.onAppend(wake);
+  const over = (async () => {
+    while (!stop.signal.aborted) {
+      news = Promise.withResolvers<void>();
+      const nextMs = await take();
+      const { signal } = stop;
+      const timer = wait(Math.min(lookMs, nextMs === null ? lookMs : nextMs - Date.now()), null, {
+        signal,
+      }).catch(() => null);
+      // After a failure nothing new makes the collector come back.
+      await (nextMs === null ? Promise.race([news.promise, timer]) : timer);
+      await wait(gatherMs, null, { signal }).catch(() => null);
+    }
+  })();
+  return {
+    close: async () => {
+      forget();
+      stop.abort();
+      exporter?.close();
+      await over;
+    },
+  };
+}
+
+export interface TracedAttempt {
+  readonly runId: string;
+  readonly taskId: string;
+  readonly attempt: number;
+}
+
+/** What an agent is given, so that what it sends itself stands below Drover's span of it. */
+export function telemetryVariables(
+  live: Pick<LiveSettings, 'settings' | 'environment'>,
+  kind: string,
+  of: TracedAttempt | null,
+): Record<string, string> {
+  const { enabled, endpoint: text, agents } = live.settings.otel;
+  if (!enabled || of === null) return {};
+  const { runId, taskId, attempt } = of;
+  const spanId = agentSpanIdOf(hexOf, runId, taskId, attempt);
+  const endpoint = agents ? otlpEndpointOf(text) : null;
+  const headers = live.environment['OTEL_EXPORTER_OTLP_HEADERS'];
+  const own = endpoint === null ? {} : agentTelemetry(kind, endpoint);
+  return {
+    TRACEPARENT: traceparentOf(traceIdOf(hexOf, runId), spanId),
+    ...own,
+    ...(headers !== undefined &&
+      Object.keys(own).length > 0 && { OTEL_EXPORTER_OTLP_HEADERS: headers }),
+  };
+}

@@ -1,0 +1,99 @@
+// How far an exporter of the feed has come, and which machine exports.
+
+import type { Reads, Tx } from './tables.ts';
+
+/** Traces over OTLP. */
+export const traceExporter = 'otlp-traces';
+
+/** As Kysely sees it. */
+export interface ExporterTable {
+  name: string;
+  /** Everything that had ended at this event has been sent. */
+  seq: number;
+  owner: string | null;
+  owner_until_ms: number | null;
+  sent_at_ms: number | null;
+  /** Why the last try failed; null = it did not. */
+  error: string | null;
+  error_at_ms: number | null;
+}
+
+export async function readExporter(db: Reads, name: string): Promise<ExporterTable | null> {
+  const row = await db
+    .selectFrom('exporters')
+    .selectAll()
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** An exporter that is new begins after this event. */
+export async function beginExporter(tx: Tx, name: string, seq: number): Promise<void> {
+  await tx
+    .insertInto('exporters')
+    .values({
+      name,
+      seq,
+      owner: null,
+      owner_until_ms: null,
+      sent_at_ms: null,
+      error: null,
+      error_at_ms: null,
+    })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+}
+
+/** True: this machine alone exports until the time given. */
+export async function takeExporter(
+  tx: Tx,
+  name: string,
+  owner: string,
+  time: { readonly nowMs: number; readonly untilMs: number },
+): Promise<boolean> {
+  const taken = await tx
+    .updateTable('exporters')
+    .set({ owner, owner_until_ms: time.untilMs })
+    .where('name', '=', name)
+    .where((eb) =>
+      eb.or([
+        eb('owner', 'is', null),
+        eb('owner', '=', owner),
+        eb('owner_until_ms', '<=', time.nowMs),
+      ]),
+    )
+    .executeTakeFirst();
+  return taken.numUpdatedRows > 0n;
+}
+
+export async function moveExporter(
+  tx: Tx,
+  name: string,
+  seq: number,
+  sentAtMs: number | null,
+): Promise<void> {
+  await tx
+    .updateTable('exporters')
+    .set({
+      seq,
+      error: null,
+      error_at_ms: null,
+      ...(sentAtMs !== null && { sent_at_ms: sentAtMs }),
+    })
+    .where('name', '=', name)
+    .where('seq', '<=', seq)
+    .execute();
+}
+
+export async function noteExportError(
+  tx: Tx,
+  name: string,
+  error: string,
+  atMs: number,
+): Promise<void> {
+  await tx
+    .updateTable('exporters')
+    .set({ error, error_at_ms: atMs })
+    .where('name', '=', name)
+    .execute();
+}

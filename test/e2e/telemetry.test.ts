@@ -1,0 +1,96 @@
+// Traces of a real run, sent as they end: a backend that is killed while it sends leaves no gap, and agents stand below the
+// span that is sent of them.
+
+import assert from 'node:assert/strict';
+import { startWebReceiver, type WebReceiver } from '../doubles/web-receiver.ts';
+import { eventually } from './support/eventually.ts';
+import { useProjects } from './support/suite-projects.ts';
+
+interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly name: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+}
+
+function spansIn(text: string): readonly Span[] {
+  const trace = JSON.parse(text) as {
+    resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
+  };
+  return trace.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+}
+
+const agent = `
+cat > /dev/null
+echo "$TRACEPARENT" > "work-$id.txt"
+`;
+
+suite('telemetry of a run', function () {
+  this.timeout(240_000);
+  const project = useProjects();
+  let receiver: WebReceiver;
+
+  setup(async () => {
+    receiver = await startWebReceiver();
+  });
+
+  teardown(() => receiver.close());
+
+  test('a backend killed five times while it sends: every span arrives, under its own id', async () => {
+    const env = { DROVER_OTEL_ENABLED: 'true', DROVER_OTEL_ENDPOINT: receiver.url };
+    const here = project({ agent, env });
+    await here.expect(0, ['init']);
+    const ids = [await here.add('One'), await here.add('Two')];
+    // Takes what is sent, and never answers.
+    receiver.answer = () => {};
+    await here.expect(0, ['run', '--gate', 'true']);
+    for (let kill = 1; kill <= 5; kill += 1) {
+      await eventually('spans are sent', () => receiver.received.length >= kill);
+      assert.equal(await here.killBackend(), true);
+      if (kill === 5) receiver.answer = (response) => response.end('{}');
+      await here.expect(0, ['webhooks', 'retry']);
+    }
+    const { run } = await here.status();
+    const expected = spansIn(await here.expect(0, ['trace', 'export', run?.id ?? '']));
+    assert.ok(expected.some(({ name }) => name === 'drover.workflow.run'));
+    const received = (): ReadonlyMap<string, Span> =>
+      new Map(
+        receiver.received
+          .flatMap(({ body }) => spansIn(body))
+          .map((span) => [`${span.traceId}/${span.spanId}`, span]),
+      );
+    await eventually('all spans have arrived', () => received().size === expected.length);
+    assert.deepEqual(
+      [...received().values()].toSorted((a, b) => a.spanId.localeCompare(b.spanId)),
+      expected.toSorted((a, b) => a.spanId.localeCompare(b.spanId)),
+    );
+    assert.deepEqual([...new Set(receiver.received.map(({ path }) => path))], ['/v1/traces']);
+
+    const agents = expected.filter(({ name }) => name === 'drover.agent.execute');
+    const told = ids.map((id) => here.git('show', `main:work-${id}.txt`).trim());
+    assert.deepEqual(
+      told.toSorted(),
+      agents.map((span) => `00-${span.traceId}-${span.spanId}-01`).toSorted(),
+    );
+  });
+
+  test('a collector that is not there is told by doctor alone', async () => {
+    await receiver.close();
+    const env = { DROVER_OTEL_ENABLED: 'true', DROVER_OTEL_ENDPOINT: receiver.url };
+    const here = project({ agent, env });
+    await here.expect(0, ['init']);
+    await here.add('One');
+    const output = await here.expect(0, ['run', '--gate', 'true']);
+    assert.doesNotMatch(output, /collector|telemetry/i);
+    const { checks } = await eventually('doctor says so', async () => {
+      const report = await here.json<{
+        checks: { name: string; ok: boolean; message: string }[];
+      }>(['doctor']);
+      return report.checks.some(({ name, ok }) => name === 'telemetry' && !ok) ? report : null;
+    });
+    const check = checks.find(({ name }) => name === 'telemetry');
+    assert.match(check?.message ?? '', /The collector cannot be reached \(ECONNREFUSED\)/);
+    receiver = await startWebReceiver();
+  });
+});

@@ -1,0 +1,48 @@
+// Where traces go, as people write it, and what agents are given.
+
+import assert from 'node:assert/strict';
+import { agentTelemetry, otlpEndpointOf } from '../../../server/core/telemetry-settings.ts';
+import { telemetryVariables } from '../../../server/main/telemetry/export.ts';
+import { otlpHeaders } from '../../../server/main/telemetry/exporter.ts';
+
+suite('telemetry settings', () => {
+  test('a collector is a URL or a host; of gRPC’s port, that of HTTP is used', () => {
+    const traces = (text: string): string | undefined => otlpEndpointOf(text)?.traces;
+    assert.equal(traces('localhost:4317'), 'http://localhost:4318/v1/traces');
+    assert.match(otlpEndpointOf('localhost:4317')?.note ?? '', /OTLP over HTTP/);
+    assert.equal(otlpEndpointOf('localhost:9000')?.note, null);
+    assert.equal(traces('localhost:9000'), 'http://localhost:9000/v1/traces');
+    assert.equal(traces('collector'), 'http://collector:4318/v1/traces');
+    assert.equal(traces('https://a.example/otlp/'), 'https://a.example/otlp/v1/traces');
+    assert.equal(traces('http://a.example:4318/v1/traces'), 'http://a.example:4318/v1/traces');
+    for (const wrong of ['', 'ftp://a', 'a b', 'http://', 'https://u:p@a.example/', 'a:b:c'])
+      assert.equal(otlpEndpointOf(wrong), null, wrong);
+  });
+
+  test('agents are given the parent of their spans, and more where that is set', () => {
+    const of = { runId: 'run-1', taskId: 'task-1', attempt: 2 };
+    const variables = (enabled: boolean, agents: boolean, kind = 'claude') => {
+      const otel = { enabled, agents, endpoint: 'http://127.0.0.1:4318' };
+      const environment = { OTEL_EXPORTER_OTLP_HEADERS: 'a=b' };
+      return telemetryVariables({ settings: { otel }, environment } as never, kind, of);
+    };
+    assert.deepEqual(variables(false, true), {});
+    assert.deepEqual(Object.keys(variables(true, false)), ['TRACEPARENT']);
+    assert.match(variables(true, false)['TRACEPARENT'] ?? '', /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    const claude = variables(true, true);
+    assert.equal(claude['OTEL_EXPORTER_OTLP_ENDPOINT'], 'http://127.0.0.1:4318');
+    assert.equal(claude['OTEL_EXPORTER_OTLP_HEADERS'], 'a=b');
+    assert.equal(claude['CLAUDE_CODE_ENABLE_TELEMETRY'], '1');
+    assert.deepEqual(Object.keys(variables(true, true, 'command')), ['TRACEPARENT']);
+    const endpoint = otlpEndpointOf('collector');
+    assert.ok(endpoint !== null);
+    assert.equal(agentTelemetry('copilot', endpoint)['COPILOT_OTEL_ENABLED'], 'true');
+  });
+
+  test('headers are read as OpenTelemetry writes them', () => {
+    assert.deepEqual(otlpHeaders('authorization=Bearer%20x, b=1,bad name=2,,=3'), {
+      authorization: 'Bearer x',
+      b: '1',
+    });
+  });
+});
