@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Refusal } from '../core/failure.ts';
-import { readText } from '../git/small-files.ts';
 import type { LocalRepository } from '../git/repository.ts';
 import type { Store } from '../store/port.ts';
 import {
@@ -16,16 +15,13 @@ import {
   writeRepository,
 } from '../store/repository-rows.ts';
 import { commonDirOf } from '../git/common-dir.ts';
-import { gitHomeIn, type GitHome, type ProjectPlaces } from './places.ts';
-
-/** What `project.json` in the git folder says. */
-export interface ProjectIdentity {
-  readonly id: string;
-  /** The git folder as it was called when this was written: a copy brings along that of the original. */
-  readonly common_dir: string;
-  /** The checkout that holds `.drover/`. */
-  readonly root: string;
-}
+import {
+  gitHomeIn,
+  type GitHome,
+  type ProjectIdentity,
+  type ProjectPlaces,
+  readIdentity,
+} from './places.ts';
 
 type Ownership =
   | { readonly kind: 'ours' | 'unmarked' | 'moved' }
@@ -101,18 +97,6 @@ export async function settleIdentity(
   // A copy of a plan that never ran has nothing of the original's: only its place is noted.
   if (forgot > 0) await mark(parts, home, null);
   else writeIdentity(home, { ...found.original, common_dir: home.commonDir, root: places.root });
-}
-
-export function readIdentity(home: GitHome): ProjectIdentity | null {
-  try {
-    const parsed = JSON.parse(readText(home.identity) ?? '') as Partial<ProjectIdentity>;
-    const { id, common_dir, root } = parsed;
-    if (typeof id !== 'string' || typeof common_dir !== 'string' || typeof root !== 'string')
-      return null;
-    return { id, common_dir, root };
-  } catch {
-    return null;
-  }
 }
 
 function ownership(places: ProjectPlaces, home: GitHome, row: RepositoryRow | null): Ownership {

@@ -11,7 +11,7 @@ import { storeSources } from './store-sources.ts';
 import { checkIdentity, markIdentity } from './identity.ts';
 import { keepPlan, restorePlan } from './kept-plan.ts';
 import { LiveSettings } from './live-settings.ts';
-import { placesOf, projectFolderName, type ProjectPlaces } from './places.ts';
+import { placesOf, projectFolderName, type ProjectPlaces, projectRootOf } from './places.ts';
 
 export interface InitResult {
   readonly root: string;
@@ -23,7 +23,8 @@ export interface InitResult {
 export async function initProject(folder: string): Promise<InitResult> {
   const opened = await openGitAdapter().open(folder);
   if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
-  const { root, commonDir } = opened.value.facts;
+  const { commonDir } = opened.value.facts;
+  const root = projectRootOf(commonDir) ?? opened.value.facts.root;
   const live = await LiveSettings.load(root, process.env, {});
   const [problem] = live.loaded.problems;
   if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);

@@ -16,7 +16,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../core/failure.ts';
 import { acquireExclusive } from '../store/sqlite/exclusive.ts';
-import { type GitHome, isHome, type ProjectPlaces } from './places.ts';
+import { type GitHome, isHome, type ProjectPlaces, projectRootOf } from './places.ts';
 
 /** How long a backend may take to leave after its files were deleted. */
 const leaveWaitMaxMs = 30_000;
@@ -53,6 +53,14 @@ export function keepPlan(places: ProjectPlaces): void {
 export async function restorePlan(places: ProjectPlaces): Promise<void> {
   const { home } = places;
   if (home === null || isComplete(places) || !isHome(home)) return;
+  const holder = projectRootOf(home.commonDir);
+  // A second name in another checkout would have a second write-ahead log.
+  if (holder !== null && holder !== places.root) {
+    throw new Refusal(
+      'wrong_project',
+      `The project of this repository is in ${holder}. Work there: drover -C ${holder}.`,
+    );
+  }
   const lock = await waitForLock(home.lock, places.root);
   try {
     if (isComplete(places)) return;

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { processStartTime } from '../agents/process-list.ts';
 import { checkoutBeside, commonDirOf } from '../git/common-dir.ts';
+import { readText } from '../git/small-files.ts';
 import type { BackendAddress } from '../protocol/api.ts';
 
 export const projectFolderName = '.drover';
@@ -25,7 +26,7 @@ export function findProject(from: string): string | null {
 function projectOfRepository(folder: string): string | null {
   const commonDir = commonDirOf(folder);
   if (commonDir === null || !isHome(gitHomeIn(commonDir))) return null;
-  return checkoutBeside(commonDir) ?? folder;
+  return projectRootOf(commonDir) ?? checkoutBeside(commonDir) ?? folder;
 }
 
 /** What Drover keeps in the git folder that all worktrees share, where `git clean` does not reach. */
@@ -52,6 +53,37 @@ export function gitHomeIn(commonDir: string): GitHome {
     fence: join(folder, 'fence'),
     lock: join(folder, 'backend.lock'),
   };
+}
+
+/** What `project.json` in the git folder says. */
+export interface ProjectIdentity {
+  readonly id: string;
+  /** The git folder as it was called when this was written: a copy brings along that of the original. */
+  readonly common_dir: string;
+  /** The checkout that holds `.drover/`. */
+  readonly root: string;
+}
+
+export function readIdentity(home: GitHome): ProjectIdentity | null {
+  try {
+    const parsed = JSON.parse(readText(home.identity) ?? '') as Partial<ProjectIdentity>;
+    const { id, common_dir, root } = parsed;
+    if (typeof id !== 'string' || typeof common_dir !== 'string' || typeof root !== 'string')
+      return null;
+    return { id, common_dir, root };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The checkout that holds the project of a repository, where it still does. A bare repository with worktrees around it
+ * has no main checkout: each of them would take itself for the project's folder.
+ */
+export function projectRootOf(commonDir: string): string | null {
+  const root = readIdentity(gitHomeIn(commonDir))?.root ?? null;
+  if (root === null || commonDirOf(root) !== commonDir) return null;
+  return existsSync(join(root, projectFolderName)) ? root : null;
 }
 
 /** Whether a project was made in this repository. */

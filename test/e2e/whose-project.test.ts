@@ -187,6 +187,32 @@ suite('whose project', function () {
     });
   });
 
+  test('S4: a linked worktree finds the project, and init there says "already"', async () => {
+    const here = project();
+    await beginPlan(here, ['t1']);
+    here.git('worktree', 'add', '-q', '../linked', '-b', 'feature');
+    const cwd = join(here.folder, 'linked');
+    const { tasks } = await here.json<StatusSnapshot>(['status'], { cwd });
+    assert.equal(tasks.length, 1);
+    assert.match(await here.expect(0, ['init'], { cwd }), /already/);
+  });
+
+  test('A4: worktrees around a bare repository have one project', async () => {
+    const here = project();
+    here.gitIn(here.folder, 'clone', '-q', '--bare', 'repo', 'all.git');
+    const one = join(here.folder, 'one');
+    const two = join(here.folder, 'two');
+    here.gitIn(join(here.folder, 'all.git'), 'worktree', 'add', '-q', '../one', 'main');
+    here.gitIn(join(here.folder, 'all.git'), 'worktree', 'add', '-q', '../two', '-b', 'two');
+    const made = await here.json<{ root: string }>(['init'], { cwd: one });
+    const again = await here.json<{ root: string }>(['init'], { cwd: two });
+    assert.deepEqual([made.root, again.root], [one, one]);
+    await here.expect(0, ['add', 'From the second'], { cwd: two });
+    const { tasks } = await here.json<StatusSnapshot>(['status'], { cwd: one });
+    assert.equal(tasks.length, 1);
+    assert.equal(existsSync(join(two, '.drover')), false);
+  });
+
   test('A6: the backend of a deleted project leaves and ends its agents', async () => {
     const here = project({ agent: waits });
     const barrier = makeBarrier(here.folder, 'go');
