@@ -110,7 +110,40 @@ export interface WorkerRuntimeRequest {
   readonly warn: (sentence: string) => void;
 }
 
+export interface RemoteRequest {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface RemoteList {
+  readonly provisioner: string | null;
+  readonly workers: readonly {
+    readonly name: string;
+    readonly provisioner: string;
+    readonly run: string | null;
+    /** `left`: its follower is gone. `unknown`: no lease names it. */
+    readonly state: 'running' | 'left' | 'unknown';
+    readonly created_at: number | null;
+  }[];
+  readonly problems: readonly string[];
+}
+
+export interface RemoteTest {
+  readonly provisioner: string;
+  readonly ok: boolean;
+  readonly message: string;
+  readonly ms: number;
+}
+
 export interface Backends {
+  readonly listRemote: (request: RemoteRequest) => Promise<RemoteList>;
+  /** Creates a worker, waits for it, destroys it. */
+  readonly testRemote: (request: RemoteRequest) => Promise<RemoteTest>;
+  readonly destroyRemote: (
+    request: RemoteRequest,
+    name: string,
+    force: boolean,
+  ) => Promise<{ readonly name: string; readonly destroyed: true }>;
   readonly openClient: (options: OpenClientOptions) => Promise<Client | null>;
   readonly initProject: (
     root: string,

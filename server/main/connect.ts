@@ -16,6 +16,7 @@ import type { MigrateOptions, MigrateReport } from './migrate.ts';
 import { runningAddress } from './places.ts';
 import type { PlanFromSpecOptions } from './plan-from-spec.ts';
 import type { ProbeView } from './probe-confinement.ts';
+import type * as RemoteWorkers from './remote-workers.ts';
 import type { SqlforgeProject } from './sqlforge.ts';
 import type { TrustReport, TrustRequest } from './trust.ts';
 import type { WorkerRuntimeRequest } from './worker-runtime.ts';
@@ -36,6 +37,15 @@ export async function probeConfinement(root: string): Promise<readonly ProbeView
 export async function trustSettings(request: TrustRequest): Promise<TrustReport> {
   return await (await import('./trust.ts')).trustSettings(request);
 }
+
+export const listRemote: typeof RemoteWorkers.listRemote = async (request) =>
+  (await import('./remote-workers.ts')).listRemote(request);
+
+export const testRemote: typeof RemoteWorkers.testRemote = async (request) =>
+  (await import('./remote-workers.ts')).testRemote(request);
+
+export const destroyRemote: typeof RemoteWorkers.destroyRemote = async (request, name, force) =>
+  (await import('./remote-workers.ts')).destroyRemote(request, name, force);
 
 export async function initProject(folder: string): Promise<InitResult> {
   return await (await import('./init.ts')).initProject(folder);

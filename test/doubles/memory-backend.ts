@@ -162,6 +162,9 @@ export function memoryBackend(
       }),
       findProject: (from) => from,
       probeConfinement: async () => [{ probe: 'read another worktree', stopped: true }],
+      listRemote: async () => ({ provisioner: null, workers: [], problems: [] }),
+      testRemote: async () => ({ provisioner: 'process', ok: true, message: '', ms: 1 }),
+      destroyRemote: async (_request, name) => ({ name, destroyed: true }),
       trustSettings: async () => ({ accepted: true, settings: [] }),
       doctor: async () => ({
         backend: { running: false, pid: null, version: null },

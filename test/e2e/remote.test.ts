@@ -115,6 +115,16 @@ suite('remote attempts', function () {
     const run = here.start(['run']);
     await eventually('it has begun', () => here.read('executions') === 'begun\n');
     assert.match(await here.expect(0, ['why', 'hit']), /is running on a remote worker/);
+    const list = await here.json<{ workers: { name: string; state: string; run: string }[] }>([
+      'remote',
+      'list',
+    ]);
+    assert.deepEqual(
+      list.workers.map(({ state, run: what }) => `${state} ${what}`),
+      ['running hit/1/hit'],
+    );
+    const name = list.workers[0]?.name ?? '';
+    assert.match(await here.expect(3, ['remote', 'destroy', name, '--json']), /worker_running/);
     const [runtime] = runtimes(here);
     assert.ok(runtime !== undefined);
     process.kill(runtime, 'SIGKILL');
@@ -185,6 +195,11 @@ suite('remote attempts', function () {
     const wrong = await here.drover(['add', 'Nowhere', '--runs-on', 'moon']);
     assert.equal(wrong.code, 3);
     assert.match(wrong.stderr, /local, remote/);
+    assert.deepEqual(left(here), []);
+    assert.match(await here.expect(3, ['remote', 'test', '--json']), /no_provisioner/);
+    const env = { DROVER_REMOTE_PROVISIONER: 'process' };
+    const tested = await here.json<{ ok: boolean; message: string }>(['remote', 'test'], { env });
+    assert.ok(tested.ok, tested.message);
     assert.deepEqual(left(here), []);
   });
 });

@@ -12,6 +12,7 @@ import { definePlanCommands } from './plan-commands.ts';
 import { defineRunCommands } from './run-commands.ts';
 import { defineSteerCommands } from './steer-commands.ts';
 import { defineUpkeepCommands } from './upkeep-commands.ts';
+import { defineRemoteCommands } from './remote-commands.ts';
 import { defineWebhookCommands } from './webhook-commands.ts';
 
 const columnsMax = 100;
@@ -41,6 +42,7 @@ export function buildProgram(host: ProgramHost): Command {
   defineDataCommands(program, host);
   defineFleetCommands(program, host);
   defineUpkeepCommands(program, host);
+  defineRemoteCommands(program, host);
   defineWebhookCommands(program, host);
   program.helpCommand('help [command]', 'show help for a command');
   addGlobals(program);

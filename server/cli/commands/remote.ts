@@ -1,0 +1,41 @@
+// remote test, list, destroy: the workers of remote attempts.
+
+import type { CommandContext } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { plainLine } from '../plain-text.ts';
+
+export async function remoteList(context: CommandContext): Promise<number> {
+  const root = await context.root();
+  const { listRemote } = await context.surroundings.loadBackends();
+  const list = await listRemote({ root, env: context.surroundings.env });
+  const lines = list.workers.map(({ name, provisioner, run, state }) =>
+    plainLine(`${name}  ${state.padEnd(7)}  ${provisioner}${run === null ? '' : `  ${run}`}`),
+  );
+  for (const problem of list.problems) context.tell(`warning: ${plainLine(problem)}`);
+  context.answer(list, lines.length === 0 ? 'There is no worker.' : lines.join('\n'));
+  return exitCodes.done;
+}
+
+export async function remoteTest(context: CommandContext): Promise<number> {
+  const root = await context.root();
+  const { testRemote } = await context.surroundings.loadBackends();
+  const result = await testRemote({ root, env: context.surroundings.env });
+  const words = result.ok
+    ? `${result.message} (${result.provisioner}, ${result.ms} ms)`
+    : `No worker by ${result.provisioner}: ${result.message}`;
+  context.answer(result, plainLine(words));
+  return result.ok ? exitCodes.done : exitCodes.failed;
+}
+
+export async function remoteDestroy(
+  context: CommandContext,
+  name: string,
+  { force }: { readonly force?: boolean },
+): Promise<number> {
+  const root = await context.root();
+  const { destroyRemote } = await context.surroundings.loadBackends();
+  const { env } = context.surroundings;
+  const result = await destroyRemote({ root, env }, name, force === true);
+  context.answer(result, plainLine(`Worker ${name} is destroyed.`));
+  return exitCodes.done;
+}

@@ -1,0 +1,34 @@
+// The commands of remote attempts' workers.
+
+import type { Command } from 'commander';
+import { define, type ProgramHost } from './options.ts';
+
+const load = async () => await import('../commands/remote.ts');
+
+export function defineRemoteCommands(program: Command, host: ProgramHost): void {
+  const remote = define(program, 'remote', 'workers of remote attempts: test, list, destroy', [
+    'remote test',
+    'remote list',
+  ]);
+  remote.helpCommand(false);
+  const test = define(remote, 'test', 'create a worker, wait until it answers, destroy it', [
+    'remote test',
+  ]);
+  test.action(async () => {
+    await host.run(test, async (context) => (await load()).remoteTest(context));
+  });
+  const list = define(remote, 'list', 'list the workers of this clone', ['remote list --json']);
+  list.action(async () => {
+    await host.run(list, async (context) => (await load()).remoteList(context));
+  });
+  const destroy = define(remote, 'destroy <name>', 'destroy a worker that was left', [
+    'remote destroy drv-0f3a9c21-1',
+  ]);
+  destroy
+    .option('-f, --force', 'also while a task runs on it')
+    .action(async (name: string, options: { force?: boolean }) => {
+      await host.run(destroy, async (context) =>
+        (await load()).remoteDestroy(context, name, options),
+      );
+    });
+}

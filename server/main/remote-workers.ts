@@ -1,0 +1,169 @@
+// `drover remote`: which workers there are, whether one can be had, and the end of one by hand. Needs no backend.
+
+import { randomBytes } from 'node:crypto';
+import { Refusal } from '../core/failure.ts';
+import { destroyInstance } from '../workers/client/destroy.ts';
+import {
+  instanceName,
+  type Lease,
+  readLeases,
+  removeLease,
+  writeLease,
+} from '../workers/client/leases.ts';
+import { waitForHealth } from '../workers/client/worker-calls.ts';
+import type { Provisioner } from '../workers/provisioners/port.ts';
+import { processStartTime } from '../agents/process-list.ts';
+import { LiveSettings } from './live-settings.ts';
+import { placesOf } from './places.ts';
+import { isFollowed, RemoteAttempts } from './remote-attempts.ts';
+
+export interface RemoteRequest {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface WorkerView {
+  readonly name: string;
+  readonly provisioner: string;
+  /** `<task id>/<attempt>/<part>`; null: no lease of this clone names it. */
+  readonly run: string | null;
+  /** `running`: followed. `left`: its follower is gone. `unknown`: no lease names it. */
+  readonly state: 'running' | 'left' | 'unknown';
+  /** Unix seconds. */
+  readonly created_at: number | null;
+}
+
+export interface RemoteList {
+  readonly provisioner: string | null;
+  readonly workers: readonly WorkerView[];
+  readonly problems: readonly string[];
+}
+
+export interface RemoteTest {
+  readonly provisioner: string;
+  readonly ok: boolean;
+  readonly message: string;
+  readonly ms: number;
+}
+
+async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {
+  const live = await LiveSettings.load(root, env, {});
+  const parts = { live, places: placesOf(root, null), machineId: '' };
+  return new RemoteAttempts(parts, () => undefined);
+}
+
+export async function listRemote(request: RemoteRequest): Promise<RemoteList> {
+  const remote = await open(request);
+  const settings = remote.workerSettings();
+  const { leases, unreadable } = readLeases(remote.leases);
+  const workers: WorkerView[] = leases.map((lease) => ({
+    name: lease.name,
+    provisioner: lease.provisioner,
+    run: lease.run,
+    state: isFollowed(lease) ? 'running' : 'left',
+    created_at: Math.floor(lease.createdAtMs / 1000),
+  }));
+  const problems = unreadable.map((name) => `The lease ${name} cannot be read.`);
+  const provisioner = settings?.provisioner ?? null;
+  if (settings === null) return { provisioner, workers, problems };
+  const known = new Set(workers.map(({ name }) => name));
+  for (const owner of new Set([remote.owner, ...leases.map((lease) => lease.owner)])) {
+    const listed = await remote.open(settings).list(owner);
+    if (!listed.ok)
+      problems.push(`${settings.provisioner} cannot list its workers: ${listed.error}`);
+    const others = listed.ok ? listed.value.filter(({ name }) => !known.has(name)) : [];
+    for (const { name } of others) {
+      known.add(name);
+      const { provisioner: kind } = settings;
+      workers.push({ name, provisioner: kind, run: null, state: 'unknown', created_at: null });
+    }
+  }
+  return { provisioner, workers, problems };
+}
+
+/** Makes a worker, waits until it answers, and destroys it. */
+export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
+  const remote = await open(request);
+  const settings = remote.workerSettings();
+  if (settings === null) {
+    throw new Refusal(
+      'no_provisioner',
+      'No provisioner is set. Set [remote] provisioner in .drover.toml.',
+    );
+  }
+  const provisioner = remote.open(settings);
+  const startedAt = performance.now();
+  const message = await tryOne(remote, provisioner, settings.ttlMs);
+  return {
+    provisioner: settings.provisioner,
+    ok: message === null,
+    message: message ?? 'A worker was made, answered and was destroyed.',
+    ms: Math.round(performance.now() - startedAt),
+  };
+}
+
+/** Null: it works. */
+async function tryOne(
+  remote: RemoteAttempts,
+  provisioner: Provisioner,
+  ttlMs: number,
+): Promise<string | null> {
+  const { leases, owner } = remote;
+  const name = instanceName(0);
+  const nowMs = Date.now();
+  const lease: Lease = {
+    name,
+    id: null,
+    owner,
+    run: 'remote test',
+    pid: process.pid,
+    pidStart: processStartTime(process.pid) ?? '',
+    createdAtMs: nowMs,
+    deadlineMs: nowMs + ttlMs,
+    provisioner: provisioner.kind,
+  };
+  writeLease(leases, lease);
+  const signal = AbortSignal.timeout(testMs);
+  const spec = { name, owner, token: randomBytes(32).toString('hex'), env: {}, image: null, ttlMs };
+  const made = await provisioner.create(spec, signal);
+  if (!made.ok && made.error.isCertain) {
+    removeLease(leases, name);
+    return made.error.message;
+  }
+  const health = made.ok ? await waitForHealth(made.value, signal) : null;
+  if (made.ok) await made.value.close?.();
+  const ref = { name, id: made.ok ? made.value.id : null };
+  const left = await destroyInstance(provisioner, leases, ref, owner);
+  if (!made.ok) return left === null ? made.error.message : `${made.error.message} ${left}`;
+  return health?.ok === false ? health.error : left;
+}
+
+const testMs = 5 * 60_000;
+
+export async function destroyRemote(
+  request: RemoteRequest,
+  name: string,
+  force: boolean,
+): Promise<{ readonly name: string; readonly destroyed: true }> {
+  const remote = await open(request);
+  const { workers } = await listRemote(request);
+  const worker = workers.find((one) => one.name === name);
+  if (worker === undefined) {
+    throw new Refusal('unknown_id', `Worker ${name} does not exist. Run "drover remote list".`);
+  }
+  if (worker.state === 'running' && !force) {
+    const words = `Worker ${name} runs ${worker.run ?? 'a task'}. Cancel or pause the task, or use --force.`;
+    throw new Refusal('worker_running', words);
+  }
+  const settings = remote.workerSettings();
+  if (settings?.provisioner !== worker.provisioner) {
+    const words = `Worker ${name} was made by ${worker.provisioner}. Set [remote] provisioner to it.`;
+    throw new Refusal('no_provisioner', words);
+  }
+  const lease = readLeases(remote.leases).leases.find((one) => one.name === name);
+  const ref = { name, id: lease?.id ?? name };
+  const owner = lease?.owner ?? remote.owner;
+  const left = await destroyInstance(remote.open(settings), remote.leases, ref, owner);
+  if (left !== null) throw new Refusal('not_destroyed', left);
+  return { name, destroyed: true };
+}
