@@ -1,5 +1,5 @@
-// Settings of a repository that give power: they name programs, gates, environment or sandbox. Such a setting counts only
-// with the value that a person has accepted; one that an agent has landed waits for a person's word.
+// Settings of a repository that give power: they name programs, gates, environment or sandbox, or say what is removed. Such
+// a setting counts only with the value that a person has accepted; one that an agent has landed waits for a person's word.
 
 import type { SettingEntry } from './settings-resolve.ts';
 import type { SettingKey } from './settings.ts';
@@ -38,6 +38,13 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'remote.hook',
   'fleet.remote',
   'protect.paths',
+  'retention.events',
+  'retention.past',
+  'retention.logs',
+  'retention.snapshots',
+  'retention.verdicts',
+  'retention.webhooks',
+  'retention.steps',
   'telemetry.enabled',
   'telemetry.endpoint',
   'telemetry.agents',

@@ -26,6 +26,8 @@ command = "npm test"
 timeout = "5m"
 [agents.codex]
 path = "/bin/codex"
+[retention]
+events = "1d"
 `;
     assert.deepEqual(powers(text), {
       env_allow: ['A'],
@@ -34,6 +36,7 @@ path = "/bin/codex"
       'agent.env.X': '1',
       'gate.command': 'npm test',
       'agents.codex.path': '/bin/codex',
+      'retention.events': '1d',
     });
   });
 
