@@ -6,8 +6,7 @@ import { plainText } from '../plain-text.ts';
 import type { Project } from '../project.ts';
 import { proposeTask, type Problem } from '../task-from-code.ts';
 import { withProject, type Handlers } from './context.ts';
-
-const titleCharsMax = 500;
+import { whyNoTitle } from '../task-title.ts';
 
 export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
   'drover.makeTask': withProject(async (context, shown, _target) => {
@@ -32,12 +31,7 @@ export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
       title: 'Make a Task of This',
       prompt: 'Title of the task. Its place and text become the description.',
       value: proposed.title,
-      validateInput: (text) =>
-        text.trim() === ''
-          ? 'Write a title.'
-          : text.length > titleCharsMax
-            ? 'This is too long.'
-            : null,
+      validateInput: whyNoTitle,
     });
     if (title === undefined) return;
     const epic = await pickPlace(owner);

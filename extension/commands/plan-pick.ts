@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
 import { planRows, type PlanRow } from '../plan-choice.ts';
+import { whyNoTitle } from '../task-title.ts';
 
 export type PlanPicked =
   | {
@@ -21,8 +22,6 @@ type Step =
   | PlanPicked
   | { readonly kind: 'rename'; readonly id: string; readonly ids: Set<string> };
 
-const titleCharsMax = 500;
-
 /** Null: the person went away, and nothing is added. */
 export async function pickFromPlan(plan: SpecPlanView): Promise<PlanPicked | null> {
   const titles = new Map<string, string>();
@@ -35,12 +34,7 @@ export async function pickFromPlan(plan: SpecPlanView): Promise<PlanPicked | nul
     const title = await vscode.window.showInputBox({
       title: 'Title of the Task',
       value: present ?? '',
-      validateInput: (text) =>
-        text.trim() === ''
-          ? 'Write a title.'
-          : text.length > titleCharsMax
-            ? 'This is too long.'
-            : null,
+      validateInput: whyNoTitle,
     });
     if (title !== undefined) titles.set(step.id, title.trim());
   }

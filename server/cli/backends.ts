@@ -5,6 +5,8 @@ import type { ListenAddress } from '../core/listen-address.ts';
 import type { Client } from '../protocol/api.ts';
 import type { WorkerWish } from '../protocol/worker-notes.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
+import type { RemoteList, RemoteTest } from '../protocol/remote-views.ts';
+import type { TrustReport } from '../protocol/trust-report.ts';
 
 /** `data`: a running backend, else the same handlers here. `engine`: started when there is none. `existing`: or null. */
 export type BackendNeed = 'data' | 'engine' | 'existing';
@@ -82,18 +84,6 @@ export interface FleetDatabaseRequest {
   readonly env: NodeJS.ProcessEnv;
 }
 
-export interface TrustReport {
-  /** Everything that the repository's settings name counts here. */
-  readonly accepted: boolean;
-  readonly settings: readonly {
-    readonly name: string;
-    readonly shown: string;
-    /** `new`: the next `drover run` accepts it. `held`: an agent has landed it; it waits for `drover trust`. */
-    readonly state: 'accepted' | 'new' | 'held';
-    readonly by: string | null;
-  }[];
-}
-
 export interface WorkerRuntimeRequest {
   readonly env: NodeJS.ProcessEnv;
   /** Null: what the environment says. */
@@ -113,26 +103,6 @@ export interface WorkerRuntimeRequest {
 export interface RemoteRequest {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
-}
-
-export interface RemoteList {
-  readonly provisioner: string | null;
-  readonly workers: readonly {
-    readonly name: string;
-    readonly provisioner: string;
-    readonly run: string | null;
-    /** `left`: its follower is gone. `unknown`: no lease names it. */
-    readonly state: 'running' | 'left' | 'unknown';
-    readonly created_at: number | null;
-  }[];
-  readonly problems: readonly string[];
-}
-
-export interface RemoteTest {
-  readonly provisioner: string;
-  readonly ok: boolean;
-  readonly message: string;
-  readonly ms: number;
 }
 
 export interface Backends {

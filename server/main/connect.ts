@@ -18,7 +18,8 @@ import type { PlanFromSpecOptions } from './plan-from-spec.ts';
 import type { ProbeView } from './probe-confinement.ts';
 import type * as RemoteWorkers from './remote-workers.ts';
 import type { SqlforgeProject } from './sqlforge.ts';
-import type { TrustReport, TrustRequest } from './trust.ts';
+import type { TrustReport } from '../protocol/trust-report.ts';
+import type { TrustRequest } from './trust.ts';
 import type { WorkerRuntimeRequest } from './worker-runtime.ts';
 
 export { findProject } from './places.ts';

@@ -16,34 +16,11 @@ import { processStartTime } from '../agents/process-list.ts';
 import { LiveSettings } from './live-settings.ts';
 import { placesOf } from './places.ts';
 import { isFollowed, RemoteAttempts } from './remote-attempts.ts';
+import type { RemoteList, RemoteTest, WorkerView } from '../protocol/remote-views.ts';
 
 export interface RemoteRequest {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
-}
-
-export interface WorkerView {
-  readonly name: string;
-  readonly provisioner: string;
-  /** `<task id>/<attempt>/<part>`; null: no lease of this clone names it. */
-  readonly run: string | null;
-  /** `running`: followed. `left`: its follower is gone. `unknown`: no lease names it. */
-  readonly state: 'running' | 'left' | 'unknown';
-  /** Unix seconds. */
-  readonly created_at: number | null;
-}
-
-export interface RemoteList {
-  readonly provisioner: string | null;
-  readonly workers: readonly WorkerView[];
-  readonly problems: readonly string[];
-}
-
-export interface RemoteTest {
-  readonly provisioner: string;
-  readonly ok: boolean;
-  readonly message: string;
-  readonly ms: number;
 }
 
 async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {

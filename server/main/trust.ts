@@ -2,6 +2,7 @@
 
 import { changedPowers, shownPower } from '../core/accepted-settings.ts';
 import { Refusal } from '../core/failure.ts';
+import type { TrustReport } from '../protocol/trust-report.ts';
 import { acceptAll } from './accepted-settings.ts';
 import { type Environment, LiveSettings } from './live-settings.ts';
 
@@ -9,16 +10,6 @@ export interface TrustRequest {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
   readonly accept: boolean;
-}
-
-export interface TrustReport {
-  readonly accepted: boolean;
-  readonly settings: readonly {
-    readonly name: string;
-    readonly shown: string;
-    readonly state: 'accepted' | 'new' | 'held';
-    readonly by: string | null;
-  }[];
 }
 
 export async function trustSettings({ root, env, accept }: TrustRequest): Promise<TrustReport> {

@@ -10,6 +10,7 @@ import type {
   RunView,
   StatusSnapshot,
 } from '../../protocol/api.ts';
+import type { RunOptions } from '../../protocol/run-options.ts';
 import { BackendGone } from '../../rpc/transport/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes, judgeRun } from '../exit-codes.ts';
@@ -19,13 +20,9 @@ import { plainLine } from '../plain-text.ts';
 import { leftOver } from '../render/left-over.ts';
 import { oneLine } from '../render/summary.ts';
 
-export interface RunCommandOptions {
-  readonly workers?: number;
-  readonly epic?: string;
-  readonly target?: string;
-  readonly gate?: string;
-  readonly fallback?: string;
-  readonly land?: 'task' | 'epic' | 'review';
+type OptionOfRun = 'workers' | 'epic' | 'target' | 'gate' | 'fallback' | 'land';
+
+export interface RunCommandOptions extends Pick<RunOptions, OptionOfRun> {
   readonly detach?: boolean;
 }
 

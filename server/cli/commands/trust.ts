@@ -1,6 +1,6 @@
 // trust: which settings of the repository would start programs here, and a person's word for them.
 
-import type { TrustReport } from '../backends.ts';
+import type { TrustReport } from '../../protocol/trust-report.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';

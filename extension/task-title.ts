@@ -1,0 +1,10 @@
+// What a title that is typed into an input box of VS Code must be.
+
+/** As the server has it. */
+const titleCharsMax = 500;
+
+/** Why a text cannot be a task's title; null where it can. */
+export function whyNoTitle(text: string): string | null {
+  if (text.trim() === '') return 'Write a title.';
+  return text.length > titleCharsMax ? 'This is too long.' : null;
+}
