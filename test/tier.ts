@@ -1,5 +1,6 @@
 // How much of each table a run takes: the gate (`npm test`) has what guards a change, the soak (`npm run soak`) everything.
-// This is the one place that reads the switches.
+// This is the one place that reads the switches, and that says what the gate leaves to the soak. docs/testing.md names the
+// gate's own test of each promise.
 
 const isSoak = process.env['DROVER_TEST_TIER'] === 'soak';
 
@@ -11,3 +12,30 @@ export function sized<T>(gate: T, soak: T): T {
 export const testSeed: number = Number(
   process.env['DROVER_SEED'] ?? sized(1, Date.now() % 1_000_000),
 );
+
+/** A test that the soak alone has. */
+export function soakTest(title: string, run: () => void | Promise<void>): void {
+  if (isSoak) test(title, run);
+}
+
+/** Files that the soak alone runs. */
+export const soakFiles: ReadonlySet<string> = new Set([
+  'test/agents/claude-cut.test.ts',
+  'test/e2e/agents.test.ts',
+  'test/e2e/bench.test.ts',
+  'test/e2e/mcp-acp.test.ts',
+  'test/e2e/quota.test.ts',
+  'test/fleet/gone.test.ts',
+  'test/fleet/show-1.test.ts',
+  'test/fleet/solo.test.ts',
+  'test/fleet/support.test.ts',
+  'test/vscode/stories/claude.test.ts',
+  'test/vscode/stories/hostile.test.ts',
+  'test/vscode/stories/keyboard.test.ts',
+  'test/vscode/stories/plan-from-spec.test.ts',
+  'test/vscode/stories/review.test.ts',
+  'test/vscode/stories/trouble.test.ts',
+]);
+
+/** Plans in the extension host that the soak alone runs. */
+export const soakPlans: ReadonlySet<string> = new Set<string>([]);

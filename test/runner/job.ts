@@ -1,9 +1,7 @@
 // What the runner runs: jobs, each a process of its own, and what came of each.
 
-/** `computes`: keeps a core busy, weight 2. `waits`: mostly waits for processes, timers or the network, weight 1. */
-export type Kind = 'computes' | 'waits';
-
-export const weights: Readonly<Record<Kind, number>> = { computes: 2, waits: 1 };
+/** `gate`: what guards a change. `soak`: only in the soak, or by its name. */
+export type Tier = 'gate' | 'soak';
 
 /** How a job tells what passed: mocha's reporter, its own last line of numbers, or its exit code alone. */
 export type Counting = 'mocha' | 'last-line' | 'exit-code';
@@ -12,7 +10,9 @@ export interface Job {
   /** Unique; a path of a test file where the job is one. */
   readonly name: string;
   readonly suite: string;
-  readonly kind: Kind;
+  readonly tier: Tier;
+  /** It has deadlines of its own: not two such jobs on two cores. */
+  readonly isTimed: boolean;
   /** Names of jobs that have to pass before this one starts. */
   readonly after: readonly string[];
   readonly program: string;
@@ -43,7 +43,7 @@ export interface Outcome {
   readonly passed: number;
   readonly failures: readonly Failure[];
   readonly durationMs: number;
-  /** Of the processes that the job has waited for; a backend that outlives its starter is not in it. */
+  /** Of the job's processes, also of those that outlive their starter. */
   readonly cpuMs: number;
   /** Of a job with several files: each file's own share. */
   readonly files: readonly FileTimes[];

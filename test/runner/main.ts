@@ -1,10 +1,12 @@
 // `npm test [-- suite …]`: all suites by one queue, and one closing line of numbers. Options: `--times` prints the table of
-// the last run, `--keep-times` stores this run's times for the order of later ones, `--no-retries` counts a first failure,
-// `--verbose` shows what each job wrote, `--capacity N` runs jobs of so much weight side by side.
+// the last run, `--forecast` says what the kept times promise, `--keep-times` stores this run's times for the order of later
+// ones, `--no-retries` counts a first failure, `--verbose` shows what each job wrote, `--capacity N` keeps N cores busy.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { forecast } from './forecast.ts';
 import { isGreen, type Job, type Outcome } from './job.ts';
+import { roomOf } from './queue.ts';
 import { closingText, fileTable, timesTables } from './report.ts';
 import { judge, retriesFor, retriesMax } from './retries.ts';
 import { Run } from './run.ts';
@@ -17,16 +19,20 @@ const { values, positionals } = parseArgs({
     'keep-times': { type: 'boolean', default: false },
     'no-retries': { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
+    forecast: { type: 'boolean', default: false },
     capacity: { type: 'string' },
   },
   allowPositionals: true,
 });
 
-/** On two cores: one job that computes beside one that waits, or three that wait. */
-const capacity = Number(values.capacity ?? availableParallelism() + 1);
+const capacity = Number(values.capacity ?? availableParallelism());
 
 async function runJobs(jobs: readonly Job[]): Promise<number> {
-  const run = new Run({ capacity, expectedMs: keptTimes(), isVerbose: values.verbose });
+  const run = new Run({
+    room: roomOf(capacity),
+    expected: keptTimes(),
+    isVerbose: values.verbose,
+  });
   const first: Outcome[] = [];
   await run.queue(jobs, (outcome) => first.push(outcome));
   const second = run.isStopped ? [] : await runAgain(run, jobs, first);
@@ -77,21 +83,31 @@ function printTimes(): number {
   return 0;
 }
 
+function printForecast(jobs: readonly Job[]): number {
+  const { durationMs, cpuMs } = forecast(jobs, keptTimes(), roomOf(capacity), capacity);
+  const minutes = (ms: number): string => (ms / 60_000).toFixed(1);
+  console.log(
+    `${jobs.length} jobs with ${minutes(cpuMs)} minutes of CPU take ${minutes(durationMs)} minutes on ${capacity} cores.`,
+  );
+  return 0;
+}
+
 async function main(): Promise<number> {
   if (values.times) return printTimes();
   const jobs = allJobs();
   const known = [...suiteNames(jobs), ...jobs.map(({ name }) => name)];
   const unknown = positionals.filter((name) => !known.includes(name));
-  if (unknown.length > 0 || !Number.isInteger(capacity) || capacity < 1) {
+  if (unknown.length > 0 || !(capacity > 0)) {
     const suites = suiteNames(jobs).join(', ');
     console.error(
       unknown.length > 0
         ? `${unknown.join(', ')}: no such suite or file. Suites: ${suites}`
-        : '--capacity takes a whole number from 1',
+        : '--capacity takes a number of cores',
     );
     return 2;
   }
-  return await runJobs(selectJobs(jobs, positionals));
+  const selected = selectJobs(jobs, positionals);
+  return values.forecast ? printForecast(selected) : await runJobs(selected);
 }
 
 process.exit(await main());

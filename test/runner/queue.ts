@@ -1,6 +1,6 @@
 // The order in which jobs run: the longest way to the end first, as many side by side as the machine carries.
 
-import { type Job, weights } from './job.ts';
+import type { Job } from './job.ts';
 
 export interface Blocked {
   readonly job: Job;
@@ -8,17 +8,44 @@ export interface Blocked {
   readonly by: string;
 }
 
+/** What runs side by side. */
+export interface Room {
+  /** Busy cores. */
+  readonly cores: number;
+  readonly jobs: number;
+}
+
+/** What is known of jobs beforehand. */
+export interface Expected {
+  readonly lengthMs: (job: Job) => number;
+  /** So many cores it keeps busy, as a mean of its time. */
+  readonly cores: (job: Job) => number;
+}
+
+/** More than the cores there are, since no job computes all the time that it takes. */
+const overcommitted = 1.15;
+/** Each job has processes, and memory, of its own. */
+const jobsPerCore = 3;
+/** A job with deadlines needs a core for itself when it needs one. */
+const timedCoresMin = 1.2;
+
+/** `cores`: of the machine. */
+export function roomOf(cores: number): Room {
+  return { cores: cores * overcommitted, jobs: Math.max(2, Math.ceil(cores * jobsPerCore)) };
+}
+
 /** Jobs in, jobs out: the caller starts what `next` gives and tells `finished`. No clock, no processes. */
 export class JobQueue {
-  readonly #capacity: number;
+  readonly #room: Room;
+  readonly #expected: Expected;
   readonly #waiting: Job[];
   readonly #running = new Map<string, Job>();
   readonly #passed = new Set<string>();
 
-  /** `expectedMs`: how long a job takes, from kept times. `capacity`: weights that may run side by side. */
-  constructor(jobs: readonly Job[], expectedMs: (job: Job) => number, capacity: number) {
-    this.#capacity = capacity;
-    const lengths = lengthsToTheEnd(jobs, expectedMs);
+  constructor(jobs: readonly Job[], expected: Expected, room: Room) {
+    this.#room = room;
+    this.#expected = expected;
+    const lengths = lengthsToTheEnd(jobs, expected.lengthMs);
     this.#waiting = [...jobs].sort(
       (a, b) => (lengths.get(b.name) ?? 0) - (lengths.get(a.name) ?? 0),
     );
@@ -44,7 +71,7 @@ export class JobQueue {
         this.#running.set(job.name, job);
         this.#waiting.splice(this.#waiting.indexOf(job), 1);
         started.push(job);
-      } else if (!this.running.some((other) => weights[other.kind] >= weights[job.kind])) break;
+      } else if (!this.running.some((other) => this.#cores(other) >= this.#cores(job))) break;
     }
     return started;
   }
@@ -68,10 +95,18 @@ export class JobQueue {
     return blocked;
   }
 
+  #cores(job: Job): number {
+    const cores = this.#expected.cores(job);
+    return job.isTimed ? Math.max(cores, timedCoresMin) : cores;
+  }
+
   #fits(job: Job): boolean {
-    const taken = this.running.reduce((sum, { kind }) => sum + weights[kind], 0);
+    const taken = this.running.reduce((sum, other) => sum + this.#cores(other), 0);
     // What is heavier than the machine still has to run: alone.
-    return taken === 0 || taken + weights[job.kind] <= this.#capacity;
+    if (taken === 0) return true;
+    return (
+      this.#running.size < this.#room.jobs && taken + this.#cores(job) <= this.#room.cores + 1e-9
+    );
   }
 }
 

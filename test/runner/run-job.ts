@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path';
 import { killAll, processesOf } from '../e2e/support/processes.ts';
 import type { Job, Outcome } from './job.ts';
+import type { JobCpu } from './job-cpu.ts';
 import { type Ending, outcomeOf } from './outcome.ts';
 
 export const root = resolve(import.meta.dirname, '..', '..');
@@ -27,8 +28,8 @@ export interface RunningJob {
   readonly end: () => Promise<void>;
 }
 
-/** `folder`: of the runner, short, since sockets live below it; the job gets one in it. */
-export function startJob(job: Job, folder: string): RunningJob {
+/** `folder`: of the runner, short, since sockets live below it; the job gets one in it. `cpu`: knows what outlives a starter. */
+export function startJob(job: Job, folder: string, cpu?: JobCpu): RunningJob {
   const beganMs = performance.now();
   mkdirSync(folder);
   // Programs that do not run as root, as PostgreSQL, have to get through.
@@ -41,6 +42,7 @@ export function startJob(job: Job, folder: string): RunningJob {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
+  if (child.pid !== undefined) cpu?.watch(folder, child.pid);
   let isLate = false;
   const end = (): Promise<void> => endAll(child, folder);
   const timer = setTimeout(() => {
@@ -51,7 +53,8 @@ export function startJob(job: Job, folder: string): RunningJob {
     clearTimeout(timer);
     const durationMs = performance.now() - beganMs;
     const told = existsSync(report) ? readFileSync(report, 'utf8') : null;
-    return { code, output, report: told, durationMs, cpuMs, isLate };
+    const leftMs = cpu?.taken(folder) ?? 0;
+    return { code, output, report: told, durationMs, cpuMs: cpuMs + leftMs, isLate };
   });
   const outcome = ended.then(async (ending) => {
     await endAll(child, folder);

@@ -5,14 +5,14 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isGreen, type Job, type Outcome } from './job.ts';
 import { blockedOutcome } from './outcome.ts';
-import { JobQueue } from './queue.ts';
+import { JobCpu } from './job-cpu.ts';
+import { type Expected, JobQueue, type Room } from './queue.ts';
 import { jobLine } from './report.ts';
 import { type RunningJob, startJob } from './run-job.ts';
 
 export interface RunOptions {
-  /** Weights that run side by side. */
-  readonly capacity: number;
-  readonly expectedMs: (job: Job) => number;
+  readonly room: Room;
+  readonly expected: Expected;
   /** Shows what a job wrote, also when it passed. */
   readonly isVerbose: boolean;
 }
@@ -35,6 +35,7 @@ export class Run {
   #stopCode = 0;
   readonly #options: RunOptions;
   readonly #ticking: NodeJS.Timeout;
+  readonly #cpu = new JobCpu();
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -50,7 +51,7 @@ export class Run {
 
   /** Runs jobs side by side until all have ended, or the run is stopped; `ended` is told of each. */
   async queue(jobs: readonly Job[], ended: (outcome: Outcome) => void): Promise<void> {
-    const queue = new JobQueue(jobs, this.#options.expectedMs, this.#options.capacity);
+    const queue = new JobQueue(jobs, this.#options.expected, this.#options.room);
     while (!this.#isStopped) {
       for (const job of queue.next()) this.#running.add(this.#start(job));
       if (this.#running.size === 0) return;
@@ -69,7 +70,7 @@ export class Run {
   #start(job: Job): RunningJob {
     this.#started += 1;
     // Of one length: no job's folder begins like that of another.
-    return startJob(job, join(this.#folder, String(this.#started).padStart(3, '0')));
+    return startJob(job, join(this.#folder, String(this.#started).padStart(3, '0')), this.#cpu);
   }
 
   #say(outcome: Outcome): void {
@@ -110,6 +111,7 @@ export class Run {
   /** To be called at the end: all jobs have ended, or are ended now. */
   async close(): Promise<void> {
     clearInterval(this.#ticking);
+    this.#cpu.close();
     if (this.#isStopped) await this.stop();
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }

@@ -79,7 +79,8 @@ function simulationJobs(seed: number): readonly SoakJob[] {
     const job: Job = {
       name: `simulation from ${from}`,
       suite: 'simulation',
-      kind: 'computes',
+      tier: 'soak',
+      isTimed: false,
       after: [],
       program: process.execPath,
       args: ['test/simulation/main.ts', ...args],

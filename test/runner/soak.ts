@@ -7,18 +7,20 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isGreen, type Outcome } from './job.ts';
+import { roomOf } from './queue.ts';
 import { failureText } from './report.ts';
 import { root } from './run-job.ts';
 import { Run } from './run.ts';
 import { neededJobs, partsOf, type SoakJob, soakJobs, soakOrder } from './soak-plan.ts';
 import { allJobs } from './suites.ts';
+import { keptTimes } from './times.ts';
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
     only: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
-    capacity: { type: 'string', default: String(availableParallelism() + 1) },
+    capacity: { type: 'string', default: String(availableParallelism()) },
   },
 });
 
@@ -85,7 +87,7 @@ function jobsOfRound(seed: number): readonly SoakJob[] {
 async function main(): Promise<number> {
   const [minutes, first, capacity] = [values.minutes, values.seed, values.capacity].map(Number);
   if (minutes === undefined || first === undefined || capacity === undefined) return 2;
-  if (!(minutes > 0) || !Number.isSafeInteger(first) || !Number.isInteger(capacity)) {
+  if (!(minutes > 0) || !Number.isSafeInteger(first) || !(capacity > 0)) {
     console.error('--minutes, --seed and --capacity take numbers');
     return 2;
   }
@@ -93,8 +95,11 @@ async function main(): Promise<number> {
   writeFileSync(log, '');
   const jobs = jobsOfRound(first);
   let ranks = soakOrder(jobs);
-  const expectedMs = ({ name }: { name: string }): number => ranks.get(name) ?? 0;
-  const run = new Run({ capacity, expectedMs, isVerbose: false });
+  const expected = {
+    ...keptTimes(),
+    lengthMs: ({ name }: { name: string }): number => ranks.get(name) ?? 0,
+  };
+  const run = new Run({ room: roomOf(capacity), expected, isVerbose: false });
   const over = setTimeout(() => void run.stop(), minutes * 60_000);
   const soak = new Soak();
   soak.plan(jobs);

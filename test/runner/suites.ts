@@ -2,7 +2,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Job, Kind } from './job.ts';
+import { soakFiles, soakPlans } from '../tier.ts';
+import type { Job } from './job.ts';
 import { root } from './run-job.ts';
 
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name);
@@ -14,7 +15,7 @@ interface Suite {
   readonly name: string;
   /** Folders and files of tests. */
   readonly specs: readonly string[];
-  readonly kind: Kind;
+  readonly isTimed?: true;
   readonly after: readonly string[];
   /** Of one test, where it does not say otherwise. */
   readonly testMs: number;
@@ -32,7 +33,7 @@ const vsixFile = (): string => {
 };
 
 const withAgents = ['build', 'agents-under-test'];
-const realProcesses = { kind: 'waits', after: ['build'], isRetried: true } as const;
+const realProcesses = { after: ['build'], isRetried: true } as const;
 
 function suites(): readonly Suite[] {
   const vscode = {
@@ -43,7 +44,6 @@ function suites(): readonly Suite[] {
     {
       name: 'unit',
       specs: ['test/unit', 'test/architecture.test.ts'],
-      kind: 'computes',
       after: ['build'],
       testMs: 30_000,
       limitMs: 6 * minuteMs,
@@ -53,7 +53,6 @@ function suites(): readonly Suite[] {
     {
       name: 'store',
       specs: ['test/store-sqlite'],
-      kind: 'waits',
       after: ['build'],
       testMs: 60_000,
       limitMs: 6 * minuteMs,
@@ -63,7 +62,6 @@ function suites(): readonly Suite[] {
     {
       name: 'simulation',
       specs: ['test/simulation'],
-      kind: 'computes',
       after: [],
       testMs: 40 * minuteMs,
       limitMs: 45 * minuteMs,
@@ -76,7 +74,7 @@ function suites(): readonly Suite[] {
     { ...realProcesses, name: 'workers', specs: ['test/workers'], ...medium },
     { ...realProcesses, name: 'end-to-end', specs: ['test/e2e'], ...long },
     // Several machines with all of their processes: more than one fleet at once would miss its deadlines.
-    { ...realProcesses, name: 'fleet', specs: ['test/fleet'], ...long, kind: 'computes' },
+    { ...realProcesses, name: 'fleet', specs: ['test/fleet'], ...long, isTimed: true },
     {
       ...realProcesses,
       name: 'webview',
@@ -90,7 +88,7 @@ function suites(): readonly Suite[] {
       specs: ['test/vscode/stories'],
       ...long,
       testMs: 5 * minuteMs,
-      kind: 'computes',
+      isTimed: true,
       ...vscode,
     },
   ];
@@ -103,9 +101,6 @@ const long = { testMs: 15 * minuteMs, limitMs: 20 * minuteMs };
 const needsAgents =
   /\/(agents|budget|claude|fallback|mcp-acp|mcp-claude|planning-claude|quota|spec)\.test\.ts$/;
 
-/** Files whose rows run side by side. */
-const hasLanes = /^test\/e2e\/bad-input\//;
-
 export function allJobs(): readonly Job[] {
   const jobs = [...steps(), ...suites().flatMap(jobsOf), ...inHostJobs()];
   const names = new Set(jobs.map(({ name }) => name));
@@ -117,10 +112,11 @@ export function suiteNames(jobs: readonly Job[]): readonly string[] {
   return [...new Set(jobs.map(({ suite }) => suite))];
 }
 
-/** The jobs of these suites, and what they need first. */
+/** The gate's jobs; or those of these suites and files, and what they need first. A file of the soak runs by its name. */
 export function selectJobs(jobs: readonly Job[], wanted: readonly string[]): readonly Job[] {
-  if (wanted.length === 0) return jobs;
-  const isWanted = (job: Job): boolean => wanted.includes(job.suite) || wanted.includes(job.name);
+  const isWanted = (job: Job): boolean =>
+    wanted.includes(job.name) ||
+    (job.tier === 'gate' && (wanted.length === 0 || wanted.includes(job.suite)));
   const names = new Set(jobs.filter(isWanted).map(({ name }) => name));
   for (const name of names) {
     const found = jobs.find((job) => job.name === name);
@@ -129,11 +125,12 @@ export function selectJobs(jobs: readonly Job[], wanted: readonly string[]): rea
   return jobs.filter(({ name }) => names.has(name));
 }
 
-function step(name: string, program: string, args: readonly string[], kind: Kind): Job {
+function step(name: string, program: string, args: readonly string[]): Job {
   return {
     name,
     suite: name,
-    kind,
+    tier: 'gate',
+    isTimed: false,
     after: [],
     program,
     args,
@@ -147,16 +144,16 @@ function step(name: string, program: string, args: readonly string[], kind: Kind
 function steps(): readonly Job[] {
   const node = process.execPath;
   const installs = [
-    step('vscode-host', node, ['test/vscode/host/install.mjs'], 'waits'),
-    step('agents-under-test', node, ['test/agents-under-test/install.mjs'], 'waits'),
+    step('vscode-host', node, ['test/vscode/host/install.mjs']),
+    step('agents-under-test', node, ['test/agents-under-test/install.mjs']),
   ];
   return [
-    step('build', node, ['esbuild.config.mjs'], 'computes'),
+    step('build', node, ['esbuild.config.mjs']),
     ...installs.map((job) => ({ ...job, limitMs: 20 * minuteMs })),
-    step('types', bin('tsc'), ['-b'], 'computes'),
-    step('lint', bin('oxlint'), ['--type-aware', '--deny-warnings', '.'], 'computes'),
-    step('format', bin('oxfmt'), ['--check', '.'], 'computes'),
-    step('package', node, ['extension/package.mjs'], 'computes'),
+    step('types', bin('tsc'), ['-b']),
+    step('lint', bin('oxlint'), ['--type-aware', '--deny-warnings', '.']),
+    step('format', bin('oxfmt'), ['--check', '.']),
+    step('package', node, ['extension/package.mjs']),
   ];
 }
 
@@ -167,7 +164,7 @@ function jobsOf(suite: Suite): readonly Job[] {
 }
 
 function mochaJob(suite: Suite, name: string, files: readonly string[]): Job {
-  const { kind, limitMs, isRetried, testMs } = suite;
+  const { limitMs, isRetried, testMs } = suite;
   const isOfAgents = needsAgents.test(name) && !suite.after.includes('agents-under-test');
   const reporter = join(root, 'test', 'runner', 'reporter.mjs');
   const options = ['--reporter', reporter, '--reporter-option', 'output={report}'];
@@ -175,7 +172,8 @@ function mochaJob(suite: Suite, name: string, files: readonly string[]): Job {
   return {
     name,
     suite: suite.name,
-    kind: hasLanes.test(name) ? 'computes' : kind,
+    tier: soakFiles.has(name) ? 'soak' : 'gate',
+    isTimed: suite.isTimed === true,
     after: isOfAgents ? [...suite.after, 'agents-under-test'] : suite.after,
     program: process.execPath,
     args: [mocha, '--ui', 'tdd', ...options, '--timeout', String(testMs), '--exit', ...files],
@@ -196,7 +194,8 @@ function inHostJobs(): readonly Job[] {
   return plans.map((plan) => ({
     name: `in-host ${plan}`,
     suite: 'in-host',
-    kind: 'computes',
+    tier: soakPlans.has(plan) ? 'soak' : 'gate',
+    isTimed: true,
     after: ['build', 'package', 'vscode-host'],
     program: process.execPath,
     args: [script, '--vsix', vsixFile(), plan],

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isGreen, type Job, type Outcome } from './job.ts';
+import type { Expected } from './queue.ts';
 import { root } from './run-job.ts';
 
 /** Of a job: seconds from start to end, and seconds of CPU. */
@@ -11,13 +12,20 @@ type KeptTimes = Readonly<Record<string, readonly [seconds: number, cpuSeconds: 
 const keptFile = join(import.meta.dirname, 'times.json');
 const lastRunFile = join(root, 'out', 'test', 'last-run.json');
 /** Of a job that no run has timed yet. */
-const unknownMs = 20_000;
+const unknown = [20, 10] as const;
+/** Of one job: what waits has moments at which it computes, and what computes waits for what it has started. */
+const coresMin = 0.15;
+const coresMax = 1;
 
-export function keptTimes(): (job: Job) => number {
+export function keptTimes(): Expected {
   const kept = JSON.parse(readFileSync(keptFile, 'utf8')) as KeptTimes;
-  return ({ name }) => {
-    const times = kept[name];
-    return times === undefined ? unknownMs : times[0] * 1_000;
+  const timesOf = ({ name }: Job): readonly [number, number] => kept[name] ?? unknown;
+  return {
+    lengthMs: (job) => timesOf(job)[0] * 1_000,
+    cores: (job) => {
+      const [seconds, cpuSeconds] = timesOf(job);
+      return Math.min(coresMax, Math.max(coresMin, cpuSeconds / Math.max(seconds, 0.1)));
+    },
   };
 }
 

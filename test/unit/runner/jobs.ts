@@ -6,7 +6,8 @@ export function jobNamed(name: string, more: Partial<Job> = {}): Job {
   return {
     name,
     suite: 'a suite',
-    kind: 'waits',
+    tier: 'gate',
+    isTimed: false,
     after: [],
     program: 'true',
     args: [],

@@ -1,19 +1,24 @@
-// The order of the test runner's jobs, without processes: prerequisites, weights, and what a failure takes with it.
+// The order of the test runner's jobs, without processes: prerequisites, busy cores, and what a failure takes with it.
 
 import assert from 'node:assert/strict';
-import type { Job, Kind } from '../../runner/job.ts';
-import { JobQueue } from '../../runner/queue.ts';
+import type { Job } from '../../runner/job.ts';
+import { type Expected, JobQueue, roomOf } from '../../runner/queue.ts';
 import { jobNamed } from './jobs.ts';
 
 const times: Readonly<Record<string, number>> = { long: 90, middle: 50, short: 10, last: 100 };
-const expectedMs = ({ name }: Job): number => times[name] ?? 1;
 const namesOf = (jobs: readonly Job[]): string[] => jobs.map(({ name }) => name);
-const job = (name: string, kind: Kind = 'waits', after: readonly string[] = []): Job =>
-  jobNamed(name, { kind, after });
+const job = (name: string, more: Partial<Job> = {}): Job => jobNamed(name, more);
+/** All wait half of their time, but those that are named. */
+const expected = (cores: Readonly<Record<string, number>> = {}): Expected => ({
+  lengthMs: ({ name }) => times[name] ?? 1,
+  cores: ({ name }) => cores[name] ?? 0.5,
+});
+const room = (cores: number, jobs = 9) => ({ cores, jobs });
 
 suite('queue of test jobs', () => {
   test('starts the longest first, and as much as fits', () => {
-    const queue = new JobQueue([job('short'), job('long'), job('middle')], expectedMs, 2);
+    const jobs = [job('short'), job('long'), job('middle')];
+    const queue = new JobQueue(jobs, expected(), room(1));
     assert.deepEqual(namesOf(queue.next()), ['long', 'middle']);
     assert.deepEqual(queue.next(), []);
     queue.finished('long', true);
@@ -21,22 +26,16 @@ suite('queue of test jobs', () => {
   });
 
   test('counts the way to the end: what long jobs wait for comes first', () => {
-    const queue = new JobQueue(
-      [job('long'), job('short'), job('last', 'waits', ['short'])],
-      expectedMs,
-      1,
-    );
+    const jobs = [job('long'), job('short'), job('last', { after: ['short'] })];
+    const queue = new JobQueue(jobs, expected(), room(0.5));
     assert.deepEqual(namesOf(queue.next()), ['short']);
     queue.finished('short', true);
     assert.deepEqual(namesOf(queue.next()), ['last']);
   });
 
-  test('a job that computes runs beside one that waits, not beside another that computes', () => {
-    const queue = new JobQueue(
-      [job('long', 'computes'), job('middle', 'computes'), job('short')],
-      expectedMs,
-      3,
-    );
+  test('a job that computes runs beside those that wait, not beside another that computes', () => {
+    const jobs = [job('long'), job('middle'), job('short')];
+    const queue = new JobQueue(jobs, expected({ long: 1, middle: 1 }), room(1.5));
     assert.deepEqual(namesOf(queue.next()), ['long', 'short']);
     queue.finished('short', true);
     assert.deepEqual(queue.next(), []);
@@ -45,26 +44,38 @@ suite('queue of test jobs', () => {
   });
 
   test('light jobs do not keep a heavy one waiting until the end', () => {
-    const jobs = [job('long'), job('middle', 'computes'), job('short'), job('other')];
-    const queue = new JobQueue(jobs, expectedMs, 2);
+    const jobs = [job('long'), job('middle'), job('short'), job('other')];
+    const queue = new JobQueue(jobs, expected({ middle: 1 }), room(1));
     assert.deepEqual(namesOf(queue.next()), ['long']);
     queue.finished('long', true);
     assert.deepEqual(namesOf(queue.next()), ['middle']);
   });
 
   test('a job heavier than the machine runs alone', () => {
-    const queue = new JobQueue([job('long', 'computes'), job('short')], expectedMs, 1);
+    const queue = new JobQueue([job('long'), job('short')], expected({ long: 3 }), room(1));
     assert.deepEqual(namesOf(queue.next()), ['long']);
     queue.finished('long', true);
     assert.deepEqual(namesOf(queue.next()), ['short']);
   });
 
+  test('jobs that only wait are bounded in number', () => {
+    const jobs = [job('long'), job('middle'), job('short')];
+    const idle = expected({ long: 0.1, middle: 0.1, short: 0.1 });
+    const queue = new JobQueue(jobs, idle, room(2, 2));
+    assert.deepEqual(namesOf(queue.next()), ['long', 'middle']);
+  });
+
+  test('of jobs with deadlines one runs on two cores, and more on more cores', () => {
+    const jobs = ['long', 'middle', 'short'].map((name) => job(name, { isTimed: true }));
+    const startedOn = (cores: number): string[] =>
+      namesOf(new JobQueue([...jobs, job('other')], expected(), roomOf(cores)).next());
+    assert.deepEqual(startedOn(2), ['long', 'other']);
+    assert.deepEqual(startedOn(4), ['long', 'middle', 'short', 'other']);
+  });
+
   test('a failure takes with it what needs the job, directly or through others', () => {
-    const queue = new JobQueue(
-      [job('build'), job('package', 'waits', ['build']), job('vscode', 'waits', ['package'])],
-      expectedMs,
-      3,
-    );
+    const jobs = [job('package', { after: ['build'] }), job('vscode', { after: ['package'] })];
+    const queue = new JobQueue([job('build'), ...jobs], expected(), room(3));
     assert.deepEqual(namesOf(queue.next()), ['build']);
     const blocked = queue.finished('build', false);
     assert.deepEqual(

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { processesOf } from '../../e2e/support/processes.ts';
+import { JobCpu, leftIn } from '../../runner/job-cpu.ts';
 import { startJob } from '../../runner/run-job.ts';
 import { jobNamed } from './jobs.ts';
 
@@ -13,11 +14,11 @@ suite('process of a test job', () => {
   const base = mkdtempSync(join(tmpdir(), 'drover-runner-'));
   suiteTeardown(() => rmSync(base, { recursive: true, force: true }));
   let count = 0;
-  const shell = (script: string, more: Parameters<typeof jobNamed>[1] = {}) => {
+  const shell = (script: string, more: Parameters<typeof jobNamed>[1] = {}, cpu?: JobCpu) => {
     count += 1;
     const folder = join(base, String(count));
     const job = jobNamed('a', { program: '/bin/sh', args: ['-c', script], ...more });
-    return { folder, running: startJob(job, folder) };
+    return { folder, running: startJob(job, folder, cpu) };
   };
 
   test('has a temporary folder of its own, which is gone afterwards', async () => {
@@ -36,6 +37,20 @@ suite('process of a test job', () => {
     assert.ok(cpuMs >= 140, String(cpuMs));
   });
 
+  test('and of what outlives its starter', async () => {
+    const busy = `'${process.execPath}' -e 'while (process.cpuUsage().user < 150_000); setTimeout(() => fs.writeFileSync(process.env.TMPDIR + "/done", ""), 0); setTimeout(() => {}, 100_000)'`;
+    const cpu = new JobCpu();
+    const { running } = shell(
+      `(${busy} &); until [ -e "$TMPDIR/done" ]; do sleep 0.05; done`,
+      {},
+      cpu,
+    );
+    const { cpuMs, failures } = await running.outcome;
+    cpu.close();
+    assert.deepEqual(failures, []);
+    assert.ok(cpuMs >= 140 || process.platform !== 'linux', String(cpuMs));
+  });
+
   test('is ended at its limit, also what has left its process group and asks not to be ended', async () => {
     const script = `trap '' TERM; setsid sh -c 'trap "" TERM; echo up > "$TMPDIR/up"; sleep 100' & sleep 100`;
     const { folder, running } = shell(script, { limitMs: 500 });
@@ -52,5 +67,16 @@ suite('process of a test job', () => {
     const { failures } = await running.outcome;
     assert.equal(failures.length, 1);
     assert.deepEqual(processesOf(folder), []);
+  });
+
+  test('CPU of a tree counts once: below the shell by the shell, of the rest with what it has started', () => {
+    const [shell, backend, agent, child] = [10, 20, 21, 11];
+    const own = new Map([
+      [shell, { parent: 1, cpuMs: 5 }],
+      [child, { parent: shell, cpuMs: 50 }],
+      [backend, { parent: 1, cpuMs: 300 }],
+      [agent, { parent: backend, cpuMs: 40 }],
+    ]);
+    assert.deepEqual([...leftIn(own, shell)], [[backend, 340]]);
   });
 });

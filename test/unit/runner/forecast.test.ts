@@ -1,0 +1,23 @@
+// What is foretold of a run: its jobs share the cores, and wait for what they need.
+
+import assert from 'node:assert/strict';
+import { forecast } from '../../runner/forecast.ts';
+import { roomOf } from '../../runner/queue.ts';
+import { jobNamed } from './jobs.ts';
+
+suite('forecast of a run', () => {
+  const expected = (cores: number) => ({ lengthMs: () => 60_000, cores: () => cores });
+  const jobs = ['a', 'b', 'c', 'd'].map((name) => jobNamed(name));
+  const secondsOf = (cores: number, machine: number): number =>
+    Math.round(forecast(jobs, expected(cores), roomOf(machine), machine).durationMs / 1_000);
+
+  test('jobs that compute take turns, and those that wait run side by side', () => {
+    assert.deepEqual([secondsOf(1, 2), secondsOf(0.25, 2), secondsOf(1, 4)], [120, 60, 60]);
+  });
+
+  test('what needs another job runs behind it', () => {
+    const chain = [jobNamed('a'), jobNamed('b', { after: ['a'] })];
+    const { durationMs, cpuMs } = forecast(chain, expected(0.5), roomOf(2), 2);
+    assert.deepEqual([durationMs, cpuMs], [120_000, 60_000]);
+  });
+});

@@ -1,0 +1,56 @@
+// What the gate leaves to the soak is named in docs/testing.md, each with tests of the gate that guard the same.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../runner/run-job.ts';
+import { soakJobs } from '../../runner/soak-plan.ts';
+import { allJobs, selectJobs } from '../../runner/suites.ts';
+import { soakFiles, soakPlans } from '../../tier.ts';
+
+suite('tiers of tests', () => {
+  const all = allJobs();
+  const gate = selectJobs(all, []);
+  const left = all.filter(({ tier }) => tier === 'soak');
+  const shortName = (name: string): string =>
+    name.replace(/^test\//, '').replace(/\.test\.ts$/, '');
+
+  test('a file of the soak exists, is not in the gate, runs in the soak and by its name', () => {
+    const wanted = [...soakFiles, ...[...soakPlans].map((plan) => `in-host ${plan}`)];
+    assert.deepEqual(left.map(({ name }) => name).sort(), wanted.sort());
+    assert.deepEqual(
+      gate.filter(({ tier }) => tier === 'soak'),
+      [],
+    );
+    const soak = new Set(soakJobs(all, 1).map(({ job }) => job.name));
+    for (const { name } of left) {
+      assert.ok(soak.has(name), name);
+      assert.ok(selectJobs(all, [name]).some((job) => job.name === name));
+    }
+  });
+
+  test('each has its row, and its guards are in the gate', () => {
+    const text = readFileSync(join(root, 'docs', 'testing.md'), 'utf8');
+    const table = text.slice(text.indexOf('| left to the soak |')).split('\n\n')[0] ?? '';
+    const rows = new Map(
+      table
+        .split('\n')
+        .slice(2)
+        .map((line) => {
+          const [, name = '', , guards = ''] = line.split('|');
+          const named = [...guards.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+          return [name.replaceAll('`', '').trim(), named] as const;
+        }),
+    );
+    for (const { name } of left) assert.ok(rows.has(shortName(name)), `${name} has no row`);
+    const names = gate.map((job) => shortName(job.name));
+    for (const [name, guards] of rows) {
+      const isThere = (guard: string): boolean =>
+        guard.startsWith('unit/') ||
+        names.some((own) => own === guard || own.startsWith(`${guard}/`));
+      assert.deepEqual([name, guards.length > 0], [name, true]);
+      const known = guards.filter((guard) => guard !== 'bounds');
+      assert.deepEqual([name, known.filter((guard) => !isThere(guard))], [name, []]);
+    }
+  });
+});
