@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-const lookEveryMs = 1_000;
+const lookEveryMs = 300;
 /** Linux counts in hundredths of a second. */
 const msPerTick = 10;
 
