@@ -7,7 +7,8 @@ import type { RepositoryContext } from './context.ts';
 import { settings } from './environment.ts';
 import { lockFileOf, refuse } from './failures.ts';
 import type { BranchMove, FollowOutcome, GitResult, Sha } from './port.ts';
-import { clearCutFollow, markingFollow } from './cut-follow.ts';
+import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
+import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
 import { lookForLateCheckouts } from './late-checkouts.ts';
 import { branchName, branchRef, finalRef, flushObjects, readRef, updateRefs } from './refs.ts';
 import { branchHolders, type WorktreeHead } from './worktree-heads.ts';
@@ -141,7 +142,7 @@ function atWork(checkout: string, lock: string): string {
   return `Git is at work in ${checkout}: ${lock} exists; remove it if no git process is running.`;
 }
 
-/** Null when the checkout has moved; else why git refused, having touched nothing. */
+/** Null when the checkout has moved; else why git refused, having touched nothing but files of Beads. */
 async function fastForward(
   context: RepositoryContext,
   ref: string,
@@ -151,6 +152,25 @@ async function fastForward(
 ): Promise<string | null> {
   const flushed = await flushObjects(context);
   if (!flushed.ok) return flushed.error.message;
+  const step = { from: current, to: tip };
+  const refused = await mergeForward(context, ref, owner, step);
+  if (refused === null) return null;
+  const inTheWay = filesInTheWay(refused);
+  const hasMoved =
+    isBeadsAlone(inTheWay) &&
+    (await pastBeads(context, owner.path, step, inTheWay, async () => {
+      return (await mergeForward(context, ref, owner, step)) === null;
+    }));
+  return hasMoved ? null : refusalReason(refused, owner.path);
+}
+
+/** Null when the checkout has moved; else what git said. */
+async function mergeForward(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  { from, to }: FollowStep,
+): Promise<string | null> {
   const output = await context.git(
     [
       ...settings({
@@ -164,30 +184,35 @@ async function fastForward(
       '--ff-only',
       // Without it git overwrites ignored files, such as the user's `.env`.
       '--no-overwrite-ignore',
-      tip,
+      to,
     ],
     { at: owner.path, waitForLocks: false },
   );
-  if (output.code === 0 && (await readRef(context, ref)) === tip) {
+  if (output.code === 0 && (await readRef(context, ref)) === to) {
     context.durability.refsMoved([ref]);
     return null;
   }
   if (/cannot lock ref/i.test(output.stderr)) {
     // Git updates the files first and the branch last: what it began has to be finished, or the user sees undone changes.
-    const finished = await updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land');
+    const finished = await updateRefs(context, [{ ref, next: to, old: from }], 'drover: land');
     if (finished.ok) return null;
   }
-  return refusalReason(output.stderr, owner.path);
+  return output.stderr;
 }
 
-/** Reads the answer of `git merge --ff-only`; the files in the way are the lines that begin with a tab. */
-export function refusalReason(stderr: string, checkout: string): string {
-  const lock = lockFileOf(stderr);
-  if (lock !== null) return atWork(checkout, lock);
-  const files = stderr
+/** They are the lines that begin with a tab. */
+function filesInTheWay(stderr: string): readonly string[] {
+  return stderr
     .split('\n')
     .filter((line) => line.startsWith('\t'))
     .map((line) => line.trim());
+}
+
+/** Reads the answer of `git merge --ff-only`. */
+export function refusalReason(stderr: string, checkout: string): string {
+  const lock = lockFileOf(stderr);
+  if (lock !== null) return atWork(checkout, lock);
+  const files = filesInTheWay(stderr);
   if (files.length > 0) {
     const more = files.length > maxNamedFiles ? ` and ${files.length - maxNamedFiles} more` : '';
     const untracked = /untracked working tree/i.test(stderr);

@@ -2,27 +2,54 @@
 
 import { err, ok } from '../core/failure.ts';
 import { liesOnLine, treeOf } from './ancestry.ts';
+import { settleBeads } from './beads-files.ts';
 import type { RepositoryContext } from './context.ts';
+import { settings } from './environment.ts';
 import { failureOf, gitFailure } from './failures.ts';
 import { isSha } from './loose-objects.ts';
 import { commitMessage } from './messages.ts';
-import { shown, splitZero } from './paths.ts';
+import { type PathBytes, shown, splitZero } from './paths.ts';
+import type { GitOutput } from './process.ts';
 import type { GitResult, Merge, MergeConflict, MergeRequest, Sha } from './port.ts';
 
 export type MergeTree =
   | { readonly kind: 'tree'; readonly tree: Sha }
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
+/** A file that git could not merge: the blobs of both sides and of what they began with, where there is one. */
+export interface MergeStages {
+  readonly path: PathBytes;
+  readonly mode: string;
+  readonly base: Sha | null;
+  readonly ours: Sha | null;
+  readonly theirs: Sha | null;
+}
+
+export interface MergeAnswer {
+  /** With marks of the conflicts in it. */
+  readonly tree: Sha;
+  readonly conflicts: readonly MergeStages[];
+}
+
 /**
- * Reads the answer of `merge-tree --write-tree -z --name-only --no-messages`. Exit 1 is a conflict only when a tree id
- * comes first: an unknown revision ends with 1 as well, and says nothing on standard output. Null = neither.
+ * Reads the answer of `merge-tree --write-tree -z --no-messages`. Exit 1 is a conflict only when a tree id comes first: an
+ * unknown revision ends with 1 as well, and says nothing on standard output. Null = neither.
  */
-export function parseMergeTree(code: number, stdout: Buffer): MergeTree | null {
+export function parseMergeTree(code: number, stdout: Buffer): MergeAnswer | null {
   if (code !== 0 && code !== 1) return null;
-  const [tree, ...files] = splitZero(stdout);
+  const [tree, ...entries] = splitZero(stdout);
   if (tree === undefined || !isSha(tree.trim())) return null;
-  if (code === 0) return { kind: 'tree', tree: tree.trim() };
-  return { kind: 'conflict', files: [...new Set(files.filter((file) => file !== ''))].map(shown) };
+  if (code === 0) return { tree: tree.trim(), conflicts: [] };
+  const byPath = new Map<PathBytes, MergeStages>();
+  for (const entry of entries) {
+    const found = /^(\d+) ([0-9a-f]+) ([123])\t(.+)$/su.exec(entry);
+    if (found === null) continue;
+    const [, mode = '', blob = '', stage = '', path = ''] = found;
+    const before = byPath.get(path) ?? { path, mode, base: null, ours: null, theirs: null };
+    const side = stage === '1' ? 'base' : stage === '2' ? 'ours' : 'theirs';
+    byPath.set(path, { ...before, [side]: blob, ...(side === 'ours' ? { mode } : {}) });
+  }
+  return { tree: tree.trim(), conflicts: [...byPath.values()] };
 }
 
 export async function merge(
@@ -95,15 +122,34 @@ async function mergeTrees(
 ): Promise<GitResult<MergeTree>> {
   const own = context.commits.read(commit);
   if (own && liesOnLine(context, tip, commit)) return ok({ kind: 'tree', tree: own.tree });
-  const output = await context.git([
-    'merge-tree',
-    '--write-tree',
-    '-z',
-    '--name-only',
-    '--no-messages',
-    tip,
-    commit,
-  ]);
-  const merged = output.problem === null ? parseMergeTree(output.code, output.stdout) : null;
-  return merged === null ? err(failureOf(output, `merge ${commit} into ${tip}`)) : ok(merged);
+  const output = await withDrivers((overrules) =>
+    context.git([...overrules, 'merge-tree', '--write-tree', '-z', '--no-messages', tip, commit]),
+  );
+  const answer = output.problem === null ? parseMergeTree(output.code, output.stdout) : null;
+  if (answer === null) return err(failureOf(output, `merge ${commit} into ${tip}`));
+  const settled = await settleBeads(context, answer);
+  if (!settled.ok) return settled;
+  const { tree, conflicts } = settled.value;
+  if (conflicts.length === 0) return ok({ kind: 'tree', tree });
+  return ok({ kind: 'conflict', files: conflicts.map(({ path }) => shown(path)) });
+}
+
+const driversMax = 10;
+
+/**
+ * Git ends a merge where .gitattributes names a driver that the configuration has no command for. Such a file is merged
+ * as text, as if the driver were not in the configuration at all.
+ */
+async function withDrivers(
+  body: (overrules: readonly string[]) => Promise<GitOutput>,
+): Promise<GitOutput> {
+  const values: Record<string, string> = {};
+  for (;;) {
+    const output = await body(settings(values));
+    const name = /custom merge driver ([^=\n]+) lacks command line/u.exec(output.stderr)?.[1];
+    const key = `merge.${name ?? ''}.driver`;
+    if (output.code === 0 || name === undefined || key in values) return output;
+    if (Object.keys(values).length >= driversMax) return output;
+    values[key] = 'git merge-file -q --marker-size=%L %A %O %B';
+  }
 }

@@ -1,15 +1,13 @@
 // A commit's work without the files that must never land, and without the history that held them.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
+import { editedTree } from './edited-tree.ts';
 import { failureOf } from './failures.ts';
 import { isHeldFileName } from './held-files.ts';
 import { isSha } from './loose-objects.ts';
 import { commitMessage } from './messages.ts';
-import { type PathBytes, shown, splitZero, zeroEnded } from './paths.ts';
+import { type PathBytes, shown, splitZero } from './paths.ts';
 import type { GitResult, Sha, WithoutHeldRequest } from './port.ts';
 
 export interface RangeChanges {
@@ -63,39 +61,23 @@ export async function withoutHeld(
     (path) => named.has(shown(path)) || isHeldFileName(shown(path)),
   );
   if (held.length === 0) return ok(commit);
-  const folder = await mkdtemp(join(tmpdir(), 'drover-held-'));
-  try {
-    return await squash(context, request, held, join(folder, 'index'));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  return squash(context, request, held);
 }
 
 async function squash(
   context: RepositoryContext,
   { base, commit, subject, trailers }: WithoutHeldRequest,
   held: readonly PathBytes[],
-  index: string,
 ): Promise<GitResult<Sha | null>> {
-  const env = { GIT_INDEX_FILE: index };
   const listed = await context.git(['--literal-pathspecs', 'ls-tree', '-r', '-z', base]);
   if (listed.code !== 0) return err(failureOf(listed, `list the files of ${base}`));
   const wanted = new Set(held);
   const before = splitZero(listed.stdout).filter((entry) =>
     wanted.has(entry.slice(entry.indexOf('\t') + 1)),
   );
-  const steps: readonly { readonly args: readonly string[]; readonly input?: Buffer }[] = [
-    { args: ['read-tree', commit] },
-    { args: ['update-index', '-z', '--force-remove', '--stdin'], input: zeroEnded(held) },
-    { args: ['update-index', '-z', '--index-info'], input: zeroEnded(before) },
-  ];
-  for (const { args, input } of steps) {
-    const done = await context.git([...args], { env, ...(input === undefined ? {} : { input }) });
-    if (done.code !== 0) return err(failureOf(done, `leave held files out of ${commit}`));
-  }
-  const written = await context.git(['write-tree'], { env });
-  const tree = written.stdout.toString('utf8').trim();
-  if (written.code !== 0 || !isSha(tree)) return err(failureOf(written, 'write the tree'));
+  const edited = await editedTree(context, commit, { remove: held, entries: before });
+  if (!edited.ok) return edited;
+  const tree = edited.value;
   const same = await context.git(['diff-tree', '--quiet', base, tree]);
   if (same.code === 0) return ok(null);
   const made = await context.git(['commit-tree', tree, '-p', base, '-F', '-'], {

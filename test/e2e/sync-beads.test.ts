@@ -1,7 +1,7 @@
 // `drover sync beads`, once and watching, on files of the real program and beside a real run.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
@@ -115,5 +115,63 @@ suite('e2e: drover sync beads', function () {
       ['paused', 'cancelled'],
     );
     rmSync(join(here.root, '.beads'), { recursive: true });
+  });
+
+  test('eight agents that all change the committed file land at once, and each issue is closed by its landing', async () => {
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    // Each closes its own issue, notes one that it has found, and commits the file.
+    const found = issue('found-$id', {
+      status: 'deferred',
+      dependencies: [{ issue_id: 'found-$id', depends_on_id: '$id', type: 'discovered-from' }],
+    }).trim();
+    const here = project({
+      agent: `
+cat > /dev/null
+read -r line < ../../go
+sed -i '/"id":"'"$id"'"/s/"status":"open"/"status":"closed","closed_at":"2026-01-01T00:00:00Z","close_reason":"I did it"/' .beads/issues.jsonl
+printf '%s\\n' '${found.replaceAll('$id', `'"$id"'`)}' >> .beads/issues.jsonl
+echo "work of $id" > "$id.txt"
+git add -A; git commit -qm "$id"
+`,
+      files: { '.beads/issues.jsonl': ids.map((id) => issue(id)).join('') },
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    await here.expect(0, ['init']);
+    await here.expect(0, ['sync', 'beads', '.']);
+    const watch = here.start(['sync', 'beads', '.', '--watch', '--json']);
+    await watch.line((line) => line.startsWith('Watching'), 'stderr');
+    const run = here.start(['run', '-w', '8']);
+    // The claims are written into the file of the checkout, which is never clean from now on.
+    await eventually('all are claimed in Beads', () => {
+      const issues = issuesOf(here);
+      return ids.every((id) => issues.get(id)?.['assignee'] === 'drover');
+    });
+    appendFileSync(fileOf(here), issue('by-hand', { status: 'deferred' }));
+    barrier.open(8);
+    const ended = await run.ended;
+    // What was found is deferred, so it is left to a person.
+    assert.equal(ended.code, 2, ended.stdout + ended.stderr);
+    barrier.close();
+    await eventually('all are closed in Beads by their landings', () => {
+      const issues = issuesOf(here);
+      return ids.every((id) => String(issues.get(id)?.['close_reason']).startsWith('Landed as '));
+    });
+    watch.signal('SIGINT');
+    await watch.ended;
+
+    const [issues, { tasks }] = [issuesOf(here), await here.status()];
+    for (const id of ids) {
+      const task = tasks.find((one) => one.id === id);
+      assert.deepEqual([task?.status, task?.attempts], ['completed', 0], id);
+      assert.equal(issues.get(id)?.['close_reason'], `Landed as ${task?.landed_sha}`);
+      assert.ok(issues.has(`found-${id}`));
+    }
+    assert.ok(issues.has('by-hand'));
+    const lines = readFileSync(fileOf(here), 'utf8').split('\n').slice(0, -1);
+    assert.equal(lines.length, issues.size, 'no issue has two lines');
+    assert.deepEqual([issues.size, tasks.length], [17, 17]);
+    assert.equal(here.git('rev-parse', 'main'), here.git('rev-parse', 'refs/drover/land/main'));
+    assert.equal(here.git('status', '--porcelain').trim(), 'M .beads/issues.jsonl');
+    assert.ok(existsSync(join(here.root, 'h.txt')));
   });
 });

@@ -90,6 +90,63 @@ suite('git: follow', () => {
     assert.equal((await follow(second)).kind, 'followed');
   });
 
+  const beads = '.beads/issues.jsonl';
+  const issue = (id: string, status = 'open'): string => `${JSON.stringify({ id, status })}\n`;
+  const present = (): string => readFileSync(join(fixture.root, beads), 'utf8');
+
+  for (const [what, isStaged] of [
+    ['uncommitted', false],
+    ['staged', true],
+  ] as const) {
+    test(`${what} issues of Beads hold no landing, and neither side loses one`, async () => {
+      fixture.write(join(fixture.root, beads), issue('a') + issue('b'));
+      fixture.git('add', '-A');
+      fixture.git('commit', '-qm', 'issues');
+      let tip = main();
+      for (const [landed, mine] of [
+        [issue('a', 'closed') + issue('b'), issue('a') + issue('b') + issue('mine')],
+        [issue('a', 'closed') + issue('b') + issue('found'), null],
+      ] as const) {
+        if (mine !== null) fixture.write(join(fixture.root, beads), mine);
+        if (isStaged) fixture.git('add', beads);
+        tip = await land(tip, { [beads]: landed, 'src/a.txt': `${landed.length}\n` });
+        assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
+        assert.equal(present(), landed + issue('mine'));
+        assert.equal(fixture.git('status', '--porcelain'), `${isStaged ? 'M ' : ' M'} ${beads}`);
+        assert.equal(
+          readFileSync(join(fixture.root, 'src', 'a.txt'), 'utf8'),
+          `${landed.length}\n`,
+        );
+      }
+    });
+  }
+
+  test('issues of Beads that git does not know yet are merged with those that land', async () => {
+    fixture.write(join(fixture.root, beads), issue('mine'));
+    const tip = await land(main(), { [beads]: issue('a') });
+    assert.equal((await follow(tip)).kind, 'followed');
+    assert.equal(present(), issue('a') + issue('mine'));
+    assert.equal(fixture.git('show', `HEAD:${beads}`), issue('a').trim());
+  });
+
+  test('beside other obstacles, or half written, issues of Beads stay as they are', async () => {
+    fixture.write(join(fixture.root, beads), issue('a'));
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', 'issues');
+    const tip = await land(main(), { [beads]: issue('a', 'closed'), 'README.md': 'landed\n' });
+    fixture.write(join(fixture.root, beads), `${issue('a')}{"id":`);
+    for (const readme of ['mine\n', 'one\ntwo\nthree\n']) {
+      fixture.write(join(fixture.root, 'README.md'), readme);
+      const before = fingerprint(fixture);
+      const outcome = await follow(tip);
+      assert.match(outcome.kind === 'pending' ? outcome.reason : '', /Local changes in .*issues/);
+      assert.equal(fingerprint(fixture), before);
+    }
+    fixture.write(join(fixture.root, beads), issue('a') + issue('b'));
+    assert.equal((await follow(tip)).kind, 'followed');
+    assert.equal(present(), issue('a', 'closed') + issue('b'));
+  });
+
   test('does not overwrite a file that git ignores', async () => {
     fixture.write(join(fixture.root, '.gitignore'), '.env\nlocal/\n');
     fixture.git('add', '-A');

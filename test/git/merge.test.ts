@@ -134,4 +134,68 @@ suite('git: merge', () => {
     const conflict = valueOf(await repository.merge({ ...request, tip: clash }));
     assert.deepEqual(conflict, { kind: 'conflict', files: ['src/b.txt'] });
   });
+
+  const issue = (id: string, status = 'open'): string => `${JSON.stringify({ id, status })}\n`;
+  const beads = '.beads/issues.jsonl';
+
+  for (const [what, attributes, driver] of [
+    ['without a driver', null, {}],
+    [
+      'with a driver whose program is not there',
+      `${beads} merge=beads\n`,
+      { driver: 'no-bd merge %A %O %A %B' },
+    ],
+    ['with a driver that has no command', `${beads} merge=beads\n`, { name: 'bd' }],
+  ] as const) {
+    test(`issues of Beads are merged one by one, ${what}`, async () => {
+      for (const [key, value] of Object.entries(driver)) {
+        fixture.git('config', `merge.beads.${key}`, value);
+      }
+      repository = await fixture.open();
+      if (attributes !== null) base = commitOn('rules', { '.gitattributes': attributes });
+      base = commitOn('begun', { [beads]: issue('a') + issue('b') });
+      const ours = commitOn('ours', { [beads]: issue('a', 'closed') + issue('b'), 'x.txt': 'x\n' });
+      const theirs = commitOn('theirs', {
+        [beads]: issue('a') + issue('b', 'closed') + issue('c'),
+      });
+      const merged = valueOf(await merge(ours, theirs));
+      assert.equal(merged.kind, 'merged');
+      if (merged.kind !== 'merged') return;
+      assert.equal(
+        `${fixture.git('show', `${merged.commit}:${beads}`)}\n`,
+        issue('a', 'closed') + issue('b', 'closed') + issue('c'),
+      );
+      assert.equal(fixture.git('show', `${merged.commit}:x.txt`), 'x');
+      assert.equal(valueOf(await repository.treeOf(merged.commit)), merged.tree);
+    });
+  }
+
+  test('beside another conflict, and where they cannot be read, issues stay a conflict', async () => {
+    base = commitOn('begun', { [beads]: issue('a') });
+    const ours = commitOn('ours', { [beads]: issue('a') + issue('b'), 'src/a.txt': 'ours\n' });
+    const theirs = commitOn('theirs', {
+      [beads]: issue('a') + issue('c'),
+      'src/a.txt': 'theirs\n',
+    });
+    const broken = commitOn('broken', { [beads]: `${issue('a')}<<<\n` });
+    for (const [commit, files] of [
+      [theirs, ['src/a.txt']],
+      [broken, [beads]],
+    ] as const) {
+      assert.deepEqual(valueOf(await merge(ours, commit)), { kind: 'conflict', files });
+    }
+  });
+
+  test('a driver without a command leaves other files to be merged as text', async () => {
+    fixture.git('config', 'merge.odd.name', 'odd');
+    repository = await fixture.open();
+    base = commitOn('begun', { '.gitattributes': '*.txt merge=odd\n', 'l.txt': '1\n2\n3\n4\n5\n' });
+    const ours = commitOn('ours', { 'l.txt': 'one\n2\n3\n4\n5\n' });
+    const theirs = commitOn('theirs', { 'l.txt': '1\n2\n3\n4\nfive\n' });
+    const merged = valueOf(await merge(ours, theirs));
+    assert.equal(
+      merged.kind === 'merged' && fixture.git('show', `${merged.commit}:l.txt`),
+      'one\n2\n3\n4\nfive',
+    );
+  });
 });

@@ -83,9 +83,26 @@ suite('git formats: status', () => {
 suite('git formats: merge-tree', () => {
   const check = (code: number, text: string, expected: unknown): void =>
     assert.deepEqual(parseMergeTree(code, Buffer.from(text)), expected);
-  test('clean', () => check(0, `${sha}\0`, { kind: 'tree', tree: sha }));
+  const [x, y, z] = ['1', '2', '3'].map((digit) => digit.repeat(40));
+  test('clean', () => check(0, `${sha}\0`, { tree: sha, conflicts: [] }));
   test('conflict', () =>
-    check(1, `${sha}\0a.txt\0ü b\0a.txt\0`, { kind: 'conflict', files: ['a.txt', 'ü b'] }));
+    check(
+      1,
+      [
+        sha,
+        `100644 ${x} 1\ta.txt`,
+        `100755 ${y} 2\ta.txt`,
+        `100644 ${z} 3\ta.txt`,
+        `100644 ${y} 2\ta b\nc`,
+      ].join('\0'),
+      {
+        tree: sha,
+        conflicts: [
+          { path: 'a.txt', mode: '100755', base: x, ours: y, theirs: z },
+          { path: 'a b\nc', mode: '100644', base: null, ours: y, theirs: null },
+        ],
+      },
+    ));
   test('exit 1 without a tree is no conflict', () => {
     check(1, '', null);
     check(1, 'merge-tree: x - not something we can merge', null);

@@ -1,0 +1,113 @@
+// Three versions of a Beads file, brought together issue by issue.
+
+import assert from 'node:assert/strict';
+import { isBeadsFile, mergeBeadsLines } from '../../../server/core/beads-merge.ts';
+
+suite('beads merge', () => {
+  const issue = (id: string, more: object = {}): string =>
+    JSON.stringify({ id, title: id, status: 'open', ...more });
+  const file = (...lines: string[]): string => lines.map((line) => `${line}\n`).join('');
+  const merge = (base: string, ours: string, theirs: string): string | null =>
+    mergeBeadsLines({ base, ours, theirs }, (text) => Date.parse(text));
+  const one = (base: object, ours: object, theirs: object): Record<string, unknown> => {
+    const text = merge(file(issue('a', base)), file(issue('a', ours)), file(issue('a', theirs)));
+    return JSON.parse(text ?? assert.fail('no merge')) as Record<string, unknown>;
+  };
+  const closed = { status: 'closed', closed_at: '2026-01-02T00:00:00Z', close_reason: 'done' };
+
+  test('changes of neighbouring issues, and issues that either side has added', () => {
+    const base = file(issue('a'), issue('b'));
+    const ours = file(issue('a', closed), issue('aa'), issue('b'));
+    const theirs = file(issue('a'), issue('ab'), issue('b', { priority: 1 }));
+    const both = file(issue('a', closed), issue('aa'), issue('ab'), issue('b', { priority: 1 }));
+    assert.equal(merge(base, ours, theirs), both);
+    assert.equal(merge(base, theirs, ours), both);
+    // Merged once more, nothing is new.
+    assert.equal(merge(base, both, theirs), both);
+  });
+
+  test('a file without an order keeps it, and what is new comes last', () => {
+    const base = file(issue('b'), issue('a'));
+    assert.equal(
+      merge(
+        base,
+        file(issue('b'), issue('a'), issue('x')),
+        file(issue('b'), issue('a'), issue('c')),
+      ),
+      file(issue('b'), issue('a'), issue('x'), issue('c')),
+    );
+  });
+
+  test('what one side has deleted stays deleted; a tombstone stays one', () => {
+    const base = file(issue('a'), issue('b'));
+    assert.equal(merge(base, file(issue('b')), base), file(issue('b')));
+    assert.equal(
+      merge(base, file(issue('b')), file(issue('a', closed), issue('b'))),
+      file(issue('b')),
+    );
+    const tombstone = { status: 'tombstone', deleted_at: '2026-01-01T00:00:00Z' };
+    const { status, closed_at: closedAt } = one({}, closed, tombstone);
+    assert.deepEqual([status, closedAt], ['tombstone', undefined]);
+  });
+
+  test('both changed one issue: the state is taken whole, closed before open', () => {
+    const claimed = { status: 'in_progress', updated_at: '2026-01-03T00:00:00Z' };
+    for (const [ours, theirs] of [
+      [closed, claimed],
+      [claimed, closed],
+    ] as const) {
+      const { status, closed_at: closedAt, close_reason: reason } = one({}, ours, theirs);
+      assert.deepEqual([status, closedAt, reason], Object.values(closed));
+    }
+    const reopened = one(closed, { status: 'open' }, { ...closed, priority: 0 });
+    assert.deepEqual(reopened, { id: 'a', title: 'a', status: 'open', priority: 0 });
+  });
+
+  test('both changed one field: the later word counts', () => {
+    const merged = one(
+      { title: 'a' },
+      { title: 'ours', updated_at: '2026-01-01T12:00:00+02:00', notes: 'n' },
+      { title: 'theirs', updated_at: '2026-01-01T11:00:00Z', metadata: { k: 1 } },
+    );
+    assert.deepEqual(
+      [merged['title'], merged['updated_at'], merged['notes'], merged['metadata']],
+      ['theirs', '2026-01-01T11:00:00Z', 'n', { k: 1 }],
+    );
+  });
+
+  test('labels, dependencies and comments are brought together one by one', () => {
+    const edge = (to: string): object => ({ issue_id: 'a', depends_on_id: to, type: 'blocks' });
+    const merged = one(
+      { labels: ['x', 'y'], dependencies: [edge('b')], comments: [{ id: 1, text: 'one' }] },
+      {
+        labels: ['y', 'z'],
+        dependencies: [edge('b'), edge('c')],
+        comments: [{ id: 1, text: 'one' }, { id: 2 }],
+      },
+      { labels: ['x', 'y', 'w'], dependencies: [], comments: [{ id: 1, text: 'ONE' }] },
+    );
+    assert.deepEqual(merged['labels'], ['y', 'z', 'w']);
+    assert.deepEqual(merged['dependencies'], [edge('c')]);
+    assert.deepEqual(merged['comments'], [{ id: 1, text: 'ONE' }, { id: 2 }]);
+  });
+
+  test('memories and other lines without an id are lines like others', () => {
+    const memory = (value: string): string => JSON.stringify({ _type: 'memory', key: 'k', value });
+    assert.equal(merge(file(memory('1')), file(memory('1')), file(memory('2'))), file(memory('2')));
+    assert.equal(merge('', file('{"n":1}'), file('{"n":2}')), file('{"n":1}', '{"n":2}'));
+  });
+
+  test('what cannot be read is merged by nobody', () => {
+    const good = file(issue('a'));
+    for (const bad of ['{"id":', '[1]', file(issue('a'), issue('a', closed))]) {
+      assert.equal(merge(good, bad, good), null, bad);
+      assert.equal(merge(good, good, bad), null, bad);
+    }
+  });
+
+  test('which files are Beads', () => {
+    const yes = ['.beads/issues.jsonl', 'sub/.beads/interactions.jsonl'];
+    const no = ['.beads/config.yaml', 'x.beads/issues.jsonl', '.beads/a/b.jsonl', 'issues.jsonl'];
+    assert.deepEqual([...yes, ...no].filter(isBeadsFile), yes);
+  });
+});
