@@ -8,7 +8,7 @@ import { formatDuration } from '../core/format.ts';
 import { planCharactersMax } from '../core/plan-prompt.ts';
 import { cutStart } from '../core/prompt-text.ts';
 import { readLogTail } from './event-log-reader.ts';
-import { findProgram } from './find-program.ts';
+import { findProgram, findProgramFor } from './find-program.ts';
 import type {
   AgentDriver,
   AgentHost,
@@ -66,21 +66,19 @@ export function createCommandDriver(settings: AgentSettings, deps: CommandDeps):
     path === ''
       ? 'The agent kind "command" needs a program: set [agent] path (or DROVER_AGENT_PATH).'
       : `The agent program "${path}" was not found or cannot be executed: check [agent] path (or DROVER_AGENT_PATH) and the file's permissions.`;
-  const find = (env: Readonly<Record<string, string | undefined>>): string | null =>
-    path === '' ? null : findProgram(path, env, deps.baseDir);
   const name = basename(path);
 
   return {
     kind: 'command',
     capabilities: { resume: false, questions: false, hints: false, cost: false, adopt: true },
     probe: () => {
-      const found = find(process.env);
+      const found = path === '' ? null : findProgram(path, process.env, deps.baseDir);
       const message = found ?? missingMessage;
       return Promise.resolve({ ok: found !== null, version: null, message });
     },
     run: async (request, host, signal) => {
       if (signal.aborted) return { kind: 'stopped' };
-      const program = find(request.env);
+      const program = path === '' ? null : findProgramFor(request, path, deps.baseDir);
       if (program === null) {
         return { kind: 'failed', failure: failure('agent_missing', missingMessage) };
       }

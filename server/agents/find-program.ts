@@ -2,6 +2,7 @@
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { AgentRequest } from './port.ts';
 
 /** The full path of a program, looked up like the shell does it; null when there is none that can be started. */
 export function findProgram(
@@ -26,6 +27,16 @@ export function findProgram(
     }
   }
   return null;
+}
+
+/** As above; an agent that runs on a worker need not be on this machine: its own name is looked up there. */
+export function findProgramFor(
+  request: Pick<AgentRequest, 'env' | 'runsOn'>,
+  name: string,
+  baseDir: string,
+): string | null {
+  const found = findProgram(name, request.env, baseDir);
+  return found === null && request.runsOn === 'remote' ? name : found;
 }
 
 function isProgram(path: string): boolean {

@@ -118,6 +118,8 @@ export interface ProgramStart {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Files that it leaves in its job's folder when it runs on a worker, by name, and where each belongs here. */
+  readonly brings?: Readonly<Record<string, string>>;
 }
 
 export interface AgentRequest {

@@ -2,7 +2,7 @@
 
 import { writeFileSync, rmSync } from 'node:fs';
 import { err, failure, ok, type Result } from '../core/failure.ts';
-import type { AgentHost, AgentRequest, ProcessTable } from './port.ts';
+import type { AgentHost, AgentRequest, ProcessTable, ProgramStart } from './port.ts';
 import { removeRawFiles } from './run-files.ts';
 import type { RunRecord } from './run-record.ts';
 import { spawnAgentElsewhere, type AgentChild, type SpawnElsewhere } from './spawn.ts';
@@ -20,6 +20,7 @@ export interface StartOptions {
   /** Takes lines that an earlier process of the same part had printed and nobody had read. */
   readonly onLeftoverLine: (stream: OutputStream, line: string) => void;
   readonly elsewhere?: SpawnElsewhere | undefined;
+  readonly brings?: ProgramStart['brings'];
 }
 
 /** The process exists and is stored when this resolves; its program starts at `release`. */
@@ -34,7 +35,8 @@ export async function startProgram(options: StartOptions): Promise<Result<AgentC
     DROVER_ATTEMPT: String(request.attempt),
     ...options.env,
   };
-  const start = { program, args: options.args, env };
+  const { args, brings } = options;
+  const start = { program, args, env, ...(brings === undefined ? {} : { brings }) };
   const confined = (await request.confine?.(start)) ?? ok(start);
   if (!confined.ok) {
     removeRawFiles(record.files);

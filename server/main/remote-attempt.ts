@@ -54,6 +54,7 @@ async function attempt(spec: RemoteSpec, prompt: string, stop: AbortSignal): Pro
     prompt,
     env,
     variables: spec.variables,
+    brings: spec.brings,
     leases: join(folder, 'leases'),
     follower: { pid, startTime: processStartTime(pid) ?? '' },
     scratch: scratchOf(spec.logPath),

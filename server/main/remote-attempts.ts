@@ -2,10 +2,16 @@
 // workers whose followers are gone.
 
 import { existsSync, rmSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { providerVariables } from '../agents/environment.ts';
-import type { AgentDriver, AgentOutcome, AgentRequest, ProgramStart } from '../agents/port.ts';
+import type {
+  AgentDriver,
+  AgentKind,
+  AgentOutcome,
+  AgentRequest,
+  ProgramStart,
+} from '../agents/port.ts';
 import { processStartTime } from '../agents/process-list.ts';
 import { err, failure, ok, type Result } from '../core/failure.ts';
 import { reconcileLeases } from '../workers/client/destroy.ts';
@@ -27,8 +33,18 @@ type Parts = Pick<Project, 'live' | 'places' | 'machineId'>;
 /** From the request to end until the follower is killed: it fetches what was made, and destroys the worker. */
 const endGraceMs = 12_000;
 
-/** Agents whose program needs its prompt and nothing else: the others are spoken to while they run. */
-const runsRemotely: ReadonlySet<string> = new Set(['command']);
+/** Agents that have a way to run with their prompt and nothing else: the others are spoken to while they run. */
+const runsRemotely: ReadonlySet<AgentKind> = new Set([
+  'command',
+  'claude',
+  'codex',
+  'drover-code',
+  'amp',
+]);
+
+/** Folders and files of this machine mean nothing on another one. */
+const isPlaceHere = (name: string): boolean => /_(DIR|HOME|PATH|FILE)$/.test(name);
+const isSecretName = (name: string): boolean => /KEY|TOKEN|SECRET|PASSWORD/i.test(name);
 
 /** Between two looks for workers that were left. */
 const reconcileMs = 10 * 60_000;
@@ -137,14 +153,14 @@ export class RemoteAttempts {
     return this.open({ ...base, provisioner: lease.provisioner });
   }
 
-  #refusal(kind: string): string | null {
+  #refusal(kind: AgentKind): string | null {
     const { live } = this.#parts;
     const { remote, sandbox } = live.settings;
     if (remote.provisioner === null) {
       return 'The task is to run on a remote worker, and no one makes workers. Set [remote] provisioner.';
     }
     if (!runsRemotely.has(kind)) {
-      return `Agent kind ${kind} cannot run on a remote worker: Drover talks to it while it runs. Use kind "command" with the program's own arguments (docs/remote.md).`;
+      return `Agent kind ${kind} cannot run on a remote worker: Drover talks to it while it runs. Use ${[...runsRemotely].slice(1).join(', ')}, or kind "command" with the program's own arguments (docs/remote.md).`;
     }
     if (remote.provisioner === 'process' && sandbox.required) {
       return 'Workers by "process" run without a sandbox, and [sandbox] required is set. Use another provisioner.';
@@ -152,7 +168,7 @@ export class RemoteAttempts {
     return null;
   }
 
-  #remotely(kind: string, request: AgentRequest, start: ProgramStart): Result<ProgramStart> {
+  #remotely(kind: AgentKind, request: AgentRequest, start: ProgramStart): Result<ProgramStart> {
     const settings = this.workerSettings();
     if (settings === null) return err(failure('worker_failed', this.#refusal(kind) ?? ''));
     const { live, places } = this.#parts;
@@ -160,11 +176,14 @@ export class RemoteAttempts {
     const forwarded = new Set([...remote.env, ...Object.keys(agent.env)]);
     const provider = providerVariables(kind);
     const env = Object.keys({ ...start.env, ...live.environment }).filter(
-      (name) => forwarded.has(name) || provider(name),
+      (name) => forwarded.has(name) || (provider(name) && !isPlaceHere(name)),
     );
+    // What the driver itself sets belongs to how its agent is started.
+    const isPlain = (name: string, value: string): boolean =>
+      !isSecretName(name) && (name.startsWith('DROVER_') || request.env[name] !== value);
     const variables = Object.fromEntries(
       Object.entries(start.env).filter(
-        ([name]) => name.startsWith('DROVER_') && !forwarded.has(name),
+        ([name, value]) => !forwarded.has(name) && isPlain(name, value),
       ),
     );
     const spec: RemoteSpec = {
@@ -178,6 +197,7 @@ export class RemoteAttempts {
       args: [...start.args],
       env,
       variables,
+      brings: { ...start.brings },
       remote: settings,
     };
     const path = specPathOf(request.logPath);
@@ -194,8 +214,8 @@ export class RemoteAttempts {
     const { agentPath } = this.#parts.live.settings.remote;
     if (agentPath !== null) return agentPath;
     if (settings.provisioner === 'process') return program;
-    const inside = relative(this.#parts.places.root, program);
-    const isInside = !isAbsolute(inside) && !inside.startsWith('..');
+    const inside = relative(this.#parts.places.root, resolve(this.#parts.places.root, program));
+    const isInside = program.includes('/') && !isAbsolute(inside) && !inside.startsWith('..');
     return isInside ? `./${inside}` : basename(program);
   }
 

@@ -34,6 +34,8 @@ const specSchema = z.object({
   env: z.array(z.string()),
   /** Variables without secrets, part of the command. */
   variables: z.record(z.string(), z.string()),
+  /** Files of the job by name, and where each belongs here. */
+  brings: z.record(z.string(), z.string()),
   remote: remoteSchema,
 });
 

@@ -95,7 +95,9 @@ async function adoptOrRun(
   const driver = engine.driverFor(claim.agent, claim.model);
   const left = leftoverProcess(attempt, part);
   if (left !== null) {
-    const adopted = driver.capabilities.adopt
+    // On a worker nobody writes to an agent while it works, whatever its kind: so it can be followed.
+    const canAdopt = driver.capabilities.adopt || request.runsOn === 'remote';
+    const adopted = canAdopt
       ? await session.whileAtWork(signal, (either) => driver.adopt(request, left, session, either))
       : null;
     if (adopted !== null && !(await session.goesOn(adopted))) return adopted;

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { failure } from '../../core/failure.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram, findProgramFor } from '../find-program.ts';
 import { readKeptSession } from '../kept-session.ts';
 import type { AgentDriver, AgentOutcome, AgentSettings } from '../port.ts';
 import { openRunRecord, type RunRecord } from '../run-record.ts';
@@ -26,7 +26,7 @@ export function createAmpDriver(settings: AgentSettings, deps: AmpDeps): AgentDr
     },
     run: async (request, host, signal) => {
       if (signal.aborted) return { kind: 'stopped' };
-      const program = findProgram(name, request.env, deps.baseDir);
+      const program = findProgramFor(request, name, deps.baseDir);
       if (program === null) return { kind: 'failed', failure: failure('agent_missing', missing) };
       const record = await openRunRecord(request, host);
       try {

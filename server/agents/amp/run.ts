@@ -210,7 +210,7 @@ async function followToEnd(
       ...program,
       processTable: deps.processTable,
       signal: run.signal,
-      graceMs: deps.graceMs ?? graceMsDefault,
+      graceMs: request.endGraceMs ?? deps.graceMs ?? graceMsDefault,
       onWarning: (text) => record.emit({ type: 'note', level: 'warning', text }),
       ownEnd: follower.ownEnd,
     });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { failure } from '../../core/failure.ts';
 import { eventsOfLog } from '../event-log-reader.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram, findProgramFor } from '../find-program.ts';
 import {
   noUsage,
   type AgentDriver,
@@ -16,16 +16,18 @@ import {
   type ProcessTable,
   type Usage,
 } from '../port.ts';
+import { adoptOneWay, runOneWay } from '../one-way-run.ts';
 import { maskOutcome } from '../outcome-mask.ts';
 import { removeRawFiles } from '../run-files.ts';
 import { openRunRecord, type RunRecord } from '../run-record.ts';
-import type { AgentChild } from '../spawn.ts';
+import type { AgentChild, SpawnElsewhere } from '../spawn.ts';
 import { followSpool } from '../spool.ts';
 import { startProgram } from '../start-program.ts';
 import { superviseProgram, type ProgramEnd } from '../supervise.ts';
 import { claudeAccount } from './account.ts';
 import { claudeArguments, claudeEnvironment, hasConversation } from './invocation.ts';
 import { takeLeftoverLines } from './leftovers.ts';
+import { claudeOneWay } from './one-way.ts';
 import { claudeOutcome, type ClaudeEnd } from './outcome.ts';
 import { lockSession, type SessionLock } from './session-lock.ts';
 import { ClaudeSession, type OwnEnd } from './session.ts';
@@ -36,6 +38,7 @@ export interface ClaudeDeps {
   /** True where a person trusts the repository: its own Claude settings apply, and may run code. */
   readonly trusted: boolean;
   readonly graceMs?: number;
+  readonly elsewhere?: SpawnElsewhere | undefined;
 }
 
 interface ClaudeRun {
@@ -82,9 +85,13 @@ export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): A
     },
     run: async (request, host, signal) => {
       if (signal.aborted) return { kind: 'stopped' };
-      const program = findProgram(name, request.env, deps.baseDir);
+      const program = findProgramFor(request, name, deps.baseDir);
       if (program === null) {
         return { kind: 'failed', failure: failure('agent_missing', missingMessage) };
+      }
+      if (request.runsOn === 'remote') {
+        const agent = claudeOneWay(settings, deps.trusted, request);
+        return await runOneWay(agent, program, deps, request, host, signal);
       }
       const lock = lockSession(join(dirname(request.logPath), `${request.sessionId}.lock`));
       if (!('release' in lock)) {
@@ -101,7 +108,11 @@ export function createClaudeDriver(settings: AgentSettings, deps: ClaudeDeps): A
     },
     // Its input was our pipe, which is closed: open questions have failed. Its session is resumed instead, and what
     // it printed meanwhile is taken into the log by that run.
-    adopt: () => Promise.resolve(null),
+    adopt: async (request, process, host, signal) => {
+      if (request.runsOn !== 'remote') return null;
+      const agent = claudeOneWay(settings, deps.trusted, request);
+      return await adoptOneWay(agent, process, deps, request, host, signal);
+    },
   };
 }
 

@@ -32,14 +32,11 @@ const formatArguments = [
 
 /** Prompts never stand here: arguments are visible to everybody on the machine. */
 export function claudeArguments(settings: AgentSettings, options: InvocationOptions): string[] {
-  const sources = options.trusted
-    ? ['--setting-sources', 'user,project']
-    : ['--setting-sources', 'user', '--strict-mcp-config'];
   return [
     '-p',
     ...formatArguments,
     ...(options.resume ? ['--resume', options.sessionId] : ['--session-id', options.sessionId]),
-    ...sources,
+    ...sourceArguments(options.trusted),
     ...modeArguments(options.planning === true ? null : settings),
     ...toolArguments(options.toolsConfig),
     ...(settings.model === null ? [] : ['--model', settings.model]),
@@ -47,6 +44,32 @@ export function claudeArguments(settings: AgentSettings, options: InvocationOpti
     // The last one counts.
     ...(options.planning === true ? ['--permission-mode', 'plan'] : []),
   ];
+}
+
+/** On a worker nobody is at the other end: the prompt comes whole, and no conversation is left there. */
+export function claudeOneWayArguments(
+  settings: AgentSettings,
+  options: Pick<InvocationOptions, 'trusted' | 'planning'>,
+): string[] {
+  const mode = settings.permissionMode ?? permissionModeDefault;
+  return [
+    '-p',
+    '--output-format',
+    'stream-json',
+    '--verbose',
+    '--no-session-persistence',
+    ...sourceArguments(options.trusted),
+    ...(options.planning === true ? [] : ['--permission-mode', mode]),
+    ...(settings.model === null ? [] : ['--model', settings.model]),
+    ...settings.args,
+    ...(options.planning === true ? ['--permission-mode', 'plan'] : []),
+  ];
+}
+
+function sourceArguments(trusted: boolean): readonly string[] {
+  return trusted
+    ? ['--setting-sources', 'user,project']
+    : ['--setting-sources', 'user', '--strict-mcp-config'];
 }
 
 function modeArguments(settings: AgentSettings | null): string[] {

@@ -26,6 +26,21 @@ export interface EndFacts {
 const summaryCharsMax = 2_000;
 const detailCharsMax = 4_000;
 
+/** Retries that wait longer than this are a limit of the account, not a hiccup. */
+const longRetryMs = 60_000;
+
+/** Whether what the program would wait for is not worth it; null: it is. */
+export function endByRetry(
+  status: number | null,
+  delayMs: number,
+  error: string,
+): 'auth' | 'limited' | null {
+  // Every retry of a wrong key fails as well, and takes minutes.
+  if (status === 401) return 'auth';
+  const isLimit = status === 429 || error === 'rate_limit';
+  return isLimit && delayMs > longRetryMs ? 'limited' : null;
+}
+
 export function claudeOutcome(facts: ClaudeFacts, end: EndFacts): AgentOutcome {
   switch (end.why) {
     case 'stopped':

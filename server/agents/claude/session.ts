@@ -7,7 +7,7 @@ import { maskDeep } from '../masking.ts';
 import type { RunRecord } from '../run-record.ts';
 import { watchSilence, type SilenceWatch } from '../silence.ts';
 import type { OutputStream } from '../spool.ts';
-import type { ClaudeEnd } from './outcome.ts';
+import { endByRetry, type ClaudeEnd } from './outcome.ts';
 import {
   permissionResponse,
   planningResponse,
@@ -42,8 +42,6 @@ export interface SessionOptions {
   readonly deliveredBefore: ReadonlySet<string>;
 }
 
-/** Retries that wait longer than this are a limit of the account, not a hiccup. */
-const longRetryMs = 60_000;
 /** How long the end waits for questions to be withdrawn. */
 const answersMs = 2_000;
 const stderrCharsMax = 8_000;
@@ -179,12 +177,10 @@ export class ClaudeSession {
   }
 
   #onRetry(status: number | null, delayMs: number, error: string): void {
-    // Every retry of a wrong key fails as well, and takes minutes.
-    if (status === 401) this.#end('auth');
-    const isLimit = (status === 429 || error === 'rate_limit') && delayMs > longRetryMs;
-    if (!isLimit) return;
-    this.limitUntilMs = Date.now() + delayMs;
-    this.#end('limited');
+    const end = endByRetry(status, delayMs, error);
+    if (end === null) return;
+    if (end === 'limited') this.limitUntilMs = Date.now() + delayMs;
+    this.#end(end);
   }
 
   async #answer(permission: PermissionRequest, plan: string | null): Promise<void> {

@@ -1,7 +1,7 @@
 // Drives Drover Code: headless as a rule, over its IDE bridge where the safe probe shows that pipes reach it.
 
 import { failure } from '../../core/failure.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram, findProgramFor } from '../find-program.ts';
 import type { AgentDriver, AgentHost, AgentOutcome, AgentRequest, AgentSettings } from '../port.ts';
 import { openRunRecord, type RunRecord } from '../run-record.ts';
 import { runBridge } from './bridge-run.ts';
@@ -49,7 +49,7 @@ export function createDroverCodeDriver(settings: AgentSettings, deps: DroverCode
     },
     run: async (request, host, signal) => {
       if (signal.aborted) return { kind: 'stopped' };
-      const program = findProgram(name, request.env, deps.baseDir);
+      const program = findProgramFor(request, name, deps.baseDir);
       if (program === null) return { kind: 'failed', failure: failure('agent_missing', missing) };
       if (wholeTask(request).trim() === '') return emptyPrompt();
       const record = await openRunRecord(request, host);
@@ -83,6 +83,11 @@ async function runGuarded(run: DroverCodeRun, program: string): Promise<AgentOut
   if (findSqlforge(request.cwd) === null || process.platform === 'win32') {
     return await runEitherWay(run, program);
   }
+  if (request.runsOn === 'remote') {
+    const text = 'On a worker only the words of the prompt keep SQLForge from being applied.';
+    run.record.emit({ type: 'note', level: 'warning', text });
+    return await runHeadless(run, program);
+  }
   const env = placeShim(request.logPath, request.env, deps.baseDir);
   try {
     return await runEitherWay({ ...run, request: { ...request, env } }, program);
@@ -99,7 +104,9 @@ function tellRefused({ request, record }: DroverCodeRun): void {
 }
 
 async function runEitherWay(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
-  const { env } = run.request;
+  const { env, runsOn } = run.request;
+  // A bridge is written to while it runs.
+  if (runsOn === 'remote') return await runHeadless(run, program);
   const kind = await binaryKind(program, env['PATH'] ?? '', run.deps.processTable);
   if (run.signal.aborted) return { kind: 'stopped' };
   return kind === 'bridge' ? await runBridge(run, program) : await runHeadless(run, program);

@@ -25,6 +25,8 @@ import {
   headlessArguments,
   headlessEnvironment,
   headlessFiles,
+  workerFiles,
+  workerResult,
   type HeadlessFiles,
 } from './invocation.ts';
 import { headlessOutcome } from './outcome.ts';
@@ -69,6 +71,7 @@ const quietMsMin = 120_000;
 export async function runHeadless(run: DroverCodeRun, program: string): Promise<AgentOutcome> {
   const { request, record, settings } = run;
   const files = headlessFiles(request.logPath);
+  const isRemote = request.runsOn === 'remote';
   removeResult(files.result);
   writeFileSync(files.prompt, run.prompt, { mode: 0o600 });
   // A part that is run again after a death keeps what it had committed before.
@@ -76,14 +79,16 @@ export async function runHeadless(run: DroverCodeRun, program: string): Promise<
     writeFileSync(files.base, (await headOf(request.cwd, request.env)) ?? '', { mode: 0o600 });
   }
   const started = await startProgram({
-    request,
+    request: isRemote ? { ...request, prompt: run.prompt } : request,
     host: run.host,
     record,
     processTable: run.deps.processTable,
     program,
-    args: headlessArguments(files, settings),
+    args: headlessArguments(isRemote ? workerFiles : files, settings),
     env: headlessEnvironment(request, settings),
-    stdin: 'none',
+    // Whoever follows a worker uploads what it reads.
+    stdin: isRemote ? 'file' : 'none',
+    ...(isRemote ? { brings: { [workerResult]: files.result } } : {}),
     elsewhere: run.deps.elsewhere,
     onLeftoverLine: (stream, text) => record.emit({ type: 'output', stream, text }),
   });
@@ -192,7 +197,7 @@ async function followToEnd(program: RunningProgram, run: DroverCodeRun): Promise
       ...program,
       processTable: deps.processTable,
       signal: run.signal,
-      graceMs: deps.graceMs ?? graceMsDefault,
+      graceMs: request.endGraceMs ?? deps.graceMs ?? graceMsDefault,
       onWarning: (text) => emit({ type: 'note', level: 'warning', text }),
       ownEnd: cap.promise,
     });

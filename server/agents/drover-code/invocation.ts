@@ -1,11 +1,16 @@
 // How Drover Code is started: arguments, environment, and the prompt as it has to look for it.
 
+import { jobFolder, jobPrompt } from '../../core/job-files.ts';
 import type { AgentRequest, AgentSettings } from '../port.ts';
 
-/** Files of a headless run; they lie beside the log, never in the worktree. */
-export interface HeadlessFiles {
+/** Files that a headless run is told of. */
+export interface StartFiles {
   readonly prompt: string;
   readonly result: string;
+}
+
+/** They lie beside the log, never in the worktree. */
+export interface HeadlessFiles extends StartFiles {
   /** The commit at which the run began. */
   readonly base: string;
 }
@@ -42,7 +47,14 @@ export function headlessFiles(logPath: string): HeadlessFiles {
   };
 }
 
-export function headlessArguments(files: HeadlessFiles, settings: AgentSettings): string[] {
+/** On a worker: relative to the workspace. */
+export const workerResult = 'result.json';
+export const workerFiles: StartFiles = {
+  prompt: `${jobFolder}/${jobPrompt}`,
+  result: `${jobFolder}/${workerResult}`,
+};
+
+export function headlessArguments(files: StartFiles, settings: AgentSettings): string[] {
   const own = ['--headless', '--prompt-file', files.prompt, '--result-json', files.result];
   return [...own, ...settings.args];
 }

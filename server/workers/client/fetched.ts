@@ -17,6 +17,7 @@ const fetchedSchema = z.object({
   sent: z.array(z.tuple([z.string(), sentSchema])),
   files: z.array(z.tuple([z.string(), fileSchema])),
   links: z.array(z.tuple([z.string(), z.string()])),
+  jobFiles: z.array(z.tuple([z.string(), z.string()])),
   isComplete: z.boolean(),
   notices: z.array(z.string()),
 });
@@ -38,6 +39,7 @@ export function writeFetched(scratch: string, fetched: Fetched): void {
     sent: [...fetched.sent],
     files: [...result.files],
     links: [...result.links],
+    jobFiles: [...result.jobFiles],
     isComplete: result.isComplete,
     notices: result.notices,
   });
@@ -59,11 +61,11 @@ export function readFetched(scratch: string): Fetched | null {
       JSON.parse(readFileSync(join(scratch, fetchedName), 'utf8')),
     );
     if (!parsed.success) return null;
-    const { exitCode, signal, sent, files, links, isComplete, notices } = parsed.data;
+    const { exitCode, signal, sent, files, links, jobFiles, isComplete, notices } = parsed.data;
     const result: JobResult = {
       files: new Map(files),
       links: new Map(links),
-      jobFiles: new Map(),
+      jobFiles: new Map(jobFiles),
       isComplete,
       notices,
     };

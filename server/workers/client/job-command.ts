@@ -1,8 +1,8 @@
 // The shell text of a job: the agent's command with the prompt from a file, between a first line that makes the runtime
 // answer and a list of hashes that proves the download.
 
+import { jobFolder, jobPrompt } from '../../core/job-files.ts';
 import { dependencyNames } from './exclusion.ts';
-import { jobFolder } from './pack.ts';
 
 export interface JobCommand {
   readonly program: string;
@@ -13,7 +13,6 @@ export interface JobCommand {
   readonly uploaded: Iterable<string>;
 }
 
-export const promptFile = 'prompt';
 export const manifestFile = 'manifest.sha256';
 export const exitFile = 'exit';
 /** Holds the number of the agent's process, for runtimes that cannot cancel. */
@@ -46,7 +45,7 @@ export function jobCommand({ program, args, variables, uploaded }: JobCommand): 
     // Agents look for a repository. It is never brought back.
     'drover_git=',
     `if [ ! -e .git ] && command -v git >/dev/null 2>&1; then ( git init -q && printf '%s\\n' /${jobFolder}/ >> .git/info/exclude && git config user.name Drover && git config user.email drover@localhost && git add -A && git -c commit.gpgsign=false commit -q --allow-empty -m base ) >/dev/null 2>&1 && drover_git=1; fi`,
-    `( unset AGENT_TOKEN drover_git; sh -c 'echo $PPID' > ${jobFolder}/${pidFile}; exec ${words} ) < ${jobFolder}/${promptFile}`,
+    `( unset AGENT_TOKEN drover_git; sh -c 'echo $PPID' > ${jobFolder}/${pidFile}; exec ${words} ) < ${jobFolder}/${jobPrompt}`,
     'rc=$?',
     'if [ -n "$drover_git" ]; then rm -rf .git; fi',
     ...(names === ''

@@ -8,6 +8,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
+import { jobFolder } from '../../core/job-files.ts';
 import { brokenCap, uploadCaps, type UploadCaps } from './exclusion.ts';
 import type { PlanEntry, UploadPlan } from './upload-plan.ts';
 
@@ -16,8 +17,6 @@ export interface JobFile {
   readonly name: string;
   readonly content: string;
 }
-
-export const jobFolder = '.drover-job';
 
 /** What was sent: content (SHA-256, hex) and mode of each file, target of each link. */
 export type SentEntry =

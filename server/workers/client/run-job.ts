@@ -1,8 +1,9 @@
 // One agent job from start to end: plan, instance, upload, run, download, import, and the instance destroyed in every case.
 
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/failure.ts';
+import { jobPrompt } from '../../core/job-files.ts';
 import type { Instance, InstanceSpec, Provisioner } from '../provisioners/port.ts';
 import type { WorkerAbilities } from '../wire.ts';
 import { destroyInstance, type DestroyTimes } from './destroy.ts';
@@ -16,7 +17,7 @@ import {
   type JobOutput,
 } from './follow-job.ts';
 import { type Imported, importResult } from './import-result.ts';
-import { exitFile, firstLine, jobCommand, promptFile } from './job-command.ts';
+import { exitFile, firstLine, jobCommand } from './job-command.ts';
 import { instanceName, removeLease, writeLease } from './leases.ts';
 import { packUpload, type SentEntry } from './pack.ts';
 import { badAddress, oneLine } from './request.ts';
@@ -60,6 +61,8 @@ export interface JobRequest {
   readonly env: Readonly<Record<string, string>>;
   /** Part of the command's text: nothing secret. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Files that the job leaves below its own folder, by name, and where each belongs here. */
+  readonly brings: Readonly<Record<string, string>>;
   /** A folder of this job alone; removed at the end. */
   readonly scratch: string;
   readonly output: JobOutput;
@@ -183,7 +186,7 @@ async function onWorker(
   if (!health.ok) return err({ again: true, message: health.error });
   const kind = health.value.version === 0 ? 'stock' : `Drover ${health.value.version}`;
   request.note(`Worker ${worker.name} is ready (${request.provisioner.kind}, ${kind} runtime).`);
-  const prompt = { name: promptFile, content: request.prompt };
+  const prompt = { name: jobPrompt, content: request.prompt };
   const upload = packUpload(plan, [prompt], request.uploadCaps ?? uploadCaps);
   const problem = await uploadWorkspace(worker, upload.body, request.stop);
   const packed = await Promise.race([
@@ -231,11 +234,13 @@ async function followAndFetch(
   if (exit === null && !isStopped) {
     return err({ again: true, message: 'The job ended without a status.' });
   }
+  const { jobFiles } = fetched.value;
+  const wanted = [...jobFiles].filter(([name]) => Object.hasOwn(request.brings, name));
   const brought = {
     exitCode: exit ?? -1,
     signal: end.kind === 'done' ? end.signal : null,
     sent,
-    result: fetched.value,
+    result: { ...fetched.value, jobFiles: new Map(wanted) },
   };
   writeFetched(request.scratch, brought);
   return ok({ kind: isStopped ? 'stopped' : 'ran', fetched: brought });
@@ -308,6 +313,10 @@ async function finish(
   const { root, ignored, listing } = request;
   const { submodules } = listing;
   const imported = await importResult({ root, ignored, submodules, ...fetched });
+  for (const [name, content] of fetched.result.jobFiles) {
+    const path = request.brings[name];
+    if (path !== undefined) writeFileSync(path, content, { mode: 0o600 });
+  }
   tellImport(request, imported);
   rmSync(request.scratch, { recursive: true, force: true });
   if (kind === 'stopped') return { kind };

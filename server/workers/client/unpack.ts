@@ -10,9 +10,9 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import { err, ok, type Result } from '../../core/failure.ts';
+import { jobFolder } from '../../core/job-files.ts';
 import { safePath } from './exclusion.ts';
 import { manifestProblems, readManifest } from './manifest.ts';
-import { jobFolder } from './pack.ts';
 
 export interface ResultCaps {
   readonly fileBytes: number;

@@ -134,6 +134,7 @@ suite('job on a worker', () => {
       prompt: options.prompt ?? 'do it',
       env: { MODEL_KEY: 'secret' },
       variables: { DROVER_TASK_ID: "task-1's" },
+      brings: {},
       scratch: join(folder, 'scratch'),
       output: {
         onLine: (_, line) => {

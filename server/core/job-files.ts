@@ -1,0 +1,7 @@
+// Drover's own files in the workspace of a remote job, as the agent there and whoever reads its result know them.
+
+/** Never brought back into the worktree. */
+export const jobFolder = '.drover-job';
+
+/** Below the folder: the agent's prompt, which is its standard input too. */
+export const jobPrompt = 'prompt';
