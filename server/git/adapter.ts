@@ -11,7 +11,7 @@ import { openGitProcesses, type GitProcesses, type RunElsewhere } from './proces
 import type { GitAdapter, GitResult, RepositoryFacts } from './port.ts';
 import { type LocalRepository, openRepository } from './repository.ts';
 import { programOnPath } from './program-path.ts';
-import { KeyedMutex } from './turns.ts';
+import { KeyedMutex } from '../core/turns.ts';
 import { readVersion } from './version.ts';
 
 export { agentGitVariables } from './environment.ts';

@@ -8,7 +8,7 @@
 import { closeSync, fsync, openSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { mapBounded } from './turns.ts';
+import { mapBounded } from '../core/turns.ts';
 
 const flushed = promisify(fsync);
 

@@ -286,8 +286,10 @@ export interface GitRepository {
    * nothing but its base (for the reason `interval`: nothing but what the attempt's branch holds).
    */
   snapshot(request: SnapshotRequest): Promise<GitResult<Snapshot | null>>;
-  /** The last snapshot of an attempt, or null. */
-  lastSnapshot(label: string): Promise<GitResult<SnapshotView | null>>;
+  /**
+   * The last snapshot of an attempt, or null. `anywhere`: in a fleet also one that only another machine has made, and pushed.
+   */
+  lastSnapshot(label: string, where?: 'anywhere'): Promise<GitResult<SnapshotView | null>>;
   /** One snapshot by its commit. */
   snapshotAt(commit: Sha): Promise<GitResult<SnapshotView>>;
   /** All snapshots of a task's attempts, oldest first; what the bases hold is not searched. */

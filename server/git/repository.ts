@@ -39,7 +39,7 @@ import { worktreeStatus } from './status.ts';
 import { isLent, takeBack } from './taken-back.ts';
 import { Trash } from './trash.ts';
 import { TrustedConfig } from './trusted-config.ts';
-import type { KeyedMutex } from './turns.ts';
+import type { KeyedMutex } from '../core/turns.ts';
 import { chainCommit } from './work-chain.ts';
 import { canonicalPath, linkedWorktrees } from './worktree-link.ts';
 import { parseWorktreeList } from './worktree-list-format.ts';

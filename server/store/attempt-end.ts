@@ -21,6 +21,8 @@ export interface AttemptFailure {
   readonly next?: NextAgent;
   /** Not its fault: the same attempt goes on later, in its worktree, with what it has committed. */
   readonly goesOn?: boolean;
+  /** Not its fault either, but only a new attempt can do it. */
+  readonly isFree?: boolean;
 }
 
 export interface NextAgent {
@@ -67,8 +69,8 @@ export async function failAttempt(
     .executeTakeFirst();
   if (row === undefined) return { ok: false, reason: 'unknown', status: null };
   if (row.epoch !== end.epoch) return { ok: false, reason: 'fenced', status: null };
-  const { next, goesOn = false } = end;
-  const used = row.attempts + (goesOn || next?.usesAttempt === false ? 0 : 1);
+  const { next, goesOn = false, isFree = false } = end;
+  const used = row.attempts + (goesOn || isFree || next?.usesAttempt === false ? 0 : 1);
   const again = (end.failure.retryable || next !== undefined) && used < row.max_attempts;
   await setAttempt(tx, end.taskId, end.attempt, {
     state: goesOn && again ? 'interrupted' : 'failed',

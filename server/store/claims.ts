@@ -289,7 +289,11 @@ const continuedKinds: ReadonlySet<string> = new Set([
   'timeout',
   'gate_failed',
   'sent_back',
+  'interrupted',
 ]);
+
+/** Ends after which all work of the attempt is where every machine finds it: committed, or a snapshot that was pushed. */
+const sharedKinds: readonly string[] = ['gate_failed', 'sent_back', 'interrupted'];
 
 /** Which conversation and which work a new attempt continues. */
 async function handedBack(
@@ -300,12 +304,14 @@ async function handedBack(
 ): Promise<{ readonly session: AttemptRow | null; readonly continuesFrom: string | null }> {
   if (last === null) return { session: null, continuesFrom: null };
   const session = await sessionOf(tx, last, request);
-  const kind = last.failure_kind ?? '';
+  // One that has not ended was cut off, or its machine was.
+  const kind = unendedStates.includes(last.state) ? 'interrupted' : (last.failure_kind ?? '');
   // A person who resets or retries a task wants it from its beginning; what was written while planning is never built on.
   const isFresh = last.number <= row.fallback_from || last.planning === 1;
-  // Committed work can be had from anywhere.
-  const isHere = last.machine === request.machine || ['gate_failed', 'sent_back'].includes(kind);
-  const continuesFrom = !isFresh && isHere && continuedKinds.has(kind) ? last.branch : null;
+  const isHere = last.machine === request.machine || sharedKinds.includes(kind);
+  // Cut off before it had a worktree, it has passed on nothing but what it was to begin with.
+  const made = last.base_sha === null && kind === 'interrupted' ? last.continues_from : last.branch;
+  const continuesFrom = !isFresh && isHere && continuedKinds.has(kind) ? made : null;
   return { session, continuesFrom };
 }
 

@@ -14,7 +14,8 @@ function labelOf(branch: string): string {
 }
 
 async function lastOf(engine: Engine, branch: string): Promise<SnapshotView | null> {
-  const last = await engine.git.lastSnapshot(labelOf(branch));
+  // It may have been made by a machine that is dead by now.
+  const last = await engine.git.lastSnapshot(labelOf(branch), 'anywhere');
   if (!last.ok) throw new GitTrouble(last.error);
   return last.value;
 }

@@ -27,6 +27,11 @@ export function executeWorkflowId(claim: Pick<Claim, 'taskId' | 'epoch'>): strin
   return `exec/${claim.taskId}/${claim.epoch}`;
 }
 
+/** Names an attempt, for who may touch its processes and its worktree in this process. */
+export function attemptKey(taskId: string, attempt: number): string {
+  return `${taskId}/${attempt}`;
+}
+
 export async function executeTask(
   engine: Engine,
   run: DurableRun<Tx>,
@@ -37,8 +42,13 @@ export async function executeTask(
     .selectAll()
     .where('id', '=', claim.runId)
     .executeTakeFirstOrThrow();
-  return engine.switchboard.untilStopped([claim], (stopped) =>
-    executeUntilStopped(engine, run, claim, runRow, AbortSignal.any([run.signal, stopped])),
+  const { switchboard } = engine;
+  return switchboard.turns.run(claim.taskId, () =>
+    switchboard.turns.run(attemptKey(claim.taskId, claim.attempt), () =>
+      switchboard.untilStopped([claim], (stopped) =>
+        executeUntilStopped(engine, run, claim, runRow, AbortSignal.any([run.signal, stopped])),
+      ),
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 // A machine that comes back to its fleet: what it ran has been given to others meanwhile. Agents that it left running are
 // ended, and what they had in their slots is kept as snapshots that their tasks name.
 
+import { attemptKey } from './execute-task.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
 import { keepWork, nameKeptRefs } from './kept-work.ts';
@@ -20,36 +21,56 @@ interface LeftAttempt {
 
 /** Attempts of this machine that were ended elsewhere while their process was noted here. */
 export async function endGivenAway(engine: Engine): Promise<void> {
-  const left = await engine.store.db
-    .selectFrom('attempts as a')
-    .innerJoin('tasks as t', 't.id', 'a.task_id')
-    .select(['a.task_id', 'a.number', 'a.branch', 'a.base_sha', 'a.worktree_path'])
-    .select(['a.pid', 'a.pid_start', 'a.pid_part'])
-    .where('a.machine', '=', engine.machineId)
-    .where('a.state', '=', 'interrupted')
-    .where('a.pid', 'is not', null)
-    // The agent of a task that is blocked from outside has ended by itself.
-    .where('t.status', '!=', 'blocked')
-    .execute();
-  for (const attempt of left) {
-    if (attempt.pid === null || attempt.pid_start === null) continue;
-    const process = { pid: attempt.pid, startTime: attempt.pid_start };
-    const part = attempt.pid_part ?? attempt.task_id;
-    const runId = `${attempt.task_id}/${attempt.number}/${part}`;
-    await engine.processes.endTree(runId, process, endGraceMs);
-    await keep(engine, attempt);
-    await engine.store.transaction(async (tx) => {
-      // Not one that has begun here meanwhile.
-      await tx
-        .updateTable('attempts')
-        .set({ pid: null, pid_start: null })
-        .where('task_id', '=', attempt.task_id)
-        .where('number', '=', attempt.number)
-        .where('pid', '=', attempt.pid)
-        .where('pid_start', '=', attempt.pid_start)
-        .execute();
+  for (const { task_id: taskId, number } of await leftAttempts(engine, null)) {
+    const key = attemptKey(taskId, number);
+    // One that goes on here already looks after what it finds, and its new agent bears the same mark.
+    await engine.switchboard.turns.runIfFree(key, async () => {
+      const [attempt] = await leftAttempts(engine, { taskId, number });
+      if (attempt !== undefined) await endLeft(engine, attempt);
     });
   }
+}
+
+async function leftAttempts(
+  engine: Engine,
+  only: { readonly taskId: string; readonly number: number } | null,
+): Promise<readonly LeftAttempt[]> {
+  return (
+    engine.store.db
+      .selectFrom('attempts as a')
+      .innerJoin('tasks as t', 't.id', 'a.task_id')
+      .select(['a.task_id', 'a.number', 'a.branch', 'a.base_sha', 'a.worktree_path'])
+      .select(['a.pid', 'a.pid_start', 'a.pid_part'])
+      .where('a.machine', '=', engine.machineId)
+      .where('a.state', '=', 'interrupted')
+      .where('a.pid', 'is not', null)
+      // The agent of a task that is blocked from outside has ended by itself.
+      .where('t.status', '!=', 'blocked')
+      .$if(only !== null, (query) =>
+        query.where('a.task_id', '=', only?.taskId ?? '').where('a.number', '=', only?.number ?? 0),
+      )
+      .execute()
+  );
+}
+
+async function endLeft(engine: Engine, attempt: LeftAttempt): Promise<void> {
+  if (attempt.pid === null || attempt.pid_start === null) return;
+  const process = { pid: attempt.pid, startTime: attempt.pid_start };
+  const part = attempt.pid_part ?? attempt.task_id;
+  const runId = `${attempt.task_id}/${attempt.number}/${part}`;
+  await engine.processes.endTree(runId, process, endGraceMs);
+  await keep(engine, attempt);
+  await engine.store.transaction(async (tx) => {
+    // Not one that has begun here meanwhile.
+    await tx
+      .updateTable('attempts')
+      .set({ pid: null, pid_start: null })
+      .where('task_id', '=', attempt.task_id)
+      .where('number', '=', attempt.number)
+      .where('pid', '=', attempt.pid)
+      .where('pid_start', '=', attempt.pid_start)
+      .execute();
+  });
 }
 
 /** Its work while its worktree is still its own, and its commits that no other machine has. */

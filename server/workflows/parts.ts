@@ -5,6 +5,7 @@ import type { ChooseRule } from '../core/best-of.ts';
 import type { Budgets } from '../core/budget.ts';
 import type { AgentChoices } from '../core/fallback.ts';
 import type { MachineFacts, MachineLimits } from '../core/machine.ts';
+import { KeyedMutex } from '../core/turns.ts';
 import type { RunPlace } from '../core/remote-settings.ts';
 import type { Clock, Durable } from '../durable/port.ts';
 import type { GitRepository } from '../git/port.ts';
@@ -168,6 +169,11 @@ interface StopListener extends AttemptOfTask {
 
 /** Signals that cut across workflows: a person's stop, a new hint, a change worth another look. */
 export class Switchboard {
+  /**
+   * One execution at a time of each task, and of each of its attempts. One that has lost its claim may run on until it
+   * notices: the next one must not share its worktree with it.
+   */
+  readonly turns = new KeyedMutex();
   readonly #stops = new Set<StopListener>();
   readonly #hintListeners = new Map<string, Set<() => void>>();
   readonly #answerListeners = new Map<string, (answer: string | null) => void>();

@@ -8,6 +8,7 @@ import {
   attemptsSince,
   candidateOf,
   type Claim,
+  failAttempt,
   queueLanding,
   releaseSlot,
   type RunRow,
@@ -212,6 +213,8 @@ async function review(
 ): Promise<void> {
   if (await stoppedInstead(engine, tx, claim)) return;
   const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
+  if (kind === 'no_changes' && (await workWasCutOff(tx, claim)))
+    return beginAgain(engine, tx, claim);
   if (kind === 'no_changes' && (await hasAnotherTry(engine, tx, claim))) {
     return recordFailure(engine, tx, claim, failure('no_changes', judgement.reason));
   }
@@ -244,6 +247,43 @@ async function review(
     },
   });
   if (kind === 'no_changes') await releaseSlot(tx, 'task', claim.taskId);
+}
+
+/**
+ * An attempt that was interrupted with work of its own, and at whose end there is none, has not "changed nothing": what it
+ * made is in its snapshots. Told by the feed, since git is not asked in a transaction.
+ */
+async function workWasCutOff(tx: Tx, { taskId, attempt }: Claim): Promise<boolean> {
+  const row = await tx
+    .selectFrom('attempts as a')
+    .innerJoin('tasks as t', 't.id', 'a.task_id')
+    .innerJoin('events as e', 'e.task_id', 'a.task_id')
+    .select('t.rescue_refs')
+    .where('a.task_id', '=', taskId)
+    .where('a.number', '=', attempt)
+    .where('e.type', '=', 'task.returned')
+    .whereRef('e.at_ms', '>=', 'a.started_at_ms')
+    .limit(1)
+    .executeTakeFirst();
+  const kept = JSON.parse(row?.rescue_refs ?? '[]') as readonly string[];
+  return kept.includes(`refs/drover/work/${taskId}/${attempt}`);
+}
+
+/** A new attempt goes on from what was kept; it was not interrupted, so its end is believed. */
+async function beginAgain(engine: Engine, tx: Tx, claim: Claim): Promise<void> {
+  const { taskId, epoch, attempt, runId } = claim;
+  const message = `attempt ${attempt} was interrupted, and what it had made was no longer in its worktree: a new one goes on from its snapshot`;
+  await failAttempt(tx, engine.store.sources, {
+    taskId,
+    epoch,
+    attempt,
+    runId,
+    failure: failure('interrupted', message),
+    retryAtMs: engine.clock.now(),
+    atEnd: 'failed',
+    isFree: true,
+  });
+  await releaseSlot(tx, 'task', taskId);
 }
 
 /** Before a person is asked about an attempt without changes, the agent that takes over has its try. */

@@ -10,10 +10,12 @@ import { assertFleetDone } from './support/checks.ts';
 import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
 import type { Fleet } from './support/fleet.ts';
 import { useFleets } from './support/suite-fleets.ts';
+import { storyOf } from './support/story.ts';
 import { startWorkers } from './support/workers.ts';
 
 /** Until a listing of the remote has not come, and another machine has taken the landing up. */
 const standStillMaxMs = 60_000;
+const perLayer = 4;
 /** A remote is given that long for a listing. */
 const listingMaxMs = 10_000;
 
@@ -33,7 +35,7 @@ suite('a fleet whose lander cannot reach git', function () {
       settings: fleetSettings,
       isPlain: true,
     });
-    const tasks = layeredPlan(new SeededChance(11), 4, 4);
+    const tasks = layeredPlan(new SeededChance(11), 4, perLayer);
     const north = here.machine('north');
     const desk = here.machine('desk');
     const { port } = new URL(here.gitServer.urlAt('127.0.0.1'));
@@ -48,32 +50,28 @@ suite('a fleet whose lander cannot reach git', function () {
       const run = desk.start(['run', '--workers', '4']);
       await run.line((line) => line.includes('task.completed'));
       await startWorkers(here, ['south'], 2);
+      // Nothing is on its way to the remote then: what lands afterwards, others have landed.
+      await eventually('both wait with their agents', () => isWaiting(here));
       proxy.stall();
       writeFileSync(join(here.folder, 'ledger.go'), '');
-      const completed = await completedCount(here);
-      await eventually(
-        'the others land',
-        async () => (await completedCount(here)) > completed + 1,
-        standStillMaxMs,
-      );
-      const [row] = await here.query<{ lands: number; note: string }>(
-        `SELECT lands::int AS lands, note FROM machines WHERE name = 'north'`,
-      );
-      assert.equal(row?.lands, 0);
-      assert.match(row.note, /git remote origin has not answered/);
+      const others = async (): Promise<boolean> => (await completedCount(here)) > perLayer + 1;
+      await eventually('the others land', others, standStillMaxMs).catch(async (error: unknown) => {
+        throw new Error(await storyOf(here), { cause: error });
+      });
+      const note = await eventually('north says that it does not land', () => noteOfNorth(here));
+      assert.match(note, /git remote origin has not answered/);
       const askedMs = performance.now();
       assert.match(await north.expect(0, ['status']), /completed/);
       assert.ok(performance.now() - askedMs < listingMaxMs, 'status does not wait for git');
       proxy.goOn();
       const ended = await run.ended;
-      assert.equal(ended.code, 0, ended.stderr);
+      assert.equal(
+        ended.code,
+        0,
+        `${ended.stderr}\n${ended.code === 0 ? '' : await storyOf(here)}`,
+      );
       await assertFleetDone(here, tasks);
-      await eventually('north lands again', async () => {
-        const rows = await here.query<{ lands: number }>(
-          `SELECT lands::int AS lands FROM machines WHERE name = 'north'`,
-        );
-        return rows[0]?.lands === 1;
-      });
+      await eventually('north lands again', async () => (await noteOfNorth(here)) === null);
     } finally {
       proxy.close();
     }
@@ -85,4 +83,21 @@ async function completedCount(fleet: Fleet): Promise<number> {
     `SELECT count(*)::int AS n FROM tasks WHERE status = 'completed'`,
   );
   return rows[0]?.n ?? 0;
+}
+
+/** The first layer has landed, and agents of the second are at work on either machine. */
+async function isWaiting(fleet: Fleet): Promise<boolean> {
+  const rows = await fleet.query(
+    `SELECT DISTINCT a.machine FROM tasks t JOIN attempts a ON a.task_id = t.id AND a.epoch = t.epoch
+     WHERE t.phase = 'agent' AND t.id NOT LIKE 'F-0%'`,
+  );
+  return rows.length === 2 && (await completedCount(fleet)) === perLayer;
+}
+
+/** Why it does not land; null while it does. */
+async function noteOfNorth(fleet: Fleet): Promise<string | null> {
+  const [row] = await fleet.query<{ lands: number; note: string }>(
+    `SELECT lands::int AS lands, note FROM machines WHERE name = 'north'`,
+  );
+  return row?.lands === 0 ? row.note : null;
 }

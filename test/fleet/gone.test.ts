@@ -1,15 +1,38 @@
 // Machines that go for good: the one where the run was started, or all workers but one. Those that are left do the rest.
 
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { assertFleetDone } from './support/checks.ts';
-import { countedAgent, fleetSettings, importEpic, layeredPlan } from './support/epic.ts';
+import {
+  completedRuns,
+  countedAgent,
+  fleetSettings,
+  importEpic,
+  layeredPlan,
+} from './support/epic.ts';
 import type { Fleet } from './support/fleet.ts';
+import type { Machine } from './support/machine.ts';
 import { useFleets } from './support/suite-fleets.ts';
 import { startWorkers } from './support/workers.ts';
 
 const workers = ['north', 'east', 'south'];
 const doneMaxMs = 180_000;
+
+/** Its first run leaves half of the work and stays; one that finds that half makes the rest of it. */
+const halvesAgent = `
+cat > /dev/null
+if [ -e half.txt ]; then
+  echo "work of $id" > "$id.txt"
+  rm half.txt
+  echo "$id $attempt $machine" >> "$ledger"
+else
+  echo half > half.txt
+  sleep 600
+fi
+`;
 
 const cases: readonly { readonly name: string; readonly gone: readonly string[] }[] = [
   { name: 'the machine where the run was started', gone: ['desk'] },
@@ -23,6 +46,36 @@ const cases: readonly { readonly name: string; readonly gone: readonly string[] 
 suite('a fleet whose machines go for good', function () {
   this.timeout(400_000);
   const fleet = useFleets();
+
+  test('what an agent had made when it was paused is gone on from on another machine', async () => {
+    const here = await fleet({
+      machines: ['north', 'east', 'desk'],
+      agent: halvesAgent,
+      settings: fleetSettings,
+      isPlain: true,
+    });
+    const north = here.machine('north');
+    const desk = here.machine('desk');
+    await importEpic(desk, [{ id: 'F-1', blockedBy: [] }]);
+    await startWorkers(here, ['north'], 1);
+    desk.writeUserSettings('[fleet]\nagents = 0\n');
+    const run = desk.start(['run']);
+    await eventually('half of it is there', () => holdsHalf(north));
+    await desk.expect(0, ['pause', 'F-1']);
+    await eventually('its snapshot is on the remote', async () => {
+      const [task] = await here.query<{ status: string }>('SELECT status FROM tasks');
+      return (
+        task?.status === 'paused' && here.gitServer.git('for-each-ref', 'refs/drover/work') !== ''
+      );
+    });
+    await run.ended;
+    await north.kill();
+    await desk.expect(0, ['resume-task', 'F-1']);
+    await startWorkers(here, ['east'], 1);
+    await desk.expect(0, ['run']);
+    await assertFleetDone(here, [{ id: 'F-1', blockedBy: [] }]);
+    assert.deepEqual(completedRuns(here), [{ task: 'F-1', attempt: 2, machine: 'east' }]);
+  });
 
   for (const { name, gone } of cases) {
     test(name, async () => {
@@ -44,6 +97,14 @@ suite('a fleet whose machines go for good', function () {
     });
   }
 });
+
+function holdsHalf(machine: Machine): boolean {
+  const slots = join(machine.folder, 'repo.worktrees');
+  return (
+    existsSync(slots) &&
+    readdirSync(slots).some((slot) => existsSync(join(slots, slot, 'half.txt')))
+  );
+}
 
 async function isFinished(fleet: Fleet): Promise<boolean> {
   const rows = await fleet.query<{ state: string }>('SELECT state FROM runs');

@@ -9,6 +9,7 @@ import { assertFleetDone } from './support/checks.ts';
 import { fleetSettings, importEpic, layeredPlan, variedAgent } from './support/epic.ts';
 import type { Fleet } from './support/fleet.ts';
 import type { Machine } from './support/machine.ts';
+import { storyOf } from './support/story.ts';
 import { startWorkers } from './support/workers.ts';
 
 /** When the feed holds so many events of the type. */
@@ -131,7 +132,7 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Sch
   const over = run.ended.finally(() => stage.close());
   const [ended] = await Promise.all([over, ...happening]);
   const words = `${stage.done.join('\n')}\n${tail(ended.stdout)}\n${tail(ended.stderr)}`;
-  assert.equal(ended.code, 0, words);
+  assert.equal(ended.code, 0, `${words}\n${ended.code === 0 ? '' : await storyOf(fleet)}`);
   assert.match(ended.stdout, new RegExp(`${taskCount} completed`), words);
   await allAreBack(fleet);
   const missing = schedule.actions.filter((action) => !stage.happened.has(action));

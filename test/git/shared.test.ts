@@ -248,6 +248,14 @@ for (const kind of ['file', 'server'] as const) {
       await one.shared.settled();
       assert.equal(fleet.remoteRef(ref ?? ''), one.git('rev-parse', ref ?? ''));
       assert.deepEqual(one.reports, []);
+      assert.equal(valueOf(await two.shared.lastSnapshot('t-1/1')), null, 'it has none of its own');
+      const found = valueOf(await two.shared.lastSnapshot('t-1/1', 'anywhere'));
+      assert.equal(found?.commit, one.git('rev-parse', ref ?? ''));
+      assert.equal(valueOf(await two.shared.lastSnapshot('t-2/1', 'anywhere')), null);
+      const other = await begin(two, 't-2');
+      const { path } = other;
+      valueOf(await two.shared.restore({ path, commit: found?.commit ?? '' }));
+      assert.equal(readFileSync(join(path, 'left.txt'), 'utf8'), 'x\n');
     });
 
     test('what never is committed, or is ignored, does not leave the machine', async () => {

@@ -9,7 +9,7 @@ import { isPassingRace, isStale } from '../failures.ts';
 import { dropHalfMade } from '../half-made.ts';
 import type { GitFailure, GitResult, RemoteHealth } from '../port.ts';
 import type { GitOutput } from '../process.ts';
-import { Semaphore } from '../turns.ts';
+import { Semaphore } from '../../core/turns.ts';
 import { RemoteCalls } from './remote-calls.ts';
 import { remoteFailure } from './words.ts';
 

@@ -18,6 +18,7 @@ import { branchRef, isFullRef, type RefChange } from '../refs.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
 import { followShared } from './follow.ts';
+import { lastSnapshot } from './found-work.ts';
 import { uploadLargeFiles } from './large-files.ts';
 import { Looks } from './looks.ts';
 import { landedLine, placeOf } from './names.ts';
@@ -293,7 +294,7 @@ function workMethods(local: LocalRepository, shared: Shared): WorkMethods {
       if (taken.ok && taken.value?.isNew === true) shared.work.add(taken.value.ref);
       return taken;
     },
-    lastSnapshot: (label) => local.lastSnapshot(label),
+    lastSnapshot: (label, where) => lastSnapshot(shared, label, where),
     snapshotAt: (commit) => shared.with([commit], () => local.snapshotAt(commit)),
     listSnapshots: (taskId, bases) => local.listSnapshots(taskId, bases),
     sizeOfChange: (from, to) => shared.with([from, to], () => local.sizeOfChange(from, to)),

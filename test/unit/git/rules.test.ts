@@ -10,7 +10,7 @@ import { isReproducible } from '../../../server/git/ignored-files.ts';
 import { commitMessage } from '../../../server/git/messages.ts';
 import { isFullRef } from '../../../server/git/refs.ts';
 import { rescueRefFor } from '../../../server/git/shared/kept-refs.ts';
-import { KeyedMutex, Semaphore, mapBounded } from '../../../server/git/turns.ts';
+import { KeyedMutex, Semaphore, mapBounded } from '../../../server/core/turns.ts';
 
 suite('git rules', () => {
   test('held names', () => {
@@ -269,10 +269,12 @@ suite('git turns', () => {
     });
     const second = mutex.run('a', () => Promise.resolve(void log.push('a2')));
     await mutex.run('b', () => Promise.resolve(void log.push('b')));
+    await mutex.runIfFree('a', () => Promise.resolve(void log.push('never')));
     open();
     await assert.rejects(first);
     await second;
-    assert.deepEqual(log, ['b', 'a1', 'a2']);
+    await mutex.runIfFree('a', () => Promise.resolve(void log.push('free')));
+    assert.deepEqual(log, ['b', 'a1', 'a2', 'free']);
   });
 
   test('mapping keeps the order and the width', async () => {

@@ -1,4 +1,4 @@
-// Who may go next: a semaphore for git processes and a mutex per key for what git itself does not serialise.
+// Who may go next: a semaphore for processes, a mutex for each key, and bounded mapping.
 
 /** Lets at most `limit` bodies run at once, in the order in which they asked; urgent ones before all others. */
 export class Semaphore {
@@ -46,6 +46,11 @@ export class KeyedMutex {
     } finally {
       if (this.#tails.get(key) === tail) this.#tails.delete(key);
     }
+  }
+
+  /** Does nothing while somebody has the turn, or waits for it. */
+  async runIfFree(key: string, body: () => Promise<void>): Promise<void> {
+    if (!this.#tails.has(key)) await this.run(key, body);
   }
 }
 

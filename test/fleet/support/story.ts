@@ -1,0 +1,29 @@
+// What a fleet that did not do its work has to say: tasks that are not completed, and all that the feed tells of them.
+
+import type { Fleet } from './fleet.ts';
+
+interface TaskLine {
+  readonly id: string;
+  readonly words: string;
+}
+
+/** For the message of an assertion. */
+export async function storyOf(fleet: Fleet): Promise<string> {
+  const tasks = await fleet.query<TaskLine>(
+    `SELECT id, concat_ws(' ', id, status, phase, 'attempts', attempts, review_kind, blocked_reason, last_error) AS words
+     FROM tasks WHERE status <> 'completed' ORDER BY id`,
+  );
+  const attempts = await fleet.query<{ words: string }>(
+    `SELECT concat_ws(' ', a.task_id, 'attempt', a.number, a.state, 'on', m.name, 'base', left(a.base_sha, 8),
+       'commit', left(a.commit_sha, 8), a.failure_kind, a.error) AS words
+     FROM attempts a LEFT JOIN machines m ON m.id = a.machine WHERE a.task_id = ANY($1) ORDER BY a.task_id, a.number`,
+    [tasks.map(({ id }) => id)],
+  );
+  const events = await fleet.query<{ words: string }>(
+    `SELECT concat_ws(' ', seq, at_ms, type, task_id, data) AS words
+     FROM events WHERE task_id = ANY($1) OR task_id IS NULL ORDER BY seq DESC LIMIT 150`,
+    [tasks.map(({ id }) => id)],
+  );
+  const lines = [...tasks, ...attempts, ...events.toReversed()].map(({ words }) => words);
+  return `what is not completed:\n${lines.join('\n')}`;
+}

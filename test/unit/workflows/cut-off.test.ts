@@ -1,0 +1,163 @@
+// Attempts that are cut off: nobody works beside their former selves, and what they have made is not forgotten.
+
+import assert from 'node:assert/strict';
+import { noFallback } from '../../../server/core/fallback.ts';
+import type { DurableRun } from '../../../server/durable/port.ts';
+import type { Claim, Tx } from '../../../server/store/port.ts';
+import { claimTask } from '../../../server/store/claims.ts';
+import type { Engine } from '../../../server/workflows/engine.ts';
+import { executeTask } from '../../../server/workflows/execute-task.ts';
+import { Switchboard } from '../../../server/workflows/parts.ts';
+import { submit } from '../../../server/workflows/submission.ts';
+import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
+
+suite('an attempt that was cut off', () => {
+  let project: TestStore;
+  let id: string;
+  setup(async () => {
+    project = await memoryStore();
+    id = (await addTasks(project, [{ title: 'A' }]))['A'] ?? '';
+  });
+  teardown(() => project.close());
+
+  const claimOn = (machine: string): Promise<Claim | null> =>
+    project.store.transaction((tx) =>
+      claimTask(tx, project.sources, {
+        taskId: id,
+        runId: 'run',
+        owner: machine,
+        machine,
+        agent: 'command',
+        model: null,
+        step: 0,
+        agentResumes: true,
+        sessionId: 's',
+        plansFirst: false,
+      }),
+    );
+
+  async function returned(number: number, base: string | null): Promise<void> {
+    await project.store.db
+      .updateTable('attempts')
+      .set({ state: 'interrupted', base_sha: base })
+      .where('task_id', '=', id)
+      .where('number', '=', number)
+      .execute();
+    await moveTask(project, id, ['ready']);
+    const data = { reason: 'its machine is gone' };
+    await project.store.transaction((tx) =>
+      project.store.append(tx, { type: 'task.returned', taskId: id, data }),
+    );
+  }
+
+  const last = (): Promise<{
+    number: number;
+    state: string;
+    continues_from: string | null;
+    failure_kind: string | null;
+  }> =>
+    project.store.db
+      .selectFrom('attempts')
+      .select(['number', 'state', 'continues_from', 'failure_kind'])
+      .where('task_id', '=', id)
+      .orderBy('number', 'desc')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+
+  /** Its agent has ended well, and nothing is in its worktree. */
+  async function submitUnchanged(claim: Claim): Promise<void> {
+    await moveTask(project, id, ['in_progress']);
+    const { store, sources } = project;
+    const engine = {
+      store,
+      clock: sources.clock,
+      mask: (text: string) => text,
+      settings: () => ({ agents: noFallback, agentKind: 'command' }),
+    } as unknown as Engine;
+    const task = { type: 'task', test_mode: 'none', test_scope: 'none', test_command: null };
+    const committed = { commit: 'b', tree: null, changed: false, held: [], protected: [] };
+    const [runRow, place] = [{}, {}] as unknown as [Parameters<typeof submit>[3], never];
+    await store.transaction((tx) =>
+      submit(engine, tx, claim, runRow, place, committed, { task, summary: 'done' }),
+    );
+  }
+
+  const statusNow = async (): Promise<{ status: string; attempts: number }> =>
+    project.store.db
+      .selectFrom('tasks')
+      .select(['status', 'attempts'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+
+  test('is not begun again in this process before its former execution has ended', async () => {
+    const claim = await claimOn('north');
+    assert.ok(claim);
+    await project.store.db
+      .insertInto('runs')
+      .values({
+        id: 'run',
+        state: 'active',
+        land: 'task',
+        target_branch: 'main',
+        line: 'main',
+        base_sha: 'b',
+        flags: '{}',
+        workers: 1,
+        started_at_ms: 1,
+      })
+      .execute();
+    const switchboard = new Switchboard();
+    const engine = { store: project.store, machineId: 'north', switchboard } as unknown as Engine;
+    const said: string[] = [];
+    const commit = async (name: string): Promise<void> => void said.push(name);
+    const run = { signal: new AbortController().signal, commit } as unknown as DurableRun<Tx>;
+    const former = Promise.withResolvers<void>();
+    const held = switchboard.turns.run(id, () => former.promise);
+    // What has been given to others stops at once: only whether it waits is asked here.
+    const next = executeTask(engine, run, { ...claim, epoch: claim.epoch - 1 });
+    await project.store.db.selectFrom('runs').selectAll().execute();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(said, []);
+    former.resolve();
+    await Promise.all([held, next]);
+    assert.deepEqual(said, ['stopped']);
+  });
+
+  test('is gone on from elsewhere, with what its machine has pushed', async () => {
+    await claimOn('north');
+    await returned(1, 'b');
+    await claimOn('south');
+    assert.equal((await last()).continues_from, `drover/${id}/1`);
+    await returned(2, null);
+    await claimOn('east');
+    const { number, continues_from } = await last();
+    assert.deepEqual([number, continues_from], [3, `drover/${id}/1`], 'the second had no worktree');
+  });
+
+  test('has not changed nothing when its snapshot tells of work: a new one goes on from that, once', async () => {
+    await claimOn('north');
+    await returned(1, 'b');
+    const claim = await claimOn('north');
+    assert.equal(claim?.attempt, 1, 'its machine is back');
+    const kept = JSON.stringify([`refs/drover/work/${id}/1`]);
+    await project.store.db.updateTable('tasks').set({ rescue_refs: kept }).execute();
+    await submitUnchanged(claim);
+    assert.deepEqual(await statusNow(), { status: 'ready', attempts: 0 });
+    const next = await claimOn('south');
+    assert.ok(next);
+    const { number, continues_from } = await last();
+    assert.deepEqual([number, continues_from], [2, `drover/${id}/1`]);
+    project.sources.nowMs += 1;
+    await submitUnchanged(next);
+    assert.equal((await statusNow()).status, 'needs_review', 'nobody has cut that one off');
+  });
+
+  test('has changed nothing when there was nothing before', async () => {
+    await claimOn('north');
+    await returned(1, 'b');
+    const claim = await claimOn('north');
+    assert.ok(claim);
+    await submitUnchanged(claim);
+    assert.equal((await statusNow()).status, 'needs_review');
+  });
+});
