@@ -1,17 +1,17 @@
 // Reads the feed in pages and retells it as stories; finds what a report is about.
 
-import { createHash } from 'node:crypto';
 import { Refusal } from '../core/failure.ts';
-import type { AttemptUsage, Report, ReportScope } from '../core/history/report.ts';
+import type { Report, ReportScope } from '../core/history/report.ts';
 import { type MetricsUsage, prometheusText } from '../core/history/metrics.ts';
 import { makeReport, waitKinds } from '../core/history/report.ts';
 import { runList, type RunList } from '../core/history/run-list.ts';
-import { spansOf, type TraceSpan } from '../core/history/spans.ts';
+import { runsOfTask, type SpanUsage, spansOf, type TraceSpan } from '../core/history/spans.ts';
 import { type RunStory, StoryTeller } from '../core/history/stories.ts';
 import type { TaskStory } from '../core/history/task-story.ts';
 import { clippedMs, windowsOf, type Window } from '../core/history/windows.ts';
 import { eventView } from './feed.ts';
 import { shown } from './field-checks.ts';
+import { hexOf } from './hex-of.ts';
 import { type Db, inParts, readAtOneMoment } from './read.ts';
 
 const pageSize = 5_000;
@@ -89,27 +89,10 @@ async function epicTitles(db: Db): Promise<ReadonlyMap<string, string>> {
 function runsOf(stories: StoryTeller, taskIds: ReadonlySet<string>): readonly string[] {
   const found = new Set<string>();
   for (const id of taskIds) {
-    for (const { runId } of stories.tasks.get(id)?.attempts ?? [])
-      if (runId !== null) found.add(runId);
+    const task = stories.tasks.get(id);
+    if (task !== undefined) for (const runId of runsOfTask(task)) found.add(runId);
   }
   return [...found];
-}
-
-/** The spans of these runs that have ended, as the stories tell them. */
-export async function readRunSpans(
-  db: Db,
-  stories: StoryTeller,
-  runIds: readonly string[],
-): Promise<readonly TraceSpan[]> {
-  const wanted = new Set(runIds);
-  const used = [...stories.tasks.values()]
-    .filter((task) => task.attempts.some(({ runId }) => runId !== null && wanted.has(runId)))
-    .map((task) => task.id);
-  return spansOf(stories, { taskIds: null, runIds }, await usageOf(db, used), hexOf);
-}
-
-export function hexOf(text: string, digits: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
 
 /** All metrics as Prometheus reads them. */
@@ -228,12 +211,20 @@ function hasWaited(task: TaskStory, windows: readonly Window[]): boolean {
   );
 }
 
-async function usageOf(db: Db, ids: readonly string[]): Promise<readonly AttemptUsage[]> {
-  const found: AttemptUsage[] = [];
+export async function usageOf(db: Db, ids: readonly string[]): Promise<readonly SpanUsage[]> {
+  const found: SpanUsage[] = [];
   for (const part of inParts(ids)) {
     const rows = await db
       .selectFrom('attempts')
       .select(['task_id', 'number', 'agent', 'model', 'input_tokens', 'output_tokens', 'cost_usd'])
+      .select((eb) =>
+        eb
+          .case()
+          .when('session_started', '=', 1)
+          .then(eb.ref('session_id'))
+          .end()
+          .as('conversation'),
+      )
       .where('task_id', 'in', part)
       .orderBy('task_id')
       .orderBy('number')

@@ -83,12 +83,16 @@ function toolArguments(config: string | undefined): string[] {
   return config === undefined ? [] : [`--mcp-config=${config}`, '--allowedTools=mcp__drover'];
 }
 
-/** Of the many variables with this prefix only these are a user's; others belong to an outer session. */
-const usersOwn: ReadonlySet<string> = new Set([
+/** Of the many variables with this prefix only these are a user's or ours; others belong to an outer session. */
+const passed: ReadonlySet<string> = new Set([
   'CLAUDE_CODE_OAUTH_TOKEN',
   'CLAUDE_CODE_USE_BEDROCK',
   'CLAUDE_CODE_USE_VERTEX',
   'CLAUDE_CODE_MAX_RETRIES',
+  // An outer session's never come here: these are given to an agent by the settings of telemetry alone.
+  'CLAUDE_CODE_ENABLE_TELEMETRY',
+  'CLAUDE_CODE_ENHANCED_TELEMETRY_BETA',
+  'CLAUDE_CODE_PROPAGATE_TRACEPARENT',
 ]);
 
 /**
@@ -111,7 +115,7 @@ export function claudeEnvironment(
   const kept = Object.entries(env).filter(
     ([name]) =>
       name in settings.env ||
-      usersOwn.has(name) ||
+      passed.has(name) ||
       !(name === 'CLAUDECODE' || name.startsWith('CLAUDE_CODE_')),
   );
   return { ...defaults, ...Object.fromEntries(kept) };

@@ -1,9 +1,11 @@
-// The stories of tasks, gates and runs as the spans of a trace: one trace for each run. Pure; the ids follow from names, so
-// that the same span has the same id whenever it is made.
+// The stories of tasks, gates and runs as the spans of a trace: one trace for each run. Pure. A span is made once it cannot
+// change any more, so that what is sent as it ends is what an export tells later; a run that is resumed ends once more.
 
-import { type AttemptUsage, waitKinds } from './report.ts';
+import type { AttemptUsage } from './report.ts';
+import { type HexOf, runSpanIdOf, taskSpanIdOf, traceIdOf } from './span-ids.ts';
 import type { GateStory, RunStory, Stories } from './stories.ts';
-import type { AttemptStory, Period, PeriodKind, TaskStory } from './task-story.ts';
+import { taskSpans } from './task-spans.ts';
+import type { TaskStory } from './task-story.ts';
 import { windowsOf, type Window } from './windows.ts';
 
 export type SpanValue = string | number | boolean | readonly string[];
@@ -25,22 +27,6 @@ export interface TraceSpan {
   readonly links: readonly string[];
 }
 
-/** So many hexadecimal digits that follow from the text. */
-export type HexOf = (text: string, digits: number) => string;
-
-export function traceIdOf(hex: HexOf, runId: string): string {
-  return hex(`trace/${runId}`, 32);
-}
-
-/** The span of an attempt's agent: what `TRACEPARENT` names to the agent. */
-export function agentSpanIdOf(hex: HexOf, runId: string, taskId: string, attempt: number): string {
-  return hex(`agent/${runId}/${taskId}/${attempt}`, 16);
-}
-
-function taskSpanIdOf(hex: HexOf, runId: string, taskId: string): string {
-  return hex(`task/${runId}/${taskId}`, 16);
-}
-
 export interface SpanScope {
   /** Only these tasks; null: all. */
   readonly taskIds: ReadonlySet<string> | null;
@@ -48,65 +34,84 @@ export interface SpanScope {
   readonly runIds: readonly string[];
 }
 
+export interface SpanUsage extends AttemptUsage {
+  /** Id of the agent's conversation; null = it had none. */
+  readonly conversation: string | null;
+}
+
+/** One run, and what all of its spans need. */
+export interface RunSource {
+  readonly run: RunStory;
+  readonly windows: readonly Window[];
+  readonly traceId: string;
+  readonly rootId: string;
+  /** By task and attempt. */
+  readonly used: ReadonlyMap<string, SpanUsage>;
+  readonly hex: HexOf;
+}
+
 /** What has ended, in the order of its beginning. What still runs comes when it has ended. */
 export function spansOf(
   stories: Stories,
   scope: SpanScope,
-  usage: readonly AttemptUsage[],
+  usage: readonly SpanUsage[],
   hex: HexOf,
 ): readonly TraceSpan[] {
   const used = new Map(usage.map((one) => [`${one.task_id}/${one.number}`, one]));
+  const tasks = tasksByRun(stories, scope);
   const spans = scope.runIds.flatMap((id) => {
     const run = stories.runs.get(id);
-    return run === undefined ? [] : runSpans(stories, run, scope.taskIds, { used, hex });
+    if (run === undefined) return [];
+    const windows = windowsOf([run], stories.lastMs);
+    const source = { run, windows, traceId: traceIdOf(hex, id), rootId: runSpanIdOf(hex, id) };
+    return runSpans(stories, scope, tasks.get(id) ?? [], { ...source, used, hex });
   });
   return spans.toSorted((a, b) => a.startMs - b.startMs);
 }
 
-interface Sources {
-  readonly used: ReadonlyMap<string, AttemptUsage>;
-  readonly hex: HexOf;
+function tasksByRun(
+  stories: Stories,
+  { taskIds, runIds }: SpanScope,
+): ReadonlyMap<string, TaskStory[]> {
+  const found = new Map<string, TaskStory[]>(runIds.map((id) => [id, []]));
+  for (const task of stories.tasks.values()) {
+    if (taskIds !== null && !taskIds.has(task.id)) continue;
+    for (const id of runsOfTask(task)) found.get(id)?.push(task);
+  }
+  return found;
+}
+
+/** The runs that worked on it. */
+export function runsOfTask(task: TaskStory): ReadonlySet<string> {
+  const runs = task.attempts.flatMap(({ runId, lastRunId, turns }) => [
+    runId,
+    lastRunId,
+    ...turns.map((turn) => turn.runId),
+  ]);
+  return new Set(runs.filter((id) => id !== null));
 }
 
 function runSpans(
   stories: Stories,
-  run: RunStory,
-  only: ReadonlySet<string> | null,
-  sources: Sources,
+  { taskIds: only }: SpanScope,
+  tasks: readonly TaskStory[],
+  source: RunSource,
 ): TraceSpan[] {
-  const { hex } = sources;
-  const traceId = traceIdOf(hex, run.id);
-  const rootId = hex(`run/${run.id}`, 16);
-  const windows = windowsOf([run], stories.lastMs);
-  const tasks = [...stories.tasks.values()].filter(
-    (task) =>
-      (only === null || only.has(task.id)) &&
-      task.attempts.some((attempt) => attempt.runId === run.id),
-  );
   const ids = new Set(tasks.map((task) => task.id));
-  const root = runSpan(run, windows, { traceId, rootId });
+  const root = runSpan(source);
   return [
     ...(root === null ? [] : [root]),
-    ...tasks.flatMap((task) => taskSpans(task, run, windows, { ...sources, traceId, rootId })),
+    ...tasks.flatMap((task) => taskSpans(task, source)),
     ...stories.gates
-      .filter((gate) => belongsTo(gate, ids, only, windows))
-      .map((gate) => gateSpan(gate, run, ids, { ...sources, traceId, rootId })),
+      .filter((gate) => belongsTo(gate, ids, only, source.windows))
+      .map((gate) => gateSpan(gate, ids, source)),
   ];
 }
 
-interface Root {
-  readonly traceId: string;
-  readonly rootId: string;
-}
-
-function runSpan(
-  run: RunStory,
-  windows: readonly Window[],
-  { traceId, rootId }: Root,
-): TraceSpan | null {
+function runSpan({ run, windows, traceId, rootId }: RunSource): TraceSpan | null {
   const [first] = windows;
   const last = windows.at(-1);
-  if (first === undefined || last === undefined || run.windows.at(-1)?.endMs === null) return null;
+  if (first === undefined || last === undefined || !run.isOver) return null;
   return {
     traceId,
     spanId: rootId,
@@ -118,145 +123,12 @@ function runSpan(
       'drover.workflow.id': run.id,
       'drover.workflow.state': run.state,
       ...(run.epicId !== null && { 'drover.epic.id': run.epicId }),
-      ...(run.workers !== null && { 'drover.worker.count': run.workers }),
-    },
-    error: null,
-    links: [],
-  };
-}
-
-const periodNames: { readonly [K in PeriodKind]: string } = {
-  blocked: 'drover.wait.blocker',
-  queued: 'drover.wait.slot',
-  retry: 'drover.wait.retry',
-  setup: 'drover.worktree.setup',
-  agent: 'drover.agent.execute',
-  landing: 'drover.landing',
-  quota: 'drover.wait.quota',
-  review: 'drover.wait.person',
-  question: 'drover.wait.person',
-  conflict: 'drover.wait.person',
-  paused: 'drover.wait.person',
-};
-
-function taskSpans(
-  task: TaskStory,
-  run: RunStory,
-  windows: readonly Window[],
-  sources: Sources & Root,
-): TraceSpan[] {
-  const { hex, traceId, rootId } = sources;
-  const spanId = taskSpanIdOf(hex, run.id, task.id);
-  const own = task.periods.flatMap((period) => clipped(period, windows));
-  const [first] = own;
-  const ended = own.filter((period) => period.endMs !== null);
-  const endMs = Math.max(...ended.map((period) => period.endMs ?? 0));
-  const isOver = ended.length === own.length && first !== undefined;
-  const isFailed = task.status === 'failed';
-  const lastAttempt = task.attempts.at(-1);
-  const span: TraceSpan[] = isOver
-    ? [
-        {
-          traceId,
-          spanId,
-          parentId: rootId,
-          name: 'drover.task.execute',
-          startMs: first.startMs,
-          endMs,
-          attributes: {
-            ...taskAttributes(task),
-            'drover.task.state': task.status,
-            'drover.task.attempt': lastAttempt?.number ?? 0,
-          },
-          error: isFailed ? (lastAttempt?.error ?? 'failed') : null,
-          links: [],
-        },
-      ]
-    : [];
-  const waits = ended
-    .filter((period) => period.kind !== 'agent')
-    .map((period) => periodSpan(task, run, period, { ...sources, rootId: spanId }));
-  const agents = task.attempts
-    .filter((attempt) => attempt.runId === run.id)
-    .flatMap((attempt) => agentSpan(task, run, attempt, { ...sources, rootId: spanId }) ?? []);
-  return [...span, ...waits, ...agents];
-}
-
-function taskAttributes(task: TaskStory): Record<string, SpanValue> {
-  return {
-    'drover.task.id': task.id,
-    'drover.task.title': task.title,
-    ...(task.epicId !== null && { 'drover.epic.id': task.epicId }),
-  };
-}
-
-function clipped(period: Period, windows: readonly Window[]): Period[] {
-  return windows.flatMap(({ startMs, endMs }) => {
-    const from = Math.max(startMs, period.startMs);
-    const to = period.endMs === null ? null : Math.min(endMs, period.endMs);
-    return from < endMs && (to === null || to > from)
-      ? [{ ...period, startMs: from, endMs: to }]
-      : [];
-  });
-}
-
-function periodSpan(
-  task: TaskStory,
-  run: RunStory,
-  period: Period,
-  { hex, traceId, rootId }: Sources & Root,
-): TraceSpan {
-  return {
-    traceId,
-    spanId: hex(`${period.kind}/${run.id}/${task.id}/${period.startMs}`, 16),
-    parentId: rootId,
-    name: periodNames[period.kind],
-    startMs: period.startMs,
-    endMs: period.endMs ?? period.startMs,
-    attributes: {
-      ...taskAttributes(task),
-      ...(period.attempt !== null && { 'drover.task.attempt': period.attempt }),
-      ...(waitKinds.has(period.kind) && { 'drover.wait.kind': period.kind }),
-      ...(period.on.length > 0 && { 'drover.wait.on': period.on }),
-    },
-    error: null,
-    links: [],
-  };
-}
-
-/** `gen_ai.*` as the conventions for generative AI name an agent's invocation. */
-function agentSpan(
-  task: TaskStory,
-  run: RunStory,
-  attempt: AttemptStory,
-  { hex, traceId, rootId, used }: Sources & Root,
-): TraceSpan | null {
-  const endMs = attempt.agentEndMs ?? attempt.endMs;
-  if (attempt.agentStartMs === null || endMs === null) return null;
-  const usage = used.get(`${task.id}/${attempt.number}`);
-  const agent = attempt.agent ?? usage?.agent ?? 'unknown';
-  const hasFailed = attempt.outcome !== 'completed' && attempt.error !== null;
-  return {
-    traceId,
-    spanId: agentSpanIdOf(hex, run.id, task.id, attempt.number),
-    parentId: rootId,
-    name: 'drover.agent.execute',
-    startMs: attempt.agentStartMs,
-    endMs,
-    attributes: {
-      'drover.task.id': task.id,
-      'drover.task.attempt': attempt.number,
-      'drover.agent.type': agent,
-      'gen_ai.operation.name': 'invoke_agent',
-      'gen_ai.agent.name': agent,
-      ...(usage !== undefined && {
-        'gen_ai.usage.input_tokens': usage.input_tokens,
-        'gen_ai.usage.output_tokens': usage.output_tokens,
-        ...(usage.model !== null && { 'gen_ai.request.model': usage.model }),
+      ...(run.workers !== null && {
+        'drover.workflow.type': run.workers === 1 ? 'sequential' : 'parallel',
+        'drover.worker.count': run.workers,
       }),
-      ...(attempt.failureKind !== null && { 'error.type': attempt.failureKind }),
     },
-    error: hasFailed ? attempt.error : null,
+    error: null,
     links: [],
   };
 }
@@ -274,9 +146,8 @@ function belongsTo(
 
 function gateSpan(
   gate: GateStory,
-  run: RunStory,
   ids: ReadonlySet<string>,
-  { hex, traceId, rootId }: Sources & Root,
+  { run, hex, traceId, rootId }: RunSource,
 ): TraceSpan {
   return {
     traceId,

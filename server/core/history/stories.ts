@@ -33,6 +33,8 @@ export interface RunStory {
   readonly windows: Span[];
   /** The last word of the feed on it: `finished`, `stopped`; `active` before that. */
   state: string;
+  /** Its last word has come: nothing of it is at work any more. A resume undoes it. */
+  isOver: boolean;
 }
 
 export interface EpicLanding {
@@ -89,6 +91,7 @@ export class StoryTeller implements Stories {
       workers: numberIn(event, 'workers'),
       windows: [],
       state: 'active',
+      isOver: false,
     };
     if (known === undefined) this.runs.set(id, run);
     const window = run.windows.at(-1);
@@ -96,6 +99,7 @@ export class StoryTeller implements Stories {
       case 'run.started':
       case 'run.resumed':
         run.state = 'active';
+        run.isOver = false;
         if (window === undefined || window.endMs !== null) {
           run.windows.push({ startMs: event.at_ms, endMs: null });
         }
@@ -105,6 +109,7 @@ export class StoryTeller implements Stories {
         run.state =
           textIn(event, 'state') ?? (event.type === 'run.stopped' ? 'stopped' : 'finished');
         // The last word of a stopped run comes once its agents have ended.
+        run.isOver = event.type === 'run.finished';
         if (window !== undefined) window.endMs = event.at_ms;
         return;
       default:

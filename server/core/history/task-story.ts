@@ -32,10 +32,25 @@ export interface Period {
   on: readonly string[];
 }
 
+/** A time in which the agent of an attempt was at work. */
+export interface AgentTurn {
+  /** The run it belonged to: parked at a limit, an attempt can go on in a later one. */
+  readonly runId: string | null;
+  readonly startMs: number;
+  /** Null: it is at work. */
+  endMs: number | null;
+  /** `done`, or how else it ended; null = not yet, or not told. */
+  outcome: string | null;
+}
+
 export interface AttemptStory {
   readonly number: number;
   readonly agent: string | null;
+  /** The run in which it was claimed first. */
   readonly runId: string | null;
+  /** The run in which it was claimed last. */
+  lastRunId: string | null;
+  readonly turns: AgentTurn[];
   readonly startMs: number;
   /** When its agent was started first; null = never. */
   agentStartMs: number | null;
@@ -43,6 +58,8 @@ export interface AttemptStory {
   endMs: number | null;
   /** The state that the task went to; null while it runs. */
   outcome: TaskStatus | null;
+  /** At a limit: the next claim goes on with it, unless it is given up for a new one. */
+  isParked: boolean;
   failureKind: string | null;
   error: string | null;
 }
@@ -161,16 +178,26 @@ function claimed(story: TaskStory, event: FeedEvent): void {
   const number = numberIn(event, 'attempt');
   // Completed elsewhere and brought in, or a sub-task's turn: no attempt of its own.
   if (number === null) return;
-  if (story.attempts.at(-1)?.number === number) return;
+  const last = story.attempts.at(-1);
+  if (last?.number === number) {
+    last.lastRunId = event.run_id ?? last.lastRunId;
+    last.isParked = false;
+    last.endMs = null;
+    last.outcome = null;
+    return;
+  }
   story.attempts.push({
     number,
     agent: textIn(event, 'agent'),
     runId: event.run_id,
+    lastRunId: event.run_id,
+    turns: [],
     startMs: event.at_ms,
     agentStartMs: null,
     agentEndMs: null,
     endMs: null,
     outcome: null,
+    isParked: false,
     failureKind: null,
     error: null,
   });
@@ -185,24 +212,40 @@ function started(story: TaskStory, event: FeedEvent): void {
 
 function agentStarted(story: TaskStory, event: FeedEvent): void {
   const attempt = story.attempts.at(-1);
-  if (attempt !== undefined) attempt.agentStartMs ??= event.at_ms;
+  if (attempt !== undefined) {
+    attempt.agentStartMs ??= event.at_ms;
+    beginTurn(attempt, event.at_ms);
+  }
   changePeriod(story, event, 'agent');
+}
+
+function beginTurn(attempt: AttemptStory, startMs: number): void {
+  if (attempt.turns.at(-1)?.endMs === null) return;
+  attempt.turns.push({ runId: attempt.lastRunId, startMs, endMs: null, outcome: null });
 }
 
 function agentEnded(story: TaskStory, event: FeedEvent): void {
   const attempt = story.attempts.at(-1);
   if (attempt !== undefined) attempt.agentEndMs = event.at_ms;
+  const turn = attempt?.turns.at(-1);
+  if (turn !== undefined) {
+    turn.endMs = event.at_ms;
+    turn.outcome = textIn(event, 'outcome');
+  }
   if (event.data['outcome'] === 'done') changePeriod(story, event, 'landing');
 }
 
 function attemptEnded(story: TaskStory, event: FeedEvent, status: TaskStatus): void {
   const attempt = story.attempts.at(-1);
   if (attempt === undefined) return;
+  attempt.isParked = status === 'waiting' || (attempt.isParked && status === 'ready');
   // Reviewed or parked, it is the same attempt that goes on or lands.
   if (attempt.endMs !== null && attempt.outcome !== 'needs_review' && attempt.outcome !== 'waiting')
     return;
   attempt.endMs = event.at_ms;
   attempt.outcome = status;
+  const turn = attempt.turns.at(-1);
+  if (turn !== undefined) turn.endMs ??= event.at_ms;
   attempt.failureKind = textIn(event, 'kind') ?? attempt.failureKind;
   attempt.error = textIn(event, 'error') ?? textIn(event, 'reason') ?? attempt.error;
 }

@@ -2,8 +2,8 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { agentTelemetry, otlpEndpointOf, traceparentOf } from '../../core/telemetry-settings.ts';
-import { agentSpanIdOf, traceIdOf } from '../../core/history/spans.ts';
-import { hexOf } from '../../store/read-history.ts';
+import { agentSpanIdOf, traceIdOf } from '../../core/history/span-ids.ts';
+import { hexOf } from '../../store/hex-of.ts';
 import type { LiveSettings } from '../live-settings.ts';
 import type { Project, Report } from '../project.ts';
 import type { TraceExporter } from './exporter.ts';

@@ -1,11 +1,12 @@
-// Sends the spans of runs to a collector as they end. A projection of the feed: what had ended at the stored event has been
+// Sends the spans of runs to a collector as they end. A projection of the feed: what ended up to the stored event has been
 // sent, so after a death the spans that are sent are exactly those that ended since, under the ids that they always have.
 
 import { otlpTrace } from '../../core/history/otlp.ts';
 import type { TraceSpan } from '../../core/history/spans.ts';
-import type { StoryTeller } from '../../core/history/stories.ts';
 import { otlpEndpointOf, type TelemetrySettings } from '../../core/telemetry-settings.ts';
+import type { EventView } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
+import { endedSpans } from '../../store/ended-spans.ts';
 import {
   beginExporter,
   moveExporter,
@@ -15,7 +16,6 @@ import {
   traceExporter,
 } from '../../store/exporters.ts';
 import type { Store } from '../../store/port.ts';
-import { readRunSpans, readStories } from '../../store/read-history.ts';
 
 export interface ExporterDeps {
   readonly store: Store;
@@ -28,16 +28,13 @@ export interface ExporterDeps {
 const spansPerPost = 512;
 const postTimeoutMs = 10_000;
 const leaseMs = 60_000;
+/** The cursor moves once for so many events, and what is in memory belongs to no more. */
 const eventsPerPage = 2_000;
-/** Runs whose spans may still end: a task of an earlier one can wait for a person for long. */
-const openRunsMax = 50;
 const retryMs = [5_000, 15_000, 60_000, 300_000] as const;
 
 export class TraceExporter {
   readonly #deps: ExporterDeps;
   readonly #stop = new AbortController();
-  #stories: StoryTeller | null = null;
-  #sent = new Set<string>();
   #failures = 0;
   #notBeforeMs = 0;
 
@@ -47,33 +44,23 @@ export class TraceExporter {
 
   /** Sends what has ended since the last turn. Resolves with the time of the next try after a failure, else null. */
   async turn(): Promise<number | null> {
-    const { store, machineId, settings } = this.#deps;
-    const nowMs = this.#nowMs();
-    if (!settings().enabled || this.#stop.signal.aborted) return null;
-    if (nowMs < this.#notBeforeMs) return this.#notBeforeMs;
-    if ((await readExporter(store.db, traceExporter)) === null) await this.begin();
-    const untilMs = nowMs + leaseMs;
-    const isOurs = await store.transaction((tx) =>
-      takeExporter(tx, traceExporter, machineId, { nowMs, untilMs }),
-    );
-    if (!isOurs) {
-      this.#stories = null;
-      return nowMs + leaseMs;
+    const { store, settings } = this.#deps;
+    for (;;) {
+      const nowMs = this.#nowMs();
+      if (!settings().enabled || this.#stop.signal.aborted) return null;
+      if (nowMs < this.#notBeforeMs) return this.#notBeforeMs;
+      if ((await store.feed.lastSeq()) <= (await this.#cursor())) return null;
+      if (!(await this.#take(nowMs))) return nowMs + leaseMs;
+      const page = await store.feed.read({ after: await this.#cursor(), limit: eventsPerPage });
+      const last = page.at(-1);
+      if (last === undefined) return null;
+      const sent = await this.#sendPage(page);
+      if (typeof sent === 'string') return this.#failed(sent);
+      this.#failures = 0;
+      const sentAtMs = sent > 0 ? this.#nowMs() : null;
+      await store.transaction((tx) => moveExporter(tx, traceExporter, last.seq, sentAtMs));
+      if (page.length < eventsPerPage) return null;
     }
-    const stories = this.#stories ?? (await this.#catchUp());
-    this.#stories = stories;
-    await readOn(store, stories);
-    const spans = await this.#endedSpans(stories);
-    const fresh = spans.filter((span) => !this.#sent.has(keyOf(span)));
-    const error = await this.#send(fresh);
-    if (error !== null) return this.#failed(error);
-    this.#failures = 0;
-    // Only those of runs that are still looked at: the set stays as small as they are.
-    this.#sent = new Set(spans.map(keyOf));
-    await store.transaction((tx) =>
-      moveExporter(tx, traceExporter, stories.seq, fresh.length > 0 ? this.#nowMs() : null),
-    );
-    return null;
   }
 
   /** What ends from now on is sent. */
@@ -87,18 +74,32 @@ export class TraceExporter {
     this.#stop.abort();
   }
 
-  /** The stories as they were at the stored event, whose spans count as sent. */
-  async #catchUp(): Promise<StoryTeller> {
+  async #cursor(): Promise<number> {
     const { store } = this.#deps;
     const row = await readExporter(store.db, traceExporter);
-    const stories = await readStories(store.db, row?.seq ?? 0);
-    this.#sent = new Set((await this.#endedSpans(stories)).map(keyOf));
-    return stories;
+    if (row !== null) return row.seq;
+    await this.begin();
+    return (await readExporter(store.db, traceExporter))?.seq ?? 0;
   }
 
-  async #endedSpans(stories: StoryTeller): Promise<readonly TraceSpan[]> {
-    const runIds = [...stories.runs.keys()].slice(-openRunsMax);
-    return readRunSpans(this.#deps.store.db, stories, runIds);
+  /** False: another machine exports. */
+  async #take(nowMs: number): Promise<boolean> {
+    const { store, machineId } = this.#deps;
+    const untilMs = nowMs + leaseMs;
+    return store.transaction((tx) =>
+      takeExporter(tx, traceExporter, machineId, { nowMs, untilMs }),
+    );
+  }
+
+  /** How many spans have arrived, or why not all have. */
+  async #sendPage(page: readonly EventView[]): Promise<number | string> {
+    let sent = 0;
+    for await (const spans of endedSpans(this.#deps.store.db, page)) {
+      const error = await this.#send(spans);
+      if (error !== null) return error;
+      sent += spans.length;
+    }
+    return sent;
   }
 
   /** Null: all has arrived. */
@@ -111,7 +112,6 @@ export class TraceExporter {
       const part = spans.slice(at, at + spansPerPost);
       const error = await this.#post(endpoint.traces, headers, otlpTrace(part, droverVersion));
       if (error !== null) return error;
-      for (const span of part) this.#sent.add(keyOf(span));
     }
     return null;
   }
@@ -150,19 +150,6 @@ export class TraceExporter {
   #nowMs(): number {
     return this.#deps.store.sources.clock.now();
   }
-}
-
-async function readOn(store: Store, stories: StoryTeller): Promise<void> {
-  for (;;) {
-    const page = await store.feed.read({ after: stories.seq, limit: eventsPerPage });
-    for (const event of page) stories.take(event);
-    if (page.length < eventsPerPage) return;
-  }
-}
-
-/** A span that ends once more (its run was resumed) is sent once more, under the same id. */
-function keyOf({ traceId, spanId, endMs }: TraceSpan): string {
-  return `${traceId}/${spanId}/${endMs}`;
 }
 
 function causeOf(error: unknown): string {

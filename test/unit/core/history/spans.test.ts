@@ -21,6 +21,38 @@ const chain: readonly Line[] = [
   [132_000, 'run.finished', null, { state: 'finished' }],
 ];
 
+/** One task waits for a person when the run ends; the gate refuses the other one's first attempt. */
+const left: readonly Line[] = [
+  added(0, 'a'),
+  added(0, 'b'),
+  start,
+  ...lands('a', [101_000, 101_500, 104_000, 0]).slice(0, -1),
+  [105_000, 'gate.failed', null, { duration_ms: 400, task_ids: ['a'], exit_code: 1 }],
+  [
+    105_000,
+    'task.retry',
+    'a',
+    { status: 'ready', kind: 'gate_failed', error: 'red', next_attempt_at: 9 },
+  ],
+  ...lands('b', [106_000, 107_000, 111_000, 0]).slice(0, -1),
+  [112_000, 'task.needs_review', 'b', { status: 'needs_review', kind: 'protected' }],
+  ...lands('a', [113_000, 113_500, 114_000, 115_000], 2),
+  [118_000, 'run.stopped', null, {}],
+  [119_000, 'run.finished', null, { state: 'stopped' }],
+];
+
+/** The account's limit comes in the middle of the work; the same attempt goes on. */
+const parked: readonly Line[] = [
+  added(0, 'a'),
+  start,
+  ...lands('a', [101_000, 101_500, 0, 0]).slice(0, 3),
+  [105_000, 'agent.ended', 'a', { attempt: 1, outcome: 'limited' }],
+  [105_000, 'task.waiting', 'a', { status: 'waiting', kind: 'account_limit', error: 'limit' }],
+  [110_000, 'task.resumed', 'a', { status: 'ready' }],
+  ...lands('a', [111_000, 111_500, 114_000, 116_000]),
+  [117_000, 'run.finished', null, { state: 'finished' }],
+];
+
 function told(lines: readonly Line[]): StoryTeller {
   const stories = new StoryTeller();
   for (const event of feed(lines)) stories.take(event);
@@ -39,6 +71,7 @@ function spans(lines: readonly Line[]): readonly TraceSpan[] {
     input_tokens: 100,
     output_tokens: 10,
     cost_usd: 0.5,
+    conversation: 'c-1',
   };
   return spansOf(told(lines), { taskIds: null, runIds: ['run-1'] }, [usage], hex);
 }
@@ -87,6 +120,33 @@ suite('spans', () => {
     assert.ok(!names.includes('drover.workflow.run'), names.join(' '));
     const known = new Map(spans(chain).map((span) => [span.spanId, span]));
     for (const span of spans(half)) assert.ok(known.has(span.spanId), span.name);
+  });
+
+  for (const [name, lines] of Object.entries({ chain, left, parked })) {
+    test(`${name}: what is told at an earlier event is told for ever`, () => {
+      const known = new Map(spans(lines).map((span) => [span.spanId, span]));
+      assert.equal(known.size, spans(lines).length);
+      for (let length = 1; length < lines.length; length += 1) {
+        for (const span of spans(lines.slice(0, length))) {
+          assert.deepEqual(span, known.get(span.spanId), `after ${length} events`);
+        }
+      }
+    });
+  }
+
+  test('what waits when its run ends has waited until then', () => {
+    const all = spans(left);
+    const [b] = namedIn(all, 'drover.task.execute', 'b');
+    const [wait] = namedIn(all, 'drover.wait.person', 'b');
+    assert.deepEqual([b?.endMs, wait?.startMs, wait?.endMs], [119_000, 112_000, 119_000]);
+    assert.equal(wait?.parentId, b?.spanId);
+  });
+
+  test('an agent that was parked at a limit is one span, to the end of its last turn', () => {
+    const [agent, ...more] = namedIn(spans(parked), 'drover.agent.execute', 'a');
+    assert.deepEqual(more, []);
+    assert.deepEqual([agent?.startMs, agent?.endMs, agent?.error], [101_500, 114_000, null]);
+    assert.equal(namedIn(spans(parked), 'drover.wait.quota', 'a').length, 1);
   });
 
   test('OTLP keeps nanoseconds and whole numbers as text', () => {

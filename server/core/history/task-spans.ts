@@ -1,0 +1,173 @@
+// The spans of one task in one run: the task itself, what it waited for, and its agents. Pure.
+
+import { waitKinds } from './report.ts';
+import { agentSpanIdOf, taskSpanIdOf } from './span-ids.ts';
+import type { RunSource, SpanUsage, SpanValue, TraceSpan } from './spans.ts';
+import type { AgentTurn, AttemptStory, Period, PeriodKind, TaskStory } from './task-story.ts';
+
+const periodNames: { readonly [K in PeriodKind]: string } = {
+  blocked: 'drover.wait.blocker',
+  queued: 'drover.wait.slot',
+  retry: 'drover.wait.retry',
+  setup: 'drover.worktree.setup',
+  agent: 'drover.agent.execute',
+  landing: 'drover.landing',
+  quota: 'drover.wait.quota',
+  review: 'drover.wait.person',
+  question: 'drover.wait.person',
+  conflict: 'drover.wait.person',
+  paused: 'drover.wait.person',
+};
+
+/** As the conventions name them; of other agents it is not known whose model they call. */
+const providers: Readonly<Record<string, string>> = {
+  claude: 'anthropic',
+  codex: 'openai',
+  gemini: 'gcp.gemini',
+};
+
+export function taskSpans(task: TaskStory, source: RunSource): TraceSpan[] {
+  const periods = task.periods.flatMap((period) => clipped(period, source));
+  const own = taskSpan(task, periods, source);
+  const waits = periods
+    .filter((period) => period.kind !== 'agent' && period.endMs !== null)
+    .map((period) => periodSpan(task, period, source));
+  const agents = task.attempts.flatMap((attempt) => agentSpan(task, attempt, source) ?? []);
+  return [...(own === null ? [] : [own]), ...waits, ...agents];
+}
+
+/** The part of the period in each time of the run's work; where the run has ended, so has the part. */
+function clipped(period: Period, { run, windows }: RunSource): Period[] {
+  return windows.flatMap(({ startMs, endMs }, at) => {
+    const isOpen = !run.isOver && at === windows.length - 1;
+    const from = Math.max(startMs, period.startMs);
+    if (period.endMs === null) {
+      if (isOpen) return [{ ...period, startMs: from }];
+      return from < endMs ? [{ ...period, startMs: from, endMs }] : [];
+    }
+    const to = isOpen ? period.endMs : Math.min(endMs, period.endMs);
+    return to > from ? [{ ...period, startMs: from, endMs: to }] : [];
+  });
+}
+
+/** Null: it can still go on in this run. */
+function taskSpan(
+  task: TaskStory,
+  periods: readonly Period[],
+  { run, hex, traceId, rootId }: RunSource,
+): TraceSpan | null {
+  const [first] = periods;
+  if (first === undefined || (task.status !== 'completed' && !run.isOver)) return null;
+  const lastAttempt = task.attempts.at(-1);
+  return {
+    traceId,
+    spanId: taskSpanIdOf(hex, run.id, task.id),
+    parentId: rootId,
+    name: 'drover.task.execute',
+    startMs: Math.min(...periods.map((period) => period.startMs)),
+    endMs: Math.max(...periods.map((period) => period.endMs ?? 0)),
+    attributes: {
+      ...taskAttributes(task),
+      'drover.task.state': task.status,
+      'drover.task.attempt': lastAttempt?.number ?? 0,
+    },
+    error: task.status === 'failed' ? (lastAttempt?.error ?? 'failed') : null,
+    links: [],
+  };
+}
+
+function taskAttributes(task: TaskStory): Record<string, SpanValue> {
+  return {
+    'drover.task.id': task.id,
+    'drover.task.title': task.title,
+    ...(task.epicId !== null && { 'drover.epic.id': task.epicId }),
+  };
+}
+
+function periodSpan(task: TaskStory, period: Period, { run, hex, traceId }: RunSource): TraceSpan {
+  const [blocker] = period.kind === 'blocked' ? period.on : [];
+  return {
+    traceId,
+    spanId: hex(`${period.kind}/${run.id}/${task.id}/${period.startMs}`, 16),
+    parentId: taskSpanIdOf(hex, run.id, task.id),
+    name: periodNames[period.kind],
+    startMs: period.startMs,
+    endMs: period.endMs ?? period.startMs,
+    attributes: {
+      ...taskAttributes(task),
+      ...(period.attempt !== null && { 'drover.task.attempt': period.attempt }),
+      ...(waitKinds.has(period.kind) && { 'drover.wait.kind': period.kind }),
+      ...(period.on.length > 0 && { 'drover.wait.on': period.on }),
+      ...(blocker !== undefined && { 'drover.blocker.task_id': blocker }),
+    },
+    error: null,
+    links: [],
+  };
+}
+
+/** Null: it was not at work in this run, or can still go on. */
+function agentSpan(task: TaskStory, attempt: AttemptStory, source: RunSource): TraceSpan | null {
+  const { run, hex, traceId } = source;
+  const turns = attempt.turns.filter((turn) => turn.runId === run.id);
+  const [first] = turns;
+  const last = turns.at(-1);
+  if (first === undefined || last === undefined || last.endMs === null) return null;
+  if (!isAgentOver(task, attempt, last, source)) return null;
+  const hasFailed =
+    last.outcome === null
+      ? attempt.outcome !== 'completed' && attempt.error !== null
+      : last.outcome !== 'done';
+  return {
+    traceId,
+    spanId: agentSpanIdOf(hex, run.id, task.id, attempt.number),
+    parentId: taskSpanIdOf(hex, run.id, task.id),
+    name: 'drover.agent.execute',
+    startMs: first.startMs,
+    endMs: last.endMs,
+    attributes: {
+      ...taskAttributes(task),
+      'drover.task.attempt': attempt.number,
+      'drover.worker.id': `${run.id}/${task.id}`,
+      ...agentAttributes(attempt, source.used.get(`${task.id}/${attempt.number}`)),
+      ...(hasFailed && attempt.failureKind !== null && { 'error.type': attempt.failureKind }),
+    },
+    error: hasFailed ? (attempt.error ?? last.outcome) : null,
+    links: [],
+  };
+}
+
+/** One that is parked at a limit goes on under the same number. */
+function isAgentOver(
+  task: TaskStory,
+  attempt: AttemptStory,
+  last: AgentTurn,
+  { run }: RunSource,
+): boolean {
+  if (last.outcome === 'done' || run.isOver || attempt.lastRunId !== run.id) return true;
+  if (attempt !== task.attempts.at(-1)) return true;
+  return attempt.endMs !== null && !attempt.isParked;
+}
+
+/** `gen_ai.*` as the conventions for generative AI (v0.1.0) name an agent's invocation. */
+function agentAttributes(
+  attempt: AttemptStory,
+  usage: SpanUsage | undefined,
+): Record<string, SpanValue> {
+  const agent = attempt.agent ?? usage?.agent ?? 'unknown';
+  const provider = providers[agent];
+  const model = usage?.model ?? null;
+  const conversation = usage?.conversation ?? null;
+  return {
+    'drover.agent.type': agent,
+    ...(model !== null && { 'drover.agent.model': model }),
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': agent,
+    ...(provider !== undefined && { 'gen_ai.provider.name': provider }),
+    ...(model !== null && { 'gen_ai.request.model': model }),
+    ...(conversation !== null && { 'gen_ai.conversation.id': conversation }),
+    ...(usage !== undefined && {
+      'gen_ai.usage.input_tokens': usage.input_tokens,
+      'gen_ai.usage.output_tokens': usage.output_tokens,
+    }),
+  };
+}
