@@ -1,3 +1,5 @@
+// Ids that follow from names.
+
 import { createHash } from 'node:crypto';
 
 /** So many hexadecimal digits that follow from the text: ids that are the same whenever they are made. */

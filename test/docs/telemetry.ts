@@ -1,18 +1,34 @@
-// What the documents on telemetry take from the table of metrics: the list of them, and the Grafana dashboard.
+// What the documents on telemetry take from the tables of metrics and spans: their lists, and the Grafana dashboard of metrics.
 
 import { metricKinds, type MetricName } from '../../server/core/history/metrics.ts';
+import { spanAttributes, type SpanKind, spanKinds } from '../../server/core/history/span-kinds.ts';
+import { dashboard } from './grafana.ts';
 
-export const telemetryMarks = { start: '<!-- metrics:start -->', end: '<!-- metrics:end -->' };
+/** The page with the tables of metrics, spans and attributes as they are now. */
+export function withTelemetry(page: string): string {
+  const spans = between(page, 'spans', tableOf('span', spanKinds));
+  const attributes = between(spans, 'attributes', tableOf('attribute', spanAttributes));
+  return between(attributes, 'metrics', metricsTable());
+}
 
-export function withMetrics(page: string): string {
-  const from = page.indexOf(telemetryMarks.start) + telemetryMarks.start.length;
-  const to = page.indexOf(telemetryMarks.end);
+function between(page: string, name: string, table: readonly string[]): string {
+  const start = `<!-- ${name}:start -->`;
+  const from = page.indexOf(start) + start.length;
+  const to = page.indexOf(`<!-- ${name}:end -->`);
+  return `${page.slice(0, from)}\n${table.join('\n')}\n${page.slice(to)}`;
+}
+
+function tableOf(title: string, kinds: readonly SpanKind[]): readonly string[] {
+  const rows = kinds.map(({ name, help }) => `| \`${name}\` | ${help} |`);
+  return [`| ${title} | meaning |`, '| --- | --- |', ...rows];
+}
+
+function metricsTable(): readonly string[] {
   const rows = metricKinds.map(({ name, kind, labels, help }) => {
     const list = (labels as readonly string[]).map((label) => `\`${label}\``).join(', ');
     return `| \`${name}\` | ${kind} | ${list} | ${help} |`;
   });
-  const table = ['| metric | kind | labels | meaning |', '| --- | --- | --- | --- |', ...rows];
-  return `${page.slice(0, from)}\n${table.join('\n')}\n${page.slice(to)}`;
+  return ['| metric | kind | labels | meaning |', '| --- | --- | --- | --- |', ...rows];
 }
 
 interface PanelPlan {
@@ -82,42 +98,16 @@ const panels: readonly PanelPlan[] = [
   },
 ];
 
-const columns = 3;
-const panelWidth = 8;
-const panelHeight = 8;
-
 export function dashboardText(): string {
-  const datasource = { type: 'prometheus', uid: '${DS_PROMETHEUS}' };
-  const dashboard = {
-    __inputs: [
-      {
-        name: 'DS_PROMETHEUS',
-        label: 'Prometheus',
-        type: 'datasource',
-        pluginId: 'prometheus',
-        pluginName: 'Prometheus',
-      },
-    ],
+  return dashboard({
+    source: { variable: 'DS_PROMETHEUS', label: 'Prometheus', type: 'prometheus' },
     uid: 'drover-metrics',
     title: 'Drover',
-    schemaVersion: 39,
-    time: { from: 'now-6h', to: 'now' },
-    panels: panels.map((panel, at) => ({
-      id: at + 1,
+    panels: panels.map(({ title, unit, query, legend }) => ({
+      title,
+      unit,
       type: 'timeseries',
-      title: panel.title,
-      datasource,
-      gridPos: {
-        x: (at % columns) * panelWidth,
-        y: Math.floor(at / columns) * panelHeight,
-        w: panelWidth,
-        h: panelHeight,
-      },
-      fieldConfig: { defaults: { unit: panel.unit }, overrides: [] },
-      targets: [
-        { refId: 'A', datasource, expr: panel.query((name) => name), legendFormat: panel.legend },
-      ],
+      target: { expr: query((name) => name), legendFormat: legend },
     })),
-  };
-  return `${JSON.stringify(dashboard, null, 2)}\n`;
+  });
 }

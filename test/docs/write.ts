@@ -3,9 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTable } from './agents-table.ts';
+import { clickhouseTableText, traceDashboardText } from './clickhouse.ts';
+import { collectorText } from './collector.ts';
 import { settingsSchemaText } from './settings-schema.ts';
 import { withSettings } from './settings-table.ts';
-import { dashboardText, withMetrics } from './telemetry.ts';
+import { dashboardText, withTelemetry } from './telemetry.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
@@ -16,6 +18,13 @@ function rewrite(name: string, change: (page: string) => string): void {
 
 rewrite('agents.md', withTable);
 rewrite('settings.md', withSettings);
-rewrite('telemetry.md', withMetrics);
-writeFileSync(join(docs, 'telemetry', 'grafana-prometheus.json'), dashboardText());
+rewrite('telemetry.md', withTelemetry);
+const telemetryFiles = {
+  'grafana-prometheus.json': dashboardText(),
+  'grafana-clickhouse.json': traceDashboardText(),
+  'clickhouse.sql': clickhouseTableText(),
+  'collector.yaml': collectorText(),
+};
+for (const [name, text] of Object.entries(telemetryFiles))
+  writeFileSync(join(docs, 'telemetry', name), text);
 writeFileSync(join(docs, '..', 'media', 'drover.schema.json'), settingsSchemaText());

@@ -2,6 +2,7 @@
 // change any more, so that what is sent as it ends is what an export tells later; a run that is resumed ends once more.
 
 import type { AttemptUsage } from './report.ts';
+import type { SpanAttribute, SpanName } from './span-kinds.ts';
 import { type HexOf, runSpanIdOf, taskSpanIdOf, traceIdOf } from './span-ids.ts';
 import type { GateStory, RunStory, Stories } from './stories.ts';
 import { taskSpans } from './task-spans.ts';
@@ -10,17 +11,19 @@ import { windowsOf, type Window } from './windows.ts';
 
 export type SpanValue = string | number | boolean | readonly string[];
 
+export type SpanAttributes = { readonly [K in SpanAttribute]?: SpanValue };
+
 export interface TraceSpan {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
   readonly parentId: string | null;
-  readonly name: string;
+  readonly name: SpanName;
   /** Unix milliseconds. */
   readonly startMs: number;
   readonly endMs: number;
-  readonly attributes: Readonly<Record<string, SpanValue>>;
+  readonly attributes: SpanAttributes;
   /** Why it failed; null when it did not. */
   readonly error: string | null;
   /** Ids of spans of the same trace that it has to do with. */

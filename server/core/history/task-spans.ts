@@ -2,10 +2,11 @@
 
 import { waitKinds } from './report.ts';
 import { agentSpanIdOf, taskSpanIdOf } from './span-ids.ts';
-import type { RunSource, SpanUsage, SpanValue, TraceSpan } from './spans.ts';
+import type { SpanName } from './span-kinds.ts';
+import type { RunSource, SpanAttributes, SpanUsage, TraceSpan } from './spans.ts';
 import type { AgentTurn, AttemptStory, Period, PeriodKind, TaskStory } from './task-story.ts';
 
-const periodNames: { readonly [K in PeriodKind]: string } = {
+const periodNames: { readonly [K in PeriodKind]: SpanName } = {
   blocked: 'drover.wait.blocker',
   queued: 'drover.wait.slot',
   retry: 'drover.wait.retry',
@@ -76,7 +77,7 @@ function taskSpan(
   };
 }
 
-function taskAttributes(task: TaskStory): Record<string, SpanValue> {
+function taskAttributes(task: TaskStory): SpanAttributes {
   return {
     'drover.task.id': task.id,
     'drover.task.title': task.title,
@@ -149,10 +150,7 @@ function isAgentOver(
 }
 
 /** `gen_ai.*` as the conventions for generative AI (v0.1.0) name an agent's invocation. */
-function agentAttributes(
-  attempt: AttemptStory,
-  usage: SpanUsage | undefined,
-): Record<string, SpanValue> {
+function agentAttributes(attempt: AttemptStory, usage: SpanUsage | undefined): SpanAttributes {
   const agent = attempt.agent ?? usage?.agent ?? 'unknown';
   const provider = providers[agent];
   const model = usage?.model ?? null;

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { metricKinds } from '../../../../server/core/history/metrics.ts';
-import { dashboardText, withMetrics } from '../../../docs/telemetry.ts';
+import { dashboardText, withTelemetry } from '../../../docs/telemetry.ts';
 
 const docs = join(import.meta.dirname, '..', '..', '..', '..', 'docs');
 
 suite('telemetry documents', () => {
   test('are as "npm run docs" writes them', () => {
     const page = readFileSync(join(docs, 'telemetry.md'), 'utf8');
-    assert.equal(page, withMetrics(page));
+    assert.equal(page, withTelemetry(page));
     const file = join(docs, 'telemetry', 'grafana-prometheus.json');
     assert.equal(readFileSync(file, 'utf8'), dashboardText());
   });
