@@ -1,7 +1,9 @@
 // Loads all settings of a project: flags, environment, `.drover.toml`, the user's file, defaults.
 
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 import {
   resolveSettings,
   type LoadedSettings,
@@ -56,7 +58,7 @@ export async function loadSettings(request: SettingsRequest): Promise<LoadedSett
     ...loaded,
     settings: {
       ...loaded.settings,
-      worktreeRoot: absolutePath(loaded.settings.worktreeRoot, request),
+      worktreeRoot: worktreeRootOf(loaded, request),
       fleet: { ...loaded.settings.fleet, name: loaded.settings.fleet.name || hostWord() },
     },
     problems: [...project.problems, ...user.problems, ...loaded.problems],
@@ -71,6 +73,26 @@ function hostWord(): string {
       .replace(/^-+/, '')
       .slice(0, 64) || 'machine'
   );
+}
+
+/** The user's own file holds for all projects: each of them gets a folder of its own there. */
+function worktreeRootOf(loaded: LoadedSettings, request: SettingsRequest): string | null {
+  const path = absolutePath(loaded.settings.worktreeRoot, request);
+  if (path === null || loaded.values.worktree_root.source !== 'user') return path;
+  const root = realPath(request.root);
+  const hash = createHash('sha256').update(root).digest('hex').slice(0, projectHashLength);
+  return join(path, `${basename(root)}-${hash}`);
+}
+
+/** Characters that tell projects with the same name apart. */
+const projectHashLength = 10;
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
 }
 
 function absolutePath(path: string | null, request: SettingsRequest): string | null {

@@ -181,9 +181,16 @@ function describeRaw(raw: unknown): string {
   return raw === null || typeof raw !== 'object' ? 'not a value' : 'a table';
 }
 
+/** Keys of the Go original that have another name here, or none. */
+const keysOfGo: Readonly<Record<string, string>> = {
+  max_file_size: '; Drover calls it `max_commit_file_size`',
+  max_diff_size: '; Drover has no limit for it, so the line can be removed',
+};
+
 function unknownKey(entry: SettingEntry): SettingNote {
   const near = nearestKey(entry.key);
-  const hint = near === null ? '' : `; did you mean \`${near}\`?`;
+  const other = near === null ? '' : `; did you mean \`${near}\`?`;
+  const hint = keysOfGo[entry.key] ?? other;
   return {
     origin: entry.origin,
     line: entry.line,

@@ -183,7 +183,7 @@ export const settingTable = {
     value: { type: 'text' },
     fallback: null,
     inFile: true,
-    doc: 'Folder of the worktrees, absolute or from the project; without it, ../<name>.worktrees.',
+    doc: 'Folder of the worktrees, absolute or from the project; without it, ../<name>.worktrees. In your own file, each project gets a folder below it.',
     readBy: 'workflows (pool of worktrees)',
   },
   env_allow: {

@@ -14,6 +14,8 @@ export interface WorkFacts {
   /** Changed files that decide what programs do later. */
   readonly protected: readonly string[];
   readonly task: { readonly type: string };
+  /** Nothing was changed, but the agent has put work in a stash or on another branch. */
+  readonly aside?: boolean;
 }
 
 export interface Judgement {
@@ -56,7 +58,10 @@ export function judgeWork(facts: WorkFacts): Judgement {
   }
   return {
     verdict: 'unknown',
-    reason: 'the agent ended well but changed nothing',
+    reason:
+      facts.aside === true
+        ? 'the agent ended well but changed nothing; work that it has put aside (a stash, another branch) is kept as a snapshot'
+        : 'the agent ended well but changed nothing',
     next: { kind: 'needs_review', review: 'no_changes' },
   };
 }

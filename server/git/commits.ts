@@ -2,6 +2,7 @@
 
 import { err, ok } from '../core/failure.ts';
 import { protectedAmong } from '../core/protected-paths.ts';
+import { smallAsStored } from './committed-sizes.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf, gitFailure } from './failures.ts';
@@ -18,9 +19,10 @@ import { branchRef, isBranchName, readRef, updateRefs } from './refs.ts';
 import { readStatus } from './status.ts';
 import { isNestedRepository, type StatusEntry } from './status-format.ts';
 import { factsOfAll } from './small-files.ts';
+import { takeFromShared } from './shared-leavings.ts';
 import { outlastLocks } from './stale-locks.ts';
 import { heldSubmodules } from './submodule-work.ts';
-import { keepCommit, labelOfBranch } from './work-chain.ts';
+import { keepCommit, labelOfBranch, readSnapshot, workRef } from './work-chain.ts';
 import { readHead } from './worktree-heads.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
@@ -35,6 +37,8 @@ export async function commitLeftovers(
   if (!found.ok) return found;
   const worktree = found.value;
   await outlastLocks(worktree, context.staleLockMs);
+  const shared = await takeFromShared(context, worktree.path, request.branch);
+  if (!shared.ok) return shared;
   const read = await readStatus(context, worktree.path);
   if (!read.ok) return read;
   const status = read.value;
@@ -51,7 +55,7 @@ export async function commitLeftovers(
   const submodules = await heldSubmodules(context, worktree, status);
   if (!submodules.ok) return submodules;
   const inside = new Set(submodules.value);
-  const held = await heldEntries(worktree.path, entries, request.maxFileSize, inside);
+  const held = await heldEntries(context, worktree, entries, request.maxFileSize, inside);
   const unstaged = await unstage(context, worktree, [...held]);
   if (!unstaged.ok) return unstaged;
   const leftovers = entries.filter((entry) => !held.has(entry));
@@ -79,7 +83,23 @@ export async function commitLeftovers(
   if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
   const tree = context.commits.read(tip)?.tree ?? null;
   const changed = tip !== request.base;
-  return ok({ commit: tip, tree, changed, held: heldNames.sort(), protected: guarded.value });
+  const aside = !changed && (await hasPutAside(context, request.branch));
+  return ok({
+    commit: tip,
+    tree,
+    changed,
+    held: heldNames.sort(),
+    protected: guarded.value,
+    ...(aside && { aside }),
+  });
+}
+
+/** The agent has left work in a stash, or on another branch of its own: the end of its snapshots holds that. */
+async function hasPutAside(context: RepositoryContext, branch: string): Promise<boolean> {
+  const last = await readRef(context, workRef(labelOfBranch(branch)));
+  if (last === null) return false;
+  const facts = await readSnapshot(context, last);
+  return facts.ok && facts.value.reason === 'kept' && facts.value.author === 'agent';
 }
 
 /** What was changed and changed back is no change: only then git is asked once more. */
@@ -127,20 +147,25 @@ async function placeOnBranch(
 
 /** Present files that must not be committed: by name, by size, or because they are repositories of their own. `inside`: submodules. */
 async function heldEntries(
-  root: string,
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
   entries: readonly StatusEntry[],
   maxFileSize: number,
   inside: ReadonlySet<PathBytes>,
 ): Promise<ReadonlySet<StatusEntry>> {
   const facts = await factsOfAll(
-    root,
+    worktree.path,
     entries.map((entry) => entry.path),
   );
+  const isFile = (index: number): boolean => facts[index]?.stats?.isDirectory() === false;
+  const isLarge = (index: number): boolean =>
+    isFile(index) && (facts[index]?.stats?.size ?? 0) > maxFileSize;
+  const large = entries.filter((_, index) => isLarge(index)).map(({ path }) => path);
+  const pointers = await smallAsStored(context, worktree, large, maxFileSize);
   const held = entries.filter((entry, index) => {
     if (isNestedRepository(entry) || inside.has(entry.path)) return true;
-    const stats = facts[index]?.stats ?? null;
-    if (stats === null || stats.isDirectory()) return false;
-    return isHeldFileName(shown(entry.path)) || stats.size > maxFileSize;
+    if (!isFile(index)) return false;
+    return isHeldFileName(shown(entry.path)) || (isLarge(index) && !pointers.has(entry.path));
   });
   return new Set(held);
 }

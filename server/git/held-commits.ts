@@ -1,6 +1,7 @@
 // Files that must never be committed, but that an agent has committed itself.
 
 import { ok } from '../core/failure.ts';
+import { smallAsStored } from './committed-sizes.ts';
 import type { RepositoryContext } from './context.ts';
 import { isHeldFileName } from './held-files.ts';
 import { isIgnoreFile } from './ignore-rules.ts';
@@ -34,10 +35,12 @@ export async function heldInCommits(
   const { present: paths, removed } = listed.value;
   if (paths.some(isIgnoreFile)) context.ignores.touched();
   const facts = await factsOfAll(worktree.path, paths);
-  const held = facts.filter(
-    ({ path, stats }) =>
-      isHeldFileName(shown(path)) || (stats?.isFile() === true && stats.size > range.maxFileSize),
-  );
+  const large = facts
+    .filter(({ stats }) => stats?.isFile() === true && stats.size > range.maxFileSize)
+    .map(({ path }) => path);
+  const pointers = await smallAsStored(context, worktree, large, range.maxFileSize);
+  const tooLarge = new Set(large.filter((path) => !pointers.has(path)));
+  const held = facts.filter(({ path }) => isHeldFileName(shown(path)) || tooLarge.has(path));
   // A submodule is a folder, or nothing, where the agent has left it.
   const folders = facts.filter(({ stats }) => stats === null || stats.isDirectory());
   const links = folders.map(({ path }) => path);

@@ -153,6 +153,8 @@ export interface CommitLeftoversOutcome {
   readonly held: readonly string[];
   /** Changed paths, committed or not before, that `protect` names. */
   readonly protected: readonly string[];
+  /** Nothing was changed, but the agent has put work aside (a stash, another branch): its snapshots hold it. */
+  readonly aside?: boolean;
 }
 
 export interface SlotRequest {

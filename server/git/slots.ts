@@ -8,6 +8,7 @@ import type { GitResult, SlotOutcome, SlotRequest } from './port.ts';
 import { isSha } from './loose-objects.ts';
 import { relink } from './own-worktree.ts';
 import { branchName, branchRef, isBranchName, readRef } from './refs.ts';
+import { noteSharedConfig } from './shared-leavings.ts';
 import { freeBranch } from './slot-branch.ts';
 import { createSlot } from './slot-creation.ts';
 import { creationMark, emptySlot, type EmptiedSlot } from './slot-emptying.ts';
@@ -38,6 +39,7 @@ export async function prepareSlot(
     return refuse('failed', `"${request.branch}" cannot be the name of a branch.`);
   }
   context.trash.sweep(dirname(path));
+  if (request.use === 'task' && request.branch !== null) noteSharedConfig(context, path);
   return context.inTurn(`slot ${path}`, () => prepareAt(context, { ...request, path }));
 }
 

@@ -19,6 +19,7 @@ import type {
   SnapshotRequest,
 } from './port.ts';
 import { branchRef } from './refs.ts';
+import { takeFromShared } from './shared-leavings.ts';
 import { exists, factsOfAll, readText } from './small-files.ts';
 import { readStatus } from './status.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from './status-format.ts';
@@ -53,6 +54,10 @@ export async function takeSnapshot(
 ): Promise<GitResult<Snapshot | null>> {
   const worktree = await ownWorktree(context, request.path);
   if (!worktree.ok) return worktree;
+  if (request.reason !== 'interval' && request.author === 'agent') {
+    const shared = await takeFromShared(context, worktree.value.path, `drover/${request.label}`);
+    if (!shared.ok) return shared;
+  }
   const status = await readStatus(context, worktree.value.path);
   if (!status.ok) return status;
   const { head, branch } = status.value;

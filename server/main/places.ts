@@ -1,6 +1,6 @@
 // Where things of a project are on disk: the database, the backend's address, its lock and its socket.
 
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { processStartTime } from '../agents/process-list.ts';
 import { checkoutBeside, commonDirOf } from '../git/common-dir.ts';
@@ -122,8 +122,19 @@ export function placesOf(root: string, databasePath: string | null): ProjectPlac
   };
 }
 
+/** As git names it, without symbolic links: what is stored of a slot is compared with what git lists. */
 export function worktreesOf(root: string, configured: string | null): string {
-  return configured ?? join(dirname(root), `${basename(root)}.worktrees`);
+  return realPathOf(configured ?? join(dirname(root), `${basename(root)}.worktrees`));
+}
+
+/** The part that exists with its symbolic links resolved, and the rest. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
 }
 
 /** The address of the backend that is running for this folder, or null. */

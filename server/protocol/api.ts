@@ -246,7 +246,11 @@ export interface Requests extends PanelRequests {
     params: { id: string; snapshot?: number };
     result: { task: TaskView; snapshot: number };
   };
-  readonly 'task.hint': { params: { id: string; text: string }; result: TaskView };
+  /** `hint_reaches`: the agent hears it `now`, or gets it with its `next_prompt`. */
+  readonly 'task.hint': {
+    params: { id: string; text: string };
+    result: TaskView & { readonly hint_reaches?: 'now' | 'next_prompt' };
+  };
   readonly 'task.resolve': { params: { id: string; note: string }; result: TaskView };
   readonly 'task.send_back': { params: { id: string; text: string }; result: TaskView | EpicView };
   /** `seen`: the commit that was looked at. Of a task: refused when it is another one by now; of an epic: its tree is approved. */

@@ -47,7 +47,7 @@ export interface PanelRequests {
   };
   readonly preflight: {
     /** What the person wants for this run: as `run.start` takes it. */
-    params: Omit<RunOptions, 'env' | 'fallback'>;
+    params: Omit<RunOptions, 'env' | 'fallback' | 'called_in'>;
     result: PreflightView;
   };
   /** Ends the agent, keeps everything, and pauses the task for a person to go on by hand. */

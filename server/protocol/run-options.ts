@@ -4,6 +4,11 @@ export interface RunOptions {
   readonly workers?: number;
   readonly epic?: string;
   readonly target?: string;
+  /**
+   * Real path of the folder that the command was called in. In a linked worktree of a person's, the branch checked out
+   * there is the target where nothing else names one.
+   */
+  readonly called_in?: string;
   readonly gate?: string;
   /** Who takes over when an agent cannot do a task, as `codex,claude:opus`. */
   readonly fallback?: string;

@@ -114,58 +114,6 @@ export async function blockFromOutside(
   });
 }
 
-/** Pause between two looks whether a blocker has arrived on the line, and how long that goes on. */
-const baseLookMs = 5_000;
-const baseWaitMaxMs = 600_000;
-
-/**
- * A blocker's commit is not in the line. The run of the blocker's epic may bring it there; where none is active, or
- * it takes too long, only a person can.
- */
-export async function waitForBase(
-  engine: Engine,
-  tx: Tx,
-  claim: Claim,
-  { reason, landedOn }: { readonly reason: string; readonly landedOn: string | null },
-): Promise<void> {
-  if (await stoppedInstead(engine, tx, claim)) return;
-  await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
-  const attempt = await tx
-    .selectFrom('attempts')
-    .select('started_at_ms')
-    .where('task_id', '=', claim.taskId)
-    .where('number', '=', claim.attempt)
-    .executeTakeFirstOrThrow();
-  const others = await tx
-    .selectFrom('runs')
-    .select('id')
-    .where('state', '=', 'active')
-    .where('id', '!=', claim.runId)
-    .where('line', '=', landedOn ?? '')
-    .whereRef('target_branch', '!=', 'line')
-    .execute();
-  const nowMs = engine.clock.now();
-  const goesOn = others.length > 0 && nowMs - attempt.started_at_ms < baseWaitMaxMs;
-  const fence = { taskId: claim.taskId, epoch: claim.epoch, runId: claim.runId };
-  if (goesOn) {
-    await engine.store.transition(tx, {
-      ...fence,
-      to: 'ready',
-      event: 'task.returned',
-      data: { reason },
-      set: { phase: null, next_attempt_at_ms: nowMs + baseLookMs },
-    });
-    return;
-  }
-  await engine.store.transition(tx, {
-    ...fence,
-    to: 'blocked',
-    event: 'task.blocked',
-    data: { reason },
-    set: { blocked_reason: reason, last_error: reason },
-  });
-}
-
 /** Rest of an account whose limit came without a time. */
 const unknownLimitMs = 60_000;
 /** Spread of the resumed tasks after a limit, so that they don't all come back in one second. */

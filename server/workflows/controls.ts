@@ -200,7 +200,10 @@ async function onlyLands(tx: Tx, id: string): Promise<boolean> {
   return last?.failure_kind === 'push_refused' && last.commit_sha !== null;
 }
 
-export async function hintTask(engine: Engine, id: string, text: string): Promise<void> {
+/** When the agent learns of a hint: `now` while it runs, else with the `next_prompt` that it gets. */
+export type HintDelivery = 'now' | 'next_prompt';
+
+export async function hintTask(engine: Engine, id: string, text: string): Promise<HintDelivery> {
   if (text.trim() === '')
     throw new Refusal('bad_request', 'the hint is empty; say what the agent should know');
   const row = await requireTask(engine, id);
@@ -211,6 +214,10 @@ export async function hintTask(engine: Engine, id: string, text: string): Promis
     );
   await engine.store.transaction((tx) => addHint(tx, engine.store.sources, id, text));
   engine.switchboard.hintAdded(id);
+  if (row.status !== 'in_progress' || row.phase !== 'agent') return 'next_prompt';
+  const attempt = await lastAttempt(engine.store.db, id);
+  const hears = attempt !== null && engine.driverFor(attempt.agent).capabilities.hints;
+  return hears ? 'now' : 'next_prompt';
 }
 
 export async function answerQuestion(engine: Engine, id: string, choice: string): Promise<string> {

@@ -8,12 +8,8 @@ import {
   type Candidate,
   claimTask,
   epicsOfOthers,
-  heldScopes,
   lastStarts,
-  readLine,
   type Reads,
-  refusedPushes,
-  refusedPushesMax,
   type RunRow,
   startCandidates,
   type Tx,
@@ -22,8 +18,10 @@ import { beginCandidates, settleAll } from './candidates.ts';
 import { executeWorkflow, executeWorkflowId } from './execute-task.ts';
 import { chooseAgent, limitedAccounts } from './fallback.ts';
 import { startRules, type StartRules } from './holds.ts';
+import { releaseFromMissingBase, waitForOtherLines } from './missing-base.ts';
 import { releaseFromRedBase } from './red-base.ts';
 import type { Engine } from './parts.ts';
+import { isStopped } from './scope-state.ts';
 import { openRemotePlaces } from './remote-places.ts';
 import { agentQueueOf, handedOver, openPlacement, type Placement } from './placement.ts';
 
@@ -99,13 +97,14 @@ export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched>
   const { db } = engine.store;
   const settled = await settleAll(engine);
   if (settled > 0) return { started: settled, full: false };
-  const released = await releaseFromRedBase(engine);
+  const released = (await releaseFromRedBase(engine)) + (await releaseFromMissingBase(engine));
   if (released > 0) return { started: released, full: false };
   const rules = await startRules(engine);
   const active = await activeRunsIn(db);
   const free = await freeWorkers(db, run, active, await openPlacement(engine, db));
   if (free.own === 0) return { started: 0, full: true };
   if (rules.isHeld || (await isStopped(db, run))) return { started: 0, full: false };
+  if (active.length > 1) await waitForOtherLines(engine, run);
   const look = { ...scopeOf(engine, run, active, rules), limit: 1 };
   if ((await startCandidates(db, look)).length === 0) return { started: 0, full: false };
   return { started: await claimAndStart(engine, run, rules), full: false };
@@ -229,16 +228,6 @@ async function candidatesFor(
   return [...first, ...others.filter(({ id }) => !known.has(id))];
 }
 
-/**
- * Something that only a person can decide stopped the line, or a git server takes no work: what starts could not land, and
- * may begin at a wrong base.
- */
-async function isStopped(db: Reads, run: RunRow): Promise<boolean> {
-  const line = await readLine(db, run.line);
-  if ((line?.held_reason ?? null) !== null) return true;
-  return (await refusedPushes(db, run.epic_id)).length >= refusedPushesMax;
-}
-
 /** Looked at together with the claim, so that nothing starts after the run was stopped. */
 async function isActive(tx: Tx, runId: string): Promise<boolean> {
   const row = await tx
@@ -278,72 +267,4 @@ export async function nextWakeMs(
     (time) => typeof time === 'number',
   );
   return times.length === 0 ? null : Math.min(...times);
-}
-
-export interface ScopeState {
-  /** Tasks that are at work, land, or have a time at which they go on. */
-  readonly moving: number;
-  readonly left: number;
-  readonly failed: number;
-  readonly completed: number;
-  readonly cancelled: number;
-  readonly total: number;
-}
-
-/** The state of everything in the run's scope, sub-tasks included in the numbers but not in `moving`. */
-export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
-  // What another run has to itself is no part of this one.
-  const theirs = epicsOfOthers(await activeRunsIn(db), run);
-  const rows = await db
-    .selectFrom('tasks')
-    .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
-    .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
-    .$if(theirs.length > 0, (query) =>
-      query.where((eb) => eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', theirs)])),
-    )
-    .groupBy('status')
-    .execute();
-  const of = (status: string): number => rows.find((row) => row.status === status)?.n ?? 0;
-  const total = rows.reduce((sum, row) => sum + row.n, 0);
-  // Held for its epic's budget, a task moves only after a person has changed something.
-  const held = await heldScopes(db);
-  const heldEpics = [...held].flatMap((scope) =>
-    scope.startsWith('epic/') ? [scope.slice('epic/'.length)] : [],
-  );
-  const isNothingStarted = await isStopped(db, run);
-  const moving = await db
-    .selectFrom('tasks')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('parent_id', 'is', null)
-    .where((eb) =>
-      eb.or([
-        eb('status', 'in', ['claimed', 'in_progress']),
-        ...(isNothingStarted
-          ? []
-          : [
-              eb.and([
-                eb('status', 'in', ['ready', 'waiting']),
-                eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', heldEpics)]),
-              ]),
-            ]),
-        // Approved: it lands, and frees what waits for it.
-        eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
-      ]),
-    )
-    .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
-    .$if(theirs.length > 0, (query) =>
-      query.where((eb) => eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', theirs)])),
-    )
-    .executeTakeFirstOrThrow();
-  const completed = of('completed');
-  const failed = of('failed');
-  const cancelled = of('cancelled');
-  return {
-    moving: moving.n,
-    failed,
-    completed,
-    cancelled,
-    total,
-    left: total - completed - failed - cancelled,
-  };
 }

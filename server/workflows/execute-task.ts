@@ -11,7 +11,8 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { gateCandidate } from './candidates.ts';
-import { blockTask, recordFailure, waitForBase } from './attempt-ends.ts';
+import { blockTask, recordFailure } from './attempt-ends.ts';
+import { waitForBase } from './missing-base.ts';
 import type { Engine } from './parts.ts';
 import { makePlan } from './plan-attempt.ts';
 import { nameKeptRefs } from './kept-work.ts';

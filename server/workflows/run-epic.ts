@@ -10,14 +10,16 @@ import {
   type Tx,
 } from '../store/port.ts';
 import { settleAll } from './candidates.ts';
-import { dispatch, nextWakeMs, type ScopeState, scopeState } from './dispatch.ts';
+import { dispatch, nextWakeMs } from './dispatch.ts';
 import { isPassingTrouble } from './git-trouble.ts';
 import { startEpicLanding } from './land-epic.ts';
 import { followAsOfNow } from './follow-line.ts';
 import { landingRef, resultBranch } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
+import { releaseFromMissingBase, waitsForOtherRuns } from './missing-base.ts';
 import { releaseFromRedBase } from './red-base.ts';
 import type { Engine } from './parts.ts';
+import { type ScopeState, scopeState } from './scope-state.ts';
 import { sweepBranches } from './sweep.ts';
 
 export const runWorkflow = 'run';
@@ -204,7 +206,9 @@ async function goThrough(
       // What ended since the last look may have left a choice to be made: nothing else ends now.
       if (state.moving === 0 && (await settleAll(engine)) > 0) continue;
       if (state.moving === 0 && (await releaseFromRedBase(engine)) > 0) continue;
-      if (state.moving === 0 && (await settled(engine, row, state))) {
+      if (state.moving === 0 && (await releaseFromMissingBase(engine)) > 0) continue;
+      const waits = state.moving === 0 && (await waitsForOtherRuns(engine, row));
+      if (!waits && state.moving === 0 && (await settled(engine, row, state))) {
         const summary = await finish(engine, run, row, ends);
         if (summary !== null) return summary;
         ends += 1;

@@ -3,6 +3,7 @@
 import { agentChain } from '../core/fallback.ts';
 import { Refusal } from '../core/failure.ts';
 import { newId } from '../core/ids.ts';
+import type { WorktreeEntry } from '../git/port.ts';
 import { activeRunsIn, readLine, type RunRow, type Tx, writeLine } from '../store/port.ts';
 import { followLine } from './follow-line.ts';
 import { moveLine, whyNotOurs } from './line-holds.ts';
@@ -16,6 +17,8 @@ export interface RunWish {
   readonly workers: number;
   readonly epicId: string | null;
   readonly target: string | null;
+  /** Folder that the run is started from; a linked worktree's branch is the target where `target` names none. */
+  readonly calledIn?: string | null;
   readonly land: 'task' | 'epic' | 'review' | null;
   /** Flags as given, kept so that `resume` uses the same. */
   readonly flags: Readonly<Record<string, unknown>>;
@@ -32,7 +35,7 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
   if (covering !== null) return joinedTo(engine, covering, wish);
   refuseLandWithoutEpic(wish);
   await checkAgents(engine, wish.epicId);
-  const target = await chooseTarget(engine, wish.target);
+  const target = await chooseTarget(engine, wish.target, wish.calledIn ?? null);
   await refuseBranchInTheWay(engine);
   await clearStaleLines(engine, target);
   const land = wish.land ?? (wish.epicId === null ? 'task' : 'epic');
@@ -227,7 +230,11 @@ export function refuseLandWithoutEpic({ land, epicId }: Pick<RunWish, 'land' | '
   );
 }
 
-export async function chooseTarget(engine: Engine, wanted: string | null): Promise<string> {
+export async function chooseTarget(
+  engine: Engine,
+  wanted: string | null,
+  calledIn: string | null = null,
+): Promise<string> {
   const refreshed = await engine.git.refresh();
   if (!refreshed.ok) throw new Refusal(refreshed.error.kind, refreshed.error.message);
   const facts = refreshed.value;
@@ -237,7 +244,8 @@ export async function chooseTarget(engine: Engine, wanted: string | null): Promi
       `the repository ${facts.root} has no commit yet; make a first one (git commit --allow-empty -m "first") and run again`,
     );
   }
-  const branch = wanted ?? facts.headBranch;
+  const worktree = calledIn === null ? null : await worktreeAround(engine, calledIn);
+  const branch = wanted ?? (worktree === null ? facts.headBranch : worktree.branch);
   if (branch === null) {
     throw new Refusal(
       'detached_head',
@@ -257,6 +265,24 @@ export async function chooseTarget(engine: Engine, wanted: string | null): Promi
     );
   }
   return engine.git.canonicalBranch(branch);
+}
+
+/** The linked worktree of a person's that holds the folder; null: none, or one of ours. */
+async function worktreeAround(engine: Engine, folder: string): Promise<WorktreeEntry | null> {
+  const { root } = engine.git.facts;
+  const listed = await engine.git.listWorktrees();
+  const [around] = (listed.ok ? listed.value : [])
+    .filter(({ path }) => isBelow(folder, path))
+    .toSorted((one, other) => other.path.length - one.path.length);
+  if (around === undefined || around.path === root) return null;
+  // The project's folder may lie inside of another worktree.
+  if (isBelow(folder, root) && isBelow(root, around.path)) return null;
+  if (isBelow(around.path, engine.places.worktrees)) return null;
+  return { ...around, branch: around.branch?.replace(/^refs\/heads\//, '') ?? null };
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
 }
 
 /** The epic's own line begins at the target's tip, and is a branch that people can look at. */

@@ -15,7 +15,8 @@ import {
 } from '../store/port.ts';
 import { gitFailed, orElse, whileAway } from './git-trouble.ts';
 import { restoreEarlier, startOfAttempt } from './earlier-work.ts';
-import { baseContaining, branchRef, containsAll, landingRef, resultBranch } from './lines.ts';
+import { baseContaining, branchRef, containsAll, landingRef } from './lines.ts';
+import { missingBaseWords } from './missing-base-words.ts';
 import { baseOfBranch, findAgain } from './landed-again.ts';
 import { ownBase } from './own-range.ts';
 import type { Engine } from './parts.ts';
@@ -195,12 +196,9 @@ async function chooseBase(
   const tip = (await engine.git.readRef(landingRef(line))) ?? '';
   for (const { id, sha, landed_on } of landed) {
     if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
-    const { where, remedy } = await whereIs(engine, { id, sha, landedOn: landed_on }, line);
-    return {
-      kind: 'no_base',
-      reason: `the commit of its blocker ${id} ${where}; ${remedy}, then drover resolve ${claim.taskId}`,
-      landedOn: landed_on,
-    };
+    const blocker = { id, sha, landedOn: landed_on };
+    const reason = await missingBaseWords(engine, claim.taskId, blocker, line);
+    return { kind: 'no_base', reason, landedOn: landed_on };
   }
   const reason = `${line} and its parent can't be merged; merge them by hand`;
   return { kind: 'no_base', reason, landedOn: null };
@@ -215,23 +213,6 @@ async function baseOfCandidates(engine: Engine, taskId: string): Promise<Sha | n
     .where('candidate_of', 'is not', null)
     .executeTakeFirst();
   return row?.base_sha ?? null;
-}
-
-/** Where a blocker's commit is that is not in the line, and what a person can do about it. */
-async function whereIs(
-  engine: Engine,
-  blocker: { readonly id: string; readonly sha: Sha; readonly landedOn: string | null },
-  line: string,
-): Promise<{ readonly where: string; readonly remedy: string }> {
-  const { id, sha, landedOn } = blocker;
-  const gone = { where: `is no longer in ${landedOn ?? line}`, remedy: `reset ${id}` };
-  if (landedOn === null || landedOn === line) return gone;
-  for (const branch of [landedOn, resultBranch(landedOn)]) {
-    const tip = await engine.git.readRef(branchRef(branch));
-    if (tip !== null && (tip === sha || (await engine.git.isAncestor(sha, tip))))
-      return { where: `is on ${branch}, not in ${line}`, remedy: `merge ${branch} into ${line}` };
-  }
-  return gone;
 }
 
 interface Start {

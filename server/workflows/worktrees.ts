@@ -1,5 +1,6 @@
 // The pool as a person sees it, and the pruning of what nobody needs: free, clean, merged worktrees only, unless forced.
 
+import { formatCount } from '../core/format.ts';
 import type { TaskStatus } from '../core/state.ts';
 import type { GitRepository, WorktreeEntry } from '../git/port.ts';
 import {
@@ -117,7 +118,13 @@ function keepReason(
   if (slot.kind === 'gate' && slot.task_id !== null) return 'the gate is at work in it';
   if (status !== null && holdingStatuses.has(status)) return `its task is ${status}`;
   if (dirty) return 'it holds changes that are not committed';
-  if (unmergedCommits > 0) return `${unmergedCommits} commits of it are on no target`;
+  if (unmergedCommits > 0) {
+    return formatCount(
+      unmergedCommits,
+      'commit of it is on no target',
+      'commits of it are on no target',
+    );
+  }
   return null;
 }
 

@@ -116,4 +116,48 @@ suite('several runs', function () {
     assert.equal(end.code, 0, end.stderr);
     assert.deepEqual(executed(here).toSorted(), ['a1', ...many]);
   });
+
+  suite('S6: a task whose blocker is of another epic', () => {
+    const plan = [
+      { id: 'EA', type: 'epic' as const },
+      { id: 'EB', type: 'epic' as const },
+      { id: 'a1', epic_id: 'EA' },
+      { id: 'a2', epic_id: 'EA', blocked_by: ['a1'], max_attempts: 1 },
+      { id: 'b1', epic_id: 'EB', blocked_by: ['a1'] },
+    ];
+
+    test('waits unclaimed while that epic runs, and starts once it has landed', async () => {
+      const here = project({ agent: `[ "$id" != a2 ] || read -r line < ../../go\n${recorded}` });
+      const barrier = makeBarrier(here.folder, 'go');
+      await beginPlan(here, plan);
+      const first = here.start(['run', '--epic', 'EA', '--json']);
+      const second = here.start(['run', '--epic', 'EB', '--json']);
+      await eventually('b1 waits', async () => (await here.task('b1')).next_attempt_at !== null);
+      assert.equal((await here.task('b1')).status, 'ready');
+      barrier.open(1);
+      assert.equal((await first.ended).code, 0);
+      const end = await second.ended;
+      barrier.close();
+      assert.equal(end.code, 0, end.stderr);
+      const claims = await here.events('--task', 'b1', '--type', 'task.claimed');
+      assert.equal(claims.length, 1);
+      assert.equal(here.read('repo/b1.txt'), 'work of b1\n');
+    });
+
+    test('is blocked where no run brings it, and released once it has arrived', async () => {
+      const here = project({
+        agent: `if [ "$id" = a2 ] && [ ! -e ../../well ]; then cat > /dev/null; exit 9; fi\n${recorded}`,
+      });
+      await beginPlan(here, plan);
+      await here.expect(1, ['run', '--epic', 'EA']);
+      await here.expect(2, ['run', '--epic', 'EB']);
+      assert.match((await here.task('b1')).blocked_reason ?? '', /merge drover\/epic\/EA into/);
+      here.write('well', '');
+      await here.expect(0, ['retry', 'a2']);
+      await here.expect(0, ['run', '--epic', 'EA']);
+      assert.equal((await here.task('b1')).status, 'ready');
+      await here.expect(0, ['run', '--epic', 'EB']);
+      assert.equal(here.read('repo/b1.txt'), 'work of b1\n');
+    });
+  });
 });

@@ -86,7 +86,8 @@ suite('steering a run', function () {
     ]);
     const run = here.start(['run', '--json']);
     const asked = await eventually('a question', async () => (await here.status()).questions[0]);
-    await here.expect(0, ['hint', 'a', 'Also this: \ndemo: write hinted.txt by-hint']);
+    const told = await here.drover(['hint', 'a', 'Also this: \ndemo: write hinted.txt by-hint']);
+    assert.deepEqual([told.code, told.stderr], [0, 'The agent of a gets the hint now.\n']);
     await here.expect(0, ['hint', 'b', 'Please:\ndemo: write b-hinted.txt by-hint']);
     const wrong = await here.drover(['answer', asked.id, 'perhaps', '--json']);
     assert.equal(wrong.code, 3);
@@ -97,6 +98,23 @@ suite('steering a run', function () {
     assert.equal(here.read('repo/hinted.txt'), 'by-hint\n');
     assert.equal(here.read('repo/b-hinted.txt'), 'by-hint\n');
     assert.equal((await here.drover(['answer', asked.id, 'no'])).code, 3);
+  });
+
+  test('a hint to an agent that takes none while it runs says when it is told', async () => {
+    const here = project({
+      agent: `cat > "../../prompt-$attempt"; read -r line < ../../go; [ "$attempt" != 1 ] || exit 3; echo x > x`,
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, ['a']);
+    const run = here.start(['run', '--json']);
+    await eventually('it runs', () => here.read('prompt-1') !== '');
+    const hint = await here.drover(['hint', 'a', 'Mind the gap.']);
+    assert.equal(hint.code, 0);
+    assert.match(hint.stderr, /The agent of a takes no messages while it runs/);
+    barrier.open(2);
+    assert.equal((await run.ended).code, 0);
+    barrier.close();
+    assert.match(here.read('prompt-2'), /Mind the gap\./);
   });
 
   test('retry and reset give a failed task another life', async () => {

@@ -9,9 +9,10 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { StatusSnapshot } from '../../server/protocol/api.ts';
+import type { StatusSnapshot, WorktreeView } from '../../server/protocol/api.ts';
 import { makeBarrier } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
@@ -195,6 +196,35 @@ suite('whose project', function () {
     const { tasks } = await here.json<StatusSnapshot>(['status'], { cwd });
     assert.equal(tasks.length, 1);
     assert.match(await here.expect(0, ['init'], { cwd }), /already/);
+  });
+
+  test('S4: a run that is started in a linked worktree lands on the branch checked out there', async () => {
+    const here = project();
+    await beginPlan(here, ['t1']);
+    here.git('worktree', 'add', '-q', '../linked', '-b', 'feature');
+    const cwd = join(here.folder, 'linked');
+    await here.expect(0, ['run'], { cwd });
+    assert.deepEqual(landedTasks(here, 'feature'), ['t1']);
+    assert.deepEqual(landedTasks(here, 'main'), []);
+    assert.equal(readFileSync(join(cwd, 't1.txt'), 'utf8'), 'work of t1\n');
+    await importPlan(here, ['t2']);
+    here.gitIn(cwd, 'switch', '-q', '--detach');
+    const refused = await here.drover(['run'], { cwd });
+    assert.equal(refused.code, 3);
+    assert.match(refused.stderr, /HEAD is detached/);
+  });
+
+  test('A3: a project behind a symbolic link has its worktrees and loses its landed branches', async () => {
+    const here = project();
+    symlinkSync(here.folder, join(here.folder, 'link'));
+    const root = join(here.folder, 'link', 'repo');
+    await here.expect(0, ['-C', root, 'init']);
+    await here.expect(0, ['-C', root, 'add', 'One']);
+    await here.expect(0, ['-C', root, 'run']);
+    const [slot] = await here.json<readonly WorktreeView[]>(['-C', root, 'worktree', 'list']);
+    assert.equal(slot?.status, 'free');
+    assert.equal(slot.path, join(here.folder, 'repo.worktrees', 'slot-1'));
+    assert.equal(here.git('branch', '--list', 'drover/*'), '');
   });
 
   test('A4: worktrees around a bare repository have one project', async () => {

@@ -1,5 +1,6 @@
 // run and resume: start, follow to the end, judge.
 
+import { realpathSync } from 'node:fs';
 import type { SettingKey } from '../../core/settings.ts';
 import type {
   Answer,
@@ -36,6 +37,7 @@ export async function run(context: CommandContext, options: RunCommandOptions): 
     ...(gate !== undefined && { gate }),
     ...(fallback !== undefined && { fallback }),
     ...(land !== undefined && { land }),
+    called_in: realPath(context.directory),
     env: textsOf(context.surroundings.env),
   };
   return await withInterrupts(context, async (interrupts) => {
@@ -43,6 +45,14 @@ export async function run(context: CommandContext, options: RunCommandOptions): 
     const { client: answering, answer: started } = asked;
     return await goOn(context, answering, started, { epic: epic ?? null, detach, interrupts });
   });
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** By the names that the settings have in `.drover.toml`, so that `status` can say where they come from. */

@@ -64,7 +64,16 @@ export async function restore(
 
 export async function hint(context: CommandContext, id: string, text: string): Promise<number> {
   const client = await context.client('engine');
-  return done(context, await client.call('task.hint', { id, text }));
+  const task = await client.call('task.hint', { id, text });
+  if (task.hint_reaches !== undefined) context.tell(hintSentence(task, task.hint_reaches));
+  return done(context, task);
+}
+
+function hintSentence({ id, phase }: TaskView, reaches: 'now' | 'next_prompt'): string {
+  if (reaches === 'now') return `The agent of ${id} gets the hint now.`;
+  return phase === 'agent'
+    ? `The agent of ${id} takes no messages while it runs. The hint will be in its next prompt: of a further attempt, or of the next sub-task.`
+    : `The hint will be in the next prompt of ${id}.`;
 }
 
 export async function answer(context: CommandContext, id: string, choice: string): Promise<number> {

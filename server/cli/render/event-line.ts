@@ -17,13 +17,15 @@ const tellingKeys = [
   'branch',
   'sha',
   'files',
+  'tasks',
 ] as const;
 
 const detailLengthMax = 160;
 
 export function eventLine(event: EventView): string {
   const subject = event.task_id ?? event.epic_id ?? event.run_id ?? '';
-  const detail = detailOf(event.data);
+  const ended = event.type === 'run.finished' ? endCounts(event.data) : '';
+  const detail = [detailOf(event.data), ended].filter((part) => part !== '').join(' · ');
   const head = `${clockText(event.at_ms)}  ${plainLine(event.type).padEnd(18)}`;
   return `${head} ${plainLine(subject)}${detail === '' ? '' : `  ${detail}`}`.trimEnd();
 }
@@ -39,6 +41,15 @@ function detailOf(data: EventView['data']): string {
   }
   const detail = parts.join(' · ');
   return detail.length > detailLengthMax ? `${detail.slice(0, detailLengthMax - 1)}…` : detail;
+}
+
+/** How a run has ended; what there is none of is left out. */
+function endCounts(data: EventView['data']): string {
+  const parts = ['completed', 'failed', 'left', 'cancelled'].flatMap((key) => {
+    const count = data[key];
+    return typeof count === 'number' && count > 0 ? [`${count} ${key}`] : [];
+  });
+  return parts.join(', ');
 }
 
 function textOf(value: unknown): string {

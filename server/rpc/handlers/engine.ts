@@ -136,6 +136,7 @@ async function startRequest(
     workers: settings.workers,
     epicId: options.epic ?? null,
     target: settings.target,
+    calledIn: options.called_in ?? null,
     land: settings.land,
     flags,
   });
@@ -283,8 +284,8 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
       return { task: await taskView(id), snapshot: number };
     },
     'task.hint': async ({ id, text: words }) => {
-      await hintTask(engine, text(id, 'id'), text(words, 'text'));
-      return taskView(id);
+      const reaches = await hintTask(engine, text(id, 'id'), text(words, 'text'));
+      return { ...(await taskView(id)), hint_reaches: reaches };
     },
     'task.resolve': async ({ id, note }) => {
       await resolveTask(engine, text(id, 'id'), text(note, 'note'));

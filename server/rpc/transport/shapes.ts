@@ -104,6 +104,7 @@ const shapes: Shapes = {
     workers: 'number?',
     epic: 'text?',
     target: 'text?',
+    called_in: 'text?',
     gate: 'text?',
     fallback: 'text?',
     land: 'text?',

@@ -61,6 +61,7 @@ suite('run', () => {
       target: 'dev',
       gate: 'make',
       land: 'task',
+      called_in: '/project',
       env: { PATH: '/bin' },
     });
   });

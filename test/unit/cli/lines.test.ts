@@ -50,6 +50,18 @@ suite('event lines', () => {
     'task.conflict      task-a  a.ts, b.ts',
   );
   check({ type: 'run.finished', run_id: 'run-1' }, 'run.finished       run-1');
+  check(
+    {
+      type: 'run.finished',
+      run_id: 'run-1',
+      data: { completed: 2, failed: 1, left: 0, cancelled: 0 },
+    },
+    'run.finished       run-1  2 completed, 1 failed',
+  );
+  check(
+    { type: 'branches.removed', data: { tasks: ['task-a', 'task-b'] } },
+    'branches.removed     task-a, task-b',
+  );
   check({ type: 'epic.landed', epic_id: 'epic-1' }, 'epic.landed        epic-1');
   check({ type: 'x\u001b]0;t\u0007y', data: { message: 5 } }, 'xy');
 

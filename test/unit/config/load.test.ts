@@ -184,6 +184,18 @@ suite('loading settings', () => {
     assert.equal(await at('/trees'), '/trees');
   });
 
+  test('S5: worktree_root in the user’s own file is a folder for each project', async () => {
+    const at = async (folder: string) => {
+      const user = 'worktree_root = "/trees"';
+      return (await load({ user }, { root: join(root, folder) })).settings.worktreeRoot ?? '';
+    };
+    const [first, second] = [await at('one/app'), await at('two/app')];
+    assert.match(first, /^\/trees\/app-[0-9a-f]{10}$/);
+    assert.match(second, /^\/trees\/app-[0-9a-f]{10}$/);
+    assert.notEqual(first, second);
+    assert.equal(await at('one/app'), first);
+  });
+
   test('a database address must be sqlite:/// with an absolute path', async () => {
     const at = (text: string) => load({}, { env: { DROVER_DATABASE_URL: text } });
     assert.equal((await at('sqlite:///data/drover.db')).settings.databasePath, '/data/drover.db');
@@ -256,7 +268,8 @@ suite('.drover.toml', () => {
       ['[fleet]\nname = "a,b"', [/`fleet.name` is `a,b`; expected 1 to 64 characters/]],
       ['[fleet]\nname = ""', []],
       ['max_workres = 2', [], [/line 1: unknown key `max_workres`; did you mean `max_workers`\?/]],
-      ['max_file_size = "1MB"', [], [/unknown key `max_file_size`$/]],
+      ['max_file_size = "1MB"', [], [/`max_file_size`; Drover calls it `max_commit_file_size`$/]],
+      ['max_diff_size = "1MB"', [], [/`max_diff_size`; Drover has no limit for it, so the line/]],
       ['[gaet]\ncommand = "x"', [], [/line 2: unknown key `gaet.command`; did you mean `gate/]],
       ['[empty]\n[gate]\n', [], [/line 1: unknown key `empty`$/]],
       ['database = "sqlite:///x"', [], [/unknown key `database`/]],
