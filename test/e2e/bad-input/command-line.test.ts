@@ -1,7 +1,6 @@
 // Wrong use of the command line: exit code 64, the word that is wrong, and a suggestion.
 
-import { check, type Row } from './support/check.ts';
-import { table } from './support/lanes.ts';
+import { tableHere, type Row } from './support/check.ts';
 
 function wrong(args: readonly string[], ...words: Row['words']): Row {
   return { title: args.join(' ') || '(nothing)', args, code: 64, words };
@@ -44,4 +43,4 @@ const rows: readonly Row[] = [
   wrong(['--frob'], '--frob', 'drover --help'),
 ];
 
-table('wrong use of the command line', rows, check);
+tableHere('wrong use of the command line', rows);

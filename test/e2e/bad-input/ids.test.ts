@@ -1,7 +1,6 @@
 // Ids that must never become a branch, a folder or an option, and ids that name nothing.
 
-import { check, type Row } from './support/check.ts';
-import { table } from './support/lanes.ts';
+import { tableHere, type Row } from './support/check.ts';
 import type { Place } from './support/place.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,8 +61,12 @@ const unknownIds: readonly Row[] = [
   unknown(['epic', 'edit', 'NOWHERE', '--title', 'x']),
   unknown(['epic', 'close', 'NOWHERE']),
   unknown(['status', '--epic', 'NOWHERE']),
-  unknown(['run', '--epic', 'NOWHERE']),
+];
+
+/** What a backend does: the first one starts it. */
+const unknownToBackends: readonly Row[] = [
   unknown(['pause', 'NOWHERE']),
+  unknown(['run', '--epic', 'NOWHERE']),
   unknown(['resume-task', 'NOWHERE']),
   unknown(['cancel', 'NOWHERE']),
   unknown(['retry', 'NOWHERE']),
@@ -76,5 +79,6 @@ const unknownIds: readonly Row[] = [
   unknown(['cancel', '../../outside'], ['../../outside']),
 ];
 
-table('ids that are refused', unsafe, check);
-table('ids that name nothing', unknownIds, check);
+tableHere('ids that are refused', unsafe);
+tableHere('ids that name nothing', unknownIds);
+tableHere('ids that name nothing to a backend', unknownToBackends);

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, type Row } from './support/check.ts';
+import { tableHere, type Row } from './support/check.ts';
 import { fixtures, runDrover } from './support/command.ts';
-import { table } from './support/lanes.ts';
 
 interface Problem {
   readonly line: number;
@@ -259,6 +258,6 @@ const files: readonly Row[] = [
   file('an empty file writes nothing', '', [], { code: 0, works: true, words: [] }),
 ];
 
-table('contents of import files', contents, check);
-table('formats of import files', formats, check);
-table('import files', files, check);
+tableHere('contents of import files', contents);
+tableHere('formats of import files', formats);
+tableHere('import files', files);

@@ -1,7 +1,6 @@
 // Commands to tasks, epics and questions whose state does not allow them.
 
-import { check, type Row } from './support/check.ts';
-import { table } from './support/lanes.ts';
+import { tableHere, type Row } from './support/check.ts';
 
 function illegal(args: readonly string[], ...words: Row['words']): Row {
   return { title: args.join(' '), args, code: 3, kind: 'illegal', words };
@@ -88,4 +87,4 @@ const rows: readonly Row[] = [
   },
 ];
 
-table('what the state does not allow', rows, check);
+tableHere('what the state does not allow', rows);

@@ -2,8 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, type Row } from './support/check.ts';
-import { table } from './support/lanes.ts';
+import { tableHere, type Row } from './support/check.ts';
 import type { Place } from './support/place.ts';
 
 function refused(kind: string, args: readonly string[], ...words: Row['words']): Row {
@@ -131,6 +130,6 @@ const files: readonly Row[] = [
   },
 ];
 
-table('fields of tasks and epics', fields, check);
-table('places of tasks', places, check);
-table('descriptions from files', files, check);
+tableHere('fields of tasks and epics', fields);
+tableHere('places of tasks', places);
+tableHere('descriptions from files', files);

@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { runDrover, type Call, type Ended } from './command.ts';
+import { runHere } from './here.ts';
+import { table } from './lanes.ts';
 import { freshPlace, removePlace, type Base, type Place } from './place.ts';
 import { endBackend, killLeftovers, leftProcesses } from './processes.ts';
-import { snapshotOf } from './snapshot.ts';
+import { snapshotOf, type Snapshot } from './snapshot.ts';
 
 type Word = string | RegExp;
 
@@ -29,11 +31,45 @@ export interface Row {
 
 const sentenceCharactersMax = 1_500;
 
-export async function check(row: Row): Promise<void> {
+type Runs = (call: Call) => Promise<Ended>;
+
+/**
+ * A table whose rows need no process of their own: only the first one has one, to show that it is the same. Rows that make
+ * nothing bad share a place, since all of them have to leave it as it is; a backend that one of them starts serves them all.
+ */
+export function tableHere(title: string, rows: readonly Row[]): void {
+  let shared: { readonly place: Place; readonly before: Snapshot } | null = null;
+  const checkShared = async (row: Row): Promise<void> => {
+    if (shared === null) {
+      const place = await freshPlace('project');
+      shared = { place, before: snapshotOf(place) };
+    }
+    const runs = row === rows[0] ? runDrover : runHere;
+    await checkIn(row, shared.place, runs, shared.before);
+  };
+  const isAlone = ({ base, prepare, works }: Row): boolean =>
+    (base ?? prepare ?? works) !== undefined;
+  const end = async (): Promise<void> => {
+    if (shared === null) return;
+    const { place } = shared;
+    try {
+      await checkLeft(place);
+    } finally {
+      killLeftovers(place.folder);
+      removePlace(place);
+    }
+  };
+  const checkRow = (row: Row): Promise<void> =>
+    isAlone(row) ? check(row, runHere) : checkShared(row);
+  table(title, rows, checkRow, { lanes: 1, end });
+}
+
+export async function check(row: Row, runs: Runs = runDrover): Promise<void> {
   const place = await freshPlace(row.base ?? 'project');
   const undo = await row.prepare?.(place);
   try {
-    await checkIn(row, place);
+    await checkIn(row, place, runs, snapshotOf(place));
+    await checkLeft(place);
   } finally {
     killLeftovers(place.folder);
     undo?.();
@@ -41,28 +77,31 @@ export async function check(row: Row): Promise<void> {
   }
 }
 
-async function checkIn(row: Row, place: Place): Promise<void> {
-  const before = snapshotOf(place);
+async function checkLeft(place: Place): Promise<void> {
+  await endBackend(place.root);
+  assert.deepEqual(await leftProcesses(place.folder), [], 'processes are left');
+}
+
+async function checkIn(row: Row, place: Place, runs: Runs, before: Snapshot): Promise<void> {
+  let said = '';
   for (const json of row.works === true ? [false] : [false, true]) {
-    const ended = await runRow(row, place, json);
-    const said = `exit code ${ended.code}\n${ended.stdout}\n${ended.stderr}`.slice(0, 4_000);
+    const ended = await runRow(row, place, json, runs);
+    said = `exit code ${ended.code}\n${ended.stdout}\n${ended.stderr}`.slice(0, 4_000);
     assert.equal(ended.isLate, false, `it did not end in time: ${said}`);
     assert.equal(ended.code, row.code, said);
     assert.doesNotMatch(ended.stderr, /^\s+at .+:\d+:\d+\)?$/m, 'a stack trace is no sentence');
     if (row.code === 0) checkWords(row.words, ended.stderr);
     else if (json) checkJson(row, ended);
     else checkText(row, ended);
-    if (row.works !== true)
-      assert.deepEqual(snapshotOf(place), before, `something was changed; it said: ${said}`);
   }
-  await endBackend(place.root);
-  assert.deepEqual(await leftProcesses(place.folder), [], 'processes are left');
+  if (row.works === true) return;
+  assert.deepEqual(snapshotOf(place), before, `something was changed; it said: ${said}`);
 }
 
-async function runRow(row: Row, place: Place, json: boolean): Promise<Ended> {
+async function runRow(row: Row, place: Place, json: boolean, runs: Runs): Promise<Ended> {
   const args = typeof row.args === 'function' ? row.args(place) : row.args;
   const call = typeof row.call === 'function' ? row.call(place) : row.call;
-  return await runDrover({
+  return await runs({
     cwd: place.root,
     home: place.home,
     ...call,

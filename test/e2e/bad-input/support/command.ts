@@ -17,7 +17,7 @@ export const cliProgram = join(
 export const fixtures = join(repository, 'test', 'fixtures', 'import');
 
 const outputBytesMax = 4 * 1024 * 1024;
-const timeoutDefaultMs = 60_000;
+export const timeoutDefaultMs = 60_000;
 
 export interface Call {
   readonly args: readonly string[];

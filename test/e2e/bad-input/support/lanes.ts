@@ -1,9 +1,15 @@
 // Rows of a table as tests: a few of them run ahead of the one that is being reported, so that two cores are used.
 
-const lanes = 3;
+const lanesDefault = 3;
 
 export interface NamedRow {
   readonly title: string;
+}
+
+export interface TableOptions {
+  readonly lanes?: number;
+  /** Once, behind the last row. */
+  readonly end?: () => Promise<void>;
 }
 
 /** Defines one test for each row. */
@@ -11,6 +17,7 @@ export function table<Row extends NamedRow>(
   title: string,
   rows: readonly Row[],
   check: (row: Row) => Promise<void>,
+  { lanes = lanesDefault, end }: TableOptions = {},
 ): void {
   suite(`Bad input: ${title}`, () => {
     const started = new Map<Row, Promise<unknown>>();
@@ -27,6 +34,7 @@ export function table<Row extends NamedRow>(
     };
     suiteTeardown(async () => {
       await Promise.all(started.values());
+      await end?.();
     });
     rows.forEach((row, index) => {
       test(row.title, async () => {

@@ -1,0 +1,60 @@
+// The command in this process: the same code from arguments to exit code, with surroundings of its own. For rows that need
+// no process: nothing is started, no signal is heard, and nothing ends it but itself.
+
+import { PassThrough } from 'node:stream';
+import { runCommand } from '../../../../server/cli/run-command.ts';
+import type { Output } from '../../../../server/cli/surroundings.ts';
+import { environmentOf, runDrover, timeoutDefaultMs, type Call, type Ended } from './command.ts';
+
+/** These start a backend, and that is a process beside the bundles. */
+const startsBackend: ReadonlySet<string> = new Set(['run', 'resume', 'server', 'undo', 'plan']);
+
+/** What git and the database see of this process is what they would see of one of its own. */
+process.env['HOME'] = '/nonexistent';
+process.env['DROVER_SANDBOX'] = 'off';
+
+export async function runHere(call: Call): Promise<Ended> {
+  if (call.uid !== undefined || call.args.some((word) => startsBackend.has(word))) {
+    return await runDrover(call);
+  }
+  const [stdout, stderr] = [memoryOutput(), memoryOutput()];
+  const code = runCommand(call.args, {
+    cwd: call.cwd,
+    env: environmentOf(call),
+    stdout,
+    stderr,
+    readStdin: async () => Buffer.from(call.stdin ?? ''),
+    pipes: () => ({ input: new PassThrough(), output: new PassThrough() }),
+    askLine: null,
+    loadBackends: async () => await import('../../../../server/main/connect.ts'),
+    nowMs: () => Date.now(),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    onInterrupt: () => () => {},
+    exitNow: (ending) => {
+      throw new Error(`the command would end its process with ${ending}`);
+    },
+  });
+  const { promise: late, resolve: tell } = Promise.withResolvers<null>();
+  const timer = setTimeout(tell, call.timeoutMs ?? timeoutDefaultMs, null);
+  const ended = await Promise.race([code, late]);
+  clearTimeout(timer);
+  return { code: ended, stdout: stdout.text, stderr: stderr.text, isLate: ended === null };
+}
+
+interface MemoryOutput extends Output {
+  text: string;
+}
+
+function memoryOutput(): MemoryOutput {
+  return {
+    text: '',
+    isTTY: false,
+    columns: 80,
+    rows: 24,
+    isClosed: false,
+    write(text) {
+      this.text += text;
+    },
+    onClosed: () => () => {},
+  };
+}
