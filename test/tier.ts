@@ -33,9 +33,10 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/vscode/stories/hostile.test.ts',
   'test/vscode/stories/keyboard.test.ts',
   'test/vscode/stories/plan-from-spec.test.ts',
+  'test/vscode/stories/reattach.test.ts',
   'test/vscode/stories/review.test.ts',
   'test/vscode/stories/trouble.test.ts',
 ]);
 
 /** Plans in the extension host that the soak alone runs. */
-export const soakPlans: ReadonlySet<string> = new Set<string>([]);
+export const soakPlans: ReadonlySet<string> = new Set(['old-git']);

@@ -14,6 +14,7 @@ import {
   settingsOf,
   type RecordingHost,
 } from './support.ts';
+import { soakTest } from '../tier.ts';
 
 suite('Claude driver with the real Claude Code', function () {
   this.timeout(120_000);
@@ -105,27 +106,30 @@ suite('Claude driver with the real Claude Code', function () {
     assert.match(host.ofType('question')[0]?.text ?? '', /wants to use Bash:\ntouch one/);
   });
 
-  test('allowed for the session is not asked again, and nothing is written into the worktree', async () => {
-    bench.fake.setScript({
-      conversations: [
-        {
-          name: 'p',
-          match: { prompt: 'PERM', hasTools: true },
-          steps: [
-            { tools: [{ name: 'Write', input: { file_path: '{{cwd}}/a', content: 'a' } }] },
-            { tools: [{ name: 'Write', input: { file_path: '{{cwd}}/b', content: 'b' } }] },
-            { say: 'over' },
-          ],
-        },
-      ],
-    });
-    host = createRecordingHost(() => permissionChoices.always);
-    const outcome = await bench.start('PERM please', host, { permissionMode: 'manual' });
-    assert.equal(outcome.kind, 'done');
-    assert.equal(host.ofType('question').length, 1);
-    assert.equal(existsSync(join(bench.run.cwd, '.claude')), false);
-    assert.ok(existsSync(join(bench.run.cwd, 'b')));
-  });
+  soakTest(
+    'allowed for the session is not asked again, and nothing is written into the worktree',
+    async () => {
+      bench.fake.setScript({
+        conversations: [
+          {
+            name: 'p',
+            match: { prompt: 'PERM', hasTools: true },
+            steps: [
+              { tools: [{ name: 'Write', input: { file_path: '{{cwd}}/a', content: 'a' } }] },
+              { tools: [{ name: 'Write', input: { file_path: '{{cwd}}/b', content: 'b' } }] },
+              { say: 'over' },
+            ],
+          },
+        ],
+      });
+      host = createRecordingHost(() => permissionChoices.always);
+      const outcome = await bench.start('PERM please', host, { permissionMode: 'manual' });
+      assert.equal(outcome.kind, 'done');
+      assert.equal(host.ofType('question').length, 1);
+      assert.equal(existsSync(join(bench.run.cwd, '.claude')), false);
+      assert.ok(existsSync(join(bench.run.cwd, 'b')));
+    },
+  );
 
   test('a question gets the chosen answer', async () => {
     bench.fake.setScript(script('claude-control'));
@@ -154,23 +158,26 @@ suite('Claude driver with the real Claude Code', function () {
     );
   });
 
-  test('a hint after the last tool call becomes a turn of its own, which is waited for', async () => {
-    bench.fake.setScript({
-      conversations: [
-        { name: 'late', match: { prompt: 'LATER' }, steps: [{ say: 'answer to the hint' }] },
-        { name: 'first', match: { prompt: 'FIRST' }, steps: [{ say: 'first', delayMs: 1_500 }] },
-      ],
-    });
-    const running = bench.start('FIRST please', host);
-    await bench.fake.waitFor((entry) => entry.path.startsWith('/v1/messages'));
-    host.hint({ id: 'hint-8', text: 'LATER please' });
-    const outcome = await running;
-    assert.deepEqual(outcome, { kind: 'done', summary: 'answer to the hint', deniedTools: [] });
-    assert.deepEqual(host.deliveredHints, ['hint-8']);
-    assert.equal(host.ofType('usage').length, 2);
-  });
+  soakTest(
+    'a hint after the last tool call becomes a turn of its own, which is waited for',
+    async () => {
+      bench.fake.setScript({
+        conversations: [
+          { name: 'late', match: { prompt: 'LATER' }, steps: [{ say: 'answer to the hint' }] },
+          { name: 'first', match: { prompt: 'FIRST' }, steps: [{ say: 'first', delayMs: 1_500 }] },
+        ],
+      });
+      const running = bench.start('FIRST please', host);
+      await bench.fake.waitFor((entry) => entry.path.startsWith('/v1/messages'));
+      host.hint({ id: 'hint-8', text: 'LATER please' });
+      const outcome = await running;
+      assert.deepEqual(outcome, { kind: 'done', summary: 'answer to the hint', deniedTools: [] });
+      assert.deepEqual(host.deliveredHints, ['hint-8']);
+      assert.equal(host.ofType('usage').length, 2);
+    },
+  );
 
-  test('an overload that passes is a retry, not an error', async () => {
+  soakTest('an overload that passes is a retry, not an error', async () => {
     bench.fake.setScript(script('faults'));
     const outcome = await bench.start('RETRY please', host, {
       request: {
@@ -184,7 +191,7 @@ suite('Claude driver with the real Claude Code', function () {
     );
   });
 
-  test('an overload that lasts', async () => {
+  soakTest('an overload that lasts', async () => {
     bench.fake.setScript(script('faults'));
     assert.equal(failureKind(await bench.start('OVERLOAD please', host)), 'agent_overloaded');
   });
@@ -208,7 +215,7 @@ suite('Claude driver with the real Claude Code', function () {
     assert.equal(host.ofType('retry').length, 1);
   });
 
-  test('no key at all', async () => {
+  soakTest('no key at all', async () => {
     const { ANTHROPIC_API_KEY: _, ...env } = bench.environment();
     assert.equal(
       failureKind(await bench.start('anything', host, { request: { env } })),
@@ -217,12 +224,12 @@ suite('Claude driver with the real Claude Code', function () {
     assert.deepEqual(bench.fake.requests, []);
   });
 
-  test('a refused request is a failure though its subtype says success', async () => {
+  soakTest('a refused request is a failure though its subtype says success', async () => {
     bench.fake.setScript(script('faults'));
     assert.equal(failureKind(await bench.start('TOOLONG please', host)), 'agent_failed');
   });
 
-  test('a bad argument is told by stderr', async () => {
+  soakTest('a bad argument is told by stderr', async () => {
     const settings = settingsOf('claude', { path: bench.claude, args: ['--no-such-flag'] });
     const bad = createDriver(settings, {
       processTable: createProcessTable(),

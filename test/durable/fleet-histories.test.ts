@@ -18,9 +18,10 @@ import {
 } from './fleet-harness.ts';
 import { startStallingProxy } from './stalling-proxy.ts';
 import { readLog, sixSteps } from './workflows.ts';
+import { sized } from '../tier.ts';
 
 const takeOverAfterMs = 5_000;
-const histories = 3;
+const histories = sized(1, 3);
 const workflows = 24;
 
 interface HistoryBench {

@@ -5,6 +5,7 @@ import { makeBarrier } from './support/agent-scripts.ts';
 import { firstParents, landedTasks } from './support/history.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized } from '../tier.ts';
 
 /** The first writes three lines, the second one, the third one that the gate does not like; others write their own name. */
 const differs = `
@@ -23,6 +24,8 @@ function ranOf(here: Project): readonly (readonly string[])[] {
   const lines = here.read('ran.txt').trim().split('\n');
   return lines.map((line) => line.split(' '));
 }
+
+const steps = ['claimed', 'agent_done', 'committed', 'candidate_gated', 'merged'];
 
 suite('candidates side by side', function () {
   this.timeout(180_000);
@@ -112,7 +115,7 @@ suite('candidates side by side', function () {
     assert.equal(here.read('repo/work.txt'), 'good\ngood\ngood\n');
   });
 
-  for (const step of ['claimed', 'agent_done', 'committed', 'candidate_gated', 'merged']) {
+  for (const step of sized(['candidate_gated'], steps)) {
     test(`it lands once although the backend dies after each "${step}"`, async () => {
       const [here, id] = await begin(differs, '--choose', 'smallest-change');
       const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };

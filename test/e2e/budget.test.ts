@@ -18,6 +18,7 @@ import { beginPlan } from './support/plan.ts';
 import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized, soakTest } from '../tier.ts';
 
 /** The last step of a script comes again for ever. */
 function endless(id: string, delayMs: number): Step[] {
@@ -62,14 +63,19 @@ suite('budgets against an agent that never ends', function () {
     return here.git('show', `${refs[0]}:mad.txt`);
   }
 
-  const kinds: readonly [string, string, RegExp][] = [
+  const turns = [
+    'turns',
+    'task_turns = 6',
+    /is used up: \d+ turns of 6 turns; .*task_turns/,
+  ] as const;
+  const kinds: readonly (readonly [string, string, RegExp])[] = [
+    turns,
     ['tokens', 'task_tokens = 6_000', /is used up: .* of 6,000 tokens; .*task_tokens/],
     ['money', 'task_usd = 0.03', /is used up: \$0\.\d+ of \$0\.03; .*task_usd/],
-    ['turns', 'task_turns = 6', /is used up: \d+ turns of 6 turns; .*task_turns/],
     ['time', 'task_time = "6s"', /is used up: .* of 6 s of work; .*task_time/],
   ];
 
-  for (const [kind, setting, wanted] of kinds) {
+  for (const [kind, setting, wanted] of sized([turns], kinds)) {
     test(`${kind}: ended, not tried again, its work kept, the others land`, async () => {
       const here = begin(`[budget]\n${setting}\nask_at = 1\nloop_repeats = 0\n`);
       await beginPlan(here, [{ id: 'mad', priority: 'high' }, 'good']);
@@ -126,41 +132,44 @@ suite('budgets against an agent that never ends', function () {
     assert.equal((await here.task('mad')).attempts, 0);
   });
 
-  test('of the day: nothing starts, why and status say so, and a raised budget lets it go on', async () => {
-    const settings = '[budget]\nday_turns = 6\nask_at = 1\nloop_repeats = 0\n';
-    const here = begin(settings);
-    await beginPlan(here, [{ id: 'mad', priority: 'high' }, 'good']);
-    const run = here.start(['run', '--workers', '1', '--json'], { timeoutMs: 200_000 });
-    await run.line((line) => line.includes('"run.held"'));
-    const { holds } = await here.status();
-    assert.deepEqual(
-      holds.map(({ scope }) => scope),
-      ['day'],
-    );
-    assert.ok((holds[0]?.until ?? 0) * 1_000 > Date.now());
-    for (const id of ['mad', 'good']) {
-      const { reasons } = await here.json<{ reasons: string[] }>(['why', id]);
-      assert.match(
-        reasons.join(' '),
-        /budget of the day is used up: \d+ turns of 6 turns; .*day_turns/,
+  soakTest(
+    'of the day: nothing starts, why and status say so, and a raised budget lets it go on',
+    async () => {
+      const settings = '[budget]\nday_turns = 6\nask_at = 1\nloop_repeats = 0\n';
+      const here = begin(settings);
+      await beginPlan(here, [{ id: 'mad', priority: 'high' }, 'good']);
+      const run = here.start(['run', '--workers', '1', '--json'], { timeoutMs: 200_000 });
+      await run.line((line) => line.includes('"run.held"'));
+      const { holds } = await here.status();
+      assert.deepEqual(
+        holds.map(({ scope }) => scope),
+        ['day'],
       );
-    }
-    assert.match(await here.expect(0, ['status']), /budget of the day is used up/);
-    fake.setScript({
-      conversations: [
-        goesOn('mad', [says('Enough.')]),
-        conversation('good', [writes('good'), says('Done.')]),
-      ],
-    });
-    here.write('repo/.drover.toml', settings.replace('= 6', '= 600'));
-    await here.expect(0, ['run', '--workers', '1']);
-    const done = await run.ended;
-    assert.equal(done.code, 0, `${done.stdout.slice(-3000)}\n${done.stderr}`);
-    assert.deepEqual([...landedTasks(here)].sort(), ['good', 'mad']);
-    assert.equal((await here.task('mad')).attempts, 0);
-  });
+      assert.ok((holds[0]?.until ?? 0) * 1_000 > Date.now());
+      for (const id of ['mad', 'good']) {
+        const { reasons } = await here.json<{ reasons: string[] }>(['why', id]);
+        assert.match(
+          reasons.join(' '),
+          /budget of the day is used up: \d+ turns of 6 turns; .*day_turns/,
+        );
+      }
+      assert.match(await here.expect(0, ['status']), /budget of the day is used up/);
+      fake.setScript({
+        conversations: [
+          goesOn('mad', [says('Enough.')]),
+          conversation('good', [writes('good'), says('Done.')]),
+        ],
+      });
+      here.write('repo/.drover.toml', settings.replace('= 6', '= 600'));
+      await here.expect(0, ['run', '--workers', '1']);
+      const done = await run.ended;
+      assert.equal(done.code, 0, `${done.stdout.slice(-3000)}\n${done.stderr}`);
+      assert.deepEqual([...landedTasks(here)].sort(), ['good', 'mad']);
+      assert.equal((await here.task('mad')).attempts, 0);
+    },
+  );
 
-  test('before it is used up a person is asked, once; "stop" ends it', async () => {
+  soakTest('before it is used up a person is asked, once; "stop" ends it', async () => {
     // Slow enough that the answer comes before the budget's end.
     const here = begin('[budget]\ntask_turns = 40\nask_at = 0.1\nloop_repeats = 0\n', 1_000);
     await beginPlan(here, ['mad']);
@@ -177,28 +186,31 @@ suite('budgets against an agent that never ends', function () {
     assert.equal(await keptWork(here), 'work of mad');
   });
 
-  test('the same call again and again: it pauses and asks; "go on" is the same session, "stop" ends it', async () => {
-    const here = begin('[budget]\nloop_repeats = 5\n');
-    await beginPlan(here, ['mad']);
-    const run = here.start(['run', '--json'], { timeoutMs: 200_000 });
-    const ask = (): Promise<{ id: string; text: string }> =>
-      eventually('a question', async () => (await here.status()).questions[0]);
-    const first = await ask();
-    assert.match(first.text, /has made the same call of Write 5 times in a row/);
-    await untilEnded(here);
-    await here.expect(0, ['answer', first.id, 'go on']);
-    const second = await ask();
-    assert.match(second.text, /has made the same call of Write 10 times in a row/);
-    await here.expect(0, ['answer', second.id, 'stop']);
-    const done = await run.ended;
-    assert.equal(done.code, 1, `${done.stdout.slice(-3000)}\n${done.stderr}`);
-    assert.match(
-      (await here.task('mad')).last_error ?? '',
-      /went round in a circle .*drover hint mad/,
-    );
-    assert.equal(await keptWork(here), 'work of mad');
-    assert.equal(new Set(fake.requests.map(({ session }) => session)).size, 1);
-  });
+  soakTest(
+    'the same call again and again: it pauses and asks; "go on" is the same session, "stop" ends it',
+    async () => {
+      const here = begin('[budget]\nloop_repeats = 5\n');
+      await beginPlan(here, ['mad']);
+      const run = here.start(['run', '--json'], { timeoutMs: 200_000 });
+      const ask = (): Promise<{ id: string; text: string }> =>
+        eventually('a question', async () => (await here.status()).questions[0]);
+      const first = await ask();
+      assert.match(first.text, /has made the same call of Write 5 times in a row/);
+      await untilEnded(here);
+      await here.expect(0, ['answer', first.id, 'go on']);
+      const second = await ask();
+      assert.match(second.text, /has made the same call of Write 10 times in a row/);
+      await here.expect(0, ['answer', second.id, 'stop']);
+      const done = await run.ended;
+      assert.equal(done.code, 1, `${done.stdout.slice(-3000)}\n${done.stderr}`);
+      assert.match(
+        (await here.task('mad')).last_error ?? '',
+        /went round in a circle .*drover hint mad/,
+      );
+      assert.equal(await keptWork(here), 'work of mad');
+      assert.equal(new Set(fake.requests.map(({ session }) => session)).size, 1);
+    },
+  );
 
   test('counted over the death of the backend: what it had used before is used', async () => {
     const here = begin('[budget]\ntask_turns = 30\nask_at = 1\nloop_repeats = 0\n');

@@ -13,6 +13,7 @@ import { landedTasks } from './support/history.ts';
 import type { AgentScript, ToolResult } from './support/mcp-agent.ts';
 import type { Project, ProjectOptions } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized } from '../tier.ts';
 
 const program = resolve(import.meta.dirname, 'support', 'mcp-agent.ts');
 const agent = `cat > /dev/null\nexec node --no-warnings '${program}'`;
@@ -40,6 +41,8 @@ function byTitle(status: StatusSnapshot, title: string): TaskView {
   const found = status.tasks.find((task) => task.title === title);
   return found ?? assert.fail(`there is no task "${title}"`);
 }
+
+const steps = ['kept', 'added', 'begin', 'agent_done', 'committed'];
 
 suite('tools for agents', function () {
   this.timeout(120_000);
@@ -208,7 +211,7 @@ suite('tools for agents', function () {
     );
   });
 
-  for (const step of ['kept', 'added', 'begin', 'agent_done', 'committed']) {
+  for (const step of sized(['added'], steps)) {
     test(`a backend that dies after "${step}" loses and repeats nothing of added sub-tasks`, async () => {
       const here = await begin(project, {
         'Crash it': [

@@ -8,6 +8,7 @@ import { landedTasks } from './support/history.ts';
 import { processesOf } from './support/processes.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized } from '../tier.ts';
 
 /** Plans badly on purpose: it commits and leaves files. As a builder it keeps what it was told. */
 const agent = `
@@ -32,6 +33,8 @@ async function planned(here: Project, ...more: readonly string[]): Promise<strin
   await here.expect(2, ['run']);
   return id;
 }
+
+const steps = ['claimed', 'worktree_created', 'planned', 'plan_proposed'];
 
 suite('planning mode', function () {
   this.timeout(120_000);
@@ -168,7 +171,7 @@ suite('planning mode', function () {
     assert.deepEqual(landedTasks(here), []);
   });
 
-  for (const step of ['claimed', 'worktree_created', 'planned', 'plan_proposed']) {
+  for (const step of sized(['planned'], steps)) {
     test(`a backend that dies after "${step}" plans once and waits all the same`, async () => {
       const here = project({ agent });
       await here.expect(0, ['init']);

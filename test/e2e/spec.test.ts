@@ -16,6 +16,7 @@ import { dummyKey } from './support/claude-project.ts';
 import { panelClient } from './support/panel-client.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { soakTest } from '../tier.ts';
 
 const design = readFileSync(join(import.meta.dirname, 'support', 'design.md'), 'utf8');
 
@@ -343,7 +344,7 @@ suite('a design becomes a plan', function () {
       assert.equal(here.git('status', '--porcelain'), '');
     });
 
-    test('a loop that its schema cannot see is corrected once', async () => {
+    soakTest('a loop that its schema cannot see is corrected once', async () => {
       const here = await beginWithAgent([structured(loop), { say: 'Done.' }]);
       fake.setScript({
         conversations: [
@@ -365,7 +366,7 @@ suite('a design becomes a plan', function () {
       assert.equal((await here.status()).tasks.length, 6);
     });
 
-    test('words in place of a plan, twice: a clear error, nothing written', async () => {
+    soakTest('words in place of a plan, twice: a clear error, nothing written', async () => {
       const here = await beginWithAgent([{ say: 'I would rather talk about sheep.' }]);
       const done = await here.drover(['spec', 'docs/design.md', '--yes']);
       assert.equal(done.code, 3, done.stderr);

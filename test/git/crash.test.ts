@@ -6,6 +6,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { kindOf, makeFixture, valueOf, type Fixture } from './fixture.ts';
+import { sized } from '../tier.ts';
+
+/** Lines that it has written when it is killed. */
+const moments = sized([1, 4, 7, 13, 23, 40], [1, 2, 4, 5, 7, 11, 13, 17, 23, 29, 31, 40]);
 
 suite('git: killed and begun again', () => {
   let fixture: Fixture;
@@ -35,9 +39,9 @@ suite('git: killed and begun again', () => {
     return committed;
   }
 
-  test('at a dozen moments', async () => {
+  test(`at ${moments.length} moments`, async () => {
     const base = fixture.git('rev-parse', 'main');
-    for (const lines of [1, 2, 4, 5, 7, 11, 13, 17, 23, 29, 31, 40]) {
+    for (const lines of moments) {
       const committed = await runUntil(lines);
       // Gits of the killed worker go on for a while: their locks are no leavings.
       const patience = { lockPatienceMs: 3_000, staleLockMs: 30_000 };

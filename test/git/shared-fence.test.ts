@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { fenceRef } from '../../server/git/shared/names.ts';
 import { kindOf, valueOf } from './fixture.ts';
 import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
+import { sized } from '../tier.ts';
 
 const land = 'refs/drover/land/main';
 
-for (const kind of ['file', 'server'] as const) {
+for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 'server'])) {
   suite(`git: the fence of a line (${kind})`, () => {
     let fleet: Fleet;
     let one: Machine;

@@ -12,11 +12,12 @@ import {
   makeFleet,
   openMachine,
 } from './shared-fixture.ts';
+import { sized } from '../tier.ts';
 
 const land = 'refs/drover/land/main';
 const main = 'refs/heads/main';
 
-for (const kind of ['file', 'server'] as const) {
+for (const kind of sized<readonly ('file' | 'server')[]>(['server'], ['file', 'server'])) {
   suite(`git: a shared remote (${kind})`, () => {
     let fleet: Fleet;
     let one: Machine;

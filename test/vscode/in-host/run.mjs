@@ -31,7 +31,7 @@ const withTrust = {
 };
 
 /**
- * Suites by the repository they run on, one after the other. `isSetUp`: Drover is; `git`: a program in the place of
+ * Suites by the repository they run on, one after the other; those with a `+` between them in one window. `isSetUp`: Drover is; `git`: a program in the place of
  * git, or null for none; `second`: a second repository in the same window.
  */
 const plans = {
@@ -44,9 +44,8 @@ const plans = {
     isSetUp: true,
     host: { hasWorkspaceTrust: true, settings: withTrust },
   },
-  'take-over': { suites: ['take-over'], isSetUp: true },
-  review: { suites: ['review'], isSetUp: true },
-  trouble: { suites: ['trouble'], isSetUp: true },
+  // Three in one window: the first one needs a project that nobody has opened yet.
+  work: { suites: ['trouble+take-over+review'], isSetUp: true },
   several: { suites: ['several'], isSetUp: true, second: true },
   'no-git': { suites: ['no-git'], isSetUp: true, git: null },
   'old-git': { suites: ['old-git'], isSetUp: true, git: 'echo "git version 2.30.2"' },
