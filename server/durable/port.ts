@@ -43,6 +43,8 @@ export interface StartOptions {
   readonly queue: string;
   /** Higher first; then the order of starting. */
   readonly priority?: number;
+  /** Its body reads no memos: processes of any number of compatibility go on with it. */
+  readonly isForAnyRelease?: boolean;
 }
 
 export type WorkflowState = 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled';
@@ -54,6 +56,8 @@ export interface WorkflowInfo {
   readonly state: WorkflowState;
   readonly result: unknown;
   readonly error: string | null;
+  /** The number of compatibility of the processes that can go on with it; null: any can. */
+  readonly compatibility: number | null;
 }
 
 export type WorkflowBody<Tx, Input, Output> = (

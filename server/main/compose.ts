@@ -14,6 +14,7 @@ import type { Durable } from '../durable/port.ts';
 import { droverVersion } from '../protocol/version.ts';
 import type { Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
+import { compatibilityOf } from './compatibility.ts';
 import { AgentToolTokens } from './agent-tools.ts';
 import { Confinement } from './confinement.ts';
 import type { Environment, LiveSettings } from './live-settings.ts';
@@ -67,6 +68,10 @@ export async function composeEngine(project: Project, report: Report): Promise<E
   const mask = (text: string): string => maskOf(live)(text);
   const engine = createEngine({
     machineId: project.machineId,
+    compatibility: {
+      number: compatibilityOf(live.environment),
+      leads: () => project.fleet?.role.leads !== false,
+    },
     store,
     durable,
     git,

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../core/failure.ts';
 import { openFleet } from '../durable/fleet/open.ts';
+import { releaseOf } from '../durable/fleet/releases.ts';
 import type { GitRepository } from '../git/port.ts';
 import type { LocalRepository } from '../git/repository.ts';
 import { checkRemote } from '../git/shared/check.ts';
@@ -13,6 +14,7 @@ import { createSharedRepository } from '../git/shared/shared-repository.ts';
 import type { Store, StoreTables } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
 import { sharedQueueLimits } from '../workflows/engine.ts';
+import { compatibilityOf } from './compatibility.ts';
 import type { HostDurable } from './compose.ts';
 import { FleetClock } from './fleet-clock.ts';
 import { noteFleet } from './fleet-note.ts';
@@ -80,7 +82,11 @@ export async function openFleetDurable(
     url,
     bodiesDb: project.store.db,
     takeOverAfterMs: Math.round(takeOverAfterMs * ownStopPart),
-    limitsOf: sharedQueueLimits(project.machineId, () => project.fleet?.role.lands === true),
+    applicationVersion: releaseOf(compatibilityOf(project.live.environment)),
+    limitsOf: sharedQueueLimits(project.machineId, {
+      lands: () => project.fleet?.role.lands === true,
+      leads: () => project.fleet?.role.leads === true,
+    }),
     crashPoint: (_workflow, step) => {
       project.store.feed.poke();
       crashPoint(step);

@@ -1,14 +1,23 @@
 // This machine's place in its fleet: it says every few seconds that it is alive and how many agents it can bear, and takes
 // its leave at the end.
 
+import { leadingNumber } from '../core/compatibility.ts';
 import { machineHold } from '../core/machine.ts';
 import { Refusal } from '../core/failure.ts';
 import { formatDuration } from '../core/format.ts';
 import { droverVersion } from '../protocol/version.ts';
-import { aliveAs, beatMachine, busyByMachine, leaveFleet, othersLand } from '../store/machines.ts';
+import {
+  aliveAs,
+  beatMachine,
+  busyByMachine,
+  leaveFleet,
+  liveMachines,
+  othersLand,
+} from '../store/machines.ts';
 import type { Engine } from '../workflows/engine.ts';
 import { handedOver } from '../workflows/placement.ts';
-import type { Project } from './project.ts';
+import { compatibilityOf } from './compatibility.ts';
+import type { FleetRole, Project } from './project.ts';
 import { machineFacts } from './machine-facts.ts';
 import { worktreesOf } from './places.ts';
 
@@ -20,6 +29,9 @@ const beatsPerLife = 6;
  * before others begin anew.
  */
 export const ownStopPart = 0.6;
+
+const olderNote =
+  'Other machines have a newer Drover, whose work this one cannot begin: it finishes what it has and is given nothing new. Install the new version here.';
 
 /** Clocks that are set by a server differ by less. */
 const skewToldMs = 2_000;
@@ -100,7 +112,11 @@ export class MachinePulse {
     const facts = machineFacts(worktreesOf(places.root, worktreeRoot))();
     const remoteHold = this.#remoteHold();
     const note = remoteHold ?? machineHold(facts, machine, busy);
-    const room = note === null ? fleet.agents : Math.min(busy, fleet.agents);
+    const compatibility = compatibilityOf(live.environment);
+    const leading = await this.#leadingNumber(compatibility, fleet.agents);
+    const ageNote = leading > compatibility ? olderNote : null;
+    const isHeld = note !== null || ageNote !== null;
+    const room = isHeld ? Math.min(busy, fleet.agents) : fleet.agents;
     // Of the machine's own bounds only a full disk stands in the way of a gate.
     const canLand = remoteHold === null && machineHold(facts, machine, 0) === null;
     const lands = canLand && (await this.#isWantedForLanding());
@@ -112,14 +128,23 @@ export class MachinePulse {
       agentsMax: fleet.agents,
       room: this.#isDraining ? 0 : room,
       lands,
-      note: note ?? this.#clockNote(),
+      note: note ?? ageNote ?? this.#clockNote(),
       version: droverVersion,
+      compatibility,
       aliveForMs: fleet.takeOverAfterMs,
     };
     const say = (): Promise<number> => beatMachine(store.db, beat);
     const { clock } = this.#project.fleet ?? {};
     await (clock === undefined ? say() : clock.comparing(say));
-    this.#setLands(lands);
+    this.#setRole({ lands, leads: leading === compatibility });
+  }
+
+  /** The number of the machines that hand out work, this one included. */
+  async #leadingNumber(compatibility: number, agentsMax: number): Promise<number> {
+    const { store, machineId } = this.#project;
+    const others = (await liveMachines(store.db)).filter(({ id }) => id !== machineId);
+    const own = { compatibility, isDraining: this.#isDraining, agentsMax };
+    return leadingNumber([...others, own]) ?? compatibility;
   }
 
   /** Times are right all the same; what agents write into files and commits is not. */
@@ -148,10 +173,11 @@ export class MachinePulse {
     return lands ?? (agents > 0 || !(await othersLand(store.db, machineId)));
   }
 
-  #setLands(lands: boolean): void {
+  #setRole(next: FleetRole): void {
     const role = this.#project.fleet?.role;
-    if (role === undefined || role.lands === lands) return;
-    role.lands = lands;
-    if (lands) this.#engine.durable.wake();
+    if (role === undefined) return;
+    const isMore = (next.lands && !role.lands) || (next.leads && !role.leads);
+    Object.assign(role, next);
+    if (isMore) this.#engine.durable.wake();
   }
 }

@@ -21,6 +21,8 @@ export type Report = (error: unknown, where: string) => void;
 /** What this machine does for its fleet now, besides running agents; the pulse keeps it. */
 export interface FleetRole {
   lands: boolean;
+  /** It hands out work: no machine that takes some has a newer release. */
+  leads: boolean;
 }
 
 export interface Project {
@@ -78,7 +80,7 @@ export async function openProject(
       helper.close();
     };
     const openRepository = async (): Promise<GitRepository> => parts.git;
-    const role: FleetRole = { lands: false };
+    const role: FleetRole = { lands: false, leads: false };
     const fleet = { url, shown, checkRemote, clock, role };
     return { ...parts, local, openRepository, fleet, places, live, helper, close: closeAll };
   }

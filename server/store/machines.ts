@@ -18,6 +18,7 @@ export interface MachineBeat {
   readonly lands: boolean;
   readonly note: string | null;
   readonly version: string;
+  readonly compatibility: number;
   readonly aliveForMs: number;
 }
 
@@ -26,8 +27,10 @@ export interface LiveMachine {
   readonly name: string;
   readonly labels: readonly string[];
   readonly isDraining: boolean;
+  readonly agentsMax: number;
   readonly room: number;
   readonly lands: boolean;
+  readonly compatibility: number;
 }
 
 /** Unix milliseconds by the database's clock: those of the machines may differ. */
@@ -56,6 +59,7 @@ export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): P
     lands: beat.lands ? 1 : 0,
     note: beat.note,
     version: beat.version,
+    compatibility: beat.compatibility,
     alive_until_ms: sql<number>`${now} + ${sql.lit(Math.round(beat.aliveForMs))}`,
   };
   const beaten = await db
@@ -79,18 +83,20 @@ export async function leaveFleet(db: Kysely<StoreTables>, id: string): Promise<v
 export async function liveMachines(db: Reads): Promise<readonly LiveMachine[]> {
   const rows = await db
     .selectFrom('machines')
-    .select(['id', 'name', 'labels', 'state', 'room', 'lands'])
+    .select(['id', 'name', 'labels', 'state', 'agents_max', 'room', 'lands', 'compatibility'])
     .where('state', '!=', 'left')
     .where('alive_until_ms', '>', nowMs(db))
     .orderBy('id')
     .execute();
-  return rows.map(({ id, name, labels, state, room, lands }) => ({
+  return rows.map(({ id, name, labels, state, agents_max, room, lands, compatibility }) => ({
     id,
     name,
     labels: textList(labels),
     isDraining: state === 'draining',
+    agentsMax: agents_max,
     room,
     lands: lands === 1,
+    compatibility,
   }));
 }
 

@@ -190,6 +190,10 @@ const landersStatements: readonly string[] = [
   `ALTER TABLE machines ADD COLUMN lands INTEGER NOT NULL DEFAULT 1`,
 ];
 
+const compatibilityStatements: readonly string[] = [
+  `ALTER TABLE machines ADD COLUMN compatibility INTEGER NOT NULL DEFAULT 1`,
+];
+
 /** The thirteenth version: the repository that the plan belongs to. */
 const repositoryStatements: readonly string[] = [
   `CREATE TABLE repository (id TEXT PRIMARY KEY, common_dir TEXT NOT NULL, root_commit TEXT) WITHOUT ROWID`,
@@ -230,7 +234,7 @@ const exporterStatements: readonly string[] = [
 ];
 
 /** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
-export const schemaVersion = 14;
+export const schemaVersion = 15;
 
 export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, statements);
@@ -290,6 +294,10 @@ export async function addExporters<Tables>(db: Kysely<Tables>): Promise<void> {
   await executeAll(db, exporterStatements);
 }
 
+export async function addCompatibility<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, compatibilityStatements);
+}
+
 async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
   const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
   for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
@@ -318,4 +326,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 12, name: 'what is left of removed history', up: addRetention },
   { version: 13, name: 'whose plan it is', up: addRepository },
   { version: 14, name: 'exporters of the feed', up: addExporters },
+  { version: 15, name: 'which work a machine can go on with', up: addCompatibility },
 ];

@@ -329,7 +329,6 @@ export interface HoldTable {
 /** A machine of a fleet: a clone of the repository with a backend of its own. */
 export interface MachineTable {
   id: string;
-  /** What people call it. */
   name: string;
   /** JSON list: what tasks may ask for. */
   labels: Defaulted<string>;
@@ -344,6 +343,7 @@ export interface MachineTable {
   /** Why it takes less than it could, for people. */
   note: Defaulted<string | null>;
   version: string;
+  compatibility: Defaulted<number>;
   joined_at_ms: number;
   /** By the database's clock. After that it counts as dead, and its tasks are given to others. */
   alive_until_ms: number;

@@ -58,20 +58,22 @@ export function createEngine(parts: Parts): Engine {
     return runEpic(engine, run, input);
   });
   parts.durable.queue(agentQueueOf(parts.machineId), { perProcess: agentsMax });
-  parts.durable.queue(runQueue, {});
+  if (parts.machineId === '') parts.durable.queue(runQueue, {});
   return engine;
 }
 
 /**
- * What every process of a fleet knows of queues: one landing at a time for each line, on machines that land now, and to
- * each machine its attempts.
+ * What every process of a fleet knows of queues: one landing at a time for each line, on machines that land now, runs on
+ * those that hand out work, and to each machine its attempts.
  */
 export function sharedQueueLimits(
   machineId: string,
-  lands: () => boolean,
+  role: { readonly lands: () => boolean; readonly leads: () => boolean },
 ): (queue: string) => QueueLimits | undefined {
   return (queue) => {
-    if (isLandQueue(queue)) return lands() ? { concurrency: 1 } : { concurrency: 1, perProcess: 0 };
+    if (queue === runQueue) return role.leads() ? undefined : { perProcess: 0 };
+    if (isLandQueue(queue))
+      return role.lands() ? { concurrency: 1 } : { concurrency: 1, perProcess: 0 };
     const machine = machineOfQueue(queue);
     return machine === null || machine === machineId ? undefined : { perProcess: 0 };
   };

@@ -2,10 +2,12 @@
 // time. One whose workflow broke (a mistake of ours, a disk that gave up) has used an attempt: it must not go round for ever.
 
 import { failure } from '../core/failure.ts';
+import type { WorkflowInfo } from '../durable/port.ts';
 import { retryDelayMs } from '../core/retry.ts';
 import {
   endLanding,
   failAttempt,
+  type LiveMachine,
   liveMachines,
   releaseSlot,
   setAttempt,
@@ -15,6 +17,7 @@ import { executeWorkflowId } from './execute-task.ts';
 import { endLeftAgent } from './left-commands.ts';
 import type { Engine } from './parts.ts';
 import { machineOfQueue } from './placement.ts';
+import { isLandQueue } from './submission.ts';
 
 interface OwnedRow {
   readonly id: string;
@@ -37,11 +40,10 @@ export async function returnOrphans(engine: Engine): Promise<readonly string[]> 
       ]),
     )
     .execute();
-  const alive = rows.length === 0 ? [] : await aliveMachines(engine);
-  const isAlive = (machine: string): boolean => alive.includes(machine);
+  const machines = rows.length === 0 ? [] : await aliveMachines(engine);
   const returned: string[] = [];
   for (const row of rows) {
-    const owner = await ownerOf(engine, row, isAlive);
+    const owner = await ownerOf(engine, row, machines);
     if (owner.kind === 'alive') continue;
     if (owner.kind === 'out of reach') await engine.durable.cancel(owner.workflowId);
     const error = owner.kind === 'broken' ? owner.error : null;
@@ -55,22 +57,37 @@ export async function returnOrphans(engine: Engine): Promise<readonly string[]> 
   return returned;
 }
 
-async function aliveMachines(engine: Engine): Promise<readonly string[]> {
-  if (engine.machineId === '') return [];
-  return (await liveMachines(engine.store.db)).map(({ id }) => id);
+async function aliveMachines(engine: Engine): Promise<readonly LiveMachine[]> {
+  return engine.machineId === '' ? [] : liveMachines(engine.store.db);
+}
+
+/** Whether a machine is alive that can go on with it: the one of its queue, or any that lands, of its own release. */
+function isInReach(engine: Engine, info: WorkflowInfo, machines: readonly LiveMachine[]): boolean {
+  if (engine.machineId === '') return true;
+  const own = machineOfQueue(info.queue);
+  // One that runs is looked after by its process, or given up by it.
+  const needsLander = info.state === 'pending' && isLandQueue(info.queue);
+  const { compatibility: number } = info;
+  if (own === null && (number === null || number === engine.compatibility.number)) return true;
+  return machines.some(
+    ({ id, lands, compatibility }) =>
+      (own === null || own === id) &&
+      (number === null || number === compatibility) &&
+      (lands || !needsLander),
+  );
 }
 
 type Owner =
   | { readonly kind: 'alive' }
   | { readonly kind: 'gone' }
-  /** Only a machine that is dead, or has left, could go on with it. */
+  /** Only a machine that is dead, or has left, or had another release could go on with it. */
   | { readonly kind: 'out of reach'; readonly workflowId: string }
   | { readonly kind: 'broken'; readonly error: string };
 
 async function ownerOf(
   engine: Engine,
   row: OwnedRow,
-  isAlive: (machine: string) => boolean,
+  machines: readonly LiveMachine[],
 ): Promise<Owner> {
   const ids = [executeWorkflowId({ taskId: row.id, epoch: row.epoch })];
   const landing = await engine.store.db
@@ -85,8 +102,7 @@ async function ownerOf(
     const info = await engine.durable.get(id);
     if (info === null) continue;
     if (info.state === 'pending' || info.state === 'running') {
-      const machine = machineOfQueue(info.queue);
-      if (machine === null || isAlive(machine)) return { kind: 'alive' };
+      if (isInReach(engine, info, machines)) return { kind: 'alive' };
       owner = { kind: 'out of reach', workflowId: id };
     }
     if (info.state === 'failed')

@@ -120,6 +120,8 @@ export interface WorkPlaces {
 export interface Parts {
   /** Names this machine's disk and processes in rows; '' = the project's only machine. */
   readonly machineId: string;
+  /** Which running work this process can go on with; `leads`: whether it hands out work, which the newest machines do. */
+  readonly compatibility: { readonly number: number; readonly leads: () => boolean };
   readonly store: Store;
   readonly durable: Durable<Tx>;
   readonly git: GitRepository;

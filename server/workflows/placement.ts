@@ -54,6 +54,8 @@ export async function openPlacement(engine: Engine, tx: Reads): Promise<Placemen
   const busy = await busyByMachine(tx, handedOver);
   const machines = (await liveMachines(tx))
     .filter((machine) => !machine.isDraining)
+    // What is started here could not be begun by a machine of another number.
+    .filter((machine) => machine.compatibility === engine.compatibility.number)
     .map(({ id, name, labels, room }): OpenMachine & { room: number } => {
       return { id, name, labels, room, left: room - (busy.get(id) ?? 0) };
     });

@@ -183,6 +183,7 @@ async function goThrough(
     let ends = 0;
     for (;;) {
       if (run.signal.aborted) throw run.signal.reason;
+      if (!engine.compatibility.leads()) throw run.handOver();
       bell.hush();
       const row = await engine.store.db
         .selectFrom('runs')

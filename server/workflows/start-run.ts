@@ -116,7 +116,9 @@ async function begin(engine: Engine, tx: Tx, row: RunRow, event: string): Promis
     },
   });
   const id = `run/${row.id}/${engine.store.sources.uuid()}`;
-  await engine.durable.startIn(tx, runWorkflow, id, { runId: row.id }, { queue: runQueue });
+  // It remembers no step, so that any release can go on with it.
+  const options = { queue: runQueue, isForAnyRelease: true };
+  await engine.durable.startIn(tx, runWorkflow, id, { runId: row.id }, options);
 }
 
 /** Goes on with the last run that did not end; null when there is nothing to go on with. */

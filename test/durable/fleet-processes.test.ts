@@ -367,7 +367,7 @@ suite('fleet: processes', () => {
   test(
     'leaves the work of another compatibility number alone',
     onFleet(async (bench) => {
-      const newer = await bench.open({ executorId: 'newer', applicationVersion: 'drover-next' });
+      const newer = await bench.open({ executorId: 'newer', applicationVersion: 'drover-2' });
       const { durable } = await bench.open();
       durable.workflow('echo', async (_run, input) => input);
       await durable.launch();
@@ -375,6 +375,9 @@ suite('fleet: processes', () => {
       await durable.start('echo', 'w2', 2, inQueue);
       assert.equal((await durable.wait('w2')).result, 2);
       assert.equal((await durable.get('w1'))?.state, 'pending');
+      await newer.durable.start('echo', 'w3', 3, { ...inQueue, isForAnyRelease: true });
+      const free = await durable.wait('w3');
+      assert.deepEqual([free.result, free.compatibility], [3, null], 'but what any release can do');
     }),
   );
 });
@@ -388,13 +391,9 @@ async function waitsForLock(db: Fleet['db']): Promise<void> {
   }
 }
 
-async function untilAnswered(db: Fleet['db']): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await sql`select 1`.execute(db);
-      return;
-    } catch (error) {
-      if (attempt === 500) throw error;
-    }
-  }
+async function untilAnswered(db: Fleet['db'], tries = 500): Promise<void> {
+  await sql`select 1`.execute(db).catch((error: unknown) => {
+    if (tries === 1) throw error;
+    return untilAnswered(db, tries - 1);
+  });
 }

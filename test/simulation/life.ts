@@ -81,6 +81,7 @@ export class Life {
     const drivers = new Map<string, AgentDriver>();
     return {
       machineId: '',
+      compatibility: { number: 1, leads: () => true },
       useRun: async () => {},
       isPassing: () => false,
       store: this.store,

@@ -365,5 +365,6 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
 
 function toInfo(row: WorkflowRow): WorkflowInfo {
   const { id, name, queue, state, result, error } = row;
-  return { id, name, queue, state, result: fromJson(result) ?? null, error };
+  const told = fromJson(result) ?? null;
+  return { id, name, queue, state, result: told, error, compatibility: null };
 }

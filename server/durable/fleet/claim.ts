@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely';
 import type { QueueLimits } from '../port.ts';
+import { anyRelease } from './releases.ts';
 import { readMemos, type Db } from './statements.ts';
 
 export interface ClaimRequest {
@@ -113,7 +114,7 @@ async function claim(
     with taken as materialized (
       select workflow_uuid from dbos.workflow_status
       where status = 'ENQUEUED' and queue_name = ${queue}
-        and application_name = 'drover' and application_version = ${request.applicationVersion}
+        and application_name = 'drover' and application_version in (${request.applicationVersion}, ${anyRelease})
         and name = any(${request.names}::text[])
         and workflow_uuid <> all(${request.notIds}::text[])
         and exists (

@@ -23,6 +23,7 @@ import { claimWork } from './claim.ts';
 import { ClaimedRuns } from './claimed-runs.ts';
 import * as dbos from './dbos.ts';
 import * as executors from './executors.ts';
+import { anyRelease, compatibilityIn } from './releases.ts';
 import { RepeatedJob } from './repeated-job.ts';
 import * as statements from './statements.ts';
 import type { Db, WorkflowRow } from './statements.ts';
@@ -151,9 +152,9 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
     name: string,
     id: string,
     given: unknown,
-    { queue, priority = 0 }: StartOptions,
+    { queue, priority = 0, isForAnyRelease = false }: StartOptions,
   ): Promise<void> {
-    const { applicationVersion } = this.#options;
+    const applicationVersion = isForAnyRelease ? anyRelease : this.#options.applicationVersion;
     const input = toJson(given) ?? 'null';
     const createdAfter = this.#lastCreatedAt;
     this.#lastCreatedAt += 1;
@@ -378,6 +379,7 @@ class FleetAdapter<Tx> implements FleetDurable<Tx> {
 }
 
 function toInfo(row: WorkflowRow): WorkflowInfo {
-  const { id, name, queue, state, result, error } = row;
-  return { id, name, queue, state, result: fromJson(result) ?? null, error };
+  const { id, name, queue, state, result, error, release } = row;
+  const compatibility = compatibilityIn(release);
+  return { id, name, queue, state, result: fromJson(result) ?? null, error, compatibility };
 }

@@ -2,18 +2,14 @@
 
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
+import { compatibilityNumber } from '../../core/compatibility.ts';
 import { isProcessAlive, processIdentity } from '../embedded/process-identity.ts';
 import { systemClock } from '../embedded/system-clock.ts';
 import { createFleetDurable, type FleetDurable } from './fleet.ts';
 import type { QueueLimits } from '../port.ts';
 import { openFleetPool } from './pool.ts';
+import { releaseOf } from './releases.ts';
 import { prepareFleetDatabase, type FleetTables } from './tables.ts';
-
-/**
- * Which running workflows this release may take up again. It is raised only when their names of steps or their outputs
- * change in a way that the code does not read any more; until then, every release takes up the work of the others.
- */
-export const compatibilityNumber = 'drover-1';
 
 export interface OpenFleetOptions<Tables> {
   readonly url: string;
@@ -67,7 +63,7 @@ export async function openFleet<Tables>(
       clock: systemClock,
       executorId: options.executorId ?? processIdentity(),
       isExecutorAlive: isProcessAlive,
-      applicationVersion: options.applicationVersion ?? compatibilityNumber,
+      applicationVersion: options.applicationVersion ?? releaseOf(compatibilityNumber),
       takeOverAfterMs,
       limitsOf: options.limitsOf,
       onExpired: dropAll,

@@ -36,6 +36,7 @@ export interface WorkflowRow {
   readonly state: WorkflowState;
   readonly result: string | null;
   readonly error: string | null;
+  readonly release: string | null;
 }
 
 const nowMs = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
@@ -74,10 +75,11 @@ interface StatusRow {
   readonly status: string;
   readonly output: string | null;
   readonly error: string | null;
+  readonly release: string | null;
 }
 
 const selectWorkflows = sql`
-  select ws.workflow_uuid as id, ws.name, ws.queue_name as queue, ws.status,
+  select ws.workflow_uuid as id, ws.name, ws.queue_name as queue, ws.status, ws.application_version as release,
     coalesce(wo.output, ws.output) as output, coalesce(wo.error, ws.error) as error
   from dbos.workflow_status ws
   left join dbos.workflow_output wo on wo.workflow_uuid = ws.workflow_uuid`;
@@ -95,7 +97,7 @@ export async function readEnded(db: Db, ids: readonly string[]): Promise<readonl
   return rows.map(toRow);
 }
 
-function toRow({ id, name, queue, status, output, error }: StatusRow): WorkflowRow {
+function toRow({ id, name, queue, status, output, error, release }: StatusRow): WorkflowRow {
   const state = stateOf(status);
   return {
     id,
@@ -104,6 +106,7 @@ function toRow({ id, name, queue, status, output, error }: StatusRow): WorkflowR
     state,
     result: state === 'succeeded' ? output : null,
     error: state === 'failed' ? messageOf(status, error) : null,
+    release,
   };
 }
 

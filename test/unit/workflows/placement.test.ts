@@ -61,7 +61,10 @@ suite('placement', () => {
   }
 
   const open = (machineId = 'a'): Promise<Placement> =>
-    openPlacement({ machineId } as unknown as Engine, project.store.db);
+    openPlacement(
+      { machineId, compatibility: { number: 1, leads: () => true } } as unknown as Engine,
+      project.store.db,
+    );
 
   const task = (id: string, ...labels: string[]): { id: string; labels: string } => ({
     id,
@@ -94,6 +97,21 @@ suite('placement', () => {
     }
     assert.deepEqual(chosen, ['a', 'b', null, null]);
     assert.equal(places.nameOf('b'), 'name of b');
+  });
+
+  test('nothing goes to a machine of another release, which could not begin it', async () => {
+    await machine('a', 1);
+    await machine('b', 9);
+    await project.store.db
+      .updateTable('machines')
+      .set({ compatibility: 2 })
+      .where('id', '=', 'b')
+      .execute();
+    const places = await open();
+    assert.equal(places.room, 1);
+    assert.equal(await places.choose(task('1')), 'a');
+    places.taken('a');
+    assert.equal(await places.choose(task('2')), null);
   });
 
   test('an attempt goes on where it has begun, and waits for it; a new one goes where it suits', async () => {

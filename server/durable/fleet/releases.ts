@@ -1,0 +1,16 @@
+// How a number of compatibility stands in DBOS's column for versions of the application.
+
+const prefix = 'drover-';
+
+/** Of workflows that any process goes on with. */
+export const anyRelease = `${prefix}any`;
+
+export function releaseOf(compatibility: number): string {
+  return `${prefix}${compatibility}`;
+}
+
+/** Null: any process goes on with it. */
+export function compatibilityIn(release: string | null): number | null {
+  const number = Number((release ?? '').slice(prefix.length));
+  return release?.startsWith(prefix) === true && Number.isInteger(number) ? number : null;
+}

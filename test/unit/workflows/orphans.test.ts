@@ -1,0 +1,71 @@
+// Work that a release has begun which no machine has any more is given back, and begun anew by those that are there.
+
+import assert from 'node:assert/strict';
+import type { WorkflowInfo } from '../../../server/durable/port.ts';
+import type { Engine } from '../../../server/workflows/engine.ts';
+import { returnOrphans } from '../../../server/workflows/orphans.ts';
+import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
+
+suite('work of another release', () => {
+  let project: TestStore;
+  let id: string;
+  setup(async () => {
+    project = await memoryStore();
+    id = (await addTasks(project, [{ title: 'A' }]))['A'] ?? '';
+    await moveTask(project, id, ['claimed', 'in_progress'], { epoch: 1, phase: 'agent' });
+  });
+  teardown(() => project.close());
+
+  async function machine(name: string, compatibility: number, lands = 1): Promise<void> {
+    const row = { id: name, name, compatibility, lands, state: 'working', version: '1' };
+    const more = { agents_max: 1, room: 1, joined_at_ms: 1, alive_until_ms: Date.now() + 60_000 };
+    await project.store.db
+      .insertInto('machines')
+      .values({ ...row, ...more })
+      .execute();
+  }
+
+  /** Looked at by a machine of release 2; resolves with what was cancelled. */
+  async function looked(
+    queue: string,
+    state: 'pending' | 'running',
+    number: number | null,
+  ): Promise<readonly string[]> {
+    const cancelled: string[] = [];
+    const info = { queue, state, compatibility: number } as WorkflowInfo;
+    const engine = {
+      machineId: 'new',
+      compatibility: { number: 2, leads: () => true },
+      store: project.store,
+      durable: {
+        get: async () => info,
+        cancel: async (workflow: string) => void cancelled.push(workflow),
+      },
+    } as unknown as Engine;
+    await returnOrphans(engine);
+    return cancelled;
+  }
+
+  const exec = (): readonly string[] => [`exec/${id}/1`];
+
+  test('is left alone while a machine has that release, and is given back after', async () => {
+    await machine('new', 2);
+    await machine('old', 1);
+    assert.deepEqual(await looked('agents@old', 'running', 1), []);
+    assert.deepEqual(await looked('land:main', 'pending', 1), []);
+    assert.deepEqual(await looked('land:main', 'pending', 2), []);
+    await project.store.db
+      .updateTable('machines')
+      .set({ lands: 0 })
+      .where('id', '=', 'old')
+      .execute();
+    assert.deepEqual(await looked('land:main', 'running', 1), [], 'its process ends it');
+    assert.deepEqual(await looked('land:main', 'pending', 1), exec(), 'nobody of it lands');
+  });
+
+  test('is given back by a machine that was upgraded without having drained', async () => {
+    await machine('new', 2);
+    assert.deepEqual(await looked('agents@new', 'pending', 2), []);
+    assert.deepEqual(await looked('agents@new', 'pending', 1), exec());
+  });
+});
