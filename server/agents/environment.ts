@@ -1,6 +1,7 @@
 // The environment an agent gets: built from a list, never inherited as a whole.
 
 import type { AgentKind } from './port.ts';
+import { knownSecrets } from './secrets/known-secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -99,22 +100,7 @@ function matches(name: string, patterns: readonly string[]): boolean {
   );
 }
 
-/** Values that must never be stored: of variables whose name says that they are secret, and passwords inside URLs. */
+/** Values that must never be stored. */
 export function secretValues(environment: Environment): string[] {
-  const values = Object.entries(environment).flatMap(([name, value]) => {
-    if (value === undefined) return [];
-    return /KEY|TOKEN|SECRET|PASSWORD/i.test(name) ? [value] : passwordsOf(value);
-  });
-  return [...new Set(values)];
-}
-
-/** As it stands in the URL of a database, and as it is typed. */
-function passwordsOf(value: string): string[] {
-  if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]*:[^/\s]*@/i.test(value) || !URL.canParse(value)) return [];
-  const { password } = new URL(value);
-  try {
-    return [password, decodeURIComponent(password)];
-  } catch {
-    return [password];
-  }
+  return knownSecrets(environment).map(({ value }) => value);
 }

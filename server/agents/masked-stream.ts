@@ -2,6 +2,7 @@
 
 import { StringDecoder } from 'node:string_decoder';
 import { createMask, type Mask } from './masking.ts';
+import { writtenForms } from './secrets/known-secrets.ts';
 
 export class MaskedStream {
   readonly #mask: Mask;
@@ -13,8 +14,7 @@ export class MaskedStream {
 
   constructor(secrets: readonly string[], give: (text: string) => void) {
     this.#mask = createMask(secrets);
-    // Quoted as in JSON a value is at its longest.
-    this.#heldMax = Math.max(0, ...secrets.map((secret) => JSON.stringify(secret).length));
+    this.#heldMax = Math.max(0, ...secrets.flatMap(writtenForms).map(({ length }) => length));
     this.#give = give;
   }
 

@@ -1,25 +1,17 @@
 // Keeps secret values out of everything that is stored or shown.
 
+import { writtenForms } from './secrets/known-secrets.ts';
+
 export type Mask = (text: string) => string;
 
 export const hiddenText = '[hidden]';
 
-/** Shorter values would hide ordinary words. */
-const secretLengthMin = 6;
-
-/** Replaces every secret value by `[hidden]`. Output is framed in lines, so each line of a longer value counts as well. */
+/** Replaces every secret value, in every form in which it is commonly written, by `[hidden]`. */
 export function createMask(secrets: readonly string[]): Mask {
-  const values = new Set<string>();
-  for (const secret of secrets) {
-    for (const value of [secret, ...secret.split(/\r?\n/)]) {
-      if (value.trim().length < secretLengthMin) continue;
-      values.add(value);
-      values.add(JSON.stringify(value).slice(1, -1)); // as it looks inside printed JSON
-    }
-  }
-  if (values.size === 0) return (text) => text;
+  const forms = new Set(secrets.flatMap(writtenForms));
+  if (forms.size === 0) return (text) => text;
   // Longest first: a value may begin with another one.
-  const longestFirst = [...values].sort((a, b) => b.length - a.length);
+  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g');
   return (text) => text.replace(pattern, hiddenText);
 }

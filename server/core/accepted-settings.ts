@@ -38,6 +38,7 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'remote.hook',
   'fleet.remote',
   'protect.paths',
+  'protect.secrets_allowed',
   'retention.events',
   'retention.past',
   'retention.logs',

@@ -47,6 +47,13 @@ export const sandboxSettingTable = {
     doc: 'Start no agent, gate or setup where no proved sandbox is there.',
     readBy: reader,
   },
+  'protect.secrets_allowed': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Files and folders whose names and contents may look like secrets (test data, modules of that name): of these, only known secret values are held back.',
+    readBy: 'git (commit of leftovers)',
+  },
   'protect.paths': {
     value: { type: 'texts' },
     fallback: protectedByDefault,

@@ -287,6 +287,7 @@ function settingsOf(values: Values): Settings {
     taskContextMaxAgeMs: get('task_context_max_age'),
     maxCommitFileBytes: get('max_commit_file_size'),
     protectedPaths: get('protect.paths'),
+    secretsAllowed: get('protect.secrets_allowed'),
     maxOutputBytes: get('max_output_size'),
     defaultLabels: get('default_labels'),
     templates: get('templates'),

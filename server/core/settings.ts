@@ -358,6 +358,7 @@ export interface Settings {
   readonly taskContextMaxAgeMs: number;
   readonly maxCommitFileBytes: number;
   readonly protectedPaths: readonly string[];
+  readonly secretsAllowed: readonly string[];
   readonly maxOutputBytes: number;
   readonly defaultLabels: readonly string[];
   readonly templates: TaskTemplates;

@@ -11,6 +11,8 @@ export interface WorkFacts {
   readonly changed: boolean;
   /** Files that were not committed because of their name or size. */
   readonly held: readonly string[];
+  /** Of files that are held for what they hold: what that is. */
+  readonly heldFor?: Readonly<Record<string, string>>;
   /** Changed files that decide what programs do later. */
   readonly protected: readonly string[];
   readonly task: { readonly type: string };
@@ -40,7 +42,7 @@ export function judgeWork(facts: WorkFacts): Judgement {
     const also = facts.protected.length > 0 ? `; ${changesProtected(facts.protected)}` : '';
     return {
       verdict: 'unknown',
-      reason: firstLine(`held back, never committed: ${named(facts.held)}${also}`),
+      reason: firstLine(`held back, never committed: ${named(withReasons(facts))}${also}`),
       next: { kind: 'needs_review', review: 'held_files' },
     };
   }
@@ -64,6 +66,12 @@ export function judgeWork(facts: WorkFacts): Judgement {
         : 'the agent ended well but changed nothing',
     next: { kind: 'needs_review', review: 'no_changes' },
   };
+}
+
+function withReasons({ held, heldFor = {} }: WorkFacts): readonly string[] {
+  return held.map((path) =>
+    path in heldFor ? `${path} (holds what looks like a ${heldFor[path]})` : path,
+  );
 }
 
 function changesProtected(files: readonly string[]): string {

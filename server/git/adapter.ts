@@ -3,6 +3,7 @@
 import { stat, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ok } from '../core/failure.ts';
+import type { SecretSearch } from './context.ts';
 import { gitEnvironment, settings, shortened, type Variables } from './environment.ts';
 import { refuse } from './failures.ts';
 import { askCheckout, findRepository, readFacts, type RepositoryPlace } from './facts.ts';
@@ -36,6 +37,10 @@ export interface GitAdapterOptions {
   readonly timeoutMs?: number;
   /** Where git processes are started while it offers itself; without it in this process. */
   readonly elsewhere?: RunElsewhere;
+  /** Finds secrets in contents that would be committed or shared; without it, names alone decide. */
+  readonly secretsIn?: SecretSearch;
+  /** Paths whose names and contents may look like secrets. */
+  readonly secretsAllowed?: (path: string) => boolean;
 }
 
 export interface BinaryGitAdapter extends GitAdapter {
@@ -101,6 +106,8 @@ export function openGitAdapter(options: GitAdapterOptions = {}): BinaryGitAdapte
       durable: options.durable ?? true,
       lockPatienceMs: options.lockPatienceMs ?? defaults.lockPatienceMs,
       staleLockMs: options.staleLockMs ?? defaults.staleLockMs,
+      secretsIn: options.secretsIn ?? null,
+      secretsAllowed: options.secretsAllowed ?? (() => false),
       checkoutSettings: settings({
         'checkout.workers': String(options.checkoutWorkers ?? defaults.checkoutWorkers),
       }),

@@ -6,19 +6,19 @@ import { smallAsStored } from './committed-sizes.ts';
 import { attachToBranch, standsOn, type Standing } from './attach.ts';
 import type { RepositoryContext } from './context.ts';
 import { failureOf, gitFailure } from './failures.ts';
-import { isHeldFileName } from './held-files.ts';
+import { secretsInFiles } from './held-contents.ts';
 import { heldInCommits } from './held-commits.ts';
 import { isIgnoreFile } from './ignore-rules.ts';
 import { concludable } from './leftover-operations.ts';
 import { merge } from './merges.ts';
 import { commitMessage } from './messages.ts';
 import { ownWorktree } from './own-worktree.ts';
-import { shown, splitZero, zeroEnded, type PathBytes } from './paths.ts';
+import { absoluteBytes, shown, splitZero, zeroEnded, type PathBytes } from './paths.ts';
 import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult, Sha } from './port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from './refs.ts';
 import { readStatus } from './status.ts';
 import { isNestedRepository, type StatusEntry } from './status-format.ts';
-import { factsOfAll } from './small-files.ts';
+import { factsOf, factsOfAll } from './small-files.ts';
 import { takeFromShared } from './shared-leavings.ts';
 import { outlastLocks } from './stale-locks.ts';
 import { heldSubmodules } from './submodule-work.ts';
@@ -55,7 +55,12 @@ export async function commitLeftovers(
   const submodules = await heldSubmodules(context, worktree, status);
   if (!submodules.ok) return submodules;
   const inside = new Set(submodules.value);
-  const held = await heldEntries(context, worktree, entries, request.maxFileSize, inside);
+  const byFacts = await heldEntries(context, worktree, entries, request.maxFileSize, inside);
+  const byContent = await heldByContent(context, worktree, request.base, entries, byFacts);
+  if (!byContent.ok) return byContent;
+  const heldFor: Record<string, string> = {};
+  for (const [entry, what] of byContent.value) heldFor[shown(entry.path)] = what;
+  const held = new Set([...byFacts, ...byContent.value.keys()]);
   const unstaged = await unstage(context, worktree, [...held]);
   if (!unstaged.ok) return unstaged;
   const leftovers = entries.filter((entry) => !held.has(entry));
@@ -70,12 +75,15 @@ export async function commitLeftovers(
   const touched = entries.map(({ path }) => path);
   const heldNames = [...new Set([...held].map(({ path }) => path).concat(...inside))].map(shown);
   const before = standing.mergeInto ?? standing.head;
+  const committedSecrets: string[] = [];
   if (before !== request.base) {
     const range = { base: request.base, head: before, maxFileSize: request.maxFileSize };
     const inCommits = await heldInCommits(context, worktree, range);
     if (!inCommits.ok) return inCommits;
-    const { held: committedHeld, changed } = inCommits.value;
+    const { held: committedHeld, changed, secret } = inCommits.value;
     heldNames.push(...committedHeld.filter((path) => !heldNames.includes(path)));
+    Object.assign(heldFor, inCommits.value.heldFor);
+    committedSecrets.push(...secret);
     touched.push(...changed);
   }
   const guarded = await protectedChanges(context, touched, tip, request);
@@ -84,14 +92,8 @@ export async function commitLeftovers(
   const tree = context.commits.read(tip)?.tree ?? null;
   const changed = tip !== request.base;
   const aside = !changed && (await hasPutAside(context, request.branch));
-  return ok({
-    commit: tip,
-    tree,
-    changed,
-    held: heldNames.sort(),
-    protected: guarded.value,
-    ...(aside && { aside }),
-  });
+  const facts = { held: heldNames.sort(), heldFor, committedSecrets, protected: guarded.value };
+  return ok({ commit: tip, tree, changed, ...facts, ...(aside && { aside }) });
 }
 
 /** The agent has left work in a stash, or on another branch of its own: the end of its snapshots holds that. */
@@ -165,9 +167,31 @@ async function heldEntries(
   const held = entries.filter((entry, index) => {
     if (isNestedRepository(entry) || inside.has(entry.path)) return true;
     if (!isFile(index)) return false;
-    return isHeldFileName(shown(entry.path)) || (isLarge(index) && !pointers.has(entry.path));
+    return context.isHeldName(shown(entry.path)) || (isLarge(index) && !pointers.has(entry.path));
   });
   return new Set(held);
+}
+
+/** Files that are not held for anything else, and hold a secret. */
+async function heldByContent(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  base: Sha,
+  entries: readonly StatusEntry[],
+  held: ReadonlySet<StatusEntry>,
+): Promise<GitResult<ReadonlyMap<StatusEntry, string>>> {
+  const asked = new Map<PathBytes, StatusEntry>();
+  for (const entry of entries) if (!held.has(entry)) asked.set(entry.path, entry);
+  const paths = [...asked.keys()];
+  // A file that is gone may stand elsewhere under another name.
+  const removed = paths.filter((path) => factsOf(absoluteBytes(worktree.path, path)) === null);
+  const found = await secretsInFiles(context, worktree.path, base, { present: paths, removed });
+  if (!found.ok) return found;
+  const pairs = [...found.value].flatMap(([path, what]) => {
+    const entry = asked.get(path);
+    return entry === undefined ? [] : [[entry, what] as const];
+  });
+  return ok(new Map(pairs));
 }
 
 /** The agent may have staged what is held: it goes back to "changed", its file stays as it is. */

@@ -41,6 +41,14 @@ export interface KnownStates {
   set(ref: string, state: { readonly commit: Sha; readonly key: string }): void;
 }
 
+/** A secret in a content: what it is, for a sentence, and a text that is the same for the same secret. */
+export interface SecretFound {
+  readonly what: string;
+  readonly id: string;
+}
+
+export type SecretSearch = (content: Buffer, path: string) => Promise<readonly SecretFound[]>;
+
 export interface RepositoryContext {
   readonly commonDir: string;
   /** Root of the main checkout. */
@@ -63,6 +71,10 @@ export interface RepositoryContext {
   readonly networkVariables: Readonly<Record<string, string>>;
   /** Arguments that make a checkout use several processes of git's own. */
   readonly checkoutSettings: readonly string[];
+  /** By its name, unless a person allows this one. */
+  isHeldName(path: string): boolean;
+  /** Null: contents are not looked into. */
+  readonly secretsIn: SecretSearch | null;
   identity(signature?: Signature | null): Record<string, string>;
   git(args: readonly string[], options?: RunOptions): Promise<GitOutput>;
   /** One at a time over the whole repository: adding, removing and pruning worktrees, and writing the configuration. */

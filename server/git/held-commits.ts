@@ -3,13 +3,13 @@
 import { ok } from '../core/failure.ts';
 import { smallAsStored } from './committed-sizes.ts';
 import type { RepositoryContext } from './context.ts';
-import { isHeldFileName } from './held-files.ts';
+import { secretInMessages, secretsInRange } from './held-contents.ts';
 import { isIgnoreFile } from './ignore-rules.ts';
 import { type PathBytes, shown } from './paths.ts';
 import type { GitResult, Sha } from './port.ts';
 import { factsOfAll } from './small-files.ts';
 import { unpublishedGitlinks } from './submodule-work.ts';
-import { changesOfRange } from './without-held.ts';
+import { changesOfRange, heldMessage } from './without-held.ts';
 import type { LinkedWorktree } from './worktree-link.ts';
 
 export interface CommittedRange {
@@ -20,6 +20,10 @@ export interface CommittedRange {
 
 export interface HeldInRange {
   readonly held: readonly string[];
+  /** Of the held ones: what their content is held for. */
+  readonly heldFor: Readonly<Record<string, string>>;
+  /** Of the held ones: by name or by content. */
+  readonly secret: readonly string[];
   /** Every path that some commit of the range has added, changed or removed. */
   readonly changed: readonly PathBytes[];
 }
@@ -32,20 +36,41 @@ export async function heldInCommits(
 ): Promise<GitResult<HeldInRange>> {
   const listed = await changesOfRange(context, range.base, range.head);
   if (!listed.ok) return listed;
-  const { present: paths, removed } = listed.value;
+  const { present: paths, removed, blobs } = listed.value;
   if (paths.some(isIgnoreFile)) context.ignores.touched();
   const facts = await factsOfAll(worktree.path, paths);
+  const named = paths.filter((path) => context.isHeldName(shown(path)));
   const large = facts
     .filter(({ stats }) => stats?.isFile() === true && stats.size > range.maxFileSize)
     .map(({ path }) => path);
   const pointers = await smallAsStored(context, worktree, large, range.maxFileSize);
-  const tooLarge = new Set(large.filter((path) => !pointers.has(path)));
-  const held = facts.filter(({ path }) => isHeldFileName(shown(path)) || tooLarge.has(path));
+  const tooLarge = large.filter((path) => !pointers.has(path));
+  const looked = await secretsInCommits(context, range, blobs, removed);
+  if (!looked.ok) return looked;
   // A submodule is a folder, or nothing, where the agent has left it.
   const folders = facts.filter(({ stats }) => stats === null || stats.isDirectory());
   const links = folders.map(({ path }) => path);
   const unpublished = await unpublishedGitlinks(context, worktree, range.head, links);
   if (!unpublished.ok) return unpublished;
-  const names = [...held.map(({ path }) => path), ...unpublished.value].map(shown);
-  return ok({ held: names, changed: [...paths, ...removed] });
+  const heldFor = looked.value;
+  const secret = [...named.map(shown), ...Object.keys(heldFor)];
+  const others = [...tooLarge, ...unpublished.value].map(shown);
+  const held = [...new Set([...secret, ...others])];
+  return ok({ held, heldFor, secret: [...new Set(secret)], changed: [...paths, ...removed] });
+}
+
+async function secretsInCommits(
+  context: RepositoryContext,
+  { base, head }: CommittedRange,
+  blobs: ReadonlyMap<PathBytes, ReadonlySet<Sha>>,
+  removed: readonly PathBytes[],
+): Promise<GitResult<Readonly<Record<string, string>>>> {
+  const [inFiles, inMessages] = await Promise.all([
+    secretsInRange(context, base, blobs, removed),
+    secretInMessages(context, base, head),
+  ]);
+  if (!inFiles.ok) return inFiles;
+  if (!inMessages.ok) return inMessages;
+  const found = Object.fromEntries([...inFiles.value].map(([path, what]) => [shown(path), what]));
+  return ok(inMessages.value === null ? found : { ...found, [heldMessage]: inMessages.value });
 }

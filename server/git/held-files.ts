@@ -14,8 +14,8 @@ const heldNames: readonly RegExp[] = [
   /^credentials(?:\.(?:json|ya?ml|toml|ini|csv|txt|xml|db))?$/i,
   /^kubeconfig(?:[._-].*)?$/i,
   /^service[-_]account.*\.json$/i,
-  // A program's own module of that name is code.
-  /^secrets\.(?!(?:[cm]?[jt]sx?|java|kt|go|rs|py|rb|php|cs|swift|c|h|cpp|hpp|proto|vue|svelte)$)/i,
+  // Modules of programs too: what their names promise is held until a person allows it.
+  /^secrets\../i,
 ];
 
 /** Judges by the last part of a path. */

@@ -149,8 +149,12 @@ export interface CommitLeftoversOutcome {
   readonly tree: Sha | null;
   /** False when the tip is the base itself: nothing was changed. */
   readonly changed: boolean;
-  /** Paths never committed because of name or size; they stay in the worktree. */
+  /** Paths never committed because of name, size or content; they stay in the worktree. */
   readonly held: readonly string[];
+  /** What the content of some of them is held for. */
+  readonly heldFor?: Readonly<Record<string, string>>;
+  /** Those of them that the agent has committed itself, and that are secret. */
+  readonly committedSecrets?: readonly string[];
   /** Changed paths, committed or not before, that `protect` names. */
   readonly protected: readonly string[];
   /** Nothing was changed, but the agent has put work aside (a stash, another branch): its snapshots hold it. */

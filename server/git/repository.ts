@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import { isAncestor, treeOf } from './ancestry.ts';
 import { commitLeftovers } from './commits.ts';
-import { repositoryRunner, type RepositoryContext } from './context.ts';
+import { repositoryRunner, type RepositoryContext, type SecretSearch } from './context.ts';
 import { networkVariables, type Variables } from './environment.ts';
 import { noDurability, openDurability } from './durability.ts';
 import { failureOf } from './failures.ts';
@@ -18,6 +18,7 @@ import {
 import { follow, moveBranch } from './follow.ts';
 import { changedFiles, fileAt, revertOf } from './contents.ts';
 import { changedPaths, diff, lineCommits, mergeBase, rootCommit, subjects } from './history.ts';
+import { isHeldFileName } from './held-files.ts';
 import { identityVariables, missingIdentity, type Identity } from './identity.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 import { CommitObjects } from './loose-objects.ts';
@@ -55,6 +56,8 @@ export interface RepositoryParts {
   readonly lockPatienceMs: number;
   readonly staleLockMs: number;
   readonly checkoutSettings: readonly string[];
+  readonly secretsIn: SecretSearch | null;
+  readonly secretsAllowed: (path: string) => boolean;
 }
 
 /** A repository on this machine's disk, with what is needed to go on from it. */
@@ -108,6 +111,8 @@ export function openRepository(parts: RepositoryParts): OpenedRepository {
     trash: new Trash(),
     networkVariables: networkVariables(parts.inherited, place.config),
     checkoutSettings: parts.checkoutSettings,
+    secretsIn: parts.secretsIn,
+    isHeldName: (path) => isHeldFileName(path) && !parts.secretsAllowed(path),
     identity: (signature) => identityVariables(identity, signature),
     git,
     exclusively: (body) => mutex.run(place.commonDir, body),

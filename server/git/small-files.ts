@@ -25,7 +25,7 @@ export function readText(file: string): string | null {
   return readPlain(file)?.toString('utf8') ?? null;
 }
 
-export function readPlain(file: string): Buffer | null {
+export function readPlain(file: string | Buffer, bytesMax = textBytesMax): Buffer | null {
   let opened: number;
   try {
     opened = openSync(file, readFlags);
@@ -34,7 +34,7 @@ export function readPlain(file: string): Buffer | null {
   }
   try {
     const facts = fstatSync(opened);
-    return facts.isFile() && facts.size <= textBytesMax ? readFileSync(opened) : null;
+    return facts.isFile() && facts.size <= bytesMax ? readFileSync(opened) : null;
   } catch {
     return null;
   } finally {

@@ -4,7 +4,7 @@ import { err, ok } from '../core/failure.ts';
 import type { RepositoryContext } from './context.ts';
 import { editedTree } from './edited-tree.ts';
 import { failureOf } from './failures.ts';
-import { isHeldFileName } from './held-files.ts';
+import { secretsAmong, secretsInRange } from './held-contents.ts';
 import { isSha } from './loose-objects.ts';
 import { commitMessage } from './messages.ts';
 import { type PathBytes, shown, splitZero } from './paths.ts';
@@ -13,40 +13,59 @@ import type { GitResult, Sha, WithoutHeldRequest } from './port.ts';
 export interface RangeChanges {
   /** Added or changed by some commit, also where a later one has removed it. */
   readonly present: readonly PathBytes[];
+  /** Every content that such a path has had, submodules left out. */
+  readonly blobs: ReadonlyMap<PathBytes, ReadonlySet<Sha>>;
   /** Removed by some commit. */
   readonly removed: readonly PathBytes[];
 }
 
-export async function changesOfRange(
+export function changesOfRange(
   context: RepositoryContext,
   base: Sha,
   head: Sha,
+): Promise<GitResult<RangeChanges>> {
+  return changesIn(context, [`${base}..${head}`]);
+}
+
+/** Of each commit that the revisions name, against each of its parents. */
+export async function changesIn(
+  context: RepositoryContext,
+  revisions: readonly string[],
 ): Promise<GitResult<RangeChanges>> {
   const output = await context.git([
     'log',
     '-z',
     '--format=',
     '-m',
-    '--name-status',
+    '--raw',
+    '--no-abbrev',
     '--no-renames',
     '--diff-filter=AMTD',
-    `${base}..${head}`,
+    ...revisions,
     '--',
   ]);
   if (output.code !== 0) return err(failureOf(output, 'list what the agent has committed'));
   const present = new Set<PathBytes>();
   const removed = new Set<PathBytes>();
-  // A letter and a path in turn; an empty part, or a line break before the letter, stands between two commits.
-  let letter = '';
+  const blobs = new Map<PathBytes, Set<Sha>>();
+  // `:100644 100644 <old> <new> M` and a path in turn; an empty part, or a line break before it, stands between two commits.
+  let facts = '';
   for (const part of splitZero(output.stdout)) {
-    if (letter === '') letter = part.trim();
-    else {
-      (letter === 'D' ? removed : present).add(part);
-      letter = '';
+    if (facts === '') {
+      facts = part.trim();
+      continue;
     }
+    const [, mode = '', , sha = '', letter = ''] = facts.split(' ');
+    (letter === 'D' ? removed : present).add(part);
+    if (letter !== 'D' && mode !== submoduleMode) {
+      blobs.set(part, (blobs.get(part) ?? new Set<Sha>()).add(sha));
+    }
+    facts = '';
   }
-  return ok({ present: [...present], removed: [...removed] });
+  return ok({ present: [...present], removed: [...removed], blobs });
 }
+
+const submoduleMode = '160000';
 
 /** The commit itself when it holds none of them; null when nothing is left without them. */
 export async function withoutHeld(
@@ -58,10 +77,37 @@ export async function withoutHeld(
   if (!range.ok) return range;
   const named = new Set(request.held);
   const held = range.value.present.filter(
-    (path) => named.has(shown(path)) || isHeldFileName(shown(path)),
+    (path) => named.has(shown(path)) || context.isHeldName(shown(path)),
   );
-  if (held.length === 0) return ok(commit);
-  return squash(context, request, held);
+  if (held.length === 0 && !named.has(heldMessage)) return ok(commit);
+  const cured = await curedLater(context, request, range.value, held);
+  if (!cured.ok) return cured;
+  return squash(
+    context,
+    request,
+    held.filter((path) => !cured.value.has(path)),
+  );
+}
+
+/** In place of a path: the message of a commit holds a secret. */
+export const heldMessage = 'the message of a commit';
+
+/** Files whose history alone held a secret: as they are at the end, they may land. */
+async function curedLater(
+  context: RepositoryContext,
+  { base, commit }: WithoutHeldRequest,
+  range: RangeChanges,
+  held: readonly PathBytes[],
+): Promise<GitResult<ReadonlySet<PathBytes>>> {
+  const asked = new Set(held.filter((path) => !context.isHeldName(shown(path))));
+  const history = new Map([...range.blobs].filter(([path]) => asked.has(path)));
+  const ever = await secretsInRange(context, base, history, range.removed);
+  if (!ever.ok) return ever;
+  const names = new Map([...ever.value.keys()].map((path) => [path, `${commit}:${path}`]));
+  const now = await secretsAmong(context, base, names, range.removed);
+  if (!now.ok) return now;
+  const { found, read } = now.value;
+  return ok(new Set([...read].filter((path) => !found.has(path))));
 }
 
 async function squash(

@@ -13,6 +13,7 @@ import { type Environment, LiveSettings, type SettingFlags } from './live-settin
 import { noOutput } from './output/agent-output.ts';
 import { placesOf } from './places.ts';
 import type { Project } from './project.ts';
+import { secretRules } from './secrets.ts';
 import { refuseWrongDatabase, storeSources } from './store-sources.ts';
 
 export interface DataProject extends Pick<
@@ -44,24 +45,24 @@ export async function openDataProject(
     durability: 'grouped',
   });
   try {
-    await checkIdentity({ places, store, openLocal: () => openRepositoryOf(root) });
+    await checkIdentity({ places, store, openLocal: () => openRepositoryOf(root, live) });
   } catch (error) {
     await close();
     throw error;
   }
-  const openRepository = repositoryAt(root);
+  const openRepository = repositoryAt(root, live);
   const git = gitOf(look, openRepository);
   return { machineId: '', output: noOutput, places, live, store, git, openRepository, close };
 }
 
-function repositoryAt(root: string): () => Promise<GitRepository> {
+function repositoryAt(root: string, live: LiveSettings): () => Promise<GitRepository> {
   let opened: Promise<GitRepository> | null = null;
-  return () => (opened ??= openRepositoryOf(root));
+  return () => (opened ??= openRepositoryOf(root, live));
 }
 
-async function openRepositoryOf(root: string): Promise<LocalRepository> {
+async function openRepositoryOf(root: string, live: LiveSettings): Promise<LocalRepository> {
   const { openRepositoryAt } = await import('./open-repository.ts');
-  return await openRepositoryAt(root, {});
+  return await openRepositoryAt(root, secretRules(live));
 }
 
 function gitOf(look: PlainLook, open: () => Promise<GitRepository>): DataGit {

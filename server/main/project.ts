@@ -14,6 +14,7 @@ import { type Environment, LiveSettings, type SettingFlags } from './live-settin
 import { type AgentOutput, noOutput } from './output/agent-output.ts';
 import { openRepositoryAt } from './open-repository.ts';
 import { placesOf, type ProjectPlaces } from './places.ts';
+import { secretRules } from './secrets.ts';
 import { refuseWrongDatabase, storeSources } from './store-sources.ts';
 
 export type Report = (error: unknown, where: string) => void;
@@ -67,7 +68,10 @@ export async function openProject(
   const places = placesOf(root, live.settings.databasePath);
   await restorePlan(places);
   const helper = createHelperProcess();
-  const local = await openRepositoryAt(root, { elsewhere: helper.runGit });
+  const local = await openRepositoryAt(root, {
+    elsewhere: helper.runGit,
+    ...secretRules(live),
+  });
   const url = live.settings.fleetDatabaseUrl;
   if (url !== null) {
     const { openFleetProject } = await import('./fleet.ts');

@@ -194,6 +194,12 @@ async function whyPaused(db: Db, row: TaskRow): Promise<string[]> {
   ];
 }
 
+/** What the verdict says of the held files names what was found in them. */
+function reasonOr({ verdict_reason: reason }: TaskRow, files: string): string {
+  const said = /^held back, never committed: (.*)$/u.exec(reason ?? '')?.[1];
+  return said ?? files;
+}
+
 function whyReview(row: TaskRow): string[] {
   const { id } = row;
   const decide = `Use "drover approve ${id}" to take it as it is, or "drover send-back ${id} <text>" to have it changed; "drover diff ${id}" shows the change.`;
@@ -202,8 +208,9 @@ function whyReview(row: TaskRow): string[] {
       const files = textList(row.held_files).join(', ');
       const place = row.worktree_path === null ? '' : ` in ${row.worktree_path}`;
       return [
-        `${id} needs a review: files that look like secrets or are too large were held back and not committed (${files}); they are${place === '' ? ' in its worktree' : place}.`,
+        `${id} needs a review: files that look like secrets or are too large were held back and not committed (${reasonOr(row, files)}); they are${place === '' ? ' in its worktree' : place}.`,
         `Use "drover approve ${id}" to land the rest without them, or "drover send-back ${id} <text>" to have it done another way.`,
+        `A file that is no secret may be named in "secrets_allowed" under [protect] in .drover.toml; a further attempt ("drover retry ${id} --force") then commits it.`,
       ];
     }
     case 'protected':

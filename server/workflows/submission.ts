@@ -41,9 +41,10 @@ export async function submit(
   submission: Submission,
 ): Promise<void> {
   const { task } = submission;
-  const { changed, held, commit, protected: guarded, aside = false } = committed;
+  const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
   const summary = engine.mask(submission.summary);
-  const judgement = judgeWork({ summary, changed, held, protected: guarded, aside, task });
+  const facts = { summary, changed, held, heldFor, protected: guarded, aside };
+  const judgement = judgeWork({ ...facts, task });
   await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
   const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;
   if (!changed && held.length === 0 && !isCandidate) {

@@ -4,7 +4,6 @@
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../ancestry.ts';
 import { refuse } from '../failures.ts';
-import { isHeldFileName } from '../held-files.ts';
 import { isSha } from '../loose-objects.ts';
 import {
   type CommitLeftoversOutcome,
@@ -235,27 +234,17 @@ class Shared {
     });
   }
 
-  /** What the agent has committed itself although it never should be. */
-  async #committedSecrets(base: Sha, commit: Sha): Promise<GitResult<readonly string[]>> {
-    if (base === commit) return ok([]);
-    const changed = await this.local.changedPaths(base, commit);
-    return changed.ok ? ok(changed.value.filter(isHeldFileName)) : changed;
-  }
-
   async commitLeftovers(
     request: CommitLeftoversRequest,
   ): Promise<GitResult<CommitLeftoversOutcome>> {
     const done = await this.with([request.base], () => this.local.commitLeftovers(request));
     if (!done.ok) return done;
     const ref = branchRef(request.branch);
-    if (done.value.held.some(isHeldFileName)) {
-      const secrets = await this.#committedSecrets(request.base, done.value.commit);
-      if (!secrets.ok) return secrets;
-      if (secrets.value.length > 0) {
-        const message = `${secrets.value.join(', ')} must not leave this machine: ${request.branch} is not pushed.`;
-        this.report(new Error(message), `pushing ${request.branch}`);
-        return done;
-      }
+    const secrets = done.value.committedSecrets ?? [];
+    if (secrets.length > 0) {
+      const message = `${secrets.join(', ')} must not leave this machine: ${request.branch} is not pushed.`;
+      this.report(new Error(message), `pushing ${request.branch}`);
+      return done;
     }
     const { commit, changed } = done.value;
     const uploaded = changed

@@ -2,10 +2,11 @@
 // What holds files that are never committed, or that git is told to ignore, stays on this machine.
 
 import type { RepositoryContext } from '../context.ts';
-import { isHeldFileName } from '../held-files.ts';
-import { shown, splitZero, zeroEnded } from '../paths.ts';
+import { secretsInRange } from '../held-contents.ts';
+import { shown, zeroEnded } from '../paths.ts';
 import type { Sha } from '../port.ts';
 import { readRef, type RefChange } from '../refs.ts';
+import { changesIn } from '../without-held.ts';
 import { pushChanges, type PushParts } from './pushes.ts';
 
 /** Beyond this many waiting ones, the oldest stay on this machine alone. */
@@ -67,12 +68,13 @@ export class WorkPushes {
 /** False also when it cannot be told. */
 async function mayBeShared(context: RepositoryContext, commit: Sha): Promise<boolean> {
   // Every commit that the remote does not have, against each of its parents: what was staged is one of them.
-  const args = ['log', '-m', '--root', '--format=', '-z', '--name-only', '--no-renames'];
   const known = ['--not', '--glob=refs/drover/shared/*', '--remotes'];
-  const changed = await context.git([...args, '--diff-filter=d', commit, ...known, '--']);
-  if (changed.code !== 0) return false;
-  const paths = splitZero(changed.stdout).filter((path) => path.length > 0);
-  if (paths.some((path) => isHeldFileName(shown(path)))) return false;
+  const changed = await changesIn(context, ['--root', commit, ...known]);
+  if (!changed.ok) return false;
+  const { present: paths, blobs } = changed.value;
+  if (paths.some((path) => context.isHeldName(shown(path)))) return false;
+  const secrets = await secretsInRange(context, null, blobs, []);
+  if (!secrets.ok || secrets.value.size > 0) return false;
   if (paths.length === 0) return true;
   const ignored = await context.git(['check-ignore', '-q', '-z', '--stdin', '--no-index'], {
     input: zeroEnded(paths),

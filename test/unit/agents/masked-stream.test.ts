@@ -20,6 +20,7 @@ suite('masked streams', () => {
     ['in the middle', 'a hunter2x b', ['hunter2x'], 'a [hidden] b'],
     ['at both ends', 'hunter2x-hunter2x', ['hunter2x'], '[hidden]-[hidden]'],
     ['only begun', 'the end is hunter2', ['hunter2x'], 'the end is hunter2'],
+    ['in base64', 'a aHVudGVyMi1hYmMt! b', ['hunter2-abc-'], 'a [hidden]! b'],
     ['letters of more bytes', 'ü→schlüssel→ü', ['schlüssel'], 'ü→[hidden]→ü'],
   ] as const) {
     test(name, () => check(text, secrets, expected));

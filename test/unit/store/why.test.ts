@@ -118,7 +118,11 @@ suite('why', () => {
       'held files',
       ['claimed', 'in_progress', 'needs_review'],
       { review_kind: 'held_files', held_files: '[".env"]', worktree_path: '/w/1' },
-      [/held back and not committed \(\.env\); they are in \/w\/1/, /drover approve A/],
+      [
+        /held back and not committed \(\.env\); they are in \/w\/1/,
+        /drover approve A/,
+        /secrets_allowed/,
+      ],
     ],
     [
       'no changes',

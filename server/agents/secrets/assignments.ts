@@ -1,0 +1,54 @@
+// Assignments of random-looking values to names that speak of secrets, in any language: what no key format tells.
+
+/** Longer values are data, and shorter ones could be words. */
+const valueLengths = { min: 16, max: 256 };
+/** Bits for each character; words and identifiers lie below. */
+const entropyMin = 3.5;
+
+const namePart =
+  '(?:api|access|auth|client|deploy|encryption|master|private|secret|service|signing|webhook)?[_.-]?(?:key|secret|token|passw(?:or)?d|passwd|passphrase|pwd|credentials?)';
+const valuePart = `[\\w+/=.~@!#%^&*?:-]{${valueLengths.min},${valueLengths.max}}`;
+/** `name = "value"`, `"name": "value"`, `name => 'value'`, and without quotes to the end of a line (`.env`, YAML, INI). */
+const assignment = new RegExp(
+  `([\\w.-]{0,40}${namePart})["'\`\\]]{0,2}\\s{0,4}(?::=|=>|[:=])\\s{0,4}(?:(["'\`])(${valuePart})\\2|(${valuePart})\\s*$)`,
+  'gim',
+);
+
+/** Of a name whose value is public, or a digest. */
+const harmlessName =
+  /public|hash|digest|integrity|checksum|fingerprint|sha\d|token[_.-]?(?:type|limit|count|max|url|uri|id|name)|max[_.-]?token|primary|foreign|sort|cache|react|i18n|css|class|selector/i;
+const placeholder =
+  /example|sample|dummy|change|replace|placeholder|redacted|hidden|your|insert|todo|fake|mock|test|foo|bar|lorem|secret|passw|token|key|[x*0]{6,}|1234567|abcdef|\.\.\./i;
+/** Of a public key, as its owners print it. */
+const fingerprint = /^[\dA-F]{40}$/;
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** The values, in the order in which they stand. */
+export function assignedSecrets(text: string): readonly string[] {
+  const found: string[] = [];
+  for (const [, name = '', , quoted, bare] of text.matchAll(assignment)) {
+    const value = quoted ?? bare ?? '';
+    if (!harmlessName.test(name) && looksRandom(value)) found.push(value);
+  }
+  return found;
+}
+
+function looksRandom(value: string): boolean {
+  if (placeholder.test(value) || uuid.test(value) || fingerprint.test(value)) return false;
+  const digits = value.match(/\d/g)?.length ?? 0;
+  const letters = value.match(/[a-z]/gi)?.length ?? 0;
+  if (digits < 2 || letters < 4) return false;
+  // Paths, calls and members of objects are code.
+  if (/^(?:https?:|\.{0,2}\/|[\w$]+(?:\.[\w$]+)+$)/.test(value)) return false;
+  return entropyOf(value) >= entropyMin;
+}
+
+/** Shannon's, in bits for each character. */
+export function entropyOf(text: string): number {
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values())
+    bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}

@@ -1,0 +1,134 @@
+// Which values are secret, told by the names they go under, and the forms in which a secret value may be written down.
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface KnownSecret {
+  /** Of the variable or the setting; safe to show. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Anywhere in a name, as the command's contract says. */
+const secretWord = /KEY|TOKEN|SECRET|PASSWORD/i;
+/** A part of a name between underscores, or its end. */
+const passwordPart = /(?:PASS|PASSWD|PWD|PASSPHRASE|PASSCODE)(?:_|$)/i;
+const secretPart =
+  /(?:^|_)(?:PATS?|CREDS?|CREDENTIALS?|AUTH|AUTHORIZATION|COOKIES?|DSN|WEBHOOKS?|PRIVATE|SESSION|SESSID|APIKEY|BEARER)(?:_|$)/i;
+/** Where a shell is, and was. */
+const folderNames = /^(?:PWD|OLDPWD)$/i;
+
+/** Shorter values would hide ordinary words. */
+export const secretLengthMin = 6;
+/** In its encoded forms, a shorter value could be a part of anything. */
+const encodedLengthMin = 8;
+
+/** Secret values of an environment: by their names, as passwords inside URLs, and as secrets inside JSON. */
+export function knownSecrets(environment: Environment): readonly KnownSecret[] {
+  const found = new Map<string, KnownSecret>();
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined) continue;
+    for (const one of valuesOf(name, value)) {
+      if (!found.has(one)) found.set(one, { name, value: one });
+    }
+  }
+  return [...found.values()];
+}
+
+function valuesOf(name: string, value: string): readonly string[] {
+  const inside = [...passwordsOf(value), ...secretsInJson(value)];
+  if (secretWord.test(name)) return [value, ...inside];
+  const isNamed = !folderNames.test(name) && !isPath(value);
+  if (isNamed && passwordPart.test(name)) return [value, ...inside];
+  if (isNamed && secretPart.test(name) && !isWord(value)) return [value, ...inside];
+  return inside;
+}
+
+/** A socket or a file that holds the secret is none itself. */
+function isPath(value: string): boolean {
+  return /^(?:~|\.{1,2})?\/[^\s:]*$/.test(value) || /^[A-Za-z]:\\/.test(value);
+}
+
+function isWord(value: string): boolean {
+  return /^(?:[A-Za-z]+|\d+)$/.test(value);
+}
+
+/** As it stands in a URL, and as it is typed; a user without a password is a key (as in the DSN of Sentry) if it is long. */
+function passwordsOf(value: string): readonly string[] {
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]*@/i.test(value) || !URL.canParse(value)) return [];
+  const { username, password } = new URL(value);
+  const secret = password === '' && username.length >= 16 ? username : password;
+  if (secret === '') return [];
+  try {
+    return [secret, decodeURIComponent(secret)];
+  } catch {
+    return [secret];
+  }
+}
+
+const jsonDepthMax = 8;
+
+function secretsInJson(value: string): readonly string[] {
+  if (!/^\s*[{[]/.test(value)) return [];
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch {
+    return [];
+  }
+  return secretsBelow(parsed, '', jsonDepthMax);
+}
+
+function secretsBelow(value: unknown, name: string, depth: number): readonly string[] {
+  if (typeof value === 'string') {
+    return secretWord.test(name) || passwordPart.test(name) || secretPart.test(name) ? [value] : [];
+  }
+  if (value === null || typeof value !== 'object' || depth === 0) return [];
+  return Object.entries(value).flatMap(([key, one]) =>
+    secretsBelow(one, Array.isArray(value) ? name : key, depth - 1),
+  );
+}
+
+/** Every way in which a value is commonly written: as it is, quoted, by its lines, in base64, in hexadecimal, in a URL, reversed. */
+export function writtenForms(secret: string): readonly string[] {
+  const forms = new Set<string>();
+  // Output is framed in lines, so each line of a longer value counts as well.
+  for (const value of [secret, ...secret.split(/\r?\n/)]) {
+    if (value.trim().length < secretLengthMin) continue;
+    forms.add(value);
+    forms.add(JSON.stringify(value).slice(1, -1));
+    if (value.length < encodedLengthMin) continue;
+    for (const form of encodedForms(value)) forms.add(form);
+  }
+  return [...forms];
+}
+
+function encodedForms(value: string): readonly string[] {
+  const bytes = Buffer.from(value);
+  const hex = bytes.toString('hex');
+  const forms = [hex, hex.toUpperCase(), Array.from(value).toReversed().join('')];
+  forms.push(bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url'));
+  for (const offset of [0, 1, 2]) {
+    const text = base64Inside(bytes, offset);
+    forms.push(text, text.replaceAll('+', '-').replaceAll('/', '_'));
+  }
+  const inUrl = percentEncoded(value);
+  if (inUrl !== value) forms.push(inUrl, inUrl.replaceAll('%20', '+'));
+  return forms;
+}
+
+function percentEncoded(value: string): string {
+  try {
+    return encodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** What is the same in the base64 of every text in which the bytes begin at this place (modulo 3). */
+function base64Inside(bytes: Buffer, offset: number): string {
+  const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
+  const text = padded.toString('base64').replace(/=+$/, '');
+  const isCut = padded.length % 3 !== 0;
+  // The characters at both ends hold bits of their neighbours too.
+  return text.slice(offset === 0 ? 0 : offset + 1, isCut ? -1 : undefined);
+}

@@ -1,0 +1,121 @@
+// Files are held for what they hold, wherever in the range it stands, and what is held never lands, history included.
+
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { secretSearch } from '../../server/agents/secrets/content.ts';
+import type { CommitLeftoversOutcome, GitRepository } from '../../server/git/port.ts';
+
+import {
+  leftoversOf,
+  makeFixture,
+  startTask,
+  valueOf,
+  type Fixture,
+  type Task,
+} from './fixture.ts';
+
+/** No file of this repository holds what it is about. */
+const key = `ghp_${'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bD0fG3hJ6'}`;
+const known = ['kn0wn', 'Value/of', '-a-variable+42'].join('');
+
+suite('git: held for their contents', () => {
+  let fixture: Fixture;
+  let repository: GitRepository;
+  let task: Task;
+  setup(async () => {
+    fixture = makeFixture();
+    const secretsIn = secretSearch([{ name: 'MY_PAT', value: known }]);
+    repository = await fixture.open({ secretsIn });
+    task = await startTask(fixture, repository, 's0', 'task-1');
+  });
+  teardown(() => fixture.remove());
+
+  const write = (path: string, content: string | Uint8Array): void =>
+    fixture.write(join(task.path, path), content);
+  const commitAll = (message: string): void => {
+    fixture.gitIn(task.path, 'add', '-A');
+    fixture.gitIn(task.path, 'commit', '-qm', message);
+  };
+  const commitLeftovers = async (): Promise<CommitLeftoversOutcome> =>
+    valueOf(await repository.commitLeftovers(leftoversOf(task)));
+  const landed = async (done: CommitLeftoversOutcome): Promise<string> => {
+    const { base } = task;
+    const request = { base, commit: done.commit, held: done.held, subject: 's', trailers: [] };
+    const commit = valueOf(await repository.withoutHeld(request));
+    assert.ok(commit !== null);
+    const objects = fixture.git('rev-list', '--objects', '--no-object-names', `${base}..${commit}`);
+    for (const sha of objects.split('\n')) {
+      const text = fixture.git('cat-file', '-p', sha);
+      assert.ok(!text.includes(key) && !text.includes(known), `${sha} holds it:\n${text}`);
+    }
+    return commit;
+  };
+
+  test('what is left uncommitted stays in the worktree, and the rest is committed', async () => {
+    write('config.ts', `export const t = '${key}';\n`);
+    write('ok.ts', 'export const t = process.env.TOKEN;\n');
+    const done = await commitLeftovers();
+    assert.deepEqual(done.held, ['config.ts']);
+    assert.deepEqual(done.heldFor, { 'config.ts': 'GitHub key' });
+    assert.equal(fixture.git('ls-tree', '--name-only', `${done.commit}`, 'config.ts'), '');
+    assert.match(fixture.git('ls-tree', '--name-only', done.commit), /^ok\.ts$/m);
+  });
+
+  test('known values are found in every usual encoding', async () => {
+    const bytes = Buffer.from(known);
+    const wrapped = Buffer.from(`${'x'.repeat(50)}${known}`).toString('base64');
+    const files: Record<string, string | Buffer> = {
+      'plain.md': `see ${known} there`,
+      'data.bin': Buffer.concat([Buffer.from([0, 1, 2]), bytes]),
+      'k8s.yaml': `token: ${bytes.toString('base64')}`,
+      'wrapped.txt': wrapped.replaceAll(/.{20}/g, '$&\n'),
+      'url.txt': `https://a/?t=${encodeURIComponent(known)}`,
+      'joined.js': `const a = "${known.slice(0, 9)}" +\n  "${known.slice(9)}";`,
+      'escaped.c': [...bytes].map((byte) => `\\x${byte.toString(16)}`).join(''),
+      'codes.py': `bytes([${[...bytes].join(', ')}])`,
+      'dump.txt': bytes.toString('hex').replaceAll(/../g, '$& '),
+      'wide.txt': Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(known, 'utf16le')]),
+      'back.txt': Array.from(known).toReversed().join(''),
+    };
+    for (const [path, content] of Object.entries(files)) write(path, content);
+    write('part.txt', known.slice(0, -6));
+    const done = await commitLeftovers();
+    assert.deepEqual(done.held, Object.keys(files).sort());
+    assert.equal(done.heldFor?.['wrapped.txt'], 'value of MY_PAT');
+  });
+
+  test('committed and cleaned again, it lands as it is at the end, without that history', async () => {
+    write('config.ts', `export const t = '${key}';\n`);
+    commitAll('with it');
+    write('config.ts', 'export const t = process.env.TOKEN;\n');
+    write('gone.txt', known);
+    commitAll('without it');
+    rmSync(join(task.path, 'gone.txt'));
+    const done = await commitLeftovers();
+    assert.deepEqual(done.held, ['config.ts', 'gone.txt']);
+    assert.deepEqual([...(done.committedSecrets ?? [])].sort(), ['config.ts', 'gone.txt']);
+    const commit = await landed(done);
+    assert.match(fixture.git('show', `${commit}:config.ts`), /process\.env/);
+  });
+
+  test('in the message of a commit, the work lands under another one', async () => {
+    write('a.txt', 'harmless\n');
+    commitAll(`use ${key}`);
+    const done = await commitLeftovers();
+    assert.deepEqual(done.held, ['the message of a commit']);
+    const commit = await landed(done);
+    assert.equal(fixture.git('show', `${commit}:a.txt`), 'harmless');
+  });
+
+  test('what the base held already holds up nobody, moved or edited', async () => {
+    fixture.write(join(fixture.root, 'fixture.ts'), `export const t = '${key}';\n`);
+    fixture.write(join(fixture.root, 'old.ts'), `export const u = '${key}x';\n`);
+    fixture.git('add', '-A');
+    fixture.git('commit', '-qm', 'fixtures');
+    task = await startTask(fixture, repository, 's0', 'task-2');
+    write('fixture.ts', `export const t = '${key}';\nexport const more = 1;\n`);
+    fixture.gitIn(task.path, 'mv', 'old.ts', 'new.ts');
+    assert.deepEqual((await commitLeftovers()).held, []);
+  });
+});

@@ -1,0 +1,80 @@
+// What is found in contents, and what is not: keys by their format, random-looking assignments, and look-alikes.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { secretSearch } from '../../../server/agents/secrets/content.ts';
+
+const search = secretSearch([
+  { name: 'DB_PASSWORD', value: 'postgres' },
+  { name: 'SSH_AUTH', value: '/run/user/1/agent' },
+]);
+
+async function found(text: string, path = 'src/a.ts'): Promise<readonly string[]> {
+  return (await search(Buffer.from(text), path)).map(({ what }) => what);
+}
+
+/** Made here, so that this file holds none. */
+function random(characters: number): string {
+  const text = 'qW7eR9tYuI3oP5aSdF1gHjK2lZxC4vB6nM8'.repeat(5);
+  return text.slice(0, characters);
+}
+
+suite('secrets in contents', () => {
+  const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
+  for (const [what, text] of [
+    ['AWS key', `aws_secret_access_key = "${random(40)}"`],
+    ['GitHub key', `ghp_${random(36)}`],
+    ['OpenAI key', `sk-proj-${random(74)}T3BlbkFJ${random(74)}`],
+    ['Anthropic key', `sk-ant-api03-${random(93)}AA`],
+    ['Slack key', `xoxb-123123123123-123123123123-${random(24)}`],
+    ['Stripe key', `sk_live_${random(24)}`],
+    ['GitLab key', `glpat-${random(20)}`],
+    ['JSON web token', `eyJ${random(20)}.eyJ${random(30)}.${random(43)}`],
+    ['Google API key', `AIza${random(35)}`],
+    ['password in a URL', `postgresql://app:${random(12)}@db.somewhere.io/app`],
+    [
+      'private key',
+      `-----BEGIN ${'RSA'} PRIVATE KEY-----\n${`${random(64)}\n`.repeat(8)}-----END RSA PRIVATE KEY-----`,
+    ],
+    ['secret', `const apiKey = '${hex(16)}';`],
+    ['secret', `DEPLOY_TOKEN=${random(32)}`],
+    ['secret', `  "client_secret": "${random(24)}",`],
+  ] as const) {
+    test(`${what}: ${text.slice(0, 20)}…`, async () => {
+      assert.deepEqual((await found(text)).slice(0, 1), [what]);
+    });
+  }
+
+  for (const text of [
+    '"integrity": "sha512-6rdwBwLP9+TO3rRjMVW1tX+lQeo5gBbxl1I5F8nh8bgGtKwdlCMhMKsBWzWg1ostxx/tIG7OjZI0/BxsP8bUgw=="',
+    'const id = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"; token_id: 3f2504e0-4f89-11d3-9a0c-0305e82c3301',
+    'commit 1f6fe36d0621ad4e06d7eef319e889d11046ebf412c8 and key: value',
+    'password: process.env.DB_PASSWORD2, apiKey: config.services.api2.key1',
+    'API_KEY=your-api-key-goes-here-12345',
+    'token = "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"',
+    'AKIAIOSFODNN7EXAMPLE',
+    'postgresql://drover:s3cr3t-word@127.0.0.1:5432/x https://me:some-word-1@localhost/',
+    'image: postgres, at /run/user/1/agent',
+    'sort-key: 1700000000000-0000000001-a',
+    '// secretlint-disable',
+  ]) {
+    test(`none: ${text.slice(0, 40)}…`, async () => assert.deepEqual(await found(text), []));
+  }
+
+  test('a comment that switches rules off switches nothing off', async () => {
+    assert.deepEqual(await found(`// secretlint-disable\nghp_${random(36)}`), ['GitHub key']);
+  });
+  test('lock files are random-looking throughout; keys are found in them too', async () => {
+    assert.deepEqual(await found(`token = "${hex(16)}"`, 'sub/yarn.lock'), []);
+    assert.deepEqual(await found(`ghp_${random(36)}`, 'yarn.lock'), ['GitHub key']);
+  });
+  test('where data may look like secrets, only known values count', async () => {
+    const value = `kn0wn-${random(10)}`;
+    const allowing = secretSearch([{ name: 'A', value }], () => true);
+    const whats = await allowing(Buffer.from(`ghp_${random(36)} ${value}`), 'test/a.ts');
+    assert.deepEqual(
+      whats.map(({ what }) => what),
+      ['value of A'],
+    );
+  });
+});
