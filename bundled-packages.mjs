@@ -29,3 +29,18 @@ export function missingPackages({ outputs }) {
   });
   return [...new Set(missing.map(({ path }) => path))];
 }
+
+/**
+ * Folders of the packages that are in the bundles, from the project's root, sorted.
+ * @param {import('esbuild').Metafile[]} metafiles
+ * @returns {string[]}
+ */
+export function bundledPackages(metafiles) {
+  const folders = metafiles.flatMap(({ inputs }) =>
+    Object.keys(inputs).flatMap((path) => {
+      const found = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
+      return found === undefined ? [] : [found];
+    }),
+  );
+  return [...new Set(folders)].sort();
+}

@@ -2,7 +2,8 @@
 // Code's extension host) and the webviews (ES modules for VS Code's Chromium). `--watch` keeps them up to date,
 // `--production` leaves out source maps, `--outdir=<folder>` puts them elsewhere.
 import { build, context } from 'esbuild';
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { bundledPackages } from './bundled-packages.mjs';
 import { programBundles } from './bundled-programs.mjs';
 
 const isProduction = process.argv.includes('--production');
@@ -43,7 +44,7 @@ function keepSecondBundleApart(build) {
   });
 }
 
-const shared = { bundle: true, sourcemap: !isProduction, logLevel: 'warning' };
+const shared = { bundle: true, metafile: true, sourcemap: !isProduction, logLevel: 'warning' };
 
 /** @type {import('esbuild').BuildOptions[]} */
 const bundles = [
@@ -89,10 +90,14 @@ const bundles = [
   },
 ];
 
+const metafiles = [];
 rmSync(outdir, { recursive: true, force: true });
 for (const options of bundles.filter(({ entryPoints }) => Object.keys(entryPoints).length > 0)) {
   if (isWatching) await (await context(options)).watch();
-  else await build(options);
+  else {
+    const { metafile } = await build(options);
+    if (metafile !== undefined) metafiles.push(metafile);
+  }
 }
 // The command's public name; an ES module, as `.js` is everywhere in this project.
 copyFileSync('bin/cli.mjs', `${outdir}/cli.js`);
@@ -100,4 +105,11 @@ const icons = 'node_modules/@vscode/codicons/dist';
 mkdirSync(`${outdir}/webview`, { recursive: true });
 for (const file of ['codicon.css', 'codicon.ttf']) {
   copyFileSync(`${icons}/${file}`, `${outdir}/webview/${file}`);
+}
+// What is shipped of others, for its licences and the bill of materials.
+const packages = [
+  ...new Set([...bundledPackages(metafiles), 'node_modules/@vscode/codicons']),
+].sort();
+if (!isWatching) {
+  writeFileSync(`${outdir}/bundled-packages.json`, `${JSON.stringify(packages, null, 1)}\n`);
 }

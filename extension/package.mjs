@@ -8,6 +8,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createVSIX } from '@vscode/vsce';
+import { writeSupply } from './supply.mjs';
 
 const platforms = ['linux', 'darwin', 'win32'];
 const architectures = ['x64', 'arm64'];
@@ -60,6 +61,8 @@ function makeStage() {
     stdio: 'inherit',
   });
   rmSync(join(stage, 'dist', 'demo.cjs'), { force: true });
+  const count = writeSupply(root, join(stage, 'dist'));
+  console.log(`Notices and bill of materials of ${count} bundled packages.`);
   for (const name of ['CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore']) {
     cpSync(join(root, name), join(stage, name), { recursive: true });
   }

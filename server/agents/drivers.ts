@@ -44,4 +44,4 @@ export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDr
   }
 }
 
-export { agentEnvironment, secretValues } from './environment.ts';
+export { agentEnvironment, commandEnvironment, secretValues } from './environment.ts';

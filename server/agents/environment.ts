@@ -1,12 +1,13 @@
-// The environment an agent gets: built from a list, never inherited as a whole.
+// The environment that agents, gates and setups get: built from lists, never inherited as a whole.
 
 import type { AgentKind } from './port.ts';
 import { knownSecrets } from './secrets/known-secrets.ts';
+import { covers, isToolVariable } from './toolchain-variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** For every agent: path, home, locale, terminal. A star at the end stands for any rest. */
-const everyAgent = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'LC_*', 'TERM'];
+/** For every program: path, home, locale, terminal. A star at the end stands for any rest. */
+const everyProgram = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'LC_*', 'TERM'];
 
 /** Without these no program starts on Windows. */
 const windowsBasics = [
@@ -20,26 +21,6 @@ const windowsBasics = [
   'LOCALAPPDATA',
   'TEMP',
   'TMP',
-];
-
-/** For agents that talk to a provider: the way out, and where the login of this user is kept. */
-const networkAgent = [
-  'USER',
-  'LOGNAME',
-  'SHELL',
-  'TMPDIR',
-  'XDG_CONFIG_HOME',
-  'XDG_DATA_HOME',
-  'XDG_CACHE_HOME',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'no_proxy',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-  'NODE_EXTRA_CA_CERTS',
 ];
 
 const ownProvider: Readonly<Record<AgentKind, readonly string[]>> = {
@@ -62,8 +43,6 @@ const ownProvider: Readonly<Record<AgentKind, readonly string[]>> = {
   demo: [],
 };
 
-const withoutNetwork: ReadonlySet<AgentKind> = new Set(['command', 'demo']);
-
 /** What an agent inherits of `base`, then the variables given to it (`[agent.env]`, task id, ports), which win. */
 export function agentEnvironment(
   base: Environment,
@@ -71,21 +50,37 @@ export function agentEnvironment(
   extra: Readonly<Record<string, string>>,
   allowList: readonly string[],
 ): Record<string, string> {
-  const inherited = [
-    ...everyAgent,
-    ...(process.platform === 'win32' ? windowsBasics : []),
-    ...(withoutNetwork.has(kind) ? [] : networkAgent),
-    ...ownProvider[kind],
-  ];
+  const own = ownProvider[kind];
+  // Inside a Claude Code session its variables belong to that session, with its sockets and tokens.
+  const isOfOuterSession = (name: string): boolean =>
+    base['CLAUDECODE'] !== undefined && name.startsWith('CLAUDE_CODE_');
+  return {
+    ...inherited(base, allowList, (name) => matches(name, own) && !isOfOuterSession(name)),
+    ...extra,
+  };
+}
+
+/** What a gate or a setup inherits: as an agent, without any provider's variables. */
+export function commandEnvironment(
+  base: Environment,
+  allowList: readonly string[],
+): Record<string, string> {
+  return inherited(base, allowList, () => false);
+}
+
+function inherited(
+  base: Environment,
+  allowList: readonly string[],
+  isOwn: (name: string) => boolean,
+): Record<string, string> {
+  const always = [...everyProgram, ...(process.platform === 'win32' ? windowsBasics : [])];
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(base)) {
     if (value === undefined) continue;
-    const isAllowed = matches(name, allowList);
-    // Inside a Claude Code session its variables belong to that session, with its sockets and tokens.
-    const isOfOuterSession = base['CLAUDECODE'] !== undefined && name.startsWith('CLAUDE_CODE_');
-    if (isAllowed || (matches(name, inherited) && !isOfOuterSession)) environment[name] = value;
+    const isGiven = matches(name, always) || isToolVariable(name, value) || isOwn(name);
+    if (isGiven || matches(name, allowList)) environment[name] = value;
   }
-  return { ...environment, ...extra };
+  return environment;
 }
 
 /** Whether a variable is the credential or the setting of an agent's own provider: such ones go with it to a worker. */
@@ -95,9 +90,7 @@ export function providerVariables(kind: string): (name: string) => boolean {
 }
 
 function matches(name: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) =>
-    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-  );
+  return patterns.some((pattern) => covers(pattern, name));
 }
 
 /** Values that must never be stored. */

@@ -17,6 +17,8 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'gate.command',
   'setup.command',
   'setup.copy',
+  'gate.env_allow',
+  'setup.env_allow',
   'worktree_root',
   'commit.run_hooks',
   'land.mode',

@@ -3,6 +3,7 @@
 
 import type { AgentSettingsByKind } from './agent-settings.ts';
 import { remoteSettingsOf } from './remote-settings.ts';
+import { commandSettingsOf } from './command-settings.ts';
 import { sandboxSettingsOf } from './sandbox-settings.ts';
 import { budgetsOf, machineLimitsOf } from './bound-settings.ts';
 import { fleetSettingsOf } from './fleet-settings.ts';
@@ -293,13 +294,7 @@ function settingsOf(values: Values): Settings {
     templates: get('templates'),
     worktreeRoot: get('worktree_root'),
     envAllow: get('env_allow'),
-    gate: { command: get('gate.command'), timeoutMs: get('gate.timeout') },
-    setup: {
-      command: get('setup.command'),
-      timeoutMs: get('setup.timeout'),
-      copy: get('setup.copy'),
-      inputs: get('setup.inputs'),
-    },
+    ...commandSettingsOf(get),
     worktree: {
       keepIgnored: get('worktree.keep_ignored'),
       sparse: sparse.length === 0 ? null : sparse,

@@ -11,6 +11,7 @@ import type { MachineLimits } from './machine.ts';
 import type { ValueKind } from './setting-values.ts';
 import { type RemoteSettings, remoteSettingTable, type RunPlace } from './remote-settings.ts';
 import { retentionSettingTable, type RetentionSettings } from './retention.ts';
+import { type CommandSettings, commandSettingTable } from './command-settings.ts';
 import { type SandboxSettings, sandboxSettingTable } from './sandbox-settings.ts';
 import { telemetrySettingTable, type TelemetrySettings } from './telemetry-settings.ts';
 import type { TaskTemplates } from './templates.ts';
@@ -193,50 +194,7 @@ export const settingTable = {
     doc: 'Variables of your own environment that agents may see, beside the few they always get.',
     readBy: 'agents (environment)',
   },
-  'gate.command': {
-    value: { type: 'text' },
-    fallback: null,
-    env: 'DROVER_GATE',
-    flag: '--gate',
-    inFile: true,
-    doc: 'Shell command that must end with 0 on the merged tree before anything lands.',
-    readBy: 'workflows (gate)',
-  },
-  'gate.timeout': {
-    value: { type: 'duration', min: '1s', max: '24h' },
-    fallback: '30m',
-    inFile: true,
-    doc: 'Then the whole process tree of the gate is ended, and the gate is red.',
-    readBy: 'workflows (gate)',
-  },
-  'setup.command': {
-    value: { type: 'text' },
-    fallback: null,
-    inFile: true,
-    doc: 'Shell command that makes a fresh worktree ready, as "npm ci".',
-    readBy: 'workflows (setup)',
-  },
-  'setup.timeout': {
-    value: { type: 'duration', min: '1s', max: '24h' },
-    fallback: '15m',
-    inFile: true,
-    doc: 'Limit of the setup command.',
-    readBy: 'workflows (setup)',
-  },
-  'setup.copy': {
-    value: { type: 'paths' },
-    fallback: [],
-    inFile: true,
-    doc: 'Ignored files of your checkout that every worktree gets a copy of, as ".env.test".',
-    readBy: 'workflows (setup)',
-  },
-  'setup.inputs': {
-    value: { type: 'paths' },
-    fallback: [],
-    inFile: true,
-    doc: 'Files whose change runs the setup again, besides the known manifests and lock files (package.json, Cargo.lock and so on).',
-    readBy: 'workflows (setup)',
-  },
+  ...commandSettingTable,
   'worktree.keep_ignored': {
     value: { type: 'boolean' },
     fallback: true,
@@ -364,13 +322,8 @@ export interface Settings {
   readonly templates: TaskTemplates;
   readonly worktreeRoot: string | null;
   readonly envAllow: readonly string[];
-  readonly gate: { readonly command: string | null; readonly timeoutMs: number };
-  readonly setup: {
-    readonly command: string | null;
-    readonly timeoutMs: number;
-    readonly copy: readonly string[];
-    readonly inputs: readonly string[];
-  };
+  readonly gate: CommandSettings['gate'];
+  readonly setup: CommandSettings['setup'];
   readonly worktree: {
     readonly keepIgnored: boolean;
     /** null = everything. */

@@ -1,6 +1,11 @@
 // Composition by hand: every part of the engine is made here and given to those that need it.
 
-import { createDriver, agentEnvironment, type DriverDeps } from '../agents/drivers.ts';
+import {
+  agentEnvironment,
+  commandEnvironment,
+  createDriver,
+  type DriverDeps,
+} from '../agents/drivers.ts';
 import type { AgentDriver, AgentKind } from '../agents/port.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { runShellCommand } from '../agents/shell-command.ts';
@@ -17,7 +22,7 @@ import { createEngine, type Engine, type WorkSettings } from '../workflows/engin
 import { compatibilityOf } from './compatibility.ts';
 import { AgentToolTokens } from './agent-tools.ts';
 import { Confinement } from './confinement.ts';
-import type { Environment, LiveSettings } from './live-settings.ts';
+import type { LiveSettings } from './live-settings.ts';
 import { machineFacts } from './machine-facts.ts';
 import { worktreesOf } from './places.ts';
 import type { Project, Report } from './project.ts';
@@ -123,7 +128,11 @@ function environmentsOf(
         { ...telemetryVariables(live, kind, attempt), ...live.settings.agent.env },
         live.settings.envAllow,
       ),
-    commandEnvironment: () => plainEnvironment(live.environment),
+    commandEnvironment: (of) =>
+      commandEnvironment(live.environment, [
+        ...live.settings.envAllow,
+        ...live.settings[of].envAllow,
+      ]),
   };
 }
 
@@ -178,23 +187,6 @@ function driverFor(
   const made = createDriver(settings, deps);
   drivers.set(key, made);
   return made;
-}
-
-/**
- * The repository's own commands run as if the person had typed them: with the person's environment. That an editor runs
- * this backend as plain Node is no matter of theirs.
- */
-function plainEnvironment(environment: Environment): Record<string, string> {
-  const plain: Record<string, string> = {};
-  for (const [name, value] of Object.entries(environment)) {
-    const isOurs =
-      name.startsWith('DROVER_TEST') ||
-      name === 'ELECTRON_RUN_AS_NODE' ||
-      // Tests of a program that uses DBOS would otherwise work on the fleet's own database.
-      name === 'DBOS_SYSTEM_DATABASE_URL';
-    if (value !== undefined && !isOurs) plain[name] = value;
-  }
-  return plain;
 }
 
 function workSettings(settings: Settings): WorkSettings {

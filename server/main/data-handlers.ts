@@ -17,6 +17,7 @@ import { heldViews } from './accepted-settings.ts';
 import { maskingHandlers } from './mask-words.ts';
 import type { DataProject } from './data-project.ts';
 import { webhookLooks } from './webhooks/requests.ts';
+import { sandboxView } from './sandbox-state.ts';
 import { maskOf } from './secrets.ts';
 
 export function feedOf(store: Store): Feed {
@@ -36,6 +37,7 @@ export function dataHandlers(
     store: project.store,
     settings: () => project.live.settings,
     config: () => shownSettings(project.live.loaded),
+    sandbox: () => sandboxView(project.live.settings.sandbox, project.places.folder, hasBackend),
     unaccepted: () => heldViews(project.live.held),
     log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
     logs: project.places.logs,

@@ -5,6 +5,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { compareVersions, testedVersion } from '../agents/claude/driver.ts';
+import { agentEnvironment, commandEnvironment } from '../agents/environment.ts';
 import { type InventoryEntry, lookForAgents, type NamedProgram } from '../agents/inventory.ts';
 import { type AgentKind, agentKinds } from '../agents/port.ts';
 import { Refusal } from '../core/failure.ts';
@@ -80,7 +81,7 @@ export async function doctor(root: string | null): Promise<Doctor> {
   }
   const agents = await agentsOf({ live, root });
   if (live.loaded.problems.length === 0) checks.push(agentCheck(live, agents));
-  checks.push(gateCheck(live));
+  checks.push(gateCheck(live), environmentCheck(live));
   checks.push(
     ...(await telemetryChecks(live, placesOf(root, live.settings.databasePath).database)),
   );
@@ -336,4 +337,21 @@ function gateCheck(live: LiveSettings): Check {
           'warning: none configured; nothing is tested before it lands ([gate] command, DROVER_GATE or --gate)',
       }
     : { name: 'gate', ok: true, message: command };
+}
+
+/** Names alone: values may be secret. */
+function environmentCheck({ environment, settings }: LiveSettings): Check {
+  const { agent, envAllow } = settings;
+  const ofAgent = { ...agent.env };
+  const agents = agentEnvironment(environment, agent.kind as AgentKind, ofAgent, envAllow);
+  const commands = (own: readonly string[]): Record<string, string> =>
+    commandEnvironment(environment, [...envAllow, ...own]);
+  const shown = (variables: Readonly<Record<string, string>>): string =>
+    Object.keys(variables).toSorted().join(' ');
+  const seen = [
+    `the agent sees ${shown(agents)}`,
+    `the gate ${shown(commands(settings.gate.envAllow))}`,
+    `the setup ${shown(commands(settings.setup.envAllow))}`,
+  ];
+  return { name: 'environment', ok: true, message: seen.join('; ') };
 }

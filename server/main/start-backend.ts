@@ -1,7 +1,7 @@
 // Starts a backend detached, for whoever needs one, and waits until it answers. Knows nothing of how it is talked to.
 
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../core/failure.ts';
@@ -57,7 +57,10 @@ function openLog(path: string): number {
   try {
     // The folder may have been deleted: the backend restores what was in it. The checkout is never made again.
     if (!existsSync(dirname(path))) mkdirSync(dirname(path), { mode: 0o700 });
-    return openSync(path, 'w', 0o600);
+    // A link in its place, which a clone may have brought, is not followed.
+    const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
+    const noFollow = (constants as Partial<typeof constants>).O_NOFOLLOW ?? 0;
+    return openSync(path, O_WRONLY | O_CREAT | O_TRUNC | noFollow, 0o600);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new Refusal(

@@ -27,6 +27,8 @@ export interface TaskView {
   readonly waiting_until: number | null;
   /** Step of a running attempt: worktree, setup, agent, commit, gate, land; null when nothing runs. */
   readonly phase: string | null;
+  /** What confines the agent that is at work on it now; null = none is, or nobody knows. Absent on the boards of panels. */
+  readonly sandbox?: 'bwrap' | 'nothing' | 'worker' | null;
   /** Of the running attempt; else the task's own. */
   readonly agent: string | null;
   /** What the running attempt's agent was asked for; null = its own choice, or nothing runs. */
@@ -162,6 +164,18 @@ export interface UnacceptedView {
   readonly shown: string;
 }
 
+/** What confines agents, gates and setups on this machine. */
+export interface SandboxView {
+  /** As the settings want it. */
+  readonly mode: string;
+  readonly network: string;
+  readonly required: boolean;
+  /** null = nobody has tried yet: the backend does, and `drover doctor`. */
+  readonly holds: 'bwrap' | 'nothing' | null;
+  /** One sentence. */
+  readonly message: string;
+}
+
 export interface StatusSnapshot {
   readonly seq: number;
   readonly counts: Counts;
@@ -178,6 +192,8 @@ export interface StatusSnapshot {
   readonly stuck: readonly StuckView[];
   readonly questions: readonly QuestionView[];
   readonly holds: readonly HoldView[];
+  /** Absent on the boards of panels. */
+  readonly sandbox?: SandboxView;
   /** Absent where everything that `.drover.toml` says counts, and on the boards of panels. */
   readonly unaccepted?: readonly UnacceptedView[];
   /** Of a fleet, as `machines.list` tells them; absent where there is one machine only, and on the boards of panels. */

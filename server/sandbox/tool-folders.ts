@@ -1,6 +1,6 @@
 // Which folders outside of the system's roots hold the tool chains that a program needs to be started and to build.
 
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { contains, folderOfProgram, isOfSystem, type Mount } from './walls.ts';
 
@@ -38,7 +38,33 @@ export function toolMounts(request: ToolRequest): readonly Mount[] {
     ...programFolders(request),
   ]);
   const mounts = [...folders].flatMap((folder) => mountOf(folder, request)).slice(0, mountsMax);
-  return mounts.concat(programFiles(request));
+  return mounts.concat(programFiles(request), certificates(request));
+}
+
+/** Variables that say which certificates count; theirs may lie below home. */
+const certificateVariables =
+  `SSL_CERT_FILE NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO CARGO_HTTP_CAINFO DENO_CERT
+  npm_config_cafile NPM_CONFIG_CAFILE PIP_CERT BUNDLE_SSL_CA_CERT`.split(/\s+/);
+
+function certificates({ env }: ToolRequest): Mount[] {
+  const files = certificateVariables.flatMap((name) => env[name] ?? []);
+  return files.flatMap((file) => {
+    const isShown = isAbsolute(file) && !isOfSystem(file) && isCertificate(file);
+    return isShown ? [{ from: file, to: file, mode: 'read' as const }] : [];
+  });
+}
+
+const certificateBytesMax = 4 * 1024 * 1024;
+
+/** Nothing else comes in by such a variable: no key, no folder. */
+function isCertificate(file: string): boolean {
+  try {
+    if (!statSync(file).isFile() || statSync(file).size > certificateBytesMax) return false;
+    const text = readFileSync(file, 'latin1');
+    return text.includes('-----BEGIN CERTIFICATE-----') && !text.includes('PRIVATE KEY');
+  } catch {
+    return false;
+  }
 }
 
 /** The program, what its links lead to, and the files that its arguments name. */

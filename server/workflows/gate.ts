@@ -151,7 +151,7 @@ async function makeReady(
     engine,
     {
       path: job.path,
-      env: gateEnvironment(engine, job),
+      env: gateEnvironment(engine, job, 'setup'),
       logPath: `${engine.places.logs}/gate/${job.tree}.setup.log`,
       runId: gateRunId(job.commit, 'setup'),
       only: true,
@@ -200,7 +200,7 @@ async function runOnce(
     {
       command: job.command,
       cwd: job.path,
-      env: gateEnvironment(engine, job),
+      env: gateEnvironment(engine, job, 'gate'),
       timeoutMs: settings.gateTimeoutMs,
       logPath,
       runId: gateRunId(job.commit, attempt),
@@ -222,9 +222,13 @@ async function runOnce(
   };
 }
 
-function gateEnvironment(engine: Engine, job: GateJob): Record<string, string> {
+function gateEnvironment(
+  engine: Engine,
+  job: GateJob,
+  command: 'gate' | 'setup',
+): Record<string, string> {
   return {
-    ...engine.commandEnvironment(),
+    ...engine.commandEnvironment(command),
     DROVER_GATE: '1',
     DROVER_PORT_BASE: String(gatePortBase + job.number * engine.settings().portsPerTask),
   };

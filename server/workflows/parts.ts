@@ -145,8 +145,8 @@ export interface Parts {
     kind: string,
     of: { readonly runId: string; readonly taskId: string; readonly attempt: number } | null,
   ) => Readonly<Record<string, string>>;
-  /** Environment of gate and setup commands. */
-  readonly commandEnvironment: () => Readonly<Record<string, string>>;
+  /** Environment of the project's own commands. */
+  readonly commandEnvironment: (of: 'gate' | 'setup') => Readonly<Record<string, string>>;
   /** Values never to be stored; replaced by `[hidden]`. */
   readonly secrets: () => readonly string[];
   readonly mask: (text: string) => string;

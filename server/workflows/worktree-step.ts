@@ -314,7 +314,7 @@ async function runSetup(
     {
       path: slot.path,
       env: {
-        ...engine.commandEnvironment(),
+        ...engine.commandEnvironment('setup'),
         ...taskVariables(engine, claim.taskId, claim.attempt, slot.number),
       },
       logPath: `${engine.places.logs}/${claim.taskId}/${claim.attempt}.setup.log`,

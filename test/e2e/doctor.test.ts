@@ -8,7 +8,11 @@ import { useProjects } from './support/suite-projects.ts';
 
 interface Report {
   readonly backend: { readonly running: boolean };
-  readonly checks: readonly { readonly name: string; readonly ok: boolean }[];
+  readonly checks: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly message: string;
+  }[];
   readonly agents: readonly {
     readonly kind: string;
     readonly found: boolean;
@@ -54,6 +58,8 @@ suite('e2e: drover doctor', function () {
     assert.match(claude?.remedy ?? '', /the project brings or names/u);
     assert.equal(report.backend.running, false);
     assert.equal(here.backendPid(), null);
+    const seen = report.checks.find(({ name }) => name === 'environment')?.message ?? '';
+    assert.match(seen, /^the agent sees .*PATH.*; the gate .*PATH.*; the setup .*PATH/u);
     const text = await here.expect(0, ['doctor'], { env });
     assert.match(text, /^ {2}gemini {7}found, /mu);
     assert.match(text, /^ {2}amp {10}not found: npm install/mu);

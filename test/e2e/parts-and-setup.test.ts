@@ -187,8 +187,8 @@ suite('secrets', function () {
     const secret = 'hunter2-very-secret-value';
     const other = 'tok-0123456789-abcdef';
     const here = project({
-      settings: `env_allow = ["MY_API_KEY"]\n\n[agent.env]\nDEPLOY_TOKEN = "${other}"\n`,
-      env: { MY_API_KEY: secret, MY_PASSWORD: 'never-seen-by-agents' },
+      settings: `env_allow = ["MY_API_KEY"]\n\n[gate]\nenv_allow = ["GATE_TOKEN"]\n[agent.env]\nDEPLOY_TOKEN = "${other}"\n`,
+      env: { MY_API_KEY: secret, MY_PASSWORD: 'never-seen', GATE_TOKEN: 'given-to-the-gate' },
       agent: `
 cat > /dev/null
 echo "the key is $MY_API_KEY and $DEPLOY_TOKEN"
@@ -200,7 +200,8 @@ echo "summary with $MY_API_KEY"
 `,
     });
     await beginPlan(here, ['t1']);
-    const gate = 'echo "gate says $MY_API_KEY"; test -e t1.txt';
+    const gate =
+      'echo "gate says $MY_API_KEY"; test -z "$MY_PASSWORD" && test -n "$GATE_TOKEN$MY_API_KEY" && test -e t1.txt';
     const run = await here.expect(0, ['run', '--gate', gate, '--json']);
     const told = [
       run,

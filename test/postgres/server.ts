@@ -69,8 +69,10 @@ export async function startPostgres(options?: PostgresOptions): Promise<Postgres
   }
   const port = await freePort(address);
   const password = options === undefined ? '' : `:${options.password}`;
+  // A connection to another host has to say that it does without encryption.
+  const isNear = address.startsWith('127.');
   const url = (database: string, role = `drover${password}`): string =>
-    `postgresql://${role}@${address}:${port}/${database}`;
+    `postgresql://${role}@${address}:${port}/${database}${isNear ? '' : '?sslmode=disable'}`;
   let child: ChildProcess | null = null;
   const startOnce = async (): Promise<void> => {
     const settings = [

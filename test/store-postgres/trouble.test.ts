@@ -50,7 +50,7 @@ suite('postgres: trouble', function () {
       isTrouble('unreachable', `127.0.0.1:${port}`, 'Start it', 'ECONNREFUSED'),
     );
     await assert.rejects(
-      open('postgresql://drover@no-such-host.invalid/x'),
+      open('postgresql://drover@no-such-host.invalid/x?sslmode=disable'),
       isTrouble('unreachable', 'no-such-host.invalid:5432'),
     );
   });

@@ -1,7 +1,7 @@
 // Looking without touching: the snapshot, the feed, questions, worktrees, and why a task is not running.
 
 import { agentChoices } from '../../core/agent-settings.ts';
-import type { UnacceptedView } from '../../protocol/views.ts';
+import type { SandboxView, TaskView, UnacceptedView } from '../../protocol/views.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { Refusal } from '../../core/failure.ts';
 import { liveMachines, readLine } from '../../store/port.ts';
@@ -29,6 +29,12 @@ export function snapshotExtras(deps: DataHandlerDeps): SnapshotExtras {
     targetBranch: deps.settings().land.target ?? deps.git.facts.headBranch,
     shaOf: (branch) => tipOf(deps, branch),
   };
+}
+
+/** Of the agent that is at work on it now; null = none is. On a worker, the worker is the wall. */
+function sandboxOf(task: TaskView, { holds }: SandboxView): 'worker' | SandboxView['holds'] {
+  if (task.status !== 'in_progress') return null;
+  return task.runs_on === 'remote' ? 'worker' : holds;
 }
 
 function unacceptedSentence({ setting, by }: UnacceptedView): string {
@@ -61,8 +67,13 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
       const snapshot = await readSnapshot(store.db, given({ epic }), snapshotExtras(deps));
       const machines = await readMachines(store.db, deps.settings().fleet.takeOverAfterMs);
       const unaccepted = deps.unaccepted?.() ?? [];
+      const sandbox = await deps.sandbox?.();
       return {
         ...snapshot,
+        ...(sandbox !== undefined && {
+          sandbox,
+          tasks: snapshot.tasks.map((task) => ({ ...task, sandbox: sandboxOf(task, sandbox) })),
+        }),
         ...(unaccepted.length > 0 && { unaccepted }),
         ...(machines.length > 0 && { machines }),
       };

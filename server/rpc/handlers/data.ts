@@ -10,7 +10,7 @@ import type {
   LogLineView,
   WorktreeView,
 } from '../../protocol/api.ts';
-import type { UnacceptedView } from '../../protocol/views.ts';
+import type { SandboxView, UnacceptedView } from '../../protocol/views.ts';
 import type { ChangedFileView } from '../../protocol/panel-views.ts';
 import type { AttemptLog } from '../../store/attempt-log.ts';
 import type { Store } from '../../store/port.ts';
@@ -39,6 +39,8 @@ export interface DataHandlerDeps {
   };
   /** Every setting with its source, as clients see it. */
   readonly config: () => Readonly<Record<string, ConfigValueView>>;
+  /** What confines programs here. */
+  readonly sandbox?: () => Promise<SandboxView>;
   /** Settings of the repository that wait for a person's word. */
   readonly unaccepted?: () => readonly UnacceptedView[];
   /** Folder of the attempts' logs. */

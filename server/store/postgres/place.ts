@@ -15,9 +15,11 @@ export function isPostgresUrl(text: string): boolean {
 /** What the URL leaves out comes from PostgreSQL's own defaults (`PGUSER`, `PGPASSWORD` and so on). */
 export function placeOf(url: string): PostgresPlace {
   if (!isPostgresUrl(url)) throw notAUrl('it does not begin with postgresql://');
-  const { host, port, user, database } = parsed(url);
+  const client = parsed(url);
+  const { host, port, user, database } = client;
   if (user === undefined || user === '') throw notAUrl('it names no role');
   if (database === undefined || database === '') throw notAUrl('it names no database');
+  refusePlainText(url, client);
   const address = host.startsWith('/') ? host : `${host}:${port}`;
   return {
     url,
@@ -37,6 +39,18 @@ function parsed(url: string): pg.Client {
     const path = error instanceof Error && 'path' in error ? String(error.path) : null;
     throw notAUrl(path === null ? 'it cannot be read as a URL' : `${path} cannot be read`);
   }
+}
+
+/** Who may write the tables runs commands on every machine: so nobody on the way may read or change what is said. */
+function refusePlainText(url: string, client: pg.Client): void {
+  const { ssl, host } = client as pg.Client & { readonly ssl?: unknown };
+  const isNear = host.startsWith('/') || /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
+  const mode = /[?&]sslmode=([^&]+)/.exec(url)?.[1] ?? process.env['PGSSLMODE'];
+  if (isNear || (ssl !== undefined && ssl !== false) || mode === 'disable') return;
+  throw new PostgresTrouble(
+    'bad_url',
+    `The connection to the database on ${host} would not be encrypted: who reads it along the way could run commands on every machine of the fleet. Add ?sslmode=verify-full to the URL (and &sslrootcert=/path/ca.pem), or ?sslmode=disable if that network is yours alone.`,
+  );
 }
 
 function notAUrl(reason: string): PostgresTrouble {

@@ -1,7 +1,11 @@
 // What an agent inherits, name by name, and which values count as secret.
 
 import assert from 'node:assert/strict';
-import { agentEnvironment, secretValues } from '../../../server/agents/environment.ts';
+import {
+  agentEnvironment,
+  commandEnvironment,
+  secretValues,
+} from '../../../server/agents/environment.ts';
 import type { AgentKind } from '../../../server/agents/port.ts';
 
 const ours = {
@@ -19,8 +23,9 @@ const ours = {
   CLAUDE_CODE_MAX_RETRIES: '1',
   MY_VAR: 'm',
   HTTPS_PROXY: 'http://p',
+  JAVA_HOME: '/opt/java',
 };
-const everyAgent = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TERM'];
+const everyAgent = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TERM', 'HTTPS_PROXY', 'JAVA_HOME'];
 
 function check(
   kind: AgentKind,
@@ -34,17 +39,37 @@ function check(
 
 suite('agent environment', () => {
   test('each kind gets its own provider and nobody else', () => {
-    const claude = ['ANTHROPIC_API_KEY', 'CLAUDE_CONFIG_DIR', 'HTTPS_PROXY'];
+    const claude = ['ANTHROPIC_API_KEY', 'CLAUDE_CONFIG_DIR'];
     check('command', []);
     check('demo', []);
     check('claude', [...claude, 'CLAUDE_CODE_MAX_RETRIES']);
-    check('claude', [...claude, 'CLAUDECODE'].slice(0, 3), { base: { CLAUDECODE: '1' } });
-    check('codex', ['OPENAI_API_KEY', 'HTTPS_PROXY']);
+    check('claude', [...claude, 'CLAUDECODE'].slice(0, 2), { base: { CLAUDECODE: '1' } });
+    check('codex', ['OPENAI_API_KEY']);
   });
   test('what the settings allow or set is added, and wins', () => {
     check('command', ['MY_VAR', 'AWS_SECRET_ACCESS_KEY'], { allow: ['MY_VAR', 'AWS_*', 'ABSENT'] });
     check('command', ['EXTRA'], { extra: { EXTRA: '1' } });
     assert.equal(agentEnvironment(ours, 'command', { TERM: 'x' }, [])['TERM'], 'x');
+  });
+  test('compilers and package managers work as in the shell, without their credentials', () => {
+    const names =
+      `GOPATH GOMODCACHE RUSTUP_HOME CARGO_HOME PYENV_ROOT PIP_CACHE_DIR PIP_INDEX_URL UV_CACHE_DIR NVM_DIR PNPM_HOME
+      npm_config_cache NPM_CONFIG_REGISTRY GRADLE_USER_HOME MAVEN_OPTS DOTNET_ROOT NUGET_PACKAGES GEM_HOME RBENV_ROOT
+      COMPOSER_HOME SSL_CERT_FILE REQUESTS_CA_BUNDLE all_proxy XDG_CACHE_HOME TMPDIR`.split(/\s+/);
+    const tools = Object.fromEntries(names.map((name) => [name, `/x/${name}`]));
+    const secret = {
+      CARGO_REGISTRY_TOKEN: 'secret-1',
+      PIP_EXTRA_INDEX_URL: 'https://me:secret-2@pypi.corp/simple',
+      GRADLE_ENTERPRISE_ACCESS_KEY: 'secret-3',
+      COMPOSER_AUTH: '{"http-basic": {}}',
+      npm_config__authToken: 'secret-4',
+      npm_lifecycle_event: 'start',
+      SSH_AUTH_SOCK: '/run/agent',
+    };
+    check('command', names, { base: { ...tools, ...secret } });
+    const gate = commandEnvironment({ ...ours, ...tools, ...secret }, ['AWS_*']);
+    const seen = [...everyAgent, ...names, 'AWS_SECRET_ACCESS_KEY'];
+    assert.deepEqual(Object.keys(gate).sort(), seen.sort());
   });
   test('secret values by the name of their variable', () => {
     assert.deepEqual(
