@@ -1,6 +1,13 @@
 // `drover init`: the project folder (kept out of git without touching the user's files), the database, a sample configuration.
 
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sampleToml } from '../config/sample.ts';
 import { Refusal } from '../core/failure.ts';
@@ -34,6 +41,8 @@ export async function initProject(folder: string): Promise<InitResult> {
   if (already) await refuseForeignPlan(places, opened.value);
   try {
     mkdirSync(places.folder, { recursive: true, mode: 0o700 });
+    // It may have been there, readable for others.
+    if (process.platform !== 'win32') chmodSync(places.folder, 0o700);
     if (live.settings.databasePath !== null)
       mkdirSync(dirname(places.database), { recursive: true });
     excludeFromGit(commonDir);

@@ -10,15 +10,25 @@ import type { BackendAddress } from '../protocol/api.ts';
 export const projectFolderName = '.drover';
 
 /** The nearest folder upwards that holds `.drover/`, or whose git folder still has its plan; null = there is none. */
-export function findProject(from: string): string | null {
+export function findProject(from: string, user = process.getuid?.()): string | null {
   let folder = resolve(from);
   for (;;) {
-    if (existsSync(join(folder, projectFolderName))) return folder;
+    if (isOwnFolder(join(folder, projectFolderName), user)) return folder;
     const kept = projectOfRepository(folder);
     if (kept !== null) return kept;
     const parent = dirname(folder);
     if (parent === folder) return null;
     folder = parent;
+  }
+}
+
+/** Another user's, in a folder above that everybody may write, is none: what it says would be run as this user. */
+function isOwnFolder(path: string, user: number | undefined): boolean {
+  try {
+    const { uid } = statSync(path);
+    return user === undefined || uid === user;
+  } catch {
+    return false;
   }
 }
 

@@ -68,7 +68,7 @@ export async function endQuestion(
   await appendEvent(tx, sources, {
     type: end.state === 'answered' ? 'question.answered' : 'question.withdrawn',
     taskId: row.task_id,
-    data: { question: id, ...(end.answer === null ? {} : { answer: end.answer }) },
+    data: { question: id, ...(end.answer === null ? {} : { answer: end.answer, by: 'person' }) },
   });
   return true;
 }

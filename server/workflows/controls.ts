@@ -178,6 +178,7 @@ export async function freshStart(
     to: 'ready',
     from: [row.status],
     event,
+    data: { by: 'person' },
     set,
   });
   // Blocked it stays when its blockers say so, but not from outside any more.
@@ -185,7 +186,11 @@ export async function freshStart(
   if (!outcome.ok && !stays) return false;
   if (stays) {
     await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
-    await engine.store.append(tx, { type: event, taskId: row.id, data: { title: row.title } });
+    await engine.store.append(tx, {
+      type: event,
+      taskId: row.id,
+      data: { title: row.title, by: 'person' },
+    });
   }
   if (!goesOn && last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
     await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });

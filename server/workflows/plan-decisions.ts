@@ -30,7 +30,7 @@ export async function approvePlan(
       to: 'ready',
       from: ['needs_review'],
       event: 'task.plan_approved',
-      data: { plan: plan.number, changed: text !== null },
+      data: { plan: plan.number, changed: text !== null, by: 'person' },
       set: { last_error: null, next_attempt_at_ms: null },
     });
     if (!done.ok) throw changedSince(row.id);
@@ -59,7 +59,7 @@ export async function sendPlanBack(engine: Engine, row: TaskRow, words: string):
       to: 'ready',
       from: ['needs_review'],
       event: 'task.sent_back',
-      data: { kind: 'plan', plan: plan.number, text: comment },
+      data: { kind: 'plan', plan: plan.number, text: comment, by: 'person' },
       set: { next_attempt_at_ms: null },
     });
     if (!done.ok) throw changedSince(row.id);

@@ -92,7 +92,11 @@ async function approveEpic(
     );
   await engine.store.transaction(async (tx) => {
     await tx.updateTable('epics').set({ approved_tree: tree }).where('id', '=', id).execute();
-    await engine.store.append(tx, { type: 'epic.approved', epicId: id, data: { tree } });
+    await engine.store.append(tx, {
+      type: 'epic.approved',
+      epicId: id,
+      data: { tree, by: 'person' },
+    });
   });
   await startEpicLanding(engine, run);
 }
@@ -132,7 +136,7 @@ async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
       type: 'task.approved',
       taskId: row.id,
       epicId: row.epic_id,
-      data: { kind: row.review_kind },
+      data: { kind: row.review_kind, by: 'person' },
     });
     if (attempt === null || commitSha === null || commitSha === row.base_sha) {
       if (attempt !== null) await setAttempt(tx, row.id, attempt.number, { state: 'succeeded' });
@@ -203,7 +207,7 @@ export async function sendBack(engine: Engine, id: string, text: string): Promis
       taskId: id,
       to: 'ready',
       event: 'task.sent_back',
-      data: { text },
+      data: { text, by: 'person' },
       set: { held_files: '[]', last_error: text, phase: null },
     });
     await releaseSlot(tx, 'task', id);
@@ -234,7 +238,11 @@ async function sendBackEpic(engine: Engine, id: string, text: string): Promise<'
       epic: id,
     });
     const data = { text, task: task.id };
-    await engine.store.append(tx, { type: 'epic.sent_back', epicId: id, data });
+    await engine.store.append(tx, {
+      type: 'epic.sent_back',
+      epicId: id,
+      data: { ...data, by: 'person' },
+    });
   });
   return 'epic';
 }

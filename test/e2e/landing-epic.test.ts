@@ -157,6 +157,10 @@ echo "work of $id" > "$id.txt"
     assert.deepEqual([...landedTasks(here)].sort(), ['t1', 't2']);
     assert.equal(here.git('ls-tree', '-r', '--name-only', 'main').includes('.env'), false);
     assert.equal(here.read('repo/t2.cured'), 'cured\n');
+    for (const type of ['task.approved', 'task.sent_back']) {
+      const [decided] = await here.events('--type', type);
+      assert.equal(decided?.data['by'], 'person', type);
+    }
   });
 
   test('secrets that the agent has committed itself land neither in the tree nor in the history', async () => {

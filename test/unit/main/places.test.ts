@@ -1,0 +1,25 @@
+// Whose `.drover/` counts, looked for from a folder upwards.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProject } from '../../../server/main/places.ts';
+
+suite('places of a project', () => {
+  let folder = '';
+  setup(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'drover-places-')));
+    mkdirSync(join(folder, '.drover'));
+    mkdirSync(join(folder, 'a', 'b'), { recursive: true });
+  });
+  teardown(() => rmSync(folder, { recursive: true }));
+
+  test('the nearest folder upwards', () => {
+    assert.equal(findProject(join(folder, 'a', 'b')), folder);
+  });
+  test('S14: not one that another user has put there', () => {
+    const somebodyElse = (process.getuid?.() ?? 0) + 1;
+    assert.notEqual(findProject(join(folder, 'a', 'b'), somebodyElse), folder);
+  });
+});
