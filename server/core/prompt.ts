@@ -1,11 +1,12 @@
 // What an agent is told, in one order for all agents: guidelines; results of the blockers, then recent tasks of the
-// same epic; hints; the task; what failed last time; the epic; rules. Every section is bounded. Text that others wrote
+// same epic; hints; the task; what failed last time; where it works; the epic; rules. Every section is bounded. Text that others wrote
 // is fenced and called data.
 
 import { usesNoAttempt } from './fallback.ts';
 import { withoutCriteria } from './import-record.ts';
 import { planAgainPrompt, type PromptPlan, planRules, planSection } from './plan-prompt.ts';
 import { type PresentWork, presentWorkSection } from './present-work.ts';
+import { type Surroundings, surroundingsSection } from './surroundings-prompt.ts';
 import { tellingLines } from './telling-lines.ts';
 import { cutEnd, cutStart, fenced, oneLine, roughAge } from './prompt-text.ts';
 
@@ -60,6 +61,8 @@ export interface PromptInput {
   readonly descriptionFile?: string | null;
   /** Work that the directory already holds, and why it does. Absent or null: it holds the base alone. */
   readonly presentWork?: PresentWork | null;
+  /** Where the agent works. Absent or null: nothing is said of it. */
+  readonly surroundings?: Surroundings | null;
   /** Absent or null: there is none, and none is made. */
   readonly plan?: PromptPlan | null;
 }
@@ -98,6 +101,7 @@ export function buildPrompt(input: PromptInput): string {
     input.plan ? planSection(input.plan) : '',
     failureSection(input),
     presentWorkSection(input.presentWork ?? null),
+    surroundingsSection(input.surroundings ?? null),
     epicSection(input.epic),
     input.plan?.kind === 'make' ? planRules : rulesSection(input.task.type),
   ]);

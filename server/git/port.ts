@@ -196,6 +196,11 @@ export interface SetupRequest {
   readonly leave: readonly string[];
   /** True: every file that git does not track and that the setup has not made is removed (a gate's folder). */
   readonly only: boolean;
+  /**
+   * `use`: a sealed copy of the state is put in place of a setup, where there is one. `base`: the slot holds a commit of the
+   * line and nothing of an agent, so that its state is sealed after the setup. Absent: neither.
+   */
+  readonly seal?: 'use' | 'base';
 }
 
 export interface SetupLook {
@@ -206,6 +211,8 @@ export interface SetupLook {
   readonly changed: readonly string[];
   /** Files that were there before and are not the setup's. */
   readonly before: Traces;
+  /** The slot holds its commit alone, so that what the setup makes can be sealed. */
+  readonly sealable?: boolean;
 }
 
 export interface WithoutHeldRequest {

@@ -3,10 +3,8 @@
 // a slot somebody has cleaned or changed is set up again.
 
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, normalize, sep } from 'node:path';
-import { setImmediate as breathe } from 'node:timers/promises';
 import { err, ok } from '../core/failure.ts';
 import { isSetupInput } from '../core/setup-inputs.ts';
 import type { RepositoryContext } from './context.ts';
@@ -14,6 +12,8 @@ import { failureOf } from './failures.ts';
 import { ownWorktree } from './own-worktree.ts';
 import { absoluteBytes, type PathBytes, splitZero, zeroEnded } from './paths.ts';
 import type { GitResult, SetupLook, SetupRequest, Traces } from './port.ts';
+import { copySealed, dropUnsealed, rootsOf, sealSetup } from './sealed-setup.ts';
+import { tracesOf, unversioned } from './setup-traces.ts';
 import { readPlain } from './small-files.ts';
 import { readStatus } from './status.ts';
 import { noteSubmodules } from './submodules.ts';
@@ -23,9 +23,6 @@ const noteName = 'drover-setup';
 
 /** Changes when the form of the note changes: an older one is not read. */
 const noteVersion = 1;
-
-/** Entries looked at before others get a turn. */
-const looksAtOnce = 500;
 
 interface SetupNote {
   readonly fingerprint: string;
@@ -48,7 +45,8 @@ export async function lookAtSetup(
     .map(({ path }) => path);
   const look = { fingerprint: fingerprint.value, changed };
   const note = await readNote(worktree);
-  const present = await tracesOf(worktree, unversioned(status.value.entries), request.leave);
+  const traces = await tracesOf(worktree, unversioned(status.value.entries), request.leave);
+  const present = new Map(traces);
   const knows = note !== null && note.fingerprint === fingerprint.value;
   const stands = knows && [...note.made].every(([path, trace]) => present.get(path) === trace);
   if (stands) {
@@ -56,14 +54,23 @@ export async function lookAtSetup(
     return ok({ ...look, stands, before: new Map() });
   }
   await forgetSetup(worktree);
-  if (request.only) {
-    // What another setup or another candidate left must not be part of this one.
-    await removeExtra(worktree, present, new Map(), request.leave);
-    return ok({ ...look, stands, before: new Map() });
+  // What another setup or another candidate left must not be part of this one.
+  if (request.only) await removeExtra(worktree, present, new Map(), request.leave);
+  const copied = request.seal === undefined ? null : await copySealed(context, worktree, look);
+  if (copied !== null) {
+    await writeNote(worktree, { fingerprint: look.fingerprint, made: copied });
+    return ok({ ...look, stands: true, before: new Map() });
+  }
+  if (request.only) return ok({ ...look, stands, before: new Map() });
+  const isClean = status.value.entries.every(({ kind }) => kind === 'ignored');
+  const sealable = request.seal === 'base' && isClean;
+  if (sealable) {
+    const dropped = await dropUnsealed(context, worktree, unversioned(status.value.entries));
+    for (const path of present.keys()) if (isBelowAny(path, dropped)) present.delete(path);
   }
   // What neither setup has made is an earlier task's: the note must not answer for it.
   const before = new Map([...present].filter(([path]) => note?.made.has(path) !== true));
-  return ok({ ...look, stands, before });
+  return ok({ ...look, stands, before, sealable });
 }
 
 /** Something that the setup made was taken out of the worktree: it has to run again. */
@@ -93,7 +100,15 @@ export async function keepSetup(
   const inside = await noteSubmodules(context, worktree);
   if (!inside.ok) return inside;
   await writeNote(worktree, { fingerprint: look.fingerprint, made });
+  if (look.sealable === true) {
+    const roots = rootsOf(unversioned(entries), made);
+    await sealSetup(context, worktree, { fingerprint: look.fingerprint, roots, made });
+  }
   return ok(undefined);
+}
+
+function isBelowAny(path: PathBytes, roots: readonly PathBytes[]): boolean {
+  return roots.some((root) => path === root || path.startsWith(`${root}/`));
 }
 
 async function restore(
@@ -116,14 +131,6 @@ async function restore(
   );
   if (output.code === 0) return ok(undefined);
   return err(failureOf(output, `take back what the setup changed in ${worktree.path}`));
-}
-
-function unversioned(
-  entries: readonly { readonly kind: string; readonly path: PathBytes }[],
-): readonly PathBytes[] {
-  return entries
-    .filter(({ kind }) => kind === 'ignored' || kind === 'untracked')
-    .map(({ path }) => path.replace(/\/$/, ''));
 }
 
 /** Names the state: the command, the manifests and lock files of the tree, and what the settings name besides. */
@@ -151,44 +158,6 @@ function contentOf(root: string, input: string): Buffer | string {
   const clean = normalize(input);
   if (isAbsolute(clean) || clean === '..' || clean.startsWith(`..${sep}`)) return 'outside';
   return readPlain(join(root, clean)) ?? 'absent';
-}
-
-/** Walks the given files and folders; links are not followed. */
-async function tracesOf(
-  worktree: LinkedWorktree,
-  from: readonly PathBytes[],
-  leave: readonly string[],
-): Promise<Traces> {
-  const left = new Set(leave.map((path) => Buffer.from(normalize(path)).toString('latin1')));
-  const traces = new Map<PathBytes, string>();
-  const waiting = [...from];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (left.has(path)) continue;
-    const trace = traceOf(worktree.path, path);
-    if (trace === null) continue;
-    traces.set(path, trace);
-    if (trace === '') waiting.push(...namesBelow(worktree.path, path));
-    if (traces.size % looksAtOnce === 0) await breathe();
-  }
-  return traces;
-}
-
-function traceOf(root: string, path: PathBytes): string | null {
-  const facts = lstatSync(absoluteBytes(root, path), { throwIfNoEntry: false, bigint: true });
-  if (facts === undefined) return null;
-  if (facts.isDirectory()) return '';
-  // A further name of the same file, as package managers with one store make them, changes its time of change.
-  const changedNs = facts.nlink === 1n ? facts.ctimeNs : 0n;
-  return `${facts.size} ${facts.mtimeNs} ${changedNs} ${facts.ino}`;
-}
-
-function namesBelow(root: string, folder: PathBytes): readonly PathBytes[] {
-  try {
-    const names = readdirSync(absoluteBytes(root, folder), 'latin1');
-    return names.map((name) => `${folder}/${name}`);
-  } catch {
-    return [];
-  }
 }
 
 /** Removes what is present and not wanted; a folder goes as a whole when nothing in it is wanted. */

@@ -178,10 +178,11 @@ async function requestFor(
     engine.driverFor(claim.agent, claim.model).capabilities.resume && attempt.session_started === 1;
   const suffix = part === claim.taskId ? '' : `.${part.replace(/[^A-Za-z0-9._-]/g, '_')}`;
   const logPath = `${engine.places.logs}/${claim.taskId}/${claim.attempt}${suffix}.ndjson`;
-  const prompt = await buildPartPrompt(engine, claim, attempt, part, resume);
   const { taskId, epoch, runId } = claim;
   const scope = { taskId, part, attempt: claim.attempt, epoch, runId };
   const opened = await engine.agentTools.open(scope, logPath);
+  const hasTools = opened !== null && claim.agent !== 'command';
+  const prompt = await buildPartPrompt(engine, claim, attempt, part, { resume, hasTools });
   const request = {
     runId: `${claim.taskId}/${claim.attempt}/${part}`,
     taskId: part,

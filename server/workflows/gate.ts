@@ -155,6 +155,7 @@ async function makeReady(
       logPath: `${engine.places.logs}/gate/${job.tree}.setup.log`,
       runId: gateRunId(job.commit, 'setup'),
       only: true,
+      isBase: false,
     },
     signal,
   );

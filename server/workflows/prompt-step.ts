@@ -20,6 +20,7 @@ import {
 } from '../store/port.ts';
 import { presentWork } from './earlier-work.ts';
 import type { Engine } from './parts.ts';
+import { surroundingsOf } from './surroundings.ts';
 
 /** Most siblings named in a prompt. */
 const siblingsMax = 50;
@@ -37,11 +38,14 @@ export async function buildPartPrompt(
   claim: Claim,
   attempt: AttemptRow,
   part: string,
-  resume: boolean,
+  given: { readonly resume: boolean; readonly hasTools: boolean },
 ): Promise<PartPrompt> {
+  const { resume, hasTools } = given;
   const open = await openHints(engine.store.db, hintIds(claim, part));
   const all = await allHints(engine, claim, part);
-  const input = await promptInput(engine, claim, attempt, part, resume ? open : all);
+  const gathered = await promptInput(engine, claim, attempt, part, resume ? open : all);
+  const surroundings = await surroundingsOf(engine, claim, attempt, hasTools);
+  const input: PromptInput = { ...gathered, surroundings };
   const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
   const firstPart = claim.planning === true || claim.parts[0] === part;
   const isCut = resume && firstPart && cut && input.lastFailure === null;

@@ -13,6 +13,8 @@ export interface SetupJob {
   readonly runId: string;
   /** True: no file but the tree's and the setup's stays in the folder (a gate's). */
   readonly only: boolean;
+  /** True: the folder holds a commit of the line and nothing of an agent. */
+  readonly isBase: boolean;
   /** Called when the command is about to run. */
   readonly onRun?: () => Promise<void>;
 }
@@ -31,18 +33,67 @@ export async function setUp(engine: Engine, job: SetupJob, signal: AbortSignal):
     inputs: settings.setupInputs,
     leave: copyIgnored,
     only: job.only,
+    ...(command === null ? {} : { seal: job.isBase ? ('base' as const) : ('use' as const) }),
   };
-  const look = command !== null || job.only ? await engine.git.lookAtSetup(request) : null;
+  let look = command !== null || job.only ? await engine.git.lookAtSetup(request) : null;
+  if (look !== null && look.ok && command !== null && !look.value.stands) {
+    // The same state is being made elsewhere: it may be there to copy in a moment.
+    if (await waitForLeader(engine, look.value.fingerprint, signal))
+      look = await engine.git.lookAtSetup(request);
+  }
   if (look !== null && !look.ok) return { kind: 'failed', failure: gitFailed(look.error) };
   if (copyIgnored.length > 0) {
     await engine.files.copyIgnored(engine.places.root, job.path, copyIgnored);
   }
   if (look === null || command === null || look.value.stands) return { kind: 'ready' };
-  await job.onRun?.();
-  const ended = await runCommand(engine, job, command, signal);
-  if (ended.kind !== 'ready') return ended;
-  const kept = await engine.git.keepSetup(request, look.value);
-  return kept.ok ? ended : { kind: 'failed', failure: gitFailed(kept.error) };
+  const seen = look.value;
+  return lead(engine, job.isBase ? seen.fingerprint : null, async () => {
+    await job.onRun?.();
+    const ended = await runCommand(engine, job, command, signal);
+    if (ended.kind !== 'ready') return ended;
+    const kept = await engine.git.keepSetup(request, seen);
+    return kept.ok ? ended : { kind: 'failed', failure: gitFailed(kept.error) };
+  });
+}
+
+/** Setups under way whose state may be sealed, by their fingerprints. */
+const leaders = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
+
+/** False: nobody makes this state now. */
+async function waitForLeader(
+  engine: Engine,
+  fingerprint: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const leader = leaders.get(engine.store)?.get(fingerprint);
+  if (leader === undefined) return false;
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  await Promise.race([leader, stopped]);
+  signal.removeEventListener('abort', stop);
+  return true;
+}
+
+async function lead(
+  engine: Engine,
+  fingerprint: string | null,
+  body: () => Promise<SetupEnd>,
+): Promise<SetupEnd> {
+  const underWay = leaders.get(engine.store) ?? new Map<string, Promise<unknown>>();
+  leaders.set(engine.store, underWay);
+  if (fingerprint === null || underWay.has(fingerprint)) return body();
+  const done = body();
+  // Whoever waits looks for itself at what came of it.
+  const over = done.catch(() => undefined);
+  underWay.set(fingerprint, over);
+  try {
+    return await done;
+  } finally {
+    underWay.delete(fingerprint);
+  }
 }
 
 async function runCommand(

@@ -124,7 +124,9 @@ async function prepareIn(
   }
   const restored = await restoreEarlier(engine, attempt, slot.path);
   if (restored !== null) return { kind: 'failed', failure: restored };
-  const setup = await runSetup(engine, claim, slot, signal);
+  const isNew = attempt.base_sha === null && attempt.continues_from === null;
+  const isBase = isNew && rescued.startSha === base && !rescued.keepBranch;
+  const setup = await runSetup(engine, claim, slot, isBase, signal);
   if (setup !== null) return { kind: 'failed', failure: setup };
   const keptRefs = [rescued.ref, prepared.value.keptRef].filter((ref) => ref !== null);
   return {
@@ -307,6 +309,7 @@ async function runSetup(
   engine: Engine,
   claim: Claim,
   slot: SlotRow,
+  isBase: boolean,
   signal: AbortSignal,
 ): Promise<Failure | null> {
   const end = await setUp(
@@ -320,6 +323,7 @@ async function runSetup(
       logPath: `${engine.places.logs}/${claim.taskId}/${claim.attempt}.setup.log`,
       runId: setupRunId(claim.taskId, claim.attempt),
       only: false,
+      isBase,
       onRun: () => enterPhase(engine, claim, 'setup'),
     },
     signal,

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { writesOneFile } from './support/agent-scripts.ts';
+import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
 import { beginPlan, importPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -122,6 +123,39 @@ suite('the setup of worktrees', function () {
     await beginPlan(here, ['t1', 't2']);
     await here.expect(0, ['run', '--workers', '1', '--gate', 'test -e ignored-deps']);
     assert.deepEqual(landedTasks(here), ['t1', 't2']);
+  });
+
+  test('an agent is told of setup and gate, and what other tasks have changed', async () => {
+    const here = project({
+      agent: `cat > "../../prompt-$id"\n[ "$id" != c ] || read -r line < ../../go\necho "work of $id" > "$id.txt"`,
+      settings:
+        '[setup]\ncommand = "true setup"\n[gate]\ncommand = "[ -e b.txt ] || read -r line < ../../go"\n',
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, [{ id: 'a', priority: 9 }, { id: 'c', priority: 8 }, 'b']);
+    const run = here.start(['run', '-w', '2', '--json']);
+    await eventually('b is told', () => here.read('prompt-b').includes('## Rules'));
+    barrier.open(8);
+    assert.equal((await run.ended).code, 0);
+    barrier.close();
+    const prompt = here.read('prompt-b');
+    assert.match(prompt, /The setup command has run here: `true setup`/);
+    assert.match(prompt, /must succeed on the merged tree: `\[ -e b\.txt \]/);
+    assert.match(prompt, /^- a \(Task a\): a\.txt$/m);
+  });
+
+  test('eight workers and the gate install one movable state once', async () => {
+    const here = project({
+      files: { 'package.json': '{}\n', '.gitignore': 'node_modules/\n' },
+      settings:
+        '[setup]\ncommand = "echo run >> ../../setups; mkdir -p node_modules/x; echo x > node_modules/x/index.js"\n[gate]\ncommand = "cat node_modules/x/index.js"\n',
+      agent: `cat > /dev/null\ncat node_modules/x/index.js > "$id.txt"`,
+    });
+    const ids = Array.from({ length: 8 }, (_, index) => `t${index}`);
+    await beginPlan(here, ids);
+    await here.expect(0, ['run', '-w', '8']);
+    assert.deepEqual(landedTasks(here).toSorted(), ids);
+    assert.equal(here.read('setups'), 'run\n');
   });
 
   test('manifests and lock files are inputs without being named', async () => {

@@ -89,6 +89,50 @@ function inOrder(text: string, parts: readonly string[]): void {
 }
 
 suite('prompt', () => {
+  test('says where the agent works: setup, gate, limits, and what other tasks have changed', () => {
+    const surroundings = {
+      branch: 'drover/T-1/1',
+      base: 'a'.repeat(40),
+      setup: 'npm ci',
+      gate: 'npm test',
+      timeLimitMs: 3_600_000,
+      budgetUsd: 2,
+      hasTools: true,
+      others: [
+        { id: 'O-1', title: 'Other', files: ['src/a.ts', 'line\nbreak'] },
+        { id: 'O-2', title: 'Nothing yet', files: [] },
+        ...Array.from({ length: 20 }, (_, index) => ({
+          id: `O-1${index}`,
+          title: 'x'.repeat(500),
+          files: Array.from({ length: 500 }, (_each, number) => `file-${number}`),
+        })),
+      ],
+    };
+    const text = buildPrompt({ ...plain, surroundings });
+    inOrder(text, [
+      '## Your Task',
+      '## Where You Work',
+      'branch `drover/T-1/1`, created from commit aaaaaaaaaaaa.',
+      'The setup command has run here: `npm ci`.',
+      'must succeed on the merged tree: `npm test`.',
+      'stopped after 1 h, or when the task has cost $2.',
+      'MCP server `drover`',
+      '- O-1 (Other): src/a.ts, line break',
+      'and 485 more',
+      'more left out]',
+      '## Rules',
+    ]);
+    assert.doesNotMatch(text, /O-2/);
+    assert.ok(text.length < 12_000, `${text.length} characters`);
+    const bare = { ...surroundings, setup: null, gate: null, budgetUsd: null, hasTools: false };
+    inOrder(buildPrompt({ ...plain, surroundings: { ...bare, others: [] } }), [
+      'No setup command is configured',
+      'No gate is configured',
+      'stopped after 1 h. What',
+      '## Rules',
+    ]);
+  });
+
   test('sections stand in one order', () => {
     const text = buildPrompt(full);
     inOrder(text, [
