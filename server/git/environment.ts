@@ -54,6 +54,8 @@ export function gitEnvironment(source: Variables): Record<string, string> {
   environment['LANGUAGE'] = '';
   environment['GIT_TERMINAL_PROMPT'] = '0';
   environment['GIT_OPTIONAL_LOCKS'] = '0';
+  // Commits are read without git as well, as they are: both have to see the same history.
+  environment['GIT_NO_REPLACE_OBJECTS'] = '1';
   environment['GIT_EDITOR'] = ':';
   environment['GIT_PAGER'] = 'cat';
   return environment;

@@ -1,12 +1,13 @@
 // Sealed copies of setup states, beside the slots: what the setup made of the manifests of a tree is installed once and
-// copied into every other slot and gate folder. Only what can be moved is sealed: `node_modules` that name their own folder
-// nowhere. A Python environment names it in every script, and a copy of it would run another task's code.
+// copied into every other slot and gate folder. Only what can be moved is sealed: `node_modules`, and lock files that
+// git ignores, which name their own folder nowhere. A Python environment names it in every script, and a copy of it would run another task's code.
 
 import { randomUUID } from 'node:crypto';
 import { lstatSync, readlinkSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
+import { isSetupInput } from '../core/setup-inputs.ts';
 import type { RepositoryContext } from './context.ts';
 import { shown, type PathBytes } from './paths.ts';
 import type { Traces } from './port.ts';
@@ -58,8 +59,10 @@ export function rootsOf(entries: readonly PathBytes[], made: Traces): readonly P
   return [...roots];
 }
 
+/** A lock file that git ignores is written by the installation, and belongs to it. */
 function isMovable(root: PathBytes): boolean {
-  return basename(root) === 'node_modules' && !shown(root).includes('\uFFFD');
+  const name = shown(root);
+  return (basename(name) === 'node_modules' || isSetupInput(name)) && !name.includes('\uFFFD');
 }
 
 /** Before a setup whose state is to be sealed: what earlier attempts may have changed must not be a part of it. */

@@ -1,11 +1,11 @@
 // Who works on what: candidates in their order, and the claim with its fencing number.
 
-import type { Updateable } from 'kysely';
+import type { Expression, ExpressionBuilder, SqlBool, Updateable } from 'kysely';
 import { executionOrder, type GraphNode } from '../core/graph.ts';
 import type { RunPlace } from '../core/remote-settings.ts';
 import type { StoreSources } from './feed.ts';
 import { approvedPlan, lastPlan } from './plans.ts';
-import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from './tables.ts';
+import type { AttemptRow, AttemptTable, Reads, StoreTables, TaskRow, Tx } from './tables.ts';
 import { familyOf, transition } from './transition.ts';
 
 export interface Candidate {
@@ -59,6 +59,7 @@ export async function startCandidates(
   const waiting = await base
     .where('status', '=', 'waiting')
     .where('waiting_until_ms', '<=', options.nowMs)
+    .where(isUnblocked)
     .orderBy('priority', 'desc')
     .orderBy('chain', 'desc')
     .orderBy('position')
@@ -78,6 +79,17 @@ export async function startCandidates(
     ...row,
     status: row.status === 'waiting' ? 'waiting' : 'ready',
   }));
+}
+
+/** Every blocker is done. One that was added while the task waited for its account holds it like any other task. */
+export function isUnblocked(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
+  const unfinished = eb
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select('b.id')
+    .whereRef('d.task_id', '=', 'tasks.id')
+    .where('b.status', '!=', 'completed');
+  return eb.not(eb.exists(unfinished));
 }
 
 export interface ClaimRequest {

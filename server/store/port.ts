@@ -38,6 +38,7 @@ export { failAttempt, goesOnAfter, type NextAgent } from './attempt-end.ts';
 export {
   attemptsSince,
   claimTask,
+  isUnblocked,
   lastAttempt,
   partsOf,
   setAttempt,

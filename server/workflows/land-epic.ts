@@ -30,15 +30,22 @@ export interface LandEpicInput {
  * Starts the landing of the run's epic unless it is over; true when the run has nothing more to wait for: landed, or
  * waiting for a person.
  */
-export async function startEpicLanding(engine: Engine, row: RunRow): Promise<boolean> {
+export async function startEpicLanding(
+  engine: Engine,
+  row: RunRow,
+  /** A person has just approved: an earlier landing of the same tree, which came to nothing, is no answer. */
+  isAsked = false,
+): Promise<boolean> {
   const epicId = row.epic_id;
   if (epicId === null) return true;
   const tip = await engine.git.readRef(landingRef(row.line));
   if (tip === null) return true;
   const target = await engine.git.readRef(landingRef(row.target_branch));
-  const id = `land-epic/${epicId}/${row.id}/${tip.slice(0, 16)}/${(await approvedTree(engine, epicId)) ?? 'none'}`;
-  const known = await engine.durable.get(id);
-  if (known !== null) return known.state !== 'pending' && known.state !== 'running';
+  const name = `land-epic/${epicId}/${row.id}/${tip.slice(0, 16)}/${(await approvedTree(engine, epicId)) ?? 'none'}`;
+  const known = await engine.durable.get(name);
+  const isUnderWay = known !== null && (known.state === 'pending' || known.state === 'running');
+  if (known !== null && (isUnderWay || !isAsked)) return !isUnderWay;
+  const id = known === null ? name : `${name}/${engine.store.sources.uuid()}`;
   if (target !== null && (await engine.git.isAncestor(tip, target))) {
     await noteLanded(engine, row);
     return true;

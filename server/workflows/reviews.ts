@@ -98,7 +98,7 @@ async function approveEpic(
       data: { tree, by: 'person' },
     });
   });
-  await startEpicLanding(engine, run);
+  await startEpicLanding(engine, run, true);
 }
 
 function notForReview(id: string, state: string | null): string {

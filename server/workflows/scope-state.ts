@@ -4,6 +4,7 @@ import {
   activeRunsIn,
   epicsOfOthers,
   heldScopes,
+  isUnblocked,
   readLine,
   type Reads,
   refusedPushes,
@@ -63,7 +64,10 @@ export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
           ? []
           : [
               eb.and([
-                eb('status', 'in', ['ready', 'waiting']),
+                eb.or([
+                  eb('status', '=', 'ready'),
+                  eb.and([eb('status', '=', 'waiting'), isUnblocked(eb)]),
+                ]),
                 eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', heldEpics)]),
               ]),
             ]),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { TaskView } from '../../server/protocol/api.ts';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
+import { eventually } from './support/eventually.ts';
 import { firstParents, landedTasks } from './support/history.ts';
 import { beginPlan, importPlan } from './support/plan.ts';
 import { useProjects } from './support/suite-projects.ts';
@@ -117,6 +118,31 @@ suite('landing: an epic that waits for a review', function () {
     await here.expect(0, ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true']);
     assert.equal(firstParents(here).at(-1)?.trailers['Drover-Epic'], 'E1');
     assert.equal(here.read('repo/later.txt'), 'by the user\n');
+  });
+
+  test('an approval of a tree that was approved before, and moved away from, lands it', async () => {
+    const here = project();
+    const review = ['run', '--epic', 'E1', '--land', 'review', '--gate', 'true'];
+    const asks = (tree: string | null): Promise<string> =>
+      eventually('it asks for another tree', async () => {
+        const events = await here.events('--type', 'epic.needs_review');
+        const last = events.at(-1)?.data['tree'];
+        return typeof last === 'string' && last !== tree ? last : null;
+      });
+    await beginPlan(here, [epic, ...stories]);
+    await here.expect(2, review);
+    const first = await asks(null);
+    here.git('commit', '-q', '--allow-empty', '-m', 'by the user');
+    here.write('repo/later.txt', 'by the user\n');
+    here.git('add', 'later.txt');
+    here.git('commit', '-q', '--amend', '--no-edit');
+    await here.expect(0, ['approve', 'E1']);
+    const second = await asks(first);
+    here.git('reset', '-q', '--hard', 'HEAD~1');
+    await here.expect(0, ['approve', 'E1']);
+    assert.equal(await asks(second), first);
+    await here.expect(0, ['approve', 'E1']);
+    await eventually('it lands', () => firstParents(here).at(-1)?.trailers['Drover-Epic'] === 'E1');
   });
 
   test('sent back: what is missing is done, and it asks again', async () => {

@@ -287,6 +287,16 @@ for (const packed of [false, true]) {
       clearTimeout(freed);
     });
 
+    test('a replaced commit has the history that it was made with, whoever reads it', async () => {
+      fixture.git('replace', '--graft', second);
+      assert.equal(fixture.git('rev-list', '--count', second), '1');
+      assert.equal(await repository.isAncestor(first, second), true);
+      assert.equal(await repository.mergeBase(first, second), first);
+      const between = valueOf(await repository.subjects(first, second, 9));
+      assert.equal(between.length, 1);
+      fixture.git('replace', '-d', second);
+    });
+
     test('ancestry and trees', async () => {
       assert.equal(await repository.isAncestor(first, second), true);
       assert.equal(await repository.isAncestor(second, first), false);

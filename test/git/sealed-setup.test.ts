@@ -12,7 +12,7 @@ suite('git: sealed setups', () => {
   let slots: readonly [string, string];
   setup(async () => {
     fixture = makeFixture();
-    fixture.write(join(fixture.root, '.gitignore'), 'node_modules\n*.local\n');
+    fixture.write(join(fixture.root, '.gitignore'), 'node_modules\n*.local\npackage-lock.json\n');
     fixture.write(join(fixture.root, 'package.json'), '{}\n');
     fixture.git('add', '-A');
     fixture.git('commit', '-qm', 'a package');
@@ -41,6 +41,7 @@ suite('git: sealed setups', () => {
     assert.equal(seen.stands, false);
     fixture.write(join(path, 'node_modules/left/index.js'), `of ${change.command}\n`);
     fixture.write(join(path, 'packages/a/node_modules/b.js'), 'b\n');
+    fixture.write(join(path, 'package-lock.json'), '{}\n');
     symlinkSync('../left/index.js', join(path, 'packages/a/node_modules/link'));
     valueOf(await repository.keepSetup(request(path, change), seen));
   };
@@ -50,6 +51,7 @@ suite('git: sealed setups', () => {
     fixture.write(join(slots[1], 'node_modules/of-another/index.js'), 'x\n');
     assert.equal((await look(slots[1])).stands, true);
     assert.deepEqual(readdirSync(join(slots[1], 'node_modules')), ['left']);
+    assert.equal(existsSync(join(slots[1], 'package-lock.json')), true);
     assert.equal(readlinkSync(join(slots[1], 'packages/a/node_modules/link')), '../left/index.js');
     fixture.write(join(slots[1], 'node_modules/left/index.js'), 'of an agent\n');
     assert.equal((await look(slots[1], { only: true, seal: 'use' })).stands, true);

@@ -1,0 +1,31 @@
+// Which tasks may start now.
+
+import assert from 'node:assert/strict';
+import { startCandidates } from '../../../server/store/claims.ts';
+import { addTasks, memoryStore, moveTask, type TestStore } from './memory-store.ts';
+
+suite('start candidates', () => {
+  let project: TestStore;
+  setup(async () => {
+    project = await memoryStore();
+  });
+  teardown(() => project.close());
+
+  test('a task that waited for its account starts after a blocker that it was given meanwhile', async () => {
+    const { first = '', second = '' } = await addTasks(project, [
+      { title: 'first' },
+      { title: 'second' },
+    ]);
+    await moveTask(project, second, ['claimed', 'in_progress', 'waiting'], { waiting_until_ms: 1 });
+    const starts = async (): Promise<readonly string[]> => {
+      const look = { epicId: null, nowMs: project.sources.nowMs, limit: 10 };
+      return (await startCandidates(project.store.db, look)).map(({ id }) => id);
+    };
+    assert.deepEqual(await starts(), [second, first]);
+    const edge = { task_id: second, blocked_by: first };
+    await project.store.db.insertInto('task_dependencies').values(edge).execute();
+    assert.deepEqual(await starts(), [first]);
+    await moveTask(project, first, ['claimed', 'in_progress', 'completed']);
+    assert.deepEqual(await starts(), [second]);
+  });
+});
