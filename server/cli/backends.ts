@@ -5,7 +5,7 @@ import type { ListenAddress } from '../core/listen-address.ts';
 import type { Client } from '../protocol/api.ts';
 import type { WorkerWish } from '../protocol/worker-notes.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';
-import type { RemoteList, RemoteTest } from '../protocol/remote-views.ts';
+import type { RemoteList, RemotePreview, RemoteTest } from '../protocol/remote-views.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
 
 /** `data`: a running backend, else the same handlers here. `engine`: started when there is none. `existing`: or null. */
@@ -107,6 +107,8 @@ export interface RemoteRequest {
 
 export interface Backends {
   readonly listRemote: (request: RemoteRequest) => Promise<RemoteList>;
+  /** Makes no worker and sends nothing. */
+  readonly previewRemote: (request: RemoteRequest) => Promise<RemotePreview>;
   /** Creates a worker, waits for it, destroys it. */
   readonly testRemote: (request: RemoteRequest) => Promise<RemoteTest>;
   readonly destroyRemote: (

@@ -4,7 +4,14 @@ export const runPlaces = ['local', 'remote'] as const;
 /** Where an attempt's agent runs. */
 export type RunPlace = (typeof runPlaces)[number];
 
-export const remoteProvisioners = ['process', 'static', 'ssh', 'hook'] as const;
+export const remoteProvisioners = [
+  'process',
+  'static',
+  'ssh',
+  'docker',
+  'hook',
+  'unikraft',
+] as const;
 export type RemoteProvisioner = (typeof remoteProvisioners)[number];
 
 const reader = 'main (remote attempts)';
@@ -23,7 +30,7 @@ export const remoteSettingTable = {
     fallback: null,
     env: 'DROVER_REMOTE_PROVISIONER',
     inFile: true,
-    doc: 'Remote: who makes the workers: `process` on this machine, `static` at an address, `ssh` on a host, `hook` by a script.',
+    doc: 'Remote: who makes the workers: `process` on this machine, `static` at an address, `ssh` on a host, `docker` in containers, `hook` by a script, `unikraft` in Unikraft Cloud.',
     readBy: reader,
   },
   'remote.max': {
@@ -37,7 +44,28 @@ export const remoteSettingTable = {
     value: { type: 'text' },
     fallback: null,
     inFile: true,
-    doc: 'Remote: the image of a worker, passed to the hook.',
+    doc: 'Remote (docker, hook, unikraft): the image of a worker.',
+    readBy: reader,
+  },
+  'remote.memory': {
+    value: { type: 'size', min: '128MB', max: '1024GB' },
+    fallback: null,
+    inFile: true,
+    doc: 'Remote (docker, unikraft): memory of a worker; without it, no limit (docker) or 1GB (unikraft).',
+    readBy: reader,
+  },
+  'remote.socket': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Remote (docker): socket of the container engine; without it, that of DOCKER_HOST, else /var/run/docker.sock.',
+    readBy: reader,
+  },
+  'remote.metro': {
+    value: { type: 'text' },
+    fallback: null,
+    inFile: true,
+    doc: 'Remote (unikraft): the metro, or the address of its API; without it, UKC_METRO, else `fra`. The key is UKC_TOKEN.',
     readBy: reader,
   },
   'remote.ttl': {
@@ -111,6 +139,9 @@ export interface RemoteSettings {
   readonly provisioner: RemoteProvisioner | null;
   readonly max: number;
   readonly image: string | null;
+  readonly memoryBytes: number | null;
+  readonly socket: string | null;
+  readonly metro: string | null;
   readonly ttlMs: number;
   readonly env: readonly string[];
   readonly agentPath: string | null;
@@ -127,6 +158,9 @@ export function remoteSettingsOf(get: <T>(key: RemoteSettingKey) => T): RemoteSe
     provisioner: get('remote.provisioner'),
     max: get('remote.max'),
     image: get('remote.image'),
+    memoryBytes: get('remote.memory'),
+    socket: get('remote.socket'),
+    metro: get('remote.metro'),
     ttlMs: get('remote.ttl'),
     env: get('remote.env'),
     agentPath: get('remote.agent_path'),

@@ -42,6 +42,9 @@ export async function trustSettings(request: TrustRequest): Promise<TrustReport>
 export const listRemote: typeof RemoteWorkers.listRemote = async (request) =>
   (await import('./remote-workers.ts')).listRemote(request);
 
+export const previewRemote: typeof RemoteWorkers.previewRemote = async (request) =>
+  (await import('./remote-workers.ts')).previewRemote(request);
+
 export const testRemote: typeof RemoteWorkers.testRemote = async (request) =>
   (await import('./remote-workers.ts')).testRemote(request);
 

@@ -25,7 +25,7 @@ import {
   specPathOf,
   type WorkerSettings,
 } from './remote-spec.ts';
-import { openProvisioner } from './worker-provisioner.ts';
+import { openProvisioner, provisionerVariables } from './worker-provisioner.ts';
 import { writeWhole } from './write-whole.ts';
 
 type Parts = Pick<Project, 'live' | 'places' | 'machineId'>;
@@ -132,9 +132,9 @@ export class RemoteAttempts {
   workerSettings(): WorkerSettings | null {
     const { remote } = this.#parts.live.settings;
     if (remote.provisioner === null) return null;
-    const { provisioner, image, ttlMs, url, tokenVariable, host, hook, hookTimeoutMs } = remote;
-    const sshArgs = [...remote.sshArgs];
-    return { provisioner, image, ttlMs, url, tokenVariable, host, sshArgs, hook, hookTimeoutMs };
+    const { max: _max, env: _env, agentPath: _agentPath, ...settings } = remote;
+    const { provisioner, sshArgs } = remote;
+    return { ...settings, provisioner, sshArgs: [...sshArgs] };
   }
 
   open(settings: WorkerSettings): Provisioner {
@@ -176,7 +176,9 @@ export class RemoteAttempts {
     const forwarded = new Set([...remote.env, ...Object.keys(agent.env)]);
     const provider = providerVariables(kind);
     const env = Object.keys({ ...start.env, ...live.environment }).filter(
-      (name) => forwarded.has(name) || (provider(name) && !isPlaceHere(name)),
+      (name) =>
+        !provisionerVariables.includes(name) &&
+        (forwarded.has(name) || (provider(name) && !isPlaceHere(name))),
     );
     // What the driver itself sets belongs to how its agent is started.
     const isPlain = (name: string, value: string): boolean =>
@@ -251,10 +253,13 @@ export class RemoteAttempts {
   }
 }
 
-const followerNames = ['SSH_AUTH_SOCK', 'USER', 'LOGNAME'];
+const followerNames = ['SSH_AUTH_SOCK', 'USER', 'LOGNAME', ...provisionerVariables];
 
 const noWorkerSettings = {
   image: null,
+  memoryBytes: null,
+  socket: null,
+  metro: null,
   ttlMs: 0,
   url: null,
   tokenVariable: '',

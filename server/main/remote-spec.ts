@@ -8,6 +8,9 @@ import { writeWhole } from './write-whole.ts';
 const remoteSchema = z.object({
   provisioner: z.enum(remoteProvisioners),
   image: z.string().nullable(),
+  memoryBytes: z.number().nullable(),
+  socket: z.string().nullable(),
+  metro: z.string().nullable(),
   ttlMs: z.number(),
   url: z.string().nullable(),
   tokenVariable: z.string(),

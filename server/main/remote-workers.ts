@@ -10,13 +10,21 @@ import {
   removeLease,
   writeLease,
 } from '../workers/client/leases.ts';
+import { planUpload } from '../workers/client/upload-plan.ts';
 import { waitForHealth } from '../workers/client/worker-calls.ts';
 import type { Provisioner } from '../workers/provisioners/port.ts';
 import { processStartTime } from '../agents/process-list.ts';
 import { LiveSettings } from './live-settings.ts';
 import { placesOf } from './places.ts';
 import { isFollowed, RemoteAttempts } from './remote-attempts.ts';
-import type { RemoteList, RemoteTest, WorkerView } from '../protocol/remote-views.ts';
+import type { WorkerSettings } from './remote-spec.ts';
+import { openTreeReader } from './tree-listing.ts';
+import type {
+  RemoteList,
+  RemotePreview,
+  RemoteTest,
+  WorkerView,
+} from '../protocol/remote-views.ts';
 
 export interface RemoteRequest {
   readonly root: string;
@@ -58,6 +66,20 @@ export async function listRemote(request: RemoteRequest): Promise<RemoteList> {
   return { provisioner, workers, problems };
 }
 
+/** Of the project's own folder: an attempt's worktree holds what is committed there, and no more. */
+export async function previewRemote({ root, env }: RemoteRequest): Promise<RemotePreview> {
+  const { settings } = await LiveSettings.load(root, env, {});
+  const none = { files: 0, bytes: 0, largest: [], secrets: [], notices: [] };
+  const { provisioner } = settings.remote;
+  const common = { provisioner, env: [...settings.remote.env, ...Object.keys(settings.agent.env)] };
+  const listing = await openTreeReader(root, env).list();
+  if (!listing.ok) return { ...none, ...common, refused: listing.error };
+  const planned = planUpload(root, listing.value);
+  if (!planned.ok) return { ...none, ...common, refused: planned.error };
+  const { files, bytes, largest, excludedSecrets: secrets, notices } = planned.value;
+  return { ...common, files, bytes, largest, secrets, notices, refused: null };
+}
+
 /** Makes a worker, waits until it answers, and destroys it. */
 export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
   const remote = await open(request);
@@ -70,7 +92,7 @@ export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
   }
   const provisioner = remote.open(settings);
   const startedAt = performance.now();
-  const message = await tryOne(remote, provisioner, settings.ttlMs);
+  const message = await tryOne(remote, provisioner, settings);
   return {
     provisioner: settings.provisioner,
     ok: message === null,
@@ -83,7 +105,7 @@ export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
 async function tryOne(
   remote: RemoteAttempts,
   provisioner: Provisioner,
-  ttlMs: number,
+  { image, ttlMs }: Pick<WorkerSettings, 'image' | 'ttlMs'>,
 ): Promise<string | null> {
   const { leases, owner } = remote;
   const name = instanceName(0);
@@ -101,7 +123,7 @@ async function tryOne(
   };
   writeLease(leases, lease);
   const signal = AbortSignal.timeout(testMs);
-  const spec = { name, owner, token: randomBytes(32).toString('hex'), env: {}, image: null, ttlMs };
+  const spec = { name, owner, token: randomBytes(32).toString('hex'), env: {}, image, ttlMs };
   const made = await provisioner.create(spec, signal);
   if (!made.ok && made.error.isCertain) {
     removeLease(leases, name);

@@ -6,11 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { processStartTime, runMarker } from '../agents/process-list.ts';
 import { createProcessTable } from '../agents/process-table.ts';
 import { programOnPath } from '../git/program-path.ts';
+import { createDockerProvisioner } from '../workers/provisioners/docker.ts';
 import { createHookProvisioner } from '../workers/provisioners/hook.ts';
 import type { Provisioner } from '../workers/provisioners/port.ts';
 import { createProcessProvisioner } from '../workers/provisioners/process.ts';
 import { createSshProvisioner } from '../workers/provisioners/ssh.ts';
 import { createStaticProvisioner } from '../workers/provisioners/static.ts';
+import { createUnikraftProvisioner } from '../workers/provisioners/unikraft.ts';
 import type { WorkerSettings } from './remote-spec.ts';
 
 export interface ProvisionerPlace {
@@ -59,6 +61,17 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
         cwd: projectRoot,
         runtime: runtimeProgram(),
       });
+    case 'docker':
+      return createDockerProvisioner({
+        socketPath: settings.socket ?? engineSocket(environment['DOCKER_HOST']),
+        memoryBytes: settings.memoryBytes,
+      });
+    case 'unikraft':
+      return createUnikraftProvisioner({
+        metro: settings.metro ?? environment['UKC_METRO'] ?? 'fra',
+        key: environment['UKC_TOKEN'] ?? null,
+        memoryBytes: settings.memoryBytes,
+      });
     case 'hook':
       return createHookProvisioner({
         script: hookPath(settings.hook, projectRoot),
@@ -67,6 +80,16 @@ export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlac
         timeoutMs: settings.hookTimeoutMs,
       });
   }
+}
+
+/** Of whoever makes workers; no worker ever gets them. */
+export const provisionerVariables: readonly string[] = ['UKC_TOKEN', 'UKC_METRO', 'DOCKER_HOST'];
+
+/** Only an engine of this machine: a container's port is published on its loopback. */
+function engineSocket(host: string | undefined): string {
+  return host?.startsWith('unix://') === true
+    ? host.slice('unix://'.length)
+    : '/var/run/docker.sock';
 }
 
 const sshVariables = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SSH_AUTH_SOCK', 'LANG'];

@@ -23,3 +23,19 @@ export interface RemoteTest {
   readonly message: string;
   readonly ms: number;
 }
+
+/** What an attempt would upload now, and what stays here. */
+export interface RemotePreview {
+  readonly provisioner: string | null;
+  readonly files: number;
+  readonly bytes: number;
+  readonly largest: readonly { readonly path: string; readonly bytes: number }[];
+  /** Left out because their names look like secrets. */
+  readonly secrets: readonly string[];
+  /** Sentences: what else is left out, and why. */
+  readonly notices: readonly string[];
+  /** Names of the variables beside the model's own that a worker gets. */
+  readonly env: readonly string[];
+  /** Why nothing would be uploaded; null: it would. */
+  readonly refused: string | null;
+}

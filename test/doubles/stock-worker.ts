@@ -26,6 +26,12 @@ export interface StockOptions {
   readonly health?: number[];
   readonly uploadStatus?: number;
   readonly execReply?: string;
+  /** Refuses commands, and repeats in its words who asked. */
+  readonly execStatus?: number;
+  /** Streams of the job that are opened and say nothing at all, headers included. */
+  readonly quietStreams?: { left: number };
+  /** Events before the first line of a job, as they are. */
+  readonly oddEvents?: readonly Readonly<Record<string, unknown>>[];
   /** What `GET /workspace` sends in place of the real archive. */
   readonly archive?: () => Buffer;
 }
@@ -89,6 +95,9 @@ async function answer(
   if (route === 'GET /workspace') return sendWorkspace(options, response);
   if (route === 'POST /exec') {
     const text = await textOf(request);
+    if (options.execStatus !== undefined) {
+      return say(options.execStatus, `you are ${request.headers.authorization}`);
+    }
     if (options.execReply !== undefined) return say(200, options.execReply);
     const id = randomBytes(16).toString('hex');
     jobs.set(id, startCommand(options, (JSON.parse(text) as { command: string }).command));
@@ -100,6 +109,10 @@ async function answer(
   if (match === null) return say(405, 'method not allowed');
   const refusal = options.refusals?.shift();
   if (refusal !== undefined) return say(refusal, refusal === 404 ? 'unknown job_id' : 'not now');
+  if (options.quietStreams !== undefined && options.quietStreams.left > 0) {
+    options.quietStreams.left -= 1;
+    return;
+  }
   const job = jobs.get(match[1] ?? '');
   if (job === undefined) return say(404, 'unknown job_id');
   streamEvents(options, job, request, response);
@@ -148,10 +161,16 @@ function startCommand(options: StockOptions, command: string): Job {
     if (job.events.length > (options.bufferMax ?? 1000)) job.events.shift();
     for (const wake of job.readers) wake();
   };
+  for (const event of options.oddEvents ?? []) add(event);
   const child = spawn('/bin/sh', ['-c', command], {
     cwd: options.workspace,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: options.workspace, AGENT_TOKEN: options.token },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: options.workspace,
+      AGENT_TOKEN: options.token,
+      TOLD: options.token,
+    },
   });
   const ends = (['stdout', 'stderr'] as const).map((stream) => {
     const lines = createInterface({ input: child[stream] });

@@ -1,7 +1,7 @@
 // Attempts on workers of this machine: the same work as at home, and nothing left of the workers, whatever dies.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeBarrier } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
@@ -64,13 +64,17 @@ suite('remote attempts', function () {
   this.timeout(300_000);
   const project = useProjects();
 
-  test('a task runs on a worker, lands as ever, and leaves no instance', async () => {
+  test('C13 a preview sends nothing; a task runs on a worker without a question, lands as ever, and leaves no instance', async () => {
     const here = project({
       settings: onProcess,
       agent: 'cat > /dev/null\npwd\necho "work of $id" > "$id.txt"\nrm README.md\nls -a > seen.txt',
       files: { '.env': 'SECRET=1\n' },
     });
     await beginPlan(here, ['far']);
+    const preview = await here.json<{ files: number; secrets: string[] }>(['remote', 'preview']);
+    assert.deepEqual([preview.files, preview.secrets], [3, ['.env']]);
+    assert.match(await here.expect(0, ['remote', 'preview']), /^3 files, \d/);
+    assert.deepEqual(left(here), [], 'a preview makes no worker');
     await here.expect(0, ['run']);
     assert.deepEqual(landedTasks(here), ['far']);
     assert.equal(here.git('show', 'main:far.txt'), 'work of far');
@@ -155,6 +159,36 @@ suite('remote attempts', function () {
     await here.expect(0, ['resume-task', 'held']);
     await here.expect(0, ['run']);
     assert.equal(here.git('show', 'main:whole.txt'), 'whole');
+    assert.deepEqual(left(here), []);
+  });
+
+  test('C35, C38 a failed job leaves its work on a ref of its own, and a checkout that moved meanwhile as it is', async () => {
+    const here = project({ settings: onProcess, files: { 'mine.txt': 'one\n' } });
+    const barrier = makeBarrier(here.folder, 'gate');
+    here.write(
+      'agent.sh',
+      `#!/bin/sh\ncat > /dev/null\necho half > half.txt\ntouch '${here.folder}/begun'\n${barrier.wait}\nexit 3\n`,
+    );
+    await here.expect(0, ['init']);
+    const id = await here.add('Far away', '--max-attempts', '1');
+    const run = here.start(['run']);
+    await eventually('it has begun', () => existsSync(join(here.folder, 'begun')));
+    const before = here.git('rev-parse', 'main');
+    here.git('switch', '-qc', 'other');
+    writeFileSync(join(here.root, 'mine.txt'), 'two\n');
+    here.git('add', 'mine.txt');
+    writeFileSync(join(here.root, 'mine.txt'), 'three\n');
+    const status = here.git('status', '--porcelain');
+    barrier.open();
+    assert.equal((await run.ended).code, 1);
+    barrier.close();
+    assert.equal(here.git('status', '--porcelain'), status);
+    assert.equal(readFileSync(join(here.root, 'mine.txt'), 'utf8'), 'three\n');
+    assert.equal(here.git('symbolic-ref', '--short', 'HEAD'), 'other');
+    assert.equal(here.git('rev-parse', 'main'), before);
+    assert.equal(here.git('show', `refs/drover/work/${id}/1:half.txt`), 'half');
+    assert.equal(here.git('merge-base', before, `refs/drover/work/${id}/1`), before);
+    assert.equal((await here.task(id)).status, 'failed');
     assert.deepEqual(left(here), []);
   });
 

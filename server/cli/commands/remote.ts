@@ -1,5 +1,6 @@
-// remote test, list, destroy: the workers of remote attempts.
+// remote test, list, preview, destroy: the workers of remote attempts.
 
+import { formatBytes } from '../../core/format.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { plainLine } from '../plain-text.ts';
@@ -25,6 +26,23 @@ export async function remoteTest(context: CommandContext): Promise<number> {
     : `No worker by ${result.provisioner}: ${result.message}`;
   context.answer(result, plainLine(words));
   return result.ok ? exitCodes.done : exitCodes.failed;
+}
+
+export async function remotePreview(context: CommandContext): Promise<number> {
+  const root = await context.root();
+  const { previewRemote } = await context.surroundings.loadBackends();
+  const preview = await previewRemote({ root, env: context.surroundings.env });
+  const { files, bytes, largest, secrets, notices, env, refused } = preview;
+  const lines = [
+    refused ?? `${files} ${files === 1 ? 'file' : 'files'}, ${formatBytes(bytes)}`,
+    ...largest.map((file) => `  ${formatBytes(file.bytes).padStart(8)}  ${file.path}`),
+    ...(secrets.length === 0 ? [] : ['Not uploaded, as the names look like secrets:']),
+    ...secrets.map((path) => `  ${path}`),
+    ...notices,
+    ...(env.length === 0 ? [] : [`Variables beside the model's own: ${env.join(', ')}.`]),
+  ];
+  context.answer(preview, lines.map(plainLine).join('\n'));
+  return refused === null ? exitCodes.done : exitCodes.failed;
 }
 
 export async function remoteDestroy(

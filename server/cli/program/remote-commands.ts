@@ -6,10 +6,12 @@ import { define, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/remote.ts');
 
 export function defineRemoteCommands(program: Command, host: ProgramHost): void {
-  const remote = define(program, 'remote', 'workers of remote attempts: test, list, destroy', [
-    'remote test',
-    'remote list',
-  ]);
+  const remote = define(
+    program,
+    'remote',
+    'workers of remote attempts: test, list, preview, destroy',
+    ['remote test', 'remote list'],
+  );
   remote.helpCommand(false);
   const test = define(remote, 'test', 'create a worker, wait until it answers, destroy it', [
     'remote test',
@@ -20,6 +22,12 @@ export function defineRemoteCommands(program: Command, host: ProgramHost): void 
   const list = define(remote, 'list', 'list the workers of this clone', ['remote list --json']);
   list.action(async () => {
     await host.run(list, async (context) => (await load()).remoteList(context));
+  });
+  const preview = define(remote, 'preview', 'show what an attempt would upload, and what stays', [
+    'remote preview',
+  ]);
+  preview.action(async () => {
+    await host.run(preview, async (context) => (await load()).remotePreview(context));
   });
   const destroy = define(remote, 'destroy <name>', 'destroy a worker that was left', [
     'remote destroy drv-0f3a9c21-1',

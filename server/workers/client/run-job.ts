@@ -159,9 +159,13 @@ async function onInstance(
     }
     instance = created.value;
     writeLease(leases, { ...lease, id: instance.id });
-    return await onWorker(request, plan, instance);
+    const ended = await onWorker(hidingToken(request, instance.token), plan, instance);
+    if (ended.ok) return ended;
+    const { message, ...rest } = ended.error;
+    return err({ ...rest, message: withoutText(message, instance.token) });
   } catch (error) {
-    const reason = oneLine(error instanceof Error ? error.message : String(error));
+    const said = oneLine(error instanceof Error ? error.message : String(error));
+    const reason = withoutText(said, instance?.token ?? spec.token);
     return err({ again: true, message: `The remote attempt failed: ${reason}.` });
   } finally {
     await instance?.close?.().catch(() => undefined);
@@ -173,6 +177,23 @@ async function onInstance(
     if (left !== null) request.note(left);
     else if (instance !== null) request.note(`Worker ${spec.name} destroyed.`);
   }
+}
+
+/** The agent can learn the token, and workers repeat it in their errors: nothing that is kept has it. */
+function hidingToken(request: JobRequest, token: string): JobRequest {
+  const { output, note } = request;
+  return {
+    ...request,
+    output: {
+      onLine: (stream, line) => output.onLine(stream, withoutText(line, token)),
+      onGap: (count) => output.onGap(count),
+    },
+    note: (text) => note(withoutText(text, token)),
+  };
+}
+
+function withoutText(text: string, secret: string): string {
+  return text.replaceAll(secret, '[hidden]');
 }
 
 async function onWorker(

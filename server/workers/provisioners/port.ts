@@ -1,8 +1,8 @@
-// What the execution client asks of whoever makes worker instances. Adapters: process, static, ssh, hook.
+// What the execution client asks of whoever makes worker instances. Adapters: process, static, ssh, hook, docker, unikraft.
 
 import type { Result } from '../../core/failure.ts';
 
-export const provisionerKinds = ['process', 'static', 'ssh', 'hook'] as const;
+export const provisionerKinds = ['process', 'static', 'ssh', 'hook', 'docker', 'unikraft'] as const;
 export type ProvisionerKind = (typeof provisionerKinds)[number];
 
 export interface InstanceSpec {

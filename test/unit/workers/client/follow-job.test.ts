@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HeadlessTranslator } from '../../../../server/agents/drover-code/headless-events.ts';
+import { noUsage } from '../../../../server/agents/port.ts';
 import { EventParser } from '../../../../server/workers/client/event-parser.ts';
 import { followJob, type JobEnd } from '../../../../server/workers/client/follow-job.ts';
 import { startJob } from '../../../../server/workers/client/worker-calls.ts';
@@ -20,7 +22,11 @@ interface Followed {
   readonly streams: readonly string[];
 }
 
-async function followed(command: string, options: Partial<StockOptions>): Promise<Followed> {
+async function followed(
+  command: string,
+  options: Partial<StockOptions>,
+  own: Partial<typeof times> = {},
+): Promise<Followed> {
   const workspace = mkdtempSync(join(tmpdir(), 'drover-stock-'));
   const worker = await startStockWorker({ workspace, token: 't', ...options });
   const lines: string[] = [];
@@ -34,7 +40,7 @@ async function followed(command: string, options: Partial<StockOptions>): Promis
     const signal = new AbortController().signal;
     const job = await startJob(address, command, signal);
     assert.ok(job.ok);
-    const end = await followJob(address, job.value, output, signal, times);
+    const end = await followJob(address, job.value, output, signal, { ...times, ...own });
     const streams = worker.requests.filter((request) => request.includes('/stream'));
     return { end, lines, gaps, streams };
   } finally {
@@ -113,6 +119,43 @@ suite('stream of a job', () => {
     assert.deepEqual(end, done);
     assert.deepEqual(lines, ten);
     assert.equal(streams.length, 11);
+  });
+
+  test('C25 a runtime that sends not even headers is asked again, for longer than failed connects are borne', async () => {
+    const own = { quietMs: 60, giveUpMs: 100 };
+    const { end, lines, streams } = await followed(tenLines, { quietStreams: { left: 5 } }, own);
+    assert.deepEqual(end, done);
+    assert.deepEqual(lines, ten);
+    assert.equal(streams.length, 6);
+  });
+
+  test('C27 events without a stream, with done:false and with other fields are lines', async () => {
+    const oddEvents = [
+      { line: 'no stream' },
+      { line: 'not done', stream: 'stdout', done: false },
+      { line: 'more', stream: 'stderr', level: 3, tags: ['x'] },
+    ];
+    const { end, lines, gaps } = await followed(tenLines, { oddEvents });
+    assert.deepEqual(end, done);
+    assert.deepEqual(lines, ['no stream', 'not done', 'more', ...ten]);
+    assert.deepEqual(gaps, []);
+  });
+
+  test("C28 Drover Code's JSON lines arrive as they are and are read as tools and usage; all else is raw", async () => {
+    const printed = [
+      { type: 'tool_start', id: '1', name: 'bash', input_summary: 'ls' },
+      { type: 'heartbeat' },
+      { type: 'tool_done', id: '1', name: 'bash', output_summary: 'a <b> & c' },
+      { type: 'usage', total_input_tokens: 3, total_output_tokens: 2 },
+    ].map((event) => `'${JSON.stringify(event)}'`);
+    const { lines } = await followed(`printf '%s\\n' ${printed.join(' ')} 'plain {text'`, {});
+    const translator = new HeadlessTranslator(noUsage);
+    const events = lines.flatMap((line) => translator.take(line));
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['tool_call', 'tool_result', 'usage', 'output'],
+    );
+    assert.ok(events.some((event) => event.type === 'tool_result' && event.text === 'a <b> & c'));
   });
 
   test('C26 long data, data of several lines, comments, retry and CRLF are parsed', () => {

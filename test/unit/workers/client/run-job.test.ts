@@ -1,7 +1,16 @@
-// C01, C04, C05, C14–C17, C29, C37–C40: a whole job against a runtime of upstream's form.
+// C01, C04, C05, C14–C17, C29, C36, C37, C40, C42, C45: a whole job against a runtime of upstream's form.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { err, ok } from '../../../../server/core/failure.ts';
@@ -33,6 +42,8 @@ class StockProvisioner implements Provisioner {
   readonly specs: InstanceSpec[] = [];
   readonly workers = new Map<string, StockWorker>();
   readonly seen: StockWorker[] = [];
+  /** Leases as they were on the disk at each creation. */
+  readonly leasesSeen: string[] = [];
   destroyed: InstanceRef[] = [];
   refusals = 0;
   readonly #folder: string;
@@ -46,13 +57,12 @@ class StockProvisioner implements Provisioner {
   async create(spec: InstanceSpec): ReturnType<Provisioner['create']> {
     this.specs.push(spec);
     const { leases } = readLeases(join(this.#folder, 'leases'));
-    assert.deepEqual(
-      leases.map(({ name }) => name),
-      [spec.name],
+    assert.ok(
+      leases.some(({ name }) => name === spec.name),
       'the lease comes first',
     );
-    const workspace = join(this.#folder, `workspace-${this.specs.length}`);
-    mkdirSync(workspace);
+    this.leasesSeen.push(JSON.stringify(leases));
+    const workspace = mkdtempSync(join(this.#folder, 'workspace-'));
     const { token } = spec;
     const worker = await startStockWorker({
       workspace,
@@ -104,6 +114,8 @@ suite('job on a worker', () => {
     readonly prompt?: string;
     readonly stock?: (count: number) => Partial<StockOptions>;
     readonly stop?: AbortSignal;
+    /** A worktree of its own beside the first one. */
+    readonly place?: string;
     readonly prepare?: (provisioner: StockProvisioner) => void;
     readonly onLine?: (line: string) => void;
   }
@@ -113,8 +125,10 @@ suite('job on a worker', () => {
     options.prepare?.(provisioner);
     const lines: string[] = [];
     const notes: string[] = [];
+    const place = join(folder, options.place ?? 'slot');
+    if (options.place !== undefined) cpSync(root, place, { recursive: true });
     const outcome = await runJob({
-      root,
+      root: place,
       listing: {
         tracked: ['a.txt', 'b.txt'],
         untracked: [],
@@ -135,7 +149,7 @@ suite('job on a worker', () => {
       env: { MODEL_KEY: 'secret' },
       variables: { DROVER_TASK_ID: "task-1's" },
       brings: {},
-      scratch: join(folder, 'scratch'),
+      scratch: join(folder, `scratch-${options.place ?? ''}`),
       output: {
         onLine: (_, line) => {
           lines.push(line);
@@ -244,7 +258,7 @@ suite('job on a worker', () => {
     assert.ok(provisioner.specs.length >= 1);
   });
 
-  test('C39 a destruction that fails four times succeeds; one that never does keeps its lease', async () => {
+  test('a destruction that fails four times succeeds, and its lease goes', async () => {
     const late = await ran({ prepare: (provisioner) => (provisioner.refusals = 4) });
     assert.equal(late.outcome.kind, 'ran');
     assert.deepEqual(readdirSync(join(folder, 'leases')), []);
@@ -262,6 +276,63 @@ suite('job on a worker', () => {
       assert.equal(provisioner.destroyed.length, isCertain ? 0 : 1);
       assert.deepEqual(readdirSync(join(folder, 'leases')), []);
     }
+  });
+
+  test('C36 jobs at the same time are apart: one that fails neither ends nor changes another', async () => {
+    const [good, bad] = await Promise.all([
+      ran({ script: 'cat > c.txt; echo good' }),
+      ran({ place: 'second', stock: () => ({ uploadStatus: 500 }) }),
+    ]);
+    assert.deepEqual(good.outcome, { kind: 'ran', exitCode: 0, signal: null });
+    assert.equal(bad.outcome.kind, 'failed');
+    assert.deepEqual(slot(), ['a.txt', 'b.txt', 'c.txt']);
+    const tokens = [good, bad].flatMap(({ provisioner }) =>
+      provisioner.specs.map(({ token }) => token),
+    );
+    assert.equal(new Set(tokens).size, tokens.length);
+  });
+
+  test('C37 a job that changes nothing writes nothing', async () => {
+    const before = statSync(join(root, 'a.txt')).mtimeMs;
+    const { outcome, notes } = await ran({ script: 'cat > /dev/null' });
+    assert.deepEqual(outcome, { kind: 'ran', exitCode: 0, signal: null });
+    assert.match(notes, /Result fetched: 0 written, 0 removed\./);
+    assert.equal(statSync(join(root, 'a.txt')).mtimeMs, before);
+  });
+
+  test('C42 no token is in output, notes, errors or leases, though the worker repeats it everywhere', async () => {
+    const { provisioner, lines, notes } = await ran({ script: 'echo "I am $TOLD"' });
+    const token = provisioner.specs[0]?.token ?? '';
+    assert.deepEqual(lines, ['I am [hidden]']);
+    assert.ok(token !== '' && !notes.includes(token));
+    const refused = await ran({ stock: () => ({ execStatus: 500 }) });
+    assert.ok(refused.outcome.kind === 'failed');
+    assert.match(refused.outcome.message, /500 you are Bearer \[hidden\]/);
+    for (const { token: one } of refused.provisioner.specs) {
+      assert.ok(!`${refused.outcome.message}${refused.notes}`.includes(one));
+    }
+    assert.ok([...provisioner.leasesSeen, ...refused.provisioner.leasesSeen].length > 0);
+    for (const text of provisioner.leasesSeen) assert.ok(!text.includes(token));
+  });
+
+  test('C45 a job canceled before the creation answers waits for it and destroys what was made', async () => {
+    const stop = new AbortController();
+    const { outcome, provisioner } = await ran({
+      stop: stop.signal,
+      prepare: (made) => {
+        const create = made.create.bind(made);
+        made.create = async (spec) => {
+          stop.abort();
+          return await create(spec);
+        };
+      },
+    });
+    assert.deepEqual(outcome, { kind: 'stopped' });
+    assert.equal(provisioner.destroyed.length, 1);
+    assert.deepEqual(
+      provisioner.seen.flatMap(({ requests }) => requests),
+      [],
+    );
   });
 
   test('C40 only own leases whose follower is gone are destroyed', async () => {

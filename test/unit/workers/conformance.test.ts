@@ -1,0 +1,26 @@
+// The table of the worker contract's rows in docs/worker-runtime.md is whole, and each row has a test of its name where it says.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+test('every row of the worker contract has a test by its name', () => {
+  const text = readFileSync(join(root, 'docs/worker-runtime.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| ([CR]\d\d) \| .+ \| `(.+)` \|$/gm)];
+  const numbered = (letter: string, count: number): string[] =>
+    Array.from({ length: count }, (_, n) => `${letter}${String(n + 1).padStart(2, '0')}`);
+  assert.deepEqual(
+    rows.map(([, name]) => name),
+    [...numbered('C', 45), ...numbered('R', 24)],
+  );
+  const missing = rows.filter(([, name, path = '']) => {
+    const tests = readFileSync(join(root, path), 'utf8');
+    return !new RegExp(`test\\(\\s*['"\`][^'"\`]*\\b${name}\\b`).test(tests);
+  });
+  assert.deepEqual(
+    missing.map(([, name]) => name),
+    [],
+  );
+});
