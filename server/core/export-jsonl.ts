@@ -3,6 +3,7 @@
 import { parentsFirst } from './export-session.ts';
 import { withoutCriteria } from './import-record.ts';
 import type { Epic, Task } from './task.ts';
+import type { RunPlace } from './remote-settings.ts';
 
 export type JsonlTask = Pick<
   Task,
@@ -25,7 +26,7 @@ export type JsonlTask = Pick<
   | 'testMode'
   | 'testScope'
   | 'maxAttempts'
-> & { readonly plan?: boolean | null };
+> & { readonly plan?: boolean | null; readonly runsOn?: RunPlace | null };
 
 export type JsonlEpic = Pick<Epic, 'id' | 'title' | 'description'>;
 
@@ -72,5 +73,6 @@ function taskRecord(task: JsonlTask): Readonly<Record<string, unknown>> {
     test_scope: task.testScope,
     max_attempts: task.maxAttempts,
     ...(task.plan === undefined || task.plan === null ? {} : { plan: task.plan }),
+    ...(task.runsOn === undefined || task.runsOn === null ? {} : { runs_on: task.runsOn }),
   };
 }

@@ -128,6 +128,7 @@ function extraObject(task: SessionTask): Readonly<Record<string, unknown>> {
     ...(task.choose === null ? {} : { choose: task.choose }),
     ...(task.fallback === null ? {} : { fallback: task.fallback || 'none' }),
     ...(task.plan === undefined || task.plan === null ? {} : { plan: task.plan }),
+    ...(task.runsOn === undefined || task.runsOn === null ? {} : { runs_on: task.runsOn }),
     blocked_reason: task.blockedReason,
     review_kind: task.reviewKind,
     base_sha: task.baseSha,

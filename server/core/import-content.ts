@@ -41,7 +41,8 @@ export function sameContent(record: TaskContent, existing: TaskContent): boolean
     sameIfSaid(record.testMode, existing.testMode) &&
     sameIfSaid(record.testScope, existing.testScope) &&
     sameIfSaid(record.maxAttempts, existing.maxAttempts) &&
-    sameIfSaid(record.plan ?? null, existing.plan ?? null)
+    sameIfSaid(record.plan ?? null, existing.plan ?? null) &&
+    sameIfSaid(record.runsOn ?? null, existing.runsOn ?? null)
   );
 }
 

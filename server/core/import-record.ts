@@ -13,6 +13,7 @@ import {
   type TestMode,
   type TestScope,
 } from './task.ts';
+import { type RunPlace, runPlaces } from './remote-settings.ts';
 
 export const maxTitleLength = 1_000;
 /** As much as a line of a file may hold. */
@@ -56,6 +57,7 @@ export interface RecordFields {
   readonly testScope: TestScope | null;
   readonly maxAttempts: number | null;
   readonly plan?: boolean | null;
+  readonly runsOn?: RunPlace | null;
   readonly warnings: readonly RecordWarning[];
 }
 
@@ -78,6 +80,7 @@ const storyKeys = [
   'test_command',
   'max_attempts',
   'plan',
+  'runs_on',
 ];
 const knownKeys: { readonly [K in RecordKind]: ReadonlySet<string> } = {
   epic: new Set(commonKeys),
@@ -283,7 +286,7 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     const got = typeof maxAttempts === 'number' ? maxAttempts : describeValue(maxAttempts);
     faults.push(`\`max_attempts\` is ${got}; a whole number from 1 to 10 is needed`);
   }
-  const plan = readPlan(valueOf('plan'), faults);
+  const also = { plan: readPlan(valueOf('plan'), faults), runsOn: choice('runs_on', runPlaces) };
   const first = faults[0];
   if (first !== undefined) return fault('field', first);
   return {
@@ -302,7 +305,7 @@ function readFields(record: JsonObject, head: Head): RecordFields | RecordFault 
     testMode: testMode === 'lenient' ? 'strict' : testMode,
     testScope,
     maxAttempts: isAttempts(maxAttempts) ? maxAttempts : null,
-    plan,
+    ...also,
     warnings,
   };
 }

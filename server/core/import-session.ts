@@ -29,6 +29,7 @@ import {
   type ReviewKind,
   type Verdict,
 } from './task.ts';
+import { runPlaces } from './remote-settings.ts';
 
 /** What a session file knows about a task beyond its content. Times are Unix seconds, as in the file. */
 export interface ImportedState {
@@ -310,6 +311,7 @@ function readFields(
     testScope: choiceOf(value['test_scope'], testScopes, 'diff'),
     maxAttempts: maxAttempts === null ? null : Math.min(Math.max(Math.trunc(maxAttempts), 1), 10),
     ...(typeof extra['plan'] === 'boolean' ? { plan: extra['plan'] } : {}),
+    runsOn: runPlaces.find((place) => place === extra['runs_on']) ?? null,
     warnings: [],
   };
 }

@@ -103,6 +103,7 @@ function taskOf(
     testScope: fields.testScope,
     maxAttempts: fields.maxAttempts,
     ...(fields.plan === undefined ? {} : { plan: fields.plan }),
+    ...(fields.runsOn === undefined ? {} : { runsOn: fields.runsOn }),
   };
 }
 

@@ -3,6 +3,7 @@
 import type { HoldFacts } from './beads-holds.ts';
 import type { ChooseRule } from './best-of.ts';
 import type { TaskType, TestMode, TestScope } from './task.ts';
+import type { RunPlace } from './remote-settings.ts';
 
 /** In the order of the checks (`version` is one of session files alone); `differs` comes last and is cured by updating or renaming. */
 export const importProblemKinds = [
@@ -71,6 +72,8 @@ export interface TaskContent {
   readonly maxAttempts: number | null;
   /** Absent: not said. */
   readonly plan?: boolean | null;
+  /** Absent: not said. */
+  readonly runsOn?: RunPlace | null;
 }
 
 export interface ImportedEpic extends EpicContent {

@@ -3,6 +3,7 @@
 import type { ChooseRule } from './best-of.ts';
 import type { FailureKind } from './failure.ts';
 import type { TaskStatus } from './state.ts';
+import type { RunPlace } from './remote-settings.ts';
 
 export const taskTypes = [
   'feature',
@@ -83,6 +84,8 @@ export interface Task {
   readonly maxAttempts: number;
   /** Whether a plan comes first; absent or null: as the settings say. */
   readonly plan?: boolean | null;
+  /** Where its agents run; null or absent = as its epic or the settings say. */
+  readonly runsOn?: RunPlace | null;
   readonly nextAttemptAt: number | null;
   readonly waitingUntil: number | null;
   readonly phase: Phase | null;

@@ -12,6 +12,7 @@ import {
 import { chooseRules } from '../core/best-of.ts';
 import { type Db, textList } from './read.ts';
 import type { TaskRow } from './tables.ts';
+import { runPlaces } from '../core/remote-settings.ts';
 
 export type StoredProject = ExistingProject & {
   readonly statuses: ReadonlyMap<string, TaskRow['status']>;
@@ -84,6 +85,7 @@ export function contentOf(row: TaskRow, blockedBy: readonly string[]): ExistingT
     testScope: oneOf<TestScope>(testScopes, row.test_scope, 'diff'),
     maxAttempts: row.max_attempts,
     plan: row.plan === null ? null : row.plan === 1,
+    runsOn: runPlaces.find((place) => place === row.runs_on) ?? null,
   };
 }
 

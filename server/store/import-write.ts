@@ -155,6 +155,7 @@ async function writeTasks(
     test_scope: task.testScope ?? 'diff',
     max_attempts: task.maxAttempts ?? facts.maxAttempts,
     plan: planColumn(task.plan),
+    runs_on: task.runsOn ?? null,
     status: statusOf(task.id, facts),
     chain: facts.chains.get(task.id) ?? 1,
     created_at: now,
@@ -255,6 +256,7 @@ async function updateTask(
     ...(task.testScope === null ? {} : { test_scope: task.testScope }),
     ...(task.maxAttempts === null ? {} : { max_attempts: task.maxAttempts }),
     ...(planColumn(task.plan) === null ? {} : { plan: planColumn(task.plan) }),
+    ...(task.runsOn === undefined || task.runsOn === null ? {} : { runs_on: task.runsOn }),
     updated_at: Math.floor(sources.clock.now() / 1000),
   };
   await tx.updateTable('tasks').set(set).where('id', '=', task.id).execute();

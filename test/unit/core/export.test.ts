@@ -50,6 +50,7 @@ const fields = fc.record({
   lastError: maybe(word),
   agent: maybe(fc.constantFrom(...agentKindNames)),
   bestOf: maybe(fc.integer({ min: 1, max: 8 })),
+  runsOn: maybe(fc.constantFrom('local' as const, 'remote' as const)),
   choose: maybe(fc.constantFrom('first-green' as const, 'person' as const)),
   fallback: maybe(fc.constantFrom('', 'codex', 'claude:opus,gemini')),
   gate: maybe(word),
