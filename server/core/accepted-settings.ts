@@ -31,6 +31,8 @@ const powerKeys: ReadonlySet<string> = new Set<SettingKey>([
   'runs_on',
   'remote.provisioner',
   'remote.image',
+  'remote.socket',
+  'remote.metro',
   'remote.env',
   'remote.agent_path',
   'remote.url',

@@ -43,6 +43,7 @@ async function attempt(spec: RemoteSpec, prompt: string, stop: AbortSignal): Pro
   return await runJob({
     root: spec.root,
     listing: listing.value,
+    relist: () => tree.list(),
     ignored: (paths) => tree.ignored(paths),
     provisioner,
     image: remote.image,

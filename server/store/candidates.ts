@@ -69,9 +69,9 @@ async function insertCandidate(
 ): Promise<void> {
   const now = Math.floor(sources.clock.now() / 1000);
   const { title, description, epic_id, type, priority, max_attempts, test_mode, test_scope } = task;
-  const { test_command, labels, acceptance_criteria, agent, fallback } = task;
+  const { test_command, labels, acceptance_criteria, agent, fallback, runs_on } = task;
   const content = { title, description, epic_id, type, priority, max_attempts };
-  const rules = { test_mode, test_scope, test_command, agent, fallback };
+  const rules = { test_mode, test_scope, test_command, agent, fallback, runs_on };
   await tx
     .insertInto('tasks')
     .values({

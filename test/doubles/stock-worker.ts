@@ -24,6 +24,8 @@ export interface StockOptions {
   readonly refusals?: number[];
   /** Statuses of `/health` before it answers 200. */
   readonly health?: number[];
+  /** What it announces beyond stock; all of it works here. */
+  readonly features?: string;
   readonly uploadStatus?: number;
   readonly execReply?: string;
   /** Refuses commands, and repeats in its words who asked. */
@@ -88,6 +90,9 @@ async function answer(
   if (request.headers.authorization !== `Bearer ${options.token}`) return say(401, 'unauthorized');
   const route = `${request.method} ${request.url}`;
   if (route === 'GET /health') {
+    if (options.features !== undefined) {
+      response.setHeader('x-drover-worker', `1; features=${options.features}`);
+    }
     const status = options.health?.shift() ?? 200;
     return say(status, status === 200 ? 'ok' : status === 401 ? 'unauthorized' : 'not ready');
   }

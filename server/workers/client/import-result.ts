@@ -29,6 +29,8 @@ export interface ImportRequest {
 
 export interface Imported {
   readonly written: number;
+  /** What was written, as a later result is to be compared with it. */
+  readonly taken: ReadonlyMap<string, SentEntry>;
   readonly removed: number;
   /** Sentences: what came back and was not taken, with its reason. */
   readonly notices: readonly string[];
@@ -47,15 +49,20 @@ export async function importResult(request: ImportRequest): Promise<Imported> {
   for (const path of ignored) refused.add('git ignores it', path);
   const taken = new Set(wanted.filter((path) => !ignored.has(path)));
   const removed = result.isComplete ? removeAbsent(request, refused) : 0;
+  const now = new Map<string, SentEntry>();
   let written = 0;
   for (const [path, file] of result.files) {
-    if (taken.has(path) && writeFile(request, path, file, refused)) written += 1;
+    if (!taken.has(path) || !writeFile(request, path, file, refused)) continue;
+    written += 1;
+    now.set(path, { kind: 'file', sha256: file.sha256, isExecutable: file.isExecutable });
   }
   // Last, so that nothing can be written through one.
   for (const [path, target] of result.links) {
-    if (taken.has(path) && writeLink(request, path, target, refused)) written += 1;
+    if (!taken.has(path) || !writeLink(request, path, target, refused)) continue;
+    written += 1;
+    now.set(path, { kind: 'link', target });
   }
-  return { written, removed, notices: [...result.notices, ...refused.notices()] };
+  return { written, taken: now, removed, notices: [...result.notices, ...refused.notices()] };
 }
 
 function mayCome(request: ImportRequest, path: string, refused: Refused): boolean {

@@ -16,11 +16,13 @@ import {
   type JobEnd,
   type JobOutput,
 } from './follow-job.ts';
-import { type Imported, importResult } from './import-result.ts';
+import { importResult } from './import-result.ts';
 import { exitFile, firstLine, jobCommand } from './job-command.ts';
+import { tellImport, tellPlan } from './job-notes.ts';
 import { instanceName, removeLease, writeLease } from './leases.ts';
 import { packUpload, type SentEntry } from './pack.ts';
 import { badAddress, oneLine } from './request.ts';
+import { followWork, type RunningSnapshots } from './running-work.ts';
 import { type JobResult, resultCaps, type ResultCaps, unpackResult } from './unpack.ts';
 import { planUpload, type TreeListing, type UploadPlan } from './upload-plan.ts';
 import {
@@ -39,11 +41,15 @@ export interface JobTimes {
   readonly destroy?: DestroyTimes;
   /** From the request to end until the result is fetched whatever the job does. */
   readonly cancelMs?: number;
+  /** Between two looks at the work of a job that runs. */
+  readonly snapshotMs?: number;
 }
 
 export interface JobRequest {
   readonly root: string;
   readonly listing: TreeListing;
+  /** The tree as it is later, when work of a lost instance may be in it. */
+  readonly relist: () => Promise<Result<TreeListing, string>>;
   readonly ignored: (paths: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly provisioner: Provisioner;
   readonly image: string | null;
@@ -97,11 +103,13 @@ export async function runJob(request: JobRequest): Promise<JobOutcome> {
   if (kept !== null) return finish(request, kept, 'ran');
   const planned = planUpload(request.root, request.listing, request.uploadCaps ?? uploadCaps);
   if (!planned.ok) return { kind: 'failed', retryable: false, message: planned.error };
-  tellPlan(request, planned.value);
+  tellPlan(request.note, planned.value);
   let last: Trouble = { again: true, message: '' };
   for (let count = 1; count <= instancesMax; count += 1) {
     if (request.stop.aborted) return { kind: 'stopped' };
-    const ended = await onInstance(request, planned.value, count);
+    const plan = count === 1 ? planned : await planAgain(request);
+    if (!plan.ok) return { kind: 'failed', retryable: false, message: plan.error };
+    const ended = await onInstance(request, plan.value, count);
     if (ended.ok) return finish(request, ended.value.fetched, ended.value.kind);
     last = ended.error;
     if (!last.again || count === instancesMax) break;
@@ -109,6 +117,13 @@ export async function runJob(request: JobRequest): Promise<JobOutcome> {
   }
   if (request.stop.aborted) return { kind: 'stopped' };
   return { kind: 'failed', retryable: last.later ?? last.again, message: last.message };
+}
+
+/** What the lost instance had made so far goes along to the next one. */
+async function planAgain(request: JobRequest): Promise<Result<UploadPlan, string>> {
+  const listing = await request.relist();
+  if (!listing.ok) return listing;
+  return planUpload(request.root, listing.value, request.uploadCaps ?? uploadCaps);
 }
 
 interface Brought {
@@ -232,6 +247,25 @@ async function onWorker(
   });
 }
 
+const snapshotMsDefault = 60_000;
+
+function takeSnapshots(
+  request: JobRequest,
+  worker: Instance,
+  sent: ReadonlyMap<string, SentEntry>,
+): RunningSnapshots {
+  const { root, ignored, resultCaps: caps, times } = request;
+  return followWork(worker, {
+    root,
+    ignored,
+    submodules: request.listing.submodules,
+    scratch: `${request.scratch}.running`,
+    sent,
+    everyMs: times?.snapshotMs ?? snapshotMsDefault,
+    ...(caps === undefined ? {} : { caps }),
+  });
+}
+
 interface Job {
   readonly id: string;
   readonly abilities: WorkerAbilities;
@@ -243,7 +277,11 @@ async function followAndFetch(
   worker: Instance,
   job: Job,
 ): Promise<Result<Brought, Trouble>> {
+  const partial = job.abilities.features.has('partial')
+    ? takeSnapshots(request, worker, sent)
+    : null;
   const end = await followUntilStopped(request, worker, job);
+  const here = (await partial?.stop()) ?? sent;
   const isStopped = request.stop.aborted;
   if (end.kind === 'lost' && !isStopped) return err({ again: true, message: end.message });
   const fetched = await fetchResult(request, worker);
@@ -260,7 +298,7 @@ async function followAndFetch(
   const brought = {
     exitCode: exit ?? -1,
     signal: end.kind === 'done' ? end.signal : null,
-    sent,
+    sent: here,
     result: { ...fetched.value, jobFiles: new Map(wanted) },
   };
   writeFetched(request.scratch, brought);
@@ -338,26 +376,8 @@ async function finish(
     const path = request.brings[name];
     if (path !== undefined) writeFileSync(path, content, { mode: 0o600 });
   }
-  tellImport(request, imported);
+  tellImport(request.note, imported);
   rmSync(request.scratch, { recursive: true, force: true });
   if (kind === 'stopped') return { kind };
   return { kind, exitCode: fetched.exitCode, signal: fetched.signal };
-}
-
-function tellPlan({ note }: JobRequest, plan: UploadPlan): void {
-  const megabytes = (plan.bytes / (1024 * 1024)).toFixed(1);
-  note(`Uploading ${plan.files} ${plan.files === 1 ? 'file' : 'files'} (${megabytes} MB).`);
-  const secrets = plan.excludedSecrets;
-  if (secrets.length > 0) {
-    const named = secrets.slice(0, 10).join(', ');
-    const more = secrets.length > 10 ? ` and ${secrets.length - 10} more` : '';
-    note(`Not uploaded, as the names look like secrets: ${named}${more}.`);
-  }
-  for (const notice of plan.notices.slice(0, 20)) note(notice);
-}
-
-function tellImport({ note }: JobRequest, imported: Imported): void {
-  const { written, removed } = imported;
-  note(`Result fetched: ${written} written, ${removed} removed.`);
-  for (const notice of imported.notices.slice(0, 20)) note(oneLine(notice, 2_000));
 }

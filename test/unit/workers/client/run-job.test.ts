@@ -1,4 +1,4 @@
-// C01, C04, C05, C14–C17, C29, C36, C37, C40, C42, C45: a whole job against a runtime of upstream's form.
+// C01, C04, C05, C14–C17, C29, C36, C37, C42, C45: a whole job against a runtime of upstream's form.
 
 import assert from 'node:assert/strict';
 import {
@@ -14,7 +14,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { err, ok } from '../../../../server/core/failure.ts';
-import { reconcileLeases } from '../../../../server/workers/client/destroy.ts';
 import { readLeases } from '../../../../server/workers/client/leases.ts';
 import { type JobOutcome, runJob } from '../../../../server/workers/client/run-job.ts';
 import type {
@@ -33,6 +32,7 @@ const times = {
   follow: { firstDelayMs: 5, longestDelayMs: 20, giveUpMs: 300, quietMs: 10_000 },
   destroy: { tries: 5, firstDelayMs: 1, longestDelayMs: 2 },
   cancelMs: 500,
+  snapshotMs: 50,
 };
 
 /** Stock runtimes as instances; what was created and destroyed is written down. */
@@ -120,6 +120,14 @@ suite('job on a worker', () => {
     readonly onLine?: (line: string) => void;
   }
 
+  const listing = {
+    tracked: ['a.txt', 'b.txt'],
+    untracked: [],
+    droverIgnored: new Set<string>(),
+    submodules: [],
+  };
+  const isNew = (name: string): boolean => !listing.tracked.includes(name);
+
   async function ran(options: Options = {}): Promise<Ran> {
     const provisioner = new StockProvisioner(folder, options.stock ?? (() => ({})));
     options.prepare?.(provisioner);
@@ -129,12 +137,8 @@ suite('job on a worker', () => {
     if (options.place !== undefined) cpSync(root, place, { recursive: true });
     const outcome = await runJob({
       root: place,
-      listing: {
-        tracked: ['a.txt', 'b.txt'],
-        untracked: [],
-        droverIgnored: new Set(),
-        submodules: [],
-      },
+      listing,
+      relist: async () => ok({ ...listing, untracked: readdirSync(place).filter(isNew) }),
       ignored: async () => new Set(),
       provisioner,
       image: null,
@@ -335,42 +339,35 @@ suite('job on a worker', () => {
     );
   });
 
-  test('C40 only own leases whose follower is gone are destroyed', async () => {
-    const provisioner = new StockProvisioner(folder, () => ({}));
-    const lease = (name: string, owner: string): void => {
-      mkdirSync(join(folder, 'leases'), { recursive: true });
-      const content = {
-        name,
-        id: name,
-        owner,
-        run: 'r',
-        pid: 1,
-        pidStart: '1',
-        createdAtMs: 1,
-        deadlineMs: 2,
-        provisioner: 'hook',
-      };
-      writeFileSync(join(folder, 'leases', `${name}.json`), JSON.stringify(content));
-    };
-    const [dead, live, other] = ['drv-00000001-1', 'drv-00000002-1', 'drv-00000003-1'];
-    lease(dead, 'me');
-    lease(live, 'me');
-    lease(other, 'them');
-    writeFileSync(join(folder, 'leases', 'damaged.json'), '{');
-    const reconciled = await reconcileLeases({
-      leases: join(folder, 'leases'),
-      owner: 'me',
-      isAlive: ({ name }) => name === live,
-      open: () => provisioner,
-      times: times.destroy,
-    });
-    assert.deepEqual(reconciled.destroyed, [dead]);
-    assert.equal(reconciled.problems.length, 1);
+  test('work of a job that runs is brought here from time to time, and goes along when its worker is lost', async () => {
+    const script = [
+      'cat > /dev/null',
+      'if [ -e half.txt ]; then cp half.txt whole.txt; rm half.txt b.txt; exit 0; fi',
+      'echo half > half.txt; echo changed > a.txt; exec sleep 5',
+    ].join('\n');
+    let first: StockWorker | undefined;
+    let poll: NodeJS.Timeout | undefined;
+    const { outcome, provisioner } = await ran({
+      script,
+      stock: () => ({ features: 'partial' }),
+      prepare: (made) => {
+        poll = setInterval(() => {
+          [first] = made.seen;
+          if (!slot().includes('half.txt') || first === undefined) return;
+          clearInterval(poll);
+          assert.deepEqual(slot(), ['a.txt', 'b.txt', 'half.txt'], 'nothing is removed');
+          assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'changed\n');
+          void first.close();
+        }, 10);
+      },
+    }).finally(() => clearInterval(poll));
+    assert.deepEqual(outcome, { kind: 'ran', exitCode: 0, signal: null });
+    assert.equal(provisioner.specs.length, 2);
+    assert.deepEqual(slot(), ['a.txt', 'whole.txt']);
+    assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'changed\n');
     assert.deepEqual(
-      provisioner.destroyed.map(({ name }) => name),
-      [dead],
+      readdirSync(folder).filter((name) => name.includes('scratch')),
+      [],
     );
-    const left = readdirSync(join(folder, 'leases')).toSorted();
-    assert.deepEqual(left, ['damaged.json', `${live}.json`, `${other}.json`]);
   });
 });

@@ -1,0 +1,25 @@
+// What a person is told around a job: what goes along, what stays here, and what came back.
+
+import type { Imported } from './import-result.ts';
+import { oneLine } from './request.ts';
+import type { UploadPlan } from './upload-plan.ts';
+
+type Note = (text: string) => void;
+
+export function tellPlan(note: Note, plan: UploadPlan): void {
+  const megabytes = (plan.bytes / (1024 * 1024)).toFixed(1);
+  note(`Uploading ${plan.files} ${plan.files === 1 ? 'file' : 'files'} (${megabytes} MB).`);
+  const secrets = plan.excludedSecrets;
+  if (secrets.length > 0) {
+    const named = secrets.slice(0, 10).join(', ');
+    const more = secrets.length > 10 ? ` and ${secrets.length - 10} more` : '';
+    note(`Not uploaded, as the names look like secrets: ${named}${more}.`);
+  }
+  for (const notice of plan.notices.slice(0, 20)) note(notice);
+}
+
+export function tellImport(note: Note, imported: Imported): void {
+  const { written, removed } = imported;
+  note(`Result fetched: ${written} written, ${removed} removed.`);
+  for (const notice of imported.notices.slice(0, 20)) note(oneLine(notice, 2_000));
+}
