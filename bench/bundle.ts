@@ -13,6 +13,7 @@ const root = join(import.meta.dirname, '..');
 export type Program =
   | 'engine-run'
   | 'store-run'
+  | 'history-run'
   | 'fleet-run'
   | 'backend'
   | 'helper'
@@ -23,6 +24,7 @@ const entries: Readonly<Record<Exclude<Program, 'cli'>, string>> = {
   'cli-main': 'server/cli/main.ts',
   'engine-run': 'bench/engine-run.ts',
   'store-run': 'bench/store-run.ts',
+  'history-run': 'bench/history-run.ts',
   'fleet-run': 'bench/fleet-run.ts',
   backend: 'server/main/backend-main.ts',
   helper: 'server/main/helper-main.ts',

@@ -6,6 +6,7 @@ import type { Bench } from './bench.ts';
 import { bundle } from './bundle.ts';
 import { benchFleet } from './fleet.ts';
 import { isMet, short, tableText, type Figure } from './figures.ts';
+import { benchHistory } from './history.ts';
 import { benchIdle, benchStreams } from './idle.ts';
 import { readOptions, usage, type Part } from './options.ts';
 import { benchFailures, benchOrchestration } from './orchestration.ts';
@@ -30,6 +31,7 @@ const measure: { readonly [P in Part]: (bench: Bench) => Promise<Figure[]> } = {
   machines: benchMachines,
   start: benchStart,
   memory: benchMemory,
+  history: benchHistory,
   against: benchAgainst,
 };
 

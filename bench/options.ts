@@ -17,6 +17,7 @@ export const parts = [
   'machines',
   'start',
   'memory',
+  'history',
   'against',
 ] as const;
 export type Part = (typeof parts)[number];

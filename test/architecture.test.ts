@@ -81,6 +81,20 @@ function violations(file: string, text: string): string[] {
   return found;
 }
 
+/** Files that are loaded with this one: what is imported at its top, and so on; types are not. */
+function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const text = readFileSync(join(root, file), 'utf8');
+  for (const [, names = '', target = ''] of text.matchAll(
+    /^(?:import|export)\s([^;']*?)from '(\.[^']+)'/gmu,
+  )) {
+    const isTypes = /^type\s/u.test(names) || /^\{(\s*type [^,}]+,?)+\s*\}\s*$/u.test(names);
+    if (!isTypes) loadedBy(relative(root, resolve(root, dirname(file), target)), seen);
+  }
+  return seen;
+}
+
 suite('architecture', () => {
   const files = ['server', 'extension', 'webview'].flatMap(sourceFiles);
 
@@ -115,6 +129,17 @@ suite('architecture', () => {
       silent,
       ['server/workers/index.ts'].filter((file) => silent.includes(file)),
     );
+  });
+
+  test('where telemetry is off, a backend loads nothing of it', () => {
+    const loaded = loadedBy('server/main/backend-main.ts');
+    assert.ok(loaded.has('server/main/telemetry/export.ts'));
+    const found = [...loaded].filter((file) =>
+      /telemetry\/exporter|history\/(otlp|spans|task-spans)|store\/(ended-spans|read-history)/.test(
+        file,
+      ),
+    );
+    assert.deepEqual(found, []);
   });
 
   test('no name says nothing', () => {

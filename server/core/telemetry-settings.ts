@@ -19,6 +19,14 @@ export const telemetrySettingTable = {
     doc: 'The collector, as "http://host:4318" (OTLP over HTTP, JSON). Of a host alone, port 4318 is used.',
     readBy: reader,
   },
+  'telemetry.sampling': {
+    value: { type: 'number', min: 0, max: 1 },
+    fallback: null,
+    env: 'DROVER_OTEL_SAMPLING',
+    inFile: true,
+    doc: 'Share of the runs whose traces are sent. Without it all, but one in ten where `DROVER_ENV` (else `ENVIRONMENT`) is `production`.',
+    readBy: reader,
+  },
   'telemetry.agents': {
     value: { type: 'boolean' },
     fallback: false,
@@ -34,6 +42,8 @@ export interface TelemetrySettings {
   readonly enabled: boolean;
   readonly endpoint: string;
   readonly agents: boolean;
+  /** Share of the runs; null: as the environment's name says. */
+  readonly sampling: number | null;
 }
 
 export function telemetrySettingsOf(get: <T>(key: TelemetrySettingKey) => T): TelemetrySettings {
@@ -41,7 +51,25 @@ export function telemetrySettingsOf(get: <T>(key: TelemetrySettingKey) => T): Te
     enabled: get('telemetry.enabled'),
     endpoint: get('telemetry.endpoint'),
     agents: get('telemetry.agents'),
+    sampling: get('telemetry.sampling'),
   };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the resource of spans calls the place in which they were made. */
+export function deploymentOf(environment: Environment): string {
+  const named = [environment['DROVER_ENV'], environment['ENVIRONMENT']];
+  return named.find((name) => name !== undefined && name !== '') ?? 'development';
+}
+
+const productionShare = 0.1;
+const idRange = 2 ** 32;
+
+/** Whether a run's spans are sent: all of them or none, as its id has it, so that every process decides alike. */
+export function isSampled(traceId: string, sampling: number | null, deployment: string): boolean {
+  const share = sampling ?? (deployment === 'production' ? productionShare : 1);
+  return Number.parseInt(traceId.slice(-8), 16) < share * idRange;
 }
 
 export interface OtlpEndpoint {
@@ -69,9 +97,9 @@ export function otlpEndpointOf(text: string): OtlpEndpoint | null {
   return { base, traces: `${base}${tracesPath}`, note: null };
 }
 
-/** The W3C header of a span that is sampled. */
-export function traceparentOf(traceId: string, spanId: string): string {
-  return `00-${traceId}-${spanId}-01`;
+/** The W3C header of a span. */
+export function traceparentOf(traceId: string, spanId: string, sampled: boolean): string {
+  return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }
 
 /** Variables that let an agent send its own telemetry below Drover's span. */

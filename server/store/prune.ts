@@ -5,11 +5,11 @@ import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'kyse
 import { countedOf } from '../core/history/metrics.ts';
 import { textsIn } from '../core/history/feed-event.ts';
 import { StoryTeller } from '../core/history/stories.ts';
+import { waitsOf } from '../core/history/waits.ts';
 import { windowsOf, type Window } from '../core/history/windows.ts';
 import { eventView } from './feed.ts';
 import type { Store } from './port.ts';
 import type { Db } from './read.ts';
-import { waitsOf } from './read-history.ts';
 import type { EventRow, StoreTables, Tx } from './tables.ts';
 
 export interface Removed {

@@ -3,12 +3,13 @@
 import { Refusal } from '../core/failure.ts';
 import type { Report, ReportScope } from '../core/history/report.ts';
 import { type MetricsUsage, prometheusText } from '../core/history/metrics.ts';
-import { makeReport, waitKinds } from '../core/history/report.ts';
+import { makeReport } from '../core/history/report.ts';
 import { runList, type RunList } from '../core/history/run-list.ts';
 import { runsOfTask, type SpanUsage, spansOf, type TraceSpan } from '../core/history/spans.ts';
 import { type RunStory, StoryTeller } from '../core/history/stories.ts';
 import type { TaskStory } from '../core/history/task-story.ts';
-import { clippedMs, windowsOf, type Window } from '../core/history/windows.ts';
+import { isTop, waitsOf } from '../core/history/waits.ts';
+import { windowsOf, type Window } from '../core/history/windows.ts';
 import { eventView } from './feed.ts';
 import { shown } from './field-checks.ts';
 import { hexOf } from './hex-of.ts';
@@ -121,22 +122,6 @@ export async function readMetrics(db: Db, nowMs: number): Promise<string> {
   });
 }
 
-/** Seconds that tasks have waited while a run was active, by what they waited for. */
-export function waitsOf(
-  stories: Pick<StoryTeller, 'tasks'>,
-  windows: readonly Window[],
-): Readonly<Record<string, number>> {
-  const waits: Record<string, number> = {};
-  for (const task of stories.tasks.values()) {
-    if (!isTop(task)) continue;
-    for (const period of task.periods) {
-      if (!waitKinds.has(period.kind)) continue;
-      waits[period.kind] = (waits[period.kind] ?? 0) + clippedMs(period, windows) / 1_000;
-    }
-  }
-  return waits;
-}
-
 /** PostgreSQL answers sums of whole numbers as text. */
 function numeric(row: MetricsUsage): MetricsUsage {
   return {
@@ -198,11 +183,6 @@ async function epicScope(
     ? 'active'
     : (runs.at(-1)?.state ?? 'no run');
   return { kind: 'epic', id, title: epic.title, state, windows, taskIds };
-}
-
-/** Sub-tasks are parts of their parents' attempts. */
-function isTop(task: TaskStory): boolean {
-  return task.parentId === null;
 }
 
 function hasWaited(task: TaskStory, windows: readonly Window[]): boolean {

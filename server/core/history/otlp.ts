@@ -6,8 +6,17 @@ export interface OtlpTrace {
   readonly resourceSpans: readonly unknown[];
 }
 
-export function otlpTrace(spans: readonly TraceSpan[], version: string): OtlpTrace {
-  const resource = { 'service.name': 'drover', 'service.version': version };
+/** `deployment`: where they were made; null = that is not known any more. */
+export function otlpTrace(
+  spans: readonly TraceSpan[],
+  version: string,
+  deployment: string | null = null,
+): OtlpTrace {
+  const resource = {
+    'service.name': 'drover',
+    'service.version': version,
+    ...(deployment !== null && { 'deployment.environment': deployment }),
+  };
   return {
     resourceSpans: [
       {

@@ -1,7 +1,13 @@
 // The backend's part of telemetry: it wakes the exporter when the feed grows. The exporter is loaded once telemetry is on.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { agentTelemetry, otlpEndpointOf, traceparentOf } from '../../core/telemetry-settings.ts';
+import {
+  agentTelemetry,
+  deploymentOf,
+  isSampled,
+  otlpEndpointOf,
+  traceparentOf,
+} from '../../core/telemetry-settings.ts';
 import { agentSpanIdOf, traceIdOf } from '../../core/history/span-ids.ts';
 import { hexOf } from '../../store/hex-of.ts';
 import type { LiveSettings } from '../live-settings.ts';
@@ -82,16 +88,21 @@ export function telemetryVariables(
   kind: string,
   of: TracedAttempt | null,
 ): Record<string, string> {
-  const { enabled, endpoint: text, agents } = live.settings.otel;
+  const { enabled, endpoint: text, agents, sampling } = live.settings.otel;
   if (!enabled || of === null) return {};
   const { runId, taskId, attempt } = of;
   const spanId = agentSpanIdOf(hexOf, runId, taskId, attempt);
-  const endpoint = agents ? otlpEndpointOf(text) : null;
+  const traceId = traceIdOf(hexOf, runId);
+  const sampled = isSampled(traceId, sampling, deploymentOf(live.environment));
+  const endpoint = agents && sampled ? otlpEndpointOf(text) : null;
   const headers = live.environment['OTEL_EXPORTER_OTLP_HEADERS'];
   const own = endpoint === null ? {} : agentTelemetry(kind, endpoint);
   return {
-    TRACEPARENT: traceparentOf(traceIdOf(hexOf, runId), spanId),
+    TRACEPARENT: traceparentOf(traceId, spanId, sampled),
     ...own,
+    ...(Object.keys(own).length > 0 && {
+      OTEL_RESOURCE_ATTRIBUTES: `drover.workflow.id=${runId},drover.task.id=${taskId},drover.task.attempt=${attempt}`,
+    }),
     ...(headers !== undefined &&
       Object.keys(own).length > 0 && { OTEL_EXPORTER_OTLP_HEADERS: headers }),
   };

@@ -3,7 +3,12 @@
 
 import { otlpTrace } from '../../core/history/otlp.ts';
 import type { TraceSpan } from '../../core/history/spans.ts';
-import { otlpEndpointOf, type TelemetrySettings } from '../../core/telemetry-settings.ts';
+import {
+  deploymentOf,
+  isSampled,
+  otlpEndpointOf,
+  type TelemetrySettings,
+} from '../../core/telemetry-settings.ts';
 import type { EventView } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import { endedSpans } from '../../store/ended-spans.ts';
@@ -93,9 +98,13 @@ export class TraceExporter {
 
   /** How many spans have arrived, or why not all have. */
   async #sendPage(page: readonly EventView[]): Promise<number | string> {
+    const { settings, environment } = this.#deps;
+    const deployment = deploymentOf(environment());
+    const { sampling } = settings();
     let sent = 0;
-    for await (const spans of endedSpans(this.#deps.store.db, page)) {
-      const error = await this.#send(spans);
+    for await (const ended of endedSpans(this.#deps.store.db, page)) {
+      const spans = ended.filter(({ traceId }) => isSampled(traceId, sampling, deployment));
+      const error = await this.#send(spans, deployment);
       if (error !== null) return error;
       sent += spans.length;
     }
@@ -103,14 +112,15 @@ export class TraceExporter {
   }
 
   /** Null: all has arrived. */
-  async #send(spans: readonly TraceSpan[]): Promise<string | null> {
+  async #send(spans: readonly TraceSpan[], deployment: string): Promise<string | null> {
     const { settings, environment } = this.#deps;
     const endpoint = otlpEndpointOf(settings().endpoint);
     if (endpoint === null) return 'telemetry.endpoint is not a collector as "http://host:4318".';
     const headers = otlpHeaders(environment()['OTEL_EXPORTER_OTLP_HEADERS'] ?? '');
     for (let at = 0; at < spans.length; at += spansPerPost) {
       const part = spans.slice(at, at + spansPerPost);
-      const error = await this.#post(endpoint.traces, headers, otlpTrace(part, droverVersion));
+      const body = otlpTrace(part, droverVersion, deployment);
+      const error = await this.#post(endpoint.traces, headers, body);
       if (error !== null) return error;
     }
     return null;

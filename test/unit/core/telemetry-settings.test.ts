@@ -1,8 +1,14 @@
 // Where traces go, as people write it, and what agents are given.
 
 import assert from 'node:assert/strict';
-import { agentTelemetry, otlpEndpointOf } from '../../../server/core/telemetry-settings.ts';
+import {
+  agentTelemetry,
+  deploymentOf,
+  isSampled,
+  otlpEndpointOf,
+} from '../../../server/core/telemetry-settings.ts';
 import { telemetryVariables } from '../../../server/main/telemetry/export.ts';
+import { hexOf } from '../../../server/store/hex-of.ts';
 import { otlpHeaders } from '../../../server/main/telemetry/exporter.ts';
 
 suite('telemetry settings', () => {
@@ -22,7 +28,7 @@ suite('telemetry settings', () => {
   test('agents are given the parent of their spans, and more where that is set', () => {
     const of = { runId: 'run-1', taskId: 'task-1', attempt: 2 };
     const variables = (enabled: boolean, agents: boolean, kind = 'claude') => {
-      const otel = { enabled, agents, endpoint: 'http://127.0.0.1:4318' };
+      const otel = { enabled, agents, endpoint: 'http://127.0.0.1:4318', sampling: null };
       const environment = { OTEL_EXPORTER_OTLP_HEADERS: 'a=b' };
       return telemetryVariables({ settings: { otel }, environment } as never, kind, of);
     };
@@ -33,10 +39,32 @@ suite('telemetry settings', () => {
     assert.equal(claude['OTEL_EXPORTER_OTLP_ENDPOINT'], 'http://127.0.0.1:4318');
     assert.equal(claude['OTEL_EXPORTER_OTLP_HEADERS'], 'a=b');
     assert.equal(claude['CLAUDE_CODE_ENABLE_TELEMETRY'], '1');
+    assert.equal(
+      claude['OTEL_RESOURCE_ATTRIBUTES'],
+      'drover.workflow.id=run-1,drover.task.id=task-1,drover.task.attempt=2',
+    );
     assert.deepEqual(Object.keys(variables(true, true, 'command')), ['TRACEPARENT']);
     const endpoint = otlpEndpointOf('collector');
     assert.ok(endpoint !== null);
     assert.equal(agentTelemetry('copilot', endpoint)['COPILOT_OTEL_ENABLED'], 'true');
+  });
+
+  test('a run is sampled as a whole, by its id; production sends a tenth', () => {
+    const ids = Array.from({ length: 2_000 }, (_, at) => hexOf(`${at}`, 32));
+    const share = (sampling: number | null, deployment: string): number =>
+      ids.filter((id) => isSampled(id, sampling, deployment)).length / ids.length;
+    assert.deepEqual(
+      [share(null, 'development'), share(1, 'production'), share(0, 'x')],
+      [1, 1, 0],
+    );
+    for (const [found, wanted] of [
+      [share(null, 'production'), 0.1],
+      [share(0.5, 'production'), 0.5],
+    ] as const)
+      assert.ok(Math.abs(found - wanted) < 0.03, `${found}`);
+    assert.equal(deploymentOf({ DROVER_ENV: '', ENVIRONMENT: 'staging' }), 'staging');
+    assert.equal(deploymentOf({ DROVER_ENV: 'a', ENVIRONMENT: 'b' }), 'a');
+    assert.equal(deploymentOf({}), 'development');
   });
 
   test('headers are read as OpenTelemetry writes them', () => {

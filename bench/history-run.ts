@@ -1,0 +1,201 @@
+// What is told of a long feed, in a process of its own: a trace, an earlier state, what an exporter has to send; and retention
+// beside writes that are timed. Prints one JSON line.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { otlpTrace } from '../server/core/history/otlp.ts';
+import { storeSources } from '../server/main/store-sources.ts';
+import { endedSpans } from '../server/store/ended-spans.ts';
+import { addEpic } from '../server/store/epics.ts';
+import { openStore } from '../server/store/open.ts';
+import { openPast } from '../server/store/past.ts';
+import type { Store, Tx } from '../server/store/port.ts';
+import { pruneEvents } from '../server/store/prune.ts';
+import { readTrace } from '../server/store/read-history.ts';
+import { readSnapshot } from '../server/store/snapshot.ts';
+import { addTask } from '../server/store/tasks.ts';
+
+export interface HistoryRun {
+  readonly events: number;
+  readonly traceMs: number;
+  readonly spans: number;
+  readonly pastMs: readonly number[];
+  readonly exportCpuMs: number;
+  readonly exportMb: number;
+  readonly oldEvents: number;
+  readonly pruned: number;
+  readonly pruneMs: number;
+  /** Of a transition while retention is at work. */
+  readonly stepP99Ms: number;
+  readonly stepMaxMs: number;
+}
+
+const { values } = parseArgs({
+  options: {
+    database: { type: 'string', default: '' },
+    tasks: { type: 'string', default: '10000' },
+    old: { type: 'string', default: '1000000' },
+  },
+});
+const tasks = Number(values.tasks);
+const runId = 'run-bench';
+
+/** Each task is claimed, worked on by an agent, and lands; each third one after a failed attempt. */
+async function work(store: Store, tx: Tx, taskId: string, at: number): Promise<void> {
+  const attempts = at % 3 === 0 ? [1, 2] : [1];
+  const say = (type: string, data: Record<string, unknown>): Promise<number> =>
+    store.append(tx, { type, taskId, runId, data });
+  const move = async (to: 'claimed' | 'in_progress' | 'ready' | 'completed', event: string) => {
+    const data = { attempt: attempts.at(-1), agent: 'claude' };
+    await store.transition(tx, { taskId, to, event, runId, data });
+  };
+  for (const attempt of attempts) {
+    await move('claimed', 'task.claimed');
+    await move('in_progress', 'task.started');
+    await say('worktree.ready', {});
+    const isLast = attempt === attempts.at(-1);
+    await say('agent.ended', { attempt, outcome: isLast ? 'done' : 'failed' });
+    if (!isLast) await move('ready', 'task.retry');
+  }
+  await say('task.committed', {});
+  await move('completed', 'task.completed');
+}
+
+async function fill(store: Store): Promise<string> {
+  let epic = '';
+  await store.transaction((tx) =>
+    store.append(tx, { type: 'run.started', runId, data: { run: runId } }),
+  );
+  for (let from = 0; from < tasks; from += 100) {
+    await store.transaction(async (tx) => {
+      epic = (await addEpic(tx, store.sources, { title: `epic ${from}` })).id;
+      for (let at = from; at < Math.min(from + 100, tasks); at += 1) {
+        const task = await addTask(tx, store.sources, { title: `task ${at}`, epic });
+        await work(store, tx, task.id, at);
+      }
+    });
+  }
+  await store.transaction((tx) => store.append(tx, { type: 'run.finished', runId, data: {} }));
+  return epic;
+}
+
+async function pastTimes(store: Store, last: number): Promise<number[]> {
+  const extras = { config: {}, targetBranch: 'main', shaOf: () => Promise.resolve(null) };
+  const times: number[] = [];
+  for (let part = 1; part <= 10; part += 1) {
+    const startedAt = performance.now();
+    const past = await openPast(store.db, { seq: Math.floor((last * part) / 10) });
+    await readSnapshot(past.db, {}, extras);
+    await past.close();
+    times.push(performance.now() - startedAt);
+  }
+  return times;
+}
+
+/** An exporter that begins at the beginning: the whole run in one go. */
+async function exportAll(store: Store): Promise<{ cpuMs: number; mb: number }> {
+  globalThis.gc?.();
+  const before = process.memoryUsage().rss;
+  const cpu = process.cpuUsage();
+  let most = before;
+  for (let after = 0; ;) {
+    const page = await store.feed.read({ after, limit: 2_000 });
+    const last = page.at(-1);
+    if (last === undefined) break;
+    for await (const spans of endedSpans(store.db, page)) JSON.stringify(otlpTrace(spans, '0'));
+    most = Math.max(most, process.memoryUsage().rss);
+    after = last.seq;
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  return { cpuMs: (user + system) / 1_000, mb: (most - before) / 2 ** 20 };
+}
+
+/** Old events of tasks that are over long since. */
+async function addOld(store: Store, count: number): Promise<void> {
+  const perTask = 1_000;
+  for (let from = 0; from < count; from += perTask) {
+    await store.transaction(async (tx) => {
+      const task = await addTask(tx, store.sources, { title: `old ${from}` });
+      for (const to of ['claimed', 'in_progress', 'completed'] as const)
+        await store.transition(tx, { taskId: task.id, to, event: `task.${to}` });
+      await tx.updateTable('tasks').set({ updated_at: 1 }).where('id', '=', task.id).execute();
+      const rows = Array.from({ length: perTask }, (_, at) => ({
+        id: `${task.id}-${at}`,
+        type: 'agent.note',
+        timestamp: 1,
+        at_ms: 1_000 + at,
+        task_id: task.id,
+        epic_id: null,
+        run_id: null,
+        data: '{}',
+      }));
+      await tx.insertInto('events').values(rows).execute();
+      await tx.updateTable('events').set({ at_ms: 1_000 }).where('task_id', '=', task.id).execute();
+    });
+  }
+}
+
+type Pruned = Pick<HistoryRun, 'pruned' | 'pruneMs' | 'stepP99Ms' | 'stepMaxMs'>;
+
+async function pruneBesideWrites(store: Store): Promise<Pruned> {
+  const task = await store.transaction((tx) => addTask(tx, store.sources, { title: 'at work' }));
+  const steps: number[] = [];
+  let isOver = false;
+  const writing = (async () => {
+    while (!isOver) {
+      for (const to of ['claimed', 'in_progress', 'ready'] as const) {
+        const startedAt = performance.now();
+        await store.transaction((tx) =>
+          store.transition(tx, { taskId: task.id, to, event: 'bench' }),
+        );
+        steps.push(performance.now() - startedAt);
+        await wait(2);
+      }
+    }
+  })();
+  const startedAt = performance.now();
+  const breathe = async (): Promise<boolean> => {
+    await wait(5);
+    return true;
+  };
+  const removed = await pruneEvents({ store, isDry: false, breathe }, 1_000_000);
+  const pruneMs = performance.now() - startedAt;
+  isOver = true;
+  await writing;
+  const sorted = steps.toSorted((a, b) => a - b);
+  return {
+    pruned: removed.count,
+    pruneMs,
+    stepP99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
+    stepMaxMs: sorted.at(-1) ?? Number.NaN,
+  };
+}
+
+async function main(): Promise<void> {
+  const { store, close } = await openStore(values.database, storeSources, {
+    durability: 'grouped',
+  });
+  await fill(store);
+  const events = await store.feed.lastSeq();
+  const startedAt = performance.now();
+  const trace = await readTrace(store.db, runId, Date.now());
+  JSON.stringify(otlpTrace(trace, '0'));
+  const traceMs = performance.now() - startedAt;
+  const pastMs = await pastTimes(store, events);
+  const exported = await exportAll(store);
+  await addOld(store, Number(values.old));
+  const result: HistoryRun = {
+    events,
+    traceMs,
+    spans: trace.length,
+    pastMs,
+    exportCpuMs: exported.cpuMs,
+    exportMb: exported.mb,
+    oldEvents: Number(values.old),
+    ...(await pruneBesideWrites(store)),
+  };
+  await close();
+  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+}
+
+void main();

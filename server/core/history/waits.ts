@@ -1,0 +1,27 @@
+// How long tasks have waited, and for what. Pure.
+
+import { waitKinds } from './report.ts';
+import type { StoryTeller } from './stories.ts';
+import type { TaskStory } from './task-story.ts';
+import { clippedMs, type Window } from './windows.ts';
+
+/** Seconds that tasks have waited while a run was active, by what they waited for. */
+export function waitsOf(
+  stories: Pick<StoryTeller, 'tasks'>,
+  windows: readonly Window[],
+): Readonly<Record<string, number>> {
+  const waits: Record<string, number> = {};
+  for (const task of stories.tasks.values()) {
+    if (!isTop(task)) continue;
+    for (const period of task.periods) {
+      if (!waitKinds.has(period.kind)) continue;
+      waits[period.kind] = (waits[period.kind] ?? 0) + clippedMs(period, windows) / 1_000;
+    }
+  }
+  return waits;
+}
+
+/** Sub-tasks are parts of their parents' attempts. */
+export function isTop(task: TaskStory): boolean {
+  return task.parentId === null;
+}
