@@ -18,8 +18,10 @@ import { addTask } from '../server/store/tasks.ts';
 export interface HistoryRun {
   readonly events: number;
   readonly traceMs: number;
+  readonly traceCpuMs: number;
   readonly spans: number;
   readonly pastMs: readonly number[];
+  readonly pastCpuMs: readonly number[];
   readonly exportCpuMs: number;
   readonly exportMb: number;
   readonly oldEvents: number;
@@ -27,6 +29,8 @@ export interface HistoryRun {
   readonly pruneMs: number;
   /** Of a transition while retention is at work. */
   readonly stepP99Ms: number;
+  /** Of a transition before that. */
+  readonly idleP99Ms: number;
   readonly stepMaxMs: number;
 }
 
@@ -79,15 +83,29 @@ async function fill(store: Store): Promise<string> {
   return epic;
 }
 
-async function pastTimes(store: Store, last: number): Promise<number[]> {
+interface Time {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+async function timeOf(body: () => Promise<unknown>): Promise<Time> {
+  const cpu = process.cpuUsage();
+  const startedAt = performance.now();
+  await body();
+  const { user, system } = process.cpuUsage(cpu);
+  return { ms: performance.now() - startedAt, cpuMs: (user + system) / 1_000 };
+}
+
+async function pastTimes(store: Store, last: number): Promise<Time[]> {
   const extras = { config: {}, targetBranch: 'main', shaOf: () => Promise.resolve(null) };
-  const times: number[] = [];
+  const times: Time[] = [];
   for (let part = 1; part <= 10; part += 1) {
-    const startedAt = performance.now();
-    const past = await openPast(store.db, { seq: Math.floor((last * part) / 10) });
-    await readSnapshot(past.db, {}, extras);
-    await past.close();
-    times.push(performance.now() - startedAt);
+    const time = await timeOf(async () => {
+      const past = await openPast(store.db, { seq: Math.floor((last * part) / 10) });
+      await readSnapshot(past.db, {}, extras);
+      await past.close();
+    });
+    times.push(time);
   }
   return times;
 }
@@ -112,7 +130,7 @@ async function exportAll(store: Store): Promise<{ cpuMs: number; mb: number }> {
 
 /** Old events of tasks that are over long since. */
 async function addOld(store: Store, count: number): Promise<void> {
-  const perTask = 1_000;
+  const perTask = 100;
   for (let from = 0; from < count; from += perTask) {
     await store.transaction(async (tx) => {
       const task = await addTask(tx, store.sources, { title: `old ${from}` });
@@ -135,40 +153,47 @@ async function addOld(store: Store, count: number): Promise<void> {
   }
 }
 
-type Pruned = Pick<HistoryRun, 'pruned' | 'pruneMs' | 'stepP99Ms' | 'stepMaxMs'>;
+type Pruned = Pick<HistoryRun, 'pruned' | 'pruneMs' | 'stepP99Ms' | 'stepMaxMs' | 'idleP99Ms'>;
 
-async function pruneBesideWrites(store: Store): Promise<Pruned> {
+/** Transitions one after another for as long as the body takes. */
+async function stepsBeside(store: Store, body: () => Promise<unknown>): Promise<readonly number[]> {
   const task = await store.transaction((tx) => addTask(tx, store.sources, { title: 'at work' }));
   const steps: number[] = [];
   let isOver = false;
   const writing = (async () => {
     while (!isOver) {
       for (const to of ['claimed', 'in_progress', 'ready'] as const) {
-        const startedAt = performance.now();
-        await store.transaction((tx) =>
-          store.transition(tx, { taskId: task.id, to, event: 'bench' }),
-        );
-        steps.push(performance.now() - startedAt);
+        const change = { taskId: task.id, to, event: 'bench' };
+        const { ms } = await timeOf(() => store.transaction((tx) => store.transition(tx, change)));
+        steps.push(ms);
         await wait(2);
       }
     }
   })();
-  const startedAt = performance.now();
+  await body();
+  isOver = true;
+  await writing;
+  return steps.toSorted((a, b) => a - b);
+}
+
+function p99(sorted: readonly number[]): number {
+  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+}
+
+async function pruneBesideWrites(store: Store): Promise<Pruned> {
+  const idle = await stepsBeside(store, () => wait(3_000));
   const breathe = async (): Promise<boolean> => {
     await wait(5);
     return true;
   };
-  const removed = await pruneEvents({ store, isDry: false, breathe }, 1_000_000);
+  let pruned = 0;
+  const startedAt = performance.now();
+  const steps = await stepsBeside(store, async () => {
+    pruned = (await pruneEvents({ store, isDry: false, breathe }, 1_000_000)).count;
+  });
   const pruneMs = performance.now() - startedAt;
-  isOver = true;
-  await writing;
-  const sorted = steps.toSorted((a, b) => a - b);
-  return {
-    pruned: removed.count,
-    pruneMs,
-    stepP99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
-    stepMaxMs: sorted.at(-1) ?? Number.NaN,
-  };
+  const stepMaxMs = steps.at(-1) ?? Number.NaN;
+  return { pruned, pruneMs, stepP99Ms: p99(steps), stepMaxMs, idleP99Ms: p99(idle) };
 }
 
 async function main(): Promise<void> {
@@ -177,18 +202,22 @@ async function main(): Promise<void> {
   });
   await fill(store);
   const events = await store.feed.lastSeq();
-  const startedAt = performance.now();
-  const trace = await readTrace(store.db, runId, Date.now());
-  JSON.stringify(otlpTrace(trace, '0'));
-  const traceMs = performance.now() - startedAt;
-  const pastMs = await pastTimes(store, events);
+  let spans = 0;
+  const trace = await timeOf(async () => {
+    const found = await readTrace(store.db, runId, Date.now());
+    JSON.stringify(otlpTrace(found, '0'));
+    spans = found.length;
+  });
+  const past = await pastTimes(store, events);
   const exported = await exportAll(store);
   await addOld(store, Number(values.old));
   const result: HistoryRun = {
     events,
-    traceMs,
-    spans: trace.length,
-    pastMs,
+    traceMs: trace.ms,
+    traceCpuMs: trace.cpuMs,
+    spans,
+    pastMs: past.map(({ ms }) => ms),
+    pastCpuMs: past.map(({ cpuMs }) => cpuMs),
     exportCpuMs: exported.cpuMs,
     exportMb: exported.mb,
     oldEvents: Number(values.old),

@@ -31,7 +31,7 @@ function figuresOf(run: HistoryRun, tasks: number): Figure[] {
       value: run.traceMs / 1_000,
       unit: 's',
       target: { atMost: 5 },
-      detail: `${run.spans} spans of ${run.events} events`,
+      detail: `CPU ${short(run.traceCpuMs / 1_000)} s, ${run.spans} spans of ${run.events} events`,
     },
     {
       part,
@@ -39,7 +39,7 @@ function figuresOf(run: HistoryRun, tasks: number): Figure[] {
       value: median(run.pastMs),
       unit: 'ms',
       target: { atMost: 300 },
-      detail: run.pastMs.map(short).join(' '),
+      detail: `CPU ${short(median(run.pastCpuMs))}; ${run.pastMs.map(short).join(' ')}`,
     },
     {
       part,
@@ -55,7 +55,7 @@ function figuresOf(run: HistoryRun, tasks: number): Figure[] {
       value: run.stepP99Ms,
       unit: 'ms',
       target: { atMost: 50 },
-      detail: `${run.pruned} events in ${short(run.pruneMs / 1_000)} s, slowest ${short(run.stepMaxMs)}`,
+      detail: `${run.pruned} events in ${short(run.pruneMs / 1_000)} s, slowest ${short(run.stepMaxMs)}, before that p99 ${short(run.idleP99Ms)}`,
     },
   ];
 }

@@ -25,8 +25,9 @@ export interface PruneRun {
   readonly breathe: () => Promise<boolean>;
 }
 
-/** Tasks whose events go in one transaction, and other rows that do. */
+/** Tasks whose events go in one transaction, events that do unless one task has more, and other rows that do. */
 const tasksAtOnce = 10;
+const eventsAtOnce = 250;
 export const rowsAtOnce = 250;
 
 /** Statuses that nothing comes after; a failed task may be retried while its epic is open. */
@@ -118,7 +119,10 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
     const ids = rows.map((row) => row.id);
     after = ids.at(-1) ?? after;
     const bounds = { beforeMs, lastSeq, windows };
-    for (const id of await removeTaskEvents(run, ids, bounds, removed)) gone.add(id);
+    for (const [at, part] of (await partsByEvents(run.store.db, ids)).entries()) {
+      if (at > 0 && !(await run.breathe())) return removed;
+      for (const id of await removeTaskEvents(run, part, bounds, removed)) gone.add(id);
+    }
     if (ids.length < tasksAtOnce) break;
   }
   const oldestMs = await oldestTaskEvent(run, gone, beforeMs);
@@ -139,6 +143,30 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
     if (rows.length < rowsAtOnce) break;
   }
   return removed;
+}
+
+/** The same tasks in parts whose events a step of a run can wait for. */
+async function partsByEvents(db: Db, ids: readonly string[]): Promise<readonly string[][]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('events')
+    .select((eb) => ['task_id', eb.fn.countAll<number>().as('count')])
+    .where('task_id', 'in', [...ids])
+    .groupBy('task_id')
+    .execute();
+  const parts: string[][] = [];
+  let left = 0;
+  for (const { task_id: id, count } of rows) {
+    const size = Number(count);
+    const last = parts.at(-1);
+    if (last !== undefined && size <= left) last.push(id ?? '');
+    else {
+      parts.push([id ?? '']);
+      left = eventsAtOnce;
+    }
+    left -= size;
+  }
+  return parts;
 }
 
 async function readRuns(db: Db): Promise<StoryTeller['runs']> {

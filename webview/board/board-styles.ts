@@ -35,6 +35,29 @@ export const boardStyles = css`
   .bar .end {
     margin-left: auto;
   }
+  .past {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 8px;
+    align-items: center;
+    padding: 4px 8px;
+    border-bottom: 1px solid
+      var(--vscode-editorGroup-border, var(--vscode-contrastBorder, transparent));
+  }
+  .past input {
+    flex: 1;
+    min-width: 120px;
+    accent-color: var(--vscode-focusBorder);
+  }
+  .past time {
+    font-variant-numeric: tabular-nums;
+  }
+  .earlier {
+    display: flex;
+    flex: 1;
+    flex-direction: column;
+    min-height: 0;
+  }
   drover-kanban,
   drover-graph {
     display: block;

@@ -12,9 +12,11 @@ import {
   type WelcomeActions,
 } from '../tree/welcome-template.ts';
 import { freshMemory, readMemory, type BoardMemory, type BoardMode } from './board-memory.ts';
+import { BoardPast, readOnlyHost } from './board-past.ts';
 import { BoardPlan } from './board-plan.ts';
 import { boardStyles } from './board-styles.ts';
 import { shown } from './columns.ts';
+import { pastTemplate } from './past-template.ts';
 import './drover-graph.ts';
 import './drover-kanban.ts';
 
@@ -26,6 +28,10 @@ export class DroverBoard extends LitElement {
   declare host: Host | null;
   #board: BoardController | null = null;
   #plan: BoardPlan | null = null;
+  #past: BoardPast | null = null;
+  /** What the past is shown with. */
+  #pastHost: Host | null = null;
+  #pastPlan: BoardPlan | null = null;
   #memory: BoardMemory = freshMemory;
   #said = '';
   #failed = '';
@@ -39,10 +45,14 @@ export class DroverBoard extends LitElement {
   override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('host') || this.host === null || this.#board !== null) return;
     this.#memory = readMemory(this.host.memory.get());
-    this.#plan = new BoardPlan(this.host, {
-      say: (words) => this.#tell(words, ''),
-      fail: (words) => this.#tell('', words),
-    });
+    const voice = {
+      say: (words: string) => this.#tell(words, ''),
+      fail: (words: string) => this.#tell('', words),
+    };
+    this.#plan = new BoardPlan(this.host, voice);
+    this.#past = new BoardPast(this, this.host);
+    this.#pastHost = readOnlyHost(this.host);
+    this.#pastPlan = new BoardPlan(this.#pastHost, voice);
     this.#board = new BoardController(this, this.host);
     this.#board.onAction = (action) => {
       if (action === 'undo') this.#plan?.undo();
@@ -61,7 +71,9 @@ export class DroverBoard extends LitElement {
     if (board === null) return nothing;
     if (board.tasks.length === 0 && board.epics.length === 0) return emptyTemplate(welcome);
     return html`<div class="page" @keydown=${this.#onKey}>
-      ${this.#bar(board)} ${this.#content(board)} ${this.#note()}
+      ${this.#bar(board)} ${this.#past === null ? nothing : pastTemplate(this.#past)}
+      ${this.#past?.isOpen === true ? this.#pastContent(this.#past) : this.#content(board, null)}
+      ${this.#note()}
       <div class="hidden" role="status" aria-live="polite">${this.#said}</div>
     </div>`;
   }
@@ -105,6 +117,15 @@ export class DroverBoard extends LitElement {
       }
       <button
         type="button"
+        class="plain"
+        aria-pressed=${this.#past?.isOpen === true ? 'true' : 'false'}
+        title="Earlier States"
+        @click=${this.#onHistory}
+      >
+        ${icon('history')}<span>History</span>
+      </button>
+      <button
+        type="button"
         class="plain end"
         aria-label=${epic === null ? 'Run all open tasks' : 'Run epic'}
         title=${epic === null ? 'Run All Open Tasks' : 'Run Epic'}
@@ -115,22 +136,36 @@ export class DroverBoard extends LitElement {
     </div>`;
   }
 
-  #content(board: StatusSnapshot): TemplateResult {
+  #pastContent({ board, atMs }: BoardPast): TemplateResult | typeof nothing {
+    if (board === null) return nothing;
+    // What a menu does is done to the tasks as they are now.
+    const stay = (event: Event): void => {
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    return html`<div class="earlier" @contextmenu=${stay}>${this.#content(board, atMs)}</div>`;
+  }
+
+  /** `atMs`: the moment of an earlier state, which can only be looked at. */
+  #content(board: StatusSnapshot, atMs: number | null): TemplateResult {
     const epic = this.#epic(board);
+    const host = atMs === null ? this.host : this.#pastHost;
+    const plan = atMs === null ? this.#plan : this.#pastPlan;
     if (this.#memory.mode === 'graph') {
       return html`<drover-graph
-        .host=${this.host}
-        .plan=${this.#plan}
+        .host=${host}
+        .plan=${plan}
         .board=${board}
         .epic=${epic}
         .hidesCompleted=${this.#memory.hidesCompleted}
       ></drover-graph>`;
     }
     return html`<drover-kanban
-      .host=${this.host}
-      .plan=${this.#plan}
+      .host=${host}
+      .plan=${plan}
       .board=${board}
       .epic=${epic}
+      .atMs=${atMs}
     ></drover-kanban>`;
   }
 
@@ -181,6 +216,15 @@ export class DroverBoard extends LitElement {
   readonly #onEpic = (event: Event): void => {
     const { value } = event.target as HTMLSelectElement;
     this.#remember({ epic: value === '' ? null : value });
+    if (this.#past?.isOpen === true) void this.#past.open(value === '' ? null : value);
+  };
+
+  readonly #onHistory = (): void => {
+    const board = this.#board?.board ?? null;
+    if (this.#past === null || board === null) return;
+    if (this.#past.isOpen) this.#past.close();
+    else void this.#past.open(this.#epic(board));
+    this.requestUpdate();
   };
 
   readonly #onHide = (event: Event): void => {

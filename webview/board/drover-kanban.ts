@@ -17,12 +17,15 @@ export class DroverKanban extends LitElement {
     plan: { attribute: false },
     board: { attribute: false },
     epic: { attribute: false },
+    atMs: { attribute: false },
   };
   static override styles = [kanbanStyles];
   declare host: Host | null;
   declare plan: BoardPlan | null;
   declare board: StatusSnapshot | null;
   declare epic: string | null;
+  /** The moment that is shown; null: now. */
+  declare atMs: number | null;
   #columns: Columns | null = null;
   #parts: readonly ColumnParts[] = [];
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -33,6 +36,7 @@ export class DroverKanban extends LitElement {
     this.plan = null;
     this.board = null;
     this.epic = null;
+    this.atMs = null;
     this.#parts = columnNames.map((_name, index) => this.#partsOf(index));
   }
 
@@ -56,7 +60,7 @@ export class DroverKanban extends LitElement {
   override render(): TemplateResult | typeof nothing {
     const columns = this.#columns;
     if (columns === null) return nothing;
-    const nowMs = Date.now();
+    const nowMs = this.atMs ?? Date.now();
     return html`<div class="columns">
       ${columnNames.map(
         (name, index) =>

@@ -36,6 +36,7 @@ export const webviewRequests = [
   'attempts',
   'runs.list',
   'report',
+  'past.status',
   'log.read',
   'log.prompt',
   'events.read',

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import { runLines } from '../../doubles/reports.ts';
 import { checkAxe } from '../support/axe.ts';
 import { boardOf, largeBoard, numbered, smallBoard } from '../support/boards.ts';
 import { themeNames } from '../support/themes.ts';
@@ -75,6 +76,36 @@ suite('webview: board', () => {
       const list = view.page.getByRole('listbox', { name, exact: true });
       assert.deepEqual(await list.locator('.title').allInnerTexts(), titles);
     }
+    await view.close();
+  });
+
+  test('the slider shows earlier states, which can only be looked at', async () => {
+    await open('kanban');
+    const [fromMs, toMs] = [Date.UTC(2026, 0, 2, 3), Date.UTC(2026, 0, 2, 5)];
+    view.host.backend('runs.list', () => ({
+      ...runLines(1),
+      runs: runLines(1).runs.map((run) => ({ ...run, started_at_ms: fromMs, ended_at_ms: toMs })),
+    }));
+    const asked: number[] = [];
+    view.host.backend('past.status', (params) => {
+      const atMs = 'at_ms' in params ? params.at_ms : assert.fail('no time');
+      asked.push(atMs);
+      const task = { id: 'old', title: atMs === toMs ? 'As it was last' : 'As it was first' };
+      return { ...boardOf(numbered([task])), at_ms: atMs };
+    });
+    await view.page.getByRole('button', { name: 'History' }).click();
+    await option(/^As it was last/).waitFor();
+    const slider = view.page.getByRole('slider', { name: 'Moment' });
+    assert.equal(await slider.getAttribute('max'), String(toMs));
+    await slider.press('PageDown');
+    await option(/^As it was first/).waitFor();
+    assert.deepEqual(asked, [toMs, toMs - (toMs - fromMs) / 20]);
+    await checkAxe(view.page);
+    await view.page.getByRole('button', { name: 'Graph' }).click();
+    await view.page.getByRole('option', { name: /^As it was first/ }).click();
+    await view.page.getByRole('button', { name: 'History' }).click();
+    await option(/^Print the tree/).waitFor();
+    assert.equal(view.host.asked.filter(({ name }) => name === 'task.edit').length, 0);
     await view.close();
   });
 
