@@ -21,6 +21,7 @@ import {
   traceExporter,
 } from '../../store/exporters.ts';
 import type { Store } from '../../store/port.ts';
+import { postWebhook } from '../webhooks/post.ts';
 
 export interface ExporterDeps {
   readonly store: Store;
@@ -131,19 +132,18 @@ export class TraceExporter {
     headers: Readonly<Record<string, string>>,
     body: unknown,
   ): Promise<string | null> {
-    try {
-      const answer = await fetch(url, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        redirect: 'error',
-        signal: AbortSignal.any([this.#stop.signal, AbortSignal.timeout(postTimeoutMs)]),
-      });
-      await answer.body?.cancel();
-      return answer.ok ? null : `The collector answered HTTP ${answer.status}.`;
-    } catch (error) {
-      return `The collector cannot be reached (${causeOf(error)}).`;
-    }
+    const outcome = await postWebhook({
+      url,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      // The collector of a machine is on it more often than not.
+      allowPrivate: true,
+      timeoutMs: postTimeoutMs,
+      signal: this.#stop.signal,
+    });
+    if (outcome.kind === 'failed') return `The collector cannot be reached. ${outcome.reason}`;
+    const isTaken = outcome.status >= 200 && outcome.status < 300;
+    return isTaken ? null : `The collector answered HTTP ${outcome.status}.`;
   }
 
   async #failed(error: string): Promise<number> {
@@ -160,12 +160,6 @@ export class TraceExporter {
   #nowMs(): number {
     return this.#deps.store.sources.clock.now();
   }
-}
-
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  const { code } = (error.cause ?? error) as NodeJS.ErrnoException;
-  return code ?? error.name;
 }
 
 /** `name=value,name=value`, values percent-encoded, as OpenTelemetry's variable has it. */
