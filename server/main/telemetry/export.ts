@@ -19,7 +19,7 @@ export interface TelemetryExport {
 }
 
 /** Spans that end shortly after each other are sent together. */
-const gatherMs = 1_000;
+const gatherMs = 3_000;
 const lookMs = 60_000;
 
 /** Resolves once what ends from now on will be sent. */
