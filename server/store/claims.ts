@@ -85,10 +85,10 @@ export async function startCandidates(
 export function isUnblocked(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
   const unfinished = eb
     .selectFrom('task_dependencies as d')
-    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select('b.id')
+    .innerJoin('tasks as blocker', 'blocker.id', 'd.blocked_by')
+    .select('blocker.id')
     .whereRef('d.task_id', '=', 'tasks.id')
-    .where('b.status', '!=', 'completed');
+    .where('blocker.status', '!=', 'completed');
   return eb.not(eb.exists(unfinished));
 }
 

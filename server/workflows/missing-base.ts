@@ -5,6 +5,7 @@ import type { Sha } from '../git/port.ts';
 import {
   activeRunsIn,
   type Claim,
+  epicsOfOthers,
   readLine,
   type Reads,
   type RunRow,
@@ -109,7 +110,10 @@ export async function waitForOtherLines(engine: Engine, run: RunRow): Promise<vo
  */
 export async function waitsForOtherRuns(engine: Engine, run: RunRow): Promise<boolean> {
   const { db } = engine.store;
-  const others = (await activeRunsIn(db)).filter(({ id }) => id !== run.id);
+  const active = await activeRunsIn(db);
+  const others = active.filter(({ id }) => id !== run.id);
+  // Their tasks are no part of this run.
+  const theirs = epicsOfOthers(active, run);
   const epics = others.flatMap(({ epic_id: epic }) => (epic === null ? [] : [epic]));
   const hasWider = epics.length < others.length;
   if (others.length === 0) return false;
@@ -121,6 +125,9 @@ export async function waitsForOtherRuns(engine: Engine, run: RunRow): Promise<bo
     .where('t.status', '=', 'blocked')
     .where('t.blocked_reason', 'is', null)
     .$if(run.epic_id !== null, (query) => query.where('t.epic_id', '=', run.epic_id))
+    .$if(theirs.length > 0, (query) =>
+      query.where((eb) => eb.or([eb('t.epic_id', 'is', null), eb('t.epic_id', 'not in', theirs)])),
+    )
     .where('b.status', 'not in', ['completed', 'failed', 'cancelled'])
     .$if(!hasWider, (query) => query.where('b.epic_id', 'in', epics))
     .$if(hasWider, (query) =>
