@@ -136,8 +136,31 @@ export async function waitsForOtherRuns(engine: Engine, run: RunRow): Promise<bo
     .limit(1)
     .executeTakeFirst();
   if (waiting === undefined) return false;
-  for (const other of others) if ((await scopeState(db, other)).moving > 0) return true;
+  for (const other of others) {
+    const { moving } = await scopeState(db, other);
+    if (moving > (await waitingForLines(engine, other))) return true;
+  }
   return false;
+}
+
+/** Ready tasks of a run whose blockers are on the lines of others: they move only when those do. */
+async function waitingForLines(engine: Engine, run: RunRow): Promise<number> {
+  const { db } = engine.store;
+  const lines = [...(await linesOnTheWay(db, run.id))];
+  if (lines.length === 0) return 0;
+  const rows = await db
+    .selectFrom('tasks as t')
+    .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select('t.id')
+    .distinct()
+    .where('t.status', '=', 'ready')
+    .where('t.parent_id', 'is', null)
+    .$if(run.epic_id !== null, (query) => query.where('t.epic_id', '=', run.epic_id))
+    .where('b.landed_on', 'in', lines)
+    .where('b.landed_on', '!=', run.line)
+    .execute();
+  return rows.length;
 }
 
 /** Whether a task of this line can begin with the commit: a line takes in its parent when one needs that. */
