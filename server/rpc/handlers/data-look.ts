@@ -31,7 +31,17 @@ export function snapshotExtras(deps: DataHandlerDeps): SnapshotExtras {
   };
 }
 
-/** Of the agent that is at work on it now; null = none is. On a worker, the worker is the wall. */
+/** Tasks with what confines the agent of each now; as they are where this backend runs no agents. */
+export async function withSandboxes(
+  deps: DataHandlerDeps,
+  tasks: readonly TaskView[],
+): Promise<{ readonly tasks: readonly TaskView[]; readonly sandbox?: SandboxView }> {
+  const sandbox = await deps.sandbox?.();
+  if (sandbox === undefined) return { tasks };
+  return { sandbox, tasks: tasks.map((task) => ({ ...task, sandbox: sandboxOf(task, sandbox) })) };
+}
+
+/** Null where no agent runs. On a worker, the worker is the wall. */
 function sandboxOf(task: TaskView, { holds }: SandboxView): 'worker' | SandboxView['holds'] {
   if (task.status !== 'in_progress') return null;
   return task.runs_on === 'remote' ? 'worker' : holds;
@@ -67,13 +77,9 @@ export function lookHandlers(deps: DataHandlerDeps): Pick<Handlers, LookRequests
       const snapshot = await readSnapshot(store.db, given({ epic }), snapshotExtras(deps));
       const machines = await readMachines(store.db, deps.settings().fleet.takeOverAfterMs);
       const unaccepted = deps.unaccepted?.() ?? [];
-      const sandbox = await deps.sandbox?.();
       return {
         ...snapshot,
-        ...(sandbox !== undefined && {
-          sandbox,
-          tasks: snapshot.tasks.map((task) => ({ ...task, sandbox: sandboxOf(task, sandbox) })),
-        }),
+        ...(await withSandboxes(deps, snapshot.tasks)),
         ...(unaccepted.length > 0 && { unaccepted }),
         ...(machines.length > 0 && { machines }),
       };

@@ -3,7 +3,7 @@
 import type { Handlers } from '../../protocol/api.ts';
 import { readAttempts } from '../../store/attempts.ts';
 import { readChanges } from '../../store/board-changes.ts';
-import { snapshotExtras } from './data-look.ts';
+import { snapshotExtras, withSandboxes } from './data-look.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { reviewHandlers } from './panel-review.ts';
 import { placeHandlers } from './panel-place.ts';
@@ -26,7 +26,11 @@ export function panelDataHandlers(deps: DataHandlerDeps): Pick<Handlers, PanelDa
     'board.changes': async (params) => {
       const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER };
       const after = integerOf(recordOf(params)['after'], 'after', bounds);
-      return readChanges(store.db, after, snapshotExtras(deps));
+      const changes = await readChanges(store.db, after, snapshotExtras(deps));
+      const { tasks } = await withSandboxes(deps, changes.tasks);
+      if (changes.snapshot === null) return { ...changes, tasks };
+      const whole = await withSandboxes(deps, changes.snapshot.tasks);
+      return { ...changes, tasks, snapshot: { ...changes.snapshot, ...whole } };
     },
     attempts: async (params) => readAttempts(store.db, idOf(recordOf(params)['id'])),
     ...placeHandlers(deps),
