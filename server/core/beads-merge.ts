@@ -29,8 +29,9 @@ type Lines = ReadonlyMap<string, Line>;
 
 /** Null when a line of one of them cannot be read, or stands for two issues: then nobody can tell what was meant. */
 export function mergeBeadsLines(versions: BeadsVersions, timeOf: TimeOf): string | null {
-  const [base, ours, theirs] = [versions.base, versions.ours, versions.theirs].map(linesOf);
-  if (!base || !ours || !theirs) return null;
+  const [base, ours, given] = [versions.base, versions.ours, versions.theirs].map(linesOf);
+  if (!base || !ours || !given) return null;
+  const theirs = withoutCollisions(base, ours, given);
   const merged = new Map<string, string>();
   const take = (key: string): void => {
     const line = mergedLine(base.get(key), ours.get(key), theirs.get(key), timeOf);
@@ -57,6 +58,58 @@ function linesOf(text: string): Lines | null {
     lines.set(key, { text: line, record: parsed.object });
   }
   return lines;
+}
+
+/**
+ * bd can be set to count its issues, and then two worktrees give one id to two issues. Theirs get another one, always the
+ * same for the same issue, in their dependencies too.
+ */
+function withoutCollisions(base: Lines, ours: Lines, theirs: Lines): Lines {
+  const renamed = new Map<string, string>();
+  for (const [id, line] of theirs) {
+    const other = ours.get(id);
+    if (other === undefined || base.has(id) || !isAnotherIssue(line.record, other.record)) continue;
+    renamed.set(id, `${id.replace(/-[^-]*$/u, '')}-${shortHash(line.text)}`);
+  }
+  if (renamed.size === 0) return theirs;
+  const lines = new Map<string, Line>();
+  for (const [key, line] of theirs) {
+    const isTheirs = base.get(key)?.text !== line.text;
+    const record = isTheirs ? withIds(line.record, renamed) : line.record;
+    const text = record === line.record ? line.text : JSON.stringify(record);
+    lines.set(renamed.get(key) ?? key, { text, record });
+  }
+  return lines;
+}
+
+function isAnotherIssue(a: JsonObject, b: JsonObject): boolean {
+  const key = 'created_at' in a && 'created_at' in b ? 'created_at' : 'title';
+  return a[key] !== b[key];
+}
+
+function withIds(record: JsonObject, renamed: ReadonlyMap<string, string>): JsonObject {
+  const idOf = (id: unknown): unknown => (typeof id === 'string' ? (renamed.get(id) ?? id) : id);
+  const edges = listOf(record['dependencies']).map((edge) =>
+    isObject(edge)
+      ? { ...edge, issue_id: idOf(edge['issue_id']), depends_on_id: idOf(edge['depends_on_id']) }
+      : edge,
+  );
+  const hasEdges = edges.length > 0;
+  const changed = {
+    ...record,
+    id: idOf(record['id']),
+    ...(hasEdges ? { dependencies: edges } : {}),
+  };
+  return isSame(changed, record) ? record : changed;
+}
+
+/** Of base 36, as bd's own. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const character of text) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  }
+  return hash.toString(36).padStart(7, '0');
 }
 
 /** A line without an id (a memory, say) stands for its key, or for itself. */

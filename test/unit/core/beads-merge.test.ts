@@ -91,6 +91,32 @@ suite('beads merge', () => {
     assert.deepEqual(merged['comments'], [{ id: 1, text: 'ONE' }, { id: 2 }]);
   });
 
+  test('one id for two new issues: theirs gets another one, in its dependencies too', () => {
+    const base = file(issue('bd-1'));
+    const found = (title: string, second: number): string =>
+      JSON.stringify({
+        id: 'bd-2',
+        title,
+        status: 'open',
+        created_at: `2026-01-01T00:00:0${second}Z`,
+      });
+    const edge = { issue_id: 'bd-3', depends_on_id: 'bd-2', type: 'blocks' };
+    const ours = base + file(found('ours', 1));
+    const theirs = base + file(found('theirs', 2), issue('bd-3', { dependencies: [edge] }));
+    const merged = merge(base, ours, theirs) ?? '';
+    const issues = merged
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const idOf = (title: string): unknown => issues.find((one) => one['title'] === title)?.['id'];
+    assert.deepEqual([issues.length, idOf('ours')], [4, 'bd-2']);
+    assert.match(String(idOf('theirs')), /^bd-[0-9a-z]{7}$/u);
+    assert.deepEqual(issues.find((one) => one['id'] === 'bd-3')?.['dependencies'], [
+      { ...edge, depends_on_id: idOf('theirs') },
+    ]);
+    assert.equal(merge(base, merged, theirs), merged);
+  });
+
   test('memories and other lines without an id are lines like others', () => {
     const memory = (value: string): string => JSON.stringify({ _type: 'memory', key: 'k', value });
     assert.equal(merge(file(memory('1')), file(memory('1')), file(memory('2'))), file(memory('2')));
