@@ -42,7 +42,15 @@ suite('git: leftovers', () => {
     const done = valueOf(await commit());
     assert.deepEqual(
       { ...done, tree: null },
-      { commit: task.base, tree: null, changed: false, held: [], protected: [] },
+      {
+        commit: task.base,
+        tree: null,
+        changed: false,
+        held: [],
+        heldFor: {},
+        committedSecrets: [],
+        protected: [],
+      },
     );
     assert.equal(repository.processCount - before, 1);
   });
