@@ -27,7 +27,7 @@ export interface TaskView {
   readonly waiting_until: number | null;
   /** Step of a running attempt: worktree, setup, agent, commit, gate, land; null when nothing runs. */
   readonly phase: string | null;
-  /** What confines the agent that is at work on it now; null = none is, or nobody knows. Absent on the boards of panels. */
+  /** What confines the agent that runs on it now; null = no agent runs, or it is not known yet. */
   readonly sandbox?: 'bwrap' | 'nothing' | 'worker' | null;
   /** Of the running attempt; else the task's own. */
   readonly agent: string | null;
@@ -192,7 +192,7 @@ export interface StatusSnapshot {
   readonly stuck: readonly StuckView[];
   readonly questions: readonly QuestionView[];
   readonly holds: readonly HoldView[];
-  /** Absent on the boards of panels. */
+  /** Absent on a board that is kept by changes, until it is read whole. */
   readonly sandbox?: SandboxView;
   /** Absent where everything that `.drover.toml` says counts, and on the boards of panels. */
   readonly unaccepted?: readonly UnacceptedView[];
