@@ -1,6 +1,6 @@
 // Drives any program: prompt on stdin, exit code 0 is success, what it prints is the stream. Can be adopted.
 
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { tellingLines } from '../core/telling-lines.ts';
 import { failure } from '../core/failure.ts';
@@ -19,13 +19,13 @@ import type {
   ProcessTable,
 } from './port.ts';
 import { isAlive, thawRun } from './process-table.ts';
-import { readExitCode, removeRawFiles } from './run-files.ts';
+import { markWhenStopped, readExitCode, removeRawFiles } from './run-files.ts';
 import { openRunRecord, type RunRecord } from './run-record.ts';
 import { watchSilence } from './silence.ts';
 import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from './spawn.ts';
 import { followSpool } from './spool.ts';
 import { startProgram } from './start-program.ts';
-import { superviseProgram, type ProgramEnd } from './supervise.ts';
+import { superviseProgram, type ProgramEnd, type RunningProgram } from './supervise.ts';
 
 export interface CommandDeps {
   readonly processTable: ProcessTable;
@@ -44,13 +44,6 @@ interface CommandRun {
   readonly record: RunRecord;
   readonly deps: CommandDeps;
   readonly name: string;
-}
-
-/** A started or adopted program, from the outside. */
-interface RunningProgram {
-  readonly process: AgentProcess;
-  readonly exited: Promise<AgentExit>;
-  readonly startedAt: number;
 }
 
 const graceMsDefault = 5_000;
@@ -178,9 +171,7 @@ async function follow(program: RunningProgram, run: CommandRun): Promise<AgentOu
     ...(deps.emptySpoolAtBytes === undefined ? {} : { emptyAtBytes: deps.emptySpoolAtBytes }),
   });
   let end: ProgramEnd;
-  const markStopped = (): void => writeFileSync(record.files.stopped, '');
-  if (run.signal.aborted) markStopped();
-  else run.signal.addEventListener('abort', markStopped, { once: true });
+  const stopMarking = markWhenStopped(run.signal, record.files);
   try {
     end = await superviseProgram({
       request,
@@ -192,7 +183,7 @@ async function follow(program: RunningProgram, run: CommandRun): Promise<AgentOu
     });
     await spool.finish();
   } finally {
-    run.signal.removeEventListener('abort', markStopped);
+    stopMarking();
     silence.stop();
     spool.stop();
   }

@@ -15,13 +15,13 @@ import {
   type Usage,
 } from './port.ts';
 import { isAlive, thawRun } from './process-table.ts';
-import { readExitCode, removeRawFiles } from './run-files.ts';
+import { markWhenStopped, readExitCode, removeRawFiles } from './run-files.ts';
 import { openRunRecord, type RunRecord } from './run-record.ts';
 import { watchSilence, type SilenceWatch } from './silence.ts';
 import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from './spawn.ts';
 import { followSpool, type OutputStream } from './spool.ts';
 import { startProgram } from './start-program.ts';
-import { superviseProgram, type CommonEnd } from './supervise.ts';
+import { superviseProgram, type CommonEnd, type RunningProgram } from './supervise.ts';
 
 /** Ends that a reader may ask for; `stalled` is the silence of the model's provider. */
 export type OneWayOwnEnd = 'stalled' | 'auth' | 'limited';
@@ -65,12 +65,6 @@ interface OneWayRun {
   readonly host: AgentHost;
   readonly signal: AbortSignal;
   readonly record: RunRecord;
-}
-
-interface RunningProgram {
-  readonly process: AgentProcess;
-  readonly exited: Promise<AgentExit>;
-  readonly startedAt: number;
 }
 
 const graceMsDefault = 5_000;
@@ -195,9 +189,7 @@ async function follow(
     // Read once more from its beginning by whoever adopts it. Its size is bounded by the log's.
     emptyAtBytes: Number.POSITIVE_INFINITY,
   });
-  const markStopped = (): void => writeFileSync(record.files.stopped, '');
-  if (run.signal.aborted) markStopped();
-  else run.signal.addEventListener('abort', markStopped, { once: true });
+  const stopMarking = markWhenStopped(run.signal, record.files);
   try {
     const end = await superviseProgram<OneWayOwnEnd>({
       request,
@@ -219,7 +211,7 @@ async function follow(
     removeRawFiles(record.files);
     return masked;
   } finally {
-    run.signal.removeEventListener('abort', markStopped);
+    stopMarking();
     silence.stop();
     spool.stop();
   }

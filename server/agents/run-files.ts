@@ -1,6 +1,6 @@
 // The files beside an attempt part's log: what the agent prints, how it ended, what it was asked.
 
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 export interface RunFiles {
   /** Raw output, emptied from time to time and removed at the end: it is not masked. */
@@ -33,6 +33,14 @@ export function readExitCode(files: RunFiles): number | null {
   } catch {
     return null;
   }
+}
+
+/** Writes `stopped` once the signal says to end the agent. Gives what ends the watch. */
+export function markWhenStopped(signal: AbortSignal, files: Pick<RunFiles, 'stopped'>): () => void {
+  const mark = (): void => writeFileSync(files.stopped, '');
+  if (signal.aborted) mark();
+  else signal.addEventListener('abort', mark, { once: true });
+  return () => signal.removeEventListener('abort', mark);
 }
 
 /** Removes what only a running agent needs. The log and the exit code stay. */

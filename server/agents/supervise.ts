@@ -11,14 +11,18 @@ export interface ProgramEnd<Own extends string = never> {
   readonly exit: AgentExit;
 }
 
-export interface SuperviseOptions<Own extends string = never> {
-  readonly request: AgentRequest;
+/** A started or adopted program, from the outside. */
+export interface RunningProgram {
   readonly process: AgentProcess;
   readonly exited: Promise<AgentExit>;
-  readonly processTable: ProcessTable;
-  readonly signal: AbortSignal;
   /** Unix ms; the wall time counts from here, also after an adoption. */
   readonly startedAt: number;
+}
+
+export interface SuperviseOptions<Own extends string = never> extends RunningProgram {
+  readonly request: AgentRequest;
+  readonly processTable: ProcessTable;
+  readonly signal: AbortSignal;
   readonly graceMs: number;
   readonly onWarning: (text: string) => void;
   /** Time that does not count as wall time: a person was being asked. */

@@ -1,6 +1,6 @@
 // One process of Amp, from its prompt file to its result line. Needs nobody to write, so it can be adopted.
 
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readLogTail } from '../event-log-reader.ts';
 import { keepSession } from '../kept-session.ts';
 import { maskOutcome } from '../outcome-mask.ts';
@@ -14,13 +14,13 @@ import type {
   ProcessTable,
 } from '../port.ts';
 import { isAlive, thawRun } from '../process-table.ts';
-import { readExitCode, removeRawFiles } from '../run-files.ts';
+import { markWhenStopped, readExitCode, removeRawFiles } from '../run-files.ts';
 import type { RunRecord } from '../run-record.ts';
 import { watchSilence } from '../silence.ts';
 import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from '../spawn.ts';
 import { followSpool, type OutputStream } from '../spool.ts';
 import { startProgram } from '../start-program.ts';
-import { superviseProgram, type ProgramEnd } from '../supervise.ts';
+import { superviseProgram, type ProgramEnd, type RunningProgram } from '../supervise.ts';
 import { ampArguments, ampEnvironment, removeToolsConfig, writeToolsConfig } from './invocation.ts';
 import { ampOutcome, wasInterrupted } from './outcome.ts';
 import {
@@ -58,12 +58,6 @@ export interface AmpStart {
   readonly program: string;
   readonly threadId: string | null;
   readonly prompt: string;
-}
-
-interface RunningProgram {
-  readonly process: AgentProcess;
-  readonly exited: Promise<AgentExit>;
-  readonly startedAt: number;
 }
 
 /** How one process ended; without `hasBegun`, `plainTail` tells whether there was a thread to go on with. */
@@ -201,9 +195,7 @@ async function followToEnd(
     onLine: (stream, line) => follower.takeLine(stream, line),
     ...(deps.emptySpoolAtBytes === undefined ? {} : { emptyAtBytes: deps.emptySpoolAtBytes }),
   });
-  const markStopped = (): void => writeFileSync(record.files.stopped, '');
-  if (run.signal.aborted) markStopped();
-  else run.signal.addEventListener('abort', markStopped, { once: true });
+  const stopMarking = markWhenStopped(run.signal, record.files);
   try {
     const end = await superviseProgram<OwnEnd>({
       request,
@@ -217,7 +209,7 @@ async function followToEnd(
     await spool.finish();
     return end;
   } finally {
-    run.signal.removeEventListener('abort', markStopped);
+    stopMarking();
     follower.stop();
     spool.stop();
   }

@@ -13,13 +13,13 @@ import type {
   ProcessTable,
 } from '../port.ts';
 import { isAlive, thawRun } from '../process-table.ts';
-import { readExitCode, removeRawFiles } from '../run-files.ts';
+import { markWhenStopped, readExitCode, removeRawFiles } from '../run-files.ts';
 import type { RunRecord } from '../run-record.ts';
 import { watchSilence } from '../silence.ts';
-import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from '../spawn.ts';
+import { exitOfAdopted, type SpawnElsewhere } from '../spawn.ts';
 import { followSpool, type OutputStream } from '../spool.ts';
 import { startProgram } from '../start-program.ts';
-import { superviseProgram, type ProgramEnd } from '../supervise.ts';
+import { superviseProgram, type ProgramEnd, type RunningProgram } from '../supervise.ts';
 import { HeadlessTranslator } from './headless-events.ts';
 import {
   headlessArguments,
@@ -53,12 +53,6 @@ export interface DroverCodeRun {
   readonly settings: AgentSettings;
   readonly deps: DroverCodeDeps;
   readonly prompt: string;
-}
-
-interface RunningProgram {
-  readonly process: AgentProcess;
-  readonly exited: Promise<AgentExit>;
-  readonly startedAt: number;
 }
 
 export const graceMsDefault = 5_000;
@@ -187,9 +181,7 @@ async function followToEnd(program: RunningProgram, run: DroverCodeRun): Promise
       else for (const event of translator.take(line)) emit(event);
     },
   });
-  const markStopped = (): void => writeFileSync(record.files.stopped, '');
-  if (run.signal.aborted) markStopped();
-  else run.signal.addEventListener('abort', markStopped, { once: true });
+  const stopMarking = markWhenStopped(run.signal, record.files);
   try {
     const { timeoutMs } = request;
     const end = await superviseProgram<'turn_cap'>({
@@ -208,7 +200,7 @@ async function followToEnd(program: RunningProgram, run: DroverCodeRun): Promise
     await record.log.flush();
     return { end, facts };
   } finally {
-    run.signal.removeEventListener('abort', markStopped);
+    stopMarking();
     silence.stop();
     spool.stop();
   }
