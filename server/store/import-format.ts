@@ -19,6 +19,12 @@ export function sniffFormat(file: { readonly text: string; readonly file: string
   return 'jsonl';
 }
 
+/** By its name, or as `export` begins one; a file of records is none, whatever its name. */
+export function isYaml(file: { readonly text: string; readonly file: string }): boolean {
+  if (/^\s*[{[]/u.test(file.text.replace(/^\uFEFF/u, ''))) return false;
+  return /\.ya?ml$/iu.test(file.file) || /^(?:---\s*\n)?version: /u.test(file.text);
+}
+
 function firstRecord(text: string): Readonly<Record<string, unknown>> | null {
   for (let start = 0; start < text.length;) {
     const found = text.indexOf('\n', start);

@@ -10,7 +10,7 @@ import type { ImportResultView } from '../protocol/api.ts';
 import { appendEvent } from './feed.ts';
 import { checkAgainstWork, whyNotUpdated } from './import-checks.ts';
 import { readProject, type StoredProject } from './import-existing.ts';
-import { type ImportFormat, sniffFormat } from './import-format.ts';
+import { type ImportFormat, isYaml, sniffFormat } from './import-format.ts';
 import { takeOverStates, type TakenOver } from './import-take-over.ts';
 import { writePlan } from './import-write.ts';
 import type { Store } from './port.ts';
@@ -42,6 +42,12 @@ export async function importFile(store: Store, request: ImportRequest): Promise<
     );
   }
   const format = request.format === 'auto' ? sniffFormat(request) : request.format;
+  if (isYaml(request)) {
+    throw new Refusal(
+      'bad_request',
+      `${request.file} is YAML, which is written for people and not read again. Import JSONL, a session or a Beads file, such as "drover export -f session" writes.`,
+    );
+  }
   // Asked before the transaction: git is slow, and the whole database would wait for it.
   const states = format === 'session' ? statesOf(request.text) : [];
   const commits = [...new Set(states.flatMap(commitsOf))];

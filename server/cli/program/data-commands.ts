@@ -54,7 +54,10 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
   ]);
   take
     .addOption(
-      new Option('-f, --format <format>', 'what to write')
+      new Option(
+        '-f, --format <format>',
+        'what to write; yaml is for people, import does not read it',
+      )
         .choices(['session', 'json', 'yaml', 'beads', 'jsonl'])
         .default('session'),
     )

@@ -335,4 +335,19 @@ suite('import: sessions and Beads', () => {
     assert.match(text, /^version: "1.0"\n/);
     assert.match(text, /\n {2}- id: "A"\n/);
   });
+
+  test('YAML is refused by one sentence that says what is read instead', async () => {
+    const { text } = await exportPlan(project.store.db, {
+      format: 'yaml',
+      nowMs: testStartMs,
+      repository: '/r',
+    });
+    for (const [file, words] of [
+      ['plan.txt', text],
+      ['plan.yaml', '# mine\ntasks: []\n'],
+    ] as const) {
+      const refusal = await refusalOf(importFile(project.store, { ...plain, text: words, file }));
+      assert.match(refusal.message, /is YAML, which is written for people and not read again\./u);
+    }
+  });
 });
