@@ -264,7 +264,11 @@ export interface Requests extends PanelRequests {
    * Takes a landed task or epic back by a commit that reverts it, through the gate like any landing. `dry_run`: only what
    * it would take back, and what depends on it.
    */
-  readonly undo: { params: { id: string; dry_run?: boolean }; result: UndoView };
+  /** `by`: who asks, as its events say it; absent: a person. */
+  readonly undo: {
+    params: { id: string; dry_run?: boolean; by?: string };
+    result: UndoView;
+  };
   readonly reset: {
     params: {
       ids?: readonly string[];

@@ -23,7 +23,10 @@ import { planUndo, type Revert, type UndoPlan } from './undo-plan.ts';
 
 export const undoWorkflow = 'undo-landing';
 
-export type UndoInput = UndoPlan;
+export interface UndoInput extends UndoPlan {
+  /** Who asked; absent in what an older version has begun. */
+  readonly by?: string;
+}
 
 const undoneReason = 'its landing was undone';
 
@@ -54,12 +57,13 @@ export async function previewUndo(
 }
 
 /** Resolves when it is done; also, after a while, when it is still under way. */
-export async function undoLanding(engine: Engine, id: string): Promise<UndoAnswer> {
+export async function undoLanding(engine: Engine, id: string, by: string): Promise<UndoAnswer> {
   const { plan, dependents } = await planUndo(engine, id);
   const workflowId = `undo/${id}/${engine.store.sources.uuid()}`;
   const after = await engine.store.feed.lastSeq();
   limitLandQueue(engine, plan.line);
-  await engine.durable.start(undoWorkflow, workflowId, plan, { queue: landQueue(plan.line) });
+  const input: UndoInput = { ...plan, by };
+  await engine.durable.start(undoWorkflow, workflowId, input, { queue: landQueue(plan.line) });
   engine.durable.wake();
   const isOver = async (): Promise<boolean> => {
     const state = (await engine.durable.get(workflowId))?.state;
@@ -88,6 +92,10 @@ interface Undone {
 type Built =
   | { readonly kind: 'built'; readonly undone: Undone }
   | { readonly kind: 'failed'; readonly failure: Failure };
+
+function askerOf({ by }: UndoInput): string {
+  return by ?? 'person';
+}
 
 const triesMax = 5;
 
@@ -270,7 +278,7 @@ async function recordUndone(
   if (epicId !== null) {
     await reopenEpic(tx, epicId, undoneReason);
     const reverts = input.reverts.map(({ sha }) => sha);
-    const data = { sha: undone.commit, branch: line, reverts, workflow, by: 'person' };
+    const data = { sha: undone.commit, branch: line, reverts, workflow, by: askerOf(input) };
     await engine.store.append(tx, { type: 'epic.undone', epicId, data });
   }
   for (const task of input.tasks) await freeTask(engine, tx, task, { input, undone, workflow });
@@ -288,7 +296,7 @@ async function freeTask(
     from: ['completed'],
     to: 'ready',
     event: 'landing.undone',
-    data: { sha: undone.commit, branch: input.line, landed, workflow, by: 'person' },
+    data: { sha: undone.commit, branch: input.line, landed, workflow, by: askerOf(input) },
     set: {
       attempts: 0,
       landed_sha: null,
@@ -321,7 +329,12 @@ async function giveUp(
     await engine.store.append(tx, {
       type: 'landing.undo_failed',
       ...(input.epicId === null ? { taskId: input.id } : { epicId: input.epicId }),
-      data: { workflow: run.workflowId, kind: reason.kind, reason: engine.mask(reason.message) },
+      data: {
+        workflow: run.workflowId,
+        kind: reason.kind,
+        reason: engine.mask(reason.message),
+        by: askerOf(input),
+      },
     });
   });
   return 'failed';

@@ -46,6 +46,8 @@ suite('e2e: drover undo', function () {
     await eventually('main follows', () => files(here) === 'bc');
     assert.equal(treeOf(here), said.tree);
     assert.equal(firstParents(here).at(-1)?.trailers['Drover-Undo'], 'a');
+    const [told] = await here.events('--type', 'landing.undone');
+    assert.equal(told?.data['by'], 'person');
     assert.deepEqual(await statuses(here), {
       a: 'paused',
       b: 'completed',

@@ -167,7 +167,10 @@ export async function undo(
     context.answer(planned, 'Nothing was changed (--dry-run).');
     return exitCodes.done;
   }
-  const started = await client.call('undo', { id });
+  // In the shell of an agent: its word is not the person's.
+  const { DROVER_TASK_ID: agentOf } = context.surroundings.env;
+  const by = agentOf === undefined ? {} : { by: `agent of ${agentOf}` };
+  const started = await client.call('undo', { id, ...by });
   if (started.state === 'running') await untilUndone(context, client, started);
   const paused = started.tasks.length === 1 ? `${started.tasks[0]} is` : 'Its tasks are';
   const text = `${id} is undone on ${started.line}. ${paused} paused: "drover resume-task <id>" lets an agent make the work again.`;

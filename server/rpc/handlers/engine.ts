@@ -300,13 +300,17 @@ function taskHandlers(deps: EngineHandlerDeps): Pick<Handlers, TaskRequests> {
     },
     answer: async ({ id, choice }) =>
       taskView(await answerQuestion(engine, text(id, 'id'), text(choice, 'choice'))),
-    undo: async ({ id, dry_run: isDry }) => {
-      if (isDry !== true) return undoView(await undoLanding(engine, text(id, 'id')), null);
+    undo: async ({ id, dry_run: isDry, by }) => {
+      const asker = by === undefined ? 'person' : text(by, 'by').slice(0, askerMax);
+      if (isDry !== true) return undoView(await undoLanding(engine, text(id, 'id'), asker), null);
       const preview = await previewUndo(engine, text(id, 'id'));
       return undoView(preview, preview.tree);
     },
   };
 }
+
+/** Characters of the words for who asks. */
+const askerMax = 100;
 
 function undoView(
   { plan, dependents, state, workflowId: workflow, after }: UndoAnswer,

@@ -127,7 +127,7 @@ const shapes: Shapes = {
   'task.send_back': { id: 'text', text: 'text' },
   approve: { id: 'text', seen: 'text?', plan: 'text?' },
   answer: { id: 'text', choice: 'text' },
-  undo: { id: 'text', dry_run: 'flag?' },
+  undo: { id: 'text', dry_run: 'flag?', by: 'text?' },
   reset: {
     ids: 'texts?',
     completed: 'flag?',

@@ -49,6 +49,14 @@ suite('command undo', () => {
     );
   });
 
+  test('in the shell of an agent it says whose word it is', async () => {
+    const backend = memoryBackend({ undo: () => ({ ...view, state: 'undone' as const }) });
+    await drover(['undo', 'task-1'], backend, ({ env }) => {
+      env['DROVER_TASK_ID'] = 'task-9';
+    });
+    assert.deepEqual(backend.calls.at(-1)?.params, { id: 'task-1', by: 'agent of task-9' });
+  });
+
   test('is refused when the gate is red in the end', async () => {
     const { code, err } = await drover(['undo', 'task-1'], ending('landing.undo_failed'));
     assert.equal(code, 3);
