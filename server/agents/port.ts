@@ -123,7 +123,7 @@ export interface ProgramStart {
 }
 
 export interface AgentRequest {
-  /** `<task id>/<attempt>/<part>`: names the process for the tree killer (env marker DROVER_RUN). */
+  /** `<project>/<task id>/<attempt>/<part>`: names the process for the tree killer (env marker DROVER_RUN). */
   readonly runId: string;
   readonly taskId: string;
   readonly attempt: number;

@@ -39,12 +39,13 @@ export class AgentToolTokens implements AgentToolsDoor {
   async open(
     scope: AgentScope,
     logPath: string,
+    mark: string,
   ): Promise<{ readonly tools: AgentTools; readonly token: string } | null> {
     if (!this.#isWanted()) return null;
     const configPath = configPathOf(logPath);
     const known = await readToken(configPath);
     const token = known ?? randomBytes(32).toString('hex');
-    const tools = toolsFor({ root: this.#root, socket: this.#socket }, scope, token, configPath);
+    const tools = toolsFor({ root: this.#root, socket: this.#socket }, mark, token, configPath);
     if (known === null) await writeConfig(tools);
     const digest = digestOf(token);
     const notes = this.#parts.get(digest)?.notes ?? new AgentNotes();
@@ -89,11 +90,10 @@ function digestOf(token: string): string {
 
 function toolsFor(
   { root, socket }: { readonly root: string; readonly socket: string | null },
-  scope: AgentScope,
+  mark: string,
   token: string,
   configPath: string,
 ): AgentTools {
-  const marker = `${scope.taskId}/${scope.attempt}/${scope.part}`;
   return {
     command: process.execPath,
     args: ['--no-warnings', serverProgram()],
@@ -102,7 +102,7 @@ function toolsFor(
       [agentToolVariables.token]: token,
       ...(socket === null ? {} : { [agentToolVariables.socket]: socket }),
       // Whoever ends the agent's processes finds this one by it.
-      DROVER_RUN: marker,
+      DROVER_RUN: mark,
       // The backend may be run by an editor's own program, which is Node only with this.
       ...(process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' }),
     },

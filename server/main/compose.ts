@@ -26,6 +26,7 @@ import type { LiveSettings } from './live-settings.ts';
 import { machineFacts } from './machine-facts.ts';
 import { worktreesOf } from './places.ts';
 import type { Project, Report } from './project.ts';
+import { projectMark } from './project-mark.ts';
 import { RemoteAttempts } from './remote-attempts.ts';
 import { maskOf, secretsOf } from './secrets.ts';
 import { telemetryVariables } from './telemetry/export.ts';
@@ -95,6 +96,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
       root: places.root,
       worktrees: worktreesOf(places.root, live.settings.worktreeRoot),
       logs: places.logs,
+      mark: projectMark(places.root),
     },
     settings: () => workSettings(live.settings),
     useRun: (run) => live.useFlags(run.flags, report),

@@ -24,6 +24,7 @@ import { slowDown } from './holds.ts';
 import { keepWork } from './kept-work.ts';
 import type { Engine } from './parts.ts';
 import { buildPartPrompt, hintsTold } from './prompt-step.ts';
+import { agentRunId } from './run-ids.ts';
 import { noteOf, whileKept } from './while-kept.ts';
 import { type Place, taskVariables } from './worktree-step.ts';
 
@@ -180,11 +181,12 @@ async function requestFor(
   const logPath = `${engine.places.logs}/${claim.taskId}/${claim.attempt}${suffix}.ndjson`;
   const { taskId, epoch, runId } = claim;
   const scope = { taskId, part, attempt: claim.attempt, epoch, runId };
-  const opened = await engine.agentTools.open(scope, logPath);
+  const mark = agentRunId(engine, claim.taskId, claim.attempt, part);
+  const opened = await engine.agentTools.open(scope, logPath, mark);
   const hasTools = opened !== null && claim.agent !== 'command';
   const prompt = await buildPartPrompt(engine, claim, attempt, part, { resume, hasTools });
   const request = {
-    runId: `${claim.taskId}/${claim.attempt}/${part}`,
+    runId: mark,
     taskId: part,
     attempt: claim.attempt,
     cwd: place.path,

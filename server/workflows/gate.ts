@@ -7,6 +7,7 @@ import type { GitFailure, Sha } from '../git/port.ts';
 import { leaseSlot, releaseSlot, setSlotAside, type Tx } from '../store/port.ts';
 import { commandEnd } from './command-ends.ts';
 import type { Engine } from './parts.ts';
+import { gateRunId } from './run-ids.ts';
 import { setUp } from './setup-step.ts';
 
 export type GateVerdict =
@@ -87,14 +88,10 @@ function gateHolder(commit: Sha): string {
   return `gate:${commit}`;
 }
 
-function gateRunId(commit: Sha, part: string | number): string {
-  return `gate/${commit}/${part}`;
-}
-
 /** Names of all the commands that the holder of a gate slot can have started. */
-export function gateRunIds(holder: string): readonly string[] {
+export function gateRunIds(engine: Engine, holder: string): readonly string[] {
   const commit = holder.slice(gateHolder('').length);
-  return ['setup', 1, 2].map((part) => gateRunId(commit, part));
+  return ['setup', 1, 2].map((part) => gateRunId(engine, commit, part));
 }
 
 interface GateJob extends GateQuestion {
@@ -153,7 +150,7 @@ async function makeReady(
       path: job.path,
       env: gateEnvironment(engine, job, 'setup'),
       logPath: `${engine.places.logs}/gate/${job.tree}.setup.log`,
-      runId: gateRunId(job.commit, 'setup'),
+      runId: gateRunId(engine, job.commit, 'setup'),
       only: true,
       isBase: false,
     },
@@ -204,7 +201,7 @@ async function runOnce(
       env: gateEnvironment(engine, job, 'gate'),
       timeoutMs: settings.gateTimeoutMs,
       logPath,
-      runId: gateRunId(job.commit, attempt),
+      runId: gateRunId(engine, job.commit, attempt),
     },
     signal,
   );

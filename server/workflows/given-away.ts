@@ -4,6 +4,7 @@
 import { attemptKey } from './execute-task.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
+import { agentRunId } from './run-ids.ts';
 import { keepWork, nameKeptRefs } from './kept-work.ts';
 
 const endGraceMs = 2_000;
@@ -56,8 +57,7 @@ async function leftAttempts(
 async function endLeft(engine: Engine, attempt: LeftAttempt): Promise<void> {
   if (attempt.pid === null || attempt.pid_start === null) return;
   const process = { pid: attempt.pid, startTime: attempt.pid_start };
-  const part = attempt.pid_part ?? attempt.task_id;
-  const runId = `${attempt.task_id}/${attempt.number}/${part}`;
+  const runId = agentRunId(engine, attempt.task_id, attempt.number, attempt.pid_part);
   await engine.processes.endTree(runId, process, endGraceMs);
   await keep(engine, attempt);
   await engine.store.transaction(async (tx) => {

@@ -4,7 +4,7 @@
 import { endAllUpkeep, releaseSlot } from '../store/port.ts';
 import { gateRunIds } from './gate.ts';
 import type { Engine } from './parts.ts';
-import { setupRunId } from './worktree-step.ts';
+import { agentRunId, setupRunId } from './run-ids.ts';
 
 const endGraceMs = 2_000;
 
@@ -20,7 +20,9 @@ export async function endLeftCommands(engine: Engine): Promise<void> {
   for (const slot of held) {
     const holder = slot.task_id ?? '';
     const runIds =
-      slot.kind === 'gate' ? gateRunIds(holder) : [setupRunId(holder, slot.attempt ?? 0)];
+      slot.kind === 'gate'
+        ? gateRunIds(engine, holder)
+        : [setupRunId(engine, holder, slot.attempt ?? 0)];
     for (const runId of runIds) await engine.processes.endTree(runId, null, endGraceMs);
     // A gate holds its slot while it runs, and none runs now. Its candidate may never be built again.
     if (slot.kind === 'gate')
@@ -38,6 +40,6 @@ export async function endLeftAgent(engine: Engine, taskId: string, epoch: number
     .where('epoch', '=', epoch)
     .executeTakeFirst();
   if (left === undefined || left.pid === null || left.pid_start === null) return;
-  const runId = `${taskId}/${left.number}/${left.pid_part ?? taskId}`;
+  const runId = agentRunId(engine, taskId, left.number, left.pid_part);
   await engine.processes.endTree(runId, { pid: left.pid, startTime: left.pid_start }, endGraceMs);
 }

@@ -61,6 +61,8 @@ export interface AgentToolsDoor {
   open(
     scope: AgentScope,
     logPath: string,
+    /** The mark by which the agent's processes are found. */
+    mark: string,
   ): Promise<{ readonly tools: AgentTools; readonly token: string } | null>;
   /** The part's agent has ended: its token is good for nothing any more. */
   close(logPath: string): Promise<void>;
@@ -115,6 +117,8 @@ export interface WorkPlaces {
   readonly worktrees: string;
   /** Folder of the attempts' logs (`.drover/logs`). */
   readonly logs: string;
+  /** Of this project on this machine: begins the marks of its processes. */
+  readonly mark: string;
 }
 
 export interface Parts {

@@ -21,6 +21,7 @@ import { baseOfBranch, findAgain } from './landed-again.ts';
 import { ownBase } from './own-range.ts';
 import type { Engine } from './parts.ts';
 import { enterPhase } from './phases.ts';
+import { setupRunId } from './run-ids.ts';
 import { setUp } from './setup-step.ts';
 
 export interface Place {
@@ -301,10 +302,6 @@ async function ontoBase(
   return merged.ok && merged.value.kind === 'merged' ? merged.value.commit : null;
 }
 
-export function setupRunId(taskId: string, attempt: number): string {
-  return `${taskId}/${attempt}/setup`;
-}
-
 async function runSetup(
   engine: Engine,
   claim: Claim,
@@ -321,7 +318,7 @@ async function runSetup(
         ...taskVariables(engine, claim.taskId, claim.attempt, slot.number),
       },
       logPath: `${engine.places.logs}/${claim.taskId}/${claim.attempt}.setup.log`,
-      runId: setupRunId(claim.taskId, claim.attempt),
+      runId: setupRunId(engine, claim.taskId, claim.attempt),
       only: false,
       isBase,
       onRun: () => enterPhase(engine, claim, 'setup'),

@@ -243,6 +243,24 @@ suite('whose project', function () {
     assert.equal(existsSync(join(two, '.drover')), false);
   });
 
+  test('an attempt that ends leaves the agents of another project alone, whatever its tasks are called', async () => {
+    const [first, second] = [project({ agent: waits }), project({ agent: waits })];
+    const barriers = [first, second].map(({ folder }) => makeBarrier(folder, 'go'));
+    const runs = [];
+    for (const here of [first, second]) {
+      await beginPlan(here, [{ id: 't1', max_attempts: 1 }]);
+      const run = here.start(['run', '--json']);
+      runs.push(run);
+      await eventually('its agent runs', async () => (await here.task('t1')).phase === 'agent');
+    }
+    for (const [at, run] of runs.entries()) {
+      barriers[at]?.open();
+      const done = await run.ended;
+      assert.equal(done.code, 0, done.stdout.slice(-2000));
+      barriers[at]?.close();
+    }
+  });
+
   test('A6: the backend of a deleted project leaves and ends its agents', async () => {
     const here = project({ agent: waits });
     const barrier = makeBarrier(here.folder, 'go');

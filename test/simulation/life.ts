@@ -109,7 +109,7 @@ export class Life {
         writeText: () => this.calls.run('files.write', () => undefined),
       },
       storeOutput: () => Promise.resolve(),
-      places: { root: world.repository.root, worktrees: '/worktrees', logs: '/logs' },
+      places: { root: world.repository.root, worktrees: '/worktrees', logs: '/logs', mark: 'p' },
       settings: () => world.settings,
       driverFor: (kind) => {
         const known =

@@ -19,7 +19,7 @@ async function open(
   log: string,
   changed: Partial<AgentScope> = {},
 ): Promise<{ readonly tools: AgentTools; readonly token: string }> {
-  const opened = await tokens.open({ ...scope, ...changed }, log);
+  const opened = await tokens.open({ ...scope, ...changed }, log, 'p/T-1/2/T-1');
   return opened ?? assert.fail('no tools');
 }
 
@@ -51,7 +51,7 @@ suite('tokens of agents', () => {
     assert.deepEqual(tools.env, {
       DROVER_MCP_ROOT: '/project',
       DROVER_MCP_TOKEN: token,
-      DROVER_RUN: 'T-1/2/T-1',
+      DROVER_RUN: 'p/T-1/2/T-1',
     });
     assert.ok(!tools.args.join(' ').includes(token));
     assert.match(tools.args.at(-1) ?? '', /\/mcp-main\.ts$/);
@@ -82,7 +82,7 @@ suite('tokens of agents', () => {
 
   test('where the settings give none, there is no token and no file', async () => {
     const tokens = new AgentToolTokens('/project', null, () => false);
-    assert.equal(await tokens.open(scope, log), null);
+    assert.equal(await tokens.open(scope, log, 'p/T-1/2/T-1'), null);
     await tokens.close(log);
     assert.equal(existsSync(join(folder, 'T-1')), false);
   });
