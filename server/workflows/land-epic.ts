@@ -11,7 +11,7 @@ import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { followLine } from './follow-line.ts';
 import { moveLine } from './line-holds.ts';
 import { headOn, landingRef, syncLine } from './lines.ts';
-import { ownBase } from './own-range.ts';
+import { isLandedOn, landedTip, ownBase } from './own-range.ts';
 import type { Engine } from './parts.ts';
 
 export const landEpicWorkflow = 'land-epic';
@@ -46,7 +46,7 @@ export async function startEpicLanding(
   const isUnderWay = known !== null && (known.state === 'pending' || known.state === 'running');
   if (known !== null && (isUnderWay || !isAsked)) return !isUnderWay;
   const id = known === null ? name : `${name}/${engine.store.sources.uuid()}`;
-  if (target !== null && (await engine.git.isAncestor(tip, target))) {
+  if (target !== null && (await isLandedOn(engine, tip, target))) {
     await noteLanded(engine, row);
     return true;
   }
@@ -173,12 +173,14 @@ async function buildEpic(
     .select('title')
     .where('id', '=', input.epicId)
     .executeTakeFirst();
+  const work = { head: head.value, commit: input.tip, base: null };
+  const base = await ownBase(engine, input.line, work);
   const merged = await engine.git.merge({
     tip: head.value,
     commit: input.tip,
-    base: await ownBase(engine, input.line, { head: head.value, commit: input.tip, base: null }),
+    base,
     subject: `drover: ${input.epicId} ${(epic?.title ?? '').split(/[\r\n]/, 1)[0] ?? ''}`,
-    trailers: [`Drover-Epic: ${input.epicId}`],
+    trailers: [`Drover-Epic: ${input.epicId}`, ...(base === null ? [] : [landedTip(input.tip)])],
   });
   if (!merged.ok) return notBuilt(gitFailed(merged.error));
   if (merged.value.kind === 'conflict') {

@@ -96,6 +96,32 @@ export async function replayOnto(
   return ok(head);
 }
 
+/** Stands in a commit that holds the changes of a line, whose own commits it cannot have as parents. */
+const tipTrailer = 'Drover-Tip: ';
+
+export function landedTip(tip: Sha): string {
+  return `${tipTrailer}${tip}`;
+}
+
+/** Whether a line's commit has landed on another line: as itself, or as a part of what landed without its history. */
+export async function isLandedOn(engine: Engine, sha: Sha, target: Sha): Promise<boolean> {
+  if (await engine.git.isAncestor(sha, target)) return true;
+  const listed = await engine.git.lineCommits(null, target, lineMax);
+  if (!listed.ok) return false;
+  const undone = new Set<string>();
+  for (const { trailers } of listed.value) {
+    for (const trailer of trailers) {
+      if (trailer.startsWith('Drover-Undo: ')) undone.add(trailer.slice('Drover-Undo: '.length));
+    }
+    const tip = trailers.find((trailer) => trailer.startsWith(tipTrailer));
+    if (tip === undefined || trailers.some((each) => undone.has(each.replace('Drover-Epic: ', ''))))
+      continue;
+    const held = tip.slice(tipTrailer.length);
+    if (held === sha || (await engine.git.isAncestor(sha, held))) return true;
+  }
+  return false;
+}
+
 /** The oldest first-parent commit of `head` that holds the work, by its commit or by its trailers; null: none does. */
 export async function broughtInBy(
   engine: Engine,

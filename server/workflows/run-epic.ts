@@ -18,6 +18,7 @@ import { landingRef, resultBranch } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
 import { releaseFromMissingBase, waitsForOtherRuns } from './missing-base.ts';
 import { releaseFromRedBase } from './red-base.ts';
+import { isLandedOn } from './own-range.ts';
 import type { Engine } from './parts.ts';
 import { type ScopeState, scopeState } from './scope-state.ts';
 import { sweepBranches } from './sweep.ts';
@@ -285,7 +286,7 @@ async function workElsewhere(engine: Engine, row: RunRow): Promise<readonly Work
   const found = new Map<string, string[]>();
   for (const { id, sha, branch } of landed) {
     let isThere = false;
-    for (const tip of tips) isThere ||= await engine.git.isAncestor(sha, tip);
+    for (const tip of tips) isThere ||= await isLandedOn(engine, sha, tip);
     if (!isThere) found.set(branch, [...(found.get(branch) ?? []), id]);
   }
   return [...found].map(([branch, tasks]) => ({ branch, tasks }));
@@ -296,7 +297,7 @@ async function epicNotLanded(engine: Engine, row: RunRow): Promise<boolean> {
   // An epic without a change of its own has nothing to land.
   const tip = await engine.git.readRef(landingRef(row.line));
   const target = await engine.git.readRef(landingRef(row.target_branch));
-  if (tip === null || (target !== null && (await engine.git.isAncestor(tip, target)))) return false;
+  if (tip === null || (target !== null && (await isLandedOn(engine, tip, target)))) return false;
   const epic = await engine.store.db
     .selectFrom('epics')
     .select('landing_state')

@@ -63,6 +63,27 @@ suite('landing: history that people rewrite', function () {
     assert.deepEqual(landedTasks(here), ['t1']);
   });
 
+  test('an epic whose base was amended away has landed once and for all', async () => {
+    const here = project({ agent: `read -r line < ../../go; ${writesOneFile}` });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, [
+      { id: 'E', type: 'epic' },
+      { id: 'e1', epic_id: 'E' },
+    ]);
+    const run = here.start(['run', '--epic', 'E', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.git('commit', '-q', '--amend', '--allow-empty', '-m', 'another first one');
+    barrier.open();
+    assert.equal((await run.ended).code, 0);
+    barrier.close();
+    const landed = here.git('rev-parse', 'main');
+    assert.equal(here.git('rev-list', '--count', 'main'), '2', 'without the commit amended away');
+    const wide = await here.drover(['run']);
+    assert.equal(wide.code, 0, wide.stderr);
+    await here.expect(0, ['run', '--epic', 'E']);
+    assert.equal(here.git('rev-parse', 'main'), landed, 'no second landing of nothing');
+  });
+
   test('work that a rebase has given other commits still counts for those that wait for it', async () => {
     const here = project({ agent: `if [ $id = t2 ]; then test -e t1.txt; fi; ${writesOneFile}` });
     await beginPlan(here, ['t1', { id: 't2', blocked_by: ['t1'] }]);
