@@ -12,7 +12,7 @@ import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts'
 import { lookForLateCheckouts } from './late-checkouts.ts';
 import { branchName, branchRef, finalRef, flushObjects, readRef, updateRefs } from './refs.ts';
 import { branchHolders, type WorktreeHead } from './worktree-heads.ts';
-import { exists } from './small-files.ts';
+import { exists, readText } from './small-files.ts';
 
 export type FollowMode = 'fast-forward' | 'never';
 
@@ -38,6 +38,11 @@ async function followNow(
   for (let tries = 0; ; tries += 1) {
     const current = await readRef(context, ref);
     if (current === tip) return ok({ kind: 'followed', sha: tip });
+    if (
+      hasLeft(context, ref, tip) &&
+      (current === null || !(await isAncestor(context, tip, current)))
+    )
+      return ok({ kind: 'followed', sha: tip });
     const pending = async (reason: string): Promise<GitResult<FollowOutcome>> =>
       ok({
         kind: 'pending',
@@ -74,6 +79,15 @@ async function followNow(
     if (moved.error.kind === 'locked') return pending(moved.error.message);
     if (moved.error.kind !== 'stale' || tries >= maxStaleTries) return moved;
   }
+}
+
+/**
+ * Whether the branch has been at the tip and was moved away from it: it has followed, although nobody has noted that (the
+ * backend died, or a person was quicker than our look). Following again would bring back what they have taken out.
+ */
+function hasLeft(context: RepositoryContext, ref: string, tip: Sha): boolean {
+  const log = readText(join(context.commonDir, 'logs', ref)) ?? '';
+  return log.startsWith(`${tip} `) || log.includes(`\n${tip} `);
 }
 
 /**

@@ -45,6 +45,21 @@ suite('git: follow', () => {
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
+  for (const [how, ...args] of [
+    ['reset', '--hard', 'HEAD~1'],
+    ['commit', '--amend', '-m', 'theirs'],
+  ] as const) {
+    test(`what a person took back by ${how} before anybody had looked does not come back`, async () => {
+      const tip = await land(main(), { 'new.txt': 'n\n' });
+      fixture.git('merge', '-q', '--ff-only', tip);
+      fixture.git(how, '-q', ...args);
+      const theirs = main();
+      assert.notEqual(theirs, tip);
+      assert.deepEqual(await follow(tip), { kind: 'followed', sha: tip });
+      assert.equal(main(), theirs);
+    });
+  }
+
   test('makes a branch that does not exist yet', async () => {
     const tip = await land(main(), { 'new.txt': 'n\n' });
     assert.deepEqual(valueOf(await repository.follow('refs/heads/results/x', tip, 'never')), {
@@ -188,7 +203,8 @@ suite('git: follow', () => {
     const old = main();
     const tip = await land(old, { 'new.txt': 'n\n' });
     fixture.git('merge', '-q', '--ff-only', tip);
-    fixture.git('update-ref', 'refs/heads/main', old);
+    // As it dies: no log tells of a way back.
+    fixture.write(join(fixture.root, '.git', 'refs', 'heads', 'main'), `${old}\n`);
     assert.equal((await follow(tip)).kind, 'followed');
     assert.equal(fixture.git('status', '--porcelain'), '');
   });
