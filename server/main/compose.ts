@@ -49,6 +49,7 @@ export interface EngineHost {
 
 export async function composeEngine(project: Project, report: Report): Promise<EngineHost> {
   const { live, store, git, places } = project;
+  const worktrees = worktreesOf(places.root, live.settings.worktreeRoot);
   const processes = createProcessTable();
   const crash = crashPoint(live);
   const opened = await openDurable(project, crash, report);
@@ -92,12 +93,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     agentTools: agentTokens,
     files: workFiles,
     storeOutput: (logPath) => project.output.flush(logPath),
-    places: {
-      root: places.root,
-      worktrees: worktreesOf(places.root, live.settings.worktreeRoot),
-      logs: places.logs,
-      mark: projectMark(places.root),
-    },
+    places: { root: places.root, worktrees, logs: places.logs, mark: projectMark(places.root) },
     settings: () => workSettings(live.settings),
     useRun: (run) => live.useFlags(run.flags, report),
     isPassing: (error) => error instanceof Refusal && error.kind === 'database',
@@ -107,10 +103,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     secrets,
     mask,
     // In a fleet each machine says for itself what it can bear.
-    machine:
-      project.fleet === null
-        ? machineFacts(worktreesOf(places.root, live.settings.worktreeRoot))
-        : () => null,
+    machine: project.fleet === null ? machineFacts(worktrees) : () => null,
     owner: project.fleet === null ? `${process.pid}` : live.settings.fleet.name,
     crashPoint: crash,
     chance: Math.random,
