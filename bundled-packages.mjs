@@ -25,7 +25,7 @@ export const optionalPackages = [
 export function missingPackages({ outputs }) {
   const imports = Object.values(outputs).flatMap((output) => output.imports);
   const missing = imports.filter(({ external, kind, path }) => {
-    return external === true && kind === 'import-statement' && !isBuiltin(path);
+    return external === true && kind === 'import-statement' && !isOfNode(path);
   });
   return [...new Set(missing.map(({ path }) => path))];
 }
@@ -43,4 +43,9 @@ export function bundledPackages(metafiles) {
     }),
   );
   return [...new Set(folders)].sort();
+}
+
+/** The Node that builds may be older than the one that runs, and not know all of its modules. */
+function isOfNode(path) {
+  return path.startsWith('node:') || isBuiltin(path);
 }
