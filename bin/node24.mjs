@@ -1,0 +1,76 @@
+// `node bin/node24.mjs PROGRAM [args]` runs a JavaScript or TypeScript program of the project on the Node that the project
+// brings, whatever Node or npm called: npm 10 makes no `node_modules/.bin/node`, since packages of several platforms have it.
+import { spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export const nodeMajorNeeded = 24;
+
+/** Whether the Node that runs this is new enough. */
+export function isNewEnough() {
+  return Number(process.versions.node.split('.')[0]) >= nodeMajorNeeded;
+}
+
+/** The Node that npm installed beside the project for this platform, or null. */
+function bundledNode() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
+  const name = process.platform === 'win32' ? 'node.exe' : 'node';
+  try {
+    const manifest = createRequire(import.meta.url).resolve(
+      `${prefix}-${platform}-${process.arch}/package.json`,
+    );
+    const binary = join(dirname(manifest), 'bin', name);
+    return existsSync(binary) ? binary : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Starts the project's own Node with these arguments, and ends this process as that one ends. `env` is its environment.
+ * @param {string} caller
+ * @param {readonly string[]} args
+ * @param {(node: string) => NodeJS.ProcessEnv} env
+ */
+export function startOnNode24(caller, args, env = () => process.env) {
+  const node = bundledNode() ?? (isNewEnough() ? process.execPath : null);
+  if (node === null) {
+    process.stderr.write(
+      `${caller}: Node ${nodeMajorNeeded} is needed and this is ${process.versions.node}; run "npm ci" in the checkout (it brings its own Node), or install Node ${nodeMajorNeeded}.\n`,
+    );
+    process.exit(3);
+  }
+  const child = spawn(node, args, { stdio: 'inherit', env: env(node) });
+  // The terminal sends Ctrl-C to the whole group: the child decides what it means, this process only waits.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+}
+
+/** Programs that this one starts by the name `node` get the same. */
+const withNodeFirst = (node) => ({
+  ...process.env,
+  PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter),
+});
+
+async function main([program, ...args]) {
+  if (program === undefined) {
+    process.stderr.write('usage: node bin/node24.mjs PROGRAM [arguments]\n');
+    process.exit(2);
+  }
+  const own = bundledNode();
+  const isRunning = own === null ? isNewEnough() : realpathSync(own) === process.execPath;
+  if (!isRunning) return startOnNode24(program, [program, ...args], withNodeFirst);
+  // One process less, which a signal could miss.
+  process.env.PATH = withNodeFirst(process.execPath).PATH;
+  process.argv.splice(1, 1);
+  process.argv[1] = resolve(program);
+  await import(pathToFileURL(process.argv[1]).href);
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await main(process.argv.slice(2));
+}

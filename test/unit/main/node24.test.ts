@@ -1,0 +1,73 @@
+// Commands run on the Node that the project brings, whatever npm made of it and whichever Node called.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..', '..', '..');
+const launcher = join(root, 'bin', 'node24.mjs');
+
+/** These run on any Node from 20 on: what npm runs by itself, and tools that are no programs of ours. */
+const anyNode = new Set([
+  'prepare',
+  'build',
+  'typecheck',
+  'lint',
+  'format',
+  'format:check',
+  'check',
+]);
+
+suite('the Node of the project', () => {
+  test('every script that needs it asks for it', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const needing = Object.keys(scripts).filter((name) => !anyNode.has(name));
+    assert.ok(needing.includes('test') && needing.includes('demo'));
+    for (const name of needing) {
+      assert.match(
+        scripts[name] ?? '',
+        /(^|&& )node bin\/node24\.mjs \S+\.(ts|[cm]?js)\b[^&]*$/u,
+        name,
+      );
+    }
+  });
+
+  test('is found among the packages, gets the words, is "node" for what it starts, and its end is the end', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'drover-node24-'));
+    try {
+      const platform = process.platform === 'win32' ? 'win' : process.platform;
+      const prefix =
+        process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
+      const own = join(folder, 'node_modules', `${prefix}-${platform}-${process.arch}`);
+      mkdirSync(join(own, 'bin'), { recursive: true });
+      cpSync(launcher, join(folder, 'bin', 'node24.mjs'));
+      writeFileSync(join(own, 'package.json'), '{}');
+      const script = `#!/bin/sh\necho "own $* by $(command -v node)"\nexit 7\n`;
+      writeFileSync(join(own, 'bin', 'node'), script, { mode: 0o755 });
+      const done = spawnSync(process.execPath, ['bin/node24.mjs', 'a.ts', '--b', 'c d'], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { PATH: '/usr/bin:/bin' },
+      });
+      assert.equal(done.stdout, `own a.ts --b c d by ${join(own, 'bin', 'node')}\n`);
+      assert.equal(done.status, 7);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('runs the program itself where it called, with its own words', () => {
+    const program = join('test', 'runner', 'main.ts');
+    const done = spawnSync(process.execPath, [launcher, program, 'no-such-suite'], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+    });
+    assert.match(done.stderr, /^no-such-suite: no such suite or file/u);
+    assert.equal(done.status, 2);
+  });
+});
