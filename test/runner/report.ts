@@ -86,9 +86,16 @@ export interface Closing {
   readonly flaky: readonly Outcome[];
 }
 
-/** What is flaky, what failed, and the closing line alone on its own. */
+/** A line `note: …` that a test wrote is told at the end: nothing failed, but somebody should change something. */
+const noteLine = /^\s*note: (.+)$/gm;
+
+/** What is to be noted, what is flaky, what failed, and the closing line alone on its own. */
 export function closingText({ outcomes, flaky }: Closing): string {
   const parts: string[] = [];
+  const notes = outcomes.flatMap(({ job, output }) =>
+    [...output.matchAll(noteLine)].map(([, note]) => `${job}: ${note}`),
+  );
+  if (notes.length > 0) parts.push(`Notes:\n\n${notes.join('\n')}`);
   if (flaky.length > 0) {
     const told = flaky.map(failureText).join('\n\n');
     parts.push(`Flaky: failed beside other tests, passed alone\n\n${told}`);

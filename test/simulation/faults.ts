@@ -82,7 +82,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     make: () => answering(/join "tasks" as "b".*"b"\."status" != /, () => nothing),
   },
   'skip-step-fence': {
-    seed: 52,
+    seed: 263,
     often: { standsStill: 15, latencyMaxMs: 400 },
     breaks: ['run-again', 'one-agent', 'feed', 'landed-once', 'unexpected', 'work-kept', 'stuck'],
     make: () =>
@@ -101,7 +101,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
       })),
   },
   'move-without-compare': {
-    seed: 98,
+    seed: 16,
     often: { personEveryMs: 250, latencyMaxMs: 400 },
     breaks: ['landed-once', 'work-kept'],
     make: () =>
@@ -255,7 +255,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     }),
   },
   'force-the-checkout': {
-    seed: 93,
+    seed: 33,
     breaks: ['not-ours'],
     make: () =>
       withGit((git, world) => ({

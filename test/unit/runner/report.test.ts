@@ -55,6 +55,13 @@ suite('second looks at failed tests', () => {
     assert.match(text, /\nWhat failed:\n\na suite: b: test 0\nbroken\n/);
     assert.match(text, /\n\n6 passed, 1 failed$/);
   });
+
+  test('a note that a test wrote is told at the end, also where all is green', () => {
+    const output = '    ✔ one\nnote: seed 3 does not break it any more\n    ✔ two\n';
+    const outcomes = [outcomeNamed('a', 0, { output })];
+    const text = closingText({ outcomes, flaky: [] });
+    assert.match(text, /^Notes:\n\na: seed 3 does not break it any more\n\n\d+ passed, 0 failed$/);
+  });
 });
 
 suite('outcome of a test job', () => {
