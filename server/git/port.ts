@@ -290,8 +290,8 @@ export interface GitRepository {
   /** In a fleet the commit is pushed as well; a failure of that tells what was made here. */
   commitLeftovers(request: CommitLeftoversRequest): Promise<GitResult<CommitLeftoversOutcome>>;
   /**
-   * In a fleet: puts the branch of an attempt, at a commit that this clone has, where every machine finds it. Elsewhere
-   * there is nothing to do. `unknown_ref`: this clone does not have the commit.
+   * In a fleet: puts the branch of an attempt, at a commit that this clone or the remote has, where every machine finds
+   * it. Elsewhere there is nothing to do. `unknown_ref`: neither of them has the commit.
    */
   publish(branch: string, commit: Sha): Promise<GitResult<void>>;
   /**

@@ -32,12 +32,15 @@ export interface NextAgent {
   readonly usesAttempt: boolean;
 }
 
-/** How often git's own trouble costs a task no attempt; after that each time counts, so that nothing goes round for ever. */
-const gitTroublesFree = 5;
+/** How often trouble that is not its own costs an attempt nothing; after that each time counts, so that nothing goes round for ever. */
+const freeMax = 5;
+
+/** Kinds that are nobody's fault in the task: a remote that is away, a full disk, a lock, a lost worker, a landing that was cut off. */
+const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed', 'interrupted']);
 
 /**
- * Whether an attempt that git's own trouble has ended (a remote that is away, a full disk, a lock) goes on later at no
- * cost: what its agent has done is in its worktree or committed, and has only to be taken further.
+ * Whether an attempt that passing trouble has ended goes on later at no cost: what its agent has done is in its worktree
+ * or committed, and has only to be taken further.
  */
 export async function goesOnAfter(
   tx: Reads,
@@ -45,15 +48,24 @@ export async function goesOnAfter(
   { kind, retryable }: Pick<Failure, 'kind' | 'retryable'>,
 ): Promise<boolean> {
   if (kind === 'line_held') return true;
-  if ((kind !== 'git_failed' && kind !== 'worker_failed') || !retryable) return false;
+  if (!passingKinds.has(kind) || !retryable) return false;
+  return (await retriesOf(tx, taskId, `%"attempt":${attempt},%"kind":"${kind}"%`)) < freeMax;
+}
+
+/** Whether a further attempt may begin at no cost because the one before was interrupted. */
+export async function beginsFreely(tx: Reads, taskId: string): Promise<boolean> {
+  return (await retriesOf(tx, taskId, `%"kind":"interrupted"%`)) < freeMax;
+}
+
+async function retriesOf(tx: Reads, taskId: string, pattern: string): Promise<number> {
   const { n } = await tx
     .selectFrom('events')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .where('task_id', '=', taskId)
     .where('type', '=', 'task.retry')
-    .where('data', 'like', `%"attempt":${attempt},%"kind":"${kind}"%`)
+    .where('data', 'like', pattern)
     .executeTakeFirstOrThrow();
-  return Number(n) < gitTroublesFree;
+  return Number(n);
 }
 
 /** Books a failed attempt: the next try later while there are attempts left, else the end. */

@@ -220,6 +220,14 @@ interface OpenedAttempt {
 /** States in which an attempt is gone on with, by the agent that has begun it. */
 export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'running'];
 
+/** Only its machine can go on with it: its worktree is there, or finished work that the git server has not taken. */
+export function isBound(
+  last: Pick<AttemptRow, 'state' | 'commit_sha' | 'failure_kind'> | null,
+): boolean {
+  if (last === null || !unendedStates.includes(last.state)) return false;
+  return last.commit_sha === null || last.failure_kind === 'push_refused';
+}
+
 /** The attempt to go on with (it was interrupted or waited), or a new one. */
 async function openAttempt(
   tx: Tx,

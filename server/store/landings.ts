@@ -73,17 +73,20 @@ export async function takeLandings(
   return rows;
 }
 
+/** Resolves with the commit that was to land; null when there is none. */
 export async function endLanding(
   tx: Tx,
   landing: { readonly taskId: string; readonly epoch: number },
   state: 'landed' | 'returned' | 'withdrawn',
-): Promise<void> {
-  await tx
+): Promise<string | null> {
+  const row = await tx
     .updateTable('landings')
     .set({ state })
     .where('task_id', '=', landing.taskId)
     .where('epoch', '=', landing.epoch)
-    .execute();
+    .returning('commit_sha')
+    .executeTakeFirst();
+  return row?.commit_sha ?? null;
 }
 
 export async function queuedLandings(tx: Tx, line: string): Promise<number> {

@@ -105,6 +105,23 @@ export async function othersLand(db: Reads, id: string): Promise<boolean> {
   return (await liveMachines(db)).some((machine) => machine.lands && machine.id !== id);
 }
 
+/** The branch of an attempt, and what people call the machine that has it; null: there is one machine only. */
+export async function machineName(
+  db: Pick<Reads, 'selectFrom'>,
+  taskId: string,
+  attempt: number,
+): Promise<{ readonly name: string | null; readonly branch: string }> {
+  const row = await db
+    .selectFrom('attempts')
+    .leftJoin('machines', 'machines.id', 'attempts.machine')
+    .select(['attempts.branch', 'attempts.machine', 'machines.name'])
+    .where('attempts.task_id', '=', taskId)
+    .where('attempts.number', '=', attempt)
+    .executeTakeFirstOrThrow();
+  const { branch, machine, name } = row;
+  return { branch, name: name ?? (machine === '' ? null : machine) };
+}
+
 /** The name of a machine that is alive under this id, or null. */
 export async function aliveAs(db: Reads, id: string): Promise<string | null> {
   return (await liveMachines(db)).find((machine) => machine.id === id)?.name ?? null;

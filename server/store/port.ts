@@ -34,10 +34,11 @@ export interface Store {
   append(tx: Tx, event: NewEvent): Promise<number>;
 }
 
-export { failAttempt, goesOnAfter, type NextAgent } from './attempt-end.ts';
+export { beginsFreely, failAttempt, goesOnAfter, type NextAgent } from './attempt-end.ts';
 export {
   attemptsSince,
   claimTask,
+  isBound,
   isUnblocked,
   lastAttempt,
   partsOf,
@@ -84,6 +85,7 @@ export {
   databaseNowMs,
   type LiveMachine,
   liveMachines,
+  machineName,
   othersLand,
 } from './machines.ts';
 export { isDrained, type MachineWork, machineWork } from './machine-work.ts';

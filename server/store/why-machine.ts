@@ -1,7 +1,7 @@
 // Why no machine of a fleet takes a task that could start.
 
 import { type MachineFacts, whyItsMachine, whyNoMachine } from '../core/machines.ts';
-import { lastAttempt, unendedStates } from './claims.ts';
+import { isBound, lastAttempt } from './claims.ts';
 import { readMachines } from './machine-views.ts';
 import { type Db, textList } from './read.ts';
 import type { TaskRow } from './tables.ts';
@@ -23,8 +23,7 @@ async function begunOn(
 ): Promise<MachineFacts | null> {
   if (machines.size === 0) return null;
   const last = await lastAttempt(db, row.id);
-  const goesOn = last !== null && unendedStates.includes(last.state) && last.commit_sha === null;
-  const machine = goesOn ? machines.get(last.machine) : undefined;
+  const machine = last !== null && isBound(last) ? machines.get(last.machine) : undefined;
   return machine?.state === 'working' ? machine : null;
 }
 

@@ -4,6 +4,7 @@ import { failure, type Failure, type FailureKind } from '../core/failure.ts';
 import { retryDelayMs } from '../core/retry.ts';
 import type { DurableRun } from '../durable/port.ts';
 import {
+  beginsFreely,
   type Claim,
   failAttempt,
   goesOnAfter,
@@ -53,6 +54,26 @@ export async function recordFailure(
     ...(next === null ? {} : { next }),
   });
   if (!goesOn) await releaseSlot(tx, 'task', claim.taskId);
+}
+
+/** The attempt was interrupted and cannot go on itself: a new one goes on from what was kept of it, at no cost. */
+export async function beginAnew(
+  engine: Engine,
+  tx: Tx,
+  { taskId, epoch, attempt, runId }: Claim,
+  message: string,
+): Promise<void> {
+  await failAttempt(tx, engine.store.sources, {
+    taskId,
+    epoch,
+    attempt,
+    runId,
+    failure: failure('interrupted', message),
+    retryAtMs: engine.clock.now(),
+    atEnd: 'failed',
+    isFree: await beginsFreely(tx, taskId),
+  });
+  await releaseSlot(tx, 'task', taskId);
 }
 
 /** Another agent has no reason to wait when the one before could not even try. */

@@ -63,7 +63,8 @@ async function executeUntilStopped(
   if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
   const isCandidate = (await candidateOf(engine.store.db, claim.taskId)) !== null;
   if (claim.commitSha !== null) {
-    if (!isCandidate) return landAgain(engine, run, claim, runRow, claim.commitSha, signal);
+    if (!(await publishAgain(engine, run, claim, claim.commitSha, signal))) return 'unpublished';
+    if (!isCandidate) return landAgain(engine, run, claim, runRow, claim.commitSha);
     await run.commit('committed', (tx) => goOnWithWork(engine, tx, claim, claim.commitSha));
     return gateCandidate(engine, run, claim, runRow, signal);
   }
@@ -90,10 +91,7 @@ async function landAgain(
   claim: Claim,
   runRow: RunRow,
   commitSha: string,
-  signal: AbortSignal,
 ): Promise<string> {
-  const published = await publishAgain(engine, run, claim, commitSha, signal);
-  if (!published.ok) return 'blocked';
   await run.commit('committed', async (tx) => {
     const task = await tx
       .selectFrom('tasks')

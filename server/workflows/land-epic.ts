@@ -9,6 +9,7 @@ import { gateOfRun, landQueue, limitLandQueue } from './submission.ts';
 import { runGate } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from './git-trouble.ts';
 import { followLine } from './follow-line.ts';
+import { isWithinReach } from './landing-rows.ts';
 import { moveLine } from './line-holds.ts';
 import { headOn, landingRef, syncLine } from './lines.ts';
 import { isLandedOn, landedTip, ownBase } from './own-range.ts';
@@ -117,6 +118,7 @@ export async function landEpic(
     if (built.kind !== 'built')
       return endEpic(engine, run, input, built.kind, built.failure, round);
     const { candidate } = built;
+    if (!(await isWithinReach(engine, candidate.commit))) continue;
     const verdict = await run.step(`verified:${round}`, (signal) =>
       testEpic(engine, input, candidate, signal),
     );

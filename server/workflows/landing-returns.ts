@@ -2,7 +2,14 @@
 
 import type { Failure } from '../core/failure.ts';
 import { retryDelayMs } from '../core/retry.ts';
-import { type Claim, endLanding, failAttempt, goesOnAfter, type Tx } from '../store/port.ts';
+import {
+  type Claim,
+  endLanding,
+  failAttempt,
+  goesOnAfter,
+  setAttempt,
+  type Tx,
+} from '../store/port.ts';
 import { takesOver } from './fallback.ts';
 import type { Engine } from './parts.ts';
 import { stoppedInstead } from './stops.ts';
@@ -21,7 +28,7 @@ export async function returnLanding(
   { reason, atEnd, files }: Returned,
 ): Promise<void> {
   const { store, clock, chance } = engine;
-  await endLanding(tx, claim, 'returned');
+  const commit = await endLanding(tx, claim, 'returned');
   if (await stoppedInstead(engine, tx, claim)) return;
   const task = await tx
     .selectFrom('tasks')
@@ -35,6 +42,9 @@ export async function returnLanding(
     if (task.epoch === claim.epoch) await backToReview(engine, tx, claim, reason);
     return;
   }
+  // What a person has approved may be another commit than the agent's.
+  if (task.status === 'needs_review' && goesOn && commit !== null)
+    await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: commit });
   const delayMs = reason.kind === 'conflict' ? 0 : retryDelayMs(task.attempts + 1, chance());
   await failAttempt(tx, store.sources, {
     taskId: claim.taskId,

@@ -5,6 +5,7 @@ import type { GitResult, Merge, MergeConflict, Sha } from '../git/port.ts';
 import type { LandingRow } from '../store/port.ts';
 import { broughtInBy, ownBase } from './own-range.ts';
 import type { Engine } from './parts.ts';
+import { wordsOfMissing } from './refused-work.ts';
 
 /**
  * Git is the second witness of what has landed: it knows when the last rows that said so were lost with the power, or when
@@ -74,11 +75,25 @@ export async function whyUnmergeable(
   row: LandingRow,
   head: Sha,
 ): Promise<Failure | null> {
+  const { commit_sha: commit, task_id: taskId, attempt } = row;
+  if (!(await isWithinReach(engine, commit))) {
+    // It goes on where it can be had, or begins anew.
+    return failure(
+      'interrupted',
+      await wordsOfMissing(engine.store.db, { taskId, attempt, commit }),
+    );
+  }
   if ((await engine.git.mergeBase(row.commit_sha, head)) !== null) return null;
   return failure(
     'agent_failed',
     `the work of ${row.task_id} is on a history of its own, without the commit that it was begun on; it cannot be merged`,
   );
+}
+
+/** False: neither this clone nor the remote has the commit, so another machine has made it, and it must be made anew. */
+export async function isWithinReach(engine: Engine, commit: Sha): Promise<boolean> {
+  const tree = await engine.git.treeOf(commit);
+  return tree.ok || tree.error.kind !== 'unknown_ref';
 }
 
 /** On one line, for a commit. */

@@ -7,11 +7,11 @@ import { neededLabels, suits } from '../core/machines.ts';
 import {
   busyByMachine,
   type Candidate,
+  isBound,
   lastAttempt,
   liveMachines,
   type Reads,
   textList,
-  unendedStates,
 } from '../store/port.ts';
 import type { Engine } from './parts.ts';
 
@@ -64,9 +64,7 @@ export async function openPlacement(engine: Engine, tx: Reads): Promise<Placemen
     choose: async ({ id, labels }) => {
       const last = await lastAttempt(tx, id);
       const here = machines.find((machine) => machine.id === last?.machine);
-      const goesOn =
-        last !== null && unendedStates.includes(last.state) && last.commit_sha === null;
-      if (here !== undefined && goesOn) return here.left > 0 ? here.id : null;
+      if (here !== undefined && isBound(last)) return here.left > 0 ? here.id : null;
       const needed = neededLabels(textList(labels));
       // A person may have asked for another machine meanwhile.
       const isFit = here !== undefined && here.left > 0 && suits(here.labels, needed);

@@ -1,11 +1,12 @@
-// A git server's no is final: the finished work stays a commit on the machine that made it, and the task waits for a person
-// with the server's words; `tooManyRefused` keeps further tasks from meeting the same rule.
+// Finished work that lands again, from whatever machine, has to be where every machine finds it. Where a git server refuses
+// it, the work stays a commit on the machine that made it, and the task waits for a person with the server's words;
+// `tooManyRefused` keeps further tasks from meeting the same rule. Where it is nowhere, a new attempt begins.
 
-import { err, type Failure, failure, ok, type Result } from '../core/failure.ts';
+import { failure, type Failure } from '../core/failure.ts';
 import type { DurableRun } from '../durable/port.ts';
-import type { CommitLeftoversOutcome, GitFailure } from '../git/port.ts';
-import { candidateOf, type Claim, releaseSlot, type Tx } from '../store/port.ts';
-import { blockTask, recordFailure } from './attempt-ends.ts';
+import type { CommitLeftoversOutcome, GitFailure, Sha } from '../git/port.ts';
+import { candidateOf, type Claim, machineName, releaseSlot, type Tx } from '../store/port.ts';
+import { beginAnew, blockTask, recordFailure } from './attempt-ends.ts';
 import { gitFailed, whileAway } from './git-trouble.ts';
 import type { Engine } from './parts.ts';
 import { stoppedInstead } from './stops.ts';
@@ -31,15 +32,15 @@ export async function endUncommitted(
   });
 }
 
-/** Finished work that lands again has to be where every machine of a fleet finds it. */
+/** Puts work that was finished before where every machine finds it; false: that was not possible, which ends the attempt. */
 export async function publishAgain(
   engine: Engine,
   run: DurableRun<Tx>,
   claim: Claim,
-  commit: string,
+  commit: Sha,
   signal: AbortSignal,
-): Promise<Result<null>> {
-  if (engine.git.sharedRemote === null) return ok(null);
+): Promise<boolean> {
+  if (engine.git.sharedRemote === null) return true;
   const published = await run.step('published', () =>
     whileAway(
       engine,
@@ -48,11 +49,50 @@ export async function publishAgain(
       (outcome) => (outcome.ok ? null : gitFailed(outcome.error)),
     ),
   );
-  if (published.ok) return ok(null);
+  if (published.ok) return true;
   await run.commit('publish_failed', (tx) =>
-    holdRefused(engine, tx, claim, published.error.message, commit, true),
+    endUnpublished(engine, tx, claim, commit, published.error),
   );
-  return err(failure('push_refused', published.error.message));
+  return false;
+}
+
+async function endUnpublished(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  commit: Sha,
+  { kind, message }: GitFailure,
+): Promise<void> {
+  if (kind === 'refused') {
+    const lands = (await candidateOf(tx, claim.taskId)) === null;
+    return holdRefused(engine, tx, claim, message, commit, lands);
+  }
+  const { taskId, epoch, runId, attempt, agent } = claim;
+  await engine.store.transition(tx, {
+    taskId,
+    epoch,
+    runId,
+    from: ['claimed'],
+    to: 'in_progress',
+    event: 'task.started',
+    data: { attempt, agent, committed: commit },
+  });
+  if (kind !== 'unknown_ref') {
+    return recordFailure(engine, tx, claim, failure('git_failed', message));
+  }
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const words = await wordsOfMissing(tx, { taskId, attempt, commit });
+  await beginAnew(engine, tx, claim, `${words}. A new attempt begins.`);
+}
+
+/** Where finished work is that neither this clone nor the remote has. */
+export async function wordsOfMissing(
+  tx: Pick<Tx, 'selectFrom'>,
+  { taskId, attempt, commit }: { taskId: string; attempt: number; commit: Sha },
+): Promise<string> {
+  const { name, branch } = await machineName(tx, taskId, attempt);
+  const where = name === null ? 'in the clone where it was made' : `in the clone of ${name}`;
+  return `The finished work of ${taskId} is not on the git remote: commit ${commit.slice(0, 12)}, branch ${branch}, is ${where} alone`;
 }
 
 async function holdRefused(

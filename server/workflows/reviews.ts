@@ -126,10 +126,19 @@ async function commitToLand(engine: Engine, row: TaskRow): Promise<string | null
   return made.value;
 }
 
+/** Whatever machine lands it has to find it. */
+async function publishApproved(engine: Engine, id: string, commit: string | null): Promise<void> {
+  const attempt = await lastAttempt(engine.store.db, id);
+  if (commit === null || attempt === null || engine.git.sharedRemote === null) return;
+  const published = await engine.git.publish(attempt.branch, commit);
+  if (!published.ok) throw new Refusal('git', published.error.message);
+}
+
 /** Work with files held back lands without them; an attempt without changes is taken as done. */
 async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
   const { store } = engine;
   const commitSha = await commitToLand(engine, row);
+  await publishApproved(engine, row.id, commitSha);
   await store.transaction(async (tx) => {
     const attempt = await lastAttempt(tx, row.id);
     await store.append(tx, {

@@ -8,14 +8,13 @@ import {
   attemptsSince,
   candidateOf,
   type Claim,
-  failAttempt,
   queueLanding,
   releaseSlot,
   type RunRow,
   setAttempt,
   type Tx,
 } from '../store/port.ts';
-import { recordFailure } from './attempt-ends.ts';
+import { beginAnew, recordFailure } from './attempt-ends.ts';
 import { takesOver } from './fallback.ts';
 import type { Engine } from './parts.ts';
 import { stoppedInstead } from './stops.ts';
@@ -215,7 +214,7 @@ async function review(
   if (await stoppedInstead(engine, tx, claim)) return;
   const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
   if (kind === 'no_changes' && (await workWasCutOff(tx, claim)))
-    return beginAgain(engine, tx, claim);
+    return beginAnew(engine, tx, claim, cutOffWords(claim));
   if (kind === 'no_changes' && (await hasAnotherTry(engine, tx, claim))) {
     return recordFailure(engine, tx, claim, failure('no_changes', judgement.reason));
   }
@@ -270,21 +269,8 @@ async function workWasCutOff(tx: Tx, { taskId, attempt }: Claim): Promise<boolea
   return kept.includes(`refs/drover/work/${taskId}/${attempt}`);
 }
 
-/** A new attempt goes on from what was kept; it was not interrupted, so its end is believed. */
-async function beginAgain(engine: Engine, tx: Tx, claim: Claim): Promise<void> {
-  const { taskId, epoch, attempt, runId } = claim;
-  const message = `attempt ${attempt} was interrupted, and what it had made was no longer in its worktree: a new one goes on from its snapshot`;
-  await failAttempt(tx, engine.store.sources, {
-    taskId,
-    epoch,
-    attempt,
-    runId,
-    failure: failure('interrupted', message),
-    retryAtMs: engine.clock.now(),
-    atEnd: 'failed',
-    isFree: true,
-  });
-  await releaseSlot(tx, 'task', taskId);
+function cutOffWords({ attempt }: Claim): string {
+  return `attempt ${attempt} was interrupted, and what it had made was no longer in its worktree: a new one goes on from its snapshot`;
 }
 
 /** Before a person is asked about an attempt without changes, the agent that takes over has its try. */

@@ -15,6 +15,7 @@ import { waitFor } from './controls.ts';
 import { runGate } from './gate.ts';
 import { orElse, ownLine } from './git-trouble.ts';
 import { followLine } from './follow-line.ts';
+import { isWithinReach } from './landing-rows.ts';
 import { moveLine } from './line-holds.ts';
 import { headOn, landingRef, syncLine } from './lines.ts';
 import type { Engine } from './parts.ts';
@@ -114,6 +115,7 @@ export async function runUndo(
     );
     if (built.kind === 'failed') return giveUp(engine, run, input, built.failure, round);
     const { undone } = built;
+    if (!(await isWithinReach(engine, undone.commit))) continue;
     const red = await run.step(`verified:${round}`, (signal) =>
       testUndo(engine, input, undone, signal),
     );

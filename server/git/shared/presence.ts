@@ -1,6 +1,7 @@
 // Commits that other machines have made are fetched when something here needs them.
 
 import { ok } from '../../core/failure.ts';
+import { refuse } from '../failures.ts';
 import type { GitResult, Sha } from '../port.ts';
 import { isSha } from '../loose-objects.ts';
 import type { Remote } from './remote.ts';
@@ -28,11 +29,29 @@ export class Presence {
 
   /** Fails only when the remote is away; a commit that is nowhere is left to git to complain about. */
   async ensure(commits: readonly Sha[]): Promise<GitResult<void>> {
-    const absent = await this.#absent(commits.filter((sha) => isSha(sha)));
+    return this.#bring(commits, (wanted) => this.#absent(wanted));
+  }
+
+  /** Fails also (`unknown_ref`) when one of them is neither here nor on the remote: what is handed on has to be there. */
+  async require(commits: readonly Sha[]): Promise<GitResult<void>> {
+    const brought = await this.#bring(commits, (wanted) => this.#unknown(wanted));
+    if (!brought.ok) return brought;
+    const [missing] = await this.#unknown(commits);
+    if (missing === undefined) return brought;
+    const { name } = this.#remote;
+    const message = `The commit ${missing.slice(0, 12)} is neither in this clone nor on the remote ${name}.`;
+    return refuse('unknown_ref', message);
+  }
+
+  async #bring(
+    commits: readonly Sha[],
+    absentOf: (commits: readonly Sha[]) => Promise<readonly Sha[]>,
+  ): Promise<GitResult<void>> {
+    const absent = await absentOf(commits.filter((sha) => isSha(sha)));
     if (absent.length === 0) return ok(undefined);
     return this.#remote.context.inTurn('missing commits', async () => {
       // Somebody who waited before may have brought them.
-      const wanted = await this.#absent(absent);
+      const wanted = await absentOf(absent);
       if (wanted.length === 0) return ok(undefined);
       const single = await this.#remote.fetch(wanted, []);
       if (!single.ok && single.error.retryable) return single;
@@ -42,7 +61,7 @@ export class Presence {
       }
       const all = await this.#remote.fetch(everything, []);
       if (!all.ok) return all;
-      for (const sha of await this.#absent(wanted)) this.#missing.set(sha, Date.now());
+      for (const sha of await this.#unknown(wanted)) this.#missing.set(sha, Date.now());
       return ok(undefined);
     });
   }
@@ -53,8 +72,8 @@ export class Presence {
     this.#missing.delete(sha);
   }
 
-  /** Those that this clone does not have and that were not looked for in vain just now. */
-  async #absent(commits: readonly Sha[]): Promise<readonly Sha[]> {
+  /** Those that this clone does not have, loose or packed. */
+  async #unknown(commits: readonly Sha[]): Promise<readonly Sha[]> {
     const { context } = this.#remote;
     const unknown = [...new Set(commits)].filter((sha) => {
       if (this.#present.has(sha)) return false;
@@ -70,11 +89,16 @@ export class Presence {
       const [sha = '', kind] = line.split(' ');
       if (kind === 'commit') this.#note(sha);
     }
+    return unknown.filter((sha) => !this.#present.has(sha));
+  }
+
+  /** Those of them that were not looked for in vain just now. */
+  async #absent(commits: readonly Sha[]): Promise<readonly Sha[]> {
+    const unknown = await this.#unknown(commits);
     const nowMs = Date.now();
     return unknown.filter((sha) => {
       const missedAtMs = this.#missing.get(sha);
-      const justMissed = missedAtMs !== undefined && nowMs - missedAtMs < missingLastsMs;
-      return !this.#present.has(sha) && !justMissed;
+      return missedAtMs === undefined || nowMs - missedAtMs >= missingLastsMs;
     });
   }
 }

@@ -166,7 +166,7 @@ class Shared {
   }
 
   async #pushLines(changes: readonly RefChange[], as?: 'owner'): Promise<GitResult<Pushed>> {
-    const present = await this.presence.ensure(
+    const present = await this.presence.require(
       changes.flatMap(({ next }) => (next === null ? [] : [next])),
     );
     if (!present.ok) return present;
@@ -256,11 +256,8 @@ class Shared {
   }
 
   async publish(branch: string, commit: Sha): Promise<GitResult<void>> {
-    const present = await this.presence.ensure([commit]);
+    const present = await this.presence.require([commit]);
     if (!present.ok) return present;
-    if (this.remote.context.commits.read(commit) === null) {
-      return refuse('unknown_ref', `This machine does not have the commit ${commit.slice(0, 12)}.`);
-    }
     return this.branches.move(branchRef(branch), commit, null);
   }
 }

@@ -1,6 +1,7 @@
 // Snapshots are made on this machine; they are pushed as well, after the fact and together, so that others find them.
 // What holds files that are never committed, or that git is told to ignore, stays on this machine.
 
+import { isAncestor } from '../ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { secretsInRange } from '../held-contents.ts';
 import { shown, zeroEnded } from '../paths.ts';
@@ -52,8 +53,8 @@ export class WorkPushes {
         const next = await readRef(context, ref);
         const old = found.value.get(ref) ?? null;
         if (next === null || next === old) continue;
-        // What another machine has put there is never replaced; it has the same attempt by a mistake of ours only.
-        const isOurs = old === null || context.commits.read(old) !== null;
+        // Each snapshot leads to the one before. What does not is another machine's, and is never replaced.
+        const isOurs = old === null || (await isAncestor(context, old, next));
         if (isOurs && (await mayBeShared(context, next))) changes.push({ ref, next, old });
       }
       if (changes.length === 0) continue;

@@ -117,7 +117,7 @@ suite('placement', () => {
   test('an attempt goes on where it has begun, and waits for it; a new one goes where it suits', async () => {
     await machine('a', 5, ['gpu']);
     await machine('b', 1);
-    const titles = ['going', 'new', 'moved', 'committed', 'lost'];
+    const titles = ['going', 'new', 'moved', 'committed', 'refused', 'lost'];
     const ids = await addTasks(
       project,
       titles.map((title) => ({ title })),
@@ -127,6 +127,12 @@ suite('placement', () => {
     await attempt(idOf('new'), { state: 'failed', machine: 'b' });
     await attempt(idOf('moved'), { state: 'failed', machine: 'b' });
     await attempt(idOf('committed'), { state: 'interrupted', machine: 'b', commit_sha: 'c' });
+    await attempt(idOf('refused'), {
+      state: 'interrupted',
+      machine: 'b',
+      commit_sha: 'c',
+      failure_kind: 'push_refused',
+    });
     await attempt(idOf('lost'), { state: 'interrupted', machine: 'gone' });
     const places = await open();
     const choose = (title: string, ...labels: string[]): Promise<string | null> =>
@@ -139,5 +145,6 @@ suite('placement', () => {
     assert.equal(await choose('going'), null, 'it waits for its turn');
     assert.equal(await choose('new'), 'a');
     assert.equal(await choose('committed'), 'a', 'committed work can land from anywhere');
+    assert.equal(await choose('refused'), null, 'only its machine has what was not pushed');
   });
 });

@@ -1,0 +1,74 @@
+// Commits that one machine has made and another one goes on with: handed on when they can be had, and named when not.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { kindOf, leftoversOf, snapshotRef, valueOf } from './fixture.ts';
+import { commitOn, type Fleet, type Machine, makeFleet, openMachine } from './shared-fixture.ts';
+
+const land = 'refs/drover/land/main';
+
+suite('git between machines: commits of others', function () {
+  this.timeout(60_000);
+  let fleet: Fleet;
+  let one: Machine;
+  let two: Machine;
+  let base: string;
+  setup(async () => {
+    fleet = await makeFleet('file');
+    [one, two] = await Promise.all([fleet.machine('one'), fleet.machine('two')]);
+    base = fleet.remote('rev-parse', 'main');
+    valueOf(await one.shared.updateRef(land, base, null, 'begin'));
+  });
+  teardown(async () => {
+    await Promise.all([one.shared.settled(), two.shared.settled()]);
+    await fleet.remove();
+  });
+
+  async function slot(machine: Machine, branch: string): Promise<string> {
+    const path = join(machine.slots, branch.replaceAll('/', '-'));
+    const more = { keepBranch: false, dropIgnored: false, sparse: null, use: 'task' } as const;
+    valueOf(await machine.shared.prepareSlot({ path, branch, sha: base, ...more }));
+    return path;
+  }
+
+  test('work that is on the remote is handed on by another machine, which has it in a pack', async () => {
+    const branch = 'drover/t-1/1';
+    const path = await slot(one, branch);
+    fleet.fixture.write(join(path, 'new.txt'), 'new\n');
+    const done = valueOf(await one.shared.commitLeftovers(leftoversOf({ path, branch, base })));
+    valueOf(await two.shared.publish(branch, done.commit));
+    assert.equal(fleet.remoteRef(`refs/heads/${branch}`), done.commit);
+  });
+
+  test('work that only another clone has is neither handed on nor landed, and the remote is not blamed', async () => {
+    const commit = commitOn(one, base, 'never pushed');
+    const published = await two.shared.publish('drover/t-1/1', commit);
+    assert.equal(kindOf(published), 'unknown_ref');
+    assert.match(
+      published.ok ? '' : published.error.message,
+      /^The commit [0-9a-f]{12} is neither in this clone nor on the remote origin\.$/,
+    );
+    const moved = await two.shared.updateRef(land, commit, base, 'drover: land');
+    assert.equal(kindOf(moved), 'unknown_ref');
+    assert.equal(moved.ok ? null : (moved.error.isAway ?? false), false);
+    // The machine that has it is asked at once, although the other has just looked in vain.
+    valueOf(await one.shared.publish('drover/t-1/1', commit));
+    valueOf(await two.shared.publish('drover/t-1/1', commit));
+    valueOf(await two.shared.updateRef(land, commit, base, 'drover: land'));
+  });
+
+  test('snapshots are pushed on after git has packed the ones before', async () => {
+    const path = await slot(one, 'drover/t-1/1');
+    const keep = async (machine: Machine, text: string): Promise<string> => {
+      fleet.fixture.write(join(path, 'new.txt'), text);
+      const ref = (await snapshotRef(machine.shared, path, 't-1/1')) ?? '';
+      await machine.shared.settled();
+      return ref;
+    };
+    const ref = await keep(one, 'first\n');
+    assert.equal(fleet.remoteRef(ref), one.git('rev-parse', ref));
+    one.git('repack', '-adq');
+    await keep(await openMachine(fleet.fixture, one, 'one'), 'second\n');
+    assert.equal(fleet.remoteRef(ref), one.git('rev-parse', ref));
+  });
+});

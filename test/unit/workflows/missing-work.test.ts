@@ -1,0 +1,170 @@
+// Finished work that only the clone of another machine has: it is neither landed nor blamed on anybody.
+
+import assert from 'node:assert/strict';
+import { err, ok } from '../../../server/core/failure.ts';
+import type { DurableRun } from '../../../server/durable/port.ts';
+import { gitFailure } from '../../../server/git/failures.ts';
+import { claimTask } from '../../../server/store/claims.ts';
+import type { Claim, LandingRow, Tx } from '../../../server/store/port.ts';
+import type { Engine } from '../../../server/workflows/engine.ts';
+import { executeTask } from '../../../server/workflows/execute-task.ts';
+import { whyUnmergeable } from '../../../server/workflows/landing-rows.ts';
+import { returnLanding } from '../../../server/workflows/landing-returns.ts';
+import { Switchboard } from '../../../server/workflows/parts.ts';
+import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
+
+const commit = 'c0ffee'.repeat(6).padEnd(40, '0');
+const nowhere = err(gitFailure('unknown_ref', 'neither here nor there'));
+
+suite('finished work that was never pushed', () => {
+  let project: TestStore;
+  let id: string;
+  setup(async () => {
+    project = await memoryStore();
+    id = (await addTasks(project, [{ title: 'A' }]))['A'] ?? '';
+    const machine = { labels: '[]', state: 'left', agents_max: 1, room: 1, version: '1' };
+    await project.store.db
+      .insertInto('machines')
+      .values({ id: 'm-1', name: 'north', joined_at_ms: 1, alive_until_ms: 1, ...machine })
+      .execute();
+    const run = { land: 'task', target_branch: 'main', line: 'main', base_sha: 'b', flags: '{}' };
+    await project.store.db
+      .insertInto('runs')
+      .values({ id: 'run', state: 'active', workers: 1, started_at_ms: 1, ...run })
+      .execute();
+  });
+  teardown(() => project.close());
+
+  async function claimOn(machine: string): Promise<Claim> {
+    const more = { agent: 'command', model: null, step: 0, agentResumes: true, plansFirst: false };
+    const claim = await project.store.transaction((tx) =>
+      claimTask(tx, project.sources, {
+        taskId: id,
+        runId: 'run',
+        owner: machine,
+        machine,
+        sessionId: 's',
+        ...more,
+      }),
+    );
+    return claim ?? assert.fail('nobody else has it');
+  }
+
+  /** Committed on north, which has left. */
+  async function committed(failureKind: string | null = null): Promise<void> {
+    await claimOn('m-1');
+    await project.store.db
+      .updateTable('attempts')
+      .set({ state: 'interrupted', base_sha: 'b', commit_sha: commit, failure_kind: failureKind })
+      .execute();
+    await moveTask(project, id, ['ready']);
+  }
+
+  function south(publish: () => unknown): Engine {
+    const { store, sources } = project;
+    return {
+      store,
+      clock: sources.clock,
+      machineId: 'm-2',
+      owner: 'south',
+      chance: () => 0,
+      mask: (text: string) => text,
+      report: () => {},
+      switchboard: new Switchboard(),
+      git: {
+        sharedRemote: {},
+        publish: async () => publish(),
+        treeOf: async () => nowhere,
+        mergeBase: async () => null,
+      },
+    } as unknown as Engine;
+  }
+
+  const run = {
+    signal: new AbortController().signal,
+    step: async (_name: string, body: () => Promise<unknown>) => body(),
+    commit: async (_name: string, body: (tx: Tx) => Promise<unknown>) =>
+      project.store.transaction(body),
+  } as unknown as DurableRun<Tx>;
+
+  const attempts = () =>
+    project.store.db
+      .selectFrom('attempts')
+      .select(['number', 'state', 'failure_kind', 'error', 'continues_from'])
+      .orderBy('number')
+      .execute();
+  const task = () =>
+    project.store.db
+      .selectFrom('tasks')
+      .select(['status', 'attempts', 'blocked_reason'])
+      .executeTakeFirstOrThrow();
+
+  for (const kind of [null, 'push_refused']) {
+    test(`a new attempt begins, which costs none, and the old one names the clone (${kind})`, async () => {
+      await committed(kind);
+      const claim = await claimOn('m-2');
+      assert.equal(claim.commitSha, commit);
+      assert.equal(
+        await executeTask(
+          south(() => nowhere),
+          run,
+          claim,
+        ),
+        'unpublished',
+      );
+      assert.deepEqual(await task(), { status: 'ready', attempts: 0, blocked_reason: null });
+      const next = await claimOn('m-2');
+      assert.deepEqual([next.attempt, next.commitSha], [2, null]);
+      const [first, second] = await attempts();
+      assert.deepEqual([first?.state, first?.failure_kind], ['failed', 'interrupted']);
+      assert.equal(
+        first?.error,
+        `The finished work of ${id} is not on the git remote: commit ${commit.slice(0, 12)}, branch drover/${id}/1, is in the clone of north alone. A new attempt begins.`,
+      );
+      assert.equal(second?.continues_from, `drover/${id}/1`, 'what was kept of it is gone on from');
+    });
+  }
+
+  test('trouble with git is not called a refusal', async () => {
+    await committed();
+    const claim = await claimOn('m-2');
+    const trouble = err(gitFailure('failed', 'the remote does not let this machine in'));
+    await executeTask(
+      south(() => trouble),
+      run,
+      claim,
+    );
+    assert.deepEqual(await task(), { status: 'ready', attempts: 0, blocked_reason: null });
+    assert.equal((await claimOn('m-2')).commitSha, commit, 'it goes on');
+  });
+
+  test('a server that refuses it holds the task, with the clone that has it', async () => {
+    await committed();
+    const claim = await claimOn('m-2');
+    await executeTask(
+      south(() => err(gitFailure('refused', 'no.'))),
+      run,
+      claim,
+    );
+    const { status, blocked_reason: why } = await task();
+    assert.equal(status, 'blocked');
+    assert.match(why ?? '', /^no\. The finished work is kept: .* in the clone of south$/);
+  });
+
+  test('a landing that meets it gives it back as it is, and blames no agent', async () => {
+    const engine = south(() => ok(undefined));
+    await committed();
+    const claim = await claimOn('m-2');
+    await moveTask(project, id, ['in_progress']);
+    const row = { task_id: id, attempt: 1, commit_sha: commit, epoch: claim.epoch };
+    const reason = await whyUnmergeable(engine, row as LandingRow, 'b'.repeat(40));
+    assert.equal(reason?.kind, 'interrupted');
+    assert.match(reason.message, /is in the clone of north alone$/);
+    await project.store.transaction((tx) =>
+      returnLanding(engine, tx, claim, { reason, atEnd: 'failed', files: null }),
+    );
+    assert.deepEqual(await task(), { status: 'ready', attempts: 0, blocked_reason: null });
+    project.sources.nowMs += 3_600_000;
+    assert.equal((await claimOn('m-2')).commitSha, commit);
+  });
+});
