@@ -288,6 +288,16 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
         follow: () => Promise.resolve(err(gitFailure('failed', 'it does not follow'))),
       })),
   },
+  'forget-the-past': {
+    seed: 1,
+    breaks: ['past'],
+    make: () => ({
+      store: (store, world) => {
+        world.database.exec('drop trigger if exists temp.past_of_attempts');
+        return store;
+      },
+    }),
+  },
 };
 
 export const faultNames: readonly string[] = Object.keys(plantedFaults);

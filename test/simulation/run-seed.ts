@@ -9,6 +9,7 @@ import { Checks } from './checks.ts';
 import { checkEnd, checkSettled, notArrived } from './end-checks.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { HelpfulPerson, unfinishedTasks } from './helpful-person.ts';
+import { PastMoments } from './past-moments.ts';
 import { PersonAtGit } from './person-at-git.ts';
 import { Requests } from './requests.ts';
 import { WildPerson } from './wild-person.ts';
@@ -58,11 +59,13 @@ class Simulation {
   readonly #requests: Requests;
   readonly #wild: WildPerson;
   readonly #helpful: HelpfulPerson;
+  readonly #past: PastMoments;
   readonly #beganMs: number;
 
   constructor(world: World) {
     this.#world = world;
     this.#checks = new Checks(world);
+    this.#past = new PastMoments(world, world.pastChance);
     this.#requests = new Requests(world);
     const git = new PersonAtGit(world);
     this.#wild = new WildPerson(world, this.#requests, git);
@@ -82,6 +85,8 @@ class Simulation {
     await this.#until(world.scenario.chaosMs, () => false);
     await this.#settle();
     await this.#finish();
+    await this.#past.check();
+    if (world.violation !== null) throw world.violation;
   }
 
   /** Steps until it is so, or until the time is over; answers whether it is so. */
@@ -96,6 +101,7 @@ class Simulation {
     for (;;) {
       // What is waited for comes with an event of the feed, or not in a hurry.
       if (this.#world.hasNews || clock.now() >= nextLookMs) {
+        if (this.#world.hasNews) this.#past.look();
         this.#checks.afterStep();
         if (isSo()) return true;
         nextLookMs = clock.now() + lookEveryMs;

@@ -4,6 +4,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { GitFailure } from '../../server/git/port.ts';
 import { type OpenedStore, openStore } from '../../server/store/open.ts';
+import type { Db } from '../../server/store/read.ts';
 import type { WorkSettings } from '../../server/workflows/engine.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import { AgentWorld } from '../doubles/simulated-agents.ts';
@@ -30,6 +31,7 @@ export type Invariant =
   | 'feed'
   | 'landed-once'
   | 'plan-lands'
+  | 'past'
   | 'bounds'
   | 'unexpected';
 
@@ -54,6 +56,7 @@ export class World {
   readonly productChance: SeededChance;
   readonly personChance: SeededChance;
   readonly toolChance: SeededChance;
+  readonly pastChance: SeededChance;
   readonly #opened: OpenedStore;
   readonly #latency: SeededChance;
   readonly #trouble: SeededChance;
@@ -88,6 +91,7 @@ export class World {
     this.productChance = chance.fork('product');
     this.personChance = chance.fork('person');
     this.toolChance = chance.fork('tools');
+    this.pastChance = chance.fork('past');
     this.#latency = chance.fork('latency');
     this.#trouble = chance.fork('trouble');
     this.#crashes = chance.fork('crashes');
@@ -116,6 +120,10 @@ export class World {
       random: () => new Uint8Array(8),
     });
     return new World(seed, faults, opened);
+  }
+
+  get db(): Db {
+    return this.#opened.store.db;
   }
 
   get database(): DatabaseSync {
