@@ -10,6 +10,7 @@ import { releaseOf } from '../durable/fleet/releases.ts';
 import type { GitRepository } from '../git/port.ts';
 import type { LocalRepository } from '../git/repository.ts';
 import { checkRemote } from '../git/shared/check.ts';
+import type { SharedWork } from '../git/shared/old-work.ts';
 import { createSharedRepository } from '../git/shared/shared-repository.ts';
 import type { Store, StoreTables } from '../store/port.ts';
 import { openPostgresStore } from '../store/postgres/open.ts';
@@ -32,6 +33,8 @@ export interface FleetProject {
   readonly clock: FleetClock;
   /** The database's URL without the password. */
   readonly shown: string;
+  /** Snapshots on the shared remote. */
+  readonly work: SharedWork;
   readonly output: AgentOutput;
   /** Refuses with a sentence when the remote can't be what the machines share. */
   readonly checkRemote: () => Promise<void>;
@@ -64,7 +67,8 @@ export async function openFleetProject(
       await output.close();
       await opened.close();
     };
-    return { machineId, store, git, clock, shown, output, checkRemote: refuseRemote, close };
+    const parts = { machineId, store, git, clock, shown, output, work: git.work };
+    return { ...parts, checkRemote: refuseRemote, close };
   } catch (error) {
     await opened.close();
     throw error;

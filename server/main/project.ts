@@ -2,6 +2,7 @@
 
 import type { FleetClock } from './fleet-clock.ts';
 import type { GitRepository } from '../git/port.ts';
+import type { SharedWork } from '../git/shared/old-work.ts';
 import type { LocalRepository } from '../git/repository.ts';
 import type { SettingsView } from './accepted-settings.ts';
 import { openStore } from '../store/open.ts';
@@ -38,6 +39,8 @@ export interface Project {
     readonly checkRemote: () => Promise<void>;
     readonly clock: FleetClock;
     readonly role: FleetRole;
+    /** Snapshots on the shared remote. */
+    readonly work: SharedWork;
   } | null;
   readonly places: ProjectPlaces;
   readonly live: LiveSettings;
@@ -78,14 +81,14 @@ export async function openProject(
     const { remote } = live.settings.fleet;
     const report = options.report ?? ((): void => {});
     const opening = openFleetProject(url, places, remote, local, report);
-    const { shown, checkRemote, clock, close, ...parts } = await opening;
+    const { shown, checkRemote, clock, close, work, ...parts } = await opening;
     const closeAll = async (): Promise<void> => {
       await close();
       helper.close();
     };
     const openRepository = async (): Promise<GitRepository> => parts.git;
     const role: FleetRole = { lands: false, leads: false };
-    const fleet = { url, shown, checkRemote, clock, role };
+    const fleet = { url, shown, checkRemote, clock, role, work };
     return { ...parts, local, openRepository, fleet, places, live, helper, close: closeAll };
   }
   refuseFileOfFleet(places);

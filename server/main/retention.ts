@@ -5,6 +5,7 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bytesOfRefs, type KeptRef, listKeptRefs, removeKeptRefs } from '../git/old-refs.ts';
+import type { SharedSnapshot, SharedWork } from '../git/shared/old-work.ts';
 import type { PruneReport } from '../protocol/prune-report.ts';
 import {
   closedEpics,
@@ -28,7 +29,9 @@ export interface PruneOptions {
   readonly signal: AbortSignal;
 }
 
-type PruneProject = Pick<Project, 'store' | 'live' | 'places' | 'local'>;
+type PruneProject = Pick<Project, 'store' | 'live' | 'places' | 'local'> & {
+  readonly fleet: { readonly work: SharedWork } | null;
+};
 
 /** Between two transactions, so that a step of a run waits for one of them at most. */
 const pauseMs = 5;
@@ -63,7 +66,11 @@ export async function prune(
       pruneEvents(run, beforeMs),
     ),
     logs: await of(retention.logsMs, (beforeMs) => pruneLogs(project, run, beforeMs)),
-    snapshots: await of(retention.snapshotsMs, (beforeMs) => pruneRefs(project, run, beforeMs)),
+    snapshots: await of(retention.snapshotsMs, async (beforeMs) => {
+      const here = await pruneRefs(project, run, beforeMs);
+      const elsewhere = await pruneSharedWork(project, run, beforeMs);
+      return { count: here.count + elsewhere, bytes: here.bytes };
+    }),
     verdicts: await of(retention.verdictsMs, (beforeMs) => pruneVerdicts(run, beforeMs)),
     webhooks: await of(retention.webhooksMs, (beforeMs) => pruneDeliveries(run, beforeMs)),
     steps: isDry
@@ -150,4 +157,26 @@ async function pruneRefs(project: PruneProject, run: PruneRun, beforeMs: number)
   }
   await forgetRescueRefs(project.store, byTask);
   return removed;
+}
+
+/** Those on the shared remote, whichever machine made them, and this clone's copies. Resolves with their number. */
+async function pruneSharedWork(
+  project: PruneProject,
+  run: PruneRun,
+  beforeMs: number,
+): Promise<number> {
+  if (project.fleet === null) return 0;
+  const { work } = project.fleet;
+  const listed = await work.list();
+  // A remote that is away is looked at the next time.
+  if (!listed.ok) return 0;
+  const going: SharedSnapshot[] = [];
+  const owners = [...new Set(listed.value.map(({ owner }) => owner))];
+  for (let at = 0; at < owners.length; at += ownersAtOnce) {
+    if (!(await run.breathe())) return 0;
+    const over = new Set(await longOver(project, owners.slice(at, at + ownersAtOnce), beforeMs));
+    going.push(...listed.value.filter(({ owner }) => over.has(owner)));
+  }
+  if (run.isDry || going.length === 0) return going.length;
+  return (await work.remove(going)).ok ? going.length : 0;
 }

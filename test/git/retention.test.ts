@@ -9,6 +9,7 @@ import { addEpic, closeEpic } from '../../server/store/epics.ts';
 import { addTask } from '../../server/store/tasks.ts';
 import { memoryStore, moveTask, testSources } from '../unit/store/memory-store.ts';
 import { makeFixture } from './fixture.ts';
+import { makeFleet } from './shared-fixture.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -63,6 +64,7 @@ suite('retention of refs and logs', () => {
             live: { settings: { retention } } as never,
             places: { logs } as never,
             local: opened.value,
+            fleet: null,
           },
           { forget: async () => 0 } as never,
           { isDry, signal: new AbortController().signal },
@@ -95,6 +97,57 @@ suite('retention of refs and logs', () => {
     } finally {
       await project.close();
       fixture.remove();
+    }
+  });
+
+  test('in a fleet those on the remote go too, also of a machine that is gone, and every copy of them', async () => {
+    const fleet = await makeFleet('file');
+    const project = await memoryStore(testSources(Date.now()));
+    try {
+      const { store, sources } = project;
+      const ids: string[] = [];
+      for (const statuses of [['claimed', 'in_progress', 'completed'], ['claimed']] as const) {
+        const task = await store.transaction((tx) => addTask(tx, sources, { title: 'a task' }));
+        await moveTask(project, task.id, statuses);
+        ids.push(task.id);
+      }
+      const [over = '', open = ''] = ids;
+      const commit = fleet.remote('rev-parse', 'main');
+      const gone = `refs/drover/work/${over}/1`;
+      const stays = [`refs/drover/work/${open}/1`, 'refs/drover/work/slots/one'];
+      for (const ref of [gone, ...stays]) fleet.remote('update-ref', ref, commit);
+      const machine = await fleet.machine('one');
+      const copyOf = (ref: string): string => ref.replace('refs/drover/', 'refs/drover/shared/');
+      for (const ref of [gone, ...stays]) machine.git('update-ref', copyOf(ref), commit);
+      const refs = (): readonly string[] => [
+        ...fleet.remote('for-each-ref', '--format=%(refname)', 'refs/drover').split('\n'),
+        ...machine.git('for-each-ref', '--format=%(refname)', 'refs/drover').split('\n'),
+      ];
+      const run = async (isDry: boolean): Promise<number> => {
+        const ages = ['events', 'past', 'logs', 'snapshots', 'verdicts', 'webhooks', 'steps'];
+        const retention = Object.fromEntries(ages.map((name) => [`${name}Ms`, 30 * dayMs]));
+        const report = await prune(
+          {
+            store,
+            live: { settings: { retention } } as never,
+            places: { logs: join(fleet.fixture.home, 'no logs') } as never,
+            local: machine.local,
+            fleet: machine.shared,
+          },
+          { forget: async () => 0 } as never,
+          { isDry, signal: new AbortController().signal },
+        );
+        return report.removed.find(({ kind }) => kind === 'snapshots')?.count ?? 0;
+      };
+      assert.equal(await run(false), 0, 'nothing is old yet');
+      sources.nowMs += 40 * dayMs;
+      const before = refs();
+      assert.deepEqual([await run(true), refs()], [2, before]);
+      assert.equal(await run(false), 2);
+      assert.deepEqual(refs().toSorted(), [...stays, ...stays.map(copyOf)].toSorted());
+    } finally {
+      await project.close();
+      await fleet.remove();
     }
   });
 });

@@ -73,7 +73,10 @@ async function rowsOf(db: Db, { table }: PastKept): Promise<readonly Row[]> {
 function asText(rows: readonly Row[], { key }: PastKept): string {
   const lines = rows.map((row) => {
     const kept = Object.entries(row).filter(([name]) => !pastlessColumns.includes(name));
-    return JSON.stringify([key.map((name) => row[name]), Object.fromEntries(kept.toSorted())]);
+    return JSON.stringify([
+      key.map((name) => row[name]),
+      Object.fromEntries(kept.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    ]);
   });
   return lines.sort().join('\n');
 }

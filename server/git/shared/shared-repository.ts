@@ -21,6 +21,7 @@ import { lastSnapshot } from './found-work.ts';
 import { uploadLargeFiles } from './large-files.ts';
 import { Looks } from './looks.ts';
 import { landedLine, placeOf } from './names.ts';
+import { sharedWork, type SharedWork } from './old-work.ts';
 import { Presence } from './presence.ts';
 import { PublishedBranches } from './publish.ts';
 import { pushChanges, type Pushed, staleFailure } from './pushes.ts';
@@ -44,6 +45,8 @@ export interface SharedOptions {
 export interface SharedRepository extends GitRepository {
   /** Resolves when nothing is being pushed behind anybody's back. */
   settled(): Promise<void>;
+  /** Snapshots on the remote, and what was fetched of them. */
+  readonly work: SharedWork;
 }
 
 const defaults = {
@@ -353,6 +356,7 @@ function sharedMethods(local: LocalRepository, shared: Shared): SharedRepository
     ...looksAtCommits(local, shared),
     sync: () => local.sync(),
     settled: () => shared.work.settled(),
+    work: sharedWork(shared),
   };
 }
 
