@@ -20,6 +20,8 @@ if [ "$attempt" = 1 ] && [ $(( $(printf %s "$id" | cksum | cut -c1-4) % 3 )) = 0
 echo "work of $id" > "$id.txt"
 `;
 
+const killsMax = 2;
+
 interface Seen {
   readonly change: number;
   readonly seq: number;
@@ -60,7 +62,7 @@ suite('drover at', function () {
     opened = null;
   });
 
-  test('shows what was seen at random moments of a run', async function () {
+  test('shows what was seen at random moments of a run whose backend is killed', async function () {
     const here = project({ agent });
     await here.expect(0, ['init']);
     const epic = await here.json<{ id: string }>(['epic', 'add', 'An epic']);
@@ -81,14 +83,19 @@ suite('drover at', function () {
     void run.finally(() => (isOver = true));
     const chance = new SeededChance(7);
     const moments: Seen[] = [];
+    let kills = 0;
     while (!isOver) {
       const seen = await look(store);
       if (seen.change !== moments.at(-1)?.change) moments.push(seen);
+      if (moments.length > (kills + 1) * 15 && kills < killsMax && (await here.killBackend())) {
+        kills += 1;
+      }
       await new Promise((resolve) => setTimeout(resolve, chance.below(12)));
     }
     assert.equal((await run).code, 0);
 
-    assert.ok(moments.length >= 20, `${moments.length} states`);
+    assert.equal(kills, killsMax);
+    assert.ok(moments.length >= 40, `${moments.length} states`);
     for (const { change, nowMs, state } of moments) {
       const past = await openPast(store.store.db, { change });
       const found = await stateOf(past.db, nowMs);
