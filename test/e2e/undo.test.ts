@@ -32,15 +32,24 @@ suite('e2e: drover undo', function () {
     Object.fromEntries((await here.status()).tasks.map(({ id, status }) => [id, status]));
 
   test('one task of an epic that landed as a whole, then the epic, then all of it again', async () => {
-    const here = project({ settings: '[gate]\ncommand = "test ! -e forbidden"\n' });
+    const here = project();
+    here.write('gate', 'true\n');
     await beginPlan(here, [epic, ...stories, outside]);
-    await here.expect(0, ['run', '--epic', 'E1']);
+    const gate = ['--gate', `sh ${join(here.folder, 'gate')}`];
+    await here.expect(0, ['run', '--epic', 'E1', ...gate]);
     const merge = here.git('rev-parse', 'main');
     const base = treeOf(here, 'main^1');
 
     const said = await preview(here, 'a');
     assert.deepEqual([said.id, said.dependents, said.tasks], ['a', ['b', 'd'], ['a']]);
     assert.equal(here.git('rev-parse', 'main'), merge, 'a dry run moves nothing');
+    here.write('gate', 'echo "FAIL no a"; test -e a.txt\n');
+    const before = [await statuses(here), here.git('rev-parse', 'main')];
+    const red = await here.drover(['undo', 'a']);
+    assert.deepEqual([red.code, files(here)], [3, 'abc']);
+    assert.match(red.stderr, /without a, the gate is red/u);
+    assert.deepEqual([await statuses(here), here.git('rev-parse', 'main')], before);
+    here.write('gate', 'true\n');
     const text = await here.expect(0, ['undo', 'a']);
     assert.match(text, /^Depends on a, and stays as it is: b, d\.$/mu);
     await eventually('main follows', () => files(here) === 'bc');
@@ -57,12 +66,12 @@ suite('e2e: drover undo', function () {
 
     const whole = await preview(here, 'E1');
     assert.deepEqual([whole.reverts, whole.dependents, whole.tasks], [[merge], ['d'], ['b', 'c']]);
-    const before = firstParents(here).length;
+    const length = firstParents(here).length;
     const undone = await here.json<UndoView>(['undo', 'E1']);
     assert.deepEqual(undone.reverts, whole.reverts);
     await eventually('main follows', () => files(here) === '');
     assert.deepEqual([treeOf(here), treeOf(here)], [whole.tree, base]);
-    assert.equal(firstParents(here).length, before + 1);
+    assert.equal(firstParents(here).length, length + 1);
     const { epics } = await here.status();
     assert.deepEqual([epics[0]?.landed_sha, epics[0]?.landing_state], [null, null]);
     assert.deepEqual(await statuses(here), { a: 'paused', b: 'paused', c: 'paused', d: 'blocked' });
@@ -72,7 +81,7 @@ suite('e2e: drover undo', function () {
     );
 
     for (const { id } of stories) await here.expect(0, ['resume-task', id]);
-    await here.expect(0, ['run', '--epic', 'E1']);
+    await here.expect(0, ['run', '--epic', 'E1', ...gate]);
     assert.equal(files(here), 'abc');
     assert.notEqual((await here.status()).epics[0]?.landed_sha, null);
   });
