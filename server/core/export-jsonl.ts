@@ -3,7 +3,6 @@
 import { parentsFirst } from './export-session.ts';
 import { withoutCriteria } from './import-record.ts';
 import type { Epic, Task } from './task.ts';
-import type { RunPlace } from './remote-settings.ts';
 
 export type JsonlTask = Pick<
   Task,
@@ -26,9 +25,10 @@ export type JsonlTask = Pick<
   | 'testMode'
   | 'testScope'
   | 'maxAttempts'
-> & { readonly plan?: boolean | null; readonly runsOn?: RunPlace | null };
+> &
+  Pick<Task, 'plan' | 'runsOn'>;
 
-export type JsonlEpic = Pick<Epic, 'id' | 'title' | 'description'>;
+export type JsonlEpic = Pick<Epic, 'id' | 'title' | 'description' | 'runsOn'>;
 
 export function exportJsonl(epics: readonly JsonlEpic[], tasks: readonly JsonlTask[]): string {
   const records = [...epics.map(epicRecord), ...parentsFirst(tasks).map(taskRecord)];
@@ -41,6 +41,7 @@ function epicRecord(epic: JsonlEpic): Readonly<Record<string, unknown>> {
     type: 'epic',
     title: epic.title,
     ...(epic.description === '' ? {} : { description: epic.description }),
+    ...(epic.runsOn ? { runs_on: epic.runsOn } : {}),
   };
 }
 
@@ -73,6 +74,6 @@ function taskRecord(task: JsonlTask): Readonly<Record<string, unknown>> {
     test_scope: task.testScope,
     max_attempts: task.maxAttempts,
     ...(task.plan === undefined || task.plan === null ? {} : { plan: task.plan }),
-    ...(task.runsOn === undefined || task.runsOn === null ? {} : { runs_on: task.runsOn }),
+    ...(task.runsOn ? { runs_on: task.runsOn } : {}),
   };
 }

@@ -54,6 +54,7 @@ export function sessionDocument(input: SessionInput): Readonly<Record<string, un
       description: epic.description,
       status: epic.status,
       created_at: seconds(epic.createdAt),
+      ...(epic.runsOn ? { drover_ts: { runs_on: epic.runsOn } } : {}),
     })),
     dependencies: tasks.flatMap((task) =>
       task.blockedBy.map((blocker) => ({ task_id: task.id, blocked_by: blocker })),
@@ -128,7 +129,7 @@ function extraObject(task: SessionTask): Readonly<Record<string, unknown>> {
     ...(task.choose === null ? {} : { choose: task.choose }),
     ...(task.fallback === null ? {} : { fallback: task.fallback || 'none' }),
     ...(task.plan === undefined || task.plan === null ? {} : { plan: task.plan }),
-    ...(task.runsOn === undefined || task.runsOn === null ? {} : { runs_on: task.runsOn }),
+    ...(task.runsOn ? { runs_on: task.runsOn } : {}),
     blocked_reason: task.blockedReason,
     review_kind: task.reviewKind,
     base_sha: task.baseSha,

@@ -50,6 +50,7 @@ export function sameEpic(record: EpicContent, existing: EpicContent): boolean {
   return (
     record.id === existing.id &&
     record.title === existing.title &&
-    sameText(record.description, existing.description)
+    sameText(record.description, existing.description) &&
+    sameIfSaid(record.runsOn ?? null, existing.runsOn ?? null)
   );
 }

@@ -61,7 +61,7 @@ export interface RecordFields {
   readonly warnings: readonly RecordWarning[];
 }
 
-const commonKeys = ['id', 'type', 'title', 'description', 'priority', 'labels'];
+const commonKeys = ['id', 'type', 'title', 'description', 'priority', 'labels', 'runs_on'];
 const storyKeys = [
   ...commonKeys,
   'epic_id',
@@ -80,7 +80,6 @@ const storyKeys = [
   'test_command',
   'max_attempts',
   'plan',
-  'runs_on',
 ];
 const knownKeys: { readonly [K in RecordKind]: ReadonlySet<string> } = {
   epic: new Set(commonKeys),

@@ -42,7 +42,8 @@ export function settleRecords(
 }
 
 function epicOf({ line, fields }: ReadRecord): ImportedEpic {
-  return { line, id: fields.id, title: fields.title, description: fields.description };
+  const { id, title, description, runsOn } = fields;
+  return { line, id, title, description, ...(runsOn === undefined ? {} : { runsOn }) };
 }
 
 /** Parents before their sub-tasks, else in file order; each with its parent's epic and its place. */

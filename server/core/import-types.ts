@@ -46,6 +46,8 @@ export interface EpicContent {
   readonly id: string;
   readonly title: string;
   readonly description: string;
+  /** Absent: not said. */
+  readonly runsOn?: RunPlace | null;
 }
 
 /** What makes two tasks equal. In a record null means "not said", which equals everything. */

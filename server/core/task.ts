@@ -124,6 +124,7 @@ export interface Epic {
   readonly branch: string | null;
   readonly landedSha: string | null;
   readonly createdAt: number;
+  readonly runsOn?: RunPlace | null;
 }
 
 export interface Attempt {

@@ -18,7 +18,7 @@ import {
   reviewKinds,
   verdicts,
 } from '../core/task.ts';
-import { contentOf, plannedEdges } from './import-existing.ts';
+import { contentOf, plannedEdges, runPlace } from './import-existing.ts';
 import { workOf } from './import-state.ts';
 import { type Db, readAtOneMoment, textList } from './read.ts';
 import type { EpicRow, TaskRow, WorktreeTable } from './tables.ts';
@@ -116,6 +116,7 @@ function epicOf(row: EpicRow): Epic {
     branch: row.branch,
     landedSha: row.landed_sha,
     createdAt: row.created_at * 1000,
+    runsOn: runPlace(row.runs_on),
   };
 }
 

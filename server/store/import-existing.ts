@@ -10,9 +10,9 @@ import {
   testScopes,
 } from '../core/task.ts';
 import { chooseRules } from '../core/best-of.ts';
+import { type RunPlace, runPlaces } from '../core/remote-settings.ts';
 import { type Db, textList } from './read.ts';
 import type { TaskRow } from './tables.ts';
-import { runPlaces } from '../core/remote-settings.ts';
 
 export type StoredProject = ExistingProject & {
   readonly statuses: ReadonlyMap<string, TaskRow['status']>;
@@ -40,11 +40,11 @@ export async function readProject(db: Db): Promise<StoredProject> {
   const epics = new Map<string, EpicContent>();
   const epicRows = await db
     .selectFrom('epics')
-    .select(['id', 'title', 'description'])
+    .select(['id', 'title', 'description', 'runs_on'])
     .orderBy('position')
     .execute();
-  for (const { id, title, description } of epicRows) {
-    epics.set(id, { id, title, description: description ?? '' });
+  for (const { id, title, description, runs_on: place } of epicRows) {
+    epics.set(id, { id, title, description: description ?? '', runsOn: runPlace(place) });
   }
   return { tasks, epics, statuses };
 }
@@ -85,8 +85,12 @@ export function contentOf(row: TaskRow, blockedBy: readonly string[]): ExistingT
     testScope: oneOf<TestScope>(testScopes, row.test_scope, 'diff'),
     maxAttempts: row.max_attempts,
     plan: row.plan === null ? null : row.plan === 1,
-    runsOn: runPlaces.find((place) => place === row.runs_on) ?? null,
+    runsOn: runPlace(row.runs_on),
   };
+}
+
+export function runPlace(given: string | null): RunPlace | null {
+  return runPlaces.find((place) => place === given) ?? null;
 }
 
 function oneOf<Word extends string>(words: readonly Word[], given: string, otherwise: Word): Word {

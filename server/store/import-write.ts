@@ -105,6 +105,7 @@ async function writeEpics(
         created_at: target.epicTimes.get(epic.id) ?? now,
         status: target.closedEpics.has(epic.id) ? 'closed' : 'open',
         position: position + index,
+        runs_on: epic.runsOn ?? null,
         source: JSON.stringify({ file: target.file, line: epic.line }),
       })
       .execute();
@@ -119,7 +120,11 @@ async function writeEpics(
 async function updateEpic(tx: Tx, sources: StoreSources, epic: ImportedEpic): Promise<void> {
   await tx
     .updateTable('epics')
-    .set({ title: epic.title, description: epic.description === '' ? null : epic.description })
+    .set({
+      title: epic.title,
+      description: epic.description === '' ? null : epic.description,
+      ...(epic.runsOn ? { runs_on: epic.runsOn } : {}),
+    })
     .where('id', '=', epic.id)
     .execute();
   await appendEvent(tx, sources, {
@@ -256,7 +261,7 @@ async function updateTask(
     ...(task.testScope === null ? {} : { test_scope: task.testScope }),
     ...(task.maxAttempts === null ? {} : { max_attempts: task.maxAttempts }),
     ...(planColumn(task.plan) === null ? {} : { plan: planColumn(task.plan) }),
-    ...(task.runsOn === undefined || task.runsOn === null ? {} : { runs_on: task.runsOn }),
+    ...(task.runsOn ? { runs_on: task.runsOn } : {}),
     updated_at: Math.floor(sources.clock.now() / 1000),
   };
   await tx.updateTable('tasks').set(set).where('id', '=', task.id).execute();
