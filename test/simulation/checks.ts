@@ -120,14 +120,14 @@ export class Checks {
   #agentStarting(request: AgentRequest, kind: AgentKind): void {
     const world = this.#world;
     this.replay.read();
-    const [root = '', attempt = ''] = request.runId.split('/');
+    const [, root = '', attempt = ''] = request.runId.split('/');
     world.tell(`agent ${kind} starts on ${request.runId}${request.resume ? ' again' : ''}`);
     for (const command of world.commands.running) {
       if (command.request.cwd === request.cwd)
         world.violate('one-agent', `${root} starts while ${command.request.runId} still runs`);
     }
     for (const other of world.agents.live()) {
-      if (other.request.runId.split('/')[0] === root)
+      if (other.request.runId.split('/')[1] === root)
         world.violate('one-agent', `a second agent starts on ${root} (${other.pid} still lives)`);
       if (other.request.cwd === request.cwd)
         world.violate('one-agent', `${request.cwd} has two agents`);
