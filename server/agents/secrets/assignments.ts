@@ -4,6 +4,8 @@
 const valueLengths = { min: 16, max: 256 };
 /** Bits for each character; words and identifiers lie below. */
 const entropyMin = 3.5;
+/** Hexadecimal digits hold 4 bits at most: of 32 random ones, one in five has less than 3.5. */
+const hexEntropyMin = 3;
 
 const namePart =
   '(?:api|access|auth|client|deploy|encryption|master|private|secret|service|signing|webhook)?[_.-]?(?:key|secret|token|passw(?:or)?d|passwd|passphrase|pwd|credentials?)';
@@ -40,7 +42,7 @@ function looksRandom(value: string): boolean {
   if (digits < 2 || letters < 4) return false;
   // Paths, calls and members of objects are code.
   if (/^(?:https?:|\.{0,2}\/|[\w$]+(?:\.[\w$]+)+$)/.test(value)) return false;
-  return entropyOf(value) >= entropyMin;
+  return entropyOf(value) >= (/^[\da-f]+$/i.test(value) ? hexEntropyMin : entropyMin);
 }
 
 /** Shannon's, in bits for each character. */

@@ -42,6 +42,7 @@ suite('secrets in contents', () => {
       `-----BEGIN ${'RSA'} PRIVATE KEY-----\n${`${random(64)}\n`.repeat(8)}-----END RSA PRIVATE KEY-----`,
     ],
     ['secret', `const apiKey = '${hex(16)}';`],
+    ['secret', `const apiKey = '${'9e31b7c5a0'.repeat(3)}e1';`],
     ['secret', `DEPLOY_TOKEN=${random(32)}`],
     ['secret', `  "client_secret": "${random(24)}",`],
   ] as const) {
