@@ -245,7 +245,7 @@ export class DroverWindow implements vscode.Disposable {
       messages: this.#messages,
       andRun: async (webview, action) => {
         const project = this.#projectOf(webview);
-        if (project === null) throw new BackendFailure('gone', 'There is no repository.');
+        if (project === null) throw new BackendFailure('gone', 'No repository is open.');
         await action(project);
         await seeToRun(this.#context([]), project);
       },
@@ -266,7 +266,7 @@ export class DroverWindow implements vscode.Disposable {
       state: (webview) => this.#stateOf(webview),
       backend: async (webview, name, params) => {
         const project = this.#projectOf(webview);
-        if (project === null) throw new BackendFailure('gone', 'There is no repository.');
+        if (project === null) throw new BackendFailure('gone', 'No repository is open.');
         return await project.request(name as BackendRequestName, params as never);
       },
       action: (webview, name: HostActionName, params) => actions[name](webview, params as never),

@@ -87,7 +87,7 @@ export class Reactions implements vscode.Disposable {
       }
     } catch (error) {
       // The backend has left with its last run: the page of runs tells the same later.
-      this.#parts.log.warn(`the end of a run could not be told: ${toFailure(error).message}`);
+      this.#parts.log.warn(`cannot report the end of a run: ${toFailure(error).message}`);
     }
   }
 
@@ -101,7 +101,7 @@ export class Reactions implements vscode.Disposable {
     const isOpen =
       !changesItsTask(action) || project.board === null || isStillOpen(notice, project.board);
     if (isOpen) await act(project, action);
-    else messages.tell('info', 'This was settled already.');
+    else messages.tell('info', 'This was already resolved.');
   }
 
   #count(): void {

@@ -49,12 +49,12 @@ export function statusBarText({ running, waiting, needYou }: Summary): string {
 }
 
 export function statusBarHover({ running, waiting, needYou }: Summary): string {
-  return `Drover: ${agents(running)} at work, ${waiting} waiting for their turn, ${needYou} waiting for you`;
+  return `Drover: ${agents(running)} running, ${waiting} queued, ${needYou} waiting for you`;
 }
 
 /** Null when there is nothing to tell. */
 export function reattachedText({ running, needYou }: Summary): string | null {
   if (running === 0 && needYou === 0) return null;
   const waits = needYou === 0 ? '' : `, ${needYou} wait${needYou === 1 ? 's' : ''} for you`;
-  return `Re-attached: ${agents(running)} at work${waits}`;
+  return `Reattached: ${agents(running)} running${waits}`;
 }

@@ -70,9 +70,9 @@ export class TakeOvers implements vscode.Disposable {
     if (project === null) return;
     try {
       await this.giveBack(project, task, '');
-      this.#messages.tell('info', `“${title}” was given back to its agent.`);
+      this.#messages.tell('info', `“${title}” was returned to its agent.`);
     } catch (error) {
-      this.#messages.fail(`“${title}” could not be given back`, error);
+      this.#messages.fail(`“${title}” could not be returned`, error);
     }
   }
 

@@ -13,7 +13,7 @@ interface WayOn {
 
 const waysOn: { readonly [R in UnavailableReason]: WayOn } = {
   no_folder: {
-    message: 'Open a folder with a git repository, or begin with a sample project.',
+    message: 'Open a folder with a git repository, or create a sample project.',
     action: { command: 'drover.openFolder', title: 'Open Folder' },
   },
   untrusted: {
@@ -32,7 +32,7 @@ const waysOn: { readonly [R in UnavailableReason]: WayOn } = {
   },
   no_repository: {
     message:
-      'This folder is not in a git repository. Drover gives every task a worktree of its own.',
+      'This folder is not in a git repository. Drover runs every task in its own git worktree.',
     action: { command: 'drover.createRepository', title: 'Initialize Git Repository' },
   },
   not_initialised: {
@@ -41,7 +41,7 @@ const waysOn: { readonly [R in UnavailableReason]: WayOn } = {
     action: { command: 'drover.initialise', title: 'Set Up Drover' },
   },
   backend_version: {
-    message: 'The backend that is at work for this repository is of another version.',
+    message: 'The backend that is running for this repository has a different version.',
     action: { command: 'drover.reconnect', title: 'Try Again' },
   },
   backend_failed: {

@@ -111,10 +111,7 @@ async function greet(client: LanguageClient): Promise<Answer<'hello'>> {
   await client.start();
   const answer = client.initializeResult?.capabilities.experimental as Answer<'hello'> | undefined;
   if (answer === undefined || typeof answer.protocol !== 'number') {
-    throw new BackendFailure(
-      'protocol',
-      'The backend that is at work is of an older version than this extension.',
-    );
+    throw new BackendFailure('protocol', 'The running backend is older than this extension.');
   }
   if (answer.leaving) throw new BackendFailure('leaving', 'An older backend is leaving.');
   if (answer.protocol !== protocolVersion) throw otherProtocol(answer);
@@ -126,7 +123,7 @@ function otherProtocol(answer: Answer<'hello'>): BackendFailure {
   return new BackendFailure(
     'protocol',
     isOlder
-      ? `The backend at work is of version ${answer.version}, older than this extension. Wait until it is done, or stop it.`
-      : `The backend at work is of version ${answer.version}, newer than this extension. Update the extension.`,
+      ? `The running backend (version ${answer.version}) is older than this extension. Wait until it is idle, or stop it.`
+      : `The running backend (version ${answer.version}) is newer than this extension. Update the extension.`,
   );
 }

@@ -70,7 +70,7 @@ export class BackendLink {
     params: BackendRequests[N]['params'],
   ): Promise<BackendRequests[N]['result']> {
     const client = this.#client;
-    if (client === null) throw new BackendFailure('gone', 'There is no connection to the backend.');
+    if (client === null) throw new BackendFailure('gone', 'Not connected to the backend.');
     return await client.request(name, params);
   }
 

@@ -22,7 +22,7 @@ export const fromTemplateHandlers: Handlers<'drover.newTaskFromTemplate'> = {
     if (Object.keys(templates).length === 0) {
       messages.tell(
         'info',
-        'There is no template; write one as [templates.<name>] into .drover.toml.',
+        'No templates are defined. Add one as [templates.<name>] to .drover.toml.',
       );
       return;
     }

@@ -84,7 +84,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
   },
   'drover.stopBackend': withProject(async (context, project) => {
     const isBusy = (project.board?.counts.in_progress ?? 0) > 0;
-    const detail = 'Running tasks are given back first, and go on at the next start.';
+    const detail = 'Running tasks are stopped first and resume at the next start.';
     if (isBusy && !(await context.messages.confirm('Stop the backend?', detail, 'Stop'))) return;
     project.pause();
     await command(context, ['server', 'stop', ...(isBusy ? ['--force'] : [])], project.root);
@@ -146,7 +146,7 @@ export const gettingStartedHandlers: Handlers<GettingStarted> = {
       validateInput: (text) =>
         text.trim() === '' || isFleetDatabase(text.trim())
           ? null
-          : 'It has to be postgresql://user@host/database.',
+          : 'Use the form postgresql://user@host/database.',
     });
     if (url === undefined) return;
     await storeFleetDatabase(extension.secrets, project.root, url.trim());

@@ -32,7 +32,7 @@ export async function pickTasks(
   }
   const choices = (project.board?.tasks ?? []).filter(fits).slice(0, rowsMax);
   if (choices.length === 0) {
-    void vscode.window.showInformationMessage(`${title}: there is no task that this is for.`);
+    void vscode.window.showInformationMessage(`${title}: no task is eligible.`);
     return null;
   }
   const chosen = await vscode.window.showQuickPick(choices.map(taskItem), {

@@ -77,7 +77,7 @@ const agentTitles: Readonly<Record<string, string>> = {
   amp: 'Amp',
   acp: 'Another agent that speaks ACP',
   command: 'A program of yours',
-  demo: 'Demo agent (no account, writes what the task says)',
+  demo: 'Demo agent (needs no account, writes what the task describes)',
 };
 
 async function decideWorkers(
@@ -96,7 +96,7 @@ async function decideWorkers(
     }));
   const chosen = await vscode.window.showQuickPick(items, {
     title: 'Workers for This Run',
-    placeHolder: present?.why ?? 'How many agents work at once',
+    placeHolder: present?.why ?? 'Maximum number of agents at the same time',
   });
   return chosen === undefined ? null : { ...choices, workers: chosen.count };
 }
@@ -125,7 +125,7 @@ async function decideGate(
 ): Promise<RunChoices | null> {
   const given = await vscode.window.showInputBox({
     title: 'Gate of This Run',
-    prompt: 'Shell command that must end with 0 on the merged tree. Empty: as the settings say.',
+    prompt: 'Shell command that tests the merged tree. Leave empty to use the settings.',
     value: choices.gate ?? String(present?.value ?? present?.recommended ?? ''),
     validateInput: (text) => (text.length > gateCharsMax ? 'This is too long.' : null),
   });
@@ -140,7 +140,8 @@ async function decideBudget(
 ): Promise<RunChoices | null> {
   const given = await vscode.window.showInputBox({
     title: 'Budget of This Run',
-    prompt: 'US dollars. Agents are paused there, and you are asked. Empty: as the settings say.',
+    prompt:
+      'Limit in US dollars. Agents pause when it is reached, and Drover asks you. Leave empty to use the settings.',
     value: String(choices.budget_usd ?? present?.value ?? ''),
     validateInput: (text) =>
       text.trim() === '' || Number(text) >= 0.0001 ? null : 'Give a number of dollars, as 2.50.',

@@ -86,7 +86,7 @@ export const taskHandlers: Handlers<TaskCommand> = {
     if (task === null) return;
     const text = await vscode.window.showInputBox({
       title: 'Send a Hint',
-      prompt: 'The agent is told this while it works, or at its next start.',
+      prompt: 'The agent receives this while it runs, or when it next starts.',
       validateInput: (input) => (input.length > hintMax ? 'This is too long.' : null),
     });
     if (text === undefined || text.trim() === '') return;
@@ -156,7 +156,7 @@ async function pickSnapshot(
   }));
   const chosen = await vscode.window.showQuickPick(items, {
     title: `Start Over: ${plainText(title, 60)}`,
-    placeHolder: 'The next attempt begins with this state of the work. Everything later is kept.',
+    placeHolder: 'The next attempt starts from this snapshot. Later work is kept.',
   });
   return chosen?.number ?? null;
 }

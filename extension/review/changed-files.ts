@@ -30,7 +30,7 @@ function pairOf(root: string, change: ChangeView, file: ChangedFileView): FilePa
 /** VS Code adds how many files there are. */
 export function reviewTitle({ title, state }: ChangeView): string {
   const words: { readonly [S in ChangeView['state']]: string } = {
-    working: 'at work',
+    working: 'running',
     committed: 'committed',
     review: 'to review',
     landed: 'landed',

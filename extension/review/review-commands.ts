@@ -61,7 +61,7 @@ export async function sendBack(
     title: 'Send Back to the Agent',
     prompt:
       drafts.length === 0
-        ? 'What has to be different.'
+        ? 'What should be different.'
         : `Sent with ${count} on the change. Leave this empty to send only those.`,
     validateInput: (input) =>
       comments.compose(id, project.root, input).length > sentMax ? 'This is too long.' : null,

@@ -21,7 +21,7 @@ export class ReviewComments implements vscode.Disposable {
     this.#controller = vscode.comments.createCommentController('drover.review', 'Drover Review');
     this.#controller.options = {
       prompt: 'Comment for the agent',
-      placeHolder: 'What has to be different here',
+      placeHolder: 'What should be different here',
     };
     this.#controller.commentingRangeProvider = {
       provideCommentingRanges(document) {

@@ -121,14 +121,14 @@ function documentActions(parts: HostActionParts): Pick<Actions, 'openStepLog' | 
   return {
     async openStepLog(webview, { task, attempt, step }) {
       const project = parts.project(webview);
-      if (project === null) throw new Error('There is no repository.');
+      if (project === null) throw new Error('No repository is open.');
       const which = step === 'setup' ? 'setup' : 'gate';
       await showStepLog(project, text(task, 'task'), Number(attempt), which);
       return nothing;
     },
     async openFile(webview, { path, line, sha }) {
       const project = parts.project(webview);
-      if (project === null) throw new Error('There is no repository.');
+      if (project === null) throw new Error('No repository is open.');
       const at = typeof line === 'number' ? line : null;
       if (typeof sha === 'string') await openAtCommit(project, text(path, 'path'), sha, at);
       else await openFile(project, text(path, 'path'), at);

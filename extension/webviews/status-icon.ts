@@ -25,7 +25,7 @@ export const statusIcons: { readonly [S in TaskStatus]: StatusIcon } = {
 export const statusWords: { readonly [S in TaskStatus]: string } = {
   ready: 'ready',
   claimed: 'starting',
-  in_progress: 'at work',
+  in_progress: 'running',
   blocked: 'blocked',
   paused: 'paused',
   waiting: 'waiting for quota',

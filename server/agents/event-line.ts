@@ -48,7 +48,7 @@ export function cutMiddle(text: string, keepChars: number): string {
   if (text.length <= keepChars) return text;
   const half = Math.floor(keepChars / 2);
   const gone = text.slice(half, text.length - half);
-  return `${text.slice(0, half)} …[${Buffer.byteLength(gone)} bytes are not kept]… ${text.slice(text.length - half)}`;
+  return `${text.slice(0, half)} …[${Buffer.byteLength(gone)} bytes omitted]… ${text.slice(text.length - half)}`;
 }
 
 /** What an event contributes to "so many bytes are not kept". */

@@ -256,9 +256,11 @@ function wholeTask(request: AgentRequest): string {
 
 function tellLimits({ agent, request, record }: OneWayRun): void {
   const note = (text: string): void => record.emit({ type: 'note', level: 'info', text });
-  note(`On a worker nobody can be asked: what ${agent.title} would ask for is refused to it.`);
+  note(`A worker cannot ask a person: requests of ${agent.title} that need an answer are refused.`);
   if (request.resume) {
-    note('The conversation so far does not go to a worker: a new one is told the whole task.');
+    note(
+      'The conversation so far is not passed to a worker: a new one starts with the whole task.',
+    );
   }
 }
 

@@ -61,7 +61,7 @@ export class CommandContext {
     if (root === null) {
       throw new Refusal(
         'no_project',
-        `There is no Drover project in ${this.directory} or above it; run "drover init" first.`,
+        `No Drover project in ${this.directory} or its parent folders. Run "drover init" first.`,
       );
     }
     return root;

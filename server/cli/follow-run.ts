@@ -159,7 +159,7 @@ class RunFollower {
   /** Resolves when the agents have ended and everything that the feed says about it was shown. */
   private async stopRun(): Promise<void> {
     this.display.onNotice(
-      'Stopping: the agents are ended and their tasks given back (Ctrl-C again leaves at once) …',
+      'Stopping the agents and releasing their tasks (press Ctrl-C again to leave immediately) …',
     );
     const late = this.context.surroundings.sleep(stopWaitMs);
     await Promise.race([this.client.call('run.stop', { run: this.runId }), late]);
@@ -173,7 +173,7 @@ class RunFollower {
   /** The backend goes on by itself once it is started; a bounded number of tries, longer and longer apart. */
   private async connectAgain(): Promise<void> {
     const { context } = this;
-    this.display.onNotice('The backend is gone; connecting again …');
+    this.display.onNotice('Lost the connection to the backend. Reconnecting …');
     this.client.close();
     let triesMax = connectTriesMax;
     for (let tries = 1; ; tries += 1) {
@@ -195,7 +195,7 @@ class RunFollower {
         const reason = error instanceof Error ? error.message : String(error);
         throw new Error(
           `The backend could not be reached again (${plainLine(reason)}); ` +
-            'nothing is lost, go on with: drover resume',
+            'nothing is lost; to continue, run: drover resume',
           { cause: error },
         );
       }

@@ -29,7 +29,7 @@ export async function printLog(
   const { tasks } = await client.call('status', {});
   const parts = partsOf(tasks, wish.id);
   if (first.attempt === 0 && !first.ended && !wish.goesOn()) {
-    context.tell(`${wish.id} has not been given to an agent yet.`);
+    context.tell(`${wish.id} has no attempts yet.`);
   }
   for (let left = parts; ;) {
     const begun = await printer.begunFirst(left);

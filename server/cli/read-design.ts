@@ -50,5 +50,5 @@ async function filesOf(context: CommandContext, name: string): Promise<readonly 
     .map((entry) => entry.name)
     .toSorted();
   if (texts.length > 0) return texts.map((text) => join(name, text));
-  throw new Refusal('file', `There is no .md or .txt file in the folder ${name}; name a file.`);
+  throw new Refusal('file', `The folder ${name} has no .md or .txt file. Name a file.`);
 }

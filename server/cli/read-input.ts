@@ -61,7 +61,7 @@ function reasonOf(error: unknown): string {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'there is no such file; name one that is there';
+      return 'the file does not exist; name an existing one';
     case 'EACCES':
     case 'EPERM':
       return 'you may not read it; make it readable for you';

@@ -144,7 +144,7 @@ export function budgetQuestion(found: BudgetFinding, name: string): string {
   const used = budgetAmount(found.kind, found.used);
   const limit = budgetAmount(found.kind, found.limit);
   const whole = budgetOf(found.scope, name);
-  return `${whole} is used up to ${percent} %: ${used} of ${limit}. Go on up to the limit, or stop here?`;
+  return `${whole} is ${percent} % used: ${used} of ${limit}. Continue up to the limit, or stop here?`;
 }
 
 /** What happened, and the remedy. `byPerson`: not the limit, but the answer to the question before it. */
@@ -163,8 +163,8 @@ function remedy(found: BudgetFinding, name: string): string {
     case 'task':
       return `its work so far is kept; ${raise}, then "drover retry ${name}"`;
     case 'epic':
-      return `nothing of it starts before a change: ${raise}, then "drover run"`;
+      return `it starts nothing more until you ${raise} and run "drover run"`;
     case 'day':
-      return `nothing starts before tomorrow, unless you ${raise} and say "drover run" again`;
+      return `nothing starts before tomorrow unless you ${raise} and run "drover run" again`;
   }
 }

@@ -88,7 +88,7 @@ function checkedStep(name: string, model: string | null): Result<AgentStep, stri
   const wanted = model.trim();
   if (!modelPattern.test(wanted)) return err(`"${shorten(model)}" is not the name of a model`);
   if (takesModel.has(agent)) return ok({ agent, model: wanted });
-  return err(`${agent} is not asked for a model; say it in [agents.${agent}] args`);
+  return err(`${agent} cannot be given a model; set it in [agents.${agent}] args`);
 }
 
 function shorten(text: string): string {

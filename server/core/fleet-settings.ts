@@ -6,7 +6,7 @@ export const fleetSettingTable = {
     value: { type: 'word', max: 100 },
     fallback: 'origin',
     inFile: true,
-    doc: 'Fleet: the git remote that all machines share.',
+    doc: 'Fleet: git remote that all machines share.',
     readBy: 'main (fleet)',
   },
   'fleet.name': {
@@ -15,7 +15,7 @@ export const fleetSettingTable = {
     env: 'DROVER_MACHINE_NAME',
     flag: '--name',
     inFile: true,
-    doc: "Fleet: what people call this machine; without it, the host's name. Belongs into your own file.",
+    doc: 'Fleet: name of this machine. If unset, its host name. Set this in your user settings file.',
     readBy: 'main (fleet)',
   },
   'fleet.labels': {
@@ -24,7 +24,7 @@ export const fleetSettingTable = {
     env: 'DROVER_LABELS',
     flag: '--label',
     inFile: true,
-    doc: 'Fleet: what this machine offers; a task labelled `needs:gpu` runs where `gpu` is among them. Belongs into your own file.',
+    doc: 'Fleet: capabilities of this machine. A task labeled `needs:gpu` runs only on machines that list `gpu`. Set this in your user settings file.',
     readBy: 'main (fleet)',
   },
   'fleet.agents': {
@@ -32,21 +32,21 @@ export const fleetSettingTable = {
     fallback: null,
     flag: '--agents',
     inFile: true,
-    doc: 'Fleet: how many agents work on this machine at once; without it, max_workers; 0 = none start here.',
+    doc: 'Fleet: maximum number of agents on this machine (0 = none). If unset, max_workers.',
     readBy: 'main (fleet)',
   },
   'fleet.lands': {
     value: { type: 'boolean' },
     fallback: null,
     inFile: true,
-    doc: 'Fleet: whether this machine lands work and runs gates; without it, a machine with agents does, and any machine while no other one can. Set this in your user settings file.',
+    doc: 'Fleet: whether this machine runs gates and lands work. If unset, machines with agents do, and any machine while no other can. Set this in your user settings file.',
     readBy: 'main (fleet)',
   },
   'fleet.take_over_after': {
     value: { type: 'duration', min: '3s', max: '10m' },
     fallback: '15s',
     inFile: true,
-    doc: 'Fleet: a machine that is silent for so long counts as dead, and others get its tasks.',
+    doc: 'Fleet: how long a machine can miss heartbeats before its tasks are reassigned.',
     readBy: 'main (fleet)',
   },
 } as const;

@@ -20,7 +20,7 @@ export function checkId(id: string): IdCheck {
     return {
       ok: false,
       reason:
-        'must begin with a letter or digit and hold only letters, digits, `.`, `_` and `-` (ASCII)',
+        'must start with a letter or digit and contain only letters, digits, `.`, `_` and `-` (ASCII)',
     };
   }
   if (id.includes('..')) return { ok: false, reason: 'must not hold `..`' };

@@ -145,16 +145,16 @@ class ReferenceCheck {
 
   private nowhere({ key, id }: Reference): string {
     const name = shown(id);
-    const where = 'neither in the file nor in the project';
+    const where = 'in the file or in the project';
     switch (key) {
       case 'epic_id':
-        return `there is no epic ${name}, ${where}`;
+        return `epic ${name} does not exist ${where}`;
       case 'story_id':
-        return `there is no story ${name}, ${where}`;
+        return `story ${name} does not exist ${where}`;
       case 'parent_id':
-        return `there is no task ${name} for \`parent_id\`, ${where}`;
+        return `task ${name} of \`parent_id\` does not exist ${where}`;
       case 'blocked_by':
-        return `there is no task ${name} for \`blocked_by\`, ${where}`;
+        return `task ${name} of \`blocked_by\` does not exist ${where}`;
     }
   }
 

@@ -218,7 +218,7 @@ function readSession(lists: SessionLists): ReadSession {
 }
 
 function noSuchTask(id: string): ImportProblem {
-  const message = `there is no task ${shown(id)} for an entry of \`dependencies\``;
+  const message = `task ${shown(id)} of \`dependencies\` does not exist`;
   return { line: 1, id, kind: 'reference', message };
 }
 

@@ -73,12 +73,12 @@ export function loopQuestion(found: FoundLoop, name: string): string {
     found.names.length === 1
       ? `the same call of ${found.names[0] ?? 'a tool'}`
       : `the same round of calls (${found.names.join(', ')})`;
-  return `The agent of ${name} has made ${what} ${found.rounds} times in a row, with the same input. Go on, or stop it?`;
+  return `The agent of ${name} has made ${what} ${found.rounds} times in a row with the same input. Let it continue, or stop it?`;
 }
 
 export function loopStopSentence(found: FoundLoop, name: string): string {
   return (
     `The agent of ${name} went round in a circle (${found.names.join(', ')}, ${found.rounds} times), and a person ` +
-    `stopped it; its work so far is kept; say more with "drover hint ${name} <text>", then "drover retry ${name}"`
+    `stopped it; its work so far is kept; to guide it, use "drover hint ${name} <text>", then "drover retry ${name}"`
   );
 }

@@ -45,7 +45,7 @@ export function whyNoMachine(
   const alive = machines.filter(({ state }) => state === 'working' || state === 'draining');
   if (alive.length === 0) {
     const gone = listed(machines, ({ name, state }) => `${name}: ${state}`);
-    return `No machine of the fleet is at work (${gone}); start "drover worker" on one.`;
+    return `No machine of the fleet is running (${gone}). Start "drover worker" on one.`;
   }
   const needed = neededLabels(labels);
   const suited = alive.filter((machine) => suits(machine.labels, needed));
@@ -66,12 +66,12 @@ export function whyNoMachine(
 /** An attempt goes on where it has begun, and waits for that machine as long as it takes starts. */
 export function whyItsMachine(machine: MachineFacts): string | null {
   if (machine.busy < machine.room) return null;
-  return `It goes on where it has begun, on ${placeOf(machine)}; it starts when there is room.`;
+  return `It resumes where it started, on ${placeOf(machine)}, as soon as a place is free.`;
 }
 
 function placeOf({ name, busy, room, note }: MachineFacts): string {
   const why = note === null ? '' : `, ${note.replace(/\.$/u, '')}`;
-  return `${name}: ${busy} at work, room for ${room}${why}`;
+  return `${name}: ${busy} running, room for ${room}${why}`;
 }
 
 function noneSuits(needed: readonly string[], alive: readonly MachineFacts[]): string {

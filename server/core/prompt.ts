@@ -268,8 +268,8 @@ function failureSection({ lastFailure, task }: PromptInput): string {
     const sha = commit.slice(0, 12);
     lines.push(
       continued
-        ? `The work of that attempt (commit ${sha}) is in this working directory. Go on from it; don't begin anew.`
-        : `You begin anew, on the present state. The work of that attempt is commit ${sha}: \`git show ${sha}\` shows it, and you may take over what is good.`,
+        ? `The work of that attempt (commit ${sha}) is in this working directory. Continue from it; do not start over.`
+        : `You start over, on the current state. The work of that attempt is commit ${sha}: \`git show ${sha}\` shows it, and you may reuse what is good.`,
     );
   }
   // That an agent could not work at all says nothing about the task.
@@ -335,7 +335,7 @@ export function resumePrompt(input: Pick<PromptInput, 'task' | 'hints'>): string
   return join([
     'Your work was interrupted from outside. Nothing is lost: this conversation and the working directory are as you left them. A command that was running has ended; check what it did before you run it again.',
     hintsSection(input.hints),
-    `Go on with ${input.task.id}: ${oneLine(input.task.title, 1_000)}`,
+    `Continue with ${input.task.id}: ${oneLine(input.task.title, 1_000)}`,
     'The rules are the same as before. End with a short summary: its first line says what you did.',
   ]);
 }

@@ -109,10 +109,7 @@ function checkAsImport(plan: SpecPlan): void {
   const records = planRecords(plan, (key) => key);
   const [problem] = parseImport(recordLines(records), emptyProject).problems;
   if (problem === undefined) return;
-  const message = problem.message.replace(
-    ', neither in the file nor in the project',
-    ' in the plan',
-  );
+  const message = problem.message.replace(' in the file or in the project', ' in the plan');
   const place = problem.id === null ? 'the plan' : `${shown(problem.id)}`;
   throw new PlanFault(
     problem.kind === 'loop'

@@ -17,7 +17,7 @@ const rules = [
   'You plan work for a team of coding agents. Below is a design. Break it into tasks.',
   '',
   'Rules:',
-  '- Each task is done by one agent alone, in its own checkout, in at most a few hours; it can be reviewed and tested by itself.',
+  '- Each task is done by one agent, in its own checkout, in at most a few hours; it can be reviewed and tested on its own.',
   '- An agent sees its own task and the code, not the design: the description says everything it needs (names, formats, limits, files).',
   '- `blocked_by` names each task whose result is needed, and no other: tasks that do not need each other run at the same time. No loops.',
   '- Acceptance criteria are facts that can be checked, and each task has at least one.',

@@ -52,7 +52,7 @@ export const planSchema = {
         additionalProperties: false,
         required: ['key', 'title', 'description'],
         properties: {
-          key: { type: 'string', description: 'A short name of its own, as "storage".' },
+          key: { type: 'string', description: 'A short unique name, for example "storage".' },
           title: { type: 'string' },
           description: { type: 'string' },
         },
@@ -74,7 +74,7 @@ export const planSchema = {
           'acceptance_criteria',
         ],
         properties: {
-          key: { type: 'string', description: 'A short name of its own, as "save-links".' },
+          key: { type: 'string', description: 'A short unique name, for example "save-links".' },
           epic: { type: ['string', 'null'], description: 'Key of its epic, or null.' },
           title: { type: 'string', description: 'What is done when it is done, in a few words.' },
           description: { type: 'string' },

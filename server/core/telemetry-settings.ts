@@ -8,7 +8,7 @@ export const telemetrySettingTable = {
     fallback: false,
     env: 'DROVER_OTEL_ENABLED',
     inFile: true,
-    doc: 'Send the traces of runs to an OpenTelemetry collector.',
+    doc: 'Send traces of runs to an OpenTelemetry collector.',
     readBy: reader,
   },
   'telemetry.endpoint': {
@@ -16,7 +16,7 @@ export const telemetrySettingTable = {
     fallback: 'localhost:4317',
     env: 'DROVER_OTEL_ENDPOINT',
     inFile: true,
-    doc: 'The collector, as "http://host:4318" (OTLP over HTTP, JSON). Of a host alone, port 4318 is used.',
+    doc: 'Collector, for example "http://host:4318" (OTLP over HTTP, JSON). The default port is 4318.',
     readBy: reader,
   },
   'telemetry.sampling': {
@@ -31,7 +31,7 @@ export const telemetrySettingTable = {
     value: { type: 'boolean' },
     fallback: false,
     inFile: true,
-    doc: "Let Claude Code and Copilot send their own traces to the same collector, below Drover's.",
+    doc: "Let Claude Code and Copilot send their own traces to the same collector, nested in Drover's.",
     readBy: reader,
   },
 } as const;

@@ -169,8 +169,8 @@ function templateOf(templates: TaskTemplates, name: string): TaskTemplate {
   const known =
     names.length === 0
       ? 'the settings have none; write one as [templates.<name>] into .drover.toml'
-      : `there are ${names.join(', ')}`;
-  throw new Refusal('unknown_id', `There is no template ${shown(name)}; ${known}.`);
+      : `defined templates: ${names.join(', ')}`;
+  throw new Refusal('unknown_id', `Template ${shown(name)} does not exist; ${known}.`);
 }
 
 function filledTexts(template: TaskTemplate, fill: (text: string) => string): TaskTemplate {

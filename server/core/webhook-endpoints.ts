@@ -14,7 +14,7 @@ export const webhookSettingTable = {
     fallback: true,
     env: 'DROVER_WEBHOOKS_ENABLED',
     inFile: true,
-    doc: 'Send webhooks to the endpoints that are set; `false` stops all of them.',
+    doc: 'Send webhooks to the configured endpoints. `false` turns all of them off.',
     readBy: reader,
   },
   'webhooks.url': {
@@ -22,7 +22,7 @@ export const webhookSettingTable = {
     fallback: null,
     env: 'DROVER_WEBHOOK_URL',
     inFile: true,
-    doc: 'URL of the endpoint `default`, which gets every event. Status and logs show its host only.',
+    doc: 'URL of the endpoint `default`, which receives every event. Status and logs show only its host.',
     readBy: reader,
   },
   'webhooks.secret': {
@@ -30,7 +30,7 @@ export const webhookSettingTable = {
     fallback: null,
     env: 'DROVER_WEBHOOK_SECRET',
     inFile: true,
-    doc: 'Secret that signs what is sent to `default`, as "whsec_…". Set this in your user settings file or in the environment.',
+    doc: 'Secret that signs messages to `default`, in the form "whsec_…". Set this in your user settings file or in the environment.',
     readBy: reader,
   },
   'webhooks.allow_private': {
@@ -38,14 +38,14 @@ export const webhookSettingTable = {
     fallback: false,
     env: 'DROVER_WEBHOOKS_ALLOW_PRIVATE',
     inFile: true,
-    doc: 'Also send to addresses of this machine and of private networks.',
+    doc: 'Allow webhooks to this machine and to private networks.',
     readBy: reader,
   },
   'webhooks.endpoints': {
     value: { type: 'endpoints' },
     fallback: {},
     inFile: true,
-    doc: 'Tables [webhooks.endpoints.<name>], one for each endpoint: url, secret or secret_env, events (all without it), format (drover, slack or discord), headers, enabled.',
+    doc: 'Endpoints, one table [webhooks.endpoints.<name>] for each: url, secret or secret_env, events (default: all), format (drover, slack or discord), headers, enabled.',
     readBy: reader,
   },
 } as const;

@@ -34,7 +34,7 @@ export class Waiters {
       throw error;
     });
     if (info === null || isEnded(info)) giveUp();
-    if (info === null) throw new Error(`there is no workflow ${id}`);
+    if (info === null) throw new Error(`workflow ${id} does not exist`);
     if (isEnded(info)) return info;
     onWaiting();
     return await ended;

@@ -86,5 +86,5 @@ export async function treeOf(context: RepositoryContext, commit: Sha): Promise<G
   const tree = output.stdout.toString('utf8').trim();
   if (output.code === 0 && isSha(tree)) return ok(tree);
   if (output.problem !== null) return err(failureOf(output, `read commit ${commit}`));
-  return refuse('unknown_ref', `There is no commit ${commit} in this repository.`);
+  return refuse('unknown_ref', `Commit ${commit} does not exist in this repository.`);
 }

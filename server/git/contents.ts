@@ -41,7 +41,7 @@ export async function changedFiles(
   to: Sha,
 ): Promise<GitResult<readonly ChangedFile[]>> {
   for (const sha of [from, to]) {
-    if (!isSha(sha)) return refuse('unknown_ref', `"${sha}" has to be a full commit id.`);
+    if (!isSha(sha)) return refuse('unknown_ref', `"${sha}" must be a full commit id.`);
   }
   const args = ['diff-tree', '-r', '-z', '-M', '--name-status', '--no-ext-diff', from, to];
   const output = await context.git(args);
@@ -56,7 +56,7 @@ export async function fileAt(
   path: string,
   bytesMax: number,
 ): Promise<GitResult<FileAtCommit | null>> {
-  if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" has to be a full commit id.`);
+  if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" must be a full commit id.`);
   const listed = await context.git([
     '--literal-pathspecs',
     'ls-tree',
@@ -83,7 +83,7 @@ export async function revertOf(
   request: { readonly commit: Sha; readonly subject: string; readonly trailers: readonly string[] },
 ): Promise<GitResult<Sha>> {
   const { commit, subject, trailers } = request;
-  if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" has to be a full commit id.`);
+  if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" must be a full commit id.`);
   const found = await context.git(['rev-parse', '--verify', '-q', `${commit}^1^{tree}`]);
   const tree = found.stdout.toString('utf8').trim();
   if (found.code !== 0 || !isSha(tree)) return err(failureOf(found, `look before ${commit}`));

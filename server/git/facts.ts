@@ -48,7 +48,7 @@ export async function findRepository(run: Run, path: string): Promise<GitResult<
     if (/dubious ownership/i.test(located.stderr)) {
       return refuse(
         'not_a_repository',
-        `Git refuses ${path}, which belongs to somebody else: trust it with git config --global --add safe.directory ${path} (${failureOf(located, 'open it').message})`,
+        `Git refuses ${path}, which belongs to another user. To trust it, run git config --global --add safe.directory ${path} (${failureOf(located, 'open it').message})`,
       );
     }
     return refuse(

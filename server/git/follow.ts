@@ -105,7 +105,7 @@ export async function moveBranch(
     const name = branchName(branch);
     const current = await readRef(context, ref);
     if (current === next) return ok({ kind: 'moved' });
-    if (current !== from) return refuse('stale', `${name} was moved by somebody else meanwhile.`);
+    if (current !== from) return refuse('stale', `${name} was just moved by someone else.`);
     const { owners, busy } = await branchHolders(context, ref);
     const holder = owners[0] ?? busy;
     if (holder === null) {
@@ -141,7 +141,7 @@ async function obstacleAt(
   }
   if (second) return `${name} is checked out twice, in ${owner.path} and ${second.path}.`;
   if (!exists(owner.path)) {
-    return `${name} belongs to the worktree ${owner.path}, whose folder is gone: run "git worktree prune".`;
+    return `${name} belongs to the worktree ${owner.path}, whose folder does not exist. Run "git worktree prune".`;
   }
   if (owner.operation && owner.operation.kind !== 'bisect') {
     return `A ${owner.operation.kind} is unfinished in ${owner.path}.`;
@@ -153,7 +153,7 @@ async function obstacleAt(
 }
 
 function atWork(checkout: string, lock: string): string {
-  return `Git is at work in ${checkout}: ${lock} exists; remove it if no git process is running.`;
+  return `Git is running in ${checkout} (${lock} exists). Remove the file if no git process is running.`;
 }
 
 /** Null when the checkout has moved; else why git refused, having touched nothing but files of Beads. */

@@ -103,7 +103,7 @@ export async function lineCommits(
   limit: number,
 ): Promise<GitResult<readonly LineCommit[]>> {
   if (!isSha(to) || (from !== null && !isSha(from))) {
-    return refuse('unknown_ref', `"${from}" and "${to}" have to be full commit ids.`);
+    return refuse('unknown_ref', `"${from}" and "${to}" must be full commit ids.`);
   }
   const output = await context.git([
     'rev-list',
@@ -136,7 +136,7 @@ async function between(
   truncate = false,
 ): Promise<GitResult<Buffer>> {
   for (const sha of [from, to]) {
-    if (!isSha(sha)) return refuse('unknown_ref', `"${sha}" has to be a full commit id.`);
+    if (!isSha(sha)) return refuse('unknown_ref', `"${sha}" must be a full commit id.`);
   }
   const output = await context.git(args, { truncate });
   if (output.code === 0) return ok(output.stdout);

@@ -58,7 +58,7 @@ export async function merge(
 ): Promise<GitResult<Merge | MergeConflict>> {
   const { tip, commit } = request;
   if (!isSha(tip) || !isSha(commit)) {
-    return err(gitFailure('unknown_ref', `"${tip}" and "${commit}" have to be full commit ids.`));
+    return err(gitFailure('unknown_ref', `"${tip}" and "${commit}" must be full commit ids.`));
   }
   const base = request.base ?? null;
   const merged =

@@ -26,7 +26,7 @@ export async function ownWorktree(
     case 'unlinked':
       return relink(context, found.worktree);
     case 'missing':
-      return refuse('failed', `The worktree ${path} has been deleted by somebody.`);
+      return refuse('failed', `The worktree ${path} was deleted.`);
     case 'orphaned':
       return refuse('failed', `Git has forgotten the worktree ${path}; its files are still there.`);
     case 'foreign':

@@ -97,7 +97,7 @@ export async function resolveRevision(
   context: RepositoryContext,
   revision: string,
 ): Promise<GitResult<Sha>> {
-  const unknown = `There is no commit named "${revision}" in this repository.`;
+  const unknown = `"${revision}" does not name a commit in this repository.`;
   if (revision === '' || revision.startsWith('-')) return refuse('unknown_ref', unknown);
   const args = ['rev-parse', '--verify', '-q', '--end-of-options', `${revision}^{commit}`];
   const output = await context.git(args);
@@ -117,7 +117,7 @@ export async function updateRefs(
     if (!isFullRef(change.ref))
       return refuse('failed', `"${change.ref}" is not a full name of a ref.`);
     if ([change.next, change.old].some((sha) => sha !== null && !isSha(sha))) {
-      return refuse('failed', `The values of ${change.ref} have to be full commit ids.`);
+      return refuse('failed', `The values of ${change.ref} must be full commit ids.`);
     }
   }
   if (changes.some((change) => change.next !== null)) {
@@ -141,7 +141,7 @@ export async function updateRefs(
   const moved = await someoneWasFirst(context, changes);
   return {
     ok: false,
-    error: moved ? gitFailure('stale', `${moved} was moved by somebody else meanwhile.`) : error,
+    error: moved ? gitFailure('stale', `${moved} was just moved by someone else.`) : error,
   };
 }
 

@@ -48,7 +48,7 @@ async function removeAt(
     }
     case 'orphaned': {
       const head = await anyHead(context);
-      if (head === null) return kept(`Git has forgotten ${request.path}, and there is no commit.`);
+      if (head === null) return kept(`Git no longer knows ${request.path}, and it has no commit.`);
       await writeMetadata(found.worktree, head);
       return removeLinked(context, request, found.worktree);
     }
@@ -91,7 +91,7 @@ async function obstacleTo(
   }
   await dropStaleLocks(worktree, context.staleLockMs);
   const lock = join(worktree.gitDir, 'index.lock');
-  if (exists(lock)) return `Git is at work in ${worktree.path} (${lock} exists).`;
+  if (exists(lock)) return `Git is running in ${worktree.path} (${lock} exists).`;
   if (!force && exists(join(worktree.gitDir, 'modules'))) {
     return `${worktree.path} has submodules checked out, whose commits may be nowhere else.`;
   }
@@ -112,7 +112,7 @@ async function saveEverything(
   if (!status.ok) return status;
   const ignored = await ignoredWork(worktree.path, status.value);
   if (ignored.kind === 'too_much' && !force) {
-    const message = `${worktree.path} holds ignored files that may be somebody's work: ${ignored.reason}.`;
+    const message = `${worktree.path} holds ignored files that may be work in progress: ${ignored.reason}.`;
     return err(gitFailure('failed', message));
   }
   const kept = await keepFound(context, worktree, status.value, {

@@ -33,7 +33,7 @@ export async function prepareSlot(
     return refuse('failed', `${path} is the checkout of the user and cannot be a slot.`);
   }
   if (!isSha(request.sha)) {
-    return refuse('unknown_ref', `"${request.sha}" has to be a full commit id.`);
+    return refuse('unknown_ref', `"${request.sha}" must be a full commit id.`);
   }
   if (request.branch !== null && !isBranchName(request.branch)) {
     return refuse('failed', `"${request.branch}" cannot be the name of a branch.`);

@@ -14,7 +14,7 @@ export interface LinkedWorktree {
 
 /**
  * `linked`: as git made it. `unlinked`: the folder is there, but its `.git` file is gone or leads elsewhere.
- * `missing`: git knows it, but the folder is gone. `orphaned`: the folder is there and says that it is ours, but git has
+ * `missing`: git knows it, but the folder does not exist. `orphaned`: the folder is there and says that it is ours, but git has
  * forgotten it. `foreign`: something else lies there, a link for
  * instance, or a worktree of another repository. `absent`: nothing is there.
  */

@@ -43,7 +43,7 @@ export async function forgetMissing(
   worktree: LinkedWorktree,
 ): Promise<GitResult<string | null>> {
   if (exists(join(worktree.gitDir, 'locked'))) {
-    const message = `The worktree ${worktree.path} is locked but its folder is gone; unlock it with "git worktree unlock".`;
+    const message = `The worktree ${worktree.path} is locked but its folder does not exist. Unlock it with "git worktree unlock".`;
     return { ok: false, error: gitFailure('failed', message) };
   }
   const { branch, detachedAt } = await headOf(context, worktree);

@@ -71,7 +71,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
     await project.close();
     throw new Refusal(
       'already_running',
-      `a backend is at work for ${options.root} already; drover doctor shows it, drover server stop ends it`,
+      `a backend is already running for ${options.root}; "drover doctor" shows it, "drover server stop" stops it`,
     );
   }
   await claimPlan(project, () => lock.release());
@@ -213,7 +213,10 @@ class BackendLife {
   async shutdown(force: boolean): Promise<{ leaving: boolean; reason: string }> {
     await this.#look();
     if (!this.#idle && !force) {
-      return { leaving: false, reason: 'tasks are at work; --force gives them back and ends it' };
+      return {
+        leaving: false,
+        reason: 'tasks are running; use --force to release them and stop it',
+      };
     }
     setImmediate(() => this.leave('asked to leave'));
     return { leaving: true, reason: 'asked to leave' };
@@ -222,7 +225,7 @@ class BackendLife {
   async over(): Promise<void> {
     const { report } = this.#host.engine;
     const timer = setInterval(() => {
-      this.#look().catch((error: unknown) => report(error, 'looking whether anything is at work'));
+      this.#look().catch((error: unknown) => report(error, 'checking for running tasks'));
     }, idleLookMs);
     await this.#end.promise;
     clearInterval(timer);
@@ -286,7 +289,7 @@ async function serve(
       ...shared,
       input: process.stdin,
       output: process.stdout,
-      onEnd: () => life.leave('the client is gone'),
+      onEnd: () => life.leave('the client disconnected'),
     });
     return {
       address: null,

@@ -31,8 +31,8 @@ export async function connectAgent(env: NodeJS.ProcessEnv): Promise<AgentClient>
   } catch (error) {
     if (!(error instanceof ConnectFailure)) throw error;
     if (error.kind === 'refused') {
-      throw new Refusal('token', 'The token is good for no attempt that is at work.');
+      throw new Refusal('token', 'The token does not belong to a running attempt.');
     }
   }
-  throw new Refusal('backend', "Drover's backend is not at work in this moment; try again later.");
+  throw new Refusal('backend', 'The Drover backend is not running. Try again later.');
 }

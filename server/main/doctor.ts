@@ -58,7 +58,8 @@ export async function doctor(root: string | null): Promise<Doctor> {
     checks.push({
       name: 'project',
       ok: false,
-      message: 'there is no .drover/ here or above; run "drover init" in a git repository',
+      message:
+        'no .drover folder here or in a parent folder; run "drover init" in a git repository',
     });
     const agents = (await agentsOf(null)).map(agentView);
     return { backend: { running: false, pid: null, version: null }, checks, agents };
@@ -263,7 +264,7 @@ function machineCheck(machine: MachineView): Check {
     case 'draining': {
       const offers = labels.length === 0 ? '' : `, labels ${labels.join(', ')}`;
       const short = note === null ? '' : `. ${note}`;
-      const message = `${state}, ${agents} of ${most} agents at work${offers}${short}`;
+      const message = `${state}, ${agents} of ${most} agents running${offers}${short}`;
       return { ...check, message };
     }
     case 'dead':

@@ -41,7 +41,7 @@ export function allHandlers(
         settings.fleetDatabaseUrl === null || project.fleet !== null
           ? []
           : [
-              'DBOS_SYSTEM_DATABASE_URL is set, but the backend that is at work began without it: it is not used. End it with "drover server stop", then run again.',
+              'DBOS_SYSTEM_DATABASE_URL is set, but the running backend was started without it and does not use it. Run "drover server stop", then try again.',
             ];
       const sandbox = await host.confinement.state();
       if (sandbox.refuses) {

@@ -143,7 +143,7 @@ async function refuseForeign(parts: IdentityLook, found: Ownership): Promise<voi
   const owner = checkoutOf(commonDir);
   const remedy =
     places.database === places.ownDatabase
-      ? `Move ${places.folder} away, then run "drover init" for a plan of its own.`
+      ? `Move ${places.folder} away, then run "drover init" for a separate plan.`
       : `Name another file for this repository: DROVER_DATABASE_URL, or database in .drover.toml.`;
   throw wrongProject(
     `The database ${places.database} belongs to the repository ${owner}, not to ${places.root}. ${remedy}`,
@@ -174,7 +174,7 @@ function writeIdentity(home: GitHome, identity: ProjectIdentity): void {
 
 function copiedInFlight(places: ProjectPlaces, home: GitHome, original: ProjectIdentity): Refusal {
   return wrongProject(
-    `${places.root} is a copy of ${original.root} that was made while tasks were running there. Finish them there, or move the original away to continue here. For a plan of its own, delete ${places.folder} and ${home.folder}, then run "drover init".`,
+    `${places.root} is a copy of ${original.root} that was made while tasks were running there. Finish them there, or move the original away to continue here. For a separate plan, delete ${places.folder} and ${home.folder}, then run "drover init".`,
   );
 }
 

@@ -101,7 +101,9 @@ export class MachinePulse {
   #beatNow(): Promise<void> {
     this.#beating = this.#beating
       .then(() => (this.#over ? undefined : this.#beat()))
-      .catch((error: unknown) => this.#engine.report(error, 'saying that this machine is alive'));
+      .catch((error: unknown) =>
+        this.#engine.report(error, 'reporting that this machine is alive'),
+      );
     return this.#beating;
   }
 

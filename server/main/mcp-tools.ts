@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { AgentParams, AgentRequestName, AgentResult } from '../protocol/agent-requests.ts';
 
 export const instructions =
-  'Drover has given you your task. These tools read it and the board, add tasks, name a blocker, ask the person and report progress. Drover decides by its rules: a refusal says why, and has changed nothing.';
+  'Drover assigned your task to you. These tools read the task and the board, add tasks, report a blocker, ask the person and report progress. Drover applies its own rules: a refusal explains why, and changes nothing.';
 
 export type Ask = <N extends AgentRequestName>(
   name: N,
@@ -20,11 +20,11 @@ const title = z.string().describe('What is to be done, in one line.');
 const description = z
   .string()
   .optional()
-  .describe('All that whoever does it has to know: they see nothing of your conversation.');
+  .describe('Everything the agent that does it needs to know. It does not see your conversation.');
 const accept = z
   .array(z.string())
   .optional()
-  .describe('Acceptance criteria: how it is known to be done.');
+  .describe('Acceptance criteria: how to tell that it is done.');
 
 /** The server checks shapes; bounds and rules are the backend's, so that each is in one place. */
 export function defineTools(server: McpServer, ask: Ask): void {
@@ -38,7 +38,7 @@ function defineReading(server: McpServer, ask: Ask): void {
     'read_task',
     {
       description:
-        'Your task with its acceptance criteria, its sub-tasks, and what came of the tasks that it waited for. With an id: one of these.',
+        'Your task with its acceptance criteria, its sub-tasks, and the results of the tasks that it waited for. With an id: one of these.',
       inputSchema: { id: z.string().optional() },
       annotations: readOnly,
     },
@@ -69,7 +69,7 @@ function definePlanning(server: McpServer, ask: Ask): void {
     'add_followup',
     {
       description:
-        'Adds a task of its own that waits for yours, and for others if you name them: for work that you have found and that is not part of your task.',
+        'Adds a separate task that waits for yours, and for others that you name. Use it for work that you find and that is not part of your task.',
       inputSchema: {
         title,
         description,
@@ -87,7 +87,7 @@ function definePlanning(server: McpServer, ask: Ask): void {
     'declare_blocker',
     {
       description:
-        'Says that your task cannot go on before another one is done. Your work is kept; end your turn, and you go on when the other task has landed.',
+        'Reports that your task cannot continue until another one is done. Your work is kept. End your turn; you continue when the other task has landed.',
       inputSchema: {
         task: z.string().describe('Id of the task to wait for.'),
         reason: z.string().optional(),
@@ -104,7 +104,7 @@ function defineWords(server: McpServer, ask: Ask): void {
     'ask_person',
     {
       description:
-        'Asks the person, and waits for an answer for up to 45 s. While the state is "open", nobody has answered: ask the same again to go on waiting, or do something else meanwhile.',
+        'Asks the person and waits up to 45 s for an answer. While the state is "open", the question is unanswered: ask the same question again to keep waiting, or do something else in the meantime.',
       inputSchema: {
         question: z.string(),
         choices: z.array(z.string()).optional().describe('Answers to choose from.'),

@@ -35,7 +35,7 @@ async function refuseWhileWorking({ db }: Store): Promise<void> {
   const names = alive.map(({ name }) => name).join(', ');
   throw new Refusal(
     'already_running',
-    `Machines of the fleet are at work: ${names}. End their workers and backends ("drover server stop" in their clones), then try again.`,
+    `Machines of the fleet are running: ${names}. Stop their workers and backends ("drover server stop" in their clones), then try again.`,
   );
 }
 
@@ -49,7 +49,7 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
   if (url === null) {
     throw new Refusal(
       'bad_configuration',
-      `There is no database to move ${direction}: name it (drover migrate --${direction} postgresql://role@host/database), or set DBOS_SYSTEM_DATABASE_URL.`,
+      `No database to move ${direction} is set. Name it (drover migrate --${direction} postgresql://role@host/database), or set DBOS_SYSTEM_DATABASE_URL.`,
     );
   }
   const places = placesOf(root, live.settings.databasePath);
@@ -57,7 +57,7 @@ export async function migrateProject(options: MigrateOptions): Promise<MigrateRe
   if (lock === null) {
     throw new Refusal(
       'already_running',
-      `A backend is at work for ${root}; end it with "drover server stop", then try again.`,
+      `A backend is running for ${root}. Run "drover server stop", then try again.`,
     );
   }
   try {

@@ -52,7 +52,7 @@ export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result
   if (end.value.kind === 'planned') return ok(viewOf(end.value.asked, source, model.name));
   throw new Refusal(
     'bad_plan',
-    `${model.name} gave no plan that can be used: ${end.value.fault}. Nothing was written; try again, name another model with --model, or say it more clearly in the design.`,
+    `${model.name} returned no usable plan: ${end.value.fault}. Nothing was written. Try again, choose another model with --model, or make the design clearer.`,
   );
 }
 
@@ -113,7 +113,7 @@ function installedAgent(
   if (program === null) {
     throw new Refusal(
       'agent_missing',
-      `There is nobody to ask for a plan: ANTHROPIC_API_KEY is not set, and the program "${name}" of Claude Code was not found. Set the key (and ANTHROPIC_BASE_URL for another provider), or install Claude Code and log in.`,
+      `No model is available to plan: ANTHROPIC_API_KEY is not set, and the program "${name}" of Claude Code was not found. Set the key (and ANTHROPIC_BASE_URL for another provider), or install Claude Code and log in.`,
     );
   }
   return createClaudeProgram({

@@ -121,7 +121,7 @@ const tasks: readonly DemoTask[] = [
 ];
 
 /** The demo agent needs no model and no account; the gate is the shop's own test, where there is a Node for it. */
-const sampleSettings = `# The demo agent does what the descriptions of the tasks say, without a model.
+const sampleSettings = `# The demo agent does what the task descriptions say, without a model.
 max_workers = 4
 
 [agent]

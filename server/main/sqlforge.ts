@@ -22,7 +22,7 @@ export function openSqlforge(from: string, env: NodeJS.ProcessEnv): SqlforgeProj
   if (path === null) {
     throw new Refusal(
       'not_found',
-      `There is no sqlforge.yml in ${from} or above it in this repository.`,
+      `No sqlforge.yml in ${from} or its parent folders in this repository.`,
     );
   }
   const program = findProgram(programName, env, from);

@@ -55,7 +55,7 @@ export async function proveBwrap(program: string | null): Promise<Proof> {
       String(process.pid),
     ]);
     if (!said.text.includes('drover-proved')) {
-      return no(`bubblewrap does not hold here: ${firstLine(said.text) || 'it said nothing'}`);
+      return no(`bubblewrap does not work here: ${firstLine(said.text) || 'it gave no reason'}`);
     }
     const version = await run(program, ['--version']);
     return { holds: true, version: firstLine(version.text) };

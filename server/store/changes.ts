@@ -29,7 +29,7 @@ export async function changeOf(db: Db, id: string): Promise<Change> {
     if (epic !== undefined) return epicChange(at, epic);
     throw new Refusal(
       'unknown_id',
-      `There is no task and no epic "${shown(id)}" in this project; see "drover status" for the ids.`,
+      `"${shown(id)}" is neither a task nor an epic of this project. Run "drover status" to list the ids.`,
     );
   });
 }

@@ -14,7 +14,7 @@ export async function taskOrRefuse(db: Db, id: string): Promise<TaskRow> {
 export function unknownTask(id: string): Refusal {
   return new Refusal(
     'unknown_id',
-    `There is no task "${shown(id)}" in this project; see "drover status" for the ids.`,
+    `Task "${shown(id)}" does not exist in this project. Run "drover status" to list the ids.`,
   );
 }
 
@@ -23,7 +23,7 @@ export async function epicOrRefuse(db: Db, id: string): Promise<EpicRow> {
   if (row !== undefined) return row;
   throw new Refusal(
     'unknown_id',
-    `There is no epic "${shown(id)}" in this project; see "drover epic list" for the ids.`,
+    `Epic "${shown(id)}" does not exist in this project. Run "drover epic list" to list the ids.`,
   );
 }
 
@@ -57,6 +57,6 @@ export async function refuseCandidates(db: Db, blockers: readonly string[]): Pro
   if (found === undefined) return;
   throw new Refusal(
     'bad_value',
-    `${found.id} is one of several candidates and never lands by itself; wait for ${found.candidate_of ?? ''} instead.`,
+    `${found.id} is one of several candidates and never lands on its own. Wait for ${found.candidate_of ?? ''} instead.`,
   );
 }

@@ -52,7 +52,7 @@ export function whyNotUpdated(id: string, project: StoredProject): string | null
   const top = topOf(id, project);
   const status = project.statuses.get(top);
   if (status !== 'claimed' && status !== 'in_progress') return null;
-  return `\`${top}\` is at work now; pause it first, then import again`;
+  return `\`${top}\` is running; pause it first, then import again`;
 }
 
 /** A sub-task that is new below its parent must not be passed over by an attempt that is over or under way. */

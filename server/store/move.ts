@@ -60,7 +60,7 @@ async function refuseWorking(source: Tx): Promise<void> {
     run !== undefined
       ? `run ${run.id} is not at its end`
       : task !== undefined
-        ? `task ${task.id} is at work`
+        ? `task ${task.id} is running`
         : `the work of task ${landing?.task_id ?? ''} waits to land`;
   throw new Refusal(
     'illegal',

@@ -24,7 +24,7 @@ export async function positionsBefore(
   if (found !== null) return { positions: found, renumbered: false };
   await renumberTasks(tx);
   const again = await between(tx, ids, before);
-  if (again === null) throw new Error('there is no room between whole numbers');
+  if (again === null) throw new Error('no room is left between whole numbers');
   return { positions: again, renumbered: true };
 }
 

@@ -326,5 +326,5 @@ export const storeSteps: readonly SchemaStep[] = [
   { version: 12, name: 'what is left of removed history', up: addRetention },
   { version: 13, name: 'whose plan it is', up: addRepository },
   { version: 14, name: 'exporters of the feed', up: addExporters },
-  { version: 15, name: 'which work a machine can go on with', up: addCompatibility },
+  { version: 15, name: 'which work a machine can continue', up: addCompatibility },
 ];

@@ -12,7 +12,7 @@ export function holdsOthers(task: Held): string | null {
     case 'failed':
       return `has failed${inBrackets(task.last_error)}; use "drover retry ${id}"`;
     case 'cancelled':
-      return `is cancelled; use "drover retry ${id}", or remove it as a blocker`;
+      return `is cancelled; run "drover retry ${id}", or remove it as a blocker`;
     case 'conflict':
       return `is in conflict with what has landed; use "drover retry ${id}"`;
     case 'needs_review':

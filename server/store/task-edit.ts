@@ -145,7 +145,7 @@ async function moveToParent(
   if (ownedStatuses.has(row.status) || ownedStatuses.has(root.status)) {
     throw new Refusal(
       'bad_state',
-      `${row.id} is at work and cannot get another parent now; pause ${root.id} first.`,
+      `${row.id} is running and cannot move to another parent. Pause ${root.id} first.`,
     );
   }
   const family = await familyOf(tx, row.id);

@@ -62,9 +62,9 @@ export async function placeFor(tx: Tx, sources: StoreSources, wanted: WantedPlac
 const refusals: { readonly [S in TaskStatus]?: string } = {
   completed: 'is completed; add an ordinary task, or reset the parent first',
   cancelled: 'is cancelled; retry it first, or add an ordinary task',
-  claimed: 'is at work and would not see a new sub-task; pause it first, or add an ordinary task',
+  claimed: 'is running and would not see a new sub-task; pause it first, or add an ordinary task',
   in_progress:
-    'is at work and would not see a new sub-task; pause it first, or add an ordinary task',
+    'is running and would not see a new sub-task; pause it first, or add an ordinary task',
   needs_review: 'waits for a review; send it back first, or add an ordinary task',
 };
 

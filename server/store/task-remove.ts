@@ -71,7 +71,7 @@ async function refuseBegun(tx: Tx, row: TaskRow): Promise<void> {
   if (!ownedStatuses.has(root.status)) return;
   throw new Refusal(
     'illegal',
-    `${row.id} is a part of ${root.id}, which is at work; pause ${root.id} first.`,
+    `${row.id} is a sub-task of ${root.id}, which is running. Pause ${root.id} first.`,
   );
 }
 

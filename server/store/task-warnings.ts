@@ -24,14 +24,14 @@ export function taskWarnings(task: DescribedTask): string[] {
     title.length < titleCharactersMin ||
     (title.length <= vagueCharactersMax && vagueTitle.test(title))
   ) {
-    warnings.push('The title is vague: say what will be different afterwards.');
+    warnings.push('The title is vague. State what will be different afterward.');
   }
   if (isBlank(task)) {
-    warnings.push('There is no description: the agent knows nothing but the title.');
+    warnings.push('The task has no description. The agent knows only the title.');
   }
   // Sub-tasks are steps of their parent, whose criteria hold for all of them.
   if (task.acceptance_criteria.length === 0 && task.parent_id === null) {
-    warnings.push('There are no acceptance criteria: add some with --accept.');
+    warnings.push('The task has no acceptance criteria. Add some with --accept.');
   }
   if (task.test_mode === 'lenient') {
     warnings.push('The test mode lenient is read as strict: nothing red lands.');

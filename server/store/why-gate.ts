@@ -21,7 +21,7 @@ export async function whyGate(db: Db, row: Pick<TaskRow, 'id' | 'last_error'>): 
   if (found === undefined) return [];
   const data = JSON.parse(found.data) as { readonly telling?: unknown; readonly log?: unknown };
   const telling = Array.isArray(data.telling) ? data.telling.map(String) : [];
-  const said = telling.length > toldAlready ? [`The gate said: ${telling.join(' | ')}`] : [];
+  const said = telling.length > toldAlready ? [`The gate printed: ${telling.join(' | ')}`] : [];
   const log = typeof data.log === 'string' ? [`Its whole output is in ${data.log}.`] : [];
   return [...said, ...log];
 }

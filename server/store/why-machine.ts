@@ -27,7 +27,7 @@ async function begunOn(
   return machine?.state === 'working' ? machine : null;
 }
 
-/** For a task whose attempt is at work by the rows: its machine is gone. Null while it is there, or was never one. */
+/** For a task whose attempt is at work by the rows: its machine stopped. Null while it is there, or was never one. */
 export async function whyLost(
   db: Db,
   attempt: { readonly task_id: string; readonly machine: string },
@@ -42,6 +42,6 @@ export async function whyLost(
   const isAnybody = machines.some(({ state }) => state === 'working' || state === 'draining');
   const next = isAnybody
     ? 'the others take it over, and no attempt is used'
-    : 'start "drover worker" on a machine to go on with it; no attempt is used';
-  return `${attempt.task_id} was at work on ${machine.name}, which ${gone}: ${next}.`;
+    : 'start "drover worker" on a machine to resume it; no attempt is used';
+  return `${attempt.task_id} was running on ${machine.name}, which ${gone}: ${next}.`;
 }

@@ -86,7 +86,7 @@ async function noRun(db: Db, row: TaskRow, facts: WhyFacts): Promise<string> {
     (last.state === 'stopped' || (last.state === 'active' && !facts.hasBackend)) &&
     (last.epic_id === null || last.epic_id === row.epic_id);
   if (goesOn) {
-    return `${row.id} is ready, but nothing runs now: the last run was stopped; "drover resume" goes on with it.`;
+    return `${row.id} is ready, but the last run was stopped. Run "drover resume" to continue it.`;
   }
   return `${row.id} is ready, but nothing runs now; "drover run" starts it.`;
 }
@@ -115,7 +115,7 @@ async function refusedWork(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
   if (refused.length < refusedPushesMax) return [];
   const names = shortList(refused.map(({ id }) => id));
   return [
-    `The git server did not take the finished work of ${names}, and would not take that of ${row.id}: it starts when those are resolved ("drover why ${refused[0]?.id ?? ''}" tells what the server said).`,
+    `The git server rejected the finished work of ${names} and would reject that of ${row.id}. It starts when those are resolved ("drover why ${refused[0]?.id ?? ''}" shows the server's answer).`,
   ];
 }
 
@@ -184,7 +184,7 @@ async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
   const place =
     before.n === 0
       ? 'it is the next one'
-      : `${formatCount(before.n, 'ready task comes', 'ready tasks come')} before it (priority, chain, order)`;
+      : `${formatCount(before.n, 'ready task is', 'ready tasks are')} ahead of it (priority, chain, order)`;
   return [
     `All workers are busy (${busy.length} of ${most}: ${shortList(busy)}); ${row.id} starts when one is free, ${place}.`,
   ];

@@ -98,7 +98,7 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
   if (lost !== null) return [lost];
   const agent = attempt === null ? (row.agent ?? facts.agentKind) : stepText(attempt);
   const plans = attempt?.planning === 1 ? 'plans and writes nothing: it ' : '';
-  const phase = row.phase === null ? 'is about to begin' : `${plans}is at the step "${row.phase}"`;
+  const phase = row.phase === null ? 'is about to start' : `${plans}is at the step "${row.phase}"`;
   const since =
     attempt === null ? '' : ` for ${formatDuration(facts.nowMs - attempt.started_at_ms)}`;
   const names = await machineNames(db, [attempt?.machine ?? '']);
@@ -110,7 +110,7 @@ async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
         `${row.id} is running${place}${since}: attempt ${attempt?.number ?? 1} with ${agent} ${phase}.`,
       ]
     : [
-        `${row.id} was at work (attempt ${attempt?.number ?? 1} with ${agent}) when the backend ended; "drover resume" goes on with it.`,
+        `${row.id} was running (attempt ${attempt?.number ?? 1} with ${agent}) when the backend stopped. Run "drover resume" to continue it.`,
       ];
   sentences.push(...(await nextAgentFacts(db, row, facts)).sentences);
   if (row.stop_requested !== null && ownedStatuses.has(row.status)) {
@@ -171,10 +171,10 @@ async function whyWaiting(db: Db, row: TaskRow, facts: WhyFacts): Promise<string
       : ` It said: ${oneLine(account.message)}`;
   const until =
     row.waiting_until_ms === null
-      ? 'until a time that was not told'
+      ? 'until an unknown time'
       : `until ${timeText(row.waiting_until_ms, facts.nowMs)}`;
   return [
-    `The account of ${agent} is out of quota ${until}; ${row.id} then goes on by itself, in the same conversation, and no attempt is used up.${said}`,
+    `The account of ${agent} is out of quota ${until}; ${row.id} then continues automatically, in the same conversation, and no attempt is used up.${said}`,
     ...(facts.hasBackend ? [] : ['No backend is running; "drover resume" starts it.']),
   ];
 }
@@ -183,14 +183,14 @@ async function whyPaused(db: Db, row: TaskRow): Promise<string[]> {
   if (row.phase === byHandPhase) {
     const place = row.worktree_path ?? 'its worktree';
     return [
-      `${row.id} was taken over by a person, who works in ${place}; use "drover unpause ${row.id}" to let its agent go on from there.`,
+      `${row.id} was taken over by a person, who works in ${place}; use "drover unpause ${row.id}" to let its agent continue from there.`,
     ];
   }
   const attempt = await runningAttempt(db, row.id);
   const reason = attempt?.state === 'interrupted' && attempt.error !== null ? attempt.error : null;
   const said = reason === null || reason === '' ? '' : ` (${oneLine(reason)})`;
   return [
-    `${row.id} was paused by a person${said}; use "drover unpause ${row.id}" to go on with it.`,
+    `${row.id} was paused by a person${said}; use "drover unpause ${row.id}" to continue it.`,
   ];
 }
 
@@ -221,7 +221,7 @@ function whyReview(row: TaskRow): string[] {
     case 'no_changes':
       return [
         `${id} needs a review: its agent ended well, but changed nothing, and a commit was expected.`,
-        `Use "drover approve ${id}" if nothing had to be changed, or "drover send-back ${id} <text>" to say what is missing; "drover log ${id}" shows what it said.`,
+        `Use "drover approve ${id}" if no change was needed, or "drover send-back ${id} <text>" to state what is missing; "drover log ${id}" shows what it said.`,
       ];
     case 'plan':
       return [

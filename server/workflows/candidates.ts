@@ -366,7 +366,10 @@ async function chooseByPersonIn(
           .where('id', '=', row.candidate_of)
           .executeTakeFirst();
   if (row === undefined || task === undefined || task.status !== 'blocked') {
-    throw new Refusal('illegal', `there is nothing to choose ${candidateId} for any more`);
+    throw new Refusal(
+      'illegal',
+      `${candidateId} can no longer be chosen: the choice was already made`,
+    );
   }
   if (standOf(candidateFacts(row)) !== 'green') {
     throw new Refusal(

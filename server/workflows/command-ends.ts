@@ -16,7 +16,7 @@ const lineMax = 160;
 
 export function commandEnd({ isLate, exitCode, telling, limit }: CommandEnd): string {
   const how = isLate
-    ? `did not end by itself within ${formatDuration(limit.ms)} (${limit.name})`
+    ? `did not finish within ${formatDuration(limit.ms)} (${limit.name})`
     : exitCode === null
       ? 'was killed'
       : `ended with exit code ${exitCode}`;

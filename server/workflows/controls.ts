@@ -56,13 +56,13 @@ export async function cancelTask(engine: Engine, id: string, reason: string | nu
   if (row.status === 'completed')
     throw new Refusal(
       'illegal',
-      `${id} is completed; a landed task can't be cancelled (git revert its commit instead)`,
+      `${id} is completed; a landed task cannot be canceled (use "drover undo ${id}" instead)`,
     );
   if (row.parent_id === null && isHeld(row)) return stopOwned(engine, row, 'cancel', reason);
   if (ownedStatuses.has(row.status))
     throw new Refusal(
       'illegal',
-      `${id} is at work inside ${row.parent_id}; cancel ${row.parent_id}, or wait`,
+      `${id} is running inside ${row.parent_id}; cancel ${row.parent_id}, or wait`,
     );
   const cancelled = await engine.store.transaction(async (tx) => {
     const change = {
@@ -101,7 +101,7 @@ async function stopOwned(
   if (over) return;
   throw new Refusal(
     'slow',
-    `${row.id} is still ending after ${waitMaxMs / 1000} s; the request stands, drover status shows when it is done`,
+    `${row.id} is still stopping after ${waitMaxMs / 1000} s; the request remains, and "drover status" shows when it is done`,
   );
 }
 
@@ -142,15 +142,15 @@ export async function retryTask(engine: Engine, id: string, force: boolean): Pro
   if (!allowed.includes(row.status))
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}, there is nothing to retry; ${nextStep(id, row.status)}`,
+      `${id} is ${row.status} and cannot be retried; ${nextStep(id, row.status)}`,
     );
   if (await isSpentCandidate(engine.store.db, row))
     throw new Refusal(
       'illegal',
-      `the choice that ${id} was a candidate for is over; drover retry ${row.candidate_of ?? ''} --force begins anew`,
+      `the choice that ${id} was a candidate for is over; drover retry ${row.candidate_of ?? ''} --force starts over`,
     );
   const begun = await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
-  if (!begun) throw new Refusal('illegal', `${id} has changed in this moment; look at it again`);
+  if (!begun) throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
 }
 
 /** Back to ready with all attempts given back; the next one is a new one, unless the last one `goesOn`. */
@@ -209,13 +209,12 @@ async function onlyLands(tx: Tx, id: string): Promise<boolean> {
 export type HintDelivery = 'now' | 'next_prompt';
 
 export async function hintTask(engine: Engine, id: string, text: string): Promise<HintDelivery> {
-  if (text.trim() === '')
-    throw new Refusal('bad_request', 'the hint is empty; say what the agent should know');
+  if (text.trim() === '') throw new Refusal('bad_request', 'the hint must not be empty');
   const row = await requireTask(engine, id);
   if (row.status === 'completed' || row.status === 'cancelled')
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; a hint would reach nobody (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}, so a hint would not reach an agent (${nextStep(id, row.status)})`,
     );
   await engine.store.transaction((tx) => addHint(tx, engine.store.sources, id, text));
   engine.switchboard.hintAdded(id);
@@ -234,7 +233,7 @@ export async function answerQuestion(engine: Engine, id: string, choice: string)
   if (row === undefined)
     throw new Refusal(
       'unknown_id',
-      `there is no question ${id}; drover status lists the open ones`,
+      `question ${id} does not exist; "drover status" lists the open ones`,
     );
   if (row.state !== 'open')
     throw new Refusal(
@@ -287,7 +286,7 @@ export async function resolveTask(engine: Engine, id: string, note: string): Pro
     await addHint(tx, engine.store.sources, id, note);
     const isBegun = await freshStart(engine, tx, row, 'task.unblocked', await onlyLands(tx, id));
     if (isBegun) return;
-    throw new Refusal('illegal', `${id} has changed in this moment; look at it again`);
+    throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
   });
 }
 
@@ -307,14 +306,14 @@ export async function resetTasks(
     if (!rows.some((row) => row.id === id))
       throw new Refusal(
         'unknown_id',
-        `there is no task ${id} that could be reset (sub-tasks go with their parent); drover status shows what there is`,
+        `task ${id} does not exist or is a sub-task (reset its parent instead); "drover status" lists the tasks`,
       );
   }
   const done: string[] = [];
   const refused: { id: string; reason: string }[] = [];
   for (const row of rows) {
     if (isHeld(row)) {
-      refused.push({ id: row.id, reason: 'its owner is alive; drover cancel it first' });
+      refused.push({ id: row.id, reason: 'its owner is running; cancel it first' });
       continue;
     }
     if (row.status === 'ready') continue;
@@ -338,7 +337,7 @@ export async function requireTask(engine: Engine, id: string): Promise<TaskRow> 
     .where('id', '=', id)
     .executeTakeFirst();
   if (row === undefined)
-    throw new Refusal('unknown_id', `there is no task ${id}; drover status shows what there is`);
+    throw new Refusal('unknown_id', `task ${id} does not exist; "drover status" lists the tasks`);
   return row;
 }
 
@@ -375,7 +374,7 @@ function cannotBecome(
   to: TaskStatus,
   from: readonly TaskStatus[],
 ): string {
-  if (status === null) return `${id} is gone; drover status shows what there is`;
+  if (status === null) return `${id} no longer exists; "drover status" lists the tasks`;
   const only = from.length === 0 ? `it can't become ${to}` : `only a ${from.join(' or ')} task can`;
   return `${id} is ${status}, ${only}; ${nextStep(id, status)}`;
 }

@@ -86,7 +86,7 @@ export async function whyUnmergeable(
   if ((await engine.git.mergeBase(row.commit_sha, head)) !== null) return null;
   return failure(
     'agent_failed',
-    `the work of ${row.task_id} is on a history of its own, without the commit that it was begun on; it cannot be merged`,
+    `the work of ${row.task_id} is on an unrelated history, without the commit that it started from; it cannot be merged`,
   );
 }
 

@@ -73,7 +73,7 @@ async function bearsOurHand(engine: Engine, from: Sha, to: Sha): Promise<boolean
 export function whyGone(branch: string, known: LineRow | null): string | null {
   if (known === null || known.followed_sha === null || branch.startsWith('drover/')) return null;
   return (
-    `branch ${branch} is gone (renamed or deleted); what has landed is safe at ${landingRef(branch)}, and nothing more lands ` +
+    `branch ${branch} no longer exists (renamed or deleted); landed work is safe at ${landingRef(branch)}, and nothing more lands ` +
     `until a person decides: git branch ${branch} ${known.followed_sha} makes it again, or drover run --target <branch> lands elsewhere`
   );
 }

@@ -61,7 +61,7 @@ async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>>
   return err(
     failure(
       'git_failed',
-      `the landing ref of ${branch} keeps moving; is another Drover at work here?`,
+      `the landing ref of ${branch} keeps moving; is another Drover running here?`,
     ),
   );
 }

@@ -11,13 +11,13 @@ export function nextStep(id: string, status: TaskStatus): string {
     case 'waiting':
       return `drover pause ${id} or drover cancel ${id} ends its agent`;
     case 'blocked':
-      return `drover why ${id} says what it waits for`;
+      return `"drover why ${id}" explains what it waits for`;
     case 'paused':
-      return `drover resume-task ${id} lets it go on`;
+      return `"drover resume-task ${id}" resumes it`;
     case 'needs_review':
       return `drover approve ${id} or drover send-back ${id} decides`;
     case 'conflict':
-      return `drover retry ${id} or drover resolve ${id} goes on`;
+      return `run "drover retry ${id}" or "drover resolve ${id}"`;
     case 'failed':
     case 'cancelled':
       return `drover retry ${id} starts it again`;

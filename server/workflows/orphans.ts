@@ -47,7 +47,7 @@ export async function returnOrphans(engine: Engine): Promise<readonly string[]> 
     if (owner.kind === 'alive') continue;
     if (owner.kind === 'out of reach') await engine.durable.cancel(owner.workflowId);
     const error = owner.kind === 'broken' ? owner.error : null;
-    const reason = owner.kind === 'out of reach' ? 'its machine is gone' : 'its owner is gone';
+    const reason = owner.kind === 'out of reach' ? 'its machine stopped' : 'its owner stopped';
     await endLeftAgent(engine, row.id, row.epoch);
     const done = await engine.store.transaction((tx) =>
       giveBack(engine, tx, row, { error, reason }),
@@ -168,7 +168,7 @@ async function giveBackReview(
     .set({ phase: null, last_error: error })
     .where('id', '=', row.id)
     .execute();
-  const data = { reason: error ?? 'its owner is gone' };
+  const data = { reason: error ?? 'its owner stopped' };
   await engine.store.append(tx, { type: 'task.returned', taskId: row.id, data });
   return true;
 }

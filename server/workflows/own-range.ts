@@ -86,7 +86,7 @@ export async function replayOnto(
       return err(
         failure(
           'conflict',
-          `${branch} was rewritten while landed work waits for it, and both change ${files}; bring over what you want of ${resultBranch(branch)} by hand (git cherry-pick -m 1), then merge nothing else of it`,
+          `${branch} was rewritten while landed work waits for it, and both change ${files}; copy what you want of ${resultBranch(branch)} by hand (git cherry-pick -m 1), then merge nothing else of it`,
         ),
       );
     }

@@ -12,11 +12,11 @@ export async function approvePlan(
   { changed, seen }: { readonly changed: string | null; readonly seen: string | null },
 ): Promise<void> {
   const text = changed === null ? null : engine.mask(changed).trim();
-  if (text === '') throw new Refusal('bad_request', 'the plan is empty; say what is to be done');
+  if (text === '') throw new Refusal('bad_request', 'the plan must not be empty');
   if (text !== null && text.length > planCharactersMax)
     throw new Refusal(
       'bad_request',
-      `the plan has ${text.length} characters; at most ${planCharactersMax} are told to an agent`,
+      `the plan has ${text.length} characters; the limit is ${planCharactersMax}`,
     );
   await engine.store.transaction(async (tx) => {
     const plan = await decidePlan(tx, engine.store.sources, row.id, {
@@ -69,12 +69,12 @@ export async function sendPlanBack(engine: Engine, row: TaskRow, words: string):
 
 /** It came with a file of another project: what waits there is no plan of ours. */
 function noPlan(id: string): Refusal {
-  return new Refusal('illegal', `there is no plan of ${id} here; drover retry ${id} makes one`);
+  return new Refusal('illegal', `${id} has no plan here; "drover retry ${id}" makes one`);
 }
 
 function changedSince(id: string): Refusal {
   return new Refusal(
     'illegal',
-    `the plan of ${id} has changed since it was looked at; look at it again: drover show ${id}`,
+    `the plan of ${id} has changed since you reviewed it; review it again with "drover show ${id}"`,
   );
 }

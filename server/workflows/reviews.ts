@@ -65,7 +65,7 @@ function noPlan(id: string): Refusal {
 function changedSince(id: string): Refusal {
   return new Refusal(
     'illegal',
-    `${id} has changed since it was looked at; look at the change again, then approve it`,
+    `${id} has changed since you reviewed it; review the change again, then approve it`,
   );
 }
 
@@ -179,7 +179,7 @@ const sentBackStates: ReadonlySet<string> = new Set(['needs_review', 'conflict',
 
 /** Back to the author's session with the reviewer's words, as a further attempt. */
 export async function sendBack(engine: Engine, id: string, text: string): Promise<'task' | 'epic'> {
-  if (text.trim() === '') throw new Refusal('bad_request', 'say what should be changed');
+  if (text.trim() === '') throw new Refusal('bad_request', 'state what to change');
   const epic = await engine.store.db
     .selectFrom('epics')
     .selectAll()

@@ -36,6 +36,6 @@ export async function refuseBranchInTheWay(engine: Engine): Promise<void> {
   if ((await engine.git.readRef(branchRef('drover'))) === null) return;
   throw new Refusal(
     'branch_in_the_way',
-    'The branch drover stands in the way of the branches drover/… that Drover makes. Rename it with "git branch -m drover <new name>" and run again.',
+    'The branch drover conflicts with the branches drover/… that Drover creates. Rename it with "git branch -m drover <new name>" and run again.',
   );
 }

@@ -176,7 +176,7 @@ export async function checkEpic(engine: Engine, epicId: string | null): Promise<
   if (epic === undefined)
     throw new Refusal(
       'unknown_id',
-      `there is no epic ${epicId}; drover epic list shows what there is`,
+      `epic ${epicId} does not exist; "drover epic list" lists the epics`,
     );
 }
 
@@ -251,7 +251,7 @@ export async function chooseTarget(
   if (branch === null) {
     throw new Refusal(
       'detached_head',
-      'HEAD is detached, so there is no branch to land on; check one out or name it with --target <branch>',
+      'HEAD is detached, so work has no branch to land on; check one out or name it with --target <branch>',
     );
   }
   if (branch.startsWith('refs/') || branch.startsWith('-') || branch.startsWith('drover/')) {
@@ -263,7 +263,7 @@ export async function chooseTarget(
   if ((await engine.git.readRef(branchRef(branch))) === null) {
     throw new Refusal(
       'unknown_branch',
-      `there is no branch ${branch} with a commit; create it (git branch ${branch}) or name another with --target`,
+      `branch ${branch} does not exist or has no commit; create it (git branch ${branch}) or name another with --target`,
     );
   }
   return engine.git.canonicalBranch(branch);

@@ -43,7 +43,7 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
   if (row.status !== 'paused' && !canPause) {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only a task at work or a paused one can be taken over (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}; only a running or paused task can be taken over (${nextStep(id, row.status)})`,
     );
   }
   if (ownedStatuses.has(row.status) && handedOver.has(row.phase)) {
@@ -65,7 +65,7 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
   if (attempt === null || slot === undefined || !(await engine.files.exists(slot.path))) {
     throw new Refusal(
       'no_worktree',
-      `${id} has no worktree yet and is paused now; drover resume-task ${id} lets it go on`,
+      `${id} has no worktree yet and is paused now; "drover resume-task ${id}" resumes it`,
     );
   }
   await engine.store.transaction(async (tx) => {
@@ -95,7 +95,7 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
 }
 
 const byHand =
-  'A person has worked in this directory by hand meanwhile. Look at what has changed (git status, git log) before you go on, and keep it.';
+  'A person has worked in this directory in the meantime. Check what has changed (git status, git log) before you continue, and keep it.';
 
 /** The same attempt goes on, in the same worktree and session, as soon as a run has a worker for it. */
 export async function giveBack(engine: Engine, id: string, note: string | null): Promise<void> {
@@ -103,7 +103,7 @@ export async function giveBack(engine: Engine, id: string, note: string | null):
   if (row.status !== 'paused') {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only a paused task can be given back (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}; only a paused task can be returned (${nextStep(id, row.status)})`,
     );
   }
   await keepForNewAgent(engine, id);
@@ -118,7 +118,7 @@ export async function giveBack(engine: Engine, id: string, note: string | null):
       data: { reason: 'given back' },
     });
     if (!outcome.ok) {
-      throw new Refusal('illegal', `${id} has changed in this moment; look at it again`);
+      throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
     }
   });
 }

@@ -163,7 +163,7 @@ async function buildUndo(engine: Engine, input: UndoInput): Promise<Built> {
     if (!taken.ok) return failedBuild(taken.error);
     last = taken.value;
   }
-  if (last === null) return failedBuild(`there is nothing to undo of ${input.id}`);
+  if (last === null) return failedBuild(`${input.id} has nothing to undo`);
   // Several steps arrive as one: no tree but the tested one is ever the tip.
   if (input.reverts.length > 1) {
     const words = wordsOf(input);

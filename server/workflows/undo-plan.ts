@@ -76,7 +76,7 @@ async function planTask(engine: Engine, id: string): Promise<UndoPlan> {
     );
   }
   if (landed === null || line === null) {
-    throw new Refusal('illegal', `${id} is completed without a commit; there is nothing to undo`);
+    throw new Refusal('illegal', `${id} completed without a commit, so it has nothing to undo`);
   }
   const attempt = await lastAttempt(engine.store.db, row.id);
   const run = await flagsOfRun(engine.store.db, attempt?.run_id ?? null);
@@ -106,7 +106,7 @@ async function planEpic(engine: Engine, epic: EpicRow): Promise<UndoPlan> {
   if (first === undefined) {
     throw new Refusal(
       'illegal',
-      `no task of ${id} has landed; there is nothing to undo (drover epic show ${id})`,
+      `no task of ${id} has landed, so it has nothing to undo (drover epic show ${id})`,
     );
   }
   const line = await oneLine(engine, epic, landed);

@@ -86,7 +86,7 @@ async function factsOf(
     return {
       ...base,
       status: 'missing',
-      reason: 'the folder is gone',
+      reason: 'the folder does not exist',
       unmergedCommits: 0,
       dirty: false,
       sizeBytes: 0,
@@ -115,14 +115,14 @@ function keepReason(
   dirty: boolean,
   unmergedCommits: number,
 ): string | null {
-  if (slot.kind === 'gate' && slot.task_id !== null) return 'the gate is at work in it';
+  if (slot.kind === 'gate' && slot.task_id !== null) return 'the gate is running in it';
   if (status !== null && holdingStatuses.has(status)) return `its task is ${status}`;
   if (dirty) return 'it holds changes that are not committed';
   if (unmergedCommits > 0) {
     return formatCount(
       unmergedCommits,
-      'commit of it is on no target',
-      'commits of it are on no target',
+      'of its commits is on no target',
+      'of its commits are on no target',
     );
   }
   return null;

@@ -40,7 +40,7 @@ suite('Claude driver when runs are cut short', function () {
       request: { stallWarnMs: 500, stallEndMs: 1_500 },
     });
     assert.equal(failureKind(outcome), 'agent_stalled');
-    assert.ok(host.ofType('note').some((event) => /has said nothing/.test(event.text)));
+    assert.ok(host.ofType('note').some((event) => /has sent no response/.test(event.text)));
     const resumed = await bench.start('GO ON', host, { request: { resume: true } });
     assert.deepEqual(resumed, { kind: 'done', summary: 'going on', deniedTools: [] });
   });

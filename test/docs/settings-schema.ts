@@ -25,7 +25,7 @@ export function settingsSchema(): Schema {
   for (const [table, rows] of tables) properties[table] = tableOf(rows);
   const agent = properties['agent'] ?? {};
   properties['agent'] = {
-    description: 'Which agent works on the tasks: its kind, or a table with all that holds for it.',
+    description: 'The agent that works on tasks: its kind, or a table with its settings.',
     oneOf: [{ type: 'string', enum: agentKindNames }, agent],
   };
   return {

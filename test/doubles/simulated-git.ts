@@ -109,7 +109,7 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
       const moved = this.#repository.moveRefs(changes, 'drover', reason);
       if (moved === 'moved') return ok(undefined);
       const names = changes.map(({ ref }) => ref).join(', ');
-      return err(gitFailure('stale', `${names} was moved by somebody else meanwhile.`));
+      return err(gitFailure('stale', `${names} was just moved by someone else.`));
     });
   }
 

@@ -42,7 +42,7 @@ suite('a backend that dies right after a step', function () {
       const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
       const run = await here.drover(['run', '--workers', '2', '--gate', 'true'], { env });
       assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`);
-      const deaths = run.stderr.split('The backend is gone').length - 1;
+      const deaths = run.stderr.split('Lost the connection to the backend').length - 1;
       assert.ok(deaths >= 2, `${step}: died ${deaths} times\n${run.stderr}`);
       await assertDoneOnce(here, chain, step);
       // The step that was stored is never run again: so the agent worked once, wherever the death came behind it.

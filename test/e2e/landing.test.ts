@@ -111,7 +111,7 @@ echo "$id" > "$id.txt"
     await here.expect(1, ['run', '--gate', gate]);
     const task = await here.task('t1');
     assert.equal(task.status, 'failed');
-    assert.match(task.last_error ?? '', /did not end by itself/);
+    assert.match(task.last_error ?? '', /did not finish within/);
     await eventually('only the backend is left', () =>
       [...processesOf(here.folder), ...processesOf(sleep)].every(
         ({ pid }) => pid === here.backendPid(),

@@ -140,8 +140,8 @@ suite('tools for agents', function () {
     );
     await here.expect(0, ['run', '--workers', '1']);
     const said = results(here);
-    assert.match(said[0]?.text ?? '', new RegExp(`${id} waits for ${library} now`));
-    assert.match(said[1]?.text ?? '', /is completed already; there is nothing to wait for/);
+    assert.match(said[0]?.text ?? '', new RegExp(`${id} now waits for ${library}`));
+    assert.match(said[1]?.text ?? '', /is already completed, so waiting is not needed/);
     assert.deepEqual(here.read('order').trim().split('\n'), [id, library, id]);
     assert.deepEqual(landedTasks(here), [library, id]);
     const task = await here.task(id);
@@ -223,7 +223,7 @@ suite('tools for agents', function () {
       const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
       const run = await here.drover(['run'], { env });
       assert.equal(run.code, 0, `${run.stdout}\n${run.stderr}`);
-      assert.match(run.stderr, /The backend is gone/);
+      assert.match(run.stderr, /Lost the connection to the backend/);
       const parts = [id, `${id}.1`, `${id}.2`];
       assert.deepEqual(here.read('order').trim().split('\n'), parts);
       assert.deepEqual(landedTasks(here), [id]);
@@ -264,13 +264,13 @@ suite('tools for agents', function () {
     const sentences = [
       new RegExp(`would wait for itself: .*${later} → ${id}|${id} → ${later}`),
       new RegExp(`${id} would wait for itself: ${id} → ${id}`),
-      /There is no task "task-nowhere"/,
+      /Task "task-nowhere"/,
       new RegExp(`${foreign} is neither your task nor one that it waits for`),
-      new RegExp(`begins with the id of a sub-task of ${foreign}`),
-      /The title has 201 characters, 200 are allowed/,
-      /There is no task "task-none"/,
-      /The title is blank/,
-      /The question has 4001 characters, 4000 are allowed/,
+      new RegExp(`starts with the id of a sub-task of ${foreign}`),
+      /The title has 201 characters; the limit is 200/,
+      /Task "task-none"/,
+      /The title must not be empty/,
+      /The question has 4001 characters; the limit is 4000/,
     ];
     for (const [index, sentence] of sentences.entries()) {
       assert.match(said[index]?.text ?? '', sentence);
@@ -346,7 +346,10 @@ suite('tools for agents', function () {
       isRefusal(error, /agent.add needs the parameter title/),
     );
     const person = await connectSocket(address as never);
-    await assert.rejects(callAnything(person as never, 'agent.board', {}), /There is no request/);
+    await assert.rejects(
+      callAnything(person as never, 'agent.board', {}),
+      /Request ".*" does not exist/,
+    );
     person.close();
 
     await here.expect(0, ['answer', question.id, 'yes']);
@@ -359,7 +362,7 @@ suite('tools for agents', function () {
       () => ours.call('agent.progress', { text: 'Still here.' }),
     ]) {
       await assert.rejects(call(), (error) =>
-        isRefusal(error, new RegExp(`Attempt 1 of ${id} is not at work any more`)),
+        isRefusal(error, new RegExp(`Attempt 1 of ${id} is no longer running`)),
       );
     }
     ours.close();

@@ -119,11 +119,11 @@ suite('panels', function () {
     for (const [sha, path, message] of [
       ['main', 'a.txt', /full commit id/],
       [change.head.slice(0, 12), 'a.txt', /full commit id/],
-      ['0'.repeat(40), 'a.txt', /no commit named/],
-      [change.head, '../a.txt', /inside of the repository/],
-      [change.head, '/etc/passwd', /inside of the repository/],
-      [change.head, 'x/./a', /inside of the repository/],
-      [change.head, '', /inside of the repository/],
+      ['0'.repeat(40), 'a.txt', /does not name a commit/],
+      [change.head, '../a.txt', /inside the repository/],
+      [change.head, '/etc/passwd', /inside the repository/],
+      [change.head, 'x/./a', /inside the repository/],
+      [change.head, '', /inside the repository/],
     ] as const) {
       assert.match(await refusal(read(sha, path)), message);
     }
@@ -164,7 +164,7 @@ suite('panels', function () {
     const { head } = await client.call('change', { id: 'a' });
     assert.match(
       await refusal(client.call('approve', { id: 'a', seen: here.git('rev-parse', 'main') })),
-      /a has changed since it was looked at/,
+      /a has changed since you reviewed it/,
     );
     assert.equal((await client.call('task.show', { id: 'a' })).status, 'needs_review');
     await client.call('approve', { id: 'a', seen: head });
@@ -183,7 +183,10 @@ echo "work of $id" > "$id.txt"
     const barrier = makeBarrier(here.folder, 'go-a');
     await beginPlan(here, ['a', 'b']);
     const client = await open(here);
-    assert.match(await refusal(client.call('task.take_over', { id: 'b' })), /only a task at work/);
+    assert.match(
+      await refusal(client.call('task.take_over', { id: 'b' })),
+      /only a running or paused task/,
+    );
     assert.match(await refusal(client.call('task.give_back', { id: 'b' })), /only a paused/);
     await client.call('task.pause', { id: 'b' });
     const running = run(client);
@@ -212,7 +215,7 @@ echo "work of $id" > "$id.txt"
       assert.equal(readFileSync(join(here.root, name), 'utf8'), text, name);
     }
     const { prompt } = await client.call('log.prompt', { id: 'a' });
-    assert.match(prompt, /worked in this directory by hand/);
+    assert.match(prompt, /worked in this directory in the meantime/);
     assert.match(prompt, /Mind the gap\./);
   });
 
@@ -297,7 +300,10 @@ echo "work of $id" > "$id.txt"
       ['error', 'warning', 'note'],
     );
     assert.equal((await look({ land: 'epic' })).of('target'), 'error');
-    assert.match(await refusal(client.call('preflight', { epic: 'none' })), /no epic none/);
+    assert.match(
+      await refusal(client.call('preflight', { epic: 'none' })),
+      /epic none does not exist/,
+    );
     assert.equal((await client.call('status', {})).run, null);
     here.write('repo/.drover.toml', '');
     here.write('repo/package.json', '{"scripts":{"test":"node --test"}}');

@@ -179,7 +179,7 @@ suite('planning mode', function () {
       const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
       const run = await here.drover(['run'], { env });
       assert.equal(run.code, 2, `${run.stdout}\n${run.stderr}`);
-      assert.match(run.stderr, /The backend is gone/);
+      assert.match(run.stderr, /Lost the connection to the backend/);
       const task = await here.task(id);
       assert.deepEqual([task.review_kind, task.attempts], ['plan', 0]);
       assert.equal(task.proposal?.number, 1);

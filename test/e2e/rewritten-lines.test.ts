@@ -127,7 +127,7 @@ echo "work of $id" > "$id.txt"
     assert.deepEqual([...landedTasks(here)].sort(), ['a', 'b']);
     const odd = await here.task('odd');
     assert.equal(odd.status, 'failed');
-    assert.match(odd.last_error ?? '', /history of its own/);
+    assert.match(odd.last_error ?? '', /unrelated history/);
   });
 
   test('approved work that a person has merged by hand is theirs to take back', async () => {

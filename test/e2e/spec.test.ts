@@ -192,7 +192,7 @@ suite('a design becomes a plan', function () {
     assert.ok(titles.includes('Count visits'));
     const again = await here.drover(['spec', 'docs/design.md', '--out', 'plan.jsonl']);
     assert.equal(again.code, 3);
-    assert.match(again.stderr, /plan\.jsonl: it is there already/);
+    assert.match(again.stderr, /plan\.jsonl: it already exists/);
     assert.equal(fake.requests.length, 1);
     assert.equal(here.read('repo/plan.jsonl'), text);
   });
@@ -219,7 +219,11 @@ suite('a design becomes a plan', function () {
   const rubbish: readonly (readonly [string, Step, RegExp])[] = [
     ['words', { say: 'I would rather talk about sheep.' }, /the answer is a text/],
     ['another shape', submits({ plan: 'yes' }), /`epics` of the answer is missing/],
-    ['an unknown blocker', submits({ epics: [], tasks: [task('a', null, ['b'])] }), /no task `b`/],
+    [
+      'an unknown blocker',
+      submits({ epics: [], tasks: [task('a', null, ['b'])] }),
+      /task `b` of `blocked_by` does not exist/,
+    ],
     ['a loop', submits(loop), /a → c → b → a/],
   ];
   for (const [what, step, sentence] of rubbish) {
@@ -370,7 +374,7 @@ suite('a design becomes a plan', function () {
       const here = await beginWithAgent([{ say: 'I would rather talk about sheep.' }]);
       const done = await here.drover(['spec', 'docs/design.md', '--yes']);
       assert.equal(done.code, 3, done.stderr);
-      assert.match(done.stderr, /no plan that can be used: the answer is a text/);
+      assert.match(done.stderr, /no usable plan: the answer is a text/);
       await assertEmpty(here);
     });
 
@@ -394,7 +398,7 @@ suite('a design becomes a plan', function () {
     assert.match(done.stderr, /--yes .* --out .* --dry-run/);
     const missing = await here.drover(['spec', 'nowhere.md', '--yes']);
     assert.equal(missing.code, 3);
-    assert.match(missing.stderr, /nowhere\.md cannot be read: there is no such file/);
+    assert.match(missing.stderr, /nowhere\.md cannot be read: the file does not exist/);
     assert.deepEqual(fake.requests, []);
   });
 });

@@ -54,7 +54,7 @@ suite('e2e: drover sync beads', function () {
     await here.expect(0, ['init']);
     const nothing = await here.drover(['sync', 'beads', '.']);
     assert.equal(nothing.code, 3);
-    assert.match(nothing.stderr, /There is no \.beads folder in /u);
+    assert.match(nothing.stderr, /has no \.beads folder/u);
     const text = `${issue('a')}{"id":\n`;
     here.write('repo/.beads/issues.jsonl', text);
     const broken = await here.drover(['sync', 'beads', '.']);

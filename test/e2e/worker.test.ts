@@ -120,7 +120,7 @@ suite('drover worker', function () {
     assert.match(ready.database, /^postgresql:\/\/drover@127\.0\.0\.1:\d+\/worker_\d+$/);
     const again = await here.drover(['worker']);
     assert.equal(again.code, 3, again.stderr);
-    assert.match(again.stderr, /a backend is at work .* already/);
+    assert.match(again.stderr, /a backend is already running/);
 
     const [first, second] = [await here.add('One'), await here.add('Two')];
     const third = await here.add('Three', '--label', 'needs:tape');
@@ -145,7 +145,7 @@ suite('drover worker', function () {
       /needs a machine with "tape", and none has "tape" \(atlas has gpu\)/,
     );
     const doctor = await here.expect(0, ['doctor']);
-    assert.match(doctor, /machine atlas: working, 2 of 2 agents at work/);
+    assert.match(doctor, /machine atlas: working, 2 of 2 agents running/);
     assert.match(doctor, /ok {7}fleet remote: origin: can be read, and takes pushes/);
 
     worker.signal('SIGTERM');

@@ -192,7 +192,7 @@ suite('git: follow', () => {
       const file = join(fixture.root, '.git', lock);
       writeFileSync(file, '');
       const outcome = await follow(tip);
-      assert.match(outcome.kind === 'pending' ? outcome.reason : '', /Git is at work/);
+      assert.match(outcome.kind === 'pending' ? outcome.reason : '', /Git is running/);
       rmSync(file);
       assert.equal(existsSync(join(fixture.root, 'new.txt')), false);
     }

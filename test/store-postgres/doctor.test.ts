@@ -38,7 +38,7 @@ const cases: readonly Case[] = [
     name: 'a missing database',
     url: async ({ server }) => server.url('missing'),
     ok: false,
-    words: ['There is no database "missing"', 'Create it'],
+    words: ['Database "missing" does not exist', 'Create it'],
   },
   {
     name: 'no right to create tables',

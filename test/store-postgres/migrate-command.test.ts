@@ -72,7 +72,7 @@ suite('postgres: drover migrate', function () {
       const url = await create();
       const unnamed = drover(['migrate', '--to']);
       assert.equal(unnamed.status, 3);
-      assert.match(unnamed.stderr, /There is no database to move to: name it/);
+      assert.match(unnamed.stderr, /No database to move to is set\. Name it/);
       const nowhere = drover(['migrate', '--to', 'postgresql://a:hidden-word@127.0.0.1:1/x']);
       assert.equal(nowhere.status, 3);
       assert.match(nowhere.stderr, /No PostgreSQL answers at 127\.0\.0\.1:1/);

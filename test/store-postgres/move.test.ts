@@ -269,7 +269,7 @@ suite('moving a project', function () {
       await first.store.transition(tx, { taskId: id, to: 'claimed', event: 'task.claimed' });
     });
     await withStore(await databases.createWithTables(), async ({ store }) => {
-      await assert.rejects(moveStore(first.store.db, store.db), /is at work; nothing was changed/);
+      await assert.rejects(moveStore(first.store.db, store.db), /is running; nothing was changed/);
       assert.equal((await store.db.selectFrom('tasks').selectAll().execute()).length, 0);
     });
     await first.close();

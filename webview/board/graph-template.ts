@@ -105,7 +105,7 @@ export function edgeTemplate(state: GraphState, index: number): SVGTemplateResul
 /** What is not shown and why, and how long the critical path is. */
 export function noteOf(graph: ShownGraph): string {
   const notes: string[] = [];
-  if (graph.tasks.size === 0) notes.push('There is no task to show.');
+  if (graph.tasks.size === 0) notes.push('No tasks to show.');
   if (graph.leftOut > 0) {
     const count = formatCount(graph.leftOut, 'task');
     notes.push(`${count} more than a graph can show: choose an epic or hide what is completed.`);

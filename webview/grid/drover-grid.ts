@@ -123,7 +123,7 @@ export class DroverGrid extends LitElement {
 
   #empty(): TemplateResult {
     return html`<div class="empty">
-      <p>No agent is at work.</p>
+      <p>No agents are running.</p>
       <button
         type="button"
         class="primary"

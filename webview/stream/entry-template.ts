@@ -13,7 +13,7 @@ import type { Entry, EntryBody } from './transcript.ts';
 import { visibleLine } from './visible-text.ts';
 
 /** Stands for a prompt that is not read yet. */
-const unread = 'what the agent was told';
+const unread = 'prompt';
 
 type Body<K extends EntryBody['kind']> = Extract<EntryBody, { kind: K }>;
 

@@ -41,7 +41,7 @@ function rawText(body: EntryBody): string {
 export function startedText(body: Extract<EntryBody, { kind: 'started' }>): string {
   const who = visibleLine(body.agent) || 'The agent';
   const model = visibleLine(body.model);
-  return `${who} ${body.resumed ? 'goes on' : 'starts'}${model === '' ? '' : ` with ${model}`}`;
+  return `${who} ${body.resumed ? 'resumes' : 'starts'}${model === '' ? '' : ` with ${model}`}`;
 }
 
 export function exitText(body: Extract<EntryBody, { kind: 'exit' }>): string {
@@ -66,7 +66,7 @@ export function questionEnd(body: Extract<EntryBody, { kind: 'question' }>): str
     case 'answered':
       return `Answered: ${visibleLine(body.answer ?? '')}`;
     case 'withdrawn':
-      return 'Withdrawn: nobody needs to answer any more.';
+      return 'Withdrawn: no answer is needed anymore.';
   }
 }
 

@@ -219,9 +219,7 @@ export class StreamSession implements ReactiveController {
         return;
       case 'setup':
       case 'gate':
-        await this.#try('There is no log', () =>
-          host.action('openStepLog', { task: id, attempt, step }),
-        );
+        await this.#try('No log', () => host.action('openStepLog', { task: id, attempt, step }));
         return;
       case 'agent':
         return;
@@ -256,7 +254,7 @@ export class StreamSession implements ReactiveController {
         await this.#try('Not taken over', () => host.action('takeOver', { task: id }));
         return;
       case 'giveBack':
-        await this.#try('Not given back', () => host.action('giveBack', { task: id }));
+        await this.#try('Not returned', () => host.action('giveBack', { task: id }));
         return;
       case 'openWorktree':
         await this.#try('Not opened', () => host.action('openWorktree', { task: id }));

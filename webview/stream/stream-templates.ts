@@ -54,7 +54,7 @@ export function emptyNote(
   return html`<div class="note" role="status">
     ${
       session.feed.attempt > 0
-        ? 'The agent has said nothing yet.'
+        ? 'No output from the agent yet.'
         : 'No agent has worked on this task yet.'
     }
   </div>`;

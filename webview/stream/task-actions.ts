@@ -64,9 +64,9 @@ export function hintRefusal(task: TaskView | null): string | null {
   if (task === null) return 'Not connected.';
   switch (task.status) {
     case 'completed':
-      return 'The task is completed: a hint would reach nobody.';
+      return 'The task is completed, so a hint would not reach an agent.';
     case 'cancelled':
-      return 'The task is cancelled: a hint would reach nobody.';
+      return 'The task is cancelled, so a hint would not reach an agent.';
     case 'ready':
     case 'claimed':
     case 'in_progress':
@@ -89,5 +89,5 @@ export function sendsBack(task: TaskView | null): boolean {
 export function hintPrompt(task: TaskView | null): string {
   if (sendsBack(task)) return 'Send it back to the agent: what should be different…';
   if (task?.status === 'in_progress' && task.phase === 'agent') return 'Tell the agent something…';
-  return 'Tell the agent something for when it goes on…';
+  return 'Tell the agent something for when it resumes…';
 }

@@ -146,7 +146,7 @@ export class DroverTask extends LitElement {
         ${proseTemplate(text)}
       </div>`;
     }
-    if (isReadOnly) return html`<div class="empty">There is none.</div>`;
+    if (isReadOnly) return html`<div class="empty">None.</div>`;
     return html`<button type="button" class="link" @click=${() => this.#write('')}>
       Describe what the agent shall do: goal, files, constraints …
     </button>`;

@@ -12,7 +12,7 @@ export function readOnlyReason(task: TaskView): string | null {
     case 'completed':
       return 'This task is completed: what it was stays as it is.';
     case 'cancelled':
-      return 'This task is canceled. Retry it to change it.';
+      return 'This task is cancelled. Retry it to change it.';
     case 'ready':
     case 'blocked':
     case 'claimed':

@@ -30,7 +30,7 @@ export function formTemplate(task: TaskView, parts: FormParts): TemplateResult {
     ${task.parent_id === null ? epicRow(task, parts) : nothing}
     ${select('Agent', {
       value: task.agent ?? '',
-      options: [['', 'As the project says'], ...withOwn(parts.agents, task.agent)],
+      options: [['', 'Project default'], ...withOwn(parts.agents, task.agent)],
       isReadOnly: isReadOnly || isRunning,
       onChange: (agent) => edit({ agent: agent === '' ? null : agent }),
     })}
@@ -49,14 +49,14 @@ export function formTemplate(task: TaskView, parts: FormParts): TemplateResult {
     })}
     ${text('Gate', {
       value: task.gate ?? '',
-      placeholder: 'As the project says',
+      placeholder: 'Project default',
       isReadOnly,
       onChange: (gate) => edit({ gate: gate === '' ? null : gate }),
     })}
     ${select('Plan first', {
       value: task.plan === null ? '' : String(task.plan),
       options: [
-        ...(task.plan === null ? [['', 'As the project says'] as const] : []),
+        ...(task.plan === null ? [['', 'Project default'] as const] : []),
         ['true', 'Yes: you approve it before it is built'],
         ['false', 'No'],
       ],

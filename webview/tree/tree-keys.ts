@@ -156,7 +156,7 @@ function moveIn(parts: TreeParts): void {
   const first = state.board?.tasks.find((task) => state.selectedTasks().includes(task.id));
   const at = epics.findIndex((epic) => epic.id === first?.epic_id);
   const epic = epics[at - 1] ?? epics.at(-1);
-  if (epic === undefined) return parts.fail('There is no epic to move it into.');
+  if (epic === undefined) return parts.fail('No epic to move it into.');
   drop(parts, (board, ids) => moveTo(board, ids, { epic: epic.id, parent: null, before: null }));
 }
 

@@ -69,14 +69,14 @@ export class TreePlan {
   undo(): void {
     this.#ask(async () => {
       const edit = await this.#history.undo(this.#host);
-      this.#voice.say(edit === null ? 'There is nothing to undo.' : `Undone: ${edit.words}`);
+      this.#voice.say(edit === null ? 'Nothing to undo.' : `Undone: ${edit.words}`);
     });
   }
 
   redo(): void {
     this.#ask(async () => {
       const edit = await this.#history.redo(this.#host);
-      this.#voice.say(edit === null ? 'There is nothing to redo.' : `Done again: ${edit.words}`);
+      this.#voice.say(edit === null ? 'Nothing to redo.' : `Done again: ${edit.words}`);
     });
   }
 

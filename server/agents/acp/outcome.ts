@@ -47,7 +47,7 @@ export function acpOutcome(facts: AcpFacts, end: AcpEnd): AgentOutcome {
     case 'stalled': {
       const seconds = Math.round(end.silentMs / 1000);
       return failed(
-        failure('agent_stalled', `${end.title} said nothing for ${seconds} s, so it was ended.`),
+        failure('agent_stalled', `${end.title} sent no output for ${seconds} s and was stopped.`),
       );
     }
     case 'finished':
@@ -73,7 +73,7 @@ function byFacts(facts: AcpFacts, end: AcpEnd): AgentOutcome {
       return failed(failure('agent_failed', `${end.title} refused the task.`, facts.summary));
     case 'cancelled':
       return failed(
-        failure('agent_failed', `The turn of ${end.title} was cancelled from outside.`),
+        failure('agent_failed', `The turn of ${end.title} was canceled by another program.`),
       );
     case null:
       return failed(withoutAnswer(end));

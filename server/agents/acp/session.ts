@@ -88,7 +88,7 @@ export class AcpSession {
         record.emit({
           type: 'note',
           level: 'warning',
-          text: `The agent has said nothing for ${Math.round(ms / 1000)} s.`,
+          text: `The agent has sent no output for ${Math.round(ms / 1000)} s.`,
         }),
       onEnd: (ms) => {
         this.silentMs = ms;
@@ -232,7 +232,7 @@ export class AcpSession {
       mcpServers: this.#servers(),
     });
     if (request.resume) {
-      const text = 'The conversation could not be loaded again: a new one is told all of it.';
+      const text = 'The conversation could not be loaded. A new one starts with the whole task.';
       record.emit({ type: 'note', level: 'warning', text });
     }
     keepSession('acp', request, sessionId);

@@ -90,7 +90,6 @@ function isThreadGone(end: AmpProcessEnd): boolean {
 }
 
 function noteForgotten(record: RunRecord): void {
-  const text =
-    'The thread of Amp to go on with is missing: a new one is begun and told the whole task.';
+  const text = 'The Amp thread to resume is missing. A new one starts with the whole task.';
   record.emit({ type: 'note', level: 'warning', text });
 }

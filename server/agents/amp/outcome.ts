@@ -49,7 +49,7 @@ export function ampOutcome(end: AmpEnd): AgentOutcome {
     case 'stalled': {
       const seconds = Math.round(end.silentMs / 1000);
       return failed(
-        failure('agent_stalled', `Amp said nothing for ${seconds} s, so it was ended.`),
+        failure('agent_stalled', `Amp sent no output for ${seconds} s and was stopped.`),
       );
     }
     case 'auth':
@@ -80,7 +80,7 @@ function byResult(result: AmpResult, end: AmpEnd): AgentOutcome {
     return failed(failure('agent_failed', 'The run of Amp was interrupted from outside.'));
   }
   if (approvalText.test(text)) {
-    const message = `Amp waits for an approval that nobody can give in this mode (${text}): allow it in amp.permissions of its settings, or set [agent] permission_mode = "bypassPermissions".`;
+    const message = `Amp is waiting for an approval that it cannot get in this mode (${text}). Allow it in amp.permissions of its settings, or set [agent] permission_mode = "bypassPermissions".`;
     return failed({ ...failure('agent_failed', message), retryable: false });
   }
   return (

@@ -314,6 +314,6 @@ class AmpFollower {
 }
 
 function quietNote(silentMs: number): AgentEvent {
-  const text = `Amp has said nothing for ${Math.round(silentMs / 1000)} s.`;
+  const text = `Amp has sent no output for ${Math.round(silentMs / 1000)} s.`;
   return { type: 'note', level: 'warning', text };
 }

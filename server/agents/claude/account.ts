@@ -76,7 +76,7 @@ export function accountIn(line: string): AgentAccount | null {
     : {
         isSignedIn,
         message:
-          'Nobody is signed in to Claude Code: run `claude` once and sign in, or set ANTHROPIC_API_KEY.',
+          'No user is signed in to Claude Code. Run `claude` once and sign in, or set ANTHROPIC_API_KEY.',
       };
 }
 

@@ -52,7 +52,7 @@ export function claudeOutcome(facts: ClaudeFacts, end: EndFacts): AgentOutcome {
     }
     case 'stalled': {
       const seconds = Math.round(end.silentMs / 1000);
-      const message = `The model's provider said nothing for ${seconds} s, so Claude Code was ended.`;
+      const message = `The model's provider sent no response for ${seconds} s, so Claude Code was stopped.`;
       return failed(failure('agent_stalled', message));
     }
     case 'auth':
@@ -127,7 +127,7 @@ function authFailure(text: string): Failure {
   const said = text === '' ? '' : ` (${text})`;
   return failure(
     'agent_auth',
-    `Claude Code is not signed in, or its key is refused${said}: run "claude" and /login, or set ANTHROPIC_API_KEY.`,
+    `Claude Code is not signed in, or its key was rejected${said}. Run "claude" and /login, or set ANTHROPIC_API_KEY.`,
   );
 }
 

@@ -93,7 +93,7 @@ export function permissionResponse(
 ): Json {
   const input = request.input;
   if (answers.some((answer) => answer === null) || answers.length === 0) {
-    return { behavior: 'deny', message: 'Nobody answered this. Go on without it.' };
+    return { behavior: 'deny', message: 'This was not answered. Continue without it.' };
   }
   const questions = request.toolName === 'AskUserQuestion' ? objectsAt(input, 'questions') : [];
   if (questions.length > 0) {
@@ -115,7 +115,7 @@ export function permissionResponse(
         updatedPermissions: request.suggestions.map((one) => ({ ...one, destination: 'session' })),
       };
     case permissionChoices.deny:
-      return { behavior: 'deny', message: 'A person denied this. Go on without it.' };
+      return { behavior: 'deny', message: 'A person denied this. Continue without it.' };
     default:
       return { behavior: 'deny', message: answers[0] ?? '' };
   }

@@ -225,7 +225,7 @@ function watchStalls(options: SessionOptions, onEnd: (silentMs: number) => void)
       options.record.emit({
         type: 'note',
         level: 'warning',
-        text: `The model's provider has said nothing for ${Math.round(ms / 1000)} s.`,
+        text: `The model's provider has sent no response for ${Math.round(ms / 1000)} s.`,
       }),
     onEnd,
   });

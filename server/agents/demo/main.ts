@@ -65,7 +65,7 @@ function main(): void {
       case 'hint':
         state.directives.push(...findDirectives(message.text));
         say({ type: 'hint', id: message.id, text: message.text, state: 'delivered' });
-        say({ type: 'text', text: `I was told: ${message.text}` });
+        say({ type: 'text', text: `I received: ${message.text}` });
         return;
     }
   });

@@ -155,7 +155,7 @@ function defaultFolder(): string {
 
 function consentQuestion({ lines }: CheckoutMatter): string {
   return [
-    'This checkout brings what Drover Code would start or obey by itself:',
+    'This checkout contains files that Drover Code would run or follow without asking:',
     ...lines.map((line) => `- ${line}`),
     'May it run here?',
   ].join('\n');

@@ -125,6 +125,6 @@ function wholePrompt(request: AgentRequest): string {
 
 function noteForgotten(record: RunRecord): void {
   const text =
-    'Drover Code keeps no conversation over its processes: the earlier one is lost, and a new one is told the whole task.';
+    'Drover Code does not keep conversations across processes. The earlier one is lost; a new one starts with the whole task.';
   record.emit({ type: 'note', level: 'warning', text });
 }

@@ -207,7 +207,7 @@ async function followToEnd(program: RunningProgram, run: DroverCodeRun): Promise
 }
 
 function quietNote(silentMs: number): AgentEvent {
-  const text = `Drover Code has said nothing for ${Math.round(silentMs / 1000)} s.`;
+  const text = `Drover Code has sent no output for ${Math.round(silentMs / 1000)} s.`;
   return { type: 'note', level: 'warning', text };
 }
 

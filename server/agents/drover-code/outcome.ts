@@ -110,7 +110,7 @@ function failureOf(
     case 'config': {
       if (noKeyText.test(facts.stderrTail)) return keyFailure('no key is set');
       const said = error === '' ? lastLine(facts.stderrTail) : error;
-      const message = `Drover Code was not started correctly (exit code 2): ${said || 'it says no reason'}`;
+      const message = `Drover Code was not started correctly (exit code 2): ${said || 'it gave no reason'}`;
       return finalFailure(failure('agent_failed', message, detail));
     }
     case 'limit': {

@@ -45,7 +45,7 @@ export function parseResult(text: string): ReadResult {
     return { kind: 'unreadable', reason: `its schema_version is ${found}, not ${schemaVersion}` };
   }
   if (typeof fields['ok'] !== 'boolean') {
-    return { kind: 'unreadable', reason: 'it does not say whether the run was ok' };
+    return { kind: 'unreadable', reason: 'it does not state whether the run succeeded' };
   }
   const number = (name: string): number | null => {
     const found = fields[name];

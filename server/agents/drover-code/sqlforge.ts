@@ -48,7 +48,7 @@ export function sqlforgeGuidance(cwd: string): string | null {
   return [
     `This is a SQLForge project (${fileName}). ${environment}`,
     'You may run `sqlforge plan`, `query`, `lineage` and `snapshot` through the shell in its folder.',
-    'Never run `sqlforge apply`: it changes the warehouse, and only a person may confirm it. Say in your answer what',
+    'Never run `sqlforge apply`: it changes the warehouse, and only a person may confirm it. State in your answer what',
     'should be applied, with the plan.',
   ].join('\n');
 }

@@ -132,7 +132,7 @@ function failureOf({ baseUrl, model }: ModelApiAccess, error: unknown): Failure 
   }
   const reason = reasonOf(error);
   if (error instanceof Anthropic.APIConnectionError) {
-    const text = `${where} cannot be reached or broke off (${reason}); look at the network and ANTHROPIC_BASE_URL, then try again.`;
+    const text = `${where} cannot be reached or dropped the connection (${reason}). Check the network and ANTHROPIC_BASE_URL, then try again.`;
     return failure('agent_overloaded', text);
   }
   const status = error instanceof Anthropic.APIError ? (error.status as unknown) : undefined;

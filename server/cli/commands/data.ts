@@ -124,7 +124,7 @@ async function writeShared(context: CommandContext, client: Client, path: string
     }
     return text;
   }
-  throw new Refusal('file', `${path} is being changed by somebody else; try again.`);
+  throw new Refusal('file', `${path} is being changed by another program. Try again.`);
 }
 
 async function readImport(context: CommandContext, file: string): Promise<Buffer> {

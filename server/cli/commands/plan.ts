@@ -101,7 +101,7 @@ export async function templates(context: CommandContext): Promise<number> {
     const needs = placeholders.length === 0 ? '' : `  (needs ${placeholders.join(', ')})`;
     return `${name}${title === null ? '' : `  ${plainLine(title)}`}${needs}`;
   });
-  const none = 'There is no template; write one as [templates.<name>] into .drover.toml.';
+  const none = 'No templates are defined. Add one as [templates.<name>] to .drover.toml.';
   context.answer({ templates: list }, lines.length === 0 ? none : lines.join('\n'));
   return exitCodes.done;
 }
@@ -159,7 +159,7 @@ export async function epicList(context: CommandContext): Promise<number> {
   const client = await context.client('data');
   const epics = await client.call('epic.list', {});
   const lines = epics.map(epicSentence);
-  context.answer(epics, lines.length === 0 ? 'There is no epic yet.' : lines.join('\n'));
+  context.answer(epics, lines.length === 0 ? 'No epics yet.' : lines.join('\n'));
   return exitCodes.done;
 }
 

@@ -13,7 +13,7 @@ export async function remoteList(context: CommandContext): Promise<number> {
     plainLine(`${name}  ${state.padEnd(7)}  ${provisioner}${run === null ? '' : `  ${run}`}`),
   );
   for (const problem of list.problems) context.tell(`warning: ${plainLine(problem)}`);
-  context.answer(list, lines.length === 0 ? 'There is no worker.' : lines.join('\n'));
+  context.answer(list, lines.length === 0 ? 'No workers.' : lines.join('\n'));
   return exitCodes.done;
 }
 

@@ -134,12 +134,12 @@ async function goOn(
   if (started.message !== '') context.tell(plainLine(started.message));
   if (wish.detach === true) {
     const { run: view, joined, message, warnings } = started;
-    const text = `Run ${view.id} goes on in the background; look with "drover status --watch".`;
+    const text = `Run ${view.id} continues in the background. To watch it, run "drover status --watch".`;
     context.answer({ run: view, joined, message, warnings }, text);
     return exitCodes.done;
   }
   const end = await followRun(context, client, started, wish.interrupts);
-  if (end.interrupted) context.tell('The run is stopped; go on with: drover resume');
+  if (end.interrupted) context.tell('The run is stopped. To continue, run: drover resume');
   return await judge(context, end, started.run, wish.epic ?? started.run.epic_id);
 }
 

@@ -64,7 +64,7 @@ function checkCanEnd({ surroundings }: CommandContext, options: SpecOptions): vo
   if (isDecided || surroundings.askLine !== null) return;
   throw new Refusal(
     'needs_answer',
-    'There is no terminal to ask on whether the plan is right; add --yes to write it, --out <file> to keep it for editing, or --dry-run to look at it.',
+    'Cannot ask for your approval of the plan without a terminal. Use --yes to add it, --out <file> to save it for editing, or --dry-run to see it.',
   );
 }
 
@@ -123,7 +123,7 @@ async function planAndWrite(context: CommandContext, wanted: Wanted): Promise<nu
   const choice = options.yes === true ? 'write' : await choose(context, planned);
   if (choice === 'save') return await save(context, planned);
   if (choice === 'drop') {
-    throw new Refusal('declined', 'Nothing was written; say s to keep a plan and edit it.');
+    throw new Refusal('declined', 'Nothing was written. Answer s to save a plan and edit it.');
   }
   const imported = await bring(context, bringPlan, false);
   if (typeof imported === 'number') return imported;
@@ -161,7 +161,7 @@ async function save(context: CommandContext, planned: SpecPlanView): Promise<num
     answer(context, planned, { file: path, imported: null }, savedText(name, planned));
     return exitCodes.done;
   }
-  throw new Refusal('file', `There are ${savedMax} saved plans here already; remove some.`);
+  throw new Refusal('file', `This folder already has ${savedMax} saved plans. Remove some.`);
 }
 
 function savedText(name: string, planned: SpecPlanView): string {
@@ -208,7 +208,7 @@ async function reserve(path: string, name: string): Promise<void> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason =
-      code === 'EEXIST' ? 'it is there already; name another file or remove it' : message;
+      code === 'EEXIST' ? 'it already exists; name another file or remove it' : message;
     throw new Refusal('file', `The plan cannot be written to ${name}: ${reason}.`);
   }
 }

@@ -24,7 +24,7 @@ export async function sqlforgeApply(
   if (options.confirm === undefined && (json || surroundings.askLine === null)) {
     throw new Refusal(
       'not_confirmed',
-      `Nothing was applied: without a terminal the environment has to be named, --confirm ${environment}.`,
+      `Nothing was applied: without a terminal, confirm the environment with --confirm ${environment}.`,
     );
   }
   const planned = await sqlforge.run(['plan', environment], json);
@@ -39,7 +39,7 @@ export async function sqlforgeApply(
     const heard = said === undefined || said === '' ? 'nothing' : `"${plainLine(said)}"`;
     throw new Refusal(
       'not_confirmed',
-      `Nothing was applied: ${heard} was said, and the environment is "${environment}".`,
+      `Nothing was applied: you entered ${heard}, but the environment is "${environment}".`,
     );
   }
   const applied = await sqlforge.run(['apply', environment], json);

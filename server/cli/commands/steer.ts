@@ -57,7 +57,7 @@ export async function restore(
   const client = await context.client('engine');
   const given = snapshot === undefined ? {} : { snapshot };
   const done = await client.call('task.restore', { id, ...given });
-  const text = `The next attempt of ${id} begins with snapshot ${done.snapshot}. Run \`drover run\`, or \`drover run --task ${id}\`.`;
+  const text = `The next attempt of ${id} starts from snapshot ${done.snapshot}. Run \`drover run\`, or \`drover run --task ${id}\`.`;
   context.answer(done, text);
   return exitCodes.done;
 }
@@ -244,7 +244,7 @@ export async function reset(
   const [only] = ids;
   const task = ids.length === 1 && only ? await client.call('task.show', { id: only }) : {};
   const text =
-    result.reset.length === 0 ? 'There is nothing to reset.' : `Reset: ${result.reset.join(', ')}.`;
+    result.reset.length === 0 ? 'Nothing to reset.' : `Reset: ${result.reset.join(', ')}.`;
   context.answer({ ...task, ...result }, text);
   return result.refused.length > 0 ? exitCodes.failed : exitCodes.done;
 }
@@ -282,7 +282,7 @@ async function untilReal(
   context.answer(task, taskSentence(task));
   context.tell(
     `drover: ${task.id} is still ${task.status} after ${waitMaxMs / 1000} s, not yet ${word}; ` +
-      `"drover why ${task.id}" says more.`,
+      `"drover why ${task.id}" gives details.`,
   );
   return exitCodes.failed;
 }

@@ -70,7 +70,7 @@ async function fileOf(folder: string): Promise<string> {
   if (await exists(join(folder, '.beads'))) return join(folder, '.beads', fileNames[0]);
   throw new Refusal(
     'file',
-    `There is no .beads folder in ${folder}; run "bd init" there, or name another folder.`,
+    `${folder} has no .beads folder. Run "bd init" there, or name another folder.`,
   );
 }
 

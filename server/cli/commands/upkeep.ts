@@ -14,7 +14,7 @@ export async function worktreeList(context: CommandContext): Promise<number> {
   const client = await context.client('data');
   const worktrees = await client.call('worktree.list', {});
   const lines = worktrees.map(worktreeLine);
-  context.answer(worktrees, lines.length === 0 ? 'There is no worktree.' : lines.join('\n'));
+  context.answer(worktrees, lines.length === 0 ? 'No worktrees.' : lines.join('\n'));
   return exitCodes.done;
 }
 
@@ -28,7 +28,7 @@ export async function worktreePrune(
     force: options.force === true,
   });
   const lines = worktrees.map((each) => `${each.action.padEnd(8)} ${worktreeLine(each)}`);
-  context.answer(worktrees, lines.length === 0 ? 'There is nothing to prune.' : lines.join('\n'));
+  context.answer(worktrees, lines.length === 0 ? 'Nothing to prune.' : lines.join('\n'));
   return exitCodes.done;
 }
 
@@ -91,7 +91,7 @@ function probeLines(sandbox: DoctorReport['sandbox'] | null): readonly string[] 
   const lines = sandbox.map(
     ({ probe, stopped }) => `  ${stopped ? 'stopped ' : 'GETS OUT'} ${plainLine(probe)}`,
   );
-  return ['', 'Sandbox, as an agent would try to get out of it now:', ...lines];
+  return ['', 'Sandbox probes, run as an agent would:', ...lines];
 }
 
 function agentLine(agent: DoctorReport['agents'][number]): string {

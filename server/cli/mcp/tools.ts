@@ -155,7 +155,7 @@ async function addPlan(client: Client, { epics = [], tasks }: GivenPlan): Promis
 
 function name(ids: Map<string, string>, key: string, kind: 'epic' | 'task'): void {
   if (ids.has(key))
-    throw new Error(`The key "${key}" stands twice in the plan; nothing was added.`);
+    throw new Error(`The key "${key}" is used twice in the plan. Nothing was added.`);
   ids.set(key, newId(kind, crypto.getRandomValues(new Uint8Array(8))));
 }
 
@@ -280,7 +280,7 @@ function defineLooking(server: McpServer, { ask }: ToolHost): void {
     'status',
     {
       description:
-        'Progress, the run, epics, tasks with their states and blockers, open questions, and tasks that cannot go on.',
+        'Progress, the run, epics, tasks with their states and blockers, open questions, and stuck tasks.',
       inputSchema: { epic: z.string().optional().describe('Only this epic.') },
       annotations: readOnly,
     },

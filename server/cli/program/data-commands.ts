@@ -9,7 +9,7 @@ const load = async () => await import('../commands/data.ts');
 
 export function defineDataCommands(program: Command, host: ProgramHost): void {
   program.commandsGroup('Exchange:');
-  const bring = define(program, 'import <file>', 'import epics and tasks, all or nothing', [
+  const bring = define(program, 'import <file>', 'Import epics and tasks, all or nothing', [
     'import plan.jsonl',
     'import plan.jsonl --dry-run',
     'import plan.jsonl --continue',
@@ -17,38 +17,38 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
   bring
     .alias('import-jsonl')
     .addOption(
-      new Option('--format <format>', 'what the file is')
+      new Option('--format <format>', 'Format of the file')
         .choices(['auto', 'session', 'jsonl', 'beads'])
         .default('auto'),
     )
-    .option('--dry-run', 'check only, write nothing')
-    .option('--update', 'take over what differs from the project')
-    .option('--rename', 'give new ids to what differs from the project')
-    .option('--skip-invalid', 'leave out bad records instead of refusing the file')
-    .option('--continue', 'then run')
+    .option('--dry-run', 'Check the file without importing it')
+    .option('--update', 'Overwrite tasks and epics that differ')
+    .option('--rename', 'Import tasks and epics that differ under new ids')
+    .option('--skip-invalid', 'Skip invalid records instead of refusing the file')
+    .option('--continue', 'Run afterwards')
     .action(async (file: string, options: ImportOptions) => {
       await host.run(bring, async (context) => (await load()).importFile(context, file, options));
     });
 
-  const sync = define(program, 'sync', 'keep another tool and the plan equal: beads', [
+  const sync = define(program, 'sync', 'Keep the plan in sync with another tool (beads)', [
     'sync beads .',
   ]);
   sync.helpCommand(false);
   const beads = define(
     sync,
     'beads <folder>',
-    'take over what changed in .beads/issues.jsonl, then write what changed here',
+    'Import changes of .beads/issues.jsonl, then export changes to it',
     ['sync beads .', 'sync beads . --watch'],
   );
   beads
-    .option('--watch', 'continue until Ctrl-C, and sync when either side changes')
+    .option('--watch', 'Keep running, and sync whenever either side changes')
     .action(async (folder: string, options: SyncOptions) => {
       await host.run(beads, async (context) =>
         (await import('../commands/sync.ts')).syncBeads(context, folder, options),
       );
     });
 
-  const take = define(program, 'export', 'export epics and tasks', [
+  const take = define(program, 'export', 'Export epics and tasks', [
     'export --output plan.drover',
     'export -f beads -o .beads/beads.jsonl',
   ]);
@@ -56,12 +56,12 @@ export function defineDataCommands(program: Command, host: ProgramHost): void {
     .addOption(
       new Option(
         '-f, --format <format>',
-        'what to write; yaml is for people, import does not read it',
+        'Format to write (yaml is for reading; import does not accept it)',
       )
         .choices(['session', 'json', 'yaml', 'beads', 'jsonl'])
         .default('session'),
     )
-    .option('-o, --output <file>', 'to this file instead of standard output')
+    .option('-o, --output <file>', 'Write to this file instead of stdout')
     .action(async (options: ExportOptions) => {
       await host.run(take, async (context) => (await load()).exportProject(context, options));
     });

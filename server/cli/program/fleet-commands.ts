@@ -11,7 +11,7 @@ export function defineFleetCommands(program: Command, host: ProgramHost): void {
   const worker = define(
     program,
     'worker',
-    'work on the tasks of a fleet on this machine, until SIGTERM or Ctrl-C',
+    'Run tasks of a fleet on this machine, until SIGTERM or Ctrl-C',
     [
       'worker --agents 4',
       'worker --label gpu --label os=linux --name atlas',
@@ -19,32 +19,32 @@ export function defineFleetCommands(program: Command, host: ProgramHost): void {
     ],
   );
   worker
-    .option('--agents <n>', 'how many agents work here at once; 0 = none', wholeNumber)
-    .option('--label <label>', 'what this machine offers, several times', collect)
-    .option('--name <name>', 'what people call this machine')
+    .option('--agents <n>', 'Maximum number of agents on this machine (0 = none)', wholeNumber)
+    .option('--label <label>', 'Capability of this machine (repeatable)', collect)
+    .option('--name <name>', 'Name of this machine')
     .option(
       '--drain-timeout <duration>',
-      'how long a drain waits before it gives back what is at work',
+      'How long to wait for running tasks before releasing them',
       duration,
     )
     .addHelpText(
       'after',
       `
 DBOS_SYSTEM_DATABASE_URL names the PostgreSQL that the machines share.
-The first signal drains: nothing new starts, what is at work is waited for.
-A second one gives it back for the other machines; no attempt is used.
-Exit codes: 0 nothing was left here, 2 tasks were given back, 3 refused.`,
+The first signal drains the worker: it starts no new tasks and waits for running
+ones. The second signal releases them to other machines; no attempt is used up.
+Exit codes: 0 no tasks were released, 2 tasks were released, 3 refused.`,
     )
     .action(async (options: WorkerCommandOptions) => {
       await host.run(worker, async (context) => (await load()).worker(context, options));
     });
 
-  const machines = define(program, 'machines', 'the machines of the fleet, and how they are', [
+  const machines = define(program, 'machines', 'List the machines of the fleet', [
     'machines',
     'machines --json',
   ]);
   machines
-    .option('--all', 'also those that are gone for longer than a week')
+    .option('--all', 'Include machines not seen for more than a week')
     .action(async (options: { all?: boolean }) => {
       await host.run(machines, async (context) => (await load()).machines(context, options));
     });
@@ -52,23 +52,21 @@ Exit codes: 0 nothing was left here, 2 tasks were given back, 3 refused.`,
 }
 
 function defineFleetDatabase(program: Command, host: ProgramHost): void {
-  const fleet = define(program, 'fleet', "set up the fleet's database, as its owner", [
+  const fleet = define(program, 'fleet', "Set up the fleet's database, as its owner", [
     'fleet prepare',
     'fleet grant drover_worker',
   ]);
   fleet.helpCommand(false);
-  const prepare = define(fleet, 'prepare', 'create the tables, or bring them to this release', [
-    'fleet prepare',
-  ]);
+  const prepare = define(fleet, 'prepare', 'Create or upgrade the tables', ['fleet prepare']);
   prepare.action(async () => {
     await host.run(prepare, async (context) => (await load()).fleetPrepare(context));
   });
-  const grant = define(fleet, 'grant <role>', 'give a role what a worker needs, and no more', [
+  const grant = define(fleet, 'grant <role>', 'Grant a role the permissions that a worker needs', [
     'fleet grant drover_worker',
     'fleet grant drover_worker --sql',
   ]);
   grant
-    .option('--sql', 'print the statements for the database owner; run nothing')
+    .option('--sql', 'Print the SQL without running it')
     .action(async (role: string, options: { sql?: boolean }) => {
       await host.run(grant, async (context) => (await load()).fleetGrant(context, role, options));
     });

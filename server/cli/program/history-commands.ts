@@ -8,52 +8,52 @@ import { define, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/history.ts');
 
 export function defineHistoryCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Look:');
-  const report = define(
-    program,
-    'report <id>',
-    'what a run or an epic did with its time and money',
-    ['report epic-7h2k9d3f', 'report run-4k9d2m1x --html -o report.html'],
-  );
+  program.commandsGroup('Inspect:');
+  const report = define(program, 'report <id>', 'Report the time and cost of a run or an epic', [
+    'report epic-7h2k9d3f',
+    'report run-4k9d2m1x --html -o report.html',
+  ]);
   report
-    .option('--html', 'one HTML page instead of Markdown')
-    .option('-o, --output <file>', 'to this file instead of standard output')
+    .option('--html', 'Write an HTML page instead of Markdown')
+    .option('-o, --output <file>', 'Write to this file instead of stdout')
     .action(async (id: string, options: ReportOptions) => {
       await host.run(report, async (context) => (await load()).report(context, id, options));
     });
 
-  const trace = define(program, 'trace', 'runs as OpenTelemetry traces', [
+  const trace = define(program, 'trace', 'Export OpenTelemetry traces', [
     'trace export run-4k9d2m1x --otlp-json',
   ]);
-  const exported = define(trace, 'export <id>', 'the trace of a run, an epic or a task', [
+  const exported = define(trace, 'export <id>', 'Export the trace of a run, an epic or a task', [
     'trace export run-4k9d2m1x --otlp-json -o trace.json',
     'trace export task-2m8x4q1z',
   ]);
   exported
-    .option('--otlp-json', 'as OTLP JSON (the default and only format)')
-    .option('-o, --output <file>', 'to this file instead of standard output')
+    .option('--otlp-json', 'Write OTLP JSON (the default and only format)')
+    .option('-o, --output <file>', 'Write to this file instead of stdout')
     .action(async (id: string, options: ReportOptions) => {
       await host.run(exported, async (context) => (await load()).exportTrace(context, id, options));
     });
 
-  const metrics = define(
-    program,
-    'metrics',
-    'counters and durations in the Prometheus text format',
-    ['metrics > /var/lib/node_exporter/drover.prom'],
-  );
+  const metrics = define(program, 'metrics', 'Print metrics in the Prometheus text format', [
+    'metrics > /var/lib/node_exporter/drover.prom',
+  ]);
   metrics.action(async () => {
     await host.run(metrics, async (context) => (await load()).metrics(context));
   });
 
-  const at = define(program, 'at <when> <what> [id]', 'status, board or why at an earlier moment', [
-    'at 14:05 status',
-    'at 2027-01-15T14:05 board --epic epic-7h2k9d3f',
-    'at 1207 why task-2m8x4q1z',
-  ]);
+  const at = define(
+    program,
+    'at <when> <what> [id]',
+    'Show status, board or why at an earlier time',
+    [
+      'at 14:05 status',
+      'at 2027-01-15T14:05 board --epic epic-7h2k9d3f',
+      'at 1207 why task-2m8x4q1z',
+    ],
+  );
   at.registeredArguments[0]?.argParser(whenText);
   at.registeredArguments[1]?.choices(['status', 'board', 'why']);
-  at.option('-e, --epic <id>', 'only this epic')
+  at.option('-e, --epic <id>', 'Only this epic')
     .addHelpText(
       'after',
       `

@@ -8,59 +8,59 @@ import { define, wholeNumber, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/look.ts');
 
 export function defineLookCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Look:');
-  const status = define(program, 'status', 'where everything stands', [
+  program.commandsGroup('Inspect:');
+  const status = define(program, 'status', 'Show the state of all tasks', [
     'status',
     'status --epic epic-7h2k9d3f --tree',
     'status --watch',
     'status --json',
   ]);
   status
-    .option('-e, --epic <id>', 'only this epic')
-    .option('--all', 'every task of a plan that is too large for a screen')
-    .option('--tree', 'epics, tasks and sub-tasks as a tree')
-    .option('--watch', 'show it again whenever something changes')
-    .option('--oneline', 'one line only')
+    .option('-e, --epic <id>', 'Only this epic')
+    .option('--all', 'List every task, even if the plan does not fit on a screen')
+    .option('--tree', 'Show epics, tasks and sub-tasks as a tree')
+    .option('--watch', 'Update whenever something changes')
+    .option('--oneline', 'Print one line')
     .action(async (options: StatusOptions) => {
       await host.run(status, async (context) =>
         (await import('../commands/status.ts')).status(context, options),
       );
     });
 
-  const show = define(program, 'show <id>', 'one task, and its plan where it has one', [
-    'show task-2m8x4q1z',
-  ]);
+  const show = define(program, 'show <id>', 'Show a task and its plan', ['show task-2m8x4q1z']);
   show.action(async (id: string) => {
     await host.run(show, async (context) => (await load()).show(context, id));
   });
 
-  const why = define(program, 'why <id>', 'why a task is not running', ['why task-2m8x4q1z']);
+  const why = define(program, 'why <id>', 'Explain why a task is not running', [
+    'why task-2m8x4q1z',
+  ]);
   why.action(async (id: string) => {
     await host.run(why, async (context) => (await load()).why(context, id));
   });
 
-  const log = define(program, 'log <id>', 'what the agent did and said', [
+  const log = define(program, 'log <id>', 'Show what the agent did and said', [
     'log task-2m8x4q1z --follow',
     'log task-2m8x4q1z --attempt 1 --prompt',
   ]);
   log
-    .option('--attempt <n>', 'this attempt instead of the last', wholeNumber)
-    .option('--follow', 'go on until the attempt ends')
-    .option('--prompt', 'what the agent was told')
+    .option('--attempt <n>', 'Number of the attempt (default: the last)', wholeNumber)
+    .option('--follow', 'Follow until the attempt ends')
+    .option('--prompt', 'Show the prompt')
     .action(async (id: string, options: LogOptions) => {
       await host.run(log, async (context) => (await load()).log(context, id, options));
     });
 
-  const events = define(program, 'events', 'the numbered feed of everything that happened', [
+  const events = define(program, 'events', 'List the events of the project', [
     'events --after 120 --type task.completed',
     'events --follow --json',
   ]);
   events
-    .option('--after <seq>', 'only events after this number', wholeNumber)
-    .option('--type <type>', 'only this type')
-    .option('--task <id>', 'only this task')
-    .option('--limit <n>', 'at most so many', wholeNumber)
-    .option('--follow', 'go on with what happens next')
+    .option('--after <seq>', 'Only events after this number', wholeNumber)
+    .option('--type <type>', 'Only this type')
+    .option('--task <id>', 'Only this task')
+    .option('--limit <n>', 'Maximum number of events', wholeNumber)
+    .option('--follow', 'Follow new events')
     .action(async (options: EventsOptions) => {
       await host.run(events, async (context) => (await load()).events(context, options));
     });
@@ -68,17 +68,17 @@ export function defineLookCommands(program: Command, host: ProgramHost): void {
 }
 
 function defineChanges(program: Command, host: ProgramHost): void {
-  const diff = define(program, 'diff <id>', 'the change of a task or an epic against its base', [
+  const diff = define(program, 'diff <id>', 'Show the changes of a task or an epic', [
     'diff task-2m8x4q1z',
     'diff epic-7h2k9d3f',
   ]);
   diff
-    .option('--snapshot <n>', 'the change up to this snapshot', wholeNumber)
+    .option('--snapshot <n>', 'Show the changes up to this snapshot', wholeNumber)
     .action(async (id: string, options: { snapshot?: number }) => {
       await host.run(diff, async (context) => (await load()).diff(context, id, options));
     });
 
-  const snapshots = define(program, 'snapshots <id>', 'list what is kept of the work of a task', [
+  const snapshots = define(program, 'snapshots <id>', "List the snapshots of a task's work", [
     'snapshots task-2m8x4q1z',
     'diff task-2m8x4q1z --snapshot 2',
   ]);

@@ -19,11 +19,11 @@ export interface ProgramHost {
  */
 export function addGlobals(command: Command): void {
   command
-    .optionsGroup('Everywhere:')
-    .option('--json', 'JSON on standard output, messages on standard error')
-    .option('-C <dir>', 'work as if started in this directory')
-    .option('--no-color', 'no colours')
-    .helpOption('-h, --help', 'show help');
+    .optionsGroup('Global options:')
+    .option('--json', 'Print JSON to stdout and messages to stderr')
+    .option('-C <dir>', 'Run as if started in this directory')
+    .option('--no-color', 'Turn colors off')
+    .helpOption('-h, --help', 'Show help');
   for (const each of command.commands) addGlobals(each);
 }
 

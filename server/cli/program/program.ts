@@ -20,8 +20,8 @@ const columnsMax = 100;
 export function buildProgram(host: ProgramHost): Command {
   const program = new DroverCommand('drover');
   program
-    .description('Drives a project to completion with parallel coding agents.')
-    .version(droverVersion, '--version', 'show the version')
+    .description('Run a plan of tasks with parallel coding agents, and land what passes.')
+    .version(droverVersion, '--version', 'Show the version')
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
@@ -44,7 +44,7 @@ export function buildProgram(host: ProgramHost): Command {
   defineUpkeepCommands(program, host);
   defineRemoteCommands(program, host);
   defineWebhookCommands(program, host);
-  program.helpCommand('help [command]', 'show help for a command');
+  program.helpCommand('help [command]', 'Show help for a command');
   addGlobals(program);
   program.addHelpText(
     'after',

@@ -9,64 +9,63 @@ const load = async () => await import('../commands/steer.ts');
 type Steer = Awaited<ReturnType<typeof load>>;
 
 export function defineSteerCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Decide:');
+  program.commandsGroup('Review and control:');
   const steer = (command: Command, choose: (commands: Steer) => Handler): Promise<void> =>
     host.run(command, async (context) => await choose(await load())(context));
 
-  const approve = define(
-    program,
-    'approve <id>',
-    'let a reviewed task or epic land, or a plan be built',
-    ['approve task-2m8x4q1z', 'approve task-2m8x4q1z --plan-file plan.md'],
-  );
+  const approve = define(program, 'approve <id>', 'Approve a task, an epic or a plan', [
+    'approve task-2m8x4q1z',
+    'approve task-2m8x4q1z --plan-file plan.md',
+  ]);
   approve
-    .option('--plan-file <file>', 'approve its plan as this file says it (- = standard input)')
+    .option('--plan-file <file>', 'Approve this version of its plan (- = stdin)')
     .action((id: string, options: { planFile?: string }) =>
       steer(approve, (to) => (context) => to.approve(context, id, options)),
     );
 
-  const back = define(program, 'send-back <id> <text>', 'hand a change back with what is wrong', [
-    'send-back task-2m8x4q1z "The French greeting is Spanish."',
-  ]);
+  const back = define(
+    program,
+    'send-back <id> <text>',
+    'Send a change back to the agent with feedback',
+    ['send-back task-2m8x4q1z "The French greeting is Spanish."'],
+  );
   back.action((id: string, text: string) =>
     steer(back, (to) => (context) => to.sendBack(context, id, text)),
   );
 
-  const undo = define(
-    program,
-    'undo <id>',
-    'revert the landing of a task or an epic, through its gate',
-    ['undo task-2m8x4q1z --dry-run', 'undo epic-7h2k9d3f'],
-  );
+  const undo = define(program, 'undo <id>', 'Revert a landed task or epic, through the gate', [
+    'undo task-2m8x4q1z --dry-run',
+    'undo epic-7h2k9d3f',
+  ]);
   undo
-    .option('--dry-run', 'only list what it reverts and what depends on it')
+    .option('--dry-run', 'Only list what it reverts and what depends on it')
     .action((id: string, options: { dryRun?: boolean }) =>
       steer(undo, (to) => (context) => to.undo(context, id, options)),
     );
 
-  const pause = define(program, 'pause <id>', 'stop the agent of a task, keep its work', [
+  const pause = define(program, 'pause <id>', 'Stop the agent of a task and keep its work', [
     'pause task-2m8x4q1z',
   ]);
   pause.action((id: string) => steer(pause, (to) => (context) => to.pause(context, id)));
 
-  const unpause = define(program, 'resume-task <id>', 'let a paused task go on', [
+  const unpause = define(program, 'resume-task <id>', 'Resume a paused task', [
     'resume-task task-2m8x4q1z --hint "Use the existing parser."',
   ]);
   unpause
     .alias('unpause')
-    .option('--hint <text>', 'a word to the agent')
+    .option('--hint <text>', 'Hint for the agent')
     .action((id: string, options: { hint?: string }) =>
       steer(unpause, (to) => (context) => to.unpause(context, id, options)),
     );
 
-  const hint = define(program, 'hint <id> <text>', 'tell the agent something while it works', [
+  const hint = define(program, 'hint <id> <text>', 'Send a hint to a running agent', [
     'hint task-2m8x4q1z "The tests are in test/unit."',
   ]);
   hint.action((id: string, text: string) =>
     steer(hint, (to) => (context) => to.hint(context, id, text)),
   );
 
-  const answer = define(program, 'answer <question-id> <choice>', 'answer an open question', [
+  const answer = define(program, 'answer <question-id> <choice>', "Answer an agent's question", [
     'answer q-41 allow',
   ]);
   answer.action((id: string, choice: string) =>
@@ -79,53 +78,53 @@ function defineEndings(
   program: Command,
   steer: (command: Command, choose: (commands: Steer) => Handler) => Promise<void>,
 ): void {
-  const resolve = define(program, 'resolve <id>', 'what blocked a task from outside is settled', [
+  const resolve = define(program, 'resolve <id>', 'Mark an external blocker as resolved', [
     'resolve task-2m8x4q1z --note "The account exists now."',
   ]);
   resolve
-    .requiredOption('--note <text>', 'what was done')
+    .requiredOption('--note <text>', 'What was done')
     .action((id: string, options: { note: string }) =>
       steer(resolve, (to) => (context) => to.resolveTask(context, id, options.note)),
     );
 
-  const cancel = define(program, 'cancel <id>', 'give a task up; its work is kept', [
+  const cancel = define(program, 'cancel <id>', 'Cancel a task and keep its work', [
     'cancel task-2m8x4q1z --reason "Not wanted any more."',
   ]);
   cancel
-    .option('--reason <text>', 'why')
+    .option('--reason <text>', 'Reason')
     .action((id: string, options: { reason?: string }) =>
       steer(cancel, (to) => (context) => to.cancel(context, id, options)),
     );
 
-  const retry = define(program, 'retry <id>', 'let a failed or cancelled task try again', [
+  const retry = define(program, 'retry <id>', 'Retry a failed or canceled task', [
     'retry task-2m8x4q1z',
   ]);
   retry
-    .option('--force', 'also when its attempts are used up')
+    .option('--force', 'Retry even if no attempts are left')
     .action((id: string, options: { force?: boolean }) =>
       steer(retry, (to) => (context) => to.retry(context, id, options)),
     );
 
-  const restore = define(program, 'restore <id>', 'let the next attempt begin with a snapshot', [
+  const restore = define(program, 'restore <id>', 'Start the next attempt from a snapshot', [
     'restore task-2m8x4q1z',
     'restore task-2m8x4q1z --snapshot 2',
   ]);
   restore
-    .option('--snapshot <n>', 'its number (fallback: the last one)', wholeNumber)
+    .option('--snapshot <n>', 'Number of the snapshot (default: the last)', wholeNumber)
     .action((id: string, options: { snapshot?: number }) =>
       steer(restore, (to) => (context) => to.restore(context, id, options)),
     );
 
-  const reset = define(program, 'reset [ids...]', 'make tasks ready again', [
+  const reset = define(program, 'reset [ids...]', 'Make tasks ready again', [
     'reset',
     'reset --failed',
     'reset task-2m8x4q1z',
   ]);
   reset
-    .option('--completed', 'completed ones')
-    .option('--failed', 'failed ones')
-    .option('--claimed', 'claimed ones')
-    .option('--in-progress', 'those in progress')
+    .option('--completed', 'Reset completed tasks')
+    .option('--failed', 'Reset failed tasks')
+    .option('--claimed', 'Reset claimed tasks')
+    .option('--in-progress', 'Reset tasks in progress')
     .action((ids: string[], options: ResetOptions) =>
       steer(reset, (to) => (context) => to.reset(context, ids, options)),
     );

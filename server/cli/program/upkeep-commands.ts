@@ -10,22 +10,23 @@ import { define, duration, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/upkeep.ts');
 
 export function defineUpkeepCommands(program: Command, host: ProgramHost): void {
-  program.commandsGroup('Upkeep:');
-  const worktree = define(program, 'worktree', 'worktrees of the tasks: list, prune', [
+  program.commandsGroup('Maintenance:');
+  const worktree = define(program, 'worktree', 'List and prune worktrees', [
     'worktree list',
     'worktree prune --dry-run',
   ]);
   worktree.helpCommand(false);
-  const list = define(worktree, 'list', 'list the worktrees', ['worktree list --json']);
+  const list = define(worktree, 'list', 'List worktrees', ['worktree list --json']);
   list.action(async () => {
     await host.run(list, async (context) => (await load()).worktreeList(context));
   });
-  const prune = define(worktree, 'prune', 'remove worktrees that nobody needs', [
-    'worktree prune --dry-run',
-  ]);
+  const prune = define(worktree, 'prune', 'Remove unused worktrees', ['worktree prune --dry-run']);
   prune
-    .option('--dry-run', 'only say what would be removed')
-    .option('-f, --force', 'also dirty or unmerged ones (their work is kept as snapshots)')
+    .option('--dry-run', 'Only print what would be removed')
+    .option(
+      '-f, --force',
+      'Also remove dirty and unmerged worktrees (their work is kept as snapshots)',
+    )
     .action(async (options: { dryRun?: boolean; force?: boolean }) => {
       await host.run(prune, async (context) => (await load()).worktreePrune(context, options));
     });
@@ -33,22 +34,23 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   const old = define(
     program,
     'prune',
-    'remove history that is older than [retention] allows, of closed epics only',
+    'Remove history of closed epics that is older than [retention] allows',
     ['prune --dry-run', 'prune'],
   );
   old
-    .option('--dry-run', 'only print what would be removed, with bytes')
+    .option('--dry-run', 'Only print what would be removed, with sizes')
     .action(async (options: { dryRun?: boolean }) => {
       await host.run(old, async (context) => (await load()).prune(context, options));
     });
 
-  const doctor = define(program, 'doctor', 'what is there, what is missing, what to do', [
+  const doctor = define(
+    program,
     'doctor',
-    'doctor --json',
-    'doctor --sandbox',
-  ]);
+    'Check the setup: git, agents, database, disk, backend',
+    ['doctor', 'doctor --json', 'doctor --sandbox'],
+  );
   doctor
-    .option('--sandbox', 'also try to get out of the sandbox, and print what was stopped')
+    .option('--sandbox', 'Also probe the sandbox, and print what it stopped')
     .action(async (options: { sandbox?: boolean }) => {
       await host.run(doctor, async (context) => (await load()).doctor(context, options));
     });
@@ -59,12 +61,12 @@ export function defineUpkeepCommands(program: Command, host: ProgramHost): void 
   defineServer(program, host);
   defineWorkerRuntime(program, host);
 
-  const completion = define(program, 'completion', 'print a completion script for a shell', [
+  const completion = define(program, 'completion', 'Print a shell completion script', [
     'completion bash > ~/.local/share/bash-completion/completions/drover',
     'completion zsh > ~/.zfunc/_drover',
   ]);
   completion
-    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .addArgument(new Argument('<shell>', 'Shell').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: string) => {
       await host.run(completion, async (context) =>
         (await import('../commands/completion.ts')).completionScript(context, program, shell),
@@ -76,43 +78,39 @@ function defineTrust(program: Command, host: ProgramHost): void {
   const trust = define(
     program,
     'trust',
-    'settings of the repository that start programs; accept them',
+    'List and accept repository settings that start programs',
     ['trust', 'trust --yes'],
   );
-  trust
-    .option('--yes', 'accept them without a question')
-    .action(async (options: { yes?: boolean }) => {
-      await host.run(trust, async (context) =>
-        (await import('../commands/trust.ts')).trust(context, options),
-      );
-    });
+  trust.option('--yes', 'Accept without asking').action(async (options: { yes?: boolean }) => {
+    await host.run(trust, async (context) =>
+      (await import('../commands/trust.ts')).trust(context, options),
+    );
+  });
 }
 
 function defineMcp(program: Command, host: ProgramHost): void {
-  const mcp = define(
-    program,
+  const mcp = define(program, 'mcp', 'Serve MCP tools on stdin and stdout', [
     'mcp',
-    'serve MCP tools on standard input and output: plan, run, look, answer',
-    ['mcp', '-C ~/projects/shop mcp'],
-  );
+    '-C ~/projects/shop mcp',
+  ]);
   mcp.action(async () => {
     await host.run(mcp, async (context) => (await import('../commands/mcp.ts')).mcp(context));
   });
 }
 
 function defineSqlforge(program: Command, host: ProgramHost): void {
-  const sqlforge = define(program, 'sqlforge', 'change a SQLForge warehouse: apply', [
+  const sqlforge = define(program, 'sqlforge', 'Apply changes to a SQLForge warehouse', [
     'sqlforge apply dev',
   ]);
   sqlforge.helpCommand(false);
   const apply = define(
     sqlforge,
     'apply [environment]',
-    'show the plan, and apply it once its environment was named (agents are refused this)',
+    'Show the plan, then apply it after confirmation (not available to agents)',
     ['sqlforge apply dev', 'sqlforge apply dev --confirm dev'],
   );
   apply
-    .option('--confirm <environment>', 'the environment again, where nobody can be asked')
+    .option('--confirm <environment>', 'Confirm by naming the environment, where Drover cannot ask')
     .action(async (environment: string | undefined, options: SqlforgeApplyOptions) => {
       await host.run(apply, async (context) =>
         (await import('../commands/sqlforge.ts')).sqlforgeApply(context, environment, options),
@@ -124,7 +122,7 @@ function defineMigrate(program: Command, host: ProgramHost): void {
   const migrate = define(
     program,
     'migrate',
-    'copy the project, history included, to PostgreSQL or back',
+    'Copy the project, including its history, to PostgreSQL or back',
     [
       'migrate --to postgresql://drover@db.example:5432/drover',
       'migrate --from   # the database that DBOS_SYSTEM_DATABASE_URL names',
@@ -132,9 +130,9 @@ function defineMigrate(program: Command, host: ProgramHost): void {
   );
   migrate
     .addOption(
-      new Option('--to [url]', 'from the SQLite file into this database').conflicts('from'),
+      new Option('--to [url]', 'Copy from the SQLite file to this database').conflicts('from'),
     )
-    .option('--from [url]', 'from this database into the SQLite file')
+    .option('--from [url]', 'Copy from this database to the SQLite file')
     .action(async (options: { to?: string | true; from?: string | true }) => {
       const given = options.to ?? options.from;
       if (given === undefined) migrate.error('migrate needs --to or --from');
@@ -147,26 +145,23 @@ function defineMigrate(program: Command, host: ProgramHost): void {
 }
 
 function defineServer(program: Command, host: ProgramHost): void {
-  const server = define(program, 'server', 'the backend itself (started by itself when needed)', [
+  const server = define(program, 'server', 'Run the backend (Drover starts it when needed)', [
     'server --socket /run/user/1000/drover.sock',
     'server stop',
   ]);
   server
     .helpCommand(false)
-    .option('--stdio', 'serve one client over standard input and output')
-    .addOption(new Option('--socket <path>', 'listen on this path').conflicts('stdio'))
+    .option('--stdio', 'Serve one client on stdin and stdout')
+    .addOption(new Option('--socket <path>', 'Listen on this path').conflicts('stdio'))
     .action(async (options: { stdio?: boolean; socket?: string }) => {
       if (options.stdio !== true && options.socket === undefined) {
         server.error('server needs --stdio, --socket <path> or stop');
       }
       await host.run(server, async (context) => (await load()).serve(context, options));
     });
-  const stop = define(server, 'stop', 'end the running backend', [
-    'server stop',
-    'server stop --force',
-  ]);
+  const stop = define(server, 'stop', 'Stop the backend', ['server stop', 'server stop --force']);
   stop
-    .option('-f, --force', 'also while tasks are running: they are given back first')
+    .option('-f, --force', 'Stop even while tasks are running (they are released first)')
     .action(async (options: { force?: boolean }) => {
       await host.run(stop, async (context) => (await load()).serverStop(context, options));
     });
@@ -176,17 +171,25 @@ function defineWorkerRuntime(program: Command, host: ProgramHost): void {
   const runtime = define(
     program,
     'worker-runtime',
-    'serve remote attempts over HTTP on this host',
+    'Serve remote attempts over HTTP on this host',
     [
       'worker-runtime --listen 127.0.0.1:8800 --workspace /srv/drover/workspace',
       'worker-runtime --listen :8080 --lifetime 4h --json',
     ],
   );
   runtime
-    .option('--listen <address>', 'host:port (default: AGENT_ADDR, else PORT, else :8080)', address)
-    .option('--workspace <dir>', 'where jobs run (default: /workspace)')
-    .option('--max-upload <size>', 'largest upload, packed and unpacked (default: 500MB)', size)
-    .option('--lifetime <duration>', 'stop after this time, whatever runs', duration)
+    .option(
+      '--listen <address>',
+      'Address as host:port (default: AGENT_ADDR, else PORT, else :8080)',
+      address,
+    )
+    .option('--workspace <dir>', 'Folder in which jobs run (default: /workspace)')
+    .option(
+      '--max-upload <size>',
+      'Maximum size of an upload, packed and unpacked (default: 500MB)',
+      size,
+    )
+    .option('--lifetime <duration>', 'Stop after this time, even if a job is running', duration)
     .addHelpText(
       'after',
       `

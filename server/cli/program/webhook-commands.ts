@@ -7,25 +7,25 @@ import { define, type ProgramHost } from './options.ts';
 const load = async () => await import('../commands/webhooks.ts');
 
 export function defineWebhookCommands(program: Command, host: ProgramHost): void {
-  const webhooks = define(program, 'webhooks', 'webhooks: list, test, retry', [
+  const webhooks = define(program, 'webhooks', 'List, test and retry webhooks', [
     'webhooks list',
     'webhooks test',
   ]);
   webhooks.helpCommand(false);
-  const list = define(webhooks, 'list', 'list the endpoints and the newest deliveries', [
+  const list = define(webhooks, 'list', 'List endpoints and recent deliveries', [
     'webhooks list --state failed',
   ]);
   list
-    .option('--endpoint <name>', 'only this endpoint')
+    .option('--endpoint <name>', 'Only this endpoint')
     .addOption(
-      new Option('--state <state>', 'only deliveries in this state').choices([
+      new Option('--state <state>', 'Only deliveries in this state').choices([
         'pending',
         'sent',
         'failed',
       ]),
     )
     .addOption(
-      new Option('--limit <n>', 'how many deliveries').argParser((text) => {
+      new Option('--limit <n>', 'Maximum number of deliveries').argParser((text) => {
         if (!/^[1-9][0-9]{0,3}$/.test(text)) list.error('error: --limit must be from 1 to 9999');
         return text;
       }),
@@ -33,19 +33,17 @@ export function defineWebhookCommands(program: Command, host: ProgramHost): void
     .action(async (options: WebhookListOptions) => {
       await host.run(list, async (context) => (await load()).webhooksList(context, options));
     });
-  const test = define(
-    webhooks,
-    'test [endpoint]',
-    'post a test message to an endpoint, or to all of them',
-    ['webhooks test', 'webhooks test chat'],
-  );
+  const test = define(webhooks, 'test [endpoint]', 'Send a test message to one endpoint or all', [
+    'webhooks test',
+    'webhooks test chat',
+  ]);
   test.action(async (endpoint: string | undefined) => {
     await host.run(test, async (context) => (await load()).webhooksTest(context, endpoint));
   });
   const retry = define(
     webhooks,
     'retry [ids...]',
-    'send deliveries again: these, or all that failed',
+    'Send these deliveries again, or all that failed',
     ['webhooks retry', 'webhooks retry 1800000000000000000-4k9d2m1x'],
   );
   retry.action(async (ids: readonly string[]) => {

@@ -18,7 +18,7 @@ function bodyOf(line: LogLineView): string {
   };
   switch (line.type) {
     case 'started':
-      return `── ${text('agent')} ${line['resumed'] === true ? 'goes on' : 'starts'} ${text('model')}`;
+      return `── ${text('agent')} ${line['resumed'] === true ? 'resumes' : 'starts'} ${text('model')}`;
     case 'text':
       return text('text');
     case 'thinking':

@@ -32,7 +32,7 @@ export function statusText(snapshot: StatusSnapshot, options: StatusTextOptions)
   const isLarge = snapshot.tasks.length > listedMax;
   const isSummary = isLarge && !options.tree && options.all !== true;
   if (snapshot.tasks.length === 0 && snapshot.epics.length === 0) {
-    sections.push(['There is no task yet; add one with: drover add "…"']);
+    sections.push(['No tasks yet. To add one, run: drover add "…"']);
   } else if (options.tree) {
     sections.push(treeLines(snapshot, { ...view, rowsMax: Number.POSITIVE_INFINITY }));
   } else if (isSummary) {

@@ -18,17 +18,17 @@ function sentence(note: WorkerNote): string {
     }
     case 'begun': {
       const { task_id: id, attempt, title } = note;
-      return `${id} begins: attempt ${attempt} with ${stepText(note)}, "${title}"`;
+      return `${id} starts: attempt ${attempt} with ${stepText(note)}, "${title}"`;
     }
     case 'ended': {
       const { task_id: id, outcome, worked_ms: ms, error } = note;
-      const end = outcome === 'landing' ? 'its work goes on to land' : outcome.replaceAll('_', ' ');
+      const end = outcome === 'landing' ? 'its work will land' : outcome.replaceAll('_', ' ');
       const why = error === null || error === '' ? '' : ` (${error})`;
       return `${id} ends after ${durationText(ms / 1000)}: ${end}${why}`;
     }
     case 'draining':
       return note.tasks.length === 0
-        ? 'draining: nothing is at work here'
+        ? 'draining: no tasks are running here'
         : `draining: starts nothing new and waits for ${note.tasks.join(', ')}; a second signal gives them back`;
     case 'trouble':
       return `trouble: ${note.where}: ${note.message}`;
@@ -36,11 +36,11 @@ function sentence(note: WorkerNote): string {
       return `warning: ${note.message}`;
     case 'giving_back':
       return note.tasks.length === 0
-        ? 'ends: nothing is at work here'
-        : `gives back ${note.tasks.join(', ')}: no attempt is used, other machines go on`;
+        ? 'stops: no tasks are running here'
+        : `releases ${note.tasks.join(', ')} to other machines: no attempt is used`;
     case 'over':
       return note.given_back.length === 0
         ? 'over'
-        : `over: ${formatCount(note.given_back.length, 'task was', 'tasks were')} given back`;
+        : `over: ${formatCount(note.given_back.length, 'task was', 'tasks were')} released`;
   }
 }

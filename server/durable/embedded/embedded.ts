@@ -269,7 +269,7 @@ class EmbeddedAdapter<Tx> implements EmbeddedDurable<Tx> {
     await Promise.resolve();
     if (run.cause !== null) return { state: 'pending' };
     try {
-      if (body === undefined) throw new Error(`there is no workflow named ${row.name}`);
+      if (body === undefined) throw new Error(`workflow ${row.name} is not registered`);
       return { state: 'succeeded', result: toJson(await body(run, fromJson(row.input))) };
     } catch (error) {
       if (isDatabaseTrouble(error)) run.stop('storage');

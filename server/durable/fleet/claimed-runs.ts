@@ -169,7 +169,7 @@ export class ClaimedRuns<Tx> {
     const body = this.#options.bodies.get(name);
     if (run.cause !== null) return null;
     try {
-      if (body === undefined) throw new Error(`there is no workflow named ${name}`);
+      if (body === undefined) throw new Error(`workflow ${name} is not registered`);
       return { status: 'SUCCESS', output: toJson(await body(run, input)) ?? 'null' };
     } catch (error) {
       if (isDatabaseTrouble(error)) run.stop('storage');

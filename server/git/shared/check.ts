@@ -104,7 +104,8 @@ async function tryRefs(
     all.map((ref) => `:${ref}`),
   );
   if (failed !== null) return err(failed);
-  if (gone !== null) notes.push(`branches and refs of ended work stay there (${gone.message})`);
+  if (gone !== null)
+    notes.push(`branches and refs of finished work remain there (${gone.message})`);
   return ok({ notes });
 }
 

@@ -79,5 +79,5 @@ function moved(looks: Looks, changes: readonly RefChange[]): Pushed {
 }
 
 export function staleFailure(ref: string): GitFailure {
-  return gitFailure('stale', `${ref} was moved on the remote by somebody else meanwhile.`);
+  return gitFailure('stale', `${ref} was just moved on the remote by someone else.`);
 }

@@ -134,7 +134,7 @@ class Shared {
         return refuse('failed', `"${change.ref}" is not a full name of a ref.`);
       }
       if ([change.next, change.old].some((sha) => sha !== null && !isSha(sha))) {
-        return refuse('failed', `The values of ${change.ref} have to be full commit ids.`);
+        return refuse('failed', `The values of ${change.ref} must be full commit ids.`);
       }
     }
     const of = (...kinds: readonly string[]): readonly RefChange[] =>

@@ -98,7 +98,7 @@ export function remoteFailure(output: GitOutput, remote: string, doing: string):
   }
   if (unreadable.test(text)) {
     return say(
-      `There is no repository at the remote ${remote}`,
+      `The remote ${remote} has no repository`,
       `: correct its address with "git remote set-url ${remote} …".`,
       false,
     );

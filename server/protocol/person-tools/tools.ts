@@ -56,9 +56,9 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
   },
   drover_explain_task: {
     title: 'Explain why a task is not running',
-    description: 'Why a task waits, failed or stands still, from facts',
+    description: 'Why a task is waiting, failed or not running',
     modelDescription:
-      'Says in sentences why a Drover task is not running or has not landed, from facts of the engine. Use it before guessing. Changes nothing.',
+      "Explains why a Drover task is not running or has not landed, based on the engine's state. Use it instead of guessing. Changes nothing.",
     inputSchema: {
       type: 'object',
       additionalProperties: false,
@@ -70,7 +70,7 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
   drover_add_tasks: {
     title: 'Add tasks',
     description: 'Adds tasks with dependencies to an epic, all of them or none',
-    modelDescription: `Adds 1 to ${tasksAtOnceMax} tasks to the Drover board, all of them or none. Each task is worked on by another agent in its own worktree, which sees only the description and what its blockers have landed: write down everything it has to know, and acceptance criteria that can be checked. Tasks without a dependency between them run in parallel, so let tasks that change the same files depend on each other. "key" names a task inside this call; "blockedBy" takes such keys or ids of tasks on the board. "epic" is the id or title of an epic; one with a new title is created. Nothing runs until drover_run_epic or the person starts it.`,
+    modelDescription: `Adds 1 to ${tasksAtOnceMax} tasks to the Drover board, all of them or none. Each task is worked on by another agent in its own worktree, which sees only the description and what its blockers have landed: include everything that it needs to know, and acceptance criteria that can be checked. Tasks without a dependency between them run in parallel, so let tasks that change the same files depend on each other. "key" names a task inside this call; "blockedBy" takes such keys or ids of tasks on the board. "epic" is the id or title of an epic; one with a new title is created. Nothing runs until drover_run_epic or the person starts it.`,
     inputSchema: {
       type: 'object',
       additionalProperties: false,

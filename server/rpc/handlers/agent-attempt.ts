@@ -30,7 +30,7 @@ export async function attemptAtWork(db: Db, scope: AgentScope): Promise<AttemptA
   if (isAtWork) return { task, attempt };
   throw new Refusal(
     'attempt_over',
-    `Attempt ${scope.attempt} of ${scope.taskId} is not at work any more: nothing is taken from its agent.`,
+    `Attempt ${scope.attempt} of ${scope.taskId} is no longer running, so its agent's request was refused.`,
   );
 }
 
@@ -63,7 +63,7 @@ export async function countInRun(db: Db, type: AgentEventType, runId: string): P
 
 /** A text that an agent has sent, not longer than it may be. */
 export function boundedText(text: string, name: string, charactersMax: number): string {
-  if (text.trim() === '') throw new Refusal('bad_value', `${name} is blank; say something.`);
+  if (text.trim() === '') throw new Refusal('bad_value', `${name} must not be empty.`);
   return notLonger(text, name, charactersMax);
 }
 
@@ -71,7 +71,7 @@ export function notLonger(text: string, name: string, charactersMax: number): st
   if (text.length <= charactersMax) return text;
   throw new Refusal(
     'too_long',
-    `${name} has ${text.length} characters, ${charactersMax} are allowed; say it shorter.`,
+    `${name} has ${text.length} characters; the limit is ${charactersMax}. Shorten it.`,
   );
 }
 

@@ -31,7 +31,7 @@ export async function taskForAgent(
     if (row === undefined) {
       throw new Refusal(
         'not_yours',
-        `${id.slice(0, 80)} is neither your task nor one that it waits for; the board says what there is.`,
+        `${id.slice(0, 80)} is neither your task nor one that it waits for. The board lists the tasks.`,
       );
     }
     return viewOf(at, scope, row);

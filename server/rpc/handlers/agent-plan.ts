@@ -51,13 +51,13 @@ export async function addForAgent(
     }
     const present = await alreadyAdded(tx, scope, wish);
     if (present !== undefined) {
-      const message = `${present.id} has this title and is there already; nothing is added twice.`;
+      const message = `${present.id} already has this title. Nothing was added.`;
       return { ...present, left: await leftToAdd(tx, scope), message };
     }
     if (given.kind === 'follow_up' && (await candidateOf(tx, scope.taskId)) !== null) {
       throw new Refusal(
         'illegal',
-        `${scope.taskId} is one of several candidates and may not be chosen: it adds no follow-ups. Say in your last words what should follow.`,
+        `${scope.taskId} is one of several candidates and may not be chosen, so it cannot add follow-up tasks. Name them in your summary instead.`,
       );
     }
     const left = await refuseTooMany(tx, scope);
@@ -101,7 +101,7 @@ function checkedWish(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams
   if (prefix !== null) {
     throw new Refusal(
       'bad_title',
-      `The title begins with the id of a sub-task of ${prefix.parent}; begin it with another word.`,
+      `The title starts with the id of a sub-task of ${prefix.parent}. Start it with another word.`,
     );
   }
   const words = { title, description, accept };
@@ -117,7 +117,7 @@ function checkedWish(deps: AgentHandlerDeps, scope: AgentScope, given: AddParams
     case 'follow_up':
       return { ...words, blocked_by: [scope.taskId, ...blockedBy] };
     default:
-      throw new Refusal('bad_value', 'kind has to be sub_task or follow_up.');
+      throw new Refusal('bad_value', 'kind must be sub_task or follow_up.');
   }
 }
 
@@ -205,7 +205,7 @@ export async function blockForAgent(
     });
   });
   return {
-    message: `${scope.taskId} waits for ${by} now. End your turn: what you have done is kept, and you go on when ${by} is done.`,
+    message: `${scope.taskId} now waits for ${by}. End your turn: your work is kept, and you continue when ${by} is done.`,
   };
 }
 
@@ -215,13 +215,13 @@ async function refusePointless(tx: Tx, scope: AgentScope, by: string): Promise<v
   if (row.id !== own && (await familyOf(tx, own)).includes(row.id)) {
     throw new Refusal(
       'bad_value',
-      `${by} is a sub-task of ${own} itself and has its turn in the same attempt; there is nothing to wait for.`,
+      `${by} is a sub-task of ${own} itself and runs in the same attempt, so it cannot be waited for.`,
     );
   }
   if (row.status === 'completed') {
-    throw new Refusal('bad_value', `${by} is completed already; there is nothing to wait for.`);
+    throw new Refusal('bad_value', `${by} is already completed, so waiting is not needed.`);
   }
   if (row.status === 'cancelled') {
-    throw new Refusal('bad_value', `${by} is cancelled and will not be done; ask the person.`);
+    throw new Refusal('bad_value', `${by} is cancelled and will not be done. Ask the person.`);
   }
 }

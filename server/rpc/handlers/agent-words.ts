@@ -44,7 +44,7 @@ export async function askForAgent(
     if (!known && asked.length >= questionsPerPartMax) {
       throw new Refusal(
         'too_many',
-        `${scope.part} has asked ${asked.length} questions, and no more are taken; decide by yourself and say so in your summary.`,
+        `${scope.part} has asked ${asked.length} questions, which is the limit. Decide yourself, and note it in your summary.`,
       );
     }
     const { taskId: _root, part: taskId, attempt } = scope;
@@ -118,7 +118,10 @@ export class AgentNotes {
     }
     this.#count += 1;
     if (!switchboard.note(scope.taskId, text)) {
-      throw new Refusal('attempt_over', `Nobody follows ${scope.part} any more; the note is lost.`);
+      throw new Refusal(
+        'attempt_over',
+        `${scope.part} is no longer followed, so the note was not stored.`,
+      );
     }
     return { message: 'Noted.' };
   }

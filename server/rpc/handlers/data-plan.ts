@@ -130,7 +130,7 @@ async function showEpicAlone(
 /** An agent at work keeps what it was told when it began. */
 function withRunningWarning(view: TaskView): TaskView {
   if (!ownedStatuses.has(view.status)) return view;
-  const warning = `${view.id} is at work: its agent was told the task as it was; use "drover hint" to tell it more now.`;
+  const warning = `${view.id} is running, and its agent has the earlier text. Use "drover hint" to tell it more now.`;
   return { ...view, warnings: [...view.warnings, warning] };
 }
 

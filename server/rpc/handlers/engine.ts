@@ -165,7 +165,7 @@ function unusedFlags(
   const unused = Object.keys(given).filter((key) => given[key] !== used[key]);
   if (unused.length === 0) return [];
   const keys = unused.join(', ');
-  return [`The run at work keeps the settings that it was started with; not used: ${keys}.`];
+  return [`The current run keeps the settings that it was started with. Not used: ${keys}.`];
 }
 
 /** The number before the run began or went on (an earlier end is not the one that is waited for), or before its end. */
@@ -211,7 +211,7 @@ async function nothingToResume(engine: Engine, hasRun: boolean): Promise<string>
     .where('status', '=', 'ready')
     .where('parent_id', 'is', null)
     .executeTakeFirstOrThrow();
-  const why = hasRun ? 'the last run came to its end' : 'no run was ever started';
+  const why = hasRun ? 'the last run has finished' : 'no run was ever started';
   const ready = Number(n) === 1 ? '1 task is ready' : `${n} tasks are ready`;
   const next = Number(n) === 0 ? '' : `; ${ready}, "drover run" starts ${n === 1 ? 'it' : 'them'}`;
   return `nothing to resume: ${why}${next}`;
@@ -250,7 +250,7 @@ async function resumeRequest(
   return {
     run: await viewOf(engine, begun.row),
     joined: begun.joined,
-    message: begun.joined ? `run ${begun.row.id} goes on` : `run ${begun.row.id} resumed`,
+    message: begun.joined ? `run ${begun.row.id} resumes` : `run ${begun.row.id} resumed`,
     warnings,
     after,
   };
@@ -324,7 +324,7 @@ function undoView(
 /** Parameters come from outside: a text is checked to be one before it is used. */
 function text(value: unknown, name: string): string {
   if (typeof value !== 'string' || value.includes('\0'))
-    throw new Refusal('bad_request', `${name} has to be a text`);
+    throw new Refusal('bad_request', `${name} must be a string`);
   return value;
 }
 

@@ -43,7 +43,7 @@ export function reviewHandlers(deps: DataHandlerDeps): Pick<Handlers, ReviewRequ
       const path = textOf(record['path'], 'path', pathCharactersMax);
       refuseOddPath(path);
       if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(sha)) {
-        throw new Refusal('bad_request', '"sha" has to be a full commit id.');
+        throw new Refusal('bad_request', '"sha" must be a full commit id.');
       }
       const commit = await git.resolve(sha);
       if (!commit.ok) throw new Refusal('unknown_ref', commit.error.message);
@@ -101,7 +101,7 @@ function refuseOddPath(path: string): void {
     path.includes('\0') ||
     parts.some((part) => part === '' || part === '.' || part === '..');
   if (isOdd) {
-    throw new Refusal('bad_request', '"path" has to be a path inside of the repository.');
+    throw new Refusal('bad_request', '"path" must be a path inside the repository.');
   }
 }
 

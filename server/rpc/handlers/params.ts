@@ -6,13 +6,13 @@ const textCharactersMax = 2 * 1024 * 1024;
 const listItemsMax = 2_000;
 
 function wrong(name: string, needed: string): Refusal {
-  return new Refusal('bad_request', `"${name}" has to be ${needed}.`);
+  return new Refusal('bad_request', `"${name}" must be ${needed}.`);
 }
 
 /** The parameters as one object; anything else has no parameters. */
 export function recordOf(params: unknown): Readonly<Record<string, unknown>> {
   if (typeof params !== 'object' || params === null || Array.isArray(params)) {
-    throw new Refusal('bad_request', 'The parameters have to be one object.');
+    throw new Refusal('bad_request', 'The parameters must be an object.');
   }
   return params as Readonly<Record<string, unknown>>;
 }

@@ -82,7 +82,7 @@ async function sandboxChecks(deps: EngineHandlerDeps): Promise<Check[]> {
   const state = await deps.sandbox?.();
   if (state === undefined) return [];
   const message = `Sandbox: ${state.message}.`;
-  const remedy = 'Install bubblewrap, or say [sandbox] mode = "off".';
+  const remedy = 'Install bubblewrap, or set [sandbox] mode = "off".';
   if (state.refuses) return [check('sandbox', 'error', message, remedy)];
   if (state.holds === 'bwrap') return [check('sandbox', 'ok', message)];
   return [
@@ -167,7 +167,7 @@ async function graphCheck(engine: Engine, board: Board, work: Work): Promise<Che
     return check('graph', 'warning', `${count}: ${stuckReason(board, first, cause)}`);
   }
   if (work.tasks === 0) {
-    return check('graph', 'warning', 'There is nothing to do.', 'Add tasks first.');
+    return check('graph', 'warning', 'Nothing to do.', 'Add tasks first.');
   }
   return check('graph', 'ok', 'No task waits for itself, and none is stuck.');
 }
@@ -242,8 +242,8 @@ async function agentCheck(engine: Engine, kind: string): Promise<Check> {
   const account = (await driver.account?.(engine.agentEnvironment(kind, null))) ?? null;
   if (account?.isSignedIn === false) return check('agent', 'error', account.message);
   const version = probe.version === null ? '' : ` ${probe.version}`;
-  const login = account === null ? '' : ', and somebody is signed in';
-  return check('agent', 'ok', `The agent ${kind}${version} is there${login}.`);
+  const login = account === null ? '' : ', and a user is signed in';
+  return check('agent', 'ok', `Agent ${kind}${version} found${login}.`);
 }
 
 async function gateCheck(engine: Engine, branch: string | null): Promise<Check> {
@@ -287,7 +287,7 @@ function setupCheck(engine: Engine, board: Board): Check {
 
 function diskCheck(deps: EngineHandlerDeps): Check {
   const freeBytes = deps.freeBytes();
-  if (freeBytes === null) return check('disk', 'note', 'The free space could not be told.');
+  if (freeBytes === null) return check('disk', 'note', 'The free disk space is unknown.');
   const free = `${(freeBytes / 1024 ** 3).toFixed(1)} GB are free for worktrees.`;
   if (freeBytes >= freeBytesMin) return check('disk', 'ok', free);
   return check('disk', 'warning', free, 'Free some space first.');
@@ -316,7 +316,7 @@ async function machineChecks(engine: Engine, epicId: string | null): Promise<rea
 function widthCheck(work: Work, workers: number, isJoining: boolean): Check {
   const width = Math.min(workers, work.width);
   const tasks = formatCount(work.tasks, 'task', 'tasks');
-  const joins = isJoining ? ' A run is at work already: this joins it.' : '';
+  const joins = isJoining ? ' A run is already active: this joins it.' : '';
   const message = `${tasks}, at most ${width} at once with ${formatCount(workers, 'worker', 'workers')}.${joins}`;
   return check('width', work.width < workers && work.tasks > 1 ? 'note' : 'ok', message);
 }

@@ -134,7 +134,7 @@ function protocolFailure(answer: Answer<'hello'>, version: string): ConnectFailu
   const text =
     answer.protocol < protocolVersion
       ? `The running backend (${answer.version}) is older than this drover (${version}) and is working: ` +
-        'wait until it is done, or end it with "drover server stop" of its own version.'
+        'wait until it is idle, or stop it with "drover server stop" of its own version.'
       : `The running backend (${answer.version}) is newer than this drover (${version}): update drover.`;
   return new ConnectFailure('protocol', text);
 }

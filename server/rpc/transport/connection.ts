@@ -176,7 +176,10 @@ class GreetedConnection implements ServedConnection {
       return null;
     }
     if (!isRequestName(name)) {
-      throw new ResponseError(ErrorCodes.MethodNotFound, `There is no request ${printable(name)}.`);
+      throw new ResponseError(
+        ErrorCodes.MethodNotFound,
+        `Request ${printable(name)} does not exist.`,
+      );
     }
     if (name === 'hello') return await this.hello(shaped(name, raw));
     if (name === 'subscribe') return await this.subscribe(shaped(name, raw));
@@ -185,7 +188,7 @@ class GreetedConnection implements ServedConnection {
 
   private async hello(params: Params<'hello'>): Promise<Answer<'hello'>> {
     const { token, version, root, isIdle, onOpen, onLeave } = this.options;
-    if (this.state !== 'waiting') throw new Refusal('greeted', 'hello was said already.');
+    if (this.state !== 'waiting') throw new Refusal('greeted', 'hello was already sent.');
     if (token !== null && !sameToken(params.token, token)) {
       this.agentHandlers = this.options.agents?.open(params.token) ?? null;
       if (this.agentHandlers === null) {

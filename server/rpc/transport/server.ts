@@ -158,7 +158,7 @@ async function preparePath(path: string): Promise<void> {
   if (openToAll || !isOursOrRoots(folder.uid)) {
     throw new Refusal(
       'socket',
-      `Somebody else can change the folder ${dirname(path)}; choose one of your own.`,
+      `Another user can write to the folder ${dirname(path)}. Choose one that only you can write to.`,
     );
   }
   const present = lstatSync(path, { throwIfNoEntry: false });

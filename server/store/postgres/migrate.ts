@@ -82,7 +82,7 @@ export function unfit(facts: PostgresFacts, place: PlaceWords): PostgresTrouble 
   if (facts.hasForeignTables) {
     return trouble(
       'foreign_tables',
-      `In ${shown} there is a table "tasks" that Drover did not make; nothing was changed. Give Drover a database or a schema of its own.`,
+      `${shown} has a table "tasks" that Drover did not create. Nothing was changed. Give Drover its own database or schema.`,
     );
   }
   if (facts.schemaVersion < schemaVersion && (facts.schema === null || !facts.mayCreate)) {

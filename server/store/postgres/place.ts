@@ -14,7 +14,7 @@ export function isPostgresUrl(text: string): boolean {
 
 /** What the URL leaves out comes from PostgreSQL's own defaults (`PGUSER`, `PGPASSWORD` and so on). */
 export function placeOf(url: string): PostgresPlace {
-  if (!isPostgresUrl(url)) throw notAUrl('it does not begin with postgresql://');
+  if (!isPostgresUrl(url)) throw notAUrl('it does not start with postgresql://');
   const client = parsed(url);
   const { host, port, user, database } = client;
   if (user === undefined || user === '') throw notAUrl('it names no role');

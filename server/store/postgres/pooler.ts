@@ -39,6 +39,6 @@ async function serverProcessOf(client: PostgresPoolClient): Promise<number> {
 function sharedSessions(place: PlaceWords): PostgresTrouble {
   return new PostgresTrouble(
     'pooler',
-    `A connection pooler at ${place.host} shares sessions between clients (transaction or statement mode); Drover needs sessions of its own. Set pool_mode = session for the database "${place.database}" in PgBouncer, or name the PostgreSQL server itself in the URL.`,
+    `A connection pooler at ${place.host} shares sessions between clients (transaction or statement mode); Drover needs its own sessions. Set pool_mode = session for the database "${place.database}" in PgBouncer, or name the PostgreSQL server itself in the URL.`,
   );
 }

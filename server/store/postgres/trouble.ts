@@ -151,27 +151,27 @@ function sentence(trouble: PostgresTroubleName, place: PlaceWords, detail: strin
     case 'unreachable':
       return `No PostgreSQL answers at ${host} (${detail}). Start it, or check the address and the firewall.`;
     case 'lost':
-      return `The connection to ${shown} was lost (${detail}). Drover goes on when the server is back.`;
+      return `The connection to ${shown} was lost (${detail}). Drover continues when the server is back.`;
     case 'starting':
       return `PostgreSQL at ${host} is starting or stopping (${detail}). Wait, then try again.`;
     case 'password':
       return `PostgreSQL at ${host} refused the role "${user}" (${detail}). Check the role and the password in the URL, and the server's pg_hba.conf.`;
     case 'tls':
-      return `No encrypted connection to ${host} came about (${detail}). Add sslmode=verify-full and sslrootcert=<file> to the URL, or let the server offer TLS.`;
+      return `No encrypted connection to ${host} could be made (${detail}). Add sslmode=verify-full and sslrootcert=<file> to the URL, or let the server offer TLS.`;
     case 'no_database':
-      return `There is no database "${database}" on ${host} (${detail}). Create it: CREATE DATABASE "${database}" OWNER "${user}";`;
+      return `Database "${database}" does not exist on ${host} (${detail}). Create it: CREATE DATABASE "${database}" OWNER "${user}";`;
     case 'standby':
       return `${shown} only reads (${detail}). Name the primary server in the URL.`;
     case 'forbidden':
-      return `The role "${user}" lacks a right in ${shown} (${detail}). As the owner of the database, run "drover fleet prepare", then "drover fleet grant ${user}"; or give it a schema of its own: CREATE SCHEMA "${user}" AUTHORIZATION "${user}";`;
+      return `The role "${user}" lacks a permission in ${shown} (${detail}). As the owner of the database, run "drover fleet prepare", then "drover fleet grant ${user}"; or give it a schema of its own: CREATE SCHEMA "${user}" AUTHORIZATION "${user}";`;
     case 'full':
-      return `No space is left on the disk of PostgreSQL at ${host} (${detail}); nothing was changed. Free some there; Drover goes on then.`;
+      return `The disk of PostgreSQL at ${host} is full (${detail}). Nothing was changed. Free some space; Drover then continues.`;
     case 'connections':
       return `PostgreSQL at ${host} has no connection left for "${user}" (${detail}). Raise max_connections, or let fewer workers or smaller pools use it.`;
     case 'busy':
-      return `Another Drover holds ${shown} and did not let go in time (${detail}); nothing was changed. Try again.`;
+      return `Another Drover locked ${shown} for too long (${detail}). Nothing was changed. Try again.`;
     case 'slow':
-      return `${shown} did not answer in time (${detail}); nothing was changed. Look at the load of the server, then try again.`;
+      return `${shown} did not answer in time (${detail}). Nothing was changed. Check the load of the server, then try again.`;
     case 'changed':
       return `Another Drover has changed the tables of ${shown} meanwhile (${detail}); nothing was changed by this one. Try again.`;
     case 'not_set_up':

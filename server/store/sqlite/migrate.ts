@@ -133,6 +133,6 @@ function freeName(wanted: string): string {
     if (!existsSync(name)) return name;
   }
   throw databaseRefusal(
-    `There are too many backups named ${wanted}; nothing was changed. Move some away, then try again.`,
+    `Too many backups are named ${wanted}. Nothing was changed. Move some away, then try again.`,
   );
 }

@@ -156,7 +156,7 @@ function attempt(root: string, path: string, refused: Refused, write: () => void
     }
     const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
     if (stats?.isDirectory() === true) {
-      refused.add('a folder stands in its place', path);
+      refused.add('a folder has its name', path);
       return false;
     }
     if (stats !== undefined) unlinkSync(join(root, path));

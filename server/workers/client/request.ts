@@ -31,7 +31,7 @@ export function badAddress(url: string): string | null {
   }
   if (protocol === 'https:') return null;
   if (protocol === 'http:' && loopback.test(hostname)) return null;
-  return `The worker's address ${url} must begin with https:// (http:// is for loopback alone).`;
+  return `The worker's address ${url} must start with https:// (http:// is allowed for loopback only).`;
 }
 
 /** Rejects for trouble of the connection; any status is an answer. */

@@ -209,7 +209,7 @@ const files: readonly Row[] = [
     args: ['import', '../nowhere.jsonl'],
     code: 3,
     kind: 'file',
-    words: ['../nowhere.jsonl', 'no such file'],
+    words: ['../nowhere.jsonl', 'does not exist'],
   },
   {
     title: 'a folder as file',

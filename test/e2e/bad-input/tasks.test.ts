@@ -39,10 +39,10 @@ const fields: readonly Row[] = [
 ];
 
 const places: readonly Row[] = [
-  refused('unknown_id', ['add', 'Greet', '-e', 'NOWHERE'], 'epic "NOWHERE"', 'drover epic list'),
-  refused('unknown_id', ['add', 'Greet', '-e', 'A'], 'epic "A"', 'drover epic list'),
-  refused('unknown_id', ['edit', 'A', '-e', 'NOWHERE'], 'epic "NOWHERE"', 'drover epic list'),
-  refused('unknown_id', ['add', 'Greet', '-P', 'NOWHERE'], 'task "NOWHERE"', 'drover status'),
+  refused('unknown_id', ['add', 'Greet', '-e', 'NOWHERE'], 'Epic "NOWHERE"', 'drover epic list'),
+  refused('unknown_id', ['add', 'Greet', '-e', 'A'], 'Epic "A"', 'drover epic list'),
+  refused('unknown_id', ['edit', 'A', '-e', 'NOWHERE'], 'Epic "NOWHERE"', 'drover epic list'),
+  refused('unknown_id', ['add', 'Greet', '-P', 'NOWHERE'], 'Task "NOWHERE"', 'drover status'),
   refused('unknown_id', ['add', 'task-nowhere.1 Greet'], 'task-nowhere', 'drover status'),
   refused('unknown_id', ['add', 'task-nowhere.1.2.3 Greet'], 'task-nowhere.1.2', 'drover status'),
   refused('depth', ['add', 'Greet', '-P', 'SUBSUB'], 'SUBSUB', '2 levels'),
@@ -90,7 +90,7 @@ function fromFile(
 }
 
 const files: readonly Row[] = [
-  fromFile('a description file that is not there', () => {}, ['no such file'], { kind: 'file' }),
+  fromFile('a description file that is not there', () => {}, ['does not exist'], { kind: 'file' }),
   fromFile('a folder as description file', (file) => mkdirSync(file), ['folder'], { kind: 'file' }),
   fromFile(
     'a description file that is not UTF-8',

@@ -56,7 +56,11 @@ export function conversation(id: string, steps: Step[]): Conversation {
 
 /** What a session is told that was cut off. It stands before the others: the first prompt is still in the session. */
 export function goesOn(id: string, steps: Step[]): Conversation {
-  return { name: `${id} goes on`, match: { prompt: `Go on with ${id}:`, hasTools: true }, steps };
+  return {
+    name: `${id} goes on`,
+    match: { prompt: `Continue with ${id}:`, hasTools: true },
+    steps,
+  };
 }
 
 export function writes(id: string): Step {

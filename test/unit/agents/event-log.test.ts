@@ -209,7 +209,7 @@ suite('event log', () => {
     await log.close();
     const [first, second] = readLog(path, { fromOffset: 0, limit: 10 }).events;
     assert.ok(first?.type === 'output' && second?.type === 'tool_call');
-    assert.match(first.text, /^beginx+ …\[\d+ bytes are not kept\]… x+end$/);
+    assert.match(first.text, /^beginx+ …\[\d+ bytes omitted\]… x+end$/);
     assert.ok(bytesOnDisk() < 5_000);
   });
 

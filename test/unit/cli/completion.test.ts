@@ -39,6 +39,6 @@ suite('completion', () => {
 
   test('the others name the commands too', async () => {
     assert.match(await scriptFor('zsh'), /^#compdef drover/u);
-    assert.match(await scriptFor('fish'), /-a 'status' -d 'where everything stands'/u);
+    assert.match(await scriptFor('fish'), /-a 'status' -d 'Show the state of all tasks'/u);
   });
 });

@@ -277,7 +277,7 @@ suite('exchange and logs', () => {
       });
       const { code, out, err } = await drover(['log', 'task-1', '--json'], backend);
       assert.deepEqual([code, out], [0, '']);
-      assert.match(err, /task-1 has not been given to an agent yet/u);
+      assert.match(err, /task-1 has no attempts yet/u);
     });
 
     test('log --prompt', async () => {

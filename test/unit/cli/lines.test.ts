@@ -84,7 +84,7 @@ suite('log lines', () => {
   }
 
   check({ type: 'started', agent: 'claude', resumed: false, model: 'm-1' }, '── claude starts m-1');
-  check({ type: 'started', agent: 'claude', resumed: true }, '── claude goes on');
+  check({ type: 'started', agent: 'claude', resumed: true }, '── claude resumes');
   check({ type: 'text', text: 'two\nlines\u001b[2J' }, 'two\n          lines');
   check({ type: 'thinking', text: 'hm' }, '(thinks) hm');
   check({ type: 'tool_call', id: '1', name: 'Bash', title: 'npm test', input: {} }, '→ npm test');

@@ -155,9 +155,14 @@ suite('spec', () => {
 
   const refused: readonly (readonly [string, readonly string[], number, RegExp])[] = [
     ['no terminal', ['design.md'], 3, /--yes .* --out <file> .* --dry-run/],
-    ['no such file', ['no.md', '--yes'], 3, /design no\.md cannot be read: there is no such file/],
-    ['an empty folder', ['empty', '--yes'], 3, /no \.md or \.txt file in the folder empty/],
-    ['a file in the way', ['design.md', '--out', 'design.md'], 3, /there already/],
+    [
+      'no such file',
+      ['no.md', '--yes'],
+      3,
+      /design no\.md cannot be read: the file does not exist/,
+    ],
+    ['an empty folder', ['empty', '--yes'], 3, /folder empty has no \.md or \.txt file/],
+    ['a file in the way', ['design.md', '--out', 'design.md'], 3, /already exists/],
     ['a folder that is not there', ['design.md', '-o', 'no/p.jsonl'], 3, /cannot be written to no/],
     ['yes and a dry run', ['design.md', '--yes', '--dry-run'], 64, /cannot be used with/],
     ['no file', ['--yes'], 64, /missing required argument/],

@@ -105,6 +105,6 @@ suite('sqlforge apply', () => {
     rmSync(join(folder, 'project', 'sqlforge.yml'));
     const { code, terminal } = await run([], ['dev']);
     assert.equal(code, 3);
-    assert.match(terminal.stderr.text, /There is no sqlforge\.yml/);
+    assert.match(terminal.stderr.text, /No sqlforge\.yml/);
   });
 });

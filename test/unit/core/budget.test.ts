@@ -57,7 +57,7 @@ suite('budget', () => {
     const found = { scope: 'task', kind: 'tokens', used: 81_234, limit: 100_000 } as const;
     assert.equal(
       budgetQuestion(found, 't1'),
-      'The budget of t1 is used up to 81 %: 81,234 tokens of 100,000 tokens. Go on up to the limit, or stop here?',
+      'The budget of t1 is 81 % used: 81,234 tokens of 100,000 tokens. Continue up to the limit, or stop here?',
     );
     assert.equal(
       budgetStopSentence({ ...found, used: 100_001 }, 't1', false),

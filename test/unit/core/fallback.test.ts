@@ -46,7 +46,7 @@ suite('who takes over from an agent', () => {
     ['amp', /"amp" is no agent/],
     ['claude:', /not the name of a model/],
     ['claude:--help', /not the name of a model/],
-    ['codex:o3', /codex is not asked for a model; say it in \[agents\.codex\] args/],
+    ['codex:o3', /codex cannot be given a model; set it in \[agents\.codex\] args/],
     [[{ agent: 'codex', modle: 'o3' }], /"modle" is no part of a step/],
     [[{ model: 'opus' }], /without an agent/],
     [Array.from({ length: 9 }, () => 'codex'), /9 agents are named, 8 are allowed/],

@@ -152,7 +152,7 @@ suite('import of the sample files', () => {
       [21, 'BAD-21', 'reference', /epic `BAD-NOWHERE`/],
       [22, 'BAD-22', 'reference', /story `BAD-NOWHERE`/],
       [23, 'BAD-23', 'reference-kind', /`BAD-EPIC`.* is an epic; a story or task is needed/],
-      [24, 'BAD-24', 'reference', /`BAD-NOWHERE` for `blocked_by`/],
+      [24, 'BAD-24', 'reference', /`BAD-NOWHERE` of `blocked_by`/],
       [25, 'BAD-25', 'loop', /^BAD-25 → BAD-25$/],
       [26, 'BAD-26', 'loop', /^BAD-26 → BAD-27 → BAD-26$/],
       [27, 'BAD-27', 'loop', /^BAD-27 → BAD-26 → BAD-27$/],

@@ -50,7 +50,7 @@ suite('which machine can do a task', () => {
       [
         ['needs:gpu'],
         [dead, machine('nyx', { state: 'left' })],
-        'No machine of the fleet is at work (zeus: dead; nyx: left); start "drover worker" on one.',
+        'No machine of the fleet is running (zeus: dead; nyx: left). Start "drover worker" on one.',
       ],
       [
         ['needs:gpu'],
@@ -75,7 +75,7 @@ suite('which machine can do a task', () => {
       [
         ['needs:gpu'],
         [full, draining, hera],
-        'All machines with "gpu" are full (ares: 2 at work, room for 2, its memory is short); it starts when one has room.',
+        'All machines with "gpu" are full (ares: 2 running, room for 2, its memory is short); it starts when one has room.',
       ],
       [
         [],
@@ -89,7 +89,7 @@ suite('which machine can do a task', () => {
     assert.equal(whyItsMachine(atlas), null);
     assert.equal(
       whyItsMachine(full),
-      'It goes on where it has begun, on ares: 2 at work, room for 2, its memory is short; it starts when there is room.',
+      'It resumes where it started, on ares: 2 running, room for 2, its memory is short, as soon as a place is free.',
     );
     assert.match(whyNoMachine(['needs:x'], many) ?? '', /m4 has no labels; 2 more\); start/);
   });

@@ -153,7 +153,7 @@ suite('prompt', () => {
       'What Went Wrong Last Time',
       'the gate is red',
       'GATE-OUTPUT',
-      'Go on from it',
+      'Continue from it',
       'Epic: E-1: Epic',
       'EPIC-TEXT',
       '## Rules',
@@ -272,7 +272,7 @@ suite('prompt', () => {
   });
 
   test('messages to a session that goes on', () => {
-    inOrder(resumePrompt(full), ['interrupted', '[1] HINT-ONE', 'Go on with T-1: Add a thing']);
+    inOrder(resumePrompt(full), ['interrupted', '[1] HINT-ONE', 'Continue with T-1: Add a thing']);
     const gate = {
       task: full.task,
       command: 'npm test',

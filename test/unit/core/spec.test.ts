@@ -125,12 +125,12 @@ suite('the plan of a design', () => {
     [
       'an unknown blocker',
       { epics: [], tasks: [task('a', { blocked_by: ['b'] })] },
-      /^`a`: there is no task `b` for `blocked_by` in the plan$/,
+      /^`a`: task `b` of `blocked_by` does not exist in the plan$/,
     ],
     [
       'an unknown epic',
       { epics: [], tasks: [task('a', { epic: 'e' })] },
-      /^`a`: there is no epic `e` in the plan$/,
+      /^`a`: epic `e` does not exist in the plan$/,
     ],
     [
       'an epic as a blocker',

@@ -60,8 +60,14 @@ suite('task templates', () => {
   });
 
   const refused: readonly (readonly [string, string, string, Record<string, string>, RegExp])[] = [
-    ['an unknown template', 'bgu', 'T', {}, /no template `bgu`; there are bug, chore, bare\./],
-    ['a name of every object', 'constructor', 'T', {}, /no template `constructor`/],
+    [
+      'an unknown template',
+      'bgu',
+      'T',
+      {},
+      /Template `bgu` does not exist; defined templates: bug, chore, bare\./,
+    ],
+    ['a name of every object', 'constructor', 'T', {}, /Template `constructor` does not exist/],
     [
       'an unknown value',
       'bug',

@@ -176,14 +176,11 @@ suite('extension summary', () => {
   test('puts it into words', () => {
     const summary = { running: 3, waiting: 2, needYou: 1 };
     assert.equal(statusBarText(summary), '$(sync~spin) 3  $(clock) 2  $(bell-dot) 1');
-    assert.equal(
-      statusBarHover(summary),
-      'Drover: 3 agents at work, 2 waiting for their turn, 1 waiting for you',
-    );
-    assert.equal(reattachedText(summary), 'Re-attached: 3 agents at work, 1 waits for you');
+    assert.equal(statusBarHover(summary), 'Drover: 3 agents running, 2 queued, 1 waiting for you');
+    assert.equal(reattachedText(summary), 'Reattached: 3 agents running, 1 waits for you');
     assert.equal(
       reattachedText({ running: 1, waiting: 0, needYou: 0 }),
-      'Re-attached: 1 agent at work',
+      'Reattached: 1 agent running',
     );
     assert.equal(reattachedText({ running: 0, waiting: 4, needYou: 0 }), null);
   });

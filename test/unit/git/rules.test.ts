@@ -150,7 +150,7 @@ suite('git rules', () => {
         .join('')}`,
       /1, 2, 3, 4, 5 and 4 more/,
     );
-    check("fatal: Unable to create '/w/.git/index.lock': File exists.", /Git is at work in \/w/);
+    check("fatal: Unable to create '/w/.git/index.lock': File exists.", /Git is running in \/w/);
     check('fatal: Not possible to fast-forward, aborting.', /Not possible to fast-forward/);
     check('', /no reason/);
   });

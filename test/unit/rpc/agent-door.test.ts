@@ -79,7 +79,7 @@ suite('the door for agents', () => {
     ['subscribe', {}, /may not ask for "subscribe"/],
     ['shutdown', { force: true }, /may not ask for "shutdown"/],
     ['constructor', {}, /may not ask for "constructor"/],
-    ['hello', { token: ownersToken, client: 'x', version: '1', protocol: 1 }, /said already/],
+    ['hello', { token: ownersToken, client: 'x', version: '1', protocol: 1 }, /already sent/],
     ['agent.progress', {}, /needs the parameter text/],
     ['agent.progress', { text: 7 }, /must be: text/],
     ['agent.add', [], /must be an object/],
@@ -109,7 +109,7 @@ suite('the door for agents', () => {
     );
     await assert.rejects(
       owner.call('agent.progress' as never, { text: 'x' } as never),
-      /There is no request "agent.progress"/,
+      /Request "agent.progress" does not exist/,
     );
     owner.close();
   });

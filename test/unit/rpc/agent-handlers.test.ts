@@ -138,21 +138,21 @@ suite('requests of agents', () => {
       const second = await here.handlers()['agent.add'](wish);
       assert.equal(second.id, first.id);
       assert.equal(second.left, 19);
-      assert.match(second.message, /nothing is added twice/);
+      assert.match(second.message, /already has this title/);
     });
   }
 
   const badAdds: readonly (readonly [string, Partial<AgentParams<'agent.add'>>, RegExp])[] = [
-    ['a task of another kind', { kind: 'epic' }, /kind has to be sub_task or follow_up/],
-    ['a task without words', { title: '  ' }, /The title is blank/],
-    ['a task with a long title', { title: 'x'.repeat(201) }, /201 characters, 200 are allowed/],
-    ['a task with a long text', { description: 'x'.repeat(20_001) }, /20000 are allowed/],
+    ['a task of another kind', { kind: 'epic' }, /kind must be sub_task or follow_up/],
+    ['a task without words', { title: '  ' }, /The title must not be empty/],
+    ['a task with a long title', { title: 'x'.repeat(201) }, /201 characters; the limit is 200/],
+    ['a task with a long text', { description: 'x'.repeat(20_001) }, /the limit is 20000/],
     ['a task with many criteria', { accept: Array.from({ length: 21 }, String) }, /21 entries/],
     ['a task with a long criterion', { accept: ['x'.repeat(501)] }, /An entry of accept has 501/],
     [
       'a task that waits for nobody',
       { kind: 'follow_up', blocked_by: ['task-x'] },
-      /no task "task-x"/,
+      /Task "task-x" does not exist/,
     ],
     ['a sub-task that waits', { blocked_by: ['task-x'] }, /leave blocked_by out/],
     ['a task named like a foreign sub-task', { title: 'task-x.5 Slip in' }, /sub-task of task-x/],
@@ -213,8 +213,8 @@ suite('requests of agents', () => {
       new RegExp(`${own} → ${later} → ${own}|${later} → ${own} → ${later}`),
     );
     await refuses(block(own), new RegExp(`${own} would wait for itself`));
-    await refuses(block(sub.id), /has its turn in the same attempt/);
-    await refuses(block('task-x'), /There is no task "task-x"/);
+    await refuses(block(sub.id), /runs in the same attempt/);
+    await refuses(block('task-x'), /Task "task-x"/);
     await refuses(
       here.handlers()['agent.block']({ by: other, reason: 'x'.repeat(1_001) }),
       /1001 characters/,
@@ -276,7 +276,7 @@ suite('requests of agents', () => {
 
   test('notes go to whoever follows the attempt, masked and counted', async () => {
     const heard: string[] = [];
-    await refuses(here.handlers()['agent.progress']({ text: 'Alone' }), /Nobody follows/);
+    await refuses(here.handlers()['agent.progress']({ text: 'Alone' }), /is no longer followed/);
     here.switchboard.onNote(here.own, (text) => heard.push(text));
     await here.handlers()['agent.progress']({ text: 'hunter2 is set' });
     assert.deepEqual(heard, ['[hidden] is set']);
@@ -318,7 +318,7 @@ suite('requests of agents', () => {
         () => handlers['agent.ask']({ text: 'Late?' }),
         () => handlers['agent.progress']({ text: 'Late.' }),
       ]) {
-        await refuses(request(), /is not at work any more/);
+        await refuses(request(), /is no longer running/);
       }
     });
   }

@@ -84,29 +84,29 @@ suite('data requests', () => {
   });
 
   const wrong: readonly [(typeof dataRequests)[number], unknown, RegExp][] = [
-    ['task.add', null, /one object/],
-    ['task.add', [], /one object/],
-    ['task.add', {}, /"title" has to be a text/],
-    ['task.add', { title: 7 }, /"title" has to be a text/],
-    ['task.add', { title: 'x', blocked_by: 'y' }, /"blocked_by" has to be a list/],
-    ['task.add', { title: 'x', blocked_by: [1] }, /"blocked_by" has to be a text/],
-    ['task.add', { title: 'x', priority: {} }, /"priority" has to be a text/],
-    ['task.add', { title: 'x', max_attempts: 'many' }, /"max_attempts" has to be a whole number/],
+    ['task.add', null, /must be an object/],
+    ['task.add', [], /must be an object/],
+    ['task.add', {}, /"title" must be a text/],
+    ['task.add', { title: 7 }, /"title" must be a text/],
+    ['task.add', { title: 'x', blocked_by: 'y' }, /"blocked_by" must be a list/],
+    ['task.add', { title: 'x', blocked_by: [1] }, /"blocked_by" must be a text/],
+    ['task.add', { title: 'x', priority: {} }, /"priority" must be a text/],
+    ['task.add', { title: 'x', max_attempts: 'many' }, /"max_attempts" must be a whole number/],
     ['task.add', { title: 'x', labels: Array(3_000).fill('a') }, /at most 2000 texts/],
-    ['task.edit', { title: 'x' }, /"id" has to be a text/],
-    ['task.show', { id: ['a'] }, /"id" has to be a text/],
+    ['task.edit', { title: 'x' }, /"id" must be a text/],
+    ['task.show', { id: ['a'] }, /"id" must be a text/],
     ['task.show', { id: 'x'.repeat(300) }, /at most 200/],
     ['epic.add', { title: null }, /"title"/],
     ['epic.edit', { id: 'x', title: 1 }, /"title"/],
     ['status', { epic: 1 }, /"epic"/],
-    ['events.read', { after: -1 }, /"after" has to be a whole number from 0/],
-    ['events.read', { limit: 0 }, /"limit" has to be a whole number from 1/],
+    ['events.read', { after: -1 }, /"after" must be a whole number from 0/],
+    ['events.read', { limit: 0 }, /"limit" must be a whole number from 1/],
     ['log.read', { id: 'x', offset: 1.5 }, /"offset"/],
     ['log.read', { id: 'x', attempt: 'last' }, /"attempt"/],
-    ['import', { text: 'x', file: 'f', format: 'xml' }, /"format" has to be one of auto, session/],
-    ['import', { text: 'x', file: 'f', format: 'auto', update: 1 }, /"update" has to be true or/],
+    ['import', { text: 'x', file: 'f', format: 'xml' }, /"format" must be one of auto, session/],
+    ['import', { text: 'x', file: 'f', format: 'auto', update: 1 }, /"update" must be true or/],
     ['import', { text: 'x', file: 'f', format: 'auto', bad_utf8_lines: ['a'] }, /bad_utf8_lines/],
-    ['export', { format: 'xml' }, /"format" has to be one of session/],
+    ['export', { format: 'xml' }, /"format" must be one of session/],
   ];
   for (const [name, params, message] of wrong) {
     test(`refuse ${name} ${JSON.stringify(params).slice(0, 50)}`, async () => {
@@ -141,7 +141,7 @@ suite('data requests', () => {
     const task = await handlers['task.add']({ title: 'Write it' });
     await moveTask(project, task.id, ['claimed', 'in_progress']);
     const edited = await handlers['task.edit']({ id: task.id, title: 'Write it well' });
-    assert.match(edited.warnings.at(-1) ?? '', /is at work: its agent was told/);
+    assert.match(edited.warnings.at(-1) ?? '', /is running, and its agent has the earlier text/);
   });
 
   test('show epics with their counts', async () => {
@@ -221,7 +221,7 @@ suite('data requests', () => {
     assert.match(refusal.message, /has no attempt 3; it has attempts 1 to 2/);
   });
 
-  test('read what the agent was told', async () => {
+  test('read prompt', async () => {
     const { id } = await handlers['task.add']({ title: 'A' });
     assert.equal((await refusalOf(handlers['log.prompt']({ id }))).kind, 'no_prompt');
     await attempt(id, 1, 'running');

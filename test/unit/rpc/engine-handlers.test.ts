@@ -93,7 +93,7 @@ suite('run.start joins a run', () => {
     const same = await here.handlers['run.start']({ gate: 'make test', workers: 2 });
     assert.deepEqual(same.warnings, []);
     const other = await here.handlers['run.start']({ gate: 'make test', workers: 3 });
-    assert.match(other.warnings.join('\n'), /not used: max_workers\.$/);
+    assert.match(other.warnings.join('\n'), /Not used: max_workers\.$/);
     await here.project.close();
   });
 });

@@ -134,7 +134,7 @@ suite('a language client', () => {
     assert.equal(task.title, 'Say it');
     await assert.rejects(
       connection.sendRequest('textDocument/hover', {}),
-      (error) => error instanceof ResponseError && /no request/u.test(error.message),
+      (error) => error instanceof ResponseError && /does not exist/u.test(error.message),
     );
   });
 

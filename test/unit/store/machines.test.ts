@@ -186,7 +186,7 @@ suite('machines', () => {
     await db.updateTable('machines').set({ agents_max: 0 }).execute();
     assert.match((await unmetWants(db, null)).join(), /^All machines take no agents .*hera/);
     await db.updateTable('machines').set({ state: 'left' }).execute();
-    assert.match((await unmetWants(db, null)).join(), /^No machine of the fleet is at work/);
+    assert.match((await unmetWants(db, null)).join(), /^No machine of the fleet is running/);
   });
 
   test('why names the label that no machine has', async () => {
@@ -222,9 +222,9 @@ suite('machines', () => {
       await project.store.db.updateTable('machines').set(set).where('id', '=', id).execute();
     };
     await dies('m-b', 'working', Date.now() - 1_000);
-    assert.match(await ask(), /^\S+ was at work on atlas, which is dead: the others take it over,/);
+    assert.match(await ask(), /^\S+ was running on atlas, which is dead: the others take it over,/);
     await dies('m-a', 'left', Date.now());
-    assert.match(await ask(), /, which is dead: start "drover worker" on a machine to go on with/);
+    assert.match(await ask(), /, which is dead: start "drover worker" on a machine to resume it/);
     await dies('m-b', 'left', Date.now());
     assert.match(await ask(), /, which has left: start "drover worker"/);
     for (const id of ['m-a', 'm-b']) await dies(id, 'working', Date.now() + 60_000);
@@ -235,7 +235,7 @@ suite('machines', () => {
       await project.store.db.updateTable('machines').set({ room }).where('id', '=', id).execute();
     };
     await rooms('m-b', 0);
-    assert.match(await ask(), /^It goes on where it has begun, on atlas: 0 at work, room for 0;/);
+    assert.match(await ask(), /^It resumes where it started, on atlas: 0 running, room for 0,/);
     await rooms('m-b', 1);
     assert.match(await ask(), /ready and a worker is free/);
   });

@@ -204,7 +204,7 @@ suite('snapshot: stuck', () => {
     [
       'cancelled',
       ['cancelled'],
-      'A is cancelled; use "drover retry A", or remove it as a blocker.',
+      'A is cancelled; run "drover retry A", or remove it as a blocker.',
     ],
     [
       'in conflict',

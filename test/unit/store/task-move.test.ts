@@ -166,12 +166,12 @@ suite('moving tasks', () => {
   });
 
   const refused: readonly [string, string, Partial<TaskMove>, RegExp][] = [
-    ['nothing', ' ', {}, /no task|Nothing/],
-    ['an unknown task', 'A none', { before: 'B' }, /no task "none"/],
-    ['in front of an unknown task', 'A', { before: 'none' }, /no task "none"/],
-    ['into an unknown epic', 'A B', { epic: 'none' }, /no epic "none"/],
+    ['nothing', ' ', {}, /Task ""|Nothing/],
+    ['an unknown task', 'A none', { before: 'B' }, /Task "none" does not exist/],
+    ['in front of an unknown task', 'A', { before: 'none' }, /Task "none" does not exist/],
+    ['into an unknown epic', 'A B', { epic: 'none' }, /Epic "none" does not exist/],
     ['below itself', 'A D', { parent: 'D1' }, /levels|itself/],
-    ['a sub-task into an epic of its own', 'A D1', { epic: 'e' }, /no epic|parent/],
+    ['a sub-task into an epic of its own', 'A D1', { epic: 'e' }, /Epic "e"|parent/],
   ];
   for (const [name, titles, where, message] of refused) {
     test(`refused, and nothing is changed: ${name}`, async () => {
@@ -234,7 +234,7 @@ suite('removing', () => {
 
   const refused: readonly [string, string, RegExp][] = [
     ['something waits for it', 'E A', /waits for/],
-    ['one of them is unknown', 'E none', /no task "none"/],
+    ['one of them is unknown', 'E none', /Task "none" does not exist/],
     ['it has a history', 'E B', /completed and has a history/],
     ['its sub-task has one', 'E D', /has a history/],
   ];
@@ -289,7 +289,7 @@ suite('removing', () => {
       await moveTask(project, ids[title] ?? '', ['claimed', 'in_progress', 'completed']);
     }
     await moveTask(project, ids['D'] ?? '', ['claimed', 'in_progress']);
-    assert.match((await refusalOf(remove('D1'))).message, /is a part of .*, which is at work/);
+    assert.match((await refusalOf(remove('D1'))).message, /is a sub-task of .*, which is running/);
   });
 });
 

@@ -146,7 +146,9 @@ suite('why', () => {
       'the quota',
       ['claimed', 'in_progress', 'waiting'],
       { waiting_until_ms: testStartMs + 90_000 },
-      [/out of quota until 2027-01-15 08:01:30 UTC \(in 1 min 30 s\); A then goes on by itself/],
+      [
+        /out of quota until 2027-01-15 08:01:30 UTC \(in 1 min 30 s\); A then continues automatically/,
+      ],
     ],
     ['a step', ['claimed', 'in_progress'], { phase: 'setup' }, [/running.*at the step "setup"/]],
   ];
@@ -183,7 +185,7 @@ suite('why', () => {
       'A person asked to pause it; its agent is being ended.',
       `Its agent waits for an answer to "Run rm?": use "drover answer ${question.id}" with "yes" or "no".`,
     ]);
-    assert.match((await ask(A, false))[0] ?? '', /was at work .* "drover resume"/);
+    assert.match((await ask(A, false))[0] ?? '', /was running .* "drover resume"/);
   });
 
   test('follows blockers to the root', async () => {
@@ -231,12 +233,12 @@ suite('why', () => {
     assert.deepEqual(await ask(C), ['C is ready, but nothing runs now; "drover run" starts it.']);
     await run();
     assert.deepEqual(await ask(C), ['C is ready and a worker is free: it starts in a moment.']);
-    assert.match((await ask(C, false))[0] ?? '', /"drover resume" goes on/);
+    assert.match((await ask(C, false))[0] ?? '', /"drover resume" to continue/);
     await moveTask(project, A, ['claimed', 'in_progress'], { phase: 'agent' });
     await moveTask(project, B, ['claimed', 'in_progress'], { phase: 'agent' });
     await addTasks(project, [{ title: 'Z' }]);
     assert.deepEqual(await ask(C), [
-      'All workers are busy (2 of 2: A, B); C starts when one is free, 1 ready task comes before it (priority, chain, order).',
+      'All workers are busy (2 of 2: A, B); C starts when one is free, 1 ready task is ahead of it (priority, chain, order).',
     ]);
     await project.store.db
       .updateTable('tasks')

@@ -206,7 +206,7 @@ async function measureReload(bench: Workbench): Promise<void> {
   const upMs = Date.now();
   const [branchMs, saidMs] = await Promise.all([
     seenInPage(bench, '.statusbar-item[id^="status.scm"]', ''),
-    seenInPage(bench, '.notification-toast', 'Re-attached'),
+    seenInPage(bench, '.notification-toast', 'Reattached'),
   ]);
   const { willMs } = await loadOfCode(bench);
   print('reload: window asked for until it is up', upMs - begunMs, "VS Code's own");

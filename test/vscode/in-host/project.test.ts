@@ -94,7 +94,7 @@ suite('the extension in its host', () => {
     const again = await untilBoard(exports, () => backendPid() !== before);
     assert.notEqual(again.board, null);
     assert.ok(
-      exports.shown.some((text) => text.startsWith('Re-attached: 1 agent at work')),
+      exports.shown.some((text) => text.startsWith('Reattached: 1 agent running')),
       exports.shown.join('\n'),
     );
     await untilBoard(exports, (board) => taskOf(board, task.id).status === 'completed');

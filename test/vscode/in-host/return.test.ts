@@ -8,7 +8,7 @@ suite('a window that comes later', () => {
     const exports = await ready();
     const found = await untilBoard(exports, (board) => board.run?.active === true);
     assert.equal(found.board?.counts.in_progress, 3);
-    assert.deepEqual(exports.shown, ['Re-attached: 3 agents at work, 3 wait for you']);
+    assert.deepEqual(exports.shown, ['Reattached: 3 agents running, 3 wait for you']);
     const attached = exports.measurements.find(({ name }) => name === 'attached');
     console.log(`[test]      (attached ${attached?.ms.toFixed(0)} ms after the activation began)`);
     for (const { id } of found.board.questions)

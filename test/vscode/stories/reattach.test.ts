@@ -52,7 +52,7 @@ suite('a run outlives its windows', () => {
   test('reload of the window', async () => {
     const before = await lastLine(bench.page);
     await bench.reload();
-    await toast(bench.page, 'Re-attached: 3 agents at work').waitFor({ timeout: atWorkMaxMs });
+    await toast(bench.page, 'Reattached: 3 agents running').waitFor({ timeout: atWorkMaxMs });
     await picture(bench.page, 'reattached');
     await growing(bench.page, before);
     assert.deepEqual(await agents(project), firstPids);
@@ -67,7 +67,7 @@ suite('a run outlives its windows', () => {
       return found.length === 1 ? found : null;
     });
     for (const { pid } of hosts) process.kill(pid, 'SIGKILL');
-    await toast(bench.page, 'Re-attached: 3 agents at work').waitFor({ timeout: atWorkMaxMs });
+    await toast(bench.page, 'Reattached: 3 agents running').waitFor({ timeout: atWorkMaxMs });
     await growing(bench.page, before);
     assert.deepEqual(await agents(project), firstPids);
   });
@@ -75,7 +75,7 @@ suite('a run outlives its windows', () => {
   test('kill -9 of the backend', async () => {
     const before = await lastLine(bench.page);
     assert.ok(await project.killBackend());
-    await toast(bench.page, 'Re-attached: 3 agents at work').waitFor({ timeout: atWorkMaxMs });
+    await toast(bench.page, 'Reattached: 3 agents running').waitFor({ timeout: atWorkMaxMs });
     await growing(bench.page, before);
     assert.equal((await agents(project)).size, names.length);
   });
@@ -83,7 +83,7 @@ suite('a run outlives its windows', () => {
   test('a second window sees the same run and starts nothing', async () => {
     const before = await agents(project);
     const other = await bench.anotherWindow();
-    await toast(other, 'Re-attached: 3 agents at work').waitFor({ timeout: atWorkMaxMs });
+    await toast(other, 'Reattached: 3 agents running').waitFor({ timeout: atWorkMaxMs });
     await openStream(other, 'Beta');
     await growing(other, 0, 'Beta');
     await growing(bench.page);

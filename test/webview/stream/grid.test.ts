@@ -81,7 +81,7 @@ suite('webview: grid', () => {
     await open(1);
     await tile('Task number 0').waitFor();
     await view.host.pushState({ board: boardOf([]) });
-    await view.page.getByText('No agent is at work.').waitFor();
+    await view.page.getByText('No agents are running.').waitFor();
     await checkAxe(view.page);
     await view.page.getByRole('button', { name: 'Run All' }).click();
     assert.deepEqual(await view.host.waitFor('runEpic'), { epic: null });

@@ -114,7 +114,7 @@ export function conversation(): LogLineView[] {
     {
       type: 'note',
       level: 'warning',
-      text: 'The provider has said nothing for 120 s.',
+      text: 'The provider has sent no response for 120 s.',
       at: at(17),
     },
     { type: 'hint', id: 'h1', text: 'Use 100 columns.', state: 'sent', at: at(18) },

@@ -118,7 +118,7 @@ suite('transcript', () => {
     );
     assert.deepEqual(entries.map(entryText), [
       'May I?\nAnswered: Allow',
-      'May I?\nWithdrawn: nobody needs to answer any more.',
+      'May I?\nWithdrawn: no answer is needed anymore.',
       'hurry',
       'The provider answered 529: overloaded (2 times); tried again after 2 s',
     ]);
