@@ -82,7 +82,7 @@ suite('agents on workers', function () {
     const tools = told.flatMap(({ type, name }) => (type === 'tool_call' ? [name] : []));
     assert.deepEqual(tools, ['Write', 'Bash']);
     assert.ok(
-      told.some(({ type, text }) => type === 'note' && /nobody can be asked/.test(text ?? '')),
+      told.some(({ type, text }) => type === 'note' && /cannot ask a person/.test(text ?? '')),
     );
     assert.ok((told.findLast(({ type }) => type === 'usage')?.usage?.inputTokens ?? 0) >= 1000);
     // Asked once: the adopted run went on, none was begun anew.
