@@ -23,9 +23,12 @@ export function defineRemoteCommands(program: Command, host: ProgramHost): void 
   list.action(async () => {
     await host.run(list, async (context) => (await load()).remoteList(context));
   });
-  const preview = define(remote, 'preview', 'Show what an attempt would upload and what stays here', [
-    'remote preview',
-  ]);
+  const preview = define(
+    remote,
+    'preview',
+    'Show what an attempt would upload and what stays here',
+    ['remote preview'],
+  );
   preview.action(async () => {
     await host.run(preview, async (context) => (await load()).remotePreview(context));
   });

@@ -47,7 +47,7 @@ export function createDockerProvisioner(options: DockerOptions): Provisioner {
       const made = await ask({ method: 'POST', path, body, signal });
       if (!made.ok) return failed(unreachable(made.error));
       if (made.value.status === 404) {
-        const words = `there is no image ${oneLine(spec.image)} here. Build or pull it first.`;
+        const words = `image ${oneLine(spec.image)} does not exist here. Build or pull it first.`;
         return failed(words, true);
       }
       const created = createdSchema.safeParse(made.value.value);

@@ -147,6 +147,6 @@ suite('unikraft provisioner', () => {
     };
     assert.match(await refused('fra', null, 'i'), /UKC_TOKEN/);
     assert.match(await refused('fra', 'k', null), /\[remote\] image/);
-    assert.match(await refused('http://api.example.org', 'k', 'i'), /must begin with https/);
+    assert.match(await refused('http://api.example.org', 'k', 'i'), /must start with https/);
   });
 });
