@@ -8,3 +8,9 @@ const markChars = 12;
 export function projectMark(root: string): string {
   return createHash('sha256').update(root).digest('hex').slice(0, markChars);
 }
+
+/** A run's name as people read it: what its mark begins with says nothing within its own project. */
+export function withoutMark(run: string, root: string): string {
+  const mark = `${projectMark(root)}/`;
+  return run.startsWith(mark) ? run.slice(mark.length) : run;
+}

@@ -16,6 +16,7 @@ import type { Provisioner } from '../workers/provisioners/port.ts';
 import { processStartTime } from '../agents/process-list.ts';
 import { LiveSettings } from './live-settings.ts';
 import { placesOf } from './places.ts';
+import { withoutMark } from './project-mark.ts';
 import { isFollowed, RemoteAttempts } from './remote-attempts.ts';
 import type { WorkerSettings } from './remote-spec.ts';
 import { openTreeReader } from './tree-listing.ts';
@@ -38,13 +39,14 @@ async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {
 }
 
 export async function listRemote(request: RemoteRequest): Promise<RemoteList> {
+  const { root } = request;
   const remote = await open(request);
   const settings = remote.workerSettings();
   const { leases, unreadable } = readLeases(remote.leases);
   const workers: WorkerView[] = leases.map((lease) => ({
     name: lease.name,
     provisioner: lease.provisioner,
-    run: lease.run,
+    run: withoutMark(lease.run, root),
     state: isFollowed(lease) ? 'running' : 'left',
     created_at: Math.floor(lease.createdAtMs / 1000),
   }));
