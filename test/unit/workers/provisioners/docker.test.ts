@@ -78,7 +78,7 @@ suite('docker provisioner', () => {
     const { provisioner } = await open({ startStatus: 500 });
     const unknown = await provisioner.create({ ...spec, image: 'nowhere' }, signal);
     assert.ok(!unknown.ok && unknown.error.isCertain);
-    assert.match(unknown.error.message, /no image nowhere here/);
+    assert.match(unknown.error.message, /image nowhere does not exist here/);
     const none = await provisioner.create({ ...spec, image: null }, signal);
     assert.ok(!none.ok && none.error.isCertain && /\[remote\] image/.test(none.error.message));
     const full = await provisioner.create(spec, signal);
