@@ -1,11 +1,14 @@
 // What follows from the board outside of webviews: status bar, context keys, titles, badges, and messages for a person.
 
-import type * as vscode from 'vscode';
+import { execFile } from 'node:child_process';
+import * as vscode from 'vscode';
 import type { RunView, StatusSnapshot } from '../server/protocol/views.ts';
 import { toFailure } from './backend/failure.ts';
 import { setContext } from './context-keys.ts';
 import type { Messages } from './messages.ts';
 import { isStillOpen, NoticeMemory, toShow, type Notice, type NoticeAction } from './notices.ts';
+import { notificationCommand } from './os-notification.ts';
+import { plainText } from './plain-text.ts';
 import type { Project } from './project.ts';
 import type { Projects, ProjectsChange } from './projects.ts';
 import { RunEnds, runEndNotice } from './run-end.ts';
@@ -27,6 +30,7 @@ export interface ReactionParts {
 
 /** What follows from the whole board is counted at most this often. */
 const recountMs = 100;
+const notifyMaxMs = 10_000;
 
 export class Reactions implements vscode.Disposable {
   readonly #parts: ReactionParts;
@@ -94,6 +98,7 @@ export class Reactions implements vscode.Disposable {
   async #show(project: Project, notice: Notice): Promise<void> {
     const { messages, act } = this.#parts;
     const titles = notice.buttons.map(({ title }) => title);
+    this.#tellSystem(project, notice.text);
     const chosen = await messages.show(notice.level, notice.text, titles);
     const action = notice.buttons.find(({ title }) => title === chosen)?.action;
     if (action === undefined) return;
@@ -102,6 +107,24 @@ export class Reactions implements vscode.Disposable {
       !changesItsTask(action) || project.board === null || isStillOpen(notice, project.board);
     if (isOpen) await act(project, action);
     else messages.tell('info', 'This was already resolved.');
+  }
+
+  /** VS Code shows its messages inside of its window: who looks elsewhere is told by the system. */
+  #tellSystem(project: Project, text: string): void {
+    const command = notificationCommand(
+      {
+        platform: process.platform,
+        isRemote: vscode.env.remoteName !== undefined,
+        isFocused: vscode.window.state.focused,
+        isWanted: readSettings(project.folder.uri).osNotifications,
+      },
+      `Drover: ${plainText(project.name, 60)}`,
+      plainText(text),
+    );
+    if (command === null) return;
+    execFile(command.program, command.args, { timeout: notifyMaxMs }, (error) => {
+      if (error !== null) this.#parts.log.debug(`no notification of the system: ${error.message}`);
+    });
   }
 
   #count(): void {

@@ -12,6 +12,7 @@ export interface ExtensionSettings {
   readonly land: '' | 'task' | 'epic' | 'review';
   readonly showPreflight: boolean;
   readonly notifications: 'all' | 'blocking' | 'none';
+  readonly osNotifications: boolean;
   readonly statusBar: boolean;
   readonly apiKeyVariable: string;
 }
@@ -43,6 +44,7 @@ export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDef
     scope: 'window',
     choices: ['all', 'blocking', 'none'],
   },
+  osNotifications: { type: 'boolean', fallback: true, scope: 'window' },
   statusBar: { type: 'boolean', fallback: true, scope: 'window' },
   apiKeyVariable: { type: 'string', fallback: 'ANTHROPIC_API_KEY', scope: 'machine-overridable' },
 };

@@ -27,6 +27,7 @@ import { StreamSession } from './stream-session.ts';
 import { streamStyles } from './stream-styles.ts';
 import { bodyTemplate, type StreamBody } from './stream-body.ts';
 import { connectionTemplate, tabsTemplate, waitingTemplate } from './stream-templates.ts';
+import { todoStyles } from './todo-template.ts';
 import type { TaskAction } from './task-actions.ts';
 import type { Entry } from './transcript.ts';
 
@@ -35,7 +36,7 @@ const promptKey = Number.MIN_SAFE_INTEGER;
 
 export class DroverStream extends LitElement {
   static override properties = { host: { attribute: false } };
-  static override styles = [controlStyles, iconStyles, streamStyles];
+  static override styles = [controlStyles, iconStyles, streamStyles, todoStyles];
   declare host: Host | null;
   #board: BoardController | null = null;
   #session: StreamSession | null = null;
@@ -195,7 +196,7 @@ export class DroverStream extends LitElement {
     },
     copy: (entry) => void this.host?.action('copy', { text: entryText(entry) }),
     answer: (question: QuestionView, choice) => void this.#session?.answer(question, choice),
-    openFile: (path) => void this.#session?.openFile(path),
+    openFile: (file) => void this.#session?.openFile(file),
   };
 
   /** Once a frame: takes over what has been read. */

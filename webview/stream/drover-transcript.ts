@@ -5,6 +5,7 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { QuestionView } from '../../server/protocol/views.ts';
+import { SizeController } from '../shared/size-controller.ts';
 import { controlStyles } from './control-styles.ts';
 import './drover-answer.ts';
 import { entryLabel } from './entry-text.ts';
@@ -15,7 +16,7 @@ import type { FindQuery } from './find-entries.ts';
 import { follow, following, type FollowState } from './follow.ts';
 import { iconStyles } from './icon.ts';
 import { estimatedHeight } from './row-height.ts';
-import { proseStyles } from './prose-styles.ts';
+import { codeStyles, proseStyles } from './prose-styles.ts';
 import { ansiStyles, blockStyles, rowStyles } from './transcript-styles.ts';
 import type { Entry } from './transcript.ts';
 import { VirtualLog } from './virtual-log.ts';
@@ -38,6 +39,7 @@ export class DroverTranscript extends LitElement {
     currentHit: { attribute: false },
     followState: { attribute: false },
     context: { attribute: false },
+    worktree: { attribute: false },
     activeKey: { state: true },
   };
   static override styles = [
@@ -46,6 +48,7 @@ export class DroverTranscript extends LitElement {
     ansiStyles,
     rowStyles,
     proseStyles,
+    codeStyles,
     blockStyles,
     css`
       :host {
@@ -79,6 +82,8 @@ export class DroverTranscript extends LitElement {
   declare followState: FollowState;
   /** For the context menus of VS Code. */
   declare context: string;
+  /** Of the attempt that is shown. */
+  declare worktree: string | null;
   declare private activeKey: number | null;
   readonly list: VirtualLog;
   #lastTop = 0;
@@ -98,7 +103,10 @@ export class DroverTranscript extends LitElement {
     this.currentHit = null;
     this.followState = following;
     this.context = '{}';
+    this.worktree = null;
     this.activeKey = null;
+    // What opens above or grows below takes room from the rows: the end stays in sight, and no row moves at a later click.
+    new SizeController(this, () => requestAnimationFrame(() => this.requestUpdate()));
     this.list = new VirtualLog(this, {
       scroller: () => this.renderRoot?.querySelector<HTMLElement>('.scroller') ?? null,
       entries: () => this.entries,
@@ -188,6 +196,7 @@ export class DroverTranscript extends LitElement {
           look.question,
           look.isAnswering,
           look.isActive,
+          look.worktree,
         ],
         () => entryTemplate(entry, look, actions),
       )}
@@ -203,6 +212,7 @@ export class DroverTranscript extends LitElement {
       question,
       isAnswering: question !== null && this.answering.has(question.id),
       isActive,
+      worktree: this.worktree,
     };
   }
 

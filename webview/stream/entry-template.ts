@@ -6,7 +6,7 @@ import { moreButton, outputTemplate } from './cut-template.ts';
 import { exitText, hintState, questionEnd, retryText, startedText } from './entry-text.ts';
 import type { EntryActions, EntryLook } from './entry-view.ts';
 import { icon } from './icon.ts';
-import { proseTemplate } from './prose-template.ts';
+import { proseTemplate, type ProseOptions } from './prose-template.ts';
 import { allLimits, cutText, plainTemplate, type TextLimits } from './text-template.ts';
 import { toolTemplate } from './tool-template.ts';
 import type { Entry, EntryBody } from './transcript.ts';
@@ -67,7 +67,9 @@ function bodyTemplate(entry: Entry, look: EntryLook, actions: EntryActions): Tem
     case 'retry':
       return lineTemplate('sync', retryText(body), 'warn');
     case 'question':
-      return questionTemplate(body, look, actions);
+      return look.isOpen
+        ? questionTemplate(entry, body, look, actions)
+        : endedQuestionTemplate(entry, body, look, actions);
     case 'hint':
       return html`<div class="hint">
         <div class="bubble">
@@ -99,7 +101,11 @@ function cutProse(
   actions: EntryActions,
 ): TemplateResult {
   const cut = cutText(text, look.showsAll ? allLimits : proseLimits);
-  return html`${proseTemplate(cut.text)}${moreButton(entry, cut.rest, look, actions)}`;
+  const options: ProseOptions = {
+    openFile: (file) => actions.openFile(file),
+    isActive: look.isActive,
+  };
+  return html`${proseTemplate(cut.text, options)}${moreButton(entry, cut.rest, look, actions)}`;
 }
 
 function foldedTemplate(
@@ -132,18 +138,53 @@ function foldedTemplate(
   </div>`;
 }
 
+/** What was asked and answered: one line. */
+function endedQuestionTemplate(
+  entry: Entry,
+  body: Body<'question'>,
+  look: EntryLook,
+  actions: EntryActions,
+): TemplateResult {
+  return html`<button
+    class="summary"
+    type="button"
+    aria-expanded="false"
+    tabindex=${look.isActive ? 0 : -1}
+    @click=${() => actions.toggle(entry)}
+  >
+    ${icon('chevron-right')}${icon(body.asks === 'permission' ? 'shield' : 'question')}
+    <span class="name">${body.asks === 'permission' ? 'Permission' : 'Question'}</span>
+    <span class="about" data-find>${visibleLine(body.text.slice(0, 300))}</span>
+    <span class="outcome">${questionEnd(body)}</span>
+  </button>`;
+}
+
 function questionTemplate(
+  entry: Entry,
   body: Body<'question'>,
   look: EntryLook,
   actions: EntryActions,
 ): TemplateResult {
   const end = questionEnd(body);
   const { question } = look;
+  const name = body.asks === 'permission' ? 'Permission' : 'Question';
   return html`<div class="question ${question === null ? '' : 'open'}">
-    <div class="caption">
-      ${icon(body.asks === 'permission' ? 'shield' : 'question')}
-      ${body.asks === 'permission' ? 'Permission' : 'Question'}
-    </div>
+    ${
+      body.state === 'open'
+        ? html`<div class="caption">
+            ${icon(body.asks === 'permission' ? 'shield' : 'question')} ${name}
+          </div>`
+        : html`<button
+            class="summary"
+            type="button"
+            aria-expanded="true"
+            tabindex=${look.isActive ? 0 : -1}
+            @click=${() => actions.toggle(entry)}
+          >
+            ${icon('chevron-down')}${icon(body.asks === 'permission' ? 'shield' : 'question')}
+            <span class="name">${name}</span>
+          </button>`
+    }
     <div class="pre mono" data-find>${plainTemplate(body.text)}</div>
     ${
       question === null

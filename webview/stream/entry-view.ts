@@ -1,6 +1,7 @@
 // What an entry's template needs beside the entry: what is folded, which question it asks, what happens on a click.
 
 import type { QuestionView } from '../../server/protocol/views.ts';
+import type { FileReference } from './file-reference.ts';
 import type { Entry } from './transcript.ts';
 
 export interface EntryLook {
@@ -12,6 +13,8 @@ export interface EntryLook {
   readonly isAnswering: boolean;
   /** Its buttons can be reached by Tab. */
   readonly isActive: boolean;
+  /** The agent's worktree: paths inside are shown relative to it. */
+  readonly worktree: string | null;
 }
 
 export interface EntryActions {
@@ -19,7 +22,7 @@ export interface EntryActions {
   showAll(entry: Entry): void;
   copy(entry: Entry): void;
   answer(question: QuestionView, choice: string): void;
-  openFile(path: string): void;
+  openFile(file: FileReference): void;
 }
 
 /** What tells an entry's fold from others' also after a reload; null when it can't be folded. */
@@ -34,11 +37,13 @@ export function foldKey(entry: Entry): string | null {
       return `thinking:${entry.atMs}`;
     case 'prompt':
       return 'prompt';
+    case 'question':
+      // One that waits is never folded.
+      return body.state === 'open' ? null : `question:${body.requestId}`;
     case 'started':
     case 'message':
     case 'output':
     case 'retry':
-    case 'question':
     case 'hint':
     case 'note':
     case 'exit':
@@ -50,5 +55,6 @@ const editTools: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'N
 
 /** Edits are shown, everything else that can be folded is folded until a person opens it. */
 export function isOpenAtFirst(entry: Entry): boolean {
+  if (entry.body.kind === 'question') return entry.body.state === 'open';
   return entry.body.kind === 'tool' && editTools.has(entry.body.name);
 }

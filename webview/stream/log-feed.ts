@@ -6,6 +6,7 @@ import type { LogLineView, LogPageView } from '../../server/protocol/views.ts';
 import { readLogLine, type TokenUsage } from './log-event.ts';
 import { inTime, type Sleep } from './read-log.ts';
 import { LogWindow, type LogPage, type WindowSide } from './log-window.ts';
+import { lastTodos, type TodoItem } from './todo-list.ts';
 
 export type LogReadParams = Requests['log.read']['params'];
 export type LogReadResult = LogPageView;
@@ -69,6 +70,8 @@ export class LogFeed {
   /** Events that arrived while the end is not in the window. */
   unseenEvents = 0;
   usage: TokenUsage | null = null;
+  /** What the agent says that it does, as it said last. */
+  todos: readonly TodoItem[] | null = null;
 
   constructor(parts: LogFeedParts) {
     this.#parts = parts;
@@ -219,7 +222,7 @@ export class LogFeed {
     this.#isOpen = true;
     this.#liveOffset = place === null ? result.next_offset : result.size;
     this.window.reset(pageOf(result));
-    this.#noteUsage(result.events);
+    this.#noteFacts(result.events);
     this.#parts.onChange();
   }
 
@@ -266,7 +269,7 @@ export class LogFeed {
     const page = pageOf(result);
     const wasAtEnd = this.isAtEnd;
     this.#liveOffset = page.end;
-    this.#noteUsage(page.events);
+    this.#noteFacts(page.events);
     if (result.size - page.end > behindBytesMax) {
       const tail = await this.#read({ before: endOfLog, limit: openEvents });
       if (wasAtEnd && this.#parts.farSide() === 'front') this.#showEnd(tail);
@@ -294,10 +297,11 @@ export class LogFeed {
     this.window.reset(page);
     this.#liveOffset = page.end;
     this.unseenEvents = 0;
-    this.#noteUsage(page.events);
+    this.#noteFacts(page.events);
   }
 
-  #noteUsage(events: readonly LogLineView[]): void {
+  #noteFacts(events: readonly LogLineView[]): void {
+    this.todos = lastTodos(events) ?? this.todos;
     const last = events.findLast((line) => line.type === 'usage');
     if (last === undefined) return;
     const event = readLogLine(last);

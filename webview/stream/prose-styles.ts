@@ -1,48 +1,134 @@
-// How prose of agents and of people looks.
+// How prose and code of agents and of people look.
 
-import { css } from 'lit';
+import { css, unsafeCSS } from 'lit';
+import type { CodeKind } from './highlight.ts';
+
+// VS Code tells a webview nothing of the colours of its theme for code, so those of the terminal stand in, mixed with the
+// text's colour: a theme chooses them for a terminal's ground, not for this one.
+const codeColors: { readonly [K in Exclude<CodeKind, 'comment'>]: string } = {
+  keyword: 'ansiMagenta',
+  string: 'ansiGreen',
+  number: 'ansiCyan',
+  name: 'ansiBlue',
+  type: 'ansiCyan',
+  attribute: 'ansiYellow',
+};
+const codeRules = Object.entries(codeColors)
+  .map(([kind, color]) => {
+    const mixed = `color-mix(in srgb, var(--vscode-terminal-${color}) 50%, var(--vscode-foreground))`;
+    return `.code-${kind} { color: ${mixed}; }`;
+  })
+  .join('\n');
+
+export const codeStyles = css`
+  ${unsafeCSS(codeRules)}
+  .code-comment {
+    font-style: italic;
+    opacity: 0.9;
+  }
+`;
 
 export const proseStyles = css`
   .prose {
     line-height: 1.5;
   }
-  .prose > * + * {
+  .prose > * + *,
+  blockquote > * + *,
+  li > * + * {
     margin-top: 6px;
-  }
-  .prose .item + .item {
-    margin-top: 2px;
   }
   .heading {
     font-weight: 600;
-    font-size: 110%;
+    font-size: 105%;
   }
-  .item {
-    display: flex;
-    gap: 8px;
-    padding-inline-start: 4px;
-    overflow-wrap: anywhere;
+  .heading.level-1 {
+    font-size: 125%;
   }
-  .item > .mark {
-    flex: none;
+  .heading.level-2 {
+    font-size: 115%;
+  }
+  .prose ul,
+  .prose ol {
+    margin-block: 0;
+    padding-inline-start: 24px;
+  }
+  .prose > * + ul,
+  .prose > * + ol {
+    margin-top: 6px;
+  }
+  li + li,
+  li > ul,
+  li > ol {
+    margin-top: 2px;
+  }
+  li::marker {
     color: var(--vscode-descriptionForeground);
   }
-  .depth-1 {
-    margin-inline-start: 16px;
+  li.todo {
+    list-style: none;
+    display: flex;
+    gap: 6px;
+    margin-inline-start: -20px;
   }
-  .depth-2 {
-    margin-inline-start: 32px;
+  li.todo > * + * {
+    margin-top: 0;
   }
-  .depth-3 {
-    margin-inline-start: 48px;
+  blockquote {
+    margin: 0;
+    padding: 2px 10px;
+    border-inline-start: 3px solid var(--vscode-textBlockQuote-border, currentColor);
+    background: var(--vscode-textBlockQuote-background);
   }
-  .depth-4 {
-    margin-inline-start: 64px;
+  .prose table {
+    border-collapse: collapse;
+    max-width: 100%;
   }
-  .depth-5 {
-    margin-inline-start: 80px;
+  th,
+  td {
+    padding: 3px 10px;
+    border: 1px solid var(--vscode-editorWidget-border, var(--vscode-contrastBorder, currentColor));
+    text-align: start;
+    vertical-align: top;
+    overflow-wrap: anywhere;
+    white-space: pre-wrap;
   }
-  .depth-6 {
-    margin-inline-start: 96px;
+  th {
+    font-weight: 600;
+    background: var(--vscode-editorWidget-background);
+    color: var(--vscode-editorWidget-foreground);
+  }
+  th.center,
+  td.center {
+    text-align: center;
+  }
+  th.end,
+  td.end {
+    text-align: end;
+    font-variant-numeric: tabular-nums;
+  }
+  hr {
+    border: 0;
+    border-top: 1px solid
+      var(--vscode-editorWidget-border, var(--vscode-contrastBorder, currentColor));
+  }
+  .prose a,
+  .prose .link.file {
+    color: var(--vscode-textLink-foreground);
+    text-decoration: underline;
+    text-underline-offset: 2px;
+  }
+  .prose a:focus-visible,
+  .prose .link.file:focus-visible {
+    outline: 1px solid var(--vscode-focusBorder);
+  }
+  .prose .link.file {
+    display: inline;
+    padding: 0;
+    font-family: var(--vscode-editor-font-family, monospace);
+    font-size: var(--vscode-editor-font-size, 12px);
+    text-align: start;
+    white-space: normal;
+    overflow-wrap: anywhere;
   }
   code {
     color: var(--vscode-textPreformat-foreground);

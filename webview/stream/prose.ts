@@ -1,78 +1,186 @@
-// The little of Markdown that agents write all the time: code blocks, headings, lists, bold and `code`. Everything else,
-// links too, stays the text it is.
+// Markdown as agents and people write it, as a tree of closed kinds: no HTML, and links only to the web and to files. What
+// else looks like a link, an image or HTML stays the text that was written.
+
+import { Marked, type MarkedToken, type Token, type Tokens } from 'marked';
+import { fileReference, fileReferences, type FileReference } from './file-reference.ts';
 
 export type ProseBlock =
-  | { readonly kind: 'code'; readonly text: string }
-  | { readonly kind: 'heading'; readonly text: string }
-  | { readonly kind: 'item'; readonly mark: string; readonly depth: number; readonly text: string }
-  | { readonly kind: 'text'; readonly text: string };
+  | { readonly kind: 'code'; readonly text: string; readonly language: string }
+  | { readonly kind: 'heading'; readonly level: number; readonly spans: readonly ProseSpan[] }
+  | {
+      readonly kind: 'list';
+      /** Number of the first item; null for a list without numbers. */
+      readonly start: number | null;
+      readonly items: readonly ProseItem[];
+    }
+  | { readonly kind: 'quote'; readonly blocks: readonly ProseBlock[] }
+  | {
+      readonly kind: 'table';
+      readonly head: readonly ProseCell[];
+      readonly rows: readonly (readonly ProseCell[])[];
+    }
+  | { readonly kind: 'rule' }
+  | { readonly kind: 'text'; readonly spans: readonly ProseSpan[] };
 
-export interface ProseSpan {
-  readonly kind: 'text' | 'code' | 'bold';
-  readonly text: string;
+export interface ProseItem {
+  /** Null: not an item of a to-do list. */
+  readonly isDone: boolean | null;
+  readonly blocks: readonly ProseBlock[];
 }
 
-const fence = /^\s*(```+|~~~+)/u;
-const heading = /^#{1,6}\s+(.*)$/u;
-const item = /^(\s*)([-*+]|\d{1,3}[.)])\s+(.*)$/u;
-const depthMax = 6;
+export interface ProseCell {
+  readonly align: 'start' | 'center' | 'end';
+  readonly spans: readonly ProseSpan[];
+}
+
+export type ProseSpan =
+  | { readonly kind: 'text' | 'code'; readonly text: string }
+  | { readonly kind: 'bold' | 'italic' | 'struck'; readonly spans: readonly ProseSpan[] }
+  /** `url` has one of the schemes that a browser may open. */
+  | { readonly kind: 'link'; readonly url: string; readonly text: string }
+  | { readonly kind: 'file'; readonly file: FileReference; readonly text: string };
+
+/** Deeper nesting is shown as the text it is. */
+const depthMax = 8;
+/** Longer texts, and lines that no person writes, are shown as they are: reading them could take seconds. */
+const charsMax = 60_000;
+const lineCharsMax = 8_000;
+const nestingMax = /^(?:[ \t]*[>*+-][ \t]?){40}/mu;
+
+const marked = new Marked({ gfm: true, async: false });
 
 export function proseBlocks(text: string): ProseBlock[] {
-  const blocks: ProseBlock[] = [];
-  let paragraph: string[] = [];
-  let code: { readonly mark: string; readonly lines: string[] } | null = null;
-  const endParagraph = (): void => {
-    const joined = paragraph.join('\n').replaceAll(/^\n+|\n+$/gu, '');
-    if (joined !== '') blocks.push({ kind: 'text', text: joined });
-    paragraph = [];
+  if (text.trim() === '') return [];
+  if (text.length > charsMax || nestingMax.test(text) || hasLongLine(text)) return [plain(text)];
+  try {
+    return marked.lexer(text).flatMap((token) => blockOf(token, 0));
+  } catch {
+    // A text that the parser cannot read is still shown.
+    return [plain(text)];
+  }
+}
+
+function hasLongLine(text: string): boolean {
+  return text.split('\n').some((line) => line.length > lineCharsMax);
+}
+
+function plain(text: string): ProseBlock {
+  return { kind: 'text', spans: [{ kind: 'text', text: text.replaceAll(/^\n+|\n+$/gu, '') }] };
+}
+
+function blockOf(given: Token, depth: number): ProseBlock[] {
+  const token = given as MarkedToken;
+  if (depth > depthMax) return [plain(token.raw)];
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return token.type === 'space' ? [] : [plain(token.raw)];
+    case 'code':
+      return [{ kind: 'code', text: token.text, language: languageOf(token.lang ?? '') }];
+    case 'heading':
+      return [{ kind: 'heading', level: token.depth, spans: spansOf(token.tokens, 0) }];
+    case 'list':
+      return [listOf(token as Tokens.List, depth)];
+    case 'blockquote':
+      return [
+        { kind: 'quote', blocks: token.tokens.flatMap((inner) => blockOf(inner, depth + 1)) },
+      ];
+    case 'table':
+      return [tableOf(token as Tokens.Table)];
+    case 'hr':
+      return [{ kind: 'rule' }];
+    case 'paragraph':
+      return [{ kind: 'text', spans: spansOf(token.tokens, 0) }];
+    case 'text':
+      return [{ kind: 'text', spans: spansOf(token.tokens ?? [token], 0) }];
+    default:
+      return [plain(token.raw)];
+  }
+}
+
+function languageOf(info: string): string {
+  return /^[\w+#.-]{1,30}/u.exec(info.trim())?.[0].toLowerCase() ?? '';
+}
+
+function listOf(list: Tokens.List, depth: number): ProseBlock {
+  const items = list.items.map((item) => ({
+    isDone: item.task ? item.checked === true : null,
+    blocks: item.tokens
+      .filter(({ type }) => type !== 'checkbox')
+      .flatMap((inner) => blockOf(inner, depth + 1)),
+  }));
+  return { kind: 'list', start: list.ordered ? Number(list.start) || 1 : null, items };
+}
+
+function tableOf(table: Tokens.Table): ProseBlock {
+  const cell = ({ tokens, align }: Tokens.TableCell): ProseCell => ({
+    align: align === 'center' ? 'center' : align === 'right' ? 'end' : 'start',
+    spans: spansOf(tokens, 0),
+  });
+  return {
+    kind: 'table',
+    head: table.header.map(cell),
+    rows: table.rows.map((row) => row.map(cell)),
   };
-  for (const line of text.replaceAll('\r\n', '\n').split('\n')) {
-    const mark = fence.exec(line)?.[1];
-    if (code !== null) {
-      if (mark?.startsWith(code.mark) === true) {
-        blocks.push({ kind: 'code', text: code.lines.join('\n') });
-        code = null;
-      } else code.lines.push(line);
-    } else if (mark !== undefined) {
-      endParagraph();
-      code = { mark, lines: [] };
-    } else {
-      const block = lineBlock(line);
-      if (block === null) paragraph.push(line);
-      else {
-        endParagraph();
-        blocks.push(block);
-      }
+}
+
+function spansOf(tokens: readonly Token[], depth: number): ProseSpan[] {
+  return tokens.flatMap((token) => spanOf(token as MarkedToken, depth));
+}
+
+function spanOf(token: MarkedToken, depth: number): ProseSpan[] {
+  if (depth > depthMax) return [{ kind: 'text', text: token.raw }];
+  switch (token.type) {
+    case 'codespan': {
+      const file = fileReference(token.text);
+      if (file !== null) return [{ kind: 'file', file, text: token.text }];
+      return [{ kind: 'code', text: token.text }];
     }
+    case 'strong':
+      return [{ kind: 'bold', spans: spansOf(token.tokens, depth + 1) }];
+    case 'em':
+      return [{ kind: 'italic', spans: spansOf(token.tokens, depth + 1) }];
+    case 'del':
+      return [{ kind: 'struck', spans: spansOf(token.tokens, depth + 1) }];
+    case 'link':
+      return [linkOf(token as Tokens.Link)];
+    case 'br':
+      return [{ kind: 'text', text: '\n' }];
+    case 'escape':
+      return [{ kind: 'text', text: token.text }];
+    case 'text':
+      return token.tokens === undefined
+        ? fileReferences(withoutEntities(token.text))
+        : spansOf(token.tokens, depth + 1);
+    default:
+      return [{ kind: 'text', text: token.raw }];
   }
-  endParagraph();
-  // A block that is still being written, or was cut.
-  if (code !== null) blocks.push({ kind: 'code', text: code.lines.join('\n') });
-  return blocks;
 }
 
-function lineBlock(line: string): ProseBlock | null {
-  const title = heading.exec(line)?.[1];
-  if (title !== undefined) return { kind: 'heading', text: title };
-  const [, indent, mark, text] = item.exec(line) ?? [];
-  if (mark === undefined || text === undefined) return null;
-  const depth = Math.min(depthMax, Math.floor((indent?.replaceAll('\t', '  ').length ?? 0) / 2));
-  return { kind: 'item', mark: /\d/u.test(mark) ? mark : '•', depth, text };
+function linkOf(link: Tokens.Link): ProseSpan {
+  const { href, text, raw } = link;
+  const url = webAddress(href);
+  if (url !== null) return { kind: 'link', url, text: withoutEntities(text) };
+  const file = /^[a-z][\w+.-]*:/iu.test(href) ? null : fileReference(href.replace(/#L?/u, ':'));
+  return file === null ? { kind: 'text', text: raw } : { kind: 'file', file, text };
 }
 
-const spanPattern = /`([^`\n]+)`|\*\*([^*\n]+)\*\*/gu;
+const openedSchemes: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
 
-export function proseSpans(text: string): ProseSpan[] {
-  const spans: ProseSpan[] = [];
-  let from = 0;
-  for (const found of text.matchAll(spanPattern)) {
-    if (found.index > from) spans.push({ kind: 'text', text: text.slice(from, found.index) });
-    const [whole, code, bold] = found;
-    spans.push(
-      code === undefined ? { kind: 'bold', text: bold ?? '' } : { kind: 'code', text: code },
-    );
-    from = found.index + whole.length;
-  }
-  if (from < text.length) spans.push({ kind: 'text', text: text.slice(from) });
-  return spans;
+function webAddress(href: string): string | null {
+  if (!URL.canParse(href)) return null;
+  const url = new URL(href);
+  return openedSchemes.has(url.protocol) ? url.href : null;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+};
+
+function withoutEntities(text: string): string {
+  return text.replaceAll(/&(?:lt|gt|quot|#39|amp);/gu, (found) => entities[found] ?? found);
 }

@@ -10,6 +10,7 @@ import type { BoundQuestions } from './question-binding.ts';
 import type { StreamFind } from './stream-find.ts';
 import type { StreamSession } from './stream-session.ts';
 import { emptyNote, endButton } from './stream-templates.ts';
+import { todosTemplate } from './todo-template.ts';
 import type { Entry } from './transcript.ts';
 
 export interface StreamBody {
@@ -47,6 +48,7 @@ export function bodyTemplate(body: StreamBody): TemplateResult {
             @find-close=${on.closeFind}
           ></drover-find>`
     }
+    ${todosTemplate(feed?.todos ?? null)}
     ${feed?.isReadingOlder === true ? html`<div class="older">Reading…</div>` : nothing}
     <drover-transcript
       .entries=${entries}
@@ -60,6 +62,7 @@ export function bodyTemplate(body: StreamBody): TemplateResult {
       .currentHit=${find?.current ?? null}
       .followState=${body.follow}
       .context=${body.context}
+      .worktree=${session.attempt?.worktree_path ?? session.task?.worktree_path ?? null}
       @follow=${(event: CustomEvent<FollowState>) => on.follow(event.detail)}
       @near-front=${() => void feed?.readOlder()}
       @near-back=${() => void feed?.readNewer()}

@@ -5,6 +5,7 @@ import type { AttemptView, StepName } from '../../server/protocol/panel-views.ts
 import type { QuestionView, TaskView } from '../../server/protocol/views.ts';
 import type { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
+import type { FileReference } from './file-reference.ts';
 import { LogFeed, type LogReadResult } from './log-feed.ts';
 import type { WindowSide } from './log-window.ts';
 import type { LogAhead } from './read-ahead.ts';
@@ -185,22 +186,25 @@ export class StreamSession implements ReactiveController {
   }
 
   /** Agents name files of their worktree. */
-  async openFile(path: string): Promise<void> {
+  async openFile({ path, line }: FileReference): Promise<void> {
     const root = this.attempt?.worktree_path ?? this.task?.worktree_path ?? null;
     const { attempt } = this;
+    const at = line === null ? {} : { line };
     const isBelow = root !== null && path.startsWith(`${root}/`);
-    const relative = isBelow ? path.slice(root.length + 1) : path;
+    const relative = (isBelow ? path.slice(root.length + 1) : path).replace(/^\.\//u, '');
     const sha = attempt?.ended_at_ms === null ? null : (attempt?.commit_sha ?? null);
     if (sha !== null && !/^(?:[/\\]|[A-Za-z]:)/u.test(relative)) {
       // The worktree belongs to another task by now; the commit has what this one made.
       await this.#try('Not opened', () =>
-        this.#parts.host.action('openFile', { path: relative, sha }),
+        this.#parts.host.action('openFile', { path: relative, sha, ...at }),
       );
       return;
     }
     const isAbsolute = /^(?:[/\\]|[A-Za-z]:)/u.test(path);
     const whole = isAbsolute || root === null ? path : `${root}/${path}`;
-    await this.#try('Not opened', () => this.#parts.host.action('openFile', { path: whole }));
+    await this.#try('Not opened', () =>
+      this.#parts.host.action('openFile', { path: whole, ...at }),
+    );
   }
 
   /** What a step has left behind: its log, or its change. */

@@ -41,12 +41,15 @@ export const streamStyles = css`
     min-height: 0;
   }
   .body {
+    display: flex;
+    flex-direction: column;
     position: relative;
     flex: 1;
     min-height: 0;
   }
   drover-transcript {
-    height: 100%;
+    flex: 1;
+    min-height: 0;
   }
   .to-end {
     position: absolute;

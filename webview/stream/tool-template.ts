@@ -2,15 +2,26 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { durationText } from './attempt-facts.ts';
+import { codeLineTemplate } from './code-template.ts';
 import type { EntryActions, EntryLook } from './entry-view.ts';
 import { moreButton, outputTemplate } from './cut-template.ts';
 import { icon } from './icon.ts';
 import type { DiffLine } from './line-diff.ts';
-import { allLimits, ansiTemplate, cutText, foldedLimits, plainTemplate } from './text-template.ts';
-import { editCounts, editsOf, filePathOf, inputText, toolIcon, toolTitle } from './tool-view.ts';
+import { languageOfPath } from './highlight.ts';
+import { allLimits, ansiTemplate, cutText, foldedLimits } from './text-template.ts';
+import {
+  editCounts,
+  editsOf,
+  filePathOf,
+  inputText,
+  insideWorktree,
+  toolIcon,
+  toolTitle,
+} from './tool-view.ts';
 import type { EditView } from './tool-view.ts';
 import type { Entry, EntryBody } from './transcript.ts';
 import { visibleLine } from './visible-text.ts';
+import { changedWords, type TextRange } from './word-diff.ts';
 
 type ToolBody = Extract<EntryBody, { kind: 'tool' }>;
 
@@ -22,7 +33,7 @@ export function toolTemplate(
   look: EntryLook,
   actions: EntryActions,
 ): TemplateResult {
-  const { name, about } = toolTitle(body.name, body.title);
+  const { name, about } = toolTitle(body.name, insideWorktree(body.title, look.worktree));
   const edits = editsOf(body.name, body.input);
   return html`<div class="tool ${body.result?.isError === true ? 'failed' : ''}">
     <button
@@ -85,9 +96,9 @@ function insideTemplate(
             class="link"
             type="button"
             tabindex=${look.isActive ? 0 : -1}
-            @click=${() => actions.openFile(path)}
+            @click=${() => actions.openFile({ path, line: null })}
           >
-            ${icon('go-to-file')} ${visibleLine(path)}
+            ${icon('go-to-file')} ${visibleLine(insideWorktree(path, look.worktree))}
           </button>`
     }
     ${
@@ -108,16 +119,20 @@ function diffTemplate(
 ): TemplateResult {
   const shown = edit.lines.slice(0, look.showsAll ? allLimits.lines : diffLinesMax);
   const hidden = edit.lines.length - shown.length;
-  return html`<div class="diff mono" role="group" aria-label="Change">${shown.map(diffLine)}</div>
+  const words = changedWords(shown);
+  const language = languageOfPath(edit.path);
+  return html`<div class="diff mono" role="group" aria-label="Change">
+      ${shown.map((line) => diffLine(line, language, words.get(line) ?? []))}
+    </div>
     ${moreButton(entry, hidden > 0 ? `${hidden} more lines` : '', look, actions)}`;
 }
 
 const signs = { same: ' ', added: '+', removed: '−' } as const;
 
-function diffLine(line: DiffLine): TemplateResult {
+function diffLine(line: DiffLine, language: string, changed: readonly TextRange[]): TemplateResult {
   const cut = cutText(line.text, foldedLimits);
   return html`<div class="diff-line ${line.kind}">
     <span class="diff-sign">${signs[line.kind]}</span
-    ><span class="diff-text" data-find>${plainTemplate(cut.text)}</span>
+    ><span class="diff-text" data-find>${codeLineTemplate(cut.text, language, changed)}</span>
   </div>`;
 }

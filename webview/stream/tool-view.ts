@@ -46,6 +46,11 @@ export function toolTitle(name: string, title: string): { name: string; about: s
   return { name: shown, about };
 }
 
+/** Absolute paths of the agent's worktree as paths of the repository. */
+export function insideWorktree(text: string, worktree: string | null): string {
+  return worktree === null || worktree === '' ? text : text.replaceAll(`${worktree}/`, '');
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 function fieldsOf(input: unknown): Fields {

@@ -204,6 +204,18 @@ export const blockStyles = css`
     overflow-wrap: anywhere;
     min-width: 0;
   }
+  /* The mark is strong enough: a color of the language's own on it would be hard to read. */
+  .diff-line .word > * {
+    color: inherit;
+  }
+  .diff-line.added .word {
+    background: var(--vscode-diffEditor-insertedTextBackground);
+    border-radius: 2px;
+  }
+  .diff-line.removed .word {
+    background: var(--vscode-diffEditor-removedTextBackground);
+    border-radius: 2px;
+  }
   .diff-line.added {
     color: inherit;
     background: var(--vscode-diffEditor-insertedLineBackground);

@@ -6,7 +6,8 @@ import type { Host } from '../shared/host.ts';
 import { statusStyles } from '../shared/status-styles.ts';
 import { controlStyles } from '../stream/control-styles.ts';
 import { icon, iconStyles } from '../stream/icon.ts';
-import { proseStyles } from '../stream/prose-styles.ts';
+import { codeStyles, proseStyles } from '../stream/prose-styles.ts';
+import type { FileReference } from '../stream/file-reference.ts';
 import { proseTemplate } from '../stream/prose-template.ts';
 import { visibleLine } from '../stream/visible-text.ts';
 import { descriptionOf, lateNote, readOnlyReason, TaskEditor } from './task-edit.ts';
@@ -32,7 +33,14 @@ export class DroverTask extends LitElement {
     board: { attribute: false },
     agents: { attribute: false },
   };
-  static override styles = [controlStyles, iconStyles, statusStyles, proseStyles, taskStyles];
+  static override styles = [
+    controlStyles,
+    iconStyles,
+    statusStyles,
+    proseStyles,
+    codeStyles,
+    taskStyles,
+  ];
   declare host: Host | null;
   declare task: TaskView | null;
   declare board: StatusSnapshot | null;
@@ -143,7 +151,7 @@ export class DroverTask extends LitElement {
           if (!isReadOnly) this.#write(text);
         }}
       >
-        ${proseTemplate(text)}
+        ${proseTemplate(text, { openFile: this.#openFile, isActive: true })}
       </div>`;
     }
     if (isReadOnly) return html`<div class="empty">None.</div>`;
@@ -166,6 +174,11 @@ export class DroverTask extends LitElement {
         <span class="empty">Markdown. Ctrl+Enter saves, Escape cancels.</span>
       </div>`;
   }
+
+  readonly #openFile = ({ path, line }: FileReference): void => {
+    const at = line === null ? {} : { line };
+    void this.host?.action('openFile', { path, ...at }).catch(() => undefined);
+  };
 
   #write(text: string): void {
     this.#draft = text;

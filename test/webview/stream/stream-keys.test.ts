@@ -6,7 +6,13 @@ import { checkAxe } from '../support/axe.ts';
 import { screenshot } from '../support/webview-page.ts';
 import { taskId } from './attempt-view.ts';
 import { at, FakeLog, outputLines } from './fake-log.ts';
-import { boardWith, conversation, openStream, type OpenStream } from './stream-page.ts';
+import {
+  boardWith,
+  conversation,
+  openStream,
+  type OpenStream,
+  richConversation,
+} from './stream-page.ts';
 
 suite('webview: stream by keyboard', () => {
   let view: OpenStream;
@@ -96,6 +102,40 @@ suite('webview: stream by keyboard', () => {
     await view.page.getByRole('article', { name: /^Prompt/ }).press('Enter');
     await view.page.getByText('print.ts').first().waitFor();
     assert.equal(view.host.of('log.prompt').length, 1);
+    await view.close();
+  });
+
+  test('Markdown has its tables, links and colors; what an agent does is pinned, and answers fold', async () => {
+    view = await openStream(new FakeLog(richConversation()));
+    const row = (name: RegExp): ReturnType<typeof view.page.getByRole> =>
+      view.page.getByRole('article', { name });
+    const said = row(/^Agent says: ## What I found/);
+    await said.waitFor();
+    assert.deepEqual(await said.getByRole('columnheader').allInnerTexts(), [
+      'file',
+      'lines',
+      'state',
+    ]);
+    const link = said.getByRole('link', { name: 'the notes' });
+    assert.equal(await link.getAttribute('href'), 'https://example.com/wrap');
+    assert.equal(await said.locator('.code-keyword').first().innerText(), 'import');
+    await said.getByRole('button', { name: 'src/print.ts:2' }).click();
+    const opened = { path: '/home/person/project/.drover/worktrees/1/src/print.ts', line: 2 };
+    assert.deepEqual(await view.host.waitFor('openFile'), opened);
+
+    const changed = row(/^Tool: Edit/).locator('.word');
+    assert.deepEqual(await changed.allInnerTexts(), ['80', '100']);
+
+    await view.page.getByText('To-do: 1 of 3 done · Print the tree').click();
+    await view.page.getByRole('list', { name: 'To-do' }).getByText('Write tests').waitFor();
+
+    const answered = row(/^Permission.*npm test/);
+    await answered.getByText('Answered: Allow').waitFor();
+    assert.ok(((await answered.boundingBox())?.height ?? 0) < 30, 'one line');
+    await answered.focus();
+    await view.page.keyboard.press('Enter');
+    await answered.getByText('npm test', { exact: false }).waitFor();
+    assert.ok(((await answered.boundingBox())?.height ?? 0) > 40, 'unfolded');
     await view.close();
   });
 

@@ -61,6 +61,29 @@ export function serve(host: FakeHost, log: FakeLog): void {
   host.backend('log.read', (params) => log.read(params));
 }
 
+const markdown = [
+  '## What I found',
+  'The width is *fixed* in `src/print.ts:2`, see [the notes](https://example.com/wrap).',
+  '',
+  '| file | lines | state |',
+  '|---|--:|---|',
+  '| `src/parse.ts` | 120 | **kept** |',
+  '| `src/print.ts` | 48 | ~~old~~ new |',
+  '',
+  '> Wrap at the last space.',
+  '',
+  '1. read',
+  '2. print',
+  '   - [x] width',
+  '   - [ ] colors',
+  '',
+  '```ts',
+  "import { print } from './print.ts'; // the printer",
+  'export const width: number = 100;',
+  'print(`tree ${width}`);',
+  '```',
+].join('\n');
+
 /** A short conversation with something of every kind. */
 export function conversation(): LogLineView[] {
   return [
@@ -133,6 +156,38 @@ export function conversation(): LogLineView[] {
       choices: ['Allow', 'Deny'],
       at: at(21),
     },
+  ];
+}
+
+/** What is more than lines: a list of what is done, an answered permission, Markdown. */
+export function richConversation(): LogLineView[] {
+  return [
+    {
+      type: 'tool_call',
+      id: 't4',
+      name: 'TodoWrite',
+      title: 'TodoWrite',
+      input: {
+        todos: [
+          { content: 'Read the parser', status: 'completed' },
+          { content: 'Print the tree', status: 'in_progress' },
+          { content: 'Write tests', status: 'pending' },
+        ],
+      },
+      at: at(15),
+    },
+    { type: 'tool_result', id: 't4', isError: false, text: 'Kept.', at: at(15) },
+    {
+      type: 'question',
+      requestId: 'r0',
+      kind: 'permission',
+      text: 'Claude Code wants to use Bash:\nnpm test',
+      choices: ['Allow', 'Deny'],
+      at: at(15),
+    },
+    { type: 'answered', requestId: 'r0', choice: 'Allow', at: at(15) },
+    { type: 'text', text: markdown, at: at(16) },
+    ...conversation(),
   ];
 }
 

@@ -11,6 +11,7 @@ import { at, FakeLog, outputLine, outputLines } from './fake-log.ts';
 import {
   boardWith,
   conversation,
+  richConversation,
   openStream,
   scrollFacts,
   type OpenStream,
@@ -36,11 +37,12 @@ suite('webview: stream', () => {
 
   for (const theme of themeNames) {
     test(`shows a conversation with something of every kind: ${theme}`, async () => {
-      view = await openStream(new FakeLog(conversation()), {
+      view = await openStream(new FakeLog(richConversation()), {
         theme,
         state: { board: boardWith({}, { questions: [permission] }) },
       });
-      await row(/^Permission/).waitFor();
+      await row(/^Permission.*install/).waitFor();
+      await view.page.getByText('To-do: 1 of 3').click();
       await row(/^Tool: Bash npm test, failed/).click();
       await row(/^Tool: Bash/)
         .getByText('1 failing')
@@ -63,7 +65,7 @@ suite('webview: stream', () => {
     });
     await row(/^Tool: /).click();
     await row(/^Tool: /)
-      .getByRole('button', { name: file, exact: true })
+      .getByRole('button', { name: 'src/tree.ts', exact: true })
       .click();
     assert.deepEqual(await view.host.waitFor('openFile'), { path: 'src/tree.ts', sha });
     await view.close();

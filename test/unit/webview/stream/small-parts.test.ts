@@ -21,7 +21,6 @@ import {
 import { follow, following } from '../../../../webview/stream/follow.ts';
 import { iconCharacters } from '../../../../webview/stream/icon.ts';
 import { diffLines } from '../../../../webview/stream/line-diff.ts';
-import { proseBlocks, proseSpans } from '../../../../webview/stream/prose.ts';
 import { bindQuestions } from '../../../../webview/stream/question-binding.ts';
 import { emptyMemory, readMemory } from '../../../../webview/stream/stream-memory.ts';
 import { actionsFor, hintRefusal } from '../../../../webview/stream/task-actions.ts';
@@ -253,26 +252,6 @@ suite('questions and their rows', () => {
     const review = questionView({ id: 'r', task_id: 't', kind: 'review', text: 'Review' });
     const other = questionView({ id: 'o', task_id: 'x', text: 'May I?' });
     assert.deepEqual(bound([], question('q', '1'), review, other), [[], ['q']]);
-  });
-});
-
-suite('prose', () => {
-  test('code, headings, lists and text', () => {
-    const text = 'Hello\nyou\n\n# Title\n- one\n  1. two\n```ts\nconst a = 1;\n```\nend';
-    assert.deepEqual(
-      proseBlocks(text).map((block) => `${block.kind}:${block.text}`),
-      ['text:Hello\nyou', 'heading:Title', 'item:one', 'item:two', 'code:const a = 1;', 'text:end'],
-    );
-    assert.deepEqual(proseBlocks('```\nopen'), [{ kind: 'code', text: 'open' }]);
-  });
-
-  test('spans; links and HTML stay the text they are', () => {
-    assert.deepEqual(
-      proseSpans('a `b` **c** [d](command:e) <i>'.trim()).map(
-        ({ kind, text }) => `${kind}:${text}`,
-      ),
-      ['text:a ', 'code:b', 'text: ', 'bold:c', 'text: [d](command:e) <i>'],
-    );
   });
 });
 

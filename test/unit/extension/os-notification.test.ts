@@ -1,0 +1,34 @@
+// When and how the operating system tells of what waits.
+
+import assert from 'node:assert/strict';
+import { notificationCommand } from '../../../extension/os-notification.ts';
+
+suite('notification of the operating system', () => {
+  const away = { platform: 'linux', isRemote: false, isFocused: false, isWanted: true };
+
+  test('comes while the window is not in front, on the machine of the window, if it is wanted', () => {
+    assert.notEqual(notificationCommand(away, 'shop', 'a'), null);
+    for (const change of [{ isFocused: true }, { isRemote: true }, { isWanted: false }]) {
+      assert.equal(notificationCommand({ ...away, ...change }, 'shop', 'a'), null);
+    }
+    assert.equal(notificationCommand({ ...away, platform: 'plan9' }, 'shop', 'a'), null);
+  });
+
+  test('takes words of agents as words, on Linux', () => {
+    const command = notificationCommand(away, '-t 1', '--help <b>x</b> & "y"');
+    assert.equal(command?.program, 'notify-send');
+    const at = command?.args.indexOf('--') ?? -1;
+    assert.deepEqual(command?.args.slice(at), [
+      '--',
+      '-t 1',
+      '--help &lt;b&gt;x&lt;/b&gt; &amp; "y"',
+    ]);
+  });
+
+  test('takes words of agents as words, on macOS', () => {
+    const text = '" & (do shell script "x") & "';
+    const command = notificationCommand({ ...away, platform: 'darwin' }, 'shop', text);
+    assert.deepEqual(command?.args.slice(-2), ['shop', text]);
+    assert.ok(command?.args.slice(0, -2).every((arg) => !arg.includes('do shell script')));
+  });
+});

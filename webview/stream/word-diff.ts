@@ -1,0 +1,63 @@
+// Which words of a changed line have changed: each removed line beside the added one that stands in its place.
+
+import { diffWordsWithSpace } from 'diff';
+import type { DiffLine } from './line-diff.ts';
+
+/** From one character up to, not including, another. */
+export type TextRange = readonly [from: number, to: number];
+
+const lineCharsMax = 1_000;
+const linesMax = 400;
+/** Lines that share less than this are two lines, and not one that was changed. */
+const sharedMin = 0.3;
+
+export function changedWords(
+  lines: readonly DiffLine[],
+): ReadonlyMap<DiffLine, readonly TextRange[]> {
+  const found = new Map<DiffLine, readonly TextRange[]>();
+  if (lines.length > linesMax) return found;
+  for (let at = 0; at < lines.length;) {
+    const removed = run(lines, at, 'removed');
+    const added = run(lines, at + removed.length, 'added');
+    if (removed.length === added.length) {
+      for (const [index, line] of removed.entries()) {
+        const other = added[index];
+        if (other !== undefined) compare(line, other, found);
+      }
+    }
+    at += Math.max(1, removed.length + added.length);
+  }
+  return found;
+}
+
+function run(
+  lines: readonly DiffLine[],
+  from: number,
+  kind: DiffLine['kind'],
+): readonly DiffLine[] {
+  let to = from;
+  while (lines[to]?.kind === kind) to += 1;
+  return lines.slice(from, to);
+}
+
+function compare(
+  before: DiffLine,
+  after: DiffLine,
+  found: Map<DiffLine, readonly TextRange[]>,
+): void {
+  const longer = Math.max(before.text.length, after.text.length);
+  if (longer > lineCharsMax) return;
+  const old: TextRange[] = [];
+  const now: TextRange[] = [];
+  let [oldAt, nowAt, shared] = [0, 0, 0];
+  for (const { value, added, removed } of diffWordsWithSpace(before.text, after.text)) {
+    if (removed) old.push([oldAt, oldAt + value.length]);
+    else if (added) now.push([nowAt, nowAt + value.length]);
+    else shared += value.trim().length;
+    if (!added) oldAt += value.length;
+    if (!removed) nowAt += value.length;
+  }
+  if (shared < longer * sharedMin) return;
+  found.set(before, old);
+  found.set(after, now);
+}
