@@ -45,7 +45,7 @@ function suites(): readonly Suite[] {
       name: 'unit',
       specs: ['test/unit', 'test/architecture.test.ts'],
       after: ['build'],
-      testMs: 30_000,
+      testMs: minuteMs,
       limitMs: 6 * minuteMs,
       isOneJob: true,
       isRetried: false,

@@ -18,7 +18,7 @@ import { editTask } from '../../../server/store/task-edit.ts';
 import { moveTasks } from '../../../server/store/task-move.ts';
 import { removeTasks } from '../../../server/store/task-remove.ts';
 import { addTask } from '../../../server/store/tasks.ts';
-import { addTasks, memoryStore, moveTask, type TestStore } from './memory-store.ts';
+import { addTasks, drawn, memoryStore, moveTask, type TestStore } from './memory-store.ts';
 
 const extras: SnapshotExtras = {
   config: {},
@@ -251,7 +251,7 @@ suite('changes of the board', () => {
         }
         await project.close();
       }),
-      { numRuns: 60 },
+      { numRuns: drawn(60) },
     );
   });
 

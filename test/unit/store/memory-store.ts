@@ -7,6 +7,7 @@ import type { TaskFields } from '../../../server/protocol/api.ts';
 import { openStore, type OpenedStore } from '../../../server/store/open.ts';
 import type { StoreSources, TaskRow } from '../../../server/store/port.ts';
 import { addTask } from '../../../server/store/tasks.ts';
+import { sized } from '../../tier.ts';
 
 export interface TestSources extends StoreSources {
   /** Unix milliseconds that the clock shows. */
@@ -42,6 +43,14 @@ let openEmpty = openInMemory;
 /** Lets the same tests run on stores of another kind; null: as always. */
 export function openStoresWith(open: OpenEmpty | null): void {
   openEmpty = open ?? openInMemory;
+}
+
+/**
+ * How many random histories a test draws: `count` in memory; on stores of another kind, whose every statement costs far
+ * more, the gate looks only for what is different there.
+ */
+export function drawn(count: number): number {
+  return openEmpty === openInMemory ? count : sized(Math.ceil(count / 4), count);
 }
 
 export async function memoryStore(sources: TestSources = testSources()): Promise<TestStore> {

@@ -9,7 +9,7 @@ import { editTask } from '../../../server/store/task-edit.ts';
 import { addTask } from '../../../server/store/tasks.ts';
 import { unmetBlockers } from '../../../server/store/transition.ts';
 import { readBoard } from '../../../server/store/board.ts';
-import { memoryStore, type TestStore } from './memory-store.ts';
+import { drawn, memoryStore, type TestStore } from './memory-store.ts';
 
 type Step =
   | { readonly kind: 'add'; readonly blockers: readonly number[]; readonly parent: number | null }
@@ -99,7 +99,7 @@ suite('random plans', () => {
         }
         await project.close();
       }),
-      { numRuns: 40 },
+      { numRuns: drawn(40) },
     );
   });
 });
