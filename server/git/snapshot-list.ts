@@ -11,13 +11,20 @@ import { parseSnapshot, workRef } from './work-chain.ts';
 /** Commits that are looked at; the chains of one task are far shorter. */
 const commitsMax = 20_000;
 
+/** Matches the refs of all snapshots of a task. */
+export function snapshotsPrefix(taskId: string): string {
+  return workRef(`${taskId}/0`).slice(0, -1);
+}
+
+/** `others`: where refs of other machines are kept here. */
 export async function listSnapshots(
   context: RepositoryContext,
   taskId: string,
   bases: readonly Sha[],
+  others: readonly string[] = [],
 ): Promise<GitResult<readonly SnapshotView[]>> {
-  const prefix = workRef(`${taskId}/0`).slice(0, -1);
-  const refs = await context.git(['for-each-ref', '--format=%(objectname)', prefix]);
+  const prefixes = [snapshotsPrefix(taskId), ...others];
+  const refs = await context.git(['for-each-ref', '--format=%(objectname)', ...prefixes]);
   if (refs.code !== 0) return err(failureOf(refs, `list the snapshots of ${taskId}`));
   const tips = refs.stdout.toString('utf8').split('\n').filter(isSha);
   if (tips.length === 0) return ok([]);

@@ -160,6 +160,7 @@ export async function freshStart(
   row: TaskRow,
   event: string,
   goesOn = false,
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<boolean> {
   const last = await lastAttempt(tx, row.id);
   const set = {
@@ -178,7 +179,7 @@ export async function freshStart(
     to: 'ready',
     from: [row.status],
     event,
-    data: { by: 'person' },
+    data: { by: 'person', ...more },
     set,
   });
   // Blocked it stays when its blockers say so, but not from outside any more.
@@ -189,7 +190,7 @@ export async function freshStart(
     await engine.store.append(tx, {
       type: event,
       taskId: row.id,
-      data: { title: row.title, by: 'person' },
+      data: { title: row.title, by: 'person', ...more },
     });
   }
   if (!goesOn && last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {

@@ -27,11 +27,32 @@ export function restoreRef(taskId: string, attempt: number): string {
 
 /** The snapshot that a person has chosen for the beginning of this attempt, or null. */
 async function chosenFor(engine: Engine, attempt: AttemptRow): Promise<SnapshotView | null> {
-  const commit = await engine.git.readRef(restoreRef(attempt.task_id, attempt.number));
+  const commit =
+    (await toldFor(engine, attempt)) ??
+    (await engine.git.readRef(restoreRef(attempt.task_id, attempt.number)));
   if (commit === null) return null;
   const chosen = await engine.git.snapshotAt(commit);
   if (!chosen.ok) throw new GitTrouble(chosen.error);
   return chosen.value;
+}
+
+/** What a person has chosen, on whatever machine of a fleet. */
+async function toldFor(
+  engine: Engine,
+  { task_id: taskId, number }: AttemptRow,
+): Promise<Sha | null> {
+  if (engine.machineId === '') return null;
+  const row = await engine.store.db
+    .selectFrom('events')
+    .select('data')
+    .where('task_id', '=', taskId)
+    .where('type', '=', 'task.retry')
+    .where('data', 'like', `%"begins":${number},"snapshot":%`)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const told = row === undefined ? {} : (JSON.parse(row.data) as Readonly<Record<string, unknown>>);
+  return typeof told['snapshot'] === 'string' ? told['snapshot'] : null;
 }
 
 /** A commit that a new attempt begins with, and the branch of the attempt that made it. */

@@ -68,12 +68,21 @@ export async function restoreTask(
     const found = { reason: 'found', author: 'unknown' } as const;
     await keepWorkOf(engine, { taskId: id, attempt: last.number }, found);
   }
-  const ref = restoreRef(id, (last?.number ?? 0) + 1);
+  const next = (last?.number ?? 0) + 1;
+  const ref = restoreRef(id, next);
   const present = await engine.git.readRef(ref);
   const moved = await engine.git.updateRef(ref, chosen.commit, present, 'drover: restore');
   if (!moved.ok) throw new Refusal('git', moved.error.message);
-  const begun = await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
-  if (!begun && row.status !== 'ready') {
+  // The ref is for this machine; the machine that the attempt begins on may be another one.
+  const told = { begins: next, snapshot: chosen.commit };
+  const begun = await engine.store.transaction(async (tx) => {
+    if (await freshStart(engine, tx, row, 'task.retry', false, told)) return true;
+    if (row.status !== 'ready') return false;
+    const data = { title: row.title, by: 'person', ...told };
+    await engine.store.append(tx, { type: 'task.retry', taskId: id, data });
+    return true;
+  });
+  if (!begun) {
     throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
   }
   return chosen.number;

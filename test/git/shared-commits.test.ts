@@ -70,5 +70,22 @@ suite('git between machines: commits of others', function () {
     one.git('repack', '-adq');
     await keep(await openMachine(fleet.fixture, one, 'one'), 'second\n');
     assert.equal(fleet.remoteRef(ref), one.git('rev-parse', ref));
+
+    const listed = valueOf(await two.shared.listSnapshots('t-1', [base]));
+    assert.deepEqual(listed, valueOf(await one.shared.listSnapshots('t-1', [base])));
+    assert.equal(listed.length, 2, 'a person sees them from every machine');
+  });
+
+  test('an attempt that changed nothing leaves no branch on the remote', async () => {
+    const branch = 'drover/t-1/1';
+    const path = await slot(one, branch);
+    const nothing = await one.shared.commitLeftovers(leftoversOf({ path, branch, base }));
+    assert.equal(valueOf(nothing).changed, false);
+    assert.equal(fleet.remoteRef(`refs/heads/${branch}`), null);
+    fleet.fixture.write(join(path, 'new.txt'), 'new\n');
+    const { commit } = valueOf(
+      await one.shared.commitLeftovers(leftoversOf({ path, branch, base })),
+    );
+    assert.equal(fleet.remoteRef(`refs/heads/${branch}`), commit);
   });
 });

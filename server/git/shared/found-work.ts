@@ -1,17 +1,35 @@
-// The last snapshot of an attempt, wherever it was made: one of a machine that is gone is on the remote.
+// The snapshots of attempts, wherever they were made: those of other machines are on the remote.
 
 import { ok } from '../../core/failure.ts';
-import type { GitResult, SnapshotView } from '../port.ts';
+import type { GitResult, Sha, SnapshotView } from '../port.ts';
 import type { LocalRepository } from '../repository.ts';
+import { listSnapshots, snapshotsPrefix } from '../snapshot-list.ts';
 import { workRef } from '../work-chain.ts';
 import type { Looks } from './looks.ts';
+import { privateRef } from './names.ts';
 import type { Presence } from './presence.ts';
+import type { Remote } from './remote.ts';
 
 interface Parts {
   readonly local: LocalRepository;
   readonly looks: Looks;
   readonly presence: Presence;
 }
+
+/** All snapshots of a task. While the remote is away, those that are here. */
+export async function allSnapshots(
+  { remote, report }: { readonly remote: Remote; readonly report: Report },
+  taskId: string,
+  bases: readonly Sha[],
+): Promise<GitResult<readonly SnapshotView[]>> {
+  const pattern = snapshotsPrefix(taskId);
+  const theirs = privateRef(pattern);
+  const fetched = await remote.fetch([`+${pattern}*:${theirs}*`], ['--prune']);
+  if (!fetched.ok) report(fetched.error, `looking for the snapshots of ${taskId}`);
+  return listSnapshots(remote.context, taskId, bases, [theirs]);
+}
+
+type Report = (error: unknown, doing: string) => void;
 
 export async function lastSnapshot(
   { local, looks, presence }: Parts,

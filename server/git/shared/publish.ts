@@ -25,6 +25,11 @@ export class PublishedBranches {
     this.#parts = parts;
   }
 
+  /** This process has put it there. */
+  hasMoved(ref: string): boolean {
+    return this.#pushed.has(ref);
+  }
+
   /** Puts the branch of an attempt on the remote, or takes it away (`next` null); `holds` is what must be kept by then. */
   async move(ref: string, next: Sha | null, holds: Sha | null): Promise<GitResult<void>> {
     return this.#parts.remote.context.inTurn(`publish ${ref}`, () => this.#move(ref, next, holds));

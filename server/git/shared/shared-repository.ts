@@ -17,7 +17,7 @@ import { branchRef, isFullRef, type RefChange } from '../refs.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
 import { followShared } from './follow.ts';
-import { lastSnapshot } from './found-work.ts';
+import { allSnapshots, lastSnapshot } from './found-work.ts';
 import { uploadLargeFiles } from './large-files.ts';
 import { Looks } from './looks.ts';
 import { landedLine, placeOf } from './names.ts';
@@ -254,6 +254,8 @@ class Shared {
       ? await uploadLargeFiles(this.remote, this.local.facts, ref, commit)
       : ok(undefined);
     if (!uploaded.ok) return uploaded;
+    // A branch without work of its own is nobody's to find.
+    if (!changed && !this.branches.hasMoved(ref)) return done;
     const published = await this.branches.move(ref, commit, null);
     return published.ok ? done : err({ ...published.error, made: done.value });
   }
@@ -285,7 +287,7 @@ function workMethods(local: LocalRepository, shared: Shared): WorkMethods {
     },
     lastSnapshot: (label, where) => lastSnapshot(shared, label, where),
     snapshotAt: (commit) => shared.with([commit], () => local.snapshotAt(commit)),
-    listSnapshots: (taskId, bases) => local.listSnapshots(taskId, bases),
+    listSnapshots: (taskId, bases) => allSnapshots(shared, taskId, bases),
     sizeOfChange: (from, to) => shared.with([from, to], () => local.sizeOfChange(from, to)),
     restore: (request) => shared.with([request.commit], () => local.restore(request)),
     keepCommit: async (commit, label) => {

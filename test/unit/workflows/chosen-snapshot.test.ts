@@ -1,0 +1,58 @@
+// A person chooses a snapshot on one machine of a fleet, and the attempt that is to begin with it begins on another.
+
+import assert from 'node:assert/strict';
+import { ok } from '../../../server/core/failure.ts';
+import { lastAttempt } from '../../../server/store/claims.ts';
+import type { Engine } from '../../../server/workflows/engine.ts';
+import { startOfAttempt } from '../../../server/workflows/earlier-work.ts';
+import { restoreTask } from '../../../server/workflows/restore-task.ts';
+import { addTasks, memoryStore, type TestStore } from '../store/memory-store.ts';
+
+suite('a chosen snapshot', () => {
+  let project: TestStore;
+  let id: string;
+  setup(async () => {
+    project = await memoryStore();
+    id = (await addTasks(project, [{ title: 'A' }]))['A'] ?? '';
+    await attempt(1, 'failed');
+  });
+  teardown(() => project.close());
+
+  async function attempt(number: number, state: string): Promise<void> {
+    const more = { epoch: 1, agent: 'command', session_id: 's', started_at_ms: 1, machine: 'm-2' };
+    await project.store.db
+      .insertInto('attempts')
+      .values({ task_id: id, number, state, branch: `drover/${id}/${number}`, ...more })
+      .execute();
+  }
+
+  /** A machine with refs of its own. */
+  function machine(machineId: string): Engine {
+    const refs = new Map<string, string>();
+    const view = (commit: string) => ({ commit, head: `head of ${commit}`, label: `${id}/1` });
+    return {
+      machineId,
+      store: project.store,
+      clock: project.sources.clock,
+      git: {
+        listSnapshots: async () => ok([view('s1'), view('s2')]),
+        snapshotAt: async (commit: string) => ok(view(commit)),
+        readRef: async (ref: string) => refs.get(ref) ?? null,
+        updateRef: async (ref: string, next: string) => ok(refs.set(ref, next)),
+      },
+    } as unknown as Engine;
+  }
+
+  test('is what it begins with, the last one that was chosen', async () => {
+    const [desk, worker] = [machine('desk'), machine('m-2')];
+    assert.equal(await restoreTask(worker, id, 2), 2);
+    assert.equal(await restoreTask(desk, id, 1), 1);
+    await attempt(2, 'running');
+    const begun = await lastAttempt(project.store.db, id);
+    assert.ok(begun);
+    for (const engine of [desk, worker]) {
+      const start = await startOfAttempt(engine, begun);
+      assert.deepEqual(start, { commit: 'head of s1', branch: `drover/${id}/1` });
+    }
+  });
+});
