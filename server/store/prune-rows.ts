@@ -4,18 +4,16 @@ import { sql, type SqlBool } from 'kysely';
 import type { Store } from './port.ts';
 import { type PruneRun, type Removed, rowsAtOnce } from './prune.ts';
 
+/** Rows that are read in one go when nothing but their numbers is asked. */
+const walkedAtOnce = 2_000;
+/** Most changes that one transaction makes. */
+const changesMax = 100_000;
+
 /** Changes before the first event that is not older: `drover at` reaches back to that one afterwards. */
 export async function prunePast(run: PruneRun, beforeMs: number): Promise<Removed> {
   const removed: Removed = { count: 0, bytes: 0 };
   const { store, isDry } = run;
-  const first = await store.db
-    .selectFrom('events')
-    .innerJoin('past_events', 'past_events.seq', 'events.seq')
-    .select(['events.seq', 'past_events.n', 'past_events.tx'])
-    .where('at_ms', '>=', beforeMs)
-    .orderBy('events.seq')
-    .limit(1)
-    .executeTakeFirst();
+  const first = await firstKept(run, beforeMs);
   const start = await store.db.selectFrom('past_start').select('seq').executeTakeFirst();
   if (first === undefined || start === undefined || first.seq <= start.seq) return removed;
   const older = await store.db
@@ -26,14 +24,8 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
     .executeTakeFirst();
   // A project without anything old keeps its beginning: there is nothing to remove, so nothing is written.
   if (older === undefined) return removed;
-  // All that the first event's own transaction changed stays: `n` may stand in the middle of it.
-  const own = await store.db
-    .selectFrom('past')
-    .select((eb) => eb.fn.min('n').as('n'))
-    .where('tx', '=', first.tx)
-    .where('n', '>', first.n - 100_000)
-    .executeTakeFirst();
-  const below = Math.min(first.n, own?.n ?? first.n);
+  const below = await firstChange(run, first);
+  if (below === null) return removed;
   if (!isDry) {
     await store.transaction(async (tx) => {
       await tx.updateTable('past_start').set({ seq: first.seq }).execute();
@@ -62,6 +54,51 @@ export async function prunePast(run: PruneRun, beforeMs: number): Promise<Remove
   }
   if (!isDry) await removePastEvents(run, first.seq);
   return removed;
+}
+
+interface Kept {
+  readonly seq: number;
+  readonly n: number;
+  readonly tx: number;
+}
+
+/** The first event that is not older. No index knows the times of events, so they are walked. */
+async function firstKept(
+  { store, breathe }: PruneRun,
+  beforeMs: number,
+): Promise<Kept | undefined> {
+  let after = 0;
+  while (await breathe()) {
+    const rows = await store.db
+      .selectFrom('past_events')
+      .innerJoin('events', 'events.seq', 'past_events.seq')
+      .select(['past_events.seq', 'past_events.n', 'past_events.tx', 'at_ms'])
+      .where('past_events.seq', '>', after)
+      .orderBy('past_events.seq')
+      .limit(walkedAtOnce)
+      .execute();
+    const found = rows.find((row) => row.at_ms >= beforeMs);
+    if (found !== undefined || rows.length < walkedAtOnce) return found;
+    after = rows.at(-1)?.seq ?? after;
+  }
+  return undefined;
+}
+
+/** All that the event's own transaction changed stays: its `n` may stand in the middle of that. Null: stop here. */
+async function firstChange({ store, breathe }: PruneRun, event: Kept): Promise<number | null> {
+  let below = event.n;
+  for (let to = event.n; to > Math.max(0, event.n - changesMax); to -= walkedAtOnce) {
+    if (!(await breathe())) return null;
+    const own = await store.db
+      .selectFrom('past')
+      .select((eb) => eb.fn.min('n').as('n'))
+      .where('tx', '=', event.tx)
+      .where('n', '>', to - walkedAtOnce)
+      .where('n', '<=', to)
+      .executeTakeFirst();
+    below = Math.min(below, own?.n ?? below);
+  }
+  return below;
 }
 
 async function removePastEvents({ store, breathe }: PruneRun, before: number): Promise<void> {

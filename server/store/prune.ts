@@ -104,26 +104,14 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
   // The newest one stays, or the numbers of the feed would seem to go back.
   const lastSeq = await run.store.feed.lastSeq();
   const windows = windowsOf((await readRuns(run.store.db)).values(), beforeMs);
+  const bounds = { beforeMs, lastSeq, windows };
   const gone = new Set<string>();
-  let after = '';
-  while (await run.breathe()) {
-    const rows = await run.store.db
-      .selectFrom('tasks')
-      .select('id')
-      .where('id', '>', after)
-      .where(isPast)
-      .where(sql<SqlBool>`exists (select 1 from events where events.task_id = tasks.id)`)
-      .orderBy('id')
-      .limit(tasksAtOnce)
-      .execute();
-    const ids = rows.map((row) => row.id);
-    after = ids.at(-1) ?? after;
-    const bounds = { beforeMs, lastSeq, windows };
-    for (const [at, part] of (await partsByEvents(run.store.db, ids)).entries()) {
+  for await (const ids of toldTasks(run)) {
+    const past = [...(await pastTasks(run.store.db, ids))];
+    for (const [at, part] of (await partsByEvents(run.store.db, past)).entries()) {
       if (at > 0 && !(await run.breathe())) return removed;
       for (const id of await removeTaskEvents(run, part, bounds, removed)) gone.add(id);
     }
-    if (ids.length < tasksAtOnce) break;
   }
   const oldestMs = await oldestTaskEvent(run, gone, beforeMs);
   let seq = 0;
@@ -143,6 +131,35 @@ export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Remo
     if (rows.length < rowsAtOnce) break;
   }
   return removed;
+}
+
+/**
+ * Tasks that have events, a few at a time. The ids are walked and nothing else is asked of them: one question for "the next
+ * ones that are past" has SQLite go through all the finished tasks again for each answer.
+ */
+async function* toldTasks({ store, breathe }: PruneRun): AsyncIterable<readonly string[]> {
+  let after = '';
+  while (await breathe()) {
+    const rows = await store.db
+      .selectFrom('tasks')
+      .select('id')
+      .select(
+        sql`exists (select 1 from events where events.task_id = tasks.id)`
+          .$castTo<number | boolean>()
+          .as('told'),
+      )
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(rowsAtOnce)
+      .execute();
+    after = rows.at(-1)?.id ?? after;
+    const told = rows.filter((row) => Boolean(row.told)).map((row) => row.id);
+    for (let at = 0; at < told.length; at += tasksAtOnce) {
+      if (at > 0 && !(await breathe())) return;
+      yield told.slice(at, at + tasksAtOnce);
+    }
+    if (rows.length < rowsAtOnce) return;
+  }
 }
 
 /** The same tasks in parts whose events a step of a run can wait for. */

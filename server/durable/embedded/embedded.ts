@@ -50,7 +50,7 @@ interface Running<Tx> {
 }
 
 const tickMsMax = 1_000;
-const forgetBatch = 1_000;
+const forgetBatch = 100;
 
 export function createEmbeddedDurable<Tables extends DurableTables>(
   options: EmbeddedOptions<Tables>,
