@@ -98,7 +98,7 @@ suite('landing: branches of Drover beside a person', function () {
     const done = await run.ended;
     assert.equal(done.code, 2, done.stdout.slice(-2000));
     assert.equal(here.git('branch', '--list', 'main'), '');
-    assert.match(done.stdout, /"line.held".*branch main is gone/);
+    assert.match(done.stdout, /"line.held".*branch main no longer exists/);
     assert.equal((await here.task('t1')).attempts, 0);
     here.git('branch', '-m', 'trunk', 'main');
     await here.expect(0, ['run']);

@@ -29,7 +29,7 @@ suite('postgres: trouble', function () {
   this.timeout(60_000);
 
   const badUrls: readonly (readonly [string, string])[] = [
-    ['mysql://a@b/c', 'does not begin with postgresql://'],
+    ['mysql://a@b/c', 'does not start with postgresql://'],
     [`postgresql://a:${secret}@host:99999999/c`, 'cannot be read'],
     [`postgresql://a:${secret}@host/c?sslrootcert=/none/ca.pem`, '/none/ca.pem cannot be read'],
   ];
@@ -289,7 +289,7 @@ suite('postgres: trouble', function () {
                 await store.append(tx, { type: 'large', data });
               }
             }),
-            isTrouble('full', 'No space is left', 'Free some'),
+            isTrouble('full', 'is full', 'Free some'),
           );
           assert.equal((await store.feed.read({})).length, 1);
           rmSync(ballast);
