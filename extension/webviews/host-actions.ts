@@ -7,6 +7,7 @@ import type { Messages } from '../messages.ts';
 import { openAtCommit, openFile } from '../open-file.ts';
 import { showStepLog } from '../step-log.ts';
 import { plainText } from '../plain-text.ts';
+import { pickFile } from '../pick-file.ts';
 import type { Project } from '../project.ts';
 import type { WebviewHost } from './webview-host.ts';
 
@@ -117,7 +118,9 @@ function taskActions(parts: HostActionParts): Pick<Actions, 'sendBack' | 'resolv
 }
 
 /** What opens something in an editor. */
-function documentActions(parts: HostActionParts): Pick<Actions, 'openStepLog' | 'openFile'> {
+function documentActions(
+  parts: HostActionParts,
+): Pick<Actions, 'openStepLog' | 'openFile' | 'pickFile'> {
   return {
     async openStepLog(webview, { task, attempt, step }) {
       const project = parts.project(webview);
@@ -125,6 +128,11 @@ function documentActions(parts: HostActionParts): Pick<Actions, 'openStepLog' | 
       const which = step === 'setup' ? 'setup' : 'gate';
       await showStepLog(project, text(task, 'task'), Number(attempt), which);
       return nothing;
+    },
+    async pickFile(webview) {
+      const project = parts.project(webview);
+      if (project === null) throw new Error('No repository is open.');
+      return { path: await pickFile(project) };
     },
     async openFile(webview, { path, line, sha }) {
       const project = parts.project(webview);

@@ -18,6 +18,7 @@ const hostActionNames: { readonly [N in HostActionName]: true } = {
   stopRun: true,
   openStream: true,
   openStepLog: true,
+  pickFile: true,
   openGrid: true,
   retryFailed: true,
   openBoard: true,

@@ -83,6 +83,8 @@ export interface HostActions {
     params: { path: string; line?: number; sha?: string };
     result: Nothing;
   };
+  /** A file of the repository, chosen in VS Code's own picker: its path from the root; null when none was chosen. */
+  readonly pickFile: { params: Nothing; result: { path: string | null } };
   /** Shows a message of VS Code; resolves with the button that was chosen, null when none was. */
   readonly notify: {
     params: { level: 'info' | 'warning' | 'error'; text: string; buttons?: readonly string[] };

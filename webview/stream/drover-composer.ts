@@ -3,11 +3,13 @@
 
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { TaskView } from '../../server/protocol/views.ts';
+import type { Host } from '../shared/host.ts';
 import { controlStyles } from './control-styles.ts';
 import { icon, iconStyles } from './icon.ts';
 import {
   actionsFor,
   actionTexts,
+  hintFate,
   hintPrompt,
   hintRefusal,
   sendsBack,
@@ -22,6 +24,8 @@ export class DroverComposer extends LitElement {
     draft: { attribute: false },
     isSending: { attribute: false },
     busyAction: { attribute: false },
+    host: { attribute: false },
+    said: { attribute: false },
   };
   static override styles = [
     controlStyles,
@@ -44,6 +48,13 @@ export class DroverComposer extends LitElement {
         min-height: 26px;
         max-height: 30vh;
       }
+      .write {
+        flex-wrap: wrap;
+      }
+      .fate {
+        flex-basis: 100%;
+        color: var(--vscode-descriptionForeground);
+      }
       .actions {
         display: flex;
         flex-wrap: wrap;
@@ -59,6 +70,11 @@ export class DroverComposer extends LitElement {
   declare draft: string;
   declare isSending: boolean;
   declare busyAction: TaskAction | null;
+  declare host: Host | null;
+  /** What was said to this task before, oldest first. */
+  declare said: () => readonly string[];
+  /** How far back in what was said the draft comes from; 0: it is new. */
+  #back = 0;
 
   constructor() {
     super();
@@ -66,6 +82,8 @@ export class DroverComposer extends LitElement {
     this.draft = '';
     this.isSending = false;
     this.busyAction = null;
+    this.host = null;
+    this.said = () => [];
   }
 
   override render(): TemplateResult {
@@ -83,14 +101,21 @@ export class DroverComposer extends LitElement {
         rows="1"
         aria-label=${prompt.replace('…', '')}
         placeholder=${prompt}
+        aria-describedby="fate"
         maxlength=${hintCharsMax}
         .value=${this.draft}
-        @input=${(event: Event) => {
-          this.draft = (event.target as HTMLTextAreaElement).value;
-          this.dispatchEvent(new CustomEvent<string>('draft', { detail: this.draft }));
-        }}
+        @input=${this.#onInput}
         @keydown=${this.#onKey}
       ></textarea>
+      <button
+        type="button"
+        class="plain"
+        title="Add a file (@)"
+        aria-label="Add a file"
+        @click=${() => void this.#addFile(false)}
+      >
+        ${icon('file')}
+      </button>
       <button
         type="button"
         class="primary"
@@ -100,6 +125,7 @@ export class DroverComposer extends LitElement {
       >
         ${icon('send')} ${sendsBack(this.task) ? 'Send Back' : 'Send'}
       </button>
+      <div id="fate" class=${this.draft === '' ? 'hidden' : 'fate'}>${hintFate(this.task)}</div>
     </div>`;
   }
 
@@ -127,10 +153,64 @@ export class DroverComposer extends LitElement {
   #send(): void {
     const text = this.draft.trim();
     if (text === '' || this.isSending) return;
+    this.#back = 0;
     this.dispatchEvent(new CustomEvent<string>('hint', { detail: text }));
   }
 
+  get #textarea(): HTMLTextAreaElement | null {
+    return this.renderRoot.querySelector('textarea');
+  }
+
+  readonly #onInput = (event: Event): void => {
+    const field = event.target as HTMLTextAreaElement;
+    this.#back = 0;
+    this.#write(field.value);
+    const typed = (event as InputEvent).data;
+    // At the beginning of a word: in an address it is a letter like others.
+    const before = field.value.slice(0, field.selectionStart);
+    if (typed === '@' && /(?:^|\s)@$/u.test(before)) void this.#addFile(true);
+  };
+
+  #write(draft: string): void {
+    this.draft = draft;
+    this.dispatchEvent(new CustomEvent<string>('draft', { detail: draft }));
+  }
+
+  /** Puts the path of a chosen file where the caret is; `hasSign`: in the place of the @ before it. */
+  async #addFile(hasSign: boolean): Promise<void> {
+    const field = this.#textarea;
+    if (field === null || this.host === null) return;
+    const at = field.selectionStart;
+    // Without a file, the words are still the person's to send.
+    const { path } = await this.host.action('pickFile', {}).catch(() => ({ path: null }));
+    const before = this.draft.slice(0, hasSign ? at - 1 : at);
+    const rest = this.draft.slice(at);
+    if (path !== null) {
+      const space = before === '' || /\s$/u.test(before) ? '' : ' ';
+      this.#write(`${before}${space}${path} ${rest}`);
+      await this.updateComplete;
+    }
+    field.focus();
+    const caret = path === null ? at : this.draft.length - rest.length;
+    field.setSelectionRange(caret, caret);
+  }
+
+  /** The words said before, as in a terminal. */
+  #recall(step: 1 | -1): boolean {
+    const said = this.said();
+    const back = this.#back + step;
+    if (back < 0 || back > said.length || (this.#back === 0 && this.draft !== '')) return false;
+    this.#back = back;
+    this.#write(back === 0 ? '' : (said.at(-back) ?? ''));
+    return true;
+  }
+
   readonly #onKey = (event: KeyboardEvent): void => {
+    const isArrow = event.key === 'ArrowUp' || event.key === 'ArrowDown';
+    if (isArrow && !event.shiftKey && !event.altKey && !event.isComposing) {
+      if (this.#recall(event.key === 'ArrowUp' ? 1 : -1)) event.preventDefault();
+      return;
+    }
     // Enter also ends the choice of a character in an input method.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();

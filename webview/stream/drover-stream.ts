@@ -14,13 +14,13 @@ import { taskTemplate, usualPage } from '../task/task-template.ts';
 import type { DroverTranscript } from './drover-transcript.ts';
 import { entryText } from './entry-text.ts';
 import { foldKey, type EntryActions } from './entry-view.ts';
-import type { FindQuery } from './find-entries.ts';
 import { follow, following, type FollowState } from './follow.ts';
 import { FramePace } from './frame-pace.ts';
 import { iconStyles } from './icon.ts';
 import type { LogFeed } from './log-feed.ts';
 import { bindQuestions, type BoundQuestions } from './question-binding.ts';
 import { readAhead } from './read-ahead.ts';
+import { saidBefore } from './said-before.ts';
 import { StreamFind } from './stream-find.ts';
 import { boundedFolds, readMemory, type StreamPage } from './stream-memory.ts';
 import { StreamSession } from './stream-session.ts';
@@ -148,6 +148,8 @@ export class DroverStream extends LitElement {
         .draft=${this.#draft}
         .isSending=${this.#isSending}
         .busyAction=${session.busyAction}
+        .host=${this.host}
+        .said=${this.#said}
         @draft=${(event: CustomEvent<string>) => this.#setDraft(event.detail)}
         @hint=${(event: CustomEvent<string>) => void this.#sendHint(event.detail)}
         @act=${(event: CustomEvent<TaskAction>) => void session.act(event.detail)}
@@ -173,7 +175,10 @@ export class DroverStream extends LitElement {
   }
 
   readonly #bodyEvents: StreamBody['on'] = {
-    search: (query) => this.#search(query),
+    search: (query) => {
+      this.#find?.typed(query);
+      this.requestUpdate();
+    },
     closeFind: () => this.#closeFind(),
     follow: (state) => this.#setFollow(state),
     moved: () => this.#rememberSoon(),
@@ -308,11 +313,6 @@ export class DroverStream extends LitElement {
     });
   }
 
-  #search(query: FindQuery): void {
-    this.#find?.typed(query);
-    this.requestUpdate();
-  }
-
   #closeFind(): void {
     const current = this.#find?.current ?? null;
     this.#find?.close();
@@ -344,6 +344,8 @@ export class DroverStream extends LitElement {
     this.#draft = draft;
     this.#rememberSoon();
   }
+
+  readonly #said = (): string[] => saidBefore(this.#entries, this.#session?.queuedHints ?? []);
 
   async #sendHint(text: string): Promise<void> {
     this.#isSending = true;

@@ -85,6 +85,18 @@ export function sendsBack(task: TaskView | null): boolean {
   return task?.status === 'needs_review' && task.parent_id === null;
 }
 
+/** What happens to the words once they are sent. */
+export function hintFate(task: TaskView | null): string {
+  if (sendsBack(task)) return 'Sends the work back. The agent changes it in a new attempt.';
+  if (task?.status === 'in_progress' && task.phase === 'agent') {
+    return 'The agent gets this at its next step. If it takes no messages while it runs, its next attempt starts with it.';
+  }
+  if (task?.status === 'failed' || task?.status === 'conflict') {
+    return 'Kept for the next attempt, which starts when you retry the task.';
+  }
+  return 'Kept until the agent starts or resumes; it reads this first.';
+}
+
 /** What the composer's field says while it is empty. */
 export function hintPrompt(task: TaskView | null): string {
   if (sendsBack(task)) return 'Send it back to the agent: what should be different…';

@@ -61,6 +61,7 @@ interface Manifest {
       readonly canBeReferencedInPrompt: boolean;
       readonly toolReferenceName: string;
     }[];
+    readonly chatSkills: readonly { readonly path: string }[];
     readonly mcpServerDefinitionProviders: readonly { readonly id: string }[];
     readonly tomlValidation: readonly { readonly fileMatch: string; readonly url: string }[];
     readonly walkthroughs: readonly {
@@ -157,6 +158,20 @@ suite('extension manifest', () => {
     }
     const names = contributes.languageModelTools.map(({ toolReferenceName }) => toolReferenceName);
     assert.equal(new Set(names).size, personToolNames.length);
+  });
+
+  test('teaches assistants to plan with tools that exist', () => {
+    const [skill] = contributes.chatSkills;
+    const text = readFileSync(join(root, skill?.path ?? ''), 'utf8');
+    const [, name] = /^name: (.+)$/mu.exec(text) ?? [];
+    assert.equal(skill?.path, `./media/skills/${name}/SKILL.md`, 'VS Code loads it by this name');
+    const named = [...text.matchAll(/#(drover\w+)/gu)].map(([, tool]) => tool);
+    const known = contributes.languageModelTools.map(({ toolReferenceName }) => toolReferenceName);
+    assert.ok(named.length > 4);
+    assert.deepEqual(
+      named.filter((tool) => !known.includes(tool ?? '')),
+      [],
+    );
   });
 
   test('lets editors check .drover.toml, and opens links', () => {

@@ -84,6 +84,37 @@ suite('webview: stream by keyboard', () => {
     await view.close();
   });
 
+  test('the field says what becomes of the words, takes files by @, and knows what was said', async () => {
+    view = await openStream(new FakeLog(conversation()), {
+      prepare: (host) => {
+        host.backend('task.hint', () => ({}) as never);
+        host.action('pickFile', () => ({ path: 'src/print.ts' }));
+      },
+    });
+    const field = view.page.getByRole('textbox', { name: /Tell the agent/ });
+    await field.focus();
+    await view.page.keyboard.type('See @');
+    await view.host.waitFor('pickFile');
+    await view.page.getByText('The agent gets this at its next step.', { exact: false }).waitFor();
+    await view.page.keyboard.type('first, a@b.example last');
+    assert.equal(await field.inputValue(), 'See src/print.ts first, a@b.example last');
+    await press('Enter');
+    await view.host.waitFor('task.hint');
+    await view.page.waitForFunction(() => {
+      const root = document.querySelector('drover-stream')?.shadowRoot;
+      const field = root?.querySelector('drover-composer')?.shadowRoot?.querySelector('textarea');
+      return field?.value === '';
+    });
+    await press('ArrowUp');
+    assert.equal(await field.inputValue(), 'See src/print.ts first, a@b.example last');
+    await press('ArrowUp');
+    assert.equal(await field.inputValue(), 'Use 100 columns.');
+    await press('ArrowDown');
+    await press('ArrowDown');
+    assert.equal(await field.inputValue(), '');
+    await view.close();
+  });
+
   test('the focus stays on its entry while the stream goes on', async () => {
     view = await openStream(new FakeLog(conversation()));
     await view.page.getByRole('article', { name: /^Permission/ }).waitFor();
