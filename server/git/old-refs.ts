@@ -10,7 +10,7 @@ import { updateRefs } from './refs.ts';
 export interface KeptRef {
   readonly ref: string;
   readonly commit: Sha;
-  /** The task of a snapshot or the epic of an approval. */
+  /** The task of a snapshot, the epic or the task of an approval. */
   readonly owner: string;
   readonly kind: 'snapshot' | 'approval';
   /** Unix milliseconds of its last commit. */

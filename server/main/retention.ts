@@ -142,8 +142,13 @@ async function pruneRefs(project: PruneProject, run: PruneRun, beforeMs: number)
       ...new Set(part.filter((one) => one.kind === kind).map(({ owner }) => owner)),
     ];
     const tasks = new Set(await longOver(project, owners('snapshot'), beforeMs));
+    // What is approved is an epic's tree or a task's commit.
     const epics = await closedEpics(project.store.db, owners('approval'));
-    const isOver = { snapshot: tasks, approval: epics };
+    const approved = new Set([
+      ...epics,
+      ...(await longOver(project, owners('approval'), beforeMs)),
+    ]);
+    const isOver = { snapshot: tasks, approval: approved };
     going.push(...part.filter(({ kind, owner }) => isOver[kind].has(owner)));
   }
   removed.count = going.length;

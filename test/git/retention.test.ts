@@ -40,11 +40,16 @@ suite('retention of refs and logs', () => {
         writeFileSync(join(logs, name, '1.ndjson'), '{"a":1}\n');
       }
       const commit = fixture.git('commit-tree', 'HEAD^{tree}', '-m', 'a snapshot of its own');
-      const gone = [`refs/drover/work/${closed}/1`, `refs/drover/approved/${epics['closed']}/a`];
+      const gone = [
+        `refs/drover/work/${closed}/1`,
+        `refs/drover/approved/${epics['closed']}/a`,
+        `refs/drover/approved/${closed}/a`,
+      ];
       const stays = [
         `refs/drover/work/${open}/1`,
         `refs/drover/work/slots/one`,
         `refs/drover/approved/${epics['open']}/a`,
+        `refs/drover/approved/${open}/a`,
       ];
       for (const ref of [...gone, ...stays]) fixture.git('update-ref', ref, commit);
       await store.transaction((tx) =>
@@ -81,7 +86,7 @@ suite('retention of refs and logs', () => {
       assert.ok(existsSync(join(logs, closed)));
       const done = await run(false);
       assert.deepEqual({ ...done, dry_run: true }, planned);
-      assert.deepEqual([of(done, 'logs'), of(done, 'snapshots')], [[1], [2]]);
+      assert.deepEqual([of(done, 'logs'), of(done, 'snapshots')], [[1], [3]]);
       assert.ok(done.bytes > 8, String(done.bytes));
       assert.deepEqual(refs().split('\n').toSorted(), [...stays].toSorted());
       assert.deepEqual(
@@ -100,7 +105,7 @@ suite('retention of refs and logs', () => {
     }
   });
 
-  test('in a fleet those on the remote go too, also of a machine that is gone, and every copy of them', async () => {
+  test('in a fleet those on the remote go too, with branches and what was kept, also of a machine that is gone, and every copy', async () => {
     const fleet = await makeFleet('file');
     const project = await memoryStore(testSources(Date.now()));
     try {
@@ -116,11 +121,23 @@ suite('retention of refs and logs', () => {
       const gone = `refs/drover/work/${over}/1`;
       const stays = [`refs/drover/work/${open}/1`, 'refs/drover/work/slots/one'];
       for (const ref of [gone, ...stays]) fleet.remote('update-ref', ref, commit);
+      const left = (task: string): readonly string[] => [
+        `refs/heads/drover/${task}/1`,
+        `refs/drover/rescue/${task}/1/${commit.slice(0, 12)}`,
+      ];
+      const lasting = [
+        ...left(open),
+        'refs/heads/drover/results/1',
+        'refs/drover/rescue/lines/1/a',
+      ];
+      for (const ref of [...left(over), ...lasting]) fleet.remote('update-ref', ref, commit);
       const machine = await fleet.machine('one');
       const copyOf = (ref: string): string => ref.replace('refs/drover/', 'refs/drover/shared/');
       for (const ref of [gone, ...stays]) machine.git('update-ref', copyOf(ref), commit);
       const refs = (): readonly string[] => [
-        ...fleet.remote('for-each-ref', '--format=%(refname)', 'refs/drover').split('\n'),
+        ...fleet
+          .remote('for-each-ref', '--format=%(refname)', 'refs/drover', 'refs/heads/drover')
+          .split('\n'),
         ...machine.git('for-each-ref', '--format=%(refname)', 'refs/drover').split('\n'),
       ];
       const run = async (isDry: boolean): Promise<number> => {
@@ -142,9 +159,9 @@ suite('retention of refs and logs', () => {
       assert.equal(await run(false), 0, 'nothing is old yet');
       sources.nowMs += 40 * dayMs;
       const before = refs();
-      assert.deepEqual([await run(true), refs()], [2, before]);
-      assert.equal(await run(false), 2);
-      assert.deepEqual(refs().toSorted(), [...stays, ...stays.map(copyOf)].toSorted());
+      assert.deepEqual([await run(true), refs()], [4, before]);
+      assert.equal(await run(false), 4);
+      assert.deepEqual(refs().toSorted(), [...stays, ...lasting, ...stays.map(copyOf)].toSorted());
     } finally {
       await project.close();
       await fleet.remove();

@@ -1,5 +1,5 @@
-// Snapshots on the shared remote, and the copies of them that this clone has fetched: kept for as long as those of the
-// machine that made them, which may be gone itself.
+// What attempts have left on the shared remote: snapshots and the copies of them that this clone has fetched, branches, and
+// what was kept of them. It stays for as long as the snapshots of the machine that made them, which may be gone itself.
 
 import { err, ok } from '../../core/failure.ts';
 import { failureOf } from '../failures.ts';
@@ -25,6 +25,12 @@ export interface SharedWork {
 }
 
 const root = 'refs/drover/work/';
+/** Below each of them, the first name is the task. */
+const left = {
+  [root]: /^([^/]+)\/.+$/u,
+  'refs/drover/rescue/': /^([^/]+)\/\d+\/.+$/u,
+  'refs/heads/drover/': /^([^/]+)\/\d+$/u,
+};
 const refsAtOnce = 100;
 
 export function sharedWork(parts: PushParts): SharedWork {
@@ -43,7 +49,10 @@ export function sharedWork(parts: PushParts): SharedWork {
   };
   return {
     list: async () => {
-      const listed = await remote.list([], [`${root}*`]);
+      const listed = await remote.list(
+        [],
+        Object.keys(left).map((under) => `${under}*`),
+      );
       if (!listed.ok) return listed;
       const copies = await listCopies();
       if (!copies.ok) return copies;
@@ -53,23 +62,32 @@ export function sharedWork(parts: PushParts): SharedWork {
       ]);
     },
     remove: async (snapshots) => {
-      for (let at = 0; at < snapshots.length; at += refsAtOnce) {
-        const part = snapshots.slice(at, at + refsAtOnce);
-        const changes = part
-          .filter(({ place }) => place === 'remote')
-          .map(({ ref, commit }) => ({ ref, next: null, old: commit }));
-        const pushed = changes.length === 0 ? null : await pushChanges(parts, changes);
-        if (pushed?.kind === 'trouble') return err(pushed.failure);
-        const copies = part
-          .filter(({ place }) => place === 'copy')
-          .map(({ ref, commit }) => ({ ref: privateRef(ref), next: null, old: commit }));
-        const removed = await updateRefs(context, copies, 'drover: retention');
-        // Another machine, or a fetch, was there in between: what is left is looked at the next time.
-        if (!removed.ok && removed.error.kind !== 'stale') return removed;
-      }
-      return ok(undefined);
+      // A server that lets no branch be removed does not keep the rest by that.
+      const [branches, others] = [true, false].map((isBranch) =>
+        snapshots.filter(({ ref }) => ref.startsWith('refs/heads/') === isBranch),
+      );
+      const removed = await removeAll(others ?? []);
+      return removed.ok ? removeAll(branches ?? []) : removed;
     },
   };
+
+  async function removeAll(snapshots: readonly SharedSnapshot[]): Promise<GitResult<void>> {
+    for (let at = 0; at < snapshots.length; at += refsAtOnce) {
+      const part = snapshots.slice(at, at + refsAtOnce);
+      const changes = part
+        .filter(({ place }) => place === 'remote')
+        .map(({ ref, commit }) => ({ ref, next: null, old: commit }));
+      const pushed = changes.length === 0 ? null : await pushChanges(parts, changes);
+      if (pushed?.kind === 'trouble') return err(pushed.failure);
+      const copies = part
+        .filter(({ place }) => place === 'copy')
+        .map(({ ref, commit }) => ({ ref: privateRef(ref), next: null, old: commit }));
+      const removed = await updateRefs(context, copies, 'drover: retention');
+      // Another machine, or a fetch, was there in between: what is left is looked at the next time.
+      if (!removed.ok && removed.error.kind !== 'stale') return removed;
+    }
+    return ok(undefined);
+  }
 }
 
 function snapshotsOf(
@@ -77,10 +95,9 @@ function snapshotsOf(
   place: SharedSnapshot['place'],
 ): readonly SharedSnapshot[] {
   return [...refs].flatMap(([ref, commit]) => {
-    const [owner = '', ...rest] = ref.slice(root.length).split('/');
+    const [under = '', pattern] = Object.entries(left).find(([one]) => ref.startsWith(one)) ?? [];
+    const owner = pattern?.exec(ref.slice(under.length))?.[1] ?? 'slots';
     // Of slots whose author is unknown: no task's end says that they are not needed.
-    return owner === '' || owner === 'slots' || rest.length === 0
-      ? []
-      : [{ ref, commit, owner, place }];
+    return owner === 'slots' ? [] : [{ ref, commit, owner, place }];
   });
 }
