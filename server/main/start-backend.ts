@@ -12,7 +12,10 @@ export interface StartOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** For a new start, once one has ended. */
 const startWaitMaxMs = 20_000;
+/** For the answer of one that is alive: a busy machine is slow, and asking again would make it slower. */
+const answerWaitMaxMs = 90_000;
 const startLookMs = 20;
 /** How often one caller starts a backend; between two starts it waits for one that somebody else may have started. */
 const startsMax = 20;
@@ -26,9 +29,9 @@ export async function startBackend<T>(
   options: StartOptions,
   connectRunning: () => Promise<T | null>,
 ): Promise<T> {
-  const endMs = Date.now() + startWaitMaxMs;
+  const begunMs = Date.now();
   let started = spawnBackend(options);
-  for (let starts = 1; Date.now() < endMs;) {
+  for (let starts = 1; mayAnswer(Date.now() - begunMs, started.end !== null);) {
     const client = await connectRunning();
     if (client !== null) return client;
     const { end } = started;
@@ -41,9 +44,13 @@ export async function startBackend<T>(
     }
     await new Promise((resolve) => setTimeout(resolve, startLookMs));
   }
-  const { errors } = started;
+  const { errors, end } = started;
   const words = existsSync(errors) ? readFileSync(errors, 'utf8').trim().slice(-2_000) : '';
-  throw startFailure(words);
+  throw startFailure(words, end === null);
+}
+
+export function mayAnswer(waitedMs: number, hasEnded: boolean): boolean {
+  return waitedMs < (hasEnded ? startWaitMaxMs : answerWaitMaxMs);
 }
 
 interface StartedBackend {
@@ -92,7 +99,7 @@ function spawnBackend(options: StartOptions): StartedBackend {
 /** Exit code of a backend that found another one at work. */
 export const exitAlreadyRunning = 75;
 
-function startFailure(words: string): Refusal {
+function startFailure(words: string, isAlive: boolean): Refusal {
   const line = words.split('\n').findLast((text) => text.startsWith('{"refusal"'));
   if (line !== undefined) {
     const { refusal } = JSON.parse(line) as { refusal: { kind: string; message: string } };
@@ -100,8 +107,13 @@ function startFailure(words: string): Refusal {
   }
   return new Refusal(
     'backend',
-    `the backend did not start: ${words === '' ? 'no reason was given' : words}`,
+    `the backend did not start: ${words === '' ? withoutWords(isAlive) : words}`,
   );
+}
+
+function withoutWords(isAlive: boolean): string {
+  if (!isAlive) return 'no reason was given';
+  return `it has not answered for ${answerWaitMaxMs / 1_000} seconds; the machine may be too busy, so try again`;
 }
 
 /** Bundled: a file beside this one. From the sources: the entry itself, run by Node without a build. */
