@@ -3,7 +3,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-const lookEveryMs = 300;
+/** A look costs some milliseconds: what ends within a second of its start is left out. */
+const lookEveryMs = 1_000;
 /** Linux counts in hundredths of a second. */
 const msPerTick = 10;
 

@@ -42,6 +42,8 @@ const taskId = process.env['DROVER_TASK_ID'] ?? 'task';
 const statePath = process.env[demoStateVariable] ?? null;
 const isPlanning = process.env['DROVER_PLANNING'] === '1';
 const leftRunningMs = 3_600_000;
+/** As shells tell it of a program that SIGTERM has ended. */
+const endedCode = 143;
 
 const openQuestions = new Map<string, (choice: string | null) => void>();
 let state: SessionState = freshState([]);
@@ -51,6 +53,8 @@ function say(message: FromDemo): void {
 }
 
 function main(): void {
+  // At the end of a step: killed between a line and the note that it was said, the resumed session would say it again.
+  process.on('SIGTERM', () => process.exit(endedCode));
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => {
     const message = decodeLine<ToDemo>(line);

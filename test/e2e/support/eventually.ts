@@ -1,8 +1,9 @@
 // Waits for a fact about another process that nobody tells us of; bounded, and says what it waited for.
 
-/** A look that starts a command is dear: then as long as it took, so that what is waited for gets on. */
+/** A look that starts a command is dear: then several times as long as it took, so that what is waited for gets on. */
+const pausePerLook = 3;
 const pauseMsMin = 15;
-const pauseMsMax = 250;
+const pauseMsMax = 1_000;
 const waitMaxMs = 60_000;
 
 export async function eventually<T>(
@@ -19,7 +20,7 @@ export async function eventually<T>(
     }
     const nowMs = Date.now();
     if (nowMs > endMs) throw new Error(`still not after ${maxMs / 1000} s: ${what}`);
-    const pauseMs = Math.max(pauseMsMin, Math.min(pauseMsMax, nowMs - beganMs));
+    const pauseMs = Math.max(pauseMsMin, Math.min(pauseMsMax, (nowMs - beganMs) * pausePerLook));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
