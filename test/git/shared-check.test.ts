@@ -35,7 +35,7 @@ suite('git: whether a remote can be shared', () => {
   });
 
   for (const [setting, note] of [
-    ['receive.denyDeletes', /ended work stay there/],
+    ['receive.denyDeletes', /finished work remain there/],
     ['receive.denyNonFastForwards', /cannot be moved back/],
   ] as const) {
     test(`yes with ${setting}, and it is said what that means`, async () => {

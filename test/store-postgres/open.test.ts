@@ -94,7 +94,7 @@ suite('postgres: opening', function () {
     await databases.run(url, 'create table tasks (id int)');
     await assert.rejects(
       withStore(url, async () => undefined),
-      isTrouble('foreign_tables', 'tasks', 'schema of its own'),
+      isTrouble('foreign_tables', 'tasks', 'its own database or schema'),
     );
     const { rows } = await databases.run(
       url,
