@@ -64,7 +64,7 @@ suite('git: whether a remote can be shared', () => {
     {
       name: 'no repository there',
       make: () => one.git('remote', 'set-url', 'origin', join(fleet.fixture.home, 'nowhere')),
-      says: /no repository at the remote origin .*"git remote set-url origin/,
+      says: /remote origin has no repository .*"git remote set-url origin/,
     },
     {
       name: 'nothing in it',
