@@ -1,6 +1,7 @@
 // `npm test [-- suite …]`: all suites by one queue, and one closing line of numbers. Options: `--times` prints the table of
 // the last run, `--forecast` says what the kept times promise, `--keep-times` stores this run's times for the order of later
-// ones, `--no-retries` counts a first failure, `--verbose` shows what each job wrote, `--capacity N` keeps N cores busy.
+// ones, `--no-retries` counts a first failure, `--verbose` shows what each job wrote, `--capacity N` keeps N cores busy,
+// `--patience N` lets tests wait N times as long as they do on a machine that does nothing else.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -10,6 +11,7 @@ import { roomOf } from './queue.ts';
 import { closingText, fileTable, timesTables } from './report.ts';
 import { judge, retriesFor, retriesMax } from './retries.ts';
 import { Run } from './run.ts';
+import { patienceDefault } from './run-job.ts';
 import { allJobs, selectJobs, suiteNames } from './suites.ts';
 import { keepTimes, keptTimes, readLastRun, storeRun } from './times.ts';
 
@@ -21,10 +23,12 @@ const { values, positionals } = parseArgs({
     verbose: { type: 'boolean', default: false },
     forecast: { type: 'boolean', default: false },
     capacity: { type: 'string' },
+    patience: { type: 'string', default: String(patienceDefault) },
   },
   allowPositionals: true,
 });
 
+const patience = Number(values.patience);
 const capacity = Number(values.capacity ?? availableParallelism());
 
 async function runJobs(jobs: readonly Job[]): Promise<number> {
@@ -32,6 +36,7 @@ async function runJobs(jobs: readonly Job[]): Promise<number> {
     room: roomOf(capacity),
     expected: keptTimes(),
     isVerbose: values.verbose,
+    patience,
   });
   const first: Outcome[] = [];
   await run.queue(jobs, (outcome) => first.push(outcome));
@@ -97,12 +102,12 @@ async function main(): Promise<number> {
   const jobs = allJobs();
   const known = [...suiteNames(jobs), ...jobs.map(({ name }) => name)];
   const unknown = positionals.filter((name) => !known.includes(name));
-  if (unknown.length > 0 || !(capacity > 0)) {
+  if (unknown.length > 0 || !(capacity > 0) || !(patience > 0)) {
     const suites = suiteNames(jobs).join(', ');
     console.error(
       unknown.length > 0
         ? `${unknown.join(', ')}: no such suite or file. Suites: ${suites}`
-        : '--capacity takes a number of cores',
+        : '--capacity takes a number of cores, --patience a factor',
     );
     return 2;
   }

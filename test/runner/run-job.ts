@@ -17,6 +17,9 @@ const outputCharsMax = 4 * 1024 * 1024;
  */
 const compiledFolder = join(root, 'out', 'test', 'compiled');
 
+/** Of tests for what has to happen, as a factor: jobs run side by side. */
+export const patienceDefault = 2;
+
 /** Between the request to end and the kill. */
 const leaveMaxMs = 5_000;
 
@@ -35,7 +38,12 @@ export interface RunningJob {
 }
 
 /** `folder`: of the runner, short, since sockets live below it; the job gets one in it. `cpu`: knows what outlives a starter. */
-export function startJob(job: Job, folder: string, cpu?: JobCpu): RunningJob {
+export function startJob(
+  job: Job,
+  folder: string,
+  cpu?: JobCpu,
+  patience = patienceDefault,
+): RunningJob {
   const beganMs = performance.now();
   mkdirSync(folder);
   // Programs that do not run as root, as PostgreSQL, have to get through.
@@ -44,7 +52,7 @@ export function startJob(job: Job, folder: string, cpu?: JobCpu): RunningJob {
   const args = job.args.map((arg) => arg.replace('{report}', report));
   const child = spawn('/bin/sh', ['-c', timed, 'sh', job.program, ...args], {
     cwd: root,
-    env: environmentFor(job, folder),
+    env: jobEnvironment(job, folder, patience),
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
@@ -70,7 +78,7 @@ export function startJob(job: Job, folder: string, cpu?: JobCpu): RunningJob {
   return { job, beganMs, outcome, end };
 }
 
-function environmentFor(job: Job, folder: string): NodeJS.ProcessEnv {
+export function jobEnvironment(job: Job, folder: string, patience: number): NodeJS.ProcessEnv {
   const { PATH = '', ...others } = process.env;
   return {
     ...others,
@@ -78,6 +86,7 @@ function environmentFor(job: Job, folder: string): NodeJS.ProcessEnv {
     TMPDIR: folder,
     DROVER_TEST_TMP: folder,
     NODE_COMPILE_CACHE: compiledFolder,
+    DROVER_TEST_PATIENCE: String(patience),
     ...job.env,
   };
 }

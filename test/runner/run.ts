@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly expected: Expected;
   /** Shows what a job wrote, also when it passed. */
   readonly isVerbose: boolean;
+  /** Of tests, as a factor. */
+  readonly patience?: number;
 }
 
 /** When nothing has ended for so long, what is running is said. */
@@ -70,7 +72,8 @@ export class Run {
   #start(job: Job): RunningJob {
     this.#started += 1;
     // Of one length: no job's folder begins like that of another.
-    return startJob(job, join(this.#folder, String(this.#started).padStart(3, '0')), this.#cpu);
+    const folder = join(this.#folder, String(this.#started).padStart(3, '0'));
+    return startJob(job, folder, this.#cpu, this.#options.patience);
   }
 
   #say(outcome: Outcome): void {

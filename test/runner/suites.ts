@@ -10,6 +10,8 @@ const bin = (name: string): string => join(root, 'node_modules', '.bin', name);
 const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
 const dist = join(root, 'dist');
 const minuteMs = 60_000;
+/** What a file says of its own tests is no shorter. */
+const ownLimitMsMin = 4 * minuteMs;
 
 interface Suite {
   readonly name: string;
@@ -168,7 +170,9 @@ function mochaJob(suite: Suite, name: string, files: readonly string[]): Job {
   const isOfAgents = needsAgents.test(name) && !suite.after.includes('agents-under-test');
   const reporter = join(root, 'test', 'runner', 'reporter.mjs');
   const options = ['--reporter', reporter, '--reporter-option', 'output={report}'];
-  options.push('--require', join(root, 'test', 'runner', 'random.mjs'));
+  for (const name of ['random.mjs', 'limits.mjs']) {
+    options.push('--require', join(root, 'test', 'runner', name));
+  }
   return {
     name,
     suite: suite.name,
@@ -177,7 +181,12 @@ function mochaJob(suite: Suite, name: string, files: readonly string[]): Job {
     after: isOfAgents ? [...suite.after, 'agents-under-test'] : suite.after,
     program: process.execPath,
     args: [mocha, '--ui', 'tdd', ...options, '--timeout', String(testMs), '--exit', ...files],
-    env: { DROVER_E2E_DIST: dist, DROVER_TEST_DIST: dist, ...suite.env },
+    env: {
+      DROVER_E2E_DIST: dist,
+      DROVER_TEST_DIST: dist,
+      DROVER_TEST_LIMIT_MS: String(Math.min(testMs, ownLimitMsMin)),
+      ...suite.env,
+    },
     counting: 'mocha',
     limitMs,
     isRetried,

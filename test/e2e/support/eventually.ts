@@ -1,5 +1,7 @@
 // Waits for a fact about another process that nobody tells us of; bounded, and says what it waited for.
 
+import { patience } from '../../patience.ts';
+
 /** A look that starts a command is dear: then several times as long as it took, so that what is waited for gets on. */
 const pausePerLook = 3;
 const pauseMsMin = 15;
@@ -11,7 +13,7 @@ export async function eventually<T>(
   look: () => T | Promise<T>,
   maxMs = waitMaxMs,
 ): Promise<Exclude<T, null | undefined | false>> {
-  const endMs = Date.now() + maxMs;
+  const endMs = Date.now() + maxMs * patience;
   for (;;) {
     const beganMs = Date.now();
     const seen = await look();
@@ -19,7 +21,7 @@ export async function eventually<T>(
       return seen as Exclude<T, null | undefined | false>;
     }
     const nowMs = Date.now();
-    if (nowMs > endMs) throw new Error(`still not after ${maxMs / 1000} s: ${what}`);
+    if (nowMs > endMs) throw new Error(`still not after ${(maxMs * patience) / 1000} s: ${what}`);
     const pauseMs = Math.max(pauseMsMin, Math.min(pauseMsMax, (nowMs - beganMs) * pausePerLook));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

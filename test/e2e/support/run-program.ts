@@ -1,6 +1,7 @@
 // Starts a program in a group of its own and watches it: its lines as they come, its end, and a limit that ends it.
 
 import { spawn } from 'node:child_process';
+import { patience } from '../../patience.ts';
 
 export interface FinishedProgram {
   readonly args: readonly string[];
@@ -30,7 +31,8 @@ export interface ProgramStart {
 const outputCharsMax = 32 * 1024 * 1024;
 
 export function startProgram(start: ProgramStart): RunningProgram {
-  const { program, args, cwd, timeoutMs } = start;
+  const { program, args, cwd } = start;
+  const timeoutMs = start.timeoutMs * patience;
   const child = spawn(program, [...args], {
     cwd,
     env: { ...start.env },

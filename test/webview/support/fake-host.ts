@@ -17,6 +17,7 @@ import type {
   WebviewAction,
   WebviewRequestName,
 } from '../../../webview/messages/messages.ts';
+import { patience } from '../../patience.ts';
 
 /** A refusal, as the backend or the extension would give it. */
 export class Refusal extends Error {
@@ -37,7 +38,7 @@ export interface Asked {
 type Answer<P, R> = (params: P) => R | Promise<R>;
 type AnyAnswer = (params: never) => unknown;
 
-const waitMaxMs = 40_000;
+const waitMaxMs = 40_000 * patience;
 
 export class FakeHost {
   state: HostState;

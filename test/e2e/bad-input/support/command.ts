@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { patience } from '../../../patience.ts';
 
 const repository = resolve(import.meta.dirname, '..', '..', '..', '..');
 const localNode = join(repository, 'node_modules', '.bin', 'node');
@@ -69,10 +70,13 @@ export function runDrover(call: Call): Promise<Ended> {
       });
     }
     let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      child.kill('SIGKILL');
-    }, call.timeoutMs ?? timeoutDefaultMs);
+    const timer = setTimeout(
+      () => {
+        isLate = true;
+        child.kill('SIGKILL');
+      },
+      (call.timeoutMs ?? timeoutDefaultMs) * patience,
+    );
     child.on('error', (error) => {
       clearTimeout(timer);
       fail(error);

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { runCommand } from '../../../../server/cli/run-command.ts';
 import type { Output } from '../../../../server/cli/surroundings.ts';
 import { environmentOf, runDrover, timeoutDefaultMs, type Call, type Ended } from './command.ts';
+import { patience } from '../../../patience.ts';
 
 /** These start a backend, and that is a process beside the bundles. */
 const startsBackend: ReadonlySet<string> = new Set(['run', 'resume', 'server', 'undo', 'plan']);
@@ -35,7 +36,7 @@ export async function runHere(call: Call): Promise<Ended> {
     },
   });
   const { promise: late, resolve: tell } = Promise.withResolvers<null>();
-  const timer = setTimeout(tell, call.timeoutMs ?? timeoutDefaultMs, null);
+  const timer = setTimeout(tell, (call.timeoutMs ?? timeoutDefaultMs) * patience, null);
   const ended = await Promise.race([code, late]);
   clearTimeout(timer);
   return { code: ended, stdout: stdout.text, stderr: stderr.text, isLate: ended === null };
