@@ -7,9 +7,14 @@ export const cardHeightPx = 92;
 export const columnStyles = css`
   :host {
     display: block;
-    flex: 1 0 190px;
-    min-width: 190px;
+    /* All of them fit beside the side bar of a window 1,280 px wide. */
+    flex: 1 0 176px;
+    min-width: 176px;
     min-height: 0;
+  }
+  :host([data-empty]) {
+    flex: 0 0 auto;
+    min-width: 0;
   }
   section {
     display: flex;

@@ -65,6 +65,7 @@ export class DroverKanban extends LitElement {
       ${columnNames.map(
         (name, index) =>
           html`<drover-column
+            ?data-empty=${columns[name].length === 0}
             .heading=${columnTitles[name]}
             .cards=${columns[name]}
             .nowMs=${name === 'working' ? nowMs : 0}

@@ -76,6 +76,19 @@ suite('webview: board', () => {
       const list = view.page.getByRole('listbox', { name, exact: true });
       assert.deepEqual(await list.locator('.title').allInnerTexts(), titles);
     }
+    // What is left of a window 1,280 px wide beside VS Code's side bar.
+    await view.page.setViewportSize({ width: 920, height: 700 });
+    const widthOf = async (name: string): Promise<number> =>
+      (await view.page.getByRole('listbox', { name, exact: true }).boundingBox())?.width ?? 0;
+    assert.ok((await widthOf('Working, 0')) < 120, 'a column without tasks is as wide as its name');
+    assert.ok((await widthOf('Done, 1')) > 170);
+    const overflow = await view.page.evaluate(() => {
+      const board = document.querySelector('drover-board')?.shadowRoot;
+      const columns = board?.querySelector('drover-kanban')?.shadowRoot?.querySelector('.columns');
+      return (columns?.scrollWidth ?? 0) - (columns?.clientWidth ?? -1);
+    });
+    assert.equal(overflow, 0);
+    await screenshot(view.page, 'board-920');
     await view.close();
   });
 
