@@ -24,6 +24,9 @@ const kills = 1_000;
 const killsPerJob = 50;
 const powerCuts = 60;
 const cutsPerJob = 12;
+const schedulesFile = 'test/neighbours/schedules.test.ts';
+const neighbours = 1_000;
+const neighboursPerJob = 25;
 const schedules = 20;
 const cutSeconds = 8;
 const minuteMs = 60_000;
@@ -34,6 +37,7 @@ export function soakJobs(gate: readonly Job[], seed: number): readonly SoakJob[]
     ...simulationJobs(seed),
     ...repeatedFile(gate, 'test/e2e/crash.test.ts', 'crash', kills, killsPerJob, seed),
     ...repeatedFile(gate, 'test/e2e/power-cut.test.ts', 'power-cut', powerCuts, cutsPerJob, seed),
+    ...repeatedFile(gate, schedulesFile, 'neighbours', neighbours, neighboursPerJob, seed),
     ...scheduleJobs(gate, seed),
     ...suiteJobs(gate, seed),
   ];
@@ -45,6 +49,7 @@ export function partsOf(jobs: readonly SoakJob[]): readonly SoakPart[] {
     crash: 'kills',
     'power-cut': 'power cuts',
     schedules: 'schedules',
+    neighbours: 'schedules',
   };
   return [...new Set(jobs.map(({ part }) => part))].map((name) => {
     const own = jobs.filter(({ part }) => part === name);
@@ -130,6 +135,7 @@ const repeated = [
   'test/e2e/crash.test.ts',
   'test/e2e/power-cut.test.ts',
   'test/simulation/seeds.test.ts',
+  schedulesFile,
 ];
 
 function suiteJobs(gate: readonly Job[], seed: number): readonly SoakJob[] {

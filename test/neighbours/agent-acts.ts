@@ -1,0 +1,103 @@
+// What agents do beside their work, as lines of their shell scripts. `say FILE` writes a token, `fault WHY` tells that the
+// attempt may fail by its own fault, `gone FILE` tells that the agent itself takes away the tokens of a file.
+
+/** How often each is drawn. */
+export const agentActs = {
+  commit: 8,
+  detach: 4,
+  orphan: 2,
+  'half-a-rebase': 4,
+  'half-a-merge': 3,
+  bisect: 2,
+  'other-branch': 3,
+  'take-back': 3,
+  fail: 5,
+  'red-gate': 4,
+  'hide-all': 4,
+  'hide-by-flag': 3,
+  background: 4,
+  'background-hidden': 3,
+  repository: 2,
+  'lock-index': 2,
+  'own-worktree': 2,
+  'stage-only': 3,
+  'move-file': 2,
+  gc: 1,
+  slow: 4,
+  'lose-pointer': 1,
+} as const;
+
+export type AgentAct = keyof typeof agentActs;
+
+/** Begun again, these find another branch or half an operation of their own. */
+export const movesHead: ReadonlySet<AgentAct> = new Set<AgentAct>([
+  'detach',
+  'orphan',
+  'half-a-rebase',
+  'half-a-merge',
+  'bisect',
+  'other-branch',
+  'take-back',
+]);
+
+const commit = 'git add -A && git commit -qm "by $id"';
+
+export const agentScripts: { readonly [act in AgentAct]: string } = {
+  commit: `say "$id-own.txt"; ${commit}`,
+  detach: `git checkout -q --detach; say "$id-detached.txt"; ${commit}; say "$id-after.txt"`,
+  orphan: `fault orphan; git checkout -q --orphan "lost-$id-$attempt"; say "$id-lost.txt"; ${commit}`,
+  'half-a-rebase': `fault rebase; say "$id-one.txt"; ${commit}; say "$id-two.txt"; ${commit}; GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i HEAD~2; say "$id-mid.txt"`,
+  'half-a-merge': `git checkout -q -b "side-$id-$attempt"; say "$id-side.txt"; ${commit}; git checkout -q -; say "$id-here.txt"; ${commit}; git merge -q --no-commit --no-ff "side-$id-$attempt"`,
+  bisect: `say "$id-one.txt"; ${commit}; git bisect start -q HEAD HEAD~1; say "$id-found.txt"`,
+  'other-branch': `git checkout -q -b "mine-$id-$attempt"; say "$id-branch.txt"; ${commit}; say "$id-more.txt"`,
+  'take-back': `say "$id-regret.txt"; ${commit}; gone "$id-regret.txt"; git reset -q --hard HEAD~1`,
+  fail: `say "$id-half.txt"; fault exit; exit 9`,
+  'red-gate': `fault red; echo BAD >> "bad-$id.txt"`,
+  'hide-all': `mkdir -p src; echo '*' > src/.gitignore; last=hidden`,
+  'hide-by-flag':
+    'git update-index --assume-unchanged README.md; git update-index --skip-worktree poem.txt; hidden poem.txt',
+  background: `( sleep 0.15; say "$id-late.txt"; sleep 30 ) > /dev/null 2>&1 &`,
+  'background-hidden': `env -i PATH="$PATH" setsid sh -c 'sleep 0.3; echo "$1" >> "$2"; sleep 20' sh "$(token)" "$here/stray-$id.txt" > /dev/null 2>&1 &`,
+  repository: `mkdir -p "nested-$id"; git -C "nested-$id" init -q; echo inner > "nested-$id/inner.txt"; git -C "nested-$id" add -A; git -C "nested-$id" commit -qm inner`,
+  'lock-index': 'touch "$(git rev-parse --git-dir)/index.lock"',
+  'own-worktree': `git worktree add -q --detach "$stage/agent-$id-$attempt"; say "$stage/agent-$id-$attempt/$id-beside.txt"`,
+  'stage-only': `say "$id-staged.txt"; git add "$id-staged.txt"; gone "$id-staged.txt"; echo changed > "$id-staged.txt"`,
+  'move-file': `git mv -f README.md "readme-$id.md"; say "readme-$id.md"; git mv "readme-$id.md" README.md`,
+  gc: 'git gc -q --prune=now',
+  slow: 'sleep 0.6',
+  'lose-pointer': 'fault pointer; rm -f .git',
+};
+
+/**
+ * The agent of every task. It writes into its ledger what it writes, when it begins, and what it did not expect to find.
+ * The acts of an attempt, if it has any, are a file of its own.
+ */
+export const agentBody = `
+here=$(pwd)
+stage=\${here%/*/*}
+ledger="$stage/ledger"
+n=0
+token() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;"; }
+say() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;" >> "$1"; echo "w tok:$id:$attempt:$$:$n;" >> "$ledger"; }
+hidden() { n=$((n+1)); echo "tok:$id:$attempt:$$:$n;" >> "$1"; echo "w tok:$id:$attempt:$$:$n;" >> "$ledger"; echo "u tok:$id:$attempt:$$:$n;" >> "$ledger"; }
+gone() { sed 's/^/r /' "$1" >> "$ledger"; }
+fault() { echo "f $id $attempt $1" >> "$ledger"; }
+cat > /dev/null
+if [ ! -e "$stage/seen-$id-$attempt" ]; then
+  : > "$stage/seen-$id-$attempt"
+  found=$(git status --porcelain --ignored | tr '\\n' ' ')
+  [ -z "$found" ] || echo "d $id $attempt $found" >> "$ledger"
+fi
+echo "s $id $attempt $$" >> "$ledger"
+rm -f bad-*.txt
+last=say
+. "$stage/plans/$id"
+say "$id.txt"
+[ -z "$shares" ] || say shared.txt
+if [ -e "$stage/acts/$id.$attempt" ]; then set +e; . "$stage/acts/$id.$attempt"; set -e; fi
+sleep "$pace"
+say "$id.txt"
+mkdir -p src
+$last "src/$id.txt"
+echo "e $id $attempt" >> "$ledger"
+`;

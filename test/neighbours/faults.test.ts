@@ -1,0 +1,41 @@
+// Planted faults, to show that schedules would find the loss of each mechanism.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { faultyProgram, plantedFaults } from './faults.ts';
+import { play } from './play.ts';
+import { drawSchedule } from './schedule.ts';
+
+/** A planted fault has to be found within so many schedules. */
+const schedulesMax = 200;
+const atOnce = 3;
+
+suite('schedules with a planted fault', function () {
+  this.timeout(2_400_000);
+  let folder: string;
+  suiteSetup(() => {
+    folder = mkdtempSync(join(tmpdir(), 'drover-faulty-'));
+  });
+  suiteTeardown(() => rmSync(folder, { recursive: true, force: true }));
+
+  for (const [name, { breaks, often, seed }] of Object.entries(plantedFaults)) {
+    test(`a fault is found: ${name}`, async () => {
+      const program = await faultyProgram(name, folder);
+      const seeds = Array.from({ length: schedulesMax }, (_, at) => at + 1);
+      if (seed !== undefined) seeds.unshift(seed);
+      let found: number | null = null;
+      const work = async (): Promise<void> => {
+        for (let next = seeds.shift(); next !== undefined && found === null; next = seeds.shift()) {
+          const { violations } = await play(drawSchedule(next, often), { program });
+          if (violations.some((each) => breaks.includes(each.slice(0, each.indexOf(':')))))
+            found ??= next;
+        }
+      };
+      await Promise.all(Array.from({ length: atOnce }, work));
+      assert.notEqual(found, null, `not found within ${schedulesMax} schedules`);
+      if (found !== seed) console.log(`        seed ${String(found)} finds it`);
+    });
+  }
+});

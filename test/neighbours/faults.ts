@@ -1,0 +1,155 @@
+// Planted faults: each takes one mechanism out of a copy of the program, to show that schedules would find its loss. The
+// product's sources know nothing of them: a line is replaced while the copy is bundled.
+
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { programBundles } from '../../bundled-programs.mjs';
+import type { Often } from './schedule.ts';
+
+interface PlantedFault {
+  /** One that finds it: tried first. */
+  readonly seed?: number;
+  /** Kinds of violations, any of which it may be found by. */
+  readonly breaks: readonly string[];
+  readonly file: string;
+  /** Stands in the file once. */
+  readonly find: string;
+  readonly replace: string;
+  /** Acts that it needs: these are drawn more often. */
+  readonly often: Often;
+}
+
+export const plantedFaults: { readonly [name: string]: PlantedFault } = {
+  'empty-without-snapshot': {
+    breaks: ['lost'],
+    file: 'server/git/slot-emptying.ts',
+    find: '  const kept = await keepState(context, {',
+    replace:
+      '  if (label !== null) return ok({ ref: null, skipped: [], submodules });\n  const kept = await keepState(context, {',
+    often: ['edit-a-slot', 'retry', 'fail'],
+  },
+  'leave-what-is-found': {
+    breaks: ['foreign', 'unclean'],
+    file: 'server/git/slots.ts',
+    find: 'if (leftFiles || request.dropIgnored || ignoresChanged) {',
+    replace: 'if (request.dropIgnored) {',
+    often: ['edit-a-slot', 'fail'],
+  },
+  'force-the-checkout': {
+    breaks: ['not-ours', 'lost'],
+    file: 'server/git/follow.ts',
+    find: "      'merge',\n      '-q',\n      '--no-stat',\n      '--ff-only',\n      // Without it git overwrites ignored files, such as the user's `.env`.\n      '--no-overwrite-ignore',",
+    replace: "      'reset',\n      '-q',\n      '--hard',",
+    often: ['edit', 'stage-and-edit', 'stage'],
+  },
+  'bring-back-what-was-taken-out': {
+    breaks: ['came-back'],
+    file: 'server/workflows/own-range.ts',
+    find: '  return best;',
+    replace: '  return best === null ? best : null;',
+    often: ['amend-a-secret-away', 'amend'],
+  },
+  'every-gate-is-green': {
+    breaks: ['red'],
+    file: 'server/workflows/gate.ts',
+    find: "    ok: outcome.kind === 'exited' && outcome.exitCode === 0,",
+    replace: '    ok: true,',
+    often: ['red-gate'],
+  },
+  'trust-index-flags': {
+    breaks: ['unclean', 'foreign', 'not-landed', 'stuck', 'lost'],
+    file: 'server/git/slot-emptying.ts',
+    find: '  if (unwatched.length === 0) return ok(undefined);',
+    replace: '  if (unwatched !== null) return ok(undefined);',
+    often: ['hide-by-flag'],
+  },
+  'trust-ignore-files': {
+    breaks: ['not-landed', 'unclean', 'lost'],
+    file: 'server/git/slot-emptying.ts',
+    find: '    if (hiding.length === 0) return status;',
+    replace: '    if (hiding.length >= 0) return status;',
+    often: ['hide-all'],
+  },
+  'leave-orphans': {
+    breaks: ['foreign', 'unclean', 'left-over', 'lost'],
+    file: 'server/agents/orphans.ts',
+    find: '  if (found.length === 0) return;',
+    replace: '  if (found.length >= 0) return;',
+    often: ['background-hidden'],
+  },
+  'call-everything-landed': {
+    breaks: ['not-landed', 'stuck'],
+    file: 'server/workflows/run-epic.ts',
+    find: '  return [...found].map(([branch, tasks]) => ({ branch, tasks }));',
+    replace:
+      '  return found.size < 0 ? [...found].map(([branch, tasks]) => ({ branch, tasks })) : [];',
+    often: ['kill', 'stop-backend'],
+  },
+  'blame-for-the-base': {
+    breaks: ['blamed'],
+    file: 'server/workflows/test-batch.ts',
+    find: '      return (await testBase(engine, { ...base, command, redSinceMs }, stop)) ?? verdict;',
+    replace: '      return verdict;',
+    often: ['break-the-gate'],
+  },
+  'land-an-epic-again': {
+    breaks: ['stuck', 'not-landed'],
+    file: 'server/workflows/own-range.ts',
+    find: '    if (held === sha || (await engine.git.isAncestor(sha, held))) return true;',
+    replace: '    if (held === sha && held === target) return true;',
+    often: ['amend', 'amend-a-secret-away', 'rebase'],
+  },
+  'marks-of-all-projects': {
+    breaks: ['blamed'],
+    file: 'server/workflows/run-ids.ts',
+    find: '  return `${places.mark}/${taskId}/${attempt}/${part ?? taskId}`;',
+    replace: '  return `${places.mark.slice(0, 0)}/${taskId}/${attempt}/${part ?? taskId}`;',
+    often: ['slow'],
+  },
+};
+
+const root = resolve(import.meta.dirname, '..', '..');
+
+/** Bundles a copy of the program without the mechanism; resolves with the path of its `drover`. */
+export async function faultyProgram(name: string, folder: string): Promise<string> {
+  const planted = plantedFaults[name];
+  if (planted === undefined) throw new Error(`there is no fault ${name}`);
+  const outdir = join(folder, name);
+  mkdirSync(outdir, { recursive: true });
+  let isPlanted = false;
+  const programs = {
+    'cli-main': 'server/cli/main.ts',
+    backend: 'server/main/backend-main.ts',
+    helper: 'server/main/helper-main.ts',
+    mcp: 'server/main/mcp-main.ts',
+  };
+  const options = programBundles(programs, outdir);
+  await build({
+    ...options,
+    absWorkingDir: root,
+    logLevel: 'error',
+    plugins: [
+      {
+        name: 'planted-fault',
+        setup: (bundling) => {
+          bundling.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+            if (path !== join(root, planted.file)) return null;
+            const text = readFileSync(path, 'utf8');
+            if (text.split(planted.find).length !== 2)
+              throw new Error(`${planted.file} does not hold once: ${planted.find}`);
+            isPlanted = true;
+            return { contents: text.replace(planted.find, () => planted.replace), loader: 'ts' };
+          });
+        },
+      },
+      ...(options.plugins ?? []),
+    ],
+  });
+  if (!isPlanted) throw new Error(`${planted.file} is in none of the programs`);
+  const dist = join(root, 'dist');
+  for (const file of ['cli.js', 'wide-text.cjs']) {
+    if (existsSync(join(dist, file))) cpSync(join(dist, file), join(outdir, file));
+  }
+  return join(outdir, 'cli.js');
+}

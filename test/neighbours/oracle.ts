@@ -1,0 +1,208 @@
+// What must be true after a schedule, whatever was done in it.
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EventView } from '../../server/protocol/api.ts';
+import type { PersonFacts } from './person-facts.ts';
+import { personFacts } from './person-facts.ts';
+import { movesHead } from './agent-acts.ts';
+import type { Play } from './play.ts';
+import type { Schedule } from './schedule.ts';
+import type { Stage } from './stage.ts';
+import { attemptOf, authorOf, reachableTokens, tokensIn, tokensOf } from './tokens.ts';
+
+/** Before the person tidies up: everything of theirs is as after their last act. */
+export function checkThePerson(stage: Stage, left: PersonFacts): readonly string[] {
+  const now = personFacts(stage);
+  return (Object.keys(left) as (keyof PersonFacts)[])
+    .filter((name) => now[name] !== left[name])
+    .map((name) => `not-ours: ${name} of the person was\n${left[name]}\nand is\n${now[name]}`);
+}
+
+export async function checkAtTheEnd(play: Play): Promise<readonly string[]> {
+  const { stage } = play;
+  const status = await play.status();
+  const text = await play.project.expect(0, ['events', '--json']);
+  const events = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as EventView);
+  const completed = status.tasks
+    .filter((task) => task.status === 'completed' && task.parent_id === null)
+    .map(({ id }) => id);
+  return [
+    ...checkReachable(stage),
+    ...checkForeign(stage),
+    ...checkLanded(play, completed),
+    ...checkTakenOut(stage),
+    ...checkClone(stage),
+    ...checkBlame(stage, events),
+    ...checkBeginnings(play),
+  ];
+}
+
+interface Ledger {
+  readonly written: readonly string[];
+  readonly removed: ReadonlySet<string>;
+  /** Kept, but not part of the work. */
+  readonly unseen: ReadonlySet<string>;
+}
+
+function ledgerOf(stage: Stage): Ledger {
+  const lines = stage.ledger();
+  const marked = (mark: string): string[] =>
+    lines.filter((line) => line.startsWith(`${mark} `)).flatMap(tokensOf);
+  return { written: marked('w'), removed: new Set(marked('r')), unseen: new Set(marked('u')) };
+}
+
+function checkReachable(stage: Stage): readonly string[] {
+  const { written, removed } = ledgerOf(stage);
+  const found = reachableTokens(stage);
+  return written
+    .filter((token) => !found.has(token) && !removed.has(token) && !stage.takenOut.has(token))
+    .map((token) => `lost: ${token} is in no ref, stash, index or file`);
+}
+
+/** Commits of a task, wherever they are, add nothing that another task or a person elsewhere has written. */
+function checkForeign(stage: Stage): readonly string[] {
+  const log = stage.git([
+    'log',
+    '--branches',
+    '--diff-merges=first-parent',
+    '-p',
+    '-U0',
+    '--no-color',
+    '--no-ext-diff',
+    '--format=%x01%H %(trailers:key=Drover-Task,valueonly,separator=%x2C)',
+  ]);
+  const bad: string[] = [];
+  for (const record of (log ?? '').split('\x01')) {
+    const [head = '', ...lines] = record.split('\n');
+    const [sha = '', named = ''] = head.split(' ');
+    const task = named.replace(/\..*$/, '');
+    if (task === '') continue;
+    for (const line of lines) {
+      if (!line.startsWith('+') || line.startsWith('+++')) continue;
+      for (const token of tokensOf(line)) {
+        const author = authorOf(token);
+        const holders = stage.inSlots.get(token);
+        const isForeign =
+          author === 'me'
+            ? holders !== undefined && !holders.includes(task)
+            : author !== task && author !== 'far';
+        if (isForeign) bad.push(`foreign: ${token} stands in ${sha.slice(0, 10)} of ${task}`);
+      }
+    }
+  }
+  return bad;
+}
+
+/**
+ * Attempts whose agent was begun again after a death and finds its own half of an operation, of which it makes what it
+ * can: its work is kept, but where it stands is its own doing.
+ */
+function juggledAttempts(stage: Stage, schedule: Schedule): ReadonlySet<string> {
+  const starts = new Map<string, number>();
+  for (const line of stage.ledger()) {
+    const [mark, id = '', attempt = ''] = line.split(' ');
+    const key = `${id} ${attempt}`;
+    if (mark === 's') starts.set(key, (starts.get(key) ?? 0) + 1);
+  }
+  const juggled = schedule.agents
+    .filter(({ act }) => movesHead.has(act))
+    .map(({ task, attempt }) => `${task} ${attempt}`)
+    .filter((key) => (starts.get(key) ?? 0) > 1);
+  return new Set(juggled.map((key) => key.replace(/\.\d+ /, ' ')));
+}
+
+/** Of what is completed, everything that the landed attempt has written is on the target. */
+function checkLanded(play: Play, completed: readonly string[]): readonly string[] {
+  const { stage } = play;
+  const { written, removed, unseen } = ledgerOf(stage);
+  const tip = new Set(tokensIn(stage, 'refs/heads/main'));
+  const log = stage.git([
+    'log',
+    'refs/heads/main',
+    '--reverse',
+    '--format=%(trailers:key=Drover-Task,valueonly,separator=%x2C) %(trailers:key=Drover-Attempt,valueonly,separator=%x2C)',
+  ]);
+  const attempts = new Map<string, number>();
+  for (const line of (log ?? '').split('\n')) {
+    const [task = '', attempt = ''] = line.split(' ');
+    if (attempt !== '') attempts.set(task, Number(attempt));
+  }
+  const juggled = juggledAttempts(stage, play.schedule);
+  const bad: string[] = [];
+  for (const id of completed) {
+    const own = written.filter((token) => authorOf(token) === id);
+    if (own.some((token) => stage.takenOut.has(token))) continue; // people have taken its landing back
+    // Who rewrites a line may leave no commit with the task's name: then what stands there tells.
+    const there = own.filter((token) => tip.has(token)).map(attemptOf);
+    const landed = attempts.get(id) ?? Math.max(0, ...there);
+    if (landed === 0 && own.length > 0)
+      bad.push(`not-landed: ${id} is completed, and main has nothing of it`);
+    for (const token of own) {
+      if (attemptOf(token) !== landed || tip.has(token)) continue;
+      if (juggled.has(`${id} ${landed}`)) continue;
+      if (removed.has(token) || unseen.has(token) || stage.takenOut.has(token)) continue;
+      bad.push(`not-landed: ${token} of completed ${id} is not on main`);
+    }
+  }
+  return bad;
+}
+
+/** What a person has taken out of their line does not come back on it. */
+function checkTakenOut(stage: Stage): readonly string[] {
+  return tokensIn(stage, 'refs/heads/main')
+    .filter((token) => stage.takenOut.has(token) && authorOf(token) === 'me')
+    .map((token) => `came-back: ${token} was taken out by the person and is on main`);
+}
+
+function checkClone(stage: Stage): readonly string[] {
+  const path = join(stage.folder, 'clone');
+  stage.git(['clone', '-q', '--branch', 'main', stage.root, path]);
+  const code = stage.project.sh(path, 'sh gate.sh');
+  rmSync(path, { recursive: true, force: true });
+  return code === 0 ? [] : [`red: a clean clone of main does not pass the gate (${code})`];
+}
+
+/** Kinds that no task is to blame for, or that an agent has told of itself. */
+function checkBlame(stage: Stage, events: readonly EventView[]): readonly string[] {
+  const faults = new Set(
+    stage
+      .ledger()
+      .filter((line) => line.startsWith('f '))
+      .map((line) => line.split(' ').slice(1, 3).join(' ')),
+  );
+  const used = new Map<string, number>();
+  const bad: string[] = [];
+  for (const { type, task_id: task, data } of events) {
+    if (task === null || !['task.retry', 'task.failed', 'task.conflict'].includes(type)) continue;
+    const { attempts, attempt, kind, error } = data as {
+      attempts?: number;
+      attempt?: number;
+      kind?: string;
+      error?: string;
+    };
+    const before = used.get(task) ?? 0;
+    used.set(task, attempts ?? before);
+    if (attempts === undefined || attempts <= before || kind === 'conflict') continue;
+    const isOwn = [...faults].some(
+      (fault) => fault.replace(/\.\d+ /, ' ') === `${task} ${attempt}`,
+    );
+    if (!isOwn) bad.push(`blamed: ${task} has used attempt ${attempt} for ${kind}: ${error}`);
+  }
+  return bad;
+}
+
+/** An agent found its folder as its base says. */
+function checkBeginnings({ stage, schedule }: Play): readonly string[] {
+  const parents = new Set(schedule.tasks.map(({ parent_id: parent }) => parent));
+  // What a part leaves is there for the next one.
+  const whole = (id: string): boolean => !id.includes('.') && !parents.has(id);
+  return stage
+    .ledger()
+    .filter((line) => whole(line.split(' ')[1] ?? ''))
+    .filter((line) => /^d \S+ 1 /.test(line) && !/^d \S+ 1 ([?AM ]+ me-\d\.txt )+$/.test(line))
+    .map((line) => `unclean: at the beginning of its first attempt there was: ${line.slice(2)}`);
+}

@@ -1,0 +1,280 @@
+// Plays one schedule with the real command, real processes and real git, and settles it: everything is resumed, retried
+// and approved until nothing moves. Then the oracle looks.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StatusSnapshot, TaskView } from '../../server/protocol/api.ts';
+import { SeededChance } from '../doubles/seeded-chance.ts';
+import { processesOf, killAll } from '../e2e/support/processes.ts';
+import { makeProject, type Project } from '../e2e/support/project.ts';
+import type { RunningProgram } from '../e2e/support/run-program.ts';
+import { agentBody, agentScripts } from './agent-acts.ts';
+import { engineScripts } from './engine-acts.ts';
+import { checkAtTheEnd, checkThePerson } from './oracle.ts';
+import { finish, mend, personScripts } from './person-acts.ts';
+import { personFacts, type PersonFacts } from './person-facts.ts';
+import type { Schedule, TimedAct } from './schedule.ts';
+import { Stage } from './stage.ts';
+
+export interface Played {
+  readonly violations: readonly string[];
+  readonly story: readonly string[];
+}
+
+const startWaitMs = 3_000;
+const runMaxMs = 90_000;
+const settleRounds = 8;
+
+/** Red where a line is not well-formed, or where something lies about that is not of the tree. */
+const gateScript = `
+if grep -rqE --include='*.txt' --include='*.md' '^(BAD|<<<<<<<|>>>>>>>)' .; then echo "a line is not well-formed" >&2; exit 1; fi
+`;
+
+const settings = `max_attempts = 3
+[gate]
+command = "sh gate.sh"
+[backend]
+idle_timeout = "20s"
+`;
+
+export async function play(
+  schedule: Schedule,
+  options: { readonly program?: string; readonly isKept?: boolean } = {},
+): Promise<Played> {
+  const project = makeProject({
+    agent: agentBody,
+    settings,
+    files: { 'gate.sh': gateScript, 'poem.txt': 'a line\n', 'shared.txt': 'all\n' },
+  });
+  const playing = new Play(project, schedule, options.program);
+  const violations: string[] = [];
+  try {
+    violations.push(...(await playing.all()));
+  } catch (error) {
+    violations.push(
+      `unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+  }
+  await project.end(options.isKept === true).catch((error: unknown) => {
+    violations.push(`left-over: ${String(error)}`);
+  });
+  return { violations, story: playing.stage.story };
+}
+
+export class Play {
+  readonly project: Project;
+  readonly stage: Stage;
+  readonly schedule: Schedule;
+  readonly #program: string | undefined;
+  readonly #runs = new Set<RunningProgram>();
+  #facts: PersonFacts | null = null;
+
+  constructor(project: Project, schedule: Schedule, program?: string) {
+    this.project = project;
+    this.schedule = schedule;
+    this.stage = new Stage(project);
+    this.#program = program;
+  }
+
+  async all(): Promise<readonly string[]> {
+    await this.#prepare();
+    this.startRun(this.#firstRun());
+    for (const act of this.schedule.acts) await this.#act(act);
+    await this.#runsEnd();
+    const violations: string[] = [];
+    if (this.#facts !== null) violations.push(...checkThePerson(this.stage, this.#facts));
+    violations.push(...(await this.#settle()));
+    violations.push(...(await checkAtTheEnd(this)));
+    return violations;
+  }
+
+  /** Runs one command of Drover's to its end; a refusal is an answer like any other, a crash is not. */
+  async drover(args: readonly string[]): Promise<string> {
+    const done = await this.project.drover(args, this.#with());
+    this.stage.tell(
+      `drover ${args.join(' ')}: ${done.code} ${done.stderr.trim().split('\n').join(' | ').slice(0, 300)}`,
+    );
+    if (/^\s+at .*\(.*:\d+:\d+\)/m.test(done.stderr))
+      throw new Error(`drover ${args.join(' ')} crashed: ${done.stderr}`);
+    return done.stdout;
+  }
+
+  async status(): Promise<StatusSnapshot> {
+    const done = await this.project.drover(['status', '--json'], this.#with());
+    if (done.code !== 0) throw new Error(`status ended with ${done.code}: ${done.stderr}`);
+    return JSON.parse(done.stdout) as StatusSnapshot;
+  }
+
+  startRun(args: readonly string[]): void {
+    const run = this.project.start(args, { ...this.#with(), timeoutMs: runMaxMs });
+    this.#runs.add(run);
+    const over = (said: string): void => {
+      this.#runs.delete(run);
+      this.stage.tell(`drover ${args.join(' ')} ended: ${said}`);
+    };
+    run.ended.then(
+      ({ code, stderr }) =>
+        over(`${code} ${stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400)}`),
+      (error: unknown) => over(String(error).slice(0, 300)),
+    );
+  }
+
+  killAgents(): void {
+    killAll(processesOf(this.stage.folder).filter(({ what }) => what.includes('agent.sh')));
+  }
+
+  #with(): { readonly program?: string } {
+    return this.#program === undefined ? {} : { program: this.#program };
+  }
+
+  #firstRun(): readonly string[] {
+    const { workers, epic } = this.schedule;
+    const scope = epic === 'none' ? [] : ['--epic', 'E', '--land', epic];
+    return ['run', '--target', 'main', '--workers', String(workers), ...scope];
+  }
+
+  async #prepare(): Promise<void> {
+    const { stage, schedule, project } = this;
+    const remote = join(stage.folder, 'remote.git');
+    stage.git(['init', '-q', '--bare', remote]);
+    stage.git(['remote', 'add', 'origin', remote]);
+    stage.git(['push', '-q', '-u', 'origin', 'main']);
+    stage.git(['clone', '-q', remote, stage.far]);
+    for (const folder of ['plans', 'acts']) mkdirSync(join(stage.folder, folder));
+    for (const { id, pace, shares } of schedule.tasks) {
+      const text = `pace=0.${String(pace).padStart(2, '0')}\nshares=${shares ? 'yes' : ''}\n`;
+      writeFileSync(join(stage.folder, 'plans', id), text);
+    }
+    for (const { number, task, attempt, act } of schedule.agents) {
+      stage.tell(`(${number}) agent of ${task}, attempt ${attempt}: ${act}`);
+      writeFileSync(join(stage.folder, 'acts', `${task}.${attempt}`), `${agentScripts[act]}\n`);
+    }
+    const records: object[] =
+      schedule.epic === 'none' ? [] : [{ id: 'E', type: 'epic', title: 'Epic' }];
+    for (const { id, epic_id, parent_id, blocked_by } of schedule.tasks) {
+      const type = parent_id === undefined ? 'story' : 'task';
+      records.push({ id, type, title: `Task ${id}`, epic_id, parent_id, blocked_by });
+    }
+    project.write('plan.jsonl', `${records.map((record) => JSON.stringify(record)).join('\n')}\n`);
+    await project.expect(0, ['init'], this.#with());
+    await project.expect(0, ['import', join(stage.folder, 'plan.jsonl')], this.#with());
+    this.#facts = personFacts(stage);
+  }
+
+  async #act(timed: TimedAct): Promise<void> {
+    const { stage } = this;
+    const endMs = Date.now() + startWaitMs;
+    while (stage.starts() < timed.afterStarts && this.#runs.size > 0 && Date.now() < endMs)
+      await pause(15);
+    await pause(timed.delayMs);
+    stage.tell(`(${timed.number}) ${timed.by}: ${timed.act}`);
+    const chance = new SeededChance(this.schedule.seed * 104_729 + timed.number);
+    if (timed.by === 'engine') await engineScripts[timed.act](this, chance);
+    else {
+      personScripts[timed.act](stage, chance);
+      this.#facts = personFacts(stage);
+    }
+  }
+
+  async #runsEnd(): Promise<void> {
+    while (this.#runs.size > 0) await Promise.allSettled([...this.#runs].map(({ ended }) => ended));
+  }
+
+  /** The person ends what is half done, and says yes to everything, until nothing is left to do. */
+  async #settle(): Promise<readonly string[]> {
+    const { stage } = this;
+    stage.tell('settling');
+    finish(stage);
+    stage.git(['add', '-A']);
+    stage.git(['commit', '-qm', 'everything of mine']);
+    if (stage.git(['symbolic-ref', '-q', 'HEAD']) !== 'refs/heads/main') {
+      if (stage.git(['switch', '-q', 'main']) === null) stage.git(['switch', '-q', '-f', 'main']);
+    }
+    mend(stage);
+    let open: readonly TaskView[] = [];
+    let codes: readonly (number | null)[] = [];
+    for (let round = 0; round < settleRounds; round += 1) {
+      const status = await this.status();
+      open = status.tasks.filter(
+        ({ status: state }) => !['completed', 'cancelled'].includes(state),
+      );
+      const waiting = status.target?.pending ?? 0;
+      if (round > 0 && open.length === 0 && waiting === 0 && codes.every((code) => code === 0))
+        return [];
+      if (waiting > 0 && round > 1) this.#mergeByHand(stage.root, 'drover/results/main');
+      if (status.epics.some(({ landing_state: state }) => state === 'conflict'))
+        this.#mergeIntoEpic();
+      for (const task of open) {
+        const command = settling(task);
+        if (command !== null) await this.drover(command);
+      }
+      codes = [await this.#runToItsEnd()];
+      if (this.schedule.epic !== 'none') {
+        codes = [...codes, await this.#runToItsEnd('--epic', 'E', '--land', this.schedule.epic)];
+      }
+    }
+    const status = await this.status();
+    const words: string[] = [];
+    for (const { id } of open) words.push(`${id}: ${(await this.drover(['why', id])).trim()}`);
+    return [
+      `stuck: after ${settleRounds} rounds ${open.map(({ id, status: state }) => `${id} ${state}`).join(', ')}; codes ${codes.join(' ')}; ` +
+        `${status.target?.pending} wait for ${status.target?.branch}; ${JSON.stringify(status.holds)}; ${status.epics.map(({ landing_state: state, landing_note: note }) => `epic ${state}: ${note}`).join('; ')}\n${words.join('\n')}`,
+    ];
+  }
+
+  async #runToItsEnd(...scope: readonly string[]): Promise<number | null> {
+    const args = ['run', '--target', 'main', '--workers', '3', ...scope];
+    const { code, stderr } = await this.project.start(args, {
+      ...this.#with(),
+      timeoutMs: runMaxMs,
+    }).ended;
+    this.stage.tell(
+      `drover ${args.join(' ')} ended: ${code} ${stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400)}`,
+    );
+    return code;
+  }
+
+  /** What landed and the person's own commits have changed the same lines: the person merges, and keeps both. */
+  #mergeByHand(folder: string, branch: string): void {
+    const { stage } = this;
+    if (stage.git(['merge', '-q', '--no-edit', branch], folder) !== null) return;
+    const files = (stage.git(['diff', '--name-only', '--diff-filter=U'], folder) ?? '').split('\n');
+    for (const file of files.filter((name) => name !== '')) {
+      const text = readFileSync(join(folder, file), 'utf8').replace(
+        /^(<<<<<<<|=======|>>>>>>>|\|\|\|\|\|\|\|).*\n/gm,
+        '',
+      );
+      writeFileSync(join(folder, file), text);
+    }
+    stage.git(['add', '-A'], folder);
+    stage.git(['commit', '-q', '--no-edit'], folder);
+  }
+
+  /** As the landing's note says: in a worktree of their own. */
+  #mergeIntoEpic(): void {
+    const { stage } = this;
+    const place = join(stage.folder, 'epic-wt');
+    if (stage.git(['worktree', 'add', '-q', place, 'drover/epic/E']) === null) return;
+    this.#mergeByHand(place, 'main');
+    stage.git(['worktree', 'remove', '--force', place]);
+  }
+}
+
+/** What a person says to a task that does not go on by itself. */
+function settling(task: TaskView): readonly string[] | null {
+  switch (task.status) {
+    case 'paused':
+      return ['unpause', task.id];
+    case 'failed':
+    case 'conflict':
+      return ['retry', task.id];
+    case 'needs_review':
+      return task.review_kind === 'no_changes' ? ['retry', task.id] : ['approve', task.id];
+    default:
+      return null;
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

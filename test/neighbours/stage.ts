@@ -1,0 +1,137 @@
+// The place of one schedule: a project with a remote, what was written by whom, and git as people use it there.
+
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Project } from '../e2e/support/project.ts';
+import { droppedBy, tokensIn } from './tokens.ts';
+
+export class Stage {
+  readonly project: Project;
+  readonly root: string;
+  readonly folder: string;
+  readonly slots: string;
+  /** Where the other person works. */
+  readonly far: string;
+  readonly story: string[] = [];
+  /** Tokens that a person has taken out of their line on purpose: their own, and landed ones of agents. */
+  readonly takenOut = new Set<string>();
+  /** Token that a person wrote in a slot, by the tasks whose branch was checked out there. */
+  readonly inSlots = new Map<string, readonly string[]>();
+  readonly #beganMs = Date.now();
+  #tokens = 0;
+
+  constructor(project: Project) {
+    this.project = project;
+    this.root = project.root;
+    this.folder = project.folder;
+    this.slots = `${project.root}.worktrees`;
+    this.far = join(project.folder, 'far');
+  }
+
+  tell(text: string): void {
+    this.story.push(`${String(Date.now() - this.#beganMs).padStart(6)} ms  ${text}`);
+  }
+
+  /** A new token of the person's, at the end of the file. */
+  say(path: string, author = 'me'): string {
+    this.#tokens += 1;
+    const token = `tok:${author}:0:0:${this.#tokens};`;
+    mkdirSync(dirname(path), { recursive: true });
+    appendFileSync(path, `${token}\n`);
+    appendFileSync(this.ledgerPath, `w ${token}\n`);
+    return token;
+  }
+
+  get ledgerPath(): string {
+    return join(this.folder, 'ledger');
+  }
+
+  ledger(): readonly string[] {
+    if (!existsSync(this.ledgerPath)) return [];
+    return readFileSync(this.ledgerPath, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
+  }
+
+  starts(): number {
+    return this.ledger().filter((line) => line.startsWith('s ')).length;
+  }
+
+  /** Output of git, or null when it refused; people go on then. */
+  git(
+    args: readonly string[],
+    folder = this.root,
+    env: Record<string, string> = {},
+  ): string | null {
+    try {
+      return execFileSync('git', args, {
+        cwd: folder,
+        env: { ...this.project.env, GIT_EDITOR: 'true', ...env },
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+        maxBuffer: 64 * 1024 * 1024,
+      }).trimEnd();
+    } catch (error) {
+      const { stderr } = error as { stderr?: string };
+      this.tell(
+        `    git ${args.join(' ')}: ${(stderr ?? '').trim().split('\n').join(' | ').slice(0, 200)}`,
+      );
+      return null;
+    }
+  }
+
+  /** An act of the person's that may take something out of where they are: what it takes out is theirs to take. */
+  taking(act: () => void): void {
+    for (const token of droppedBy(this, act)) this.takenOut.add(token);
+  }
+
+  /** An act that may bring back what was taken out. */
+  bringing(act: () => void): void {
+    const before = new Set(tokensIn(this, 'HEAD'));
+    act();
+    for (const token of tokensIn(this, 'HEAD')) if (!before.has(token)) this.takenOut.delete(token);
+  }
+
+  slotFolders(): readonly string[] {
+    if (!existsSync(this.slots)) return [];
+    return readdirSync(this.slots)
+      .filter((name) => name.startsWith('slot-'))
+      .map((name) => join(this.slots, name))
+      .filter((path) => existsSync(join(path, '.git')));
+  }
+
+  /** Task on whose branch a slot is, by its git folder. */
+  holderOf(slot: string): string {
+    try {
+      const gitFolder = readFileSync(join(slot, '.git'), 'utf8').replace('gitdir: ', '').trim();
+      const head = readFileSync(join(gitFolder, 'HEAD'), 'utf8');
+      return /refs\/heads\/drover\/(.+)\/\d+$/m.exec(head)?.[1] ?? '';
+    } catch {
+      return '';
+    }
+  }
+
+  write(path: string, text: string): void {
+    const full = join(this.root, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, text);
+  }
+
+  /** The target of a link, or null. */
+  link(path: string): string | null {
+    try {
+      return readlinkSync(path);
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// Where tokens are: in a tree, in what a person sees, and anywhere in the place of a schedule.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Stage } from './stage.ts';
+
+const pattern = /tok:[\w.-]+:\d+:\d+:\d+;/g;
+
+export function tokensOf(text: string): readonly string[] {
+  return text.match(pattern) ?? [];
+}
+
+/** Task or person who wrote it; a part counts as its parent. */
+export function authorOf(token: string): string {
+  return (token.split(':')[1] ?? '').replace(/\..*$/, '');
+}
+
+export function attemptOf(token: string): number {
+  return Number(token.split(':')[2]);
+}
+
+function grep(
+  stage: Stage,
+  options: readonly string[],
+  ...where: readonly string[]
+): readonly string[] {
+  const words = 'tok:[A-Za-z0-9_.-]+:[0-9]+:[0-9]+:[0-9]+;';
+  const args = ['grep', '-hoIE', ...options, words, ...where];
+  const done = spawnSync('git', args, {
+    cwd: stage.root,
+    env: { ...stage.project.env },
+    encoding: 'utf8',
+  });
+  return tokensOf(done.stdout);
+}
+
+/** Tokens of a commit's tree; none where there is no such commit. */
+export function tokensIn(stage: Stage, commit: string): readonly string[] {
+  return grep(stage, [], commit);
+}
+
+/** What the person sees: the commit they are on, what is staged, and their files. */
+function visible(stage: Stage): Set<string> {
+  return new Set([
+    ...tokensIn(stage, 'HEAD'),
+    ...grep(stage, ['--cached']),
+    ...grep(stage, ['--untracked']),
+  ]);
+}
+
+/** What the person saw before the act and does not see after it; work that came in between is among it. */
+export function droppedBy(stage: Stage, act: () => void): readonly string[] {
+  const before = visible(stage);
+  act();
+  for (const back of [1, 2, 3]) {
+    for (const token of tokensIn(stage, `HEAD@{${back}}`)) before.add(token);
+  }
+  const after = visible(stage);
+  return [...before].filter((token) => !after.has(token));
+}
+
+/** Every token that a ref, a stash, an index or a file still has. */
+export function reachableTokens(stage: Stage): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const repository of [stage.root, join(stage.folder, 'remote.git'), stage.far]) {
+    if (!existsSync(repository)) continue;
+    for (const token of inObjects(stage, repository)) found.add(token);
+  }
+  inFiles(stage.folder, found);
+  return found;
+}
+
+function inObjects(stage: Stage, folder: string): readonly string[] {
+  const options = {
+    cwd: folder,
+    env: { ...stage.project.env },
+    maxBuffer: 256 * 1024 * 1024,
+  };
+  const stash = spawnSync('git', ['rev-list', '-g', 'refs/stash', '--'], options);
+  const stashes = stash.stdout
+    .toString()
+    .split('\n')
+    .filter((sha) => sha !== '');
+  const list = execFileSync(
+    'git',
+    ['rev-list', '--objects', '--no-object-names', '--all', '--indexed-objects', ...stashes],
+    options,
+  );
+  const text = execFileSync('git', ['cat-file', '--batch', '--buffer'], {
+    ...options,
+    input: list,
+  });
+  return tokensOf(text.toString('latin1'));
+}
+
+/** Not looked into: git's own folders, and what the test itself has written. */
+const ours = new Set(['.git', '.drover', 'ledger', 'home', 'tmp', 'remote.git', 'acts', 'plans']);
+
+function inFiles(folder: string, found: Set<string>): void {
+  for (const name of readdirSync(folder)) {
+    if (ours.has(name)) continue;
+    const path = join(folder, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory() === true) inFiles(path, found);
+    else if (stats?.isFile() === true && basename(path) !== 'agent.sh') {
+      for (const token of tokensOf(readFileSync(path, 'latin1'))) found.add(token);
+    }
+  }
+}
