@@ -1,7 +1,7 @@
 // Planted faults: each takes one mechanism out of a copy of the program, to show that schedules would find its loss. The
 // product's sources know nothing of them: a line is replaced while the copy is bundled.
 
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { programBundles } from '../../bundled-programs.mjs';
@@ -22,6 +22,7 @@ interface PlantedFault {
 
 export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'empty-without-snapshot': {
+    seed: 2,
     breaks: ['lost'],
     file: 'server/git/slot-emptying.ts',
     find: '  const kept = await keepState(context, {',
@@ -30,6 +31,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['edit-a-slot', 'retry', 'fail'],
   },
   'leave-what-is-found': {
+    seed: 1,
     breaks: ['foreign', 'unclean'],
     file: 'server/git/slots.ts',
     find: 'if (leftFiles || request.dropIgnored || ignoresChanged) {',
@@ -37,6 +39,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['edit-a-slot', 'fail'],
   },
   'force-the-checkout': {
+    seed: 3,
     breaks: ['not-ours', 'lost'],
     file: 'server/git/follow.ts',
     find: "      'merge',\n      '-q',\n      '--no-stat',\n      '--ff-only',\n      // Without it git overwrites ignored files, such as the user's `.env`.\n      '--no-overwrite-ignore',",
@@ -65,6 +68,7 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     often: ['hide-by-flag'],
   },
   'trust-ignore-files': {
+    seed: 1,
     breaks: ['not-landed', 'unclean', 'lost'],
     file: 'server/git/slot-emptying.ts',
     find: '    if (hiding.length === 0) return status;',
@@ -123,6 +127,7 @@ export async function faultyProgram(name: string, folder: string): Promise<strin
     backend: 'server/main/backend-main.ts',
     helper: 'server/main/helper-main.ts',
     mcp: 'server/main/mcp-main.ts',
+    'wide-text': 'server/cli/render/wide-text.ts',
   };
   const options = programBundles(programs, outdir);
   await build({
@@ -147,9 +152,6 @@ export async function faultyProgram(name: string, folder: string): Promise<strin
     ],
   });
   if (!isPlanted) throw new Error(`${planted.file} is in none of the programs`);
-  const dist = join(root, 'dist');
-  for (const file of ['cli.js', 'wide-text.cjs']) {
-    if (existsSync(join(dist, file))) cpSync(join(dist, file), join(outdir, file));
-  }
+  cpSync(join(root, 'bin', 'cli.mjs'), join(outdir, 'cli.js'));
   return join(outdir, 'cli.js');
 }

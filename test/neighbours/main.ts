@@ -91,6 +91,6 @@ async function work(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: Math.min(jobs, count) }, work));
-rmSync(folder, { recursive: true, force: true });
+if (!values.keep) rmSync(folder, { recursive: true, force: true });
 console.log(`${next - first} of ${count} seeds from ${first}: ${failures} failed`);
 process.exitCode = failures > 0 ? 1 : 0;
