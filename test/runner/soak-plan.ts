@@ -138,12 +138,15 @@ const repeated = [
   schedulesFile,
 ];
 
+/** Beside their random tests these have planted faults, and scripts. */
+const hasFaults: ReadonlySet<string> = new Set(['simulation', 'neighbours']);
+
 function suiteJobs(gate: readonly Job[], seed: number): readonly SoakJob[] {
   const tests = gate.filter(({ counting, name }) => {
     return counting !== 'exit-code' && !repeated.includes(name);
   });
   return tests.map((job) => {
-    const part = job.suite === 'simulation' ? 'faults' : job.suite;
+    const part = hasFaults.has(job.suite) ? 'faults' : job.suite;
     return { ...inSoak(job, job.name, seed), part, count: 1 };
   });
 }
