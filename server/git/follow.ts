@@ -24,8 +24,11 @@ export async function follow(
   target: string,
   tip: Sha,
   mode: FollowMode,
+  seen?: Sha | null,
 ): Promise<GitResult<FollowOutcome>> {
-  return context.inTurn(`follow ${branchRef(target)}`, () => followNow(context, target, tip, mode));
+  return context.inTurn(`follow ${branchRef(target)}`, () =>
+    followNow(context, target, tip, mode, seen),
+  );
 }
 
 async function followNow(
@@ -33,11 +36,14 @@ async function followNow(
   target: string,
   tip: Sha,
   mode: FollowMode,
+  seen?: Sha | null,
 ): Promise<GitResult<FollowOutcome>> {
   const ref = await finalRef(context, branchRef(target));
   for (let tries = 0; ; tries += 1) {
     const current = await readRef(context, ref);
     if (current === tip) return ok({ kind: 'followed', sha: tip });
+    if (seen !== undefined && seen !== current)
+      return refuse('stale', `${branchName(target)} was moved by somebody else meanwhile.`);
     if (
       hasLeft(context, ref, tip) &&
       (current === null || !(await isAncestor(context, tip, current)))
@@ -64,6 +70,8 @@ async function followNow(
     if (owners.length > 0) {
       const obstacle = await obstacleAt(context, ref, owners, mode);
       if (obstacle !== null) return pending(obstacle);
+      // The looks above take a while, in which a person may have gone back: git would follow from there.
+      if ((await readRef(context, ref)) !== current && tries < maxStaleTries) continue;
       const refused = await markingFollow(context, ref, step, () =>
         fastForward(context, ref, owners[0] as WorktreeHead, current, tip),
       );

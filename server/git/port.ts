@@ -321,12 +321,14 @@ export interface GitRepository {
   merge(request: MergeRequest): Promise<GitResult<Merge | MergeConflict>>;
   /**
    * Lets a target branch follow the landing tip: compare-and-swap where it is checked out nowhere, `merge --ff-only` in
-   * the checkout that holds it. Never forces, never touches a branch that is in the middle of a rebase.
+   * the checkout that holds it. Never forces, never touches a branch that is in the middle of a rebase. `seen`: where the
+   * branch was when it was decided that it may follow; `stale` when a person has moved it since.
    */
   follow(
     target: string,
     tip: Sha,
     mode: 'fast-forward' | 'never',
+    seen?: Sha | null,
   ): Promise<GitResult<FollowOutcome>>;
   /**
    * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the value `from` (`stale`

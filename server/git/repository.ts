@@ -194,7 +194,7 @@ function operations(
     removeWorktree: (request) => removeWorktree(context, request),
     listWorktrees: () => listWorktrees(context),
     merge: (request) => merge(context, request),
-    follow: (target, tip, mode) => follow(context, target, tip, mode),
+    follow: (target, tip, mode, seen) => follow(context, target, tip, mode, seen),
     moveBranch: (branch, next, from) => moveBranch(context, branch, next, from),
     canonicalBranch: async (branch) => branchName(await finalRef(context, branchRef(branch))),
     diff: (from, to) => diff(context, from, to),

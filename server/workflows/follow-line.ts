@@ -61,12 +61,15 @@ async function followNow(
     const known = await readLine(engine.store.db, branch);
     const { tip, trouble } = await tipToFollow(engine, branch, known);
     if (tip === null) return { pending: 0, reason: null };
+    // Before what is taken out is looked for: whoever moves the branch after that look is seen by git.
+    const seen = trouble === null ? await targetOf(engine, branch) : undefined;
     const stopped = trouble === null ? await whyStopped(engine, branch, tip, known) : null;
     if (stopped !== null) return { pending: known?.pending ?? 0, reason: stopped };
     const followed =
       trouble === null
-        ? await engine.git.follow(branchRef(branch), tip, engine.settings().follow)
+        ? await engine.git.follow(branchRef(branch), tip, engine.settings().follow, seen)
         : err<Failure>(trouble);
+    if (!followed.ok && followed.error.kind === 'stale' && tries < casTriesMax) continue;
     const outcome = followed.ok
       ? followed.value
       : { kind: 'pending' as const, commits: 1, reason: followed.error.message };
@@ -77,6 +80,14 @@ async function followNow(
     await keepResultBranch(engine, branch, pending > 0 ? tip : null);
     return { pending, reason };
   }
+}
+
+/** Undefined: it can't be told now. */
+async function targetOf(engine: Engine, branch: string): Promise<Sha | null | undefined> {
+  return orElse<Sha | null | undefined>(
+    () => engine.git.readRef(branchRef(branch)),
+    () => undefined,
+  );
 }
 
 /** Nothing follows what another hand has written, and no branch is made again that a person has taken away. */
@@ -93,19 +104,12 @@ async function whyStopped(
       const target = await engine.git.readRef(branchRef(branch));
       if (target === null) return whyGone(branch, known);
       // Following now would bring back what people have taken out.
-      if (target === tip || !(await isRewritten(engine, branch))) return null;
-      if (!(await engine.git.isAncestor(target, tip)) || !(await bringsBack(engine, tip, known)))
-        return null;
+      if (target === tip || !(await isRewritten(engine, branch, tip))) return null;
+      if (!(await engine.git.isAncestor(target, tip))) return null;
       return `${branch} was rewritten while landed work waits for it; that work is brought over without what was taken out.`;
     },
     () => null,
   );
-}
-
-/** The tip still stands on what was taken out; one that was brought over does not. */
-async function bringsBack(engine: Engine, tip: Sha, known: LineRow | null): Promise<boolean> {
-  const followed = known?.followed_sha ?? null;
-  return followed !== null && (await engine.git.isAncestor(followed, tip));
 }
 
 interface TipToFollow {

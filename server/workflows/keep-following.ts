@@ -9,7 +9,7 @@ import { followAsOfNow } from './follow-line.ts';
 import { moveLine } from './line-holds.ts';
 import { branchRef, landingRef, syncLine, takeInConflict } from './lines.ts';
 import { returnOrphans } from './orphans.ts';
-import { isRewritten, replayOnto } from './own-range.ts';
+import { isRewritten, replayOnto, takeInSubject } from './own-range.ts';
 import type { Engine } from './parts.ts';
 import { activeRuns } from './start-run.ts';
 import { gateOfRun } from './submission.ts';
@@ -134,7 +134,7 @@ async function bothOf(
   theirs: Sha,
   ours: Sha,
 ): Promise<Together | string | null> {
-  const rewritten = await isRewritten(engine, branch);
+  const rewritten = await isRewritten(engine, branch, ours);
   if (!rewritten && (await engine.git.isAncestor(theirs, ours))) return null;
   const made = madeOf.get(engine.store) ?? new Map<string, Together | string>();
   madeOf.set(engine.store, made);
@@ -165,7 +165,7 @@ async function replayed(engine: Engine, branch: string, theirs: Sha, ours: Sha):
 }
 
 async function mergedWith(engine: Engine, branch: string, theirs: Sha, ours: Sha): Promise<Made> {
-  const subject = `drover: take in ${branch}`;
+  const subject = takeInSubject(branch);
   const merged = await engine.git.merge({ tip: ours, commit: theirs, subject, trailers: [] });
   if (!merged.ok) return { ok: false, error: merged.error.message };
   if (merged.value.kind === 'conflict')

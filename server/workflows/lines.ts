@@ -8,7 +8,7 @@ import { followLine } from './follow-line.ts';
 import { gitFailed, orElse } from './git-trouble.ts';
 import { branchRef, landingRef, resultBranch } from './line-names.ts';
 import { held, isNewer, moveLine, tellHold, whyGone, whyNotOurs } from './line-holds.ts';
-import { isRewritten, replayOnto } from './own-range.ts';
+import { isRewritten, replayOnto, takeInSubject } from './own-range.ts';
 import type { Engine } from './parts.ts';
 import { whyUngated } from './ungated-work.ts';
 
@@ -104,13 +104,13 @@ export async function headOn(engine: Engine, branch: string, tip: Sha): Promise<
 async function headOnNow(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
   const target = await engine.git.readRef(branchRef(branch));
   if (target === null || target === tip) return ok(tip);
-  if (await isRewritten(engine, branch)) {
+  if (await isRewritten(engine, branch, tip)) {
     const replayed = await replayOnto(engine, branch, target, tip);
     return replayed.ok || replayed.error.kind !== 'conflict' ? replayed : ok(tip);
   }
   if (await engine.git.isAncestor(target, tip)) return ok(tip);
   if (await engine.git.isAncestor(tip, target)) return ok(tip); // they moved since: the next look takes them in
-  const subject = `drover: take in ${branch}`;
+  const subject = takeInSubject(branch);
   const merged = await engine.git.merge({ tip, commit: target, subject, trailers: [] });
   if (!merged.ok) return err(gitFailed(merged.error));
   return ok(merged.value.kind === 'merged' ? merged.value.commit : tip);

@@ -44,26 +44,70 @@ async function droppedFrom(engine: Engine, line: string): Promise<readonly Sha[]
 }
 
 /**
- * True when people have rewritten the branch although landed work waits for it: the last tip that it was seen to hold is
- * not in it any more. What they took out is noted.
+ * True when people have rewritten the branch although landed work waits for it: the line at `tip` holds commits of theirs
+ * that are not in the branch any more. What they took out is noted.
  */
-export async function isRewritten(engine: Engine, branch: string): Promise<boolean> {
+export async function isRewritten(engine: Engine, branch: string, tip: Sha): Promise<boolean> {
   const known = await readLine(engine.store.db, branch);
   if (known === null || known.followed_sha === null || known.followed_sha === known.landed_sha)
     return false;
-  const { followed_sha: followed } = known;
   const target = await engine.git.readRef(branchRef(branch), 'now');
-  if (target === null || (await engine.git.isAncestor(followed, target))) return false;
-  if (!droppedTips(known).includes(followed)) {
+  if (target === null) return false;
+  const waits = await waitingOn(engine, branch, known.followed_sha, tip);
+  let found = false;
+  for (const seen of new Set([known.followed_sha, ...(waits.ok ? waits.value.takenIn : [])])) {
+    if (await engine.git.isAncestor(seen, target)) continue;
+    if (!(await engine.git.isAncestor(seen, tip))) continue;
+    found = true;
+    if (droppedTips(known).includes(seen)) continue;
     await engine.git.updateRef(
-      `refs/drover/rescue/lines/${branch}/${followed.slice(0, 12)}`,
-      followed,
+      `refs/drover/rescue/lines/${branch}/${seen.slice(0, 12)}`,
+      seen,
       null,
       'drover: rewritten',
     );
-    await engine.store.transaction((tx) => noteDropped(tx, branch, followed));
+    await engine.store.transaction((tx) => noteDropped(tx, branch, seen));
   }
-  return true;
+  return found;
+}
+
+interface Waiting {
+  /** Landed work that the branch does not hold yet, newest first. */
+  readonly work: readonly LineCommit[];
+  /** Tips of the branch that the line has taken in since it was last followed. */
+  readonly takenIn: readonly Sha[];
+}
+
+/** Stands in the first commit that was brought over onto a rewritten branch: its parent is that branch's tip. */
+const ontoTrailer = 'Drover-Onto: ';
+
+export function takeInSubject(branch: string): string {
+  return `drover: take in ${branch}`;
+}
+
+async function waitingOn(
+  engine: Engine,
+  branch: string,
+  followed: Sha | null,
+  tip: Sha,
+): Promise<GitResult<Waiting>> {
+  const listed = await engine.git.lineCommits(followed, tip, lineMax);
+  if (!listed.ok) return listed;
+  const work: LineCommit[] = [];
+  const takenIn: Sha[] = [];
+  for (const commit of listed.value) {
+    const { parents, subject, trailers } = commit;
+    const [before, theirs] = parents;
+    if (theirs !== undefined && subject === takeInSubject(branch)) {
+      takenIn.push(theirs);
+      continue;
+    }
+    work.push(commit);
+    if (before === undefined || !trailers.some((each) => each.startsWith(ontoTrailer))) continue;
+    takenIn.push(before);
+    break;
+  }
+  return ok({ work, takenIn });
 }
 
 /** The landed work that waits, each task's own change again on top of what people have made of the branch. */
@@ -74,11 +118,13 @@ export async function replayOnto(
   tip: Sha,
 ): Promise<Result<Sha>> {
   const known = await readLine(engine.store.db, branch);
-  const waiting = await engine.git.lineCommits(known?.followed_sha ?? null, tip, lineMax);
+  const waiting = await waitingOn(engine, branch, known?.followed_sha ?? null, tip);
   if (!waiting.ok) return err(gitFailed(waiting.error));
   let head = target;
-  for (const { sha, parents, subject, trailers } of waiting.value.toReversed()) {
+  for (const { sha, parents, subject, trailers: found } of waiting.value.work.toReversed()) {
     const base = parents[0] ?? null;
+    const trailers = found.filter((each) => !each.startsWith(ontoTrailer));
+    if (head === target) trailers.push(`${ontoTrailer}${target}`);
     const merged = await engine.git.merge({ tip: head, commit: sha, base, subject, trailers });
     if (!merged.ok) return err(gitFailed(merged.error));
     if (merged.value.kind === 'conflict') {

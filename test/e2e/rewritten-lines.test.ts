@@ -55,10 +55,26 @@ suite('landing: history that people rewrite', function () {
     await run.ended;
     barrier.close();
     assert.equal((await here.status()).target?.pending, 1);
+    // What the waiting line has taken in of theirs is theirs to take out again, each time anew.
+    here.write('repo/taken-0.txt', 'taken in\n');
+    here.git('add', 'taken-0.txt');
+    here.git('commit', '-qm', 'taken in');
+    for (const round of [1, 2]) {
+      const theirs = here.git('rev-parse', 'HEAD');
+      const isIn = (sha: string): boolean =>
+        here.sh(here.root, `git merge-base --is-ancestor ${sha} refs/drover/land/main`) === 0;
+      await eventually('it is taken in', () => isIn(theirs));
+      here.git('mv', `taken-${round - 1}.txt`, `taken-${round}.txt`);
+      here.git('commit', '-q', '--amend', '-m', `amended ${round}`);
+      const amended = here.git('rev-parse', 'HEAD');
+      await eventually('the amended one is taken in', () => isIn(amended));
+      assert.equal(isIn(theirs), false, 'what was amended away is out of the line');
+    }
     await eventually('git is free', () => here.sh(here.root, `git reset -q --hard ${first}`) === 0);
     await eventually('main holds the work', () => landedTasks(here).length === 1);
     assert.equal(here.read('repo/t1.txt'), 'new\n');
     assert.equal(here.read('repo/dropped.txt'), '');
+    assert.equal(here.git('ls-tree', '--name-only', 'main').includes('taken'), false);
     assert.equal(here.git('rev-parse', 'main~1'), first);
     assert.deepEqual(landedTasks(here), ['t1']);
   });

@@ -60,6 +60,14 @@ suite('git: follow', () => {
     });
   }
 
+  test('a branch that was moved after the look stays where it is', async () => {
+    const looked = main();
+    const tip = await land(looked, { 'new.txt': 'n\n' });
+    const stale = await repository.follow('main', tip, 'fast-forward', tip);
+    assert.equal(stale.ok ? null : stale.error.kind, 'stale');
+    assert.equal(main(), looked);
+  });
+
   test('makes a branch that does not exist yet', async () => {
     const tip = await land(main(), { 'new.txt': 'n\n' });
     assert.deepEqual(valueOf(await repository.follow('refs/heads/results/x', tip, 'never')), {

@@ -259,8 +259,8 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
     breaks: ['not-ours'],
     make: () =>
       withGit((git, world) => ({
-        follow: async (target, tip, mode) => {
-          const followed = await git.follow(target, tip, mode);
+        follow: async (target, tip, mode, seen) => {
+          const followed = await git.follow(target, tip, mode, seen);
           if (!followed.ok || followed.value.kind === 'followed') return followed;
           const old = world.repository.refs.get(target) ?? null;
           world.repository.moveRefs([{ ref: target, next: tip, old }], 'drover', 'drover: follow');
