@@ -39,7 +39,9 @@ export async function startEpicLanding(
 ): Promise<boolean> {
   const epicId = row.epic_id;
   if (epicId === null) return true;
-  const tip = await engine.git.readRef(landingRef(row.line));
+  // A person may have cured a conflict on the epic's branch, as they were told.
+  const synced = await syncLine(engine, row.line);
+  const tip = synced.ok ? synced.value : await engine.git.readRef(landingRef(row.line));
   if (tip === null) return true;
   const target = await engine.git.readRef(landingRef(row.target_branch));
   const name = `land-epic/${epicId}/${row.id}/${tip.slice(0, 16)}/${(await approvedTree(engine, epicId)) ?? 'none'}`;

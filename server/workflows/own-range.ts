@@ -33,7 +33,29 @@ export async function ownBase(
   for (const each of found) {
     if (best === null || (await git.isAncestor(best, each))) best = each;
   }
-  return best;
+  return best === null ? null : withMerged(engine, best, { head, commit });
+}
+
+/**
+ * Who has merged the line into the work by hand has it twice: as it was taken out, and as it is. The work begins at both, or
+ * every line that they have decided on would conflict once more.
+ */
+async function withMerged(
+  engine: Engine,
+  base: Sha,
+  { head, commit }: { readonly head: Sha; readonly commit: Sha },
+): Promise<Sha> {
+  const { git } = engine;
+  const joined = await git.mergeBase(commit, head);
+  if (joined === null || (await git.isAncestor(joined, base))) return base;
+  const both = await git.merge({
+    tip: joined,
+    commit: base,
+    subject: 'drover: begin',
+    trailers: [],
+  });
+  // Where both conflict, who merged has decided on that as well.
+  return both.ok && both.value.kind === 'merged' ? both.value.commit : joined;
 }
 
 async function droppedFrom(engine: Engine, line: string): Promise<readonly Sha[]> {

@@ -1,6 +1,8 @@
 // People amend, rebase, reset and merge by hand beside a run: what they took out stays out, what they moved is found again.
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { makeBarrier, writesOneFile } from './support/agent-scripts.ts';
 import { eventually } from './support/eventually.ts';
 import { landedTasks } from './support/history.ts';
@@ -98,6 +100,39 @@ suite('landing: history that people rewrite', function () {
     assert.equal(wide.code, 0, wide.stderr);
     await here.expect(0, ['run', '--epic', 'E']);
     assert.equal(here.git('rev-parse', 'main'), landed, 'no second landing of nothing');
+  });
+
+  test('the conflict of an epic whose base was amended away is cured by the merge that is advised', async () => {
+    const here = project({
+      files: { 'poem.txt': 'one\n' },
+      agent: `read -r line < ../../go; cat > /dev/null; echo "by $id" > poem.txt`,
+    });
+    const barrier = makeBarrier(here.folder, 'go');
+    await beginPlan(here, [
+      { id: 'E', type: 'epic' },
+      { id: 'e1', epic_id: 'E' },
+    ]);
+    here.write('repo/secret.txt', 'token\n');
+    here.git('add', 'secret.txt');
+    here.git('commit', '-qm', 'with a secret');
+    const run = here.start(['run', '--epic', 'E', '--json']);
+    await run.line((line) => line.includes('"worktree.ready"'));
+    here.git('rm', '-q', 'secret.txt');
+    here.write('repo/poem.txt', 'mine\n');
+    here.git('add', 'poem.txt');
+    here.git('commit', '-q', '--amend', '-m', 'without');
+    barrier.open();
+    assert.equal((await run.ended).code, 2);
+    barrier.close();
+    const place = join(here.folder, 'by-hand');
+    here.git('worktree', 'add', '-q', place, 'drover/epic/E');
+    assert.equal(here.sh(place, 'git merge -q main'), 1, 'both have changed the poem');
+    writeFileSync(join(place, 'poem.txt'), 'both\n');
+    here.gitIn(place, 'commit', '-qam', 'by hand');
+    here.git('worktree', 'remove', place);
+    await here.expect(0, ['run', '--epic', 'E']);
+    assert.equal(here.read('repo/poem.txt'), 'both\n');
+    assert.equal(here.read('repo/secret.txt'), '', 'what was amended away stays out');
   });
 
   test('work that a rebase has given other commits still counts for those that wait for it', async () => {

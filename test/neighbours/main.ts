@@ -1,4 +1,4 @@
-// node test/neighbours/main.ts [--seeds N] [--from S] [--jobs J] [--without 3,7] [--fault name] [--shrink] [--all] [--keep] [--story]: plays schedules
+// node test/neighbours/main.ts [--seeds N] [--from S] [--jobs J] [--without 3,7] [--fault name] [--program cli.js] [--shrink] [--all] [--keep] [--story]: plays schedules
 // and tells the first that fails with its story, and with the command that repeats it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,6 +20,8 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
     story: { type: 'boolean', default: false },
     fault: { type: 'string' },
+    /** Of another build, which a rebuild of this one leaves alone. */
+    program: { type: 'string' },
   },
 });
 
@@ -39,7 +41,10 @@ if (![first, count, jobs, ...given].every(Number.isSafeInteger) || count < 1) {
 
 const folder = mkdtempSync(join(tmpdir(), 'drover-faulty-'));
 const planted = values.fault === undefined ? undefined : plantedFaults[values.fault];
-const program = values.fault === undefined ? null : await faultyProgram(values.fault, folder);
+const program =
+  values.fault === undefined
+    ? (values.program ?? null)
+    : await faultyProgram(values.fault, folder);
 
 function playOnce(schedule: Schedule): Promise<Played> {
   return play(schedule, { ...(program === null ? {} : { program }), isKept: values.keep });

@@ -116,8 +116,7 @@ function drawTasks(chance: SeededChance, hasEpic: boolean): readonly PlannedTask
       ...(inEpic ? { epic_id: 'E' } : {}),
       blocked_by: before.length > 0 && chance.percent(35) ? [chance.pick(before).id] : [],
       pace: chance.between(2, 35),
-      // The conflict of an epic whose target was rewritten can't be cured by a merge by hand yet.
-      shares: chance.percent(20) && !hasEpic,
+      shares: chance.percent(20),
     });
   }
   if (chance.percent(30)) {
