@@ -22,7 +22,8 @@ export interface Played {
 }
 
 const startWaitMs = 3_000;
-const runMaxMs = 90_000;
+/** A standstill lasts for ever; a busy machine only takes its time. */
+const runMaxMs = 300_000;
 const settleRounds = 8;
 
 /** Red where a line is not well-formed, or where something lies about that is not of the tree. */
