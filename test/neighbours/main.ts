@@ -42,9 +42,7 @@ if (![first, count, jobs, ...given].every(Number.isSafeInteger) || count < 1) {
 const folder = mkdtempSync(join(tmpdir(), 'drover-faulty-'));
 const planted = values.fault === undefined ? undefined : plantedFaults[values.fault];
 const program =
-  values.fault === undefined
-    ? (values.program ?? null)
-    : await faultyProgram(values.fault, folder);
+  values.fault === undefined ? (values.program ?? null) : await faultyProgram(values.fault, folder);
 
 function playOnce(schedule: Schedule): Promise<Played> {
   return play(schedule, { ...(program === null ? {} : { program }), isKept: values.keep });
