@@ -308,7 +308,6 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     target: string,
     tip: Sha,
     mode: 'fast-forward' | 'never',
-    seen?: Sha | null,
   ): Promise<GitResult<FollowOutcome>> {
     const ref = branchRef(target);
     // Git writes the files first and moves the branch last; death in between leaves that to the next try.
@@ -319,9 +318,6 @@ export class SimulatedGit extends SimulatedContents implements GitRepository {
     return this.#do(
       'follow',
       () => {
-        const now = this.#repository.refs.get(ref) ?? null;
-        if (seen !== undefined && seen !== now && now !== tip)
-          return err(gitFailure('stale', `${target} was moved meanwhile.`));
         const obstacle = this.#obstacle(ref, tip, mode);
         if (obstacle !== null && typeof obstacle !== 'string') return ok(obstacle);
         if (obstacle !== null) return ok(this.#pending(ref, tip, obstacle));
