@@ -43,7 +43,7 @@ async function followNow(
     const current = await readRef(context, ref);
     if (current === tip) return ok({ kind: 'followed', sha: tip });
     if (seen !== undefined && seen !== current)
-      return refuse('stale', `${branchName(target)} was moved by somebody else meanwhile.`);
+      return refuse('stale', `Someone else moved ${branchName(target)} meanwhile.`);
     if (
       hasLeft(context, ref, tip) &&
       (current === null || !(await isAncestor(context, tip, current)))
