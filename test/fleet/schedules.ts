@@ -37,7 +37,12 @@ type Action =
   | { readonly kind: 'git-server'; readonly at: Moment; readonly backMs: number }
   | { readonly kind: 'landing-killed'; readonly at: Moment }
   | { readonly kind: 'landing-cut'; readonly at: Moment; readonly backMs: number }
-  | { readonly kind: 'landing-merged'; readonly machine: string };
+  /** `verified`: what it has merged is in its clone alone. */
+  | {
+      readonly kind: 'landing-stored';
+      readonly machine: string;
+      readonly step: 'verified' | 'merged';
+    };
 
 export interface Schedule {
   readonly seed: number;
@@ -73,7 +78,7 @@ export function makeSchedule(seed: number, cutMs: number): Schedule {
   const landing: readonly Action[] = [
     { kind: 'landing-killed', at: at() },
     { kind: 'landing-cut', at: at(), backMs: cutMs },
-    { kind: 'landing-merged', machine: worker() },
+    { kind: 'landing-stored', machine: worker(), step: seed % 2 === 0 ? 'verified' : 'merged' },
   ];
   const more: readonly Action[] = [
     { kind: 'freeze', at: at(), machine: chance.pick(scheduleMachines), backMs: cutMs },
@@ -111,8 +116,8 @@ export function describeAction(action: Action): string {
       return `kill who lands, between push and answer${when}`;
     case 'landing-cut':
       return `cut off who lands, between push and answer${when}${back}`;
-    case 'landing-merged':
-      return `${action.machine} dies when its first merge is stored`;
+    case 'landing-stored':
+      return `${action.machine} dies when it has stored its first "${action.step}"`;
   }
 }
 
@@ -123,10 +128,10 @@ export async function runSchedule(fleet: Fleet, schedule: Schedule): Promise<Sch
   desk.writeUserSettings('[fleet]\nagents = 0\n');
   await importEpic(desk, tasks);
   const stage = new Stage(fleet);
-  const crashing = schedule.actions.find((action) => action.kind === 'landing-merged')?.machine;
-  const others = scheduleWorkers.filter((name) => name !== crashing);
+  const crashing = schedule.actions.find((action) => action.kind === 'landing-stored');
+  const others = scheduleWorkers.filter((name) => name !== crashing?.machine);
   await startWorkers(fleet, others, agentsPerMachine);
-  if (crashing !== undefined) await stage.startCrashing(crashing);
+  if (crashing !== undefined) await stage.startCrashing(crashing.machine, crashing.step);
   const run = desk.start(['run', '--workers', '6']);
   const happening = schedule.actions.map((action) => stage.perform(action));
   const over = run.ended.finally(() => stage.close());
@@ -170,8 +175,8 @@ class Stage {
     this.#over.resolve();
   }
 
-  async startCrashing(name: string): Promise<void> {
-    const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: 'merged' };
+  async startCrashing(name: string, step: string): Promise<void> {
+    const env = { DROVER_TEST: '1', DROVER_TEST_CRASH_AT: step };
     const args = ['--agents', String(agentsPerMachine)];
     const machine = this.#fleet.machine(name);
     await machine.expect(0, ['init']);
@@ -180,7 +185,7 @@ class Stage {
   }
 
   async perform(action: Action): Promise<void> {
-    if (action.kind === 'landing-merged') {
+    if (action.kind === 'landing-stored') {
       const worker = this.#crashing;
       await Promise.race([worker?.ended, this.#over.promise]);
       if (this.#isOver) return;
@@ -222,7 +227,7 @@ class Stage {
           machine.host.cutOff();
           return true;
         });
-      case 'landing-merged':
+      case 'landing-stored':
         return this.#startAgain(action.machine, this.#crashing);
     }
   }

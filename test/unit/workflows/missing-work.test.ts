@@ -1,7 +1,7 @@
 // Finished work that only the clone of another machine has: it is neither landed nor blamed on anybody.
 
 import assert from 'node:assert/strict';
-import { err, ok } from '../../../server/core/failure.ts';
+import { err, failure, ok } from '../../../server/core/failure.ts';
 import type { DurableRun } from '../../../server/durable/port.ts';
 import { gitFailure } from '../../../server/git/failures.ts';
 import { claimTask } from '../../../server/store/claims.ts';
@@ -10,10 +10,12 @@ import type { Engine } from '../../../server/workflows/engine.ts';
 import { executeTask } from '../../../server/workflows/execute-task.ts';
 import { whyUnmergeable } from '../../../server/workflows/landing-rows.ts';
 import { returnLanding } from '../../../server/workflows/landing-returns.ts';
+import { approve } from '../../../server/workflows/reviews.ts';
 import { Switchboard } from '../../../server/workflows/parts.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 
 const commit = 'c0ffee'.repeat(6).padEnd(40, '0');
+const cleaned = 'c1ea'.repeat(10);
 const nowhere = err(gitFailure('unknown_ref', 'neither here nor there'));
 
 suite('finished work that was never pushed', () => {
@@ -166,5 +168,66 @@ suite('finished work that was never pushed', () => {
     assert.deepEqual(await task(), { status: 'ready', attempts: 0, blocked_reason: null });
     project.sources.nowMs += 3_600_000;
     assert.equal((await claimOn('m-2')).commitSha, commit);
+  });
+
+  /** Held for a person, who is at another machine than the one that lands. */
+  async function held(): Promise<Claim> {
+    const claim = await claimOn('m-1');
+    const set = { state: 'submitted', base_sha: 'b', commit_sha: commit };
+    await project.store.db.updateTable('attempts').set(set).execute();
+    const held_files = '["a.bin"]';
+    const row = { base_sha: 'b', commit_sha: commit, review_kind: 'held_files', held_files };
+    await moveTask(project, id, ['in_progress', 'needs_review'], row);
+    return claim;
+  }
+
+  function desk(publish: (branch: string, sha: string) => unknown): Engine {
+    const engine = south(() => ok(undefined));
+    const git = {
+      sharedRemote: {},
+      withoutHeld: async () => ok(cleaned),
+      updateRef: async () => ok(undefined),
+      publish: async (branch: string, sha: string) => publish(branch, sha),
+    };
+    const durable = { startIn: async () => {}, wake: () => {} };
+    const settings = () => ({ gateCommand: null });
+    return { ...engine, git, durable, settings } as unknown as Engine;
+  }
+
+  const landings = () =>
+    project.store.db.selectFrom('landings').select(['commit_sha', 'state']).execute();
+
+  test('what a person approves is pushed before it is queued; refused, nothing has changed', async () => {
+    await held();
+    await assert.rejects(
+      approve(
+        desk(() => err(gitFailure('refused', 'no.'))),
+        id,
+      ),
+      /no\./,
+    );
+    assert.deepEqual([(await task()).status, await landings()], ['needs_review', []]);
+    const pushed: unknown[] = [];
+    await approve(
+      desk((...args) => {
+        pushed.push(args);
+        return ok(undefined);
+      }),
+      id,
+    );
+    assert.deepEqual(pushed, [[`drover/${id}/1`, cleaned]]);
+    assert.deepEqual(await landings(), [{ commit_sha: cleaned, state: 'queued' }]);
+  });
+
+  test('approved work whose landing has trouble lands as it was approved, without the held files', async () => {
+    const claim = await held();
+    const engine = desk(() => ok(undefined));
+    await approve(engine, id);
+    const reason = failure('git_failed', 'the remote is away');
+    await project.store.transaction((tx) =>
+      returnLanding(engine, tx, claim, { reason, atEnd: 'failed', files: null }),
+    );
+    project.sources.nowMs += 3_600_000;
+    assert.equal((await claimOn('m-2')).commitSha, cleaned);
   });
 });
