@@ -2,11 +2,15 @@
 
 import { checkEnding, type EndingRow } from './support/ending.ts';
 import { table } from './support/lanes.ts';
+import { sized } from '../../tier.ts';
 
 const megabyte = 1024 * 1024;
 
 /** Raw output is emptied while the agent is held; until it is held it goes on, and a disk is fast. */
 const floodOnDiskMax = 768 * megabyte;
+
+/** Another row of the gate has the same promise, and more. */
+const forSoak = (row: EndingRow): readonly EndingRow[] => sized([], [row]);
 
 /** Ends well: one file is written. */
 const good = 'cat > /dev/null; echo bonjour > hello.txt';
@@ -38,14 +42,14 @@ const agents: readonly EndingRow[] = [
     status: 'failed',
     words: ['1 s', 'task_timeout'],
   },
-  {
+  ...forSoak({
     title: 'an agent that never ends',
     agent: 'sleep 1000',
     toml: 'task_timeout = "1s"',
     code: 1,
     status: 'failed',
     words: ['1 s', 'task_timeout'],
-  },
+  }),
   {
     title: 'an agent with children of their own sessions that never end',
     agent: 'setsid sleep 1000 & (setsid setsid sleep 1001 &) ; sleep 1002',
@@ -92,14 +96,14 @@ const agents: readonly EndingRow[] = [
 ];
 
 const commands: readonly EndingRow[] = [
-  {
+  ...forSoak({
     title: 'a gate that never ends',
     agent: good,
     toml: "[gate]\ncommand = 'sleep 1000 & sleep 1001'\ntimeout = '1s'",
     code: 2,
     status: 'blocked',
     words: ['main is red before any task', 'gate', '1 s', 'timeout'],
-  },
+  }),
   {
     title: 'a gate that ignores SIGTERM and never ends',
     agent: good,
@@ -141,14 +145,14 @@ const commands: readonly EndingRow[] = [
     status: 'blocked',
     words: ['setup', '4', 'no network', 'drover resolve'],
   },
-  {
+  ...forSoak({
     title: 'a setup that is not there',
     agent: good,
     toml: '[setup]\ncommand = "no-such-setup"',
     code: 2,
     status: 'blocked',
     words: ['setup', '127', 'no-such-setup'],
-  },
+  }),
   {
     title: 'a setup that never ends',
     agent: good,
