@@ -53,7 +53,11 @@ suite('task templates', function () {
   });
 
   const refused: readonly (readonly [number, readonly string[], RegExp])[] = [
-    [3, ['add', 'T', '--template', 'bgu'], /no template `bgu`; there are bug, chore/],
+    [
+      3,
+      ['add', 'T', '--template', 'bgu'],
+      /Template `bgu` does not exist; defined templates: bug, chore/,
+    ],
     [3, ['add', 'T', '--template', 'bug'], /needs area: give --set area=…/],
     [
       3,
