@@ -137,13 +137,19 @@ async function mergeTrees(
 const driversMax = 10;
 
 /**
+ * The driver that bd installs makes one issue of two that were given the same id. With `false` each of its files is a conflict
+ * for git, and merged issue by issue afterwards.
+ */
+const bdDriver = { 'merge.beads.driver': 'false' };
+
+/**
  * Git ends a merge where .gitattributes names a driver that the configuration has no command for. Such a file is merged
  * as text, as if the driver were not in the configuration at all.
  */
 async function withDrivers(
   body: (overrules: readonly string[]) => Promise<GitOutput>,
 ): Promise<GitOutput> {
-  const values: Record<string, string> = {};
+  const values: Record<string, string> = { ...bdDriver };
   for (;;) {
     const output = await body(settings(values));
     const name = /custom merge driver ([^=\n]+) lacks command line/u.exec(output.stderr)?.[1];

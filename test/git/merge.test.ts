@@ -146,13 +146,16 @@ suite('git: merge', () => {
       { driver: 'no-bd merge %A %O %A %B' },
     ],
     ['with a driver that has no command', `${beads} merge=beads\n`, { name: 'bd' }],
+    ['with a driver that loses some', `${beads} merge=beads\n`, { driver: 'cat %O > %A' }],
   ] as const) {
     test(`issues of Beads are merged one by one, ${what}`, async () => {
       for (const [key, value] of Object.entries(driver)) {
         fixture.git('config', `merge.beads.${key}`, value);
       }
       repository = await fixture.open();
-      if (attributes !== null) base = commitOn('rules', { '.gitattributes': attributes });
+      // As those of a checkout count; the one here stands at another commit.
+      const rules = join(fixture.root, '.git', 'info', 'attributes');
+      if (attributes !== null) fixture.write(rules, attributes);
       base = commitOn('begun', { [beads]: issue('a') + issue('b') });
       const ours = commitOn('ours', { [beads]: issue('a', 'closed') + issue('b'), 'x.txt': 'x\n' });
       const theirs = commitOn('theirs', {
