@@ -29,9 +29,10 @@ type Lines = ReadonlyMap<string, Line>;
 
 /** Null when a line of one of them cannot be read, or stands for two issues: then nobody can tell what was meant. */
 export function mergeBeadsLines(versions: BeadsVersions, timeOf: TimeOf): string | null {
-  const [base, ours, given] = [versions.base, versions.ours, versions.theirs].map(linesOf);
-  if (!base || !ours || !given) return null;
-  const theirs = withoutCollisions(base, ours, given);
+  const [base, left, right] = [versions.base, versions.ours, versions.theirs].map(linesOf);
+  if (!base || !left || !right) return null;
+  const ours = withoutTwins(base, left, right);
+  const theirs = withoutCollisions(base, ours, withoutTwins(base, right, left));
   const merged = new Map<string, string>();
   const take = (key: string): void => {
     const line = mergedLine(base.get(key), ours.get(key), theirs.get(key), timeOf);
@@ -71,15 +72,47 @@ function withoutCollisions(base: Lines, ours: Lines, theirs: Lines): Lines {
     if (other === undefined || base.has(id) || !isAnotherIssue(line.record, other.record)) continue;
     renamed.set(id, `${id.replace(/-[^-]*$/u, '')}-${shortHash(line.text)}`);
   }
-  if (renamed.size === 0) return theirs;
-  const lines = new Map<string, Line>();
-  for (const [key, line] of theirs) {
-    const isTheirs = base.get(key)?.text !== line.text;
-    const record = isTheirs ? withIds(line.record, renamed) : line.record;
-    const text = record === line.record ? line.text : JSON.stringify(record);
-    lines.set(renamed.get(key) ?? key, { text, record });
+  return withNames(base, theirs, renamed);
+}
+
+/**
+ * Without new issues that the other side has under another id, since their own one is another issue's there: so a file
+ * meets an issue again that a landing has renamed.
+ */
+function withoutTwins(base: Lines, own: Lines, other: Lines): Lines {
+  const renamed = new Map<string, string>();
+  const kept = new Map(own);
+  for (const [id, { record }] of own) {
+    const rival = other.get(id);
+    const before = base.get(id);
+    const isNew = before === undefined || isAnotherIssue(record, before.record);
+    if (rival === undefined || !isNew || !isAnotherIssue(record, rival.record)) continue;
+    for (const [twin, line] of other) {
+      if (base.has(twin) || own.has(twin) || !isTwin(record, line.record)) continue;
+      renamed.set(id, twin);
+      kept.delete(id);
+      break;
+    }
   }
-  return lines;
+  return withNames(base, kept, renamed);
+}
+
+/** The lines that one side has written, with other ids. */
+function withNames(base: Lines, lines: Lines, renamed: ReadonlyMap<string, string>): Lines {
+  if (renamed.size === 0) return lines;
+  const named = new Map<string, Line>();
+  for (const [key, line] of lines) {
+    const isOwn = base.get(key)?.text !== line.text;
+    const record = isOwn ? withIds(line.record, renamed) : line.record;
+    const text = record === line.record ? line.text : JSON.stringify(record);
+    named.set(renamed.get(key) ?? key, { text, record });
+  }
+  return named;
+}
+
+function isTwin(a: JsonObject, b: JsonObject): boolean {
+  const { created_at: createdAt, title } = a;
+  return createdAt !== undefined && createdAt === b['created_at'] && title === b['title'];
 }
 
 function isAnotherIssue(a: JsonObject, b: JsonObject): boolean {

@@ -117,6 +117,32 @@ suite('beads merge', () => {
     assert.equal(merge(base, merged, theirs), merged);
   });
 
+  test('an issue that a landing has renamed is not a second one where it has its old id', () => {
+    const found = (id: string, title: string): string =>
+      JSON.stringify({ id, title, status: 'open', created_at: `2026-01-01T00:00:00.${title}Z` });
+    const edge = { issue_id: 'bd-4', depends_on_id: 'bd-2', type: 'blocks' };
+    const after = (dependsOn: string): string =>
+      issue('bd-4', { dependencies: [{ ...edge, depends_on_id: dependsOn }] });
+    const base = file(issue('bd-1'));
+    const here = base + file(found('bd-2', '17'), after('bd-2'));
+    const landed = base + file(found('bd-2', '16'), found('bd-x7', '17'));
+    const merged = file(issue('bd-1'), found('bd-2', '16'), after('bd-x7'), found('bd-x7', '17'));
+    for (const [ours, theirs] of [
+      [here, landed],
+      [landed, here],
+    ] as const) {
+      assert.equal(merge(base, ours, theirs), merged);
+    }
+    // Landed one after the other: the first one's id is taken here by the second one.
+    const first = base + file(found('bd-2', '16'));
+    const between = merge(base, here, first) ?? '';
+    const titles = (merge(first, between, first + file(found('bd-x7', '17'))) ?? '')
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { title: string }).title);
+    assert.deepEqual(titles.sort(), ['16', '17', 'bd-1', 'bd-4']);
+  });
+
   test('memories and other lines without an id are lines like others', () => {
     const memory = (value: string): string => JSON.stringify({ _type: 'memory', key: 'k', value });
     assert.equal(merge(file(memory('1')), file(memory('1')), file(memory('2'))), file(memory('2')));
