@@ -200,8 +200,12 @@ export class Play {
         ({ status: state }) => !['completed', 'cancelled'].includes(state),
       );
       const waiting = status.target?.pending ?? 0;
-      if (round > 0 && open.length === 0 && waiting === 0 && codes.every((code) => code === 0))
-        return [];
+      // A further run has nothing to do where the first one has done all of it, and each command costs.
+      const isDone =
+        round > 0
+          ? codes.every((code) => code === 0)
+          : status.epics.every(({ landing_state: state }) => state === 'landed');
+      if (isDone && open.length === 0 && waiting === 0) return [];
       if (waiting > 0 && round > 1) this.#mergeByHand(stage.root, 'drover/results/main');
       if (status.epics.some(({ landing_state: state }) => state === 'conflict'))
         this.#mergeIntoEpic();
