@@ -4,7 +4,15 @@
 // left alone.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createVSIX } from '@vscode/vsce';
@@ -52,6 +60,17 @@ function readme() {
   return text.replaceAll('](../docs/images/', `](${pictures.replace(/\/$/, '')}/`);
 }
 
+/** The walkthrough's pictures are those of the documents, which the tests make. */
+function copyWalkthroughPictures() {
+  const folder = join(stage, 'media', 'walkthrough');
+  for (const page of readdirSync(folder).filter((name) => name.endsWith('.md'))) {
+    const text = readFileSync(join(folder, page), 'utf8');
+    for (const [, name] of text.matchAll(/^!\[[^\]]+\]\(\.\/([\w-]+\.png)\)$/gm)) {
+      cpSync(join(root, 'docs', 'images', name), join(folder, name));
+    }
+  }
+}
+
 function makeStage() {
   rmSync(stage, { recursive: true, force: true });
   mkdirSync(stage, { recursive: true });
@@ -66,6 +85,7 @@ function makeStage() {
   for (const name of ['CHANGELOG.md', 'LICENSE', 'media', '.vscodeignore']) {
     cpSync(join(root, name), join(stage, name), { recursive: true });
   }
+  copyWalkthroughPictures();
   writeFileSync(join(stage, 'README.md'), readme());
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 }

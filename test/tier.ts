@@ -30,6 +30,7 @@ export const soakFiles: ReadonlySet<string> = new Set([
   'test/fleet/show-1.test.ts',
   'test/fleet/solo.test.ts',
   'test/fleet/support.test.ts',
+  'test/vscode/stories/claude-mends.test.ts',
   'test/vscode/stories/claude.test.ts',
   'test/vscode/stories/hostile.test.ts',
   'test/vscode/stories/keyboard.test.ts',

@@ -13,7 +13,7 @@ import type { Entry, EntryBody } from './transcript.ts';
 import { visibleLine } from './visible-text.ts';
 
 /** Stands for a prompt that is not read yet. */
-const unread = 'prompt';
+const unread = 'Reading…';
 
 type Body<K extends EntryBody['kind']> = Extract<EntryBody, { kind: K }>;
 
@@ -52,7 +52,14 @@ function bodyTemplate(entry: Entry, look: EntryLook, actions: EntryActions): Tem
     case 'thinking':
       return foldedTemplate(entry, 'Thinking', 'lightbulb', body.text, look, actions);
     case 'prompt':
-      return foldedTemplate(entry, 'Prompt', 'account', body.text ?? unread, look, actions);
+      return foldedTemplate(
+        entry,
+        'Prompt',
+        'account',
+        body.text ?? (look.isOpen ? unread : ''),
+        look,
+        actions,
+      );
     case 'tool':
       return toolTemplate(entry, body, look, actions);
     case 'result':

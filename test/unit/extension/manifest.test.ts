@@ -214,6 +214,12 @@ suite('extension manifest', () => {
       ...(walkthrough?.steps.map(({ media }) => media.markdown) ?? []),
     ];
     assert.equal(files.length, 6);
+    // The package copies them from the documents beside their pages.
+    for (const page of files.filter((file) => file.endsWith('.md'))) {
+      const [, picture] =
+        /!\[[^\]]+\]\(\.\/(.+\.png)\)/u.exec(readFileSync(join(root, page), 'utf8')) ?? [];
+      files.push(`docs/images/${picture}`);
+    }
     assert.deepEqual(
       files.filter((file) => !existsSync(join(root, file))),
       [],
