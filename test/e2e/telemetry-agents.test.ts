@@ -1,12 +1,17 @@
-// One trace from the epic to the call of the model: the real Claude Code sends its own spans below Drover's, and a backend
-// that is killed while it sends leaves no gap.
+// One trace from the epic to the call of the model: the real Claude Code and Codex send their own spans below Drover's, and a
+// backend that is killed while it sends leaves no gap.
 
 import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { realAgents, writeAgentSettings } from '../agents/real-agents.ts';
+import { ensureAgents } from '../agents-under-test/install.mjs';
 import { startWebReceiver, type WebReceiver } from '../doubles/web-receiver.ts';
 import {
   claudeEnvironment,
   conversation,
   says,
+  startModelApi,
   useClaude,
   writes,
 } from './support/claude-project.ts';
@@ -92,5 +97,57 @@ suite('the telemetry of a real Claude Code', function () {
     assert.deepEqual(root.attributes.find(({ key }) => key === 'drover.epic.id')?.value, {
       stringValue: 'e',
     });
+  });
+});
+
+suite('the telemetry of a real Codex', function () {
+  this.timeout(240_000);
+  const project = useProjects();
+
+  test('its spans stand below Drover’s, once its own settings name the collector', async () => {
+    const codex = realAgents.find(({ kind }) => kind === 'codex') ?? assert.fail('no Codex');
+    const programs = await ensureAgents();
+    const fake = await startModelApi();
+    const receiver = await startWebReceiver();
+    try {
+      const echo = { tools: [{ name: 'exec_command', input: { cmd: 'echo one > one.txt' } }] };
+      fake.setScript({ conversations: [conversation('one', [echo, says('Wrote one.')])] });
+      const variables = Object.entries(codex.env(fake.url));
+      const here = project({
+        env: {
+          DROVER_AGENT_TYPE: 'codex',
+          DROVER_AGENT_PATH: programs.codex,
+          DROVER_OTEL_ENDPOINT: receiver.url,
+        },
+        settings: [
+          '[agent.env]',
+          ...variables.map(([name, value]) => `${name} = "${value}"`),
+          '[telemetry]\nenabled = true\nagents = true\n',
+        ].join('\n'),
+      });
+      const { HOME: home = '' } = here.env;
+      writeAgentSettings(codex, home, fake.url);
+      const collector = `{ endpoint = "${receiver.url}/v1/traces", protocol = "json" }`;
+      const own = `\n[otel]\ntrace_exporter = { otlp-http = ${collector} }\n`;
+      appendFileSync(join(home, '.codex', 'config.toml'), own);
+      receiver.answer = (response) => response.end('{}');
+      await beginPlan(here, [{ id: 'one' }]);
+      await here.expect(0, ['run', '--gate', 'true']);
+      const drovers = spansIn(await here.expect(0, ['trace', 'export', 'one']));
+      const above = ['drover.workflow.run', 'drover.task.execute', 'drover.agent.execute'];
+      await eventually('its turn stands below the agent', () => {
+        const all = [...byId(receivedSpans(receiver.received)).values()];
+        const turn = all.find(({ name }) => name === 'session_task.turn');
+        if (turn === undefined) return false;
+        return (
+          pathTo(turn, [...all, ...drovers])
+            .slice(0, 3)
+            .join() === above.join()
+        );
+      });
+    } finally {
+      await receiver.close();
+      await fake.close();
+    }
   });
 });
