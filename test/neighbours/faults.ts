@@ -49,8 +49,8 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'bring-back-what-was-taken-out': {
     breaks: ['came-back'],
     file: 'server/workflows/own-range.ts',
-    find: '  return best;',
-    replace: '  return best === null ? best : null;',
+    find: '  return best === null ? null : withMerged(engine, best, { head, commit });',
+    replace: '  return best === null ? null : withMerged.length > 9 ? best : null;',
     often: ['amend-a-secret-away', 'amend'],
   },
   'every-gate-is-green': {
