@@ -367,6 +367,8 @@ export class StreamSession implements ReactiveController {
     const newest = this.attempts.at(-1)?.number ?? 0;
     const shown = this.feed?.attempt ?? 0;
     if (this.#chosen !== null || shown === 0 || newest <= shown) return;
+    // Its prompt has the words that no attempt before it took.
+    this.queuedHints = [];
     this.#open(newest);
   }
 

@@ -251,13 +251,20 @@ suite('webview: stream', () => {
     view = await openStream(first, {
       prepare: (host) => {
         host.backend('attempts', () => attempts);
+        host.backend('task.hint', () => ({}) as never);
         host.backend('log.read', (params) => (params.attempt === 2 ? second : first).read(params));
       },
     });
     await row(/first try/).waitFor();
+    const field = view.page.getByRole('textbox', { name: /Tell the agent/ });
+    await field.fill('Use tabs.');
+    await field.press('Enter');
+    await view.page.getByText('The agent will be told: Use tabs.').waitFor();
     attempts = [...attempts, attemptView({ number: 2 })];
     await view.host.pushState({ board: boardWith({ attempts: 2 }) });
     await row(/second try/).waitFor();
+    // Its prompt has the words.
+    assert.equal(await view.page.getByText('The agent will be told').count(), 0);
     await view.close();
   });
 
