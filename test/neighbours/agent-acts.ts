@@ -60,7 +60,7 @@ export const agentScripts: { readonly [act in AgentAct]: string } = {
   'background-hidden': `env -i PATH="$PATH" setsid sh -c 'sleep 0.3; echo "$1" >> "$2"; sleep 20' sh "$(token)" "$here/stray-$id.txt" > /dev/null 2>&1 &`,
   repository: `mkdir -p "nested-$id"; git -C "nested-$id" init -q; echo inner > "nested-$id/inner.txt"; git -C "nested-$id" add -A; git -C "nested-$id" commit -qm inner`,
   'lock-index': 'touch "$(git rev-parse --git-dir)/index.lock"',
-  'own-worktree': `git worktree add -q --detach "$stage/agent-$id-$attempt"; say "$stage/agent-$id-$attempt/$id-beside.txt"`,
+  'own-worktree': `git worktree add -q --detach "$stage/agent-$id-$attempt"; hidden "$stage/agent-$id-$attempt/$id-beside.txt"`,
   'stage-only': `say "$id-staged.txt"; git add "$id-staged.txt"; gone "$id-staged.txt"; echo changed > "$id-staged.txt"`,
   'move-file': `git mv -f README.md "readme-$id.md"; say "readme-$id.md"; git mv "readme-$id.md" README.md`,
   gc: 'git gc -q --prune=now',

@@ -228,7 +228,8 @@ function inSlot(
 /** Whatever is half done is ended; what cannot be gone on with is given up. */
 export function finish(stage: Stage): void {
   const has = (name: string): boolean => existsSync(join(stage.root, '.git', name));
-  if (has('BISECT_LOG')) stage.git(['bisect', 'reset']);
+  // What was amended on the commit under test goes with it.
+  if (has('BISECT_LOG')) stage.taking(() => void stage.git(['bisect', 'reset']));
   if (has('CHERRY_PICK_HEAD')) stage.taking(() => void stage.git(['cherry-pick', '--abort']));
   if (has('MERGE_HEAD')) stage.taking(() => void stage.git(['merge', '--abort']));
   if (has('rebase-merge')) {
