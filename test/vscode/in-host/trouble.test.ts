@@ -47,7 +47,7 @@ suite('trouble with the backend', () => {
     const asked: string[] = [];
     server = await serveAsNewer(asked);
     await vscode.commands.executeCommand('drover.reconnect');
-    await untilReason('backend_version', /version 9\.9\.9, newer than this extension/);
+    await untilReason('backend_version', /version 9\.9\.9\) is newer than this extension/);
     assert.deepEqual(
       asked.filter((name) => name !== 'initialize'),
       [],
