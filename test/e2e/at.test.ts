@@ -11,7 +11,9 @@ import { readSnapshot } from '../../server/store/snapshot.ts';
 import { why } from '../../server/store/why.ts';
 import type { StatusSnapshot } from '../../server/protocol/api.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
+import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
+import { sized } from '../tier.ts';
 
 /** Tries that end with 1 fail; the gate refuses some work, too. */
 const agent = `
@@ -21,6 +23,10 @@ echo "work of $id" > "$id.txt"
 `;
 
 const killsMax = 2;
+const tasksMax = sized(8, 48);
+const momentsMin = sized(40, 200);
+/** Of the moments, those that the command itself is asked for, in all three views. */
+const askedMax = sized(1, 12);
 
 interface Seen {
   readonly change: number;
@@ -29,12 +35,14 @@ interface Seen {
   readonly state: unknown;
 }
 
+type Reasons = Record<string, readonly string[]>;
+
 const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
 
 async function stateOf(db: Db, nowMs: number): Promise<{ seq: number; state: unknown }> {
   const snapshot = await readSnapshot(db, {}, extras);
   const facts = { nowMs, agentKind: 'command', agents: noFallback, hasBackend: true };
-  const reasons: Record<string, readonly string[]> = {};
+  const reasons: Reasons = {};
   for (const { id } of snapshot.tasks) reasons[id] = await why(db, id, facts);
   // An event without a change of a row leaves the state as it was.
   const { seq, ...rest } = snapshot;
@@ -53,6 +61,26 @@ async function look({ store }: OpenedStore): Promise<Seen> {
   });
 }
 
+/** What `drover at` shows of a moment, against what was read at it. */
+async function compareViews(here: Project, { seq, state }: Seen): Promise<void> {
+  const { snapshot, reasons } = state as { snapshot: StatusSnapshot; reasons: Reasons };
+  for (const view of ['status', 'board']) {
+    const shown = await here.json<StatusSnapshot>(['at', String(seq), view]);
+    assert.equal(shown.seq, seq);
+    assert.deepEqual(
+      shown.tasks.map((task) => [task.id, task.status, task.attempts]),
+      snapshot.tasks.map((task) => [task.id, task.status, task.attempts]),
+      `${view} at ${seq}`,
+    );
+  }
+  const { id } = snapshot.tasks[seq % snapshot.tasks.length] as { id: string };
+  const told = await here.json<{ reasons: readonly string[] }>(['at', String(seq), 'why', id]);
+  // The command's moment is the event's own, a little before the look.
+  const timeless = (list: readonly string[] = []): string[] =>
+    list.map((words) => words.replaceAll(/\b(for|in) \d[\d. a-z]*/gu, '$1 a while'));
+  assert.deepEqual(timeless(told.reasons), timeless(reasons[id]), `why ${id} at ${seq}`);
+}
+
 suite('drover at', function () {
   this.timeout(240_000);
   const project = useProjects();
@@ -67,7 +95,7 @@ suite('drover at', function () {
     await here.expect(0, ['init']);
     const epic = await here.json<{ id: string }>(['epic', 'add', 'An epic']);
     const ids: string[] = [];
-    for (let at = 0; at < 8; at += 1) {
+    for (let at = 0; at < tasksMax; at += 1) {
       const blockers = at > 2 ? ['--blocked-by', ids[at - 3] ?? ''] : [];
       ids.push(await here.add(`Task ${at}`, '-e', epic.id, ...blockers));
     }
@@ -87,7 +115,11 @@ suite('drover at', function () {
     while (!isOver) {
       const seen = await look(store);
       if (seen.change !== moments.at(-1)?.change) moments.push(seen);
-      if (moments.length > (kills + 1) * 15 && kills < killsMax && (await here.killBackend())) {
+      if (
+        moments.length > (kills + 1) * (momentsMin / 3) &&
+        kills < killsMax &&
+        (await here.killBackend())
+      ) {
         kills += 1;
       }
       await new Promise((resolve) => setTimeout(resolve, chance.below(12)));
@@ -95,7 +127,7 @@ suite('drover at', function () {
     assert.equal((await run).code, 0);
 
     assert.equal(kills, killsMax);
-    assert.ok(moments.length >= 40, `${moments.length} states`);
+    assert.ok(moments.length >= momentsMin, `${moments.length} states`);
     for (const { change, nowMs, state } of moments) {
       const past = await openPast(store.store.db, { change });
       const found = await stateOf(past.db, nowMs);
@@ -103,14 +135,13 @@ suite('drover at', function () {
       assert.deepEqual(found.state, state, `after change ${change}`);
     }
 
-    const last = moments.findLast(({ seq }) => seq !== moments.at(-1)?.seq) as Seen;
-    const shown = await here.json<StatusSnapshot>(['at', String(last.seq), 'status']);
-    const { snapshot } = last.state as { snapshot: StatusSnapshot };
-    assert.equal(shown.seq, last.seq);
-    assert.deepEqual(
-      shown.tasks.map((task) => [task.id, task.status]),
-      snapshot.tasks.map((task) => [task.id, task.status]),
-    );
+    const lastOf = new Map(moments.map((seen) => [seen.seq, seen]));
+    lastOf.delete(moments.at(-1)?.seq ?? 0);
+    const settled = [...lastOf.values()];
+    const step = Math.max(1, Math.floor(settled.length / askedMax));
+    const asked = settled.filter((_, at) => (settled.length - 1 - at) % step === 0);
+    for (const seen of asked) await compareViews(here, seen);
+    console.log(`        ${moments.length} moments, ${asked.length} of them asked of the command`);
     const first = await here.expect(0, ['at', '9', 'why', ids[3] ?? '']);
     assert.match(first, new RegExp(`waits for ${ids[0]}|${ids[3]}`));
     assert.match(await here.expect(0, ['at', '9', 'board']), /Task 7/);
