@@ -156,6 +156,10 @@ git add -A; git commit -qm "$id"
       const issues = issuesOf(here);
       return ids.every((id) => String(issues.get(id)?.['close_reason']).startsWith('Landed as '));
     });
+    await eventually('what was found is in the plan', async () => {
+      const { tasks } = await here.status();
+      return tasks.length === 17;
+    });
     watch.signal('SIGINT');
     await watch.ended;
 
