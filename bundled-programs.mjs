@@ -16,6 +16,15 @@ const useCompileCache =
 /** What the sources ask of their module is asked of the bundle. */
 const moduleUrl = "const droverModuleUrl = require('node:url').pathToFileURL(__filename).href;\n";
 
+/** What a `drover` command needs at run time: their names and sources. */
+export const commandPrograms = {
+  'cli-main': 'server/cli/main.ts',
+  backend: 'server/main/backend-main.ts',
+  helper: 'server/main/helper-main.ts',
+  mcp: 'server/main/mcp-main.ts',
+  'wide-text': 'server/cli/render/wide-text.ts',
+};
+
 /**
  * @param {Record<string, string>} entryPoints names of the programs and their sources
  * @param {string} outdir

@@ -4,7 +4,7 @@
 import { build, context } from 'esbuild';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { bundledPackages } from './bundled-packages.mjs';
-import { programBundles } from './bundled-programs.mjs';
+import { commandPrograms, programBundles } from './bundled-programs.mjs';
 
 const isProduction = process.argv.includes('--production');
 const isWatching = process.argv.includes('--watch');
@@ -13,11 +13,7 @@ const outdir =
   'dist';
 
 const programs = {
-  'cli-main': 'server/cli/main.ts',
-  backend: 'server/main/backend-main.ts',
-  helper: 'server/main/helper-main.ts',
-  mcp: 'server/main/mcp-main.ts',
-  'wide-text': 'server/cli/render/wide-text.ts',
+  ...commandPrograms,
   'demo-agent': 'server/agents/demo/main.ts',
   demo: 'server/main/demo.ts',
   'remote-attempt': 'server/main/remote-attempt.ts',

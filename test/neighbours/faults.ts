@@ -4,7 +4,7 @@
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { programBundles } from '../../bundled-programs.mjs';
+import { commandPrograms, programBundles } from '../../bundled-programs.mjs';
 import type { Often } from './schedule.ts';
 
 interface PlantedFault {
@@ -122,14 +122,7 @@ export async function faultyProgram(name: string, folder: string): Promise<strin
   const outdir = join(folder, name);
   mkdirSync(outdir, { recursive: true });
   let isPlanted = false;
-  const programs = {
-    'cli-main': 'server/cli/main.ts',
-    backend: 'server/main/backend-main.ts',
-    helper: 'server/main/helper-main.ts',
-    mcp: 'server/main/mcp-main.ts',
-    'wide-text': 'server/cli/render/wide-text.ts',
-  };
-  const options = programBundles(programs, outdir);
+  const options = programBundles(commandPrograms, outdir);
   await build({
     ...options,
     absWorkingDir: root,
