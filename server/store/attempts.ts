@@ -120,3 +120,22 @@ function attemptView(
     steps: steps?.list(endedAtMs) ?? [],
   };
 }
+
+/** The commit of the snapshot that a person wants this attempt to begin with, whichever machine they said it on. */
+export async function chosenSnapshot(
+  db: Db,
+  taskId: string,
+  attempt: number,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('events')
+    .select('data')
+    .where('task_id', '=', taskId)
+    .where('type', '=', 'task.retry')
+    .where('data', 'like', `%"begins":${attempt},"snapshot":%`)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const told = row === undefined ? {} : (JSON.parse(row.data) as Readonly<Record<string, unknown>>);
+  return typeof told['snapshot'] === 'string' ? told['snapshot'] : null;
+}

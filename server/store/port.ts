@@ -34,6 +34,7 @@ export interface Store {
   append(tx: Tx, event: NewEvent): Promise<number>;
 }
 
+export { chosenSnapshot } from './attempts.ts';
 export { beginsFreely, failAttempt, goesOnAfter, type NextAgent } from './attempt-end.ts';
 export {
   attemptsSince,

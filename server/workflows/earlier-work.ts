@@ -3,7 +3,7 @@
 import type { Failure } from '../core/failure.ts';
 import { GitTrouble, type Sha, type SnapshotView } from '../git/port.ts';
 import type { PresentWork } from '../core/present-work.ts';
-import { type AttemptRow, type Claim, setAttempt } from '../store/port.ts';
+import { type AttemptRow, chosenSnapshot, type Claim, setAttempt } from '../store/port.ts';
 import { gitFailed } from './git-trouble.ts';
 import { branchRef } from './lines.ts';
 import type { Engine } from './parts.ts';
@@ -25,34 +25,17 @@ export function restoreRef(taskId: string, attempt: number): string {
   return `refs/drover/restore/${taskId}/${attempt}`;
 }
 
-/** The snapshot that a person has chosen for the beginning of this attempt, or null. */
+/** The snapshot that a person has chosen for the beginning of this attempt, on whatever machine of a fleet, or null. */
 async function chosenFor(engine: Engine, attempt: AttemptRow): Promise<SnapshotView | null> {
   const commit =
-    (await toldFor(engine, attempt)) ??
+    (engine.machineId === ''
+      ? null
+      : await chosenSnapshot(engine.store.db, attempt.task_id, attempt.number)) ??
     (await engine.git.readRef(restoreRef(attempt.task_id, attempt.number)));
   if (commit === null) return null;
   const chosen = await engine.git.snapshotAt(commit);
   if (!chosen.ok) throw new GitTrouble(chosen.error);
   return chosen.value;
-}
-
-/** What a person has chosen, on whatever machine of a fleet. */
-async function toldFor(
-  engine: Engine,
-  { task_id: taskId, number }: AttemptRow,
-): Promise<Sha | null> {
-  if (engine.machineId === '') return null;
-  const row = await engine.store.db
-    .selectFrom('events')
-    .select('data')
-    .where('task_id', '=', taskId)
-    .where('type', '=', 'task.retry')
-    .where('data', 'like', `%"begins":${number},"snapshot":%`)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  const told = row === undefined ? {} : (JSON.parse(row.data) as Readonly<Record<string, unknown>>);
-  return typeof told['snapshot'] === 'string' ? told['snapshot'] : null;
 }
 
 /** A commit that a new attempt begins with, and the branch of the attempt that made it. */
