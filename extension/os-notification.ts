@@ -1,5 +1,7 @@
 // Notifications of the operating system, with its sound: for a person who does not have VS Code in front.
 
+import { withoutMarkup } from '../server/core/format.ts';
+
 /** A program with its arguments; the words are arguments and never part of a script. */
 export interface NotificationCommand {
   readonly program: string;
@@ -8,7 +10,7 @@ export interface NotificationCommand {
 
 export interface NotificationPlace {
   readonly platform: string;
-  /** The extension runs on another machine than the window: a notification there would reach nobody. */
+  /** The extension runs on another machine than the window: a notification there would not be seen. */
   readonly isRemote: boolean;
   readonly isFocused: boolean;
   readonly isWanted: boolean;
@@ -41,8 +43,4 @@ export function notificationCommand(
     default:
       return null;
   }
-}
-
-function withoutMarkup(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

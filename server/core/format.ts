@@ -79,3 +79,8 @@ export function progressPercent(counts: { readonly [S in TaskStatus]: number }):
 export function stepText(step: { readonly agent: string; readonly model: string | null }): string {
   return step.model === null ? step.agent : `${step.agent}:${step.model}`;
 }
+
+/** For readers that take these three characters as the beginning of markup. */
+export function withoutMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -2,7 +2,7 @@
 // that a delivery that is made again is the same one.
 
 import { type FeedEvent, numberIn, textIn } from './history/feed-event.ts';
-import { formatDuration } from './format.ts';
+import { formatDuration, withoutMarkup } from './format.ts';
 
 export const webhookEventNames = [
   'task.created',
@@ -151,11 +151,7 @@ export function droverBody(message: WebhookMessage): string {
 
 export function slackBody(message: WebhookMessage): string {
   // Slack reads `<!channel>` and links out of these three characters.
-  const text = sentenceOf(message)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
-  return JSON.stringify({ text });
+  return JSON.stringify({ text: withoutMarkup(sentenceOf(message)) });
 }
 
 /** Discord refuses a longer content. */

@@ -1,7 +1,13 @@
 // A report as Markdown and as one HTML page. Both are made from the same sections; text of agents and people is escaped
 // in each.
 
-import { formatCost, formatCount, formatDuration, stepText } from '../../core/format.ts';
+import {
+  formatCost,
+  formatCount,
+  formatDuration,
+  stepText,
+  withoutMarkup,
+} from '../../core/format.ts';
 import type { Report, ReportTask, ReportWait } from '../../core/history/report.ts';
 import type { PathStep } from '../../core/history/critical-path.ts';
 import type { PeriodKind } from '../../core/history/task-story.ts';
@@ -82,11 +88,7 @@ function markdownText(text: string): string {
 }
 
 function htmlText(text: string): string {
-  return plainLine(text)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+  return withoutMarkup(plainLine(text)).replaceAll('"', '&quot;');
 }
 
 function htmlTable({ head, rows }: Section): string {
