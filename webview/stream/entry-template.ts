@@ -152,18 +152,42 @@ function endedQuestionTemplate(
   look: EntryLook,
   actions: EntryActions,
 ): TemplateResult {
+  return questionSummary(
+    entry,
+    body,
+    look,
+    actions,
+    html`<span class="about" data-find>${visibleLine(body.text.slice(0, 300))}</span>
+      <span class="outcome">${questionEnd(body)}</span>`,
+  );
+}
+
+/** The row that opens and closes an ended question; `more` stands behind its name. */
+function questionSummary(
+  entry: Entry,
+  body: Body<'question'>,
+  look: EntryLook,
+  actions: EntryActions,
+  more: unknown,
+): TemplateResult {
+  const { glyph, name } = questionLook(body);
   return html`<button
     class="summary"
     type="button"
-    aria-expanded="false"
+    aria-expanded=${look.isOpen}
     tabindex=${look.isActive ? 0 : -1}
     @click=${() => actions.toggle(entry)}
   >
-    ${icon('chevron-right')}${icon(body.asks === 'permission' ? 'shield' : 'question')}
-    <span class="name">${body.asks === 'permission' ? 'Permission' : 'Question'}</span>
-    <span class="about" data-find>${visibleLine(body.text.slice(0, 300))}</span>
-    <span class="outcome">${questionEnd(body)}</span>
+    ${icon(look.isOpen ? 'chevron-down' : 'chevron-right')}${glyph}
+    <span class="name">${name}</span>
+    ${more}
   </button>`;
+}
+
+function questionLook({ asks }: Body<'question'>): { glyph: TemplateResult; name: string } {
+  return asks === 'permission'
+    ? { glyph: icon('shield'), name: 'Permission' }
+    : { glyph: icon('question'), name: 'Question' };
 }
 
 function questionTemplate(
@@ -174,23 +198,12 @@ function questionTemplate(
 ): TemplateResult {
   const end = questionEnd(body);
   const { question } = look;
-  const name = body.asks === 'permission' ? 'Permission' : 'Question';
+  const { glyph, name } = questionLook(body);
   return html`<div class="question ${question === null ? '' : 'open'}">
     ${
       body.state === 'open'
-        ? html`<div class="caption">
-            ${icon(body.asks === 'permission' ? 'shield' : 'question')} ${name}
-          </div>`
-        : html`<button
-            class="summary"
-            type="button"
-            aria-expanded="true"
-            tabindex=${look.isActive ? 0 : -1}
-            @click=${() => actions.toggle(entry)}
-          >
-            ${icon('chevron-down')}${icon(body.asks === 'permission' ? 'shield' : 'question')}
-            <span class="name">${name}</span>
-          </button>`
+        ? html`<div class="caption">${glyph} ${name}</div>`
+        : questionSummary(entry, body, look, actions, null)
     }
     <div class="pre mono" data-find>${plainTemplate(body.text)}</div>
     ${
