@@ -90,7 +90,7 @@ async function followNow(
 }
 
 /**
- * Whether the branch has been at the tip and was moved away from it: it has followed, although nobody has noted that (the
+ * Whether the branch has been at the tip and was moved away from it: it has followed, although that was not recorded (the
  * backend died, or a person was quicker than our look). Following again would bring back what they have taken out.
  */
 function hasLeft(context: RepositoryContext, ref: string, tip: Sha): boolean {

@@ -35,7 +35,7 @@ export interface NextAgent {
 /** How often trouble that is not its own costs an attempt nothing; after that each time counts, so that nothing goes round for ever. */
 const freeMax = 5;
 
-/** Kinds that are nobody's fault in the task: a remote that is away, a full disk, a lock, a lost worker, a landing that was cut off. */
+/** Kinds that the task did not cause: a remote that is away, a full disk, a lock, a lost worker, a landing that was cut off. */
 const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed', 'interrupted']);
 
 /**

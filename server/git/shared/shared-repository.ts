@@ -254,7 +254,7 @@ class Shared {
       ? await uploadLargeFiles(this.remote, this.local.facts, ref, commit)
       : ok(undefined);
     if (!uploaded.ok) return uploaded;
-    // A branch without work of its own is nobody's to find.
+    // A branch without work of its own need not be found elsewhere.
     if (!changed && !this.branches.hasMoved(ref)) return done;
     const published = await this.branches.move(ref, commit, null);
     return published.ok ? done : err({ ...published.error, made: done.value });
