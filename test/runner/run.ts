@@ -8,6 +8,7 @@ import { blockedOutcome } from './outcome.ts';
 import { JobCpu } from './job-cpu.ts';
 import { type Expected, JobQueue, type Room } from './queue.ts';
 import { jobLine } from './report.ts';
+import { watchOver } from './left-behind.ts';
 import { type RunningJob, startJob } from './run-job.ts';
 
 export interface RunOptions {
@@ -38,6 +39,7 @@ export class Run {
   readonly #options: RunOptions;
   readonly #ticking: NodeJS.Timeout;
   readonly #cpu = new JobCpu();
+  readonly #watch = watchOver(this.#folder);
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -117,6 +119,7 @@ export class Run {
     this.#cpu.close();
     if (this.#isStopped) await this.stop();
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    this.#watch.close();
   }
 }
 

@@ -1,9 +1,10 @@
 // A job of the test runner with real processes: it ends in time, and takes with it what it has started.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { processesOf } from '../../e2e/support/processes.ts';
 import { JobCpu, leftIn } from '../../runner/job-cpu.ts';
@@ -49,6 +50,34 @@ suite('process of a test job', () => {
     cpu.close();
     assert.deepEqual(failures, []);
     assert.ok(cpuMs >= 140 || process.platform !== 'linux', String(cpuMs));
+  });
+
+  test('a runner that is killed leaves nothing: jobs, what has left their group, its folder', async () => {
+    const note = join(base, 'note');
+    const job = `trap '' TERM HUP; setsid sh -c 'trap "" TERM; sleep 100' & echo "$TMPDIR" > '${note}'; sleep 100`;
+    const runner = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '--eval',
+        `import { Run } from ${JSON.stringify(join(import.meta.dirname, '../../runner/run.ts'))};
+         import { jobNamed } from ${JSON.stringify(join(import.meta.dirname, 'jobs.ts'))};
+         const run = new Run({ room: { cores: 1, jobs: 1 }, expected: { lengthMs: () => 0, cores: () => 1 }, isVerbose: false });
+         await run.queue([jobNamed('a', { program: '/bin/sh', args: ['-c', ${JSON.stringify(job)}] })], () => {});`,
+      ],
+      { stdio: 'inherit' },
+    );
+    await eventually(
+      'the job is at work',
+      () => existsSync(note) && readFileSync(note, 'utf8').endsWith('\n'),
+    );
+    const folder = dirname(readFileSync(note, 'utf8').trim());
+    assert.ok(processesOf(folder).length > 1);
+    runner.kill('SIGKILL');
+    await eventually(
+      'nothing of it is left',
+      () => processesOf(folder).length === 0 && !existsSync(folder),
+    );
   });
 
   test('is ended at its limit, also what has left its process group and asks not to be ended', async () => {

@@ -13,7 +13,8 @@ import { sized } from '../../tier.ts';
 import { type TestSources, testSources } from './memory-store.ts';
 
 const dayMs = 24 * 3_600_000;
-const perMonth = sized(40, 10_000);
+const perMonth = sized(40, 1_000);
+const perEpic = 100;
 const months = 12;
 /** Months that the longest of the settings keeps, and the one that is at work. */
 const keptMonths = 4;
@@ -114,11 +115,14 @@ suite('a year under retention', function () {
     try {
       const { store, database } = opened;
       for (let month = 0; month < months; month += 1) {
-        const epic = await store.transaction((tx) => addEpic(tx, sources, { title: `m ${month}` }));
-        for (let at = 0; at < perMonth; at += 1) {
-          await store.transaction((tx) => liveOneTask(tx, opened, sources, epic.id));
+        for (let done = 0; done < perMonth; done += perEpic) {
+          const title = `month ${month}, from ${done}`;
+          const epic = await store.transaction((tx) => addEpic(tx, sources, { title }));
+          for (let at = done; at < Math.min(done + perEpic, perMonth); at += 1) {
+            await store.transaction((tx) => liveOneTask(tx, opened, sources, epic.id));
+          }
+          await store.transaction((tx) => closeEpic(tx, sources, epic.id));
         }
-        await store.transaction((tx) => closeEpic(tx, sources, epic.id));
         await removeOld(opened, sources.nowMs);
         sizes.push(usedBytes(database.raw));
         const count = (table: string): number =>

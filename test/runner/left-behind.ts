@@ -1,0 +1,50 @@
+// Ends what a runner leaves when it is killed itself (`kill -9`, a closed terminal): a small process of its own waits for the
+// end of the runner's pipe, and then kills whatever names the runner's folder and removes that folder.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { killAll, processesOf } from '../e2e/support/processes.ts';
+
+/** What a runner writes when it has ended everything itself. */
+const farewell = 'done';
+
+const roundsMax = 100;
+const roundMs = 100;
+
+/** Watches over the runner that calls this; `folder`: every process of its jobs names it in its environment. */
+export function watchOver(folder: string): { readonly close: () => void } {
+  const watcher: ChildProcess = spawn(process.execPath, [import.meta.filename, folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  watcher.on('error', () => {});
+  watcher.stdin?.on('error', () => {});
+  // It holds nothing up: its pipe ends with the runner, however that ends.
+  watcher.unref();
+  (watcher.stdin as unknown as { unref?: () => void } | null)?.unref?.();
+  return { close: () => watcher.stdin?.end(farewell) };
+}
+
+/** Kills what names the folder, until nothing does. */
+export async function endAllOf(folder: string): Promise<void> {
+  for (let rounds = 0; rounds < roundsMax; rounds += 1) {
+    const left = processesOf(folder);
+    if (left.length === 0) break;
+    killAll(left);
+    await new Promise((done) => setTimeout(done, roundMs));
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+}
+
+const [, program, watched] = process.argv;
+if (program === import.meta.filename && watched !== undefined) {
+  let said = '';
+  process.stdin
+    .setEncoding('utf8')
+    .on('data', (text: string) => {
+      said += text;
+    })
+    .on('end', () => {
+      if (said !== farewell) void endAllOf(watched);
+    });
+}
