@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { initProject } from '../server/main/init.ts';
+import { initProject } from '../server/main/project/init.ts';
 import type { Bench } from './bench.ts';
 import { treeUse } from './process-use.ts';
 import { copyOf, git, repositoryOf, type RunFolder } from './repositories.ts';

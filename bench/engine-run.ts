@@ -4,12 +4,12 @@
 import { parseArgs } from 'node:util';
 import type { GitRepository } from '../server/git/port.ts';
 import { composeEngine } from '../server/main/compose.ts';
-import { openProject } from '../server/main/project.ts';
-import { initProject } from '../server/main/init.ts';
+import { openProject } from '../server/main/project/project.ts';
+import { initProject } from '../server/main/project/init.ts';
 import type { EventView } from '../server/protocol/api.ts';
-import { addTask } from '../server/store/tasks.ts';
+import { addTask } from '../server/store/plan/tasks.ts';
 import { launchEngine, stopRuns, type Engine } from '../server/workflows/engine.ts';
-import { startRun } from '../server/workflows/start-run.ts';
+import { startRun } from '../server/workflows/run/start-run.ts';
 import type { EngineRun, ReadyWait } from './engine-figures.ts';
 import { treeUse } from './process-use.ts';
 

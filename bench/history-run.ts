@@ -4,16 +4,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { otlpTrace } from '../server/core/history/otlp.ts';
-import { storeSources } from '../server/main/store-sources.ts';
-import { endedSpans } from '../server/store/ended-spans.ts';
-import { addEpic } from '../server/store/epics.ts';
+import { storeSources } from '../server/main/project/store-sources.ts';
+import { endedSpans } from '../server/store/history/ended-spans.ts';
+import { addEpic } from '../server/store/plan/epics.ts';
 import { openStore } from '../server/store/open.ts';
-import { openPast } from '../server/store/past.ts';
+import { openPast } from '../server/store/history/past.ts';
 import type { Store, Tx } from '../server/store/port.ts';
-import { pruneEvents } from '../server/store/prune.ts';
-import { readTrace } from '../server/store/read-history.ts';
-import { readSnapshot } from '../server/store/snapshot.ts';
-import { addTask } from '../server/store/tasks.ts';
+import { pruneEvents } from '../server/store/history/prune.ts';
+import { readTrace } from '../server/store/history/read-history.ts';
+import { readSnapshot } from '../server/store/board/snapshot.ts';
+import { addTask } from '../server/store/plan/tasks.ts';
 
 export interface HistoryRun {
   readonly events: number;

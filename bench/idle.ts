@@ -1,7 +1,7 @@
 // The backend at rest, and under sixteen agents that talk all the time.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { readLog } from '../server/agents/event-log-reader.ts';
+import { readLog } from '../server/agents/kit/log/event-log-reader.ts';
 import { join } from 'node:path';
 import { eventsOf, projectOf, startBackend } from './backend.ts';
 import type { Bench } from './bench.ts';

@@ -1,13 +1,13 @@
 // The store alone, in a process of its own: transitions of many writers, and the snapshot. Prints one JSON line.
 
 import { parseArgs } from 'node:util';
-import { storeSources } from '../server/main/store-sources.ts';
-import { addEpic } from '../server/store/epics.ts';
+import { storeSources } from '../server/main/project/store-sources.ts';
+import { addEpic } from '../server/store/plan/epics.ts';
 import { openStore } from '../server/store/open.ts';
 import type { Store } from '../server/store/port.ts';
-import { readSnapshot } from '../server/store/snapshot.ts';
-import { addTask } from '../server/store/tasks.ts';
-import type { TaskStatus } from '../server/core/state.ts';
+import { readSnapshot } from '../server/store/board/snapshot.ts';
+import { addTask } from '../server/store/plan/tasks.ts';
+import type { TaskStatus } from '../server/core/plan/state.ts';
 import { median } from './figures.ts';
 
 export interface StoreRun {

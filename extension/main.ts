@@ -5,11 +5,11 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { personToolNames } from '../server/protocol/person-tools/tools.ts';
-import { registerCodeActions } from './code-actions.ts';
-import type { DroverExports } from './exports.ts';
+import { registerCodeActions } from './plan/code-actions.ts';
+import type { DroverExports } from './tools/exports.ts';
 import { commandIds, panelNames, sideViews, webviewIds } from './ids.ts';
 import type { DroverWindow } from './drover-window.ts';
-import { registerMcpServers } from './mcp-servers.ts';
+import { registerMcpServers } from './tools/mcp-servers.ts';
 
 export function activate(context: vscode.ExtensionContext): DroverExports {
   const startedMs = performance.now();

@@ -5,10 +5,10 @@ import * as vscode from 'vscode';
 import { withProject, type CommandContext, type Handlers } from './commands/context.ts';
 import { pickTask } from './commands/pick.ts';
 import { goOn } from './commands/runs.ts';
-import type { Messages } from './messages.ts';
-import { plainText } from './plain-text.ts';
-import type { Project } from './project.ts';
-import type { Projects } from './projects.ts';
+import type { Messages } from './notices/messages.ts';
+import { plainText } from './notices/plain-text.ts';
+import type { Project } from './project/project.ts';
+import type { Projects } from './project/projects.ts';
 
 interface TakenOver {
   readonly root: string;

@@ -135,7 +135,7 @@ suite('architecture', () => {
     const loaded = loadedBy('server/main/backend-main.ts');
     assert.ok(loaded.has('server/main/telemetry/export.ts'));
     const found = [...loaded].filter((file) =>
-      /telemetry\/exporter|history\/(otlp|spans|task-spans)|store\/(ended-spans|read-history)/.test(
+      /telemetry\/exporter|history\/(otlp|spans|task-spans)|store\/history\/(ended-spans|read-history)/.test(
         file,
       ),
     );

@@ -10,8 +10,8 @@ import type {
   BackendRequests,
   Connection,
 } from '../../webview/messages/messages.ts';
-import { BoardStore } from '../board-store.ts';
-import { reasonOfRefusal, unavailable } from '../unavailable.ts';
+import { BoardStore } from '../project/board-store.ts';
+import { reasonOfRefusal, unavailable } from '../project/unavailable.ts';
 import type { BackendAccess } from './access.ts';
 import { BackendFailure, toFailure } from './failure.ts';
 import { connectClient, type BackendClient } from './language-client.ts';

@@ -3,9 +3,9 @@
 import type * as vscode from 'vscode';
 import type { BackendAccess } from '../backend/access.ts';
 import type { CommandId, PanelName } from '../ids.ts';
-import type { Messages } from '../messages.ts';
-import type { Project } from '../project.ts';
-import type { Projects } from '../projects.ts';
+import type { Messages } from '../notices/messages.ts';
+import type { Project } from '../project/project.ts';
+import type { Projects } from '../project/projects.ts';
 import type { SideViews } from '../webviews/side-views.ts';
 import type { Subject } from '../webviews/subject.ts';
 import type { WebviewHost } from '../webviews/webview-host.ts';

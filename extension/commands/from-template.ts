@@ -5,9 +5,9 @@ import {
   placeholdersOf,
   type TaskTemplate,
   type TaskTemplates,
-} from '../../server/core/templates.ts';
-import { plainText } from '../plain-text.ts';
-import type { Project } from '../project.ts';
+} from '../../server/core/exchange/templates.ts';
+import { plainText } from '../notices/plain-text.ts';
+import type { Project } from '../project/project.ts';
 import { withProject, type Handlers } from './context.ts';
 import { epicOf, taskOf } from './pick.ts';
 import type { Target } from './target.ts';

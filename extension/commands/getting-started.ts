@@ -1,9 +1,9 @@
 // Getting started, and the ways on when something is missing.
 
 import * as vscode from 'vscode';
-import { agentKindNames } from '../../server/core/task.ts';
-import { personEnvironment } from '../project.ts';
-import { openSample } from '../sample-project.ts';
+import { agentKindNames } from '../../server/core/plan/task.ts';
+import { personEnvironment } from '../project/project.ts';
+import { openSample } from '../project/sample-project.ts';
 import {
   fleetVariables,
   isFleetDatabase,
@@ -11,8 +11,8 @@ import {
   removeKey,
   storeFleetDatabase,
   storeKey,
-} from '../secrets.ts';
-import { readSettings, settingsSection } from '../settings.ts';
+} from '../project/secrets.ts';
+import { readSettings, settingsSection } from '../project/settings.ts';
 import { walkthroughId } from '../ids.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { pickProject } from './pick.ts';

@@ -2,11 +2,11 @@
 
 import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
-import { plainText } from '../plain-text.ts';
-import type { Project } from '../project.ts';
-import { proposeTask, type Problem } from '../task-from-code.ts';
+import { plainText } from '../notices/plain-text.ts';
+import type { Project } from '../project/project.ts';
+import { proposeTask, type Problem } from '../plan/task-from-code.ts';
 import { withProject, type Handlers } from './context.ts';
-import { whyNoTitle } from '../task-title.ts';
+import { whyNoTitle } from '../plan/task-title.ts';
 
 export const makeTaskHandlers: Handlers<'drover.makeTask'> = {
   'drover.makeTask': withProject(async (context, shown, _target) => {

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { needsOf } from '../../server/protocol/needs.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { webviewIds } from '../ids.ts';
-import type { Project } from '../project.ts';
+import type { Project } from '../project/project.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pickTask } from './pick.ts';
 import { noTarget } from './target.ts';

@@ -2,8 +2,8 @@
 
 import * as vscode from 'vscode';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
-import { plainText } from '../plain-text.ts';
-import type { Project } from '../project.ts';
+import { plainText } from '../notices/plain-text.ts';
+import type { Project } from '../project/project.ts';
 import { statusIcons, statusWords } from '../webviews/status-icon.ts';
 import type { Target } from './target.ts';
 

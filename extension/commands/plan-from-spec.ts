@@ -3,9 +3,9 @@
 import * as vscode from 'vscode';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
 import { toFailure } from '../backend/failure.ts';
-import type { Messages } from '../messages.ts';
-import type { Project } from '../project.ts';
-import { chosenLines } from '../plan-choice.ts';
+import type { Messages } from '../notices/messages.ts';
+import type { Project } from '../project/project.ts';
+import { chosenLines } from '../plan/plan-choice.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pickFromPlan } from './plan-pick.ts';
 

@@ -3,8 +3,8 @@
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
 import type { SpecPlanView } from '../../server/protocol/spec-plan.ts';
-import { planRows, type PlanRow } from '../plan-choice.ts';
-import { whyNoTitle } from '../task-title.ts';
+import { planRows, type PlanRow } from '../plan/plan-choice.ts';
+import { whyNoTitle } from '../plan/task-title.ts';
 
 export type PlanPicked =
   | {

@@ -1,7 +1,7 @@
 // The small questions behind the decisions before a run. Each answers with the choices as they are then; null is as before.
 
 import * as vscode from 'vscode';
-import { agentKindNames } from '../../server/core/task.ts';
+import { agentKindNames } from '../../server/core/plan/task.ts';
 import type { PreflightDecision } from '../../server/protocol/panel-views.ts';
 import { landWords, type DecisionName } from './preflight-rows.ts';
 import type { RunChoices } from './run-choices.ts';

@@ -9,7 +9,7 @@ import type {
   PreflightView,
 } from '../../server/protocol/panel-views.ts';
 import type { CommandId } from '../ids.ts';
-import { plainText } from '../plain-text.ts';
+import { plainText } from '../notices/plain-text.ts';
 
 export type DecisionName = PreflightDecision['name'];
 

@@ -3,7 +3,7 @@
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { withProject, type Handlers } from './context.ts';
 import { pickTask } from './pick.ts';
-import type { Project } from '../project.ts';
+import type { Project } from '../project/project.ts';
 import { sendBack } from '../review/review-commands.ts';
 import type { ReviewComments } from '../review/review-comments.ts';
 import type { Target } from './target.ts';

@@ -1,7 +1,7 @@
 // What a person has chosen for runs of an epic, or of everything: it goes before the settings, and is kept for the next run.
 
 import type { Memento } from 'vscode';
-import type { Project } from '../project.ts';
+import type { Project } from '../project/project.ts';
 import type { BackendRequests } from '../../webview/messages/messages.ts';
 
 export type RunChoices = Pick<

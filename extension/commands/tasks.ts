@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { formatCount } from '../../server/core/format.ts';
-import { terminalStatuses } from '../../server/core/state.ts';
+import { terminalStatuses } from '../../server/core/plan/state.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { toFailure } from '../backend/failure.ts';
-import { linkTo } from '../links.ts';
-import { plainText } from '../plain-text.ts';
-import type { Project } from '../project.ts';
+import { linkTo } from '../links/links.ts';
+import { plainText } from '../notices/plain-text.ts';
+import type { Project } from '../project/project.ts';
 import { withProject, type CommandContext, type Handlers } from './context.ts';
 import { epicOf, pickTask, pickTasks, taskOf } from './pick.ts';
 import { seeToRun } from './runs.ts';

@@ -1,7 +1,7 @@
 // Files at a commit as read-only documents, straight from git: what is reviewed is exactly what would land.
 
 import * as vscode from 'vscode';
-import type { Projects } from '../projects.ts';
+import type { Projects } from '../project/projects.ts';
 import { gitScheme, readUri } from './git-uri.ts';
 
 export function registerGitDocuments(projects: Projects): vscode.Disposable {

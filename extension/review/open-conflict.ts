@@ -1,8 +1,8 @@
 // A merge conflict: the files that both sides have changed, what the task made of them beside what has landed.
 
 import type { TaskView } from '../../server/protocol/views.ts';
-import { plainText } from '../plain-text.ts';
-import type { Project } from '../project.ts';
+import { plainText } from '../notices/plain-text.ts';
+import type { Project } from '../project/project.ts';
 import { conflictPairs } from './changed-files.ts';
 import { openPairs } from './open-pairs.ts';
 

@@ -2,7 +2,7 @@
 
 import { withProject, type CommandHandler } from '../commands/context.ts';
 import { pickTask } from '../commands/pick.ts';
-import { plainText } from '../plain-text.ts';
+import { plainText } from '../notices/plain-text.ts';
 import { filePairs, reviewTitle } from './changed-files.ts';
 import { openConflict } from './open-conflict.ts';
 import { openPairs } from './open-pairs.ts';

@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import type { CommandContext, CommandHandler, Handlers } from '../commands/context.ts';
 import { seeToRun } from '../commands/runs.ts';
-import type { Project } from '../project.ts';
+import type { Project } from '../project/project.ts';
 import { sentMax } from './comment-text.ts';
 import { showChange } from './open-review.ts';
 import type { ReviewComments } from './review-comments.ts';

@@ -1,7 +1,7 @@
 // Which review is looked at: VS Code does not say what a multi-diff editor is about, so its title is remembered.
 
 import * as vscode from 'vscode';
-import { setContext } from '../context-keys.ts';
+import { setContext } from '../notices/context-keys.ts';
 import { readUri } from './git-uri.ts';
 import {
   freeTitle,

@@ -3,12 +3,12 @@
 import * as vscode from 'vscode';
 import type { HostActionName, HostActions } from '../../webview/messages/messages.ts';
 import { isCommandId, type CommandId } from '../ids.ts';
-import type { Messages } from '../messages.ts';
-import { openAtCommit, openFile } from '../open-file.ts';
-import { showStepLog } from '../step-log.ts';
-import { plainText } from '../plain-text.ts';
-import { pickFile } from '../pick-file.ts';
-import type { Project } from '../project.ts';
+import type { Messages } from '../notices/messages.ts';
+import { openAtCommit, openFile } from '../links/open-file.ts';
+import { showStepLog } from '../notices/step-log.ts';
+import { plainText } from '../notices/plain-text.ts';
+import { pickFile } from '../project/pick-file.ts';
+import type { Project } from '../project/project.ts';
 import type { WebviewHost } from './webview-host.ts';
 
 export interface HostActionParts {

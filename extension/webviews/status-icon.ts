@@ -1,6 +1,6 @@
 // The icon and colour that a status has wherever VS Code itself shows one (tabs, quick picks). Pure.
 
-import type { TaskStatus } from '../../server/core/state.ts';
+import type { TaskStatus } from '../../server/core/plan/state.ts';
 
 export interface StatusIcon {
   readonly icon: string;

@@ -2,13 +2,13 @@
 
 import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { tellingLines } from '../core/telling-lines.ts';
+import { tellingLines } from '../core/prompt/telling-lines.ts';
 import { failure } from '../core/failure.ts';
 import { formatDuration } from '../core/format.ts';
-import { planCharactersMax } from '../core/plan-prompt.ts';
-import { cutStart } from '../core/prompt-text.ts';
-import { readLogTail } from './event-log-reader.ts';
-import { findProgram, findProgramFor } from './find-program.ts';
+import { planCharactersMax } from '../core/prompt/plan-prompt.ts';
+import { cutStart } from '../core/prompt/prompt-text.ts';
+import { readLogTail } from './kit/log/event-log-reader.ts';
+import { findProgram, findProgramFor } from './kit/process/find-program.ts';
 import type {
   AgentDriver,
   AgentHost,
@@ -18,14 +18,14 @@ import type {
   AgentSettings,
   ProcessTable,
 } from './port.ts';
-import { isAlive, thawRun } from './process-table.ts';
-import { markWhenStopped, readExitCode, removeRawFiles } from './run-files.ts';
-import { openRunRecord, type RunRecord } from './run-record.ts';
-import { watchSilence } from './silence.ts';
-import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from './spawn.ts';
-import { followSpool } from './spool.ts';
-import { startProgram } from './start-program.ts';
-import { superviseProgram, type ProgramEnd, type RunningProgram } from './supervise.ts';
+import { isAlive, thawRun } from './kit/process/process-table.ts';
+import { markWhenStopped, readExitCode, removeRawFiles } from './kit/log/run-files.ts';
+import { openRunRecord, type RunRecord } from './kit/log/run-record.ts';
+import { watchSilence } from './kit/process/silence.ts';
+import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from './kit/process/spawn.ts';
+import { followSpool } from './kit/run/spool.ts';
+import { startProgram } from './kit/run/start-program.ts';
+import { superviseProgram, type ProgramEnd, type RunningProgram } from './kit/process/supervise.ts';
 
 export interface CommandDeps {
   readonly processTable: ProcessTable;

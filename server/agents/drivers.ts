@@ -8,7 +8,7 @@ import { createCommandDriver } from './command.ts';
 import { createDemoDriver } from './demo/driver.ts';
 import { createDroverCodeDriver } from './drover-code/driver.ts';
 import type { AgentDriver, AgentSettings, ProcessTable } from './port.ts';
-import type { SpawnElsewhere } from './spawn.ts';
+import type { SpawnElsewhere } from './kit/process/spawn.ts';
 
 export interface DriverDeps {
   readonly processTable: ProcessTable;
@@ -44,4 +44,4 @@ export function createDriver(settings: AgentSettings, deps: DriverDeps): AgentDr
   }
 }
 
-export { agentEnvironment, commandEnvironment, secretValues } from './environment.ts';
+export { agentEnvironment, commandEnvironment, secretValues } from './kit/process/environment.ts';

@@ -8,8 +8,8 @@ import { delimiter, isAbsolute, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { acpPrograms } from './acp/programs.ts';
 import { claudeAccount } from './claude/account.ts';
-import { agentEnvironment } from './environment.ts';
-import { findProgram } from './find-program.ts';
+import { agentEnvironment } from './kit/process/environment.ts';
+import { findProgram } from './kit/process/find-program.ts';
 import { agentKinds, type AgentKind } from './port.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 // What the command asks of the composition: one object, so that tests bring a second implementation.
 
 import type { Result } from '../core/failure.ts';
-import type { ListenAddress } from '../core/listen-address.ts';
+import type { ListenAddress } from '../core/settings/listen-address.ts';
 import type { Client } from '../protocol/api.ts';
 import type { WorkerWish } from '../protocol/worker-notes.ts';
 import type { SpecPlanRequest, SpecPlanView } from '../protocol/spec-plan.ts';

@@ -8,16 +8,16 @@ import {
   resolveSettings,
   type LoadedSettings,
   type SettingEntry,
-} from '../core/settings-resolve.ts';
+} from '../core/settings/settings-resolve.ts';
 import {
   settingKeys,
   settingTable,
   type SettingDefinition,
   type SettingKey,
-} from '../core/settings.ts';
+} from '../core/settings/settings.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 
-export type { LoadedSettings } from '../core/settings-resolve.ts';
+export type { LoadedSettings } from '../core/settings/settings-resolve.ts';
 
 export interface SettingsRequest {
   /** Folder that holds `.drover.toml`. */

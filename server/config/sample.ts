@@ -6,7 +6,7 @@ import {
   settingTable,
   type SettingDefinition,
   type SettingKey,
-} from '../core/settings.ts';
+} from '../core/settings/settings.ts';
 
 const examples: { readonly [K in SettingKey]?: string } = {
   'agent.path': '"/usr/local/bin/claude"',

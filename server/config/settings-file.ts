@@ -1,6 +1,6 @@
 // What a settings file says.
 
-import type { SettingEntry, SettingNote } from '../core/settings-resolve.ts';
+import type { SettingEntry, SettingNote } from '../core/settings/settings-resolve.ts';
 
 export interface SettingsFile {
   readonly entries: readonly SettingEntry[];

@@ -1,9 +1,13 @@
 // The text of one settings file to entries with lines. What cannot be read is a problem with its place, never a throw.
 
 import { ParseError, getStaticTOMLValue, parseTOML, type AST } from 'toml-eslint-parser';
-import { isAgentSetting } from '../core/agent-settings.ts';
-import { isSettingKey, type SettingEntry, type SettingNote } from '../core/settings-resolve.ts';
-import { settingKeys } from '../core/settings.ts';
+import { isAgentSetting } from '../core/settings/agent-settings.ts';
+import {
+  isSettingKey,
+  type SettingEntry,
+  type SettingNote,
+} from '../core/settings/settings-resolve.ts';
+import { settingKeys } from '../core/settings/settings.ts';
 import { refused, type SettingsFile } from './settings-file.ts';
 
 export function parseSettingsText(text: string, name: string): SettingsFile {

@@ -1,6 +1,6 @@
 // Numbers as people read them: durations, sizes, money, the line of counts. Pure text, no locale.
 
-import type { TaskStatus } from './state.ts';
+import type { TaskStatus } from './plan/state.ts';
 
 /** `850 ms`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {

@@ -4,19 +4,19 @@ import { stat, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ok } from '../core/failure.ts';
 import type { SecretSearch } from './context.ts';
-import { gitEnvironment, settings, shortened, type Variables } from './environment.ts';
-import { refuse } from './failures.ts';
-import { askCheckout, findRepository, readFacts, type RepositoryPlace } from './facts.ts';
-import { missingIdentity } from './identity.ts';
-import { openGitProcesses, type GitProcesses, type RunElsewhere } from './process.ts';
+import { gitEnvironment, settings, shortened, type Variables } from './process/environment.ts';
+import { refuse } from './process/failures.ts';
+import { askCheckout, findRepository, readFacts, type RepositoryPlace } from './read/facts.ts';
+import { missingIdentity } from './process/identity.ts';
+import { openGitProcesses, type GitProcesses, type RunElsewhere } from './process/process.ts';
 import type { GitAdapter, GitResult, RepositoryFacts } from './port.ts';
 import { type LocalRepository, openRepository } from './repository.ts';
-import { programOnPath } from './program-path.ts';
-import { KeyedMutex } from '../core/turns.ts';
-import { readVersion } from './version.ts';
+import { programOnPath } from './process/program-path.ts';
+import { KeyedMutex } from '../core/work/turns.ts';
+import { readVersion } from './process/version.ts';
 
-export { agentGitVariables } from './environment.ts';
-export { isHeldFileName } from './held-files.ts';
+export { agentGitVariables } from './process/environment.ts';
+export { isHeldFileName } from './read/held-files.ts';
 
 export interface GitAdapterOptions {
   /** The git program. */

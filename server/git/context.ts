@@ -2,16 +2,16 @@
 
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Durability } from './durability.ts';
-import { isPassingRace, lockFileOf } from './failures.ts';
-import type { IgnoreRules } from './ignore-rules.ts';
-import type { CommitObjects } from './loose-objects.ts';
-import type { PackedRefs } from './packed-refs.ts';
-import type { GitCommand, GitOutput, GitProcesses } from './process.ts';
+import type { Durability } from './process/durability.ts';
+import { isPassingRace, lockFileOf } from './process/failures.ts';
+import type { IgnoreRules } from './files/ignore-rules.ts';
+import type { CommitObjects } from './files/loose-objects.ts';
+import type { PackedRefs } from './files/packed-refs.ts';
+import type { GitCommand, GitOutput, GitProcesses } from './process/process.ts';
 import type { Sha, Signature } from './port.ts';
-import { toldPlace } from './told-place.ts';
-import type { Trash } from './trash.ts';
-import type { TrustedConfig } from './trusted-config.ts';
+import { toldPlace } from './files/told-place.ts';
+import type { Trash } from './files/trash.ts';
+import type { TrustedConfig } from './process/trusted-config.ts';
 
 export interface RunOptions {
   /** Folder of a worktree in git's books; without it the command runs in the root. Git is told its repository. */

@@ -2,48 +2,62 @@
 
 import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
-import { isAncestor, treeOf } from './ancestry.ts';
-import { commitLeftovers } from './commits.ts';
+import { isAncestor, treeOf } from './read/ancestry.ts';
+import { commitLeftovers } from './work/commits.ts';
 import { repositoryRunner, type RepositoryContext, type SecretSearch } from './context.ts';
-import { networkVariables, type Variables } from './environment.ts';
-import { noDurability, openDurability } from './durability.ts';
-import { failureOf } from './failures.ts';
+import { networkVariables, type Variables } from './process/environment.ts';
+import { noDurability, openDurability } from './process/durability.ts';
+import { failureOf } from './process/failures.ts';
 import {
   askCheckout,
   findRepository,
   readConfiguration,
   readFacts,
   type RepositoryPlace,
-} from './facts.ts';
-import { follow, moveBranch } from './follow.ts';
-import { changedFiles, fileAt, revertOf } from './contents.ts';
-import { changedPaths, diff, lineCommits, mergeBase, rootCommit, subjects } from './history.ts';
-import { isHeldFileName } from './held-files.ts';
-import { identityVariables, missingIdentity, type Identity } from './identity.ts';
-import { IgnoreRules } from './ignore-rules.ts';
-import { CommitObjects } from './loose-objects.ts';
-import { lendGit, type LentGit } from './lent-folder.ts';
-import { merge } from './merges.ts';
-import { PackedRefs } from './packed-refs.ts';
-import type { GitProcesses } from './process.ts';
+} from './read/facts.ts';
+import { follow, moveBranch } from './moves/follow.ts';
+import { changedFiles, fileAt, revertOf } from './read/contents.ts';
+import {
+  changedPaths,
+  diff,
+  lineCommits,
+  mergeBase,
+  rootCommit,
+  subjects,
+} from './read/history.ts';
+import { isHeldFileName } from './read/held-files.ts';
+import { identityVariables, missingIdentity, type Identity } from './process/identity.ts';
+import { IgnoreRules } from './files/ignore-rules.ts';
+import { CommitObjects } from './files/loose-objects.ts';
+import { lendGit, type LentGit } from './lent/lent-folder.ts';
+import { merge } from './moves/merges.ts';
+import { PackedRefs } from './files/packed-refs.ts';
+import type { GitProcesses } from './process/process.ts';
 import type { GitRepository, GitResult, RepositoryFacts, Sha, WorktreeEntry } from './port.ts';
-import { branchName, branchRef, finalRef, readRef, resolveRevision, updateRefs } from './refs.ts';
-import { removeWorktree } from './removal.ts';
-import { keepSetup, lookAtSetup } from './setup-state.ts';
-import { withoutHeld } from './without-held.ts';
-import { prepareSlot } from './slots.ts';
-import { exists } from './small-files.ts';
-import { lastSnapshot, restoreSnapshot, snapshotAt } from './restore.ts';
-import { listSnapshots, sizeOfChange } from './snapshot-list.ts';
-import { takeSnapshot } from './snapshot.ts';
-import { worktreeStatus } from './status.ts';
-import { isLent, takeBack } from './taken-back.ts';
-import { Trash } from './trash.ts';
-import { TrustedConfig } from './trusted-config.ts';
-import type { KeyedMutex } from '../core/turns.ts';
-import { chainCommit } from './work-chain.ts';
-import { canonicalPath, linkedWorktrees } from './worktree-link.ts';
-import { parseWorktreeList } from './worktree-list-format.ts';
+import {
+  branchName,
+  branchRef,
+  finalRef,
+  readRef,
+  resolveRevision,
+  updateRefs,
+} from './refs/refs.ts';
+import { removeWorktree } from './slots/removal.ts';
+import { keepSetup, lookAtSetup } from './setup/setup-state.ts';
+import { withoutHeld } from './work/without-held.ts';
+import { prepareSlot } from './slots/slots.ts';
+import { exists } from './files/small-files.ts';
+import { lastSnapshot, restoreSnapshot, snapshotAt } from './snapshot/restore.ts';
+import { listSnapshots, sizeOfChange } from './snapshot/snapshot-list.ts';
+import { takeSnapshot } from './snapshot/snapshot.ts';
+import { worktreeStatus } from './read/status.ts';
+import { isLent, takeBack } from './lent/taken-back.ts';
+import { Trash } from './files/trash.ts';
+import { TrustedConfig } from './process/trusted-config.ts';
+import type { KeyedMutex } from '../core/work/turns.ts';
+import { chainCommit } from './work/work-chain.ts';
+import { canonicalPath, linkedWorktrees } from './files/worktree-link.ts';
+import { parseWorktreeList } from './read/worktree-list-format.ts';
 
 export interface RepositoryParts {
   readonly processes: GitProcesses;

@@ -7,11 +7,11 @@ import {
   type DriverDeps,
 } from '../agents/drivers.ts';
 import type { AgentDriver, AgentKind } from '../agents/port.ts';
-import { createProcessTable } from '../agents/process-table.ts';
-import { runShellCommand } from '../agents/shell-command.ts';
-import { agentChoices } from '../core/agent-settings.ts';
+import { createProcessTable } from '../agents/kit/process/process-table.ts';
+import { runShellCommand } from '../agents/kit/run/shell-command.ts';
+import { agentChoices } from '../core/settings/agent-settings.ts';
 import { Refusal } from '../core/failure.ts';
-import type { Settings } from '../core/settings.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { createEmbeddedDurable } from '../durable/embedded/embedded.ts';
 import { isProcessAlive, processIdentity } from '../durable/embedded/process-identity.ts';
 import { systemClock } from '../durable/embedded/system-clock.ts';
@@ -20,15 +20,15 @@ import { droverVersion } from '../protocol/version.ts';
 import type { Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
 import { compatibilityOf } from './compatibility.ts';
-import { AgentToolTokens } from './agent-tools.ts';
-import { Confinement } from './confinement.ts';
-import type { LiveSettings } from './live-settings.ts';
-import { machineFacts } from './machine-facts.ts';
-import { worktreesOf } from './places.ts';
-import type { Project, Report } from './project.ts';
-import { projectMark } from './project-mark.ts';
-import { RemoteAttempts } from './remote-attempts.ts';
-import { maskOf, secretsOf } from './secrets.ts';
+import { AgentToolTokens } from './requests/agent-tools.ts';
+import { Confinement } from './sandbox/confinement.ts';
+import type { LiveSettings } from './project/live-settings.ts';
+import { machineFacts } from './watch/machine-facts.ts';
+import { worktreesOf } from './project/places.ts';
+import type { Project, Report } from './project/project.ts';
+import { projectMark } from './project/project-mark.ts';
+import { RemoteAttempts } from './remote/remote-attempts.ts';
+import { maskOf, secretsOf } from './project/secrets.ts';
 import { telemetryVariables } from './telemetry/export.ts';
 import { workFiles } from './work-files.ts';
 
@@ -138,7 +138,7 @@ async function openDurable(
 ): Promise<HostDurable> {
   const { store, fleet } = project;
   if (fleet !== null) {
-    const { openFleetDurable } = await import('./fleet.ts');
+    const { openFleetDurable } = await import('./fleet/fleet.ts');
     return openFleetDurable(fleet.url, project, crash, report);
   }
   const durable = createEmbeddedDurable({

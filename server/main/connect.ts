@@ -1,58 +1,58 @@
 // How a command reaches its project: a running backend, one started for it, or the same handlers in its own process.
 
-import { secretValues } from '../agents/environment.ts';
-import { createMask } from '../agents/masking.ts';
+import { secretValues } from '../agents/kit/process/environment.ts';
+import { createMask } from '../agents/kit/log/masking.ts';
 import { Refusal, type Result } from '../core/failure.ts';
 import type { Answer, Client, Params, StatusSnapshot } from '../protocol/api.ts';
 import type { SpecPlanView } from '../protocol/spec-plan.ts';
 import type { WorkerWish } from '../protocol/worker-notes.ts';
 import type { BackendOptions } from './backend.ts';
-import type { Doctor } from './doctor.ts';
-import type * as FleetDatabase from './fleet-database.ts';
-import type { InitResult } from './init.ts';
-import type { Environment, SettingFlags } from './live-settings.ts';
-import { maskWords } from './mask-words.ts';
-import type { MigrateOptions, MigrateReport } from './migrate.ts';
-import { runningAddress } from './places.ts';
-import type { PlanFromSpecOptions } from './plan-from-spec.ts';
-import type { ProbeView } from './probe-confinement.ts';
-import type * as RemoteWorkers from './remote-workers.ts';
+import type { Doctor } from './doctor/doctor.ts';
+import type * as FleetDatabase from './fleet/fleet-database.ts';
+import type { InitResult } from './project/init.ts';
+import type { Environment, SettingFlags } from './project/live-settings.ts';
+import { maskWords } from './requests/mask-words.ts';
+import type { MigrateOptions, MigrateReport } from './project/migrate.ts';
+import { runningAddress } from './project/places.ts';
+import type { PlanFromSpecOptions } from './requests/plan-from-spec.ts';
+import type { ProbeView } from './sandbox/probe-confinement.ts';
+import type * as RemoteWorkers from './remote/remote-workers.ts';
 import type { SqlforgeProject } from './sqlforge.ts';
 import type { TrustReport } from '../protocol/trust-report.ts';
-import type { TrustRequest } from './trust.ts';
-import type { WorkerRuntimeRequest } from './worker-runtime.ts';
+import type { TrustRequest } from './project/trust.ts';
+import type { WorkerRuntimeRequest } from './remote/worker-runtime.ts';
 
-export { findProject } from './places.ts';
+export { findProject } from './project/places.ts';
 
 // What a command does not need is not loaded: neither the engine for a look at the plan, nor the database where a backend
 // answers, nor the wire where none does.
 
 export async function doctor(root: string | null): Promise<Doctor> {
-  return await (await import('./doctor.ts')).doctor(root);
+  return await (await import('./doctor/doctor.ts')).doctor(root);
 }
 
 export async function probeConfinement(root: string): Promise<readonly ProbeView[]> {
-  return await (await import('./probe-confinement.ts')).probeConfinement(root);
+  return await (await import('./sandbox/probe-confinement.ts')).probeConfinement(root);
 }
 
 export async function trustSettings(request: TrustRequest): Promise<TrustReport> {
-  return await (await import('./trust.ts')).trustSettings(request);
+  return await (await import('./project/trust.ts')).trustSettings(request);
 }
 
 export const listRemote: typeof RemoteWorkers.listRemote = async (request) =>
-  (await import('./remote-workers.ts')).listRemote(request);
+  (await import('./remote/remote-workers.ts')).listRemote(request);
 
 export const previewRemote: typeof RemoteWorkers.previewRemote = async (request) =>
-  (await import('./remote-workers.ts')).previewRemote(request);
+  (await import('./remote/remote-workers.ts')).previewRemote(request);
 
 export const testRemote: typeof RemoteWorkers.testRemote = async (request) =>
-  (await import('./remote-workers.ts')).testRemote(request);
+  (await import('./remote/remote-workers.ts')).testRemote(request);
 
 export const destroyRemote: typeof RemoteWorkers.destroyRemote = async (request, name, force) =>
-  (await import('./remote-workers.ts')).destroyRemote(request, name, force);
+  (await import('./remote/remote-workers.ts')).destroyRemote(request, name, force);
 
 export async function initProject(folder: string): Promise<InitResult> {
-  return await (await import('./init.ts')).initProject(folder);
+  return await (await import('./project/init.ts')).initProject(folder);
 }
 
 export async function openSqlforge(from: string, env: NodeJS.ProcessEnv): Promise<SqlforgeProject> {
@@ -68,21 +68,21 @@ export async function runWorker(wish: WorkerWish): Promise<void> {
 }
 
 export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<void> {
-  await (await import('./worker-runtime.ts')).runWorkerRuntime(request);
+  await (await import('./remote/worker-runtime.ts')).runWorkerRuntime(request);
 }
 
 export const prepareFleet: typeof FleetDatabase.prepareFleet = async (request) =>
-  (await import('./fleet-database.ts')).prepareFleet(request);
+  (await import('./fleet/fleet-database.ts')).prepareFleet(request);
 
 export const grantFleet: typeof FleetDatabase.grantFleet = async (request) =>
-  (await import('./fleet-database.ts')).grantFleet(request);
+  (await import('./fleet/fleet-database.ts')).grantFleet(request);
 
 export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
-  return await (await import('./plan-from-spec.ts')).planFromSpec(options);
+  return await (await import('./requests/plan-from-spec.ts')).planFromSpec(options);
 }
 
 export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
-  return await (await import('./migrate.ts')).migrateProject(options);
+  return await (await import('./project/migrate.ts')).migrateProject(options);
 }
 
 export interface OpenClientOptions {
@@ -162,8 +162,8 @@ async function withOwnSettings(
   { root, env }: OpenClientOptions,
 ): Promise<StatusSnapshot> {
   if (snapshot.run?.active === true) return snapshot;
-  const { LiveSettings, shownSettings } = await import('./live-settings.ts');
-  const { heldViews } = await import('./accepted-settings.ts');
+  const { LiveSettings, shownSettings } = await import('./project/live-settings.ts');
+  const { heldViews } = await import('./project/accepted-settings.ts');
   const live = await LiveSettings.load(root, env as Environment, {});
   const ofFlags = Object.entries(snapshot.config).filter(([, { source }]) => source === 'flag');
   const config = { ...shownSettings(live.loaded), ...Object.fromEntries(ofFlags) };
@@ -173,8 +173,8 @@ async function withOwnSettings(
 }
 
 async function openLocal(options: OpenClientOptions): Promise<Client> {
-  const { openDataProject } = await import('./data-project.ts');
-  const { dataOnlyHandlers, feedOf } = await import('./data-handlers.ts');
+  const { openDataProject } = await import('./project/data-project.ts');
+  const { dataOnlyHandlers, feedOf } = await import('./requests/data-handlers.ts');
   const { localClient } = await import('../rpc/transport/local.ts');
   const project = await openDataProject(
     options.root,
@@ -188,7 +188,7 @@ async function openLocal(options: OpenClientOptions): Promise<Client> {
 
 /** Settings and a database that would stop the backend at once are told before it starts; git is left to the backend. */
 async function checkStartable(options: OpenClientOptions): Promise<void> {
-  const { openDataProject } = await import('./data-project.ts');
+  const { openDataProject } = await import('./project/data-project.ts');
   const project = await openDataProject(
     options.root,
     options.env as Environment,

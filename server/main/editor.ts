@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openGitAdapter } from '../git/adapter.ts';
-import { isNewEnough, parseVersion } from '../git/version.ts';
+import { isNewEnough, parseVersion } from '../git/process/version.ts';
 import { protocolVersion } from '../protocol/api.ts';
 import { droverVersion } from '../protocol/version.ts';
 import { openBackendSocket } from '../rpc/transport/client.ts';
 import { ConnectFailure } from '../rpc/transport/errors.ts';
-import { placesOf, projectFolderName, readAddress, runningAddress } from './places.ts';
+import { placesOf, projectFolderName, readAddress, runningAddress } from './project/places.ts';
 import { startBackend } from './start-backend.ts';
 
 export { makeSample } from './sample.ts';

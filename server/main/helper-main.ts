@@ -5,9 +5,9 @@
 // git that is killed half-way, for example while it updates a checkout of the user's, would leave more to repair than
 // one that finishes. Agents live on, except those that were not released yet: their gate closes with this process.
 
-import { spawnAgent, type AgentChild } from '../agents/spawn.ts';
-import { runOnce } from '../git/run-once.ts';
-import type { FromHelper, ToHelper } from './helper-messages.ts';
+import { spawnAgent, type AgentChild } from '../agents/kit/process/spawn.ts';
+import { runOnce } from '../git/process/run-once.ts';
+import type { FromHelper, ToHelper } from './helper/helper-messages.ts';
 
 const environments = new Map<number, Readonly<Record<string, string>>>();
 const running = new Map<number, AbortController>();

@@ -4,11 +4,11 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { processStartTime } from '../agents/process-list.ts';
+import { processStartTime } from '../agents/kit/process/process-list.ts';
 import { type JobOutcome, runJob } from '../workers/client/run-job.ts';
-import { endPathOf, readSpec, type RemoteSpec, scratchOf, writeEnd } from './remote-spec.ts';
-import { openTreeReader } from './tree-listing.ts';
-import { openProvisioner } from './worker-provisioner.ts';
+import { endPathOf, readSpec, type RemoteSpec, scratchOf, writeEnd } from './remote/remote-spec.ts';
+import { openTreeReader } from './remote/tree-listing.ts';
+import { openProvisioner } from './remote/worker-provisioner.ts';
 
 const note = (text: string): void => void process.stderr.write(`drover: ${text}\n`);
 

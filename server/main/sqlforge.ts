@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { defaultEnvironment, findSqlforge } from '../agents/drover-code/sqlforge.ts';
 import { programName } from '../agents/drover-code/sqlforge-shim.ts';
-import { findProgram } from '../agents/find-program.ts';
+import { findProgram } from '../agents/kit/process/find-program.ts';
 import { Refusal } from '../core/failure.ts';
 
 export interface SqlforgeProject {

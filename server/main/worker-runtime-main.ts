@@ -2,10 +2,10 @@
 
 import { parseArgs } from 'node:util';
 import { Refusal } from '../core/failure.ts';
-import { parseListenAddress } from '../core/listen-address.ts';
-import { parseDuration, parseSize } from '../core/setting-values.ts';
+import { parseListenAddress } from '../core/settings/listen-address.ts';
+import { parseDuration, parseSize } from '../core/settings/setting-values.ts';
 import { droverVersion } from '../protocol/version.ts';
-import { runWorkerRuntime, type WorkerRuntimeRequest } from './worker-runtime.ts';
+import { runWorkerRuntime, type WorkerRuntimeRequest } from './remote/worker-runtime.ts';
 
 const usage = `Usage: AGENT_TOKEN=<secret> node worker-runtime.cjs [options]
 

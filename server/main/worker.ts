@@ -4,7 +4,7 @@
 import { Refusal } from '../core/failure.ts';
 import type { WorkerWish } from '../protocol/worker-notes.ts';
 import { runBackend } from './backend.ts';
-import { LiveSettings } from './live-settings.ts';
+import { LiveSettings } from './project/live-settings.ts';
 
 export async function runWorker(wish: WorkerWish): Promise<void> {
   const { loaded } = await LiveSettings.load(wish.root, wish.env, wish.flags);

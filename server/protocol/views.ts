@@ -1,8 +1,8 @@
 // What clients see: the shapes that `--json` prints to the letter and that panels render. Keys are snake_case on the
 // wire; times are Unix seconds; absent things are null.
 
-import type { MachineState } from '../core/machines.ts';
-import type { TaskStatus } from '../core/state.ts';
+import type { MachineState } from '../core/work/machines.ts';
+import type { TaskStatus } from '../core/plan/state.ts';
 
 export interface TaskView {
   readonly id: string;

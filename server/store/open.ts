@@ -2,15 +2,15 @@
 
 import { type Kysely, sql } from 'kysely';
 import { createDurableTables } from '../durable/embedded/tables.ts';
-import { adoptGoDatabase, kindOfUnversioned } from './adopt-go.ts';
-import { appendEvent, type StoreSources } from './feed.ts';
+import { adoptGoDatabase, kindOfUnversioned } from './exchange/adopt-go.ts';
+import { appendEvent, type StoreSources } from './feed/feed.ts';
 import type { Store } from './port.ts';
-import { createStoreTables, schemaVersion, storeSteps } from './schema.ts';
+import { createStoreTables, schemaVersion, storeSteps } from './schema/schema.ts';
 import { migrate, type Migration } from './sqlite/migrate.ts';
 import { keepPast } from './sqlite/past-triggers.ts';
 import { openSqlite, type OpenedDatabase, type OpenOptions } from './sqlite/open.ts';
 import { createStore } from './store.ts';
-import type { StoreTables } from './tables.ts';
+import type { StoreTables } from './schema/tables.ts';
 
 export interface OpenStoreOptions extends Pick<
   OpenOptions,

@@ -3,13 +3,13 @@
 
 import type { Kysely } from 'kysely';
 import type { EventView } from '../protocol/api.ts';
-import type { NewEvent, StoreSources } from './feed.ts';
-import type { StoreTables, Tx } from './tables.ts';
-import type { Transition, TransitionOutcome } from './transition.ts';
+import type { NewEvent, StoreSources } from './feed/feed.ts';
+import type { StoreTables, Tx } from './schema/tables.ts';
+import type { Transition, TransitionOutcome } from './status/transition.ts';
 
-export type * from './tables.ts';
-export type { NewEvent, StoreSources } from './feed.ts';
-export type { Transition, TransitionOutcome, TransitionSet } from './transition.ts';
+export type * from './schema/tables.ts';
+export type { NewEvent, StoreSources } from './feed/feed.ts';
+export type { Transition, TransitionOutcome, TransitionSet } from './status/transition.ts';
 
 export interface Feed {
   read(options: {
@@ -34,21 +34,19 @@ export interface Store {
   append(tx: Tx, event: NewEvent): Promise<number>;
 }
 
-export { chosenSnapshot } from './attempts.ts';
-export { beginsFreely, failAttempt, goesOnAfter, type NextAgent } from './attempt-end.ts';
+export { chosenSnapshot } from './work/attempts.ts';
+export { beginsFreely, failAttempt, goesOnAfter, type NextAgent } from './work/attempt-end.ts';
 export {
   attemptsSince,
   claimTask,
   isBound,
-  isUnblocked,
   lastAttempt,
   partsOf,
   setAttempt,
-  startCandidates,
   unendedStates,
-  type Candidate,
   type Claim,
-} from './claims.ts';
+} from './work/claims.ts';
+export { isUnblocked, startableTasks, type Startable } from './work/startable.ts';
 export {
   candidateFacts,
   candidateOf,
@@ -56,9 +54,9 @@ export {
   isSpentCandidate,
   openCandidates,
   takeCandidate,
-} from './candidates.ts';
-export { landedElsewhere, type LandedElsewhere } from './unlanded.ts';
-export { activeRunsIn, busyByRun, epicsOfOthers, lastStarts } from './run-shares.ts';
+} from './work/candidates.ts';
+export { landedElsewhere, type LandedElsewhere } from './status/unlanded.ts';
+export { activeRunsIn, busyByRun, epicsOfOthers, lastStarts } from './work/run-shares.ts';
 export {
   endLanding,
   landOnLine,
@@ -68,8 +66,8 @@ export {
   takeLandings,
   writeLine,
   type LineState,
-} from './landings.ts';
-export { droppedTips, holdLine, isNotedTip, noteDropped, noteTip } from './line-tips.ts';
+} from './work/landings.ts';
+export { droppedTips, holdLine, isNotedTip, noteDropped, noteTip } from './feed/line-tips.ts';
 export {
   approvedPlan,
   decidePlan,
@@ -77,9 +75,9 @@ export {
   lastPlan,
   proposePlan,
   type PlanDecision,
-} from './plans.ts';
-export { heldScopes, setHolds, type Hold } from './holds.ts';
-export { inParts, textList } from './read.ts';
+} from './status/plans.ts';
+export { heldScopes, setHolds, type Hold } from './status/holds.ts';
+export { inParts, textList } from './rows/read.ts';
 export {
   adoptPlaces,
   busyByMachine,
@@ -88,10 +86,10 @@ export {
   liveMachines,
   machineName,
   othersLand,
-} from './machines.ts';
-export { isDrained, type MachineWork, machineWork } from './machine-work.ts';
-export { refreshReadiness } from './readiness.ts';
-export { addTask, insertBlockers } from './tasks.ts';
+} from './fleet/machines.ts';
+export { isDrained, type MachineWork, machineWork } from './fleet/machine-work.ts';
+export { refreshReadiness } from './status/readiness.ts';
+export { addTask, insertBlockers } from './plan/tasks.ts';
 export {
   addSpending,
   answersTo,
@@ -101,7 +99,7 @@ export {
   spentByPart,
   spentByScope,
   type SpendingKey,
-} from './spending.ts';
+} from './work/spending.ts';
 export {
   endAllUpkeep,
   endUpkeep,
@@ -113,7 +111,7 @@ export {
   releaseSlot,
   setSlotAside,
   type SlotPlace,
-} from './slots.ts';
+} from './work/slots.ts';
 export {
   addHint,
   askQuestion,
@@ -121,8 +119,8 @@ export {
   markHintDelivered,
   openHints,
   withdrawQuestions,
-} from './questions.ts';
-export { refusedPushes, refusedPushesMax } from './refused-pushes.ts';
+} from './work/questions.ts';
+export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';
 export {
   type Dependent,
   dependentsOf,
@@ -130,5 +128,5 @@ export {
   flagsOfRun,
   reopenEpic,
   rootTasksOf,
-} from './undo-rows.ts';
-export { beginSubTask, familyOf, rootOf, unmetBlockers } from './transition.ts';
+} from './work/undo-rows.ts';
+export { beginSubTask, familyOf, rootOf, unmetBlockers } from './status/transition.ts';

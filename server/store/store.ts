@@ -2,10 +2,10 @@
 
 import { type Expression, type ExpressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
 import type { EventView } from '../protocol/api.ts';
-import { appendEvent, eventView, type StoreSources } from './feed.ts';
+import { appendEvent, eventView, type StoreSources } from './feed/feed.ts';
 import type { Feed, Store } from './port.ts';
-import type { StoreTables } from './tables.ts';
-import { transition } from './transition.ts';
+import type { StoreTables } from './schema/tables.ts';
+import { transition } from './status/transition.ts';
 
 /** Most events that one read of the feed returns. */
 const feedPageMax = 10_000;

@@ -1,19 +1,19 @@
 // Registers the workflows with the durable engine, and begins and ends their work.
 
-import { executeTask, executeWorkflow } from './execute-task.ts';
-import { endGivenAway } from './given-away.ts';
-import { endLeftCommands } from './left-commands.ts';
-import { landEpic, landEpicWorkflow, type LandEpicInput } from './land-epic.ts';
-import { landTasks, type LandInput } from './land-tasks.ts';
-import { type Engine, type Parts, Switchboard } from './parts.ts';
-import { agentQueueOf, machineOfQueue } from './placement.ts';
-import { finishStopped, runEpic, runQueue, runWorkflow } from './run-epic.ts';
-import { isLandQueue, landWorkflow, limitLandQueue } from './submission.ts';
+import { executeTask, executeWorkflow } from './attempt/execute-task.ts';
+import { endGivenAway } from './run/given-away.ts';
+import { endLeftCommands } from './landing/left-commands.ts';
+import { landEpic, landEpicWorkflow, type LandEpicInput } from './landing/land-epic.ts';
+import { landTasks, type LandInput } from './landing/land-tasks.ts';
+import { type Engine, type Parts, Switchboard } from './kit/parts.ts';
+import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
+import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
+import { isLandQueue, landWorkflow, limitLandQueue } from './attempt/submission.ts';
 import type { QueueLimits } from '../durable/port.ts';
 import type { Claim } from '../store/port.ts';
-import { requestStop } from './controls.ts';
-import { activeRuns } from './start-run.ts';
-import { runUndo, undoWorkflow, type UndoInput } from './undo-landing.ts';
+import { requestStop } from './person/controls.ts';
+import { activeRuns } from './run/start-run.ts';
+import { runUndo, undoWorkflow, type UndoInput } from './person/undo-landing.ts';
 
 export type {
   Engine,
@@ -26,7 +26,7 @@ export type {
   WorkFiles,
   AgentScope,
   AgentToolsDoor,
-} from './parts.ts';
+} from './kit/parts.ts';
 
 /** Agents at work in one process at the most, whatever a run asks for. */
 const agentsMax = 64;

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createDriver } from '../../server/agents/drivers.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import { ensureAgents, type AgentName } from '../agents-under-test/install.mjs';
 import {
   startFakeModelApi,

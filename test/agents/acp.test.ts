@@ -5,7 +5,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDriver } from '../../server/agents/drivers.ts';
 import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import {
   assertNothingLeft,
   createRecordingHost,

@@ -6,10 +6,14 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCommandDriver } from '../../server/agents/command.ts';
-import { readLog } from '../../server/agents/event-log-reader.ts';
+import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
 import type { AgentOutcome, AgentProcess, AgentSettings } from '../../server/agents/port.ts';
-import { createProcessTable, freeze, isAlive } from '../../server/agents/process-table.ts';
-import { runFiles } from '../../server/agents/run-files.ts';
+import {
+  createProcessTable,
+  freeze,
+  isAlive,
+} from '../../server/agents/kit/process/process-table.ts';
+import { runFiles } from '../../server/agents/kit/log/run-files.ts';
 import {
   assertNothingLeft,
   createRecordingHost,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readLog } from '../../server/agents/event-log-reader.ts';
+import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
 import { AmpBench, failureOf } from './amp-support.ts';
 import { assertNothingLeft, killAndWait, startUnderBackend } from './support.ts';
 

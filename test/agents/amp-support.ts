@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createAmpDriver } from '../../server/agents/amp/driver.ts';
 import type { AmpDeps } from '../../server/agents/amp/run.ts';
 import type { AgentOutcome, AgentRequest, AgentSettings } from '../../server/agents/port.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import type { AmpCall, AmpScript } from '../doubles/amp.ts';
 import {
   createRecordingHost,

@@ -2,7 +2,7 @@
 
 import { createDriver } from '../../server/agents/drivers.ts';
 import type { AgentRequest, AgentSettings } from '../../server/agents/port.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import { createRecordingHost } from './support.ts';
 
 const [settings, request] = JSON.parse(process.argv[2] ?? '') as [AgentSettings, AgentRequest];

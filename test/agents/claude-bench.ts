@@ -10,7 +10,7 @@ import type {
   AgentOutcome,
   AgentRequest,
 } from '../../server/agents/port.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import { ensureAgents } from '../agents-under-test/install.mjs';
 import {
   keyDigest,

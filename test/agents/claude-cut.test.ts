@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { permissionChoices } from '../../server/agents/claude/permissions.ts';
-import { readLog } from '../../server/agents/event-log-reader.ts';
-import { isAlive } from '../../server/agents/process-table.ts';
+import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
+import { isAlive } from '../../server/agents/kit/process/process-table.ts';
 import { bash, createClaudeBench, failureKind, script } from './claude-bench.ts';
 import {
   assertNothingLeft,

@@ -5,8 +5,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { permissionChoices } from '../../server/agents/claude/permissions.ts';
 import { createDriver } from '../../server/agents/drivers.ts';
-import { readLog } from '../../server/agents/event-log-reader.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import { bash, createClaudeBench, dummyKey, failureKind, script } from './claude-bench.ts';
 import {
   createRecordingHost,

@@ -5,9 +5,9 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCommandDriver, type CommandDeps } from '../../server/agents/command.ts';
-import { readLog } from '../../server/agents/event-log-reader.ts';
+import { readLog } from '../../server/agents/kit/log/event-log-reader.ts';
 import type { AgentOutcome, AgentRequest } from '../../server/agents/port.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import {
   assertNothingLeft,
   createRecordingHost,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createDroverCodeDriver } from '../../server/agents/drover-code/driver.ts';
 import type { DroverCodeDeps } from '../../server/agents/drover-code/headless-run.ts';
 import type { AgentOutcome, AgentRequest, AgentSettings } from '../../server/agents/port.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import type { DoubleCall, DoubleScript, DoubleStep } from '../doubles/drover-code.ts';
 import {
   createRecordingHost,

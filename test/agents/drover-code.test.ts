@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { createDroverCodeDriver } from '../../server/agents/drover-code/driver.ts';
 import { binaryKind } from '../../server/agents/drover-code/safe-probe.ts';
-import { agentEnvironment } from '../../server/agents/environment.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { agentEnvironment } from '../../server/agents/kit/process/environment.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import type { DoubleStep } from '../doubles/drover-code.ts';
 import { droverCodeKey, DroverCodeRun, event, kindOfFailure } from './drover-code-support.ts';
 import {

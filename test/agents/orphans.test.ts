@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { processStartTime } from '../../server/agents/process-list.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { processStartTime } from '../../server/agents/kit/process/process-list.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 
 suite('orphans of an agent', () => {

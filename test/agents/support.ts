@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { listProcesses } from '../../server/agents/process-list.ts';
+import { listProcesses } from '../../server/agents/kit/process/process-list.ts';
 import type {
   AgentEvent,
   AgentHost,

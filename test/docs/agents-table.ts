@@ -2,7 +2,7 @@
 
 import { createDriver } from '../../server/agents/drivers.ts';
 import { agentKinds, type AgentCapabilities, type AgentKind } from '../../server/agents/port.ts';
-import { createProcessTable } from '../../server/agents/process-table.ts';
+import { createProcessTable } from '../../server/agents/kit/process/process-table.ts';
 
 const columns: readonly (readonly [string, (driver: Driver) => boolean])[] = [
   ['goes on after a death', ({ capabilities }) => capabilities.resume],

@@ -1,9 +1,13 @@
 // The JSON schema of `.drover.toml`, from the settings themselves: editors complete and check the file with it.
 
-import type { ValueKind } from '../../server/core/setting-values.ts';
-import { expectedText } from '../../server/core/setting-values.ts';
-import { settingKeys, settingTable, type SettingDefinition } from '../../server/core/settings.ts';
-import { agentKindNames, taskTypes, testModes, testScopes } from '../../server/core/task.ts';
+import type { ValueKind } from '../../server/core/settings/setting-values.ts';
+import { expectedText } from '../../server/core/settings/setting-values.ts';
+import {
+  settingKeys,
+  settingTable,
+  type SettingDefinition,
+} from '../../server/core/settings/settings.ts';
+import { agentKindNames, taskTypes, testModes, testScopes } from '../../server/core/plan/task.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,7 @@ import {
   settingTable,
   type SettingDefinition,
   type SettingKey,
-} from '../../server/core/settings.ts';
+} from '../../server/core/settings/settings.ts';
 import { tableMarks } from './agents-table.ts';
 
 function settingsTable(): string {

@@ -1,6 +1,6 @@
 // Views with sensible values, so that a test names only what it is about.
 
-import { taskStatuses } from '../../server/core/state.ts';
+import { taskStatuses } from '../../server/core/plan/state.ts';
 import type {
   Counts,
   EpicView,

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { noFallback } from '../../server/core/fallback.ts';
+import { noFallback } from '../../server/core/work/fallback.ts';
 import { openStore, type OpenedStore } from '../../server/store/open.ts';
-import { openPast } from '../../server/store/past.ts';
-import type { Db } from '../../server/store/read.ts';
-import { readSnapshot } from '../../server/store/snapshot.ts';
-import { why } from '../../server/store/why.ts';
+import { openPast } from '../../server/store/history/past.ts';
+import type { Db } from '../../server/store/rows/read.ts';
+import { readSnapshot } from '../../server/store/board/snapshot.ts';
+import { why } from '../../server/store/why/why.ts';
 import type { StatusSnapshot } from '../../server/protocol/api.ts';
 import { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Project } from './support/project.ts';

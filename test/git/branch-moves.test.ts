@@ -100,7 +100,7 @@ suite('git: moves of branches', () => {
     valueOf(await repository.follow('main', tip, 'fast-forward'));
     fixture.git('symbolic-ref', 'HEAD', 'refs/heads/main');
     valueOf(await repository.follow('main', tip, 'fast-forward'));
-    const { repairLate } = await import('../../server/git/late-checkouts.ts');
+    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
     const { context } = valueOf(await fixture.adapter().open(fixture.root));
     await repairLate(context, 'refs/heads/main', { from: `${tip}~1`, to: tip });
     assert.equal(fixture.git('status', '--porcelain'), 'M  README.md\nD  landed.txt');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { followMark } from '../../server/git/cut-follow.ts';
+import { followMark } from '../../server/git/moves/cut-follow.ts';
 import type { FollowOutcome } from '../../server/git/port.ts';
 import { type Fixture, kindOf, makeFixture, valueOf } from './fixture.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ObjectFolders, openDurability } from '../../server/git/durability.ts';
+import { ObjectFolders, openDurability } from '../../server/git/process/durability.ts';
 import { makeFixture, valueOf, type Fixture } from './fixture.ts';
 
 suite('git: durability', () => {

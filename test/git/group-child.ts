@@ -1,6 +1,6 @@
 // A program that runs one command as git is run, and bears every signal itself.
 
-import { runOnce } from '../../server/git/run-once.ts';
+import { runOnce } from '../../server/git/process/run-once.ts';
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 const [script = ''] = process.argv.slice(2);

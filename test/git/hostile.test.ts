@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { overrulesFor } from '../../server/git/trusted-config.ts';
+import { overrulesFor } from '../../server/git/process/trusted-config.ts';
 import type { GitRepository } from '../../server/git/port.ts';
 import {
   leftoversOf,

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { prune } from '../../server/main/retention.ts';
+import { prune } from '../../server/main/watch/retention.ts';
 import type { PruneReport } from '../../server/protocol/prune-report.ts';
-import { addEpic, closeEpic } from '../../server/store/epics.ts';
-import { addTask } from '../../server/store/tasks.ts';
+import { addEpic, closeEpic } from '../../server/store/plan/epics.ts';
+import { addTask } from '../../server/store/plan/tasks.ts';
 import { memoryStore, moveTask, testSources } from '../unit/store/memory-store.ts';
 import { makeFixture } from './fixture.ts';
 import { makeFleet } from './shared-fixture.ts';

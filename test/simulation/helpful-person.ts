@@ -1,8 +1,8 @@
 // A person who does what the messages ask for, until everything is done.
 
-import { editTask } from '../../server/store/task-edit.ts';
-import { retryTask, unpauseTask } from '../../server/workflows/controls.ts';
-import { approve } from '../../server/workflows/reviews.ts';
+import { editTask } from '../../server/store/plan/task-edit.ts';
+import { retryTask, unpauseTask } from '../../server/workflows/person/controls.ts';
+import { approve } from '../../server/workflows/person/reviews.ts';
 import type { PersonAtGit } from './person-at-git.ts';
 import type { Requests, TaskFacts } from './requests.ts';
 import type { World } from './world.ts';

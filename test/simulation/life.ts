@@ -17,7 +17,7 @@ import {
   launchEngine,
   type Parts,
 } from '../../server/workflows/engine.ts';
-import { keepFollowing } from '../../server/workflows/keep-following.ts';
+import { keepFollowing } from '../../server/workflows/run/keep-following.ts';
 import type { PortCalls } from '../doubles/port-calls.ts';
 import { SimulatedDriver, SimulatedProcessTable } from '../doubles/simulated-driver.ts';
 import { SimulatedGit } from '../doubles/simulated-git.ts';

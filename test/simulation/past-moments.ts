@@ -1,9 +1,13 @@
 // The past that `drover at` shows, compared with what stood in its tables at random moments of the simulation, between
 // two transactions, whatever died before and afterwards.
 
-import { openPast } from '../../server/store/past.ts';
-import { pastlessColumns, pastTables, type PastKept } from '../../server/store/past-tables.ts';
-import type { Db } from '../../server/store/read.ts';
+import { openPast } from '../../server/store/history/past.ts';
+import {
+  pastlessColumns,
+  pastTables,
+  type PastKept,
+} from '../../server/store/schema/past-tables.ts';
+import type { Db } from '../../server/store/rows/read.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { World } from './world.ts';
 

@@ -1,6 +1,6 @@
 // Follows the event feed as a client would: no gap, no illegal change, and at any moment the same states as the tables.
 
-import { isLegalTransition, type TaskStatus } from '../../server/core/state.ts';
+import { isLegalTransition, type TaskStatus } from '../../server/core/plan/state.ts';
 import type { World } from './world.ts';
 
 export interface FeedEvent {

@@ -7,9 +7,9 @@ import {
   pauseTask,
   resetTasks,
   resolveTask,
-} from '../../server/workflows/controls.ts';
+} from '../../server/workflows/person/controls.ts';
 import { type Engine, stopRuns } from '../../server/workflows/engine.ts';
-import { startRun } from '../../server/workflows/start-run.ts';
+import { startRun } from '../../server/workflows/run/start-run.ts';
 import type { World } from './world.ts';
 
 export interface TaskFacts {

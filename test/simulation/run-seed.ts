@@ -1,10 +1,10 @@
 // One seed from beginning to end: a wild phase, a calm one in which everything under way has to end by itself, and one
 // in which a helpful person brings everything to its end.
 
-import { noBudgets } from '../../server/core/budget.ts';
+import { noBudgets } from '../../server/core/work/budget.ts';
 import { createHash } from 'node:crypto';
-import { addEpic } from '../../server/store/epics.ts';
-import { addTask } from '../../server/store/tasks.ts';
+import { addEpic } from '../../server/store/plan/epics.ts';
+import { addTask } from '../../server/store/plan/tasks.ts';
 import { Checks } from './checks.ts';
 import { checkEnd, checkSettled, notArrived } from './end-checks.ts';
 import { type Faults, noFaults } from './faults.ts';

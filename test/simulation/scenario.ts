@@ -1,8 +1,8 @@
 // What a seed is about: the plan of tasks, the settings, and how much goes wrong.
 
-import { type Budgets, noBudgets, noLimits } from '../../server/core/budget.ts';
-import { type AgentChoices, noFallback } from '../../server/core/fallback.ts';
-import { anyMachine } from '../../server/core/machine.ts';
+import { type Budgets, noBudgets, noLimits } from '../../server/core/work/budget.ts';
+import { type AgentChoices, noFallback } from '../../server/core/work/fallback.ts';
+import { anyMachine } from '../../server/core/work/machine.ts';
 import type { WorkSettings } from '../../server/workflows/engine.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Files } from '../doubles/simulated-git-objects.ts';

@@ -1,10 +1,10 @@
 // A person who does anything at any time, mostly where it makes sense.
 
-import { addTask } from '../../server/store/tasks.ts';
-import { editTask } from '../../server/store/task-edit.ts';
-import { hintTask, retryTask, unpauseTask } from '../../server/workflows/controls.ts';
-import { approve, sendBack } from '../../server/workflows/reviews.ts';
-import { resumeRun } from '../../server/workflows/start-run.ts';
+import { addTask } from '../../server/store/plan/tasks.ts';
+import { editTask } from '../../server/store/plan/task-edit.ts';
+import { hintTask, retryTask, unpauseTask } from '../../server/workflows/person/controls.ts';
+import { approve, sendBack } from '../../server/workflows/person/reviews.ts';
+import { resumeRun } from '../../server/workflows/run/start-run.ts';
 import type { PersonAtGit } from './person-at-git.ts';
 import type { Requests } from './requests.ts';
 import type { World } from './world.ts';

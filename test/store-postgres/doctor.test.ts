@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { schemaVersion } from '../../server/store/schema.ts';
+import { schemaVersion } from '../../server/store/schema/schema.ts';
 import { type TestDatabases, testDatabases } from './databases.ts';
 
 interface Case {

@@ -9,8 +9,8 @@ import {
   outputChannel,
   type PartChain,
   type PartPlace,
-} from '../../server/store/log-parts.ts';
-import { readParts, storedFiles } from '../../server/store/read-log-parts.ts';
+} from '../../server/store/feed/log-parts.ts';
+import { readParts, storedFiles } from '../../server/store/feed/read-log-parts.ts';
 import type { Store } from '../../server/store/port.ts';
 import { run, testDatabases, withStore } from './databases.ts';
 import { beginAttempt } from './output-machines.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { schemaVersion } from '../../server/store/schema.ts';
+import { schemaVersion } from '../../server/store/schema/schema.ts';
 import { forPostgres } from '../../server/store/postgres/tables.ts';
 import { openStore } from '../../server/store/open.ts';
 import { testSources } from '../unit/store/memory-store.ts';

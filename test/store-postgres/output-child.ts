@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { openEventLog } from '../../server/agents/event-log.ts';
+import { openEventLog } from '../../server/agents/kit/log/event-log.ts';
 import { fileOf, openMachine } from './output-machines.ts';
 
 export interface OutputChildOrders {

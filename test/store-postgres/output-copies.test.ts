@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { deleteOldParts, outputKeptMs } from '../../server/store/log-parts.ts';
+import { deleteOldParts, outputKeptMs } from '../../server/store/feed/log-parts.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { refusalOf } from '../unit/store/memory-store.ts';
 import { run, testDatabases } from './databases.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openEventLog } from '../../server/agents/event-log.ts';
+import { openEventLog } from '../../server/agents/kit/log/event-log.ts';
 import { testDatabases } from './databases.ts';
 import {
   assertSameFiles,

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { grantStatements } from '../../server/durable/fleet/grants.ts';
-import { claimTask } from '../../server/store/claims.ts';
-import { addTask } from '../../server/store/tasks.ts';
+import { claimTask } from '../../server/store/work/claims.ts';
+import { addTask } from '../../server/store/plan/tasks.ts';
 import { run, testDatabases, withStore } from './databases.ts';
 import { isTrouble } from './troubles.ts';
 

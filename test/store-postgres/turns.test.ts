@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { claimTask } from '../../server/store/claims.ts';
+import { claimTask } from '../../server/store/work/claims.ts';
 import type { Store } from '../../server/store/port.ts';
 import { openPostgresStore, type OpenedPostgresStore } from '../../server/store/postgres/open.ts';
 import { addTasks, testSources } from '../unit/store/memory-store.ts';

@@ -1,6 +1,6 @@
 // Every webview in several themes: nothing that axe-core finds fault with, with a board, with nothing, and with a way on.
 
-import { unavailable } from '../../extension/unavailable.ts';
+import { unavailable } from '../../extension/project/unavailable.ts';
 import { checkAxe } from './support/axe.ts';
 import { boardOf } from './support/boards.ts';
 import { everyWebview, openAny } from './support/every-webview.ts';

@@ -3,8 +3,8 @@
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
-import { dropEdit, EditHistory, type Edit } from '../tree/edits.ts';
-import { blockOn, type Drop } from '../tree/places.ts';
+import { dropEdit, EditHistory, type Edit } from '../shared/plan/edits.ts';
+import { blockOn, type Drop } from '../shared/plan/places.ts';
 
 export interface BoardVoice {
   /** Told to screen readers, and shown for a while. */

@@ -1,11 +1,11 @@
 // The Kanban columns: which tasks stand in which, and what a card says of its task.
 
 import { formatCost, formatCount, formatDuration, stepText } from '../../server/core/format.ts';
-import type { TaskStatus } from '../../server/core/state.ts';
+import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { askingTasks, taskNeed } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 import { statusWords } from '../shared/status-words.ts';
-import { visibleLine } from '../stream/visible-text.ts';
+import { visibleLine } from '../shared/looks/visible-text.ts';
 
 export const columnNames = ['waiting', 'ready', 'working', 'asks', 'done'] as const;
 export type ColumnName = (typeof columnNames)[number];

@@ -4,13 +4,13 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
 import { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
-import { controlStyles } from '../stream/control-styles.ts';
-import { icon, iconStyles } from '../stream/icon.ts';
+import { controlStyles } from '../shared/looks/control-styles.ts';
+import { icon, iconStyles } from '../shared/looks/icon.ts';
 import {
   emptyTemplate,
   unavailableTemplate,
   type WelcomeActions,
-} from '../tree/welcome-template.ts';
+} from '../shared/plan/welcome-template.ts';
 import { freshMemory, readMemory, type BoardMemory, type BoardMode } from './board-memory.ts';
 import { BoardPast, readOnlyHost } from './board-past.ts';
 import { BoardPlan } from './board-plan.ts';

@@ -5,7 +5,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import { FixedRows } from '../shared/fixed-rows.ts';
 import { statusLook } from '../shared/status-words.ts';
 import { statusStyles } from '../shared/status-styles.ts';
-import { icon, iconStyles } from '../stream/icon.ts';
+import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { cardHeightPx, columnStyles } from './column-styles.ts';
 import { factsOf, reasonOf, shown, type Card } from './columns.ts';
 import { contextOf, openMenu } from './menu-context.ts';

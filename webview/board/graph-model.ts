@@ -1,9 +1,9 @@
 // The dependency graph as it is shown: which tasks, what waits for what, the critical path, and what a task pulls along.
 
-import { criticalPath } from '../../server/core/graph.ts';
+import { criticalPath } from '../../server/core/plan/graph.ts';
 import { askingTasks } from '../../server/protocol/needs.ts';
 import type { StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
-import { graphNodes } from '../tree/places.ts';
+import { graphNodes } from '../shared/plan/places.ts';
 
 export interface GraphScope {
   readonly epic: string | null;

@@ -1,7 +1,7 @@
 // The mouse on the graph: pan by its ground, zoom by wheel and pinch, and draw an edge from a task's handle to another.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import type { Drop } from '../tree/places.ts';
+import type { Drop } from '../shared/plan/places.ts';
 import type { BoardPlan } from './board-plan.ts';
 import type { Point } from './graph-layout.ts';
 import type { GraphState } from './graph-state.ts';

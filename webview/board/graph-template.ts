@@ -4,7 +4,7 @@ import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from 
 import { formatCount } from '../../server/core/format.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 import { statusLook, statusWords } from '../shared/status-words.ts';
-import { icon } from '../stream/icon.ts';
+import { icon } from '../shared/looks/icon.ts';
 import { shown } from './columns.ts';
 import { nodeHeightPx, nodeWidthPx, pathOf } from './graph-layout.ts';
 import type { ShownGraph } from './graph-model.ts';

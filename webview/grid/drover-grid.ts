@@ -4,11 +4,11 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import { repeat } from 'lit/directives/repeat.js';
 import { BoardController } from '../shared/board-controller.ts';
 import type { Host } from '../shared/host.ts';
-import { controlStyles } from '../stream/control-styles.ts';
-import { FramePace } from '../stream/frame-pace.ts';
-import { icon, iconStyles } from '../stream/icon.ts';
-import { readLog, sleep } from '../stream/read-log.ts';
-import { connectionTemplate } from '../stream/stream-templates.ts';
+import { controlStyles } from '../shared/looks/control-styles.ts';
+import { FramePace } from '../shared/looks/frame-pace.ts';
+import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { readLog, sleep } from '../shared/log/read-log.ts';
+import { connectionTemplate } from '../shared/connection-template.ts';
 import './drover-tile.ts';
 import type { DroverTile } from './drover-tile.ts';
 import { liveAgents, nextLate, tileBeside, type LiveAgent } from './live-agents.ts';

@@ -1,9 +1,9 @@
 // The last lines of a log as a tile shows them: one event is one or a few plain lines; only the newest stay.
 
 import type { LogLineView } from '../../server/protocol/views.ts';
-import { exitText, retryText, startedText } from '../stream/entry-text.ts';
-import { readLogLine } from '../stream/log-event.ts';
-import { visibleLine, withoutSequences } from '../stream/visible-text.ts';
+import { exitText, retryText, startedText } from '../shared/log/entry-text.ts';
+import { readLogLine } from '../shared/log/log-event.ts';
+import { visibleLine, withoutSequences } from '../shared/looks/visible-text.ts';
 
 /** More than a tile of the height of a screen shows. */
 export const tileLinesMax = 120;

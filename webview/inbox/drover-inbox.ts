@@ -5,9 +5,9 @@ import { repeat } from 'lit/directives/repeat.js';
 import { BoardController } from '../shared/board-controller.ts';
 import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
-import { controlStyles } from '../stream/control-styles.ts';
-import { icon, iconStyles } from '../stream/icon.ts';
-import { visibleLine, visibleText } from '../stream/visible-text.ts';
+import { controlStyles } from '../shared/looks/control-styles.ts';
+import { icon, iconStyles } from '../shared/looks/icon.ts';
+import { visibleLine, visibleText } from '../shared/looks/visible-text.ts';
 import { actionTitle, carryOut, wordsAsked } from './item-actions.ts';
 import { inboxItems, type InboxItem, type ItemAction } from './items.ts';
 

@@ -5,8 +5,8 @@ import { formatCost, formatDuration } from '../../server/core/format.ts';
 import type { RunLine, RunList } from '../../server/core/history/run-list.ts';
 import { FixedRows } from '../shared/fixed-rows.ts';
 import { statusStyles } from '../shared/status-styles.ts';
-import { controlStyles } from '../stream/control-styles.ts';
-import { icon, iconStyles } from '../stream/icon.ts';
+import { controlStyles } from '../shared/looks/control-styles.ts';
+import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { runListStyles } from './run-list-styles.ts';
 import { outcomeLine, runTitle, shortLine, stateWords, timeWords } from './run-words.ts';
 

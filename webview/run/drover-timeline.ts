@@ -4,8 +4,8 @@ import { html, LitElement, nothing, svg, type PropertyValues, type TemplateResul
 import { formatCost, formatDuration, stepText } from '../../server/core/format.ts';
 import type { ReportAttempt } from '../../server/core/history/report-attempts.ts';
 import { SizeController } from '../shared/size-controller.ts';
-import { controlStyles } from '../stream/control-styles.ts';
-import { icon, iconStyles } from '../stream/icon.ts';
+import { controlStyles } from '../shared/looks/control-styles.ts';
+import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { periodWords, toneOf } from './period-words.ts';
 import { shortLine } from './run-words.ts';
 import { barAt, type Step, type Timeline, type TimelineBar } from './timeline-model.ts';

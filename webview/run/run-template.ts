@@ -6,7 +6,7 @@ import type { PathStep } from '../../server/core/history/critical-path.ts';
 import type { Report, ReportTask } from '../../server/core/history/report.ts';
 import type { PeriodKind } from '../../server/core/history/task-story.ts';
 import { statusLooks } from '../shared/status-words.ts';
-import { icon } from '../stream/icon.ts';
+import { icon } from '../shared/looks/icon.ts';
 import { periodWords, toneOf } from './period-words.ts';
 import { causeWords, gateWords, shortLine } from './run-words.ts';
 

@@ -3,7 +3,7 @@
 import { formatCount, formatDuration } from '../../server/core/format.ts';
 import type { Report } from '../../server/core/history/report.ts';
 import type { RunLine } from '../../server/core/history/run-list.ts';
-import { visibleLine } from '../stream/visible-text.ts';
+import { visibleLine } from '../shared/looks/visible-text.ts';
 
 /** More of a title or an error than a row can show. */
 const lineCharsMax = 400;

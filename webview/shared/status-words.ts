@@ -1,7 +1,7 @@
 // How each state of a task is shown in every webview: its icon, its words, and the theme colour of both.
 
-import type { TaskStatus } from '../../server/core/state.ts';
-import { byHandPhase } from '../../server/core/task.ts';
+import type { TaskStatus } from '../../server/core/plan/state.ts';
+import { byHandPhase } from '../../server/core/plan/task.ts';
 import type { TaskView } from '../../server/protocol/views.ts';
 
 export interface StatusLook {

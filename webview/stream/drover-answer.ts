@@ -2,8 +2,8 @@
 
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { QuestionView } from '../../server/protocol/views.ts';
-import { controlStyles } from './control-styles.ts';
-import { visibleLine } from './visible-text.ts';
+import { controlStyles } from '../shared/looks/control-styles.ts';
+import { visibleLine } from '../shared/looks/visible-text.ts';
 
 const answerCharsMax = 4_000;
 

@@ -1,17 +1,17 @@
 // The part of the stream panel with the rows of the log: search, transcript, and the way to its end.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import './drover-find.ts';
-import './drover-transcript.ts';
-import type { EntryActions } from './entry-view.ts';
-import type { FindQuery } from './find-entries.ts';
-import type { FollowState } from './follow.ts';
-import type { BoundQuestions } from './question-binding.ts';
-import type { StreamFind } from './stream-find.ts';
-import type { StreamSession } from './stream-session.ts';
+import './find/drover-find.ts';
+import './transcript/drover-transcript.ts';
+import type { EntryActions } from './transcript/entry-view.ts';
+import type { FindQuery } from './find/find-entries.ts';
+import type { FollowState } from './transcript/follow.ts';
+import type { BoundQuestions } from './session/question-binding.ts';
+import type { StreamFind } from './find/stream-find.ts';
+import type { StreamSession } from './session/stream-session.ts';
 import { emptyNote, endButton } from './stream-templates.ts';
-import { todosTemplate } from './todo-template.ts';
-import type { Entry } from './transcript.ts';
+import { todosTemplate } from './transcript/todo-template.ts';
+import type { Entry } from '../shared/log/transcript.ts';
 
 export interface StreamBody {
   readonly session: StreamSession;

@@ -3,15 +3,13 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import './drover-answer.ts';
 import type { QuestionView } from '../../server/protocol/views.ts';
-import type { HostState } from '../messages/messages.ts';
-import type { Host } from '../shared/host.ts';
-import type { FollowState } from './follow.ts';
-import { icon } from './icon.ts';
-import type { LogFeed } from './log-feed.ts';
-import type { BoundQuestions } from './question-binding.ts';
-import { streamPages, type StreamPage } from './stream-memory.ts';
-import type { StreamSession } from './stream-session.ts';
-import { visibleLine } from './visible-text.ts';
+import type { FollowState } from './transcript/follow.ts';
+import { icon } from '../shared/looks/icon.ts';
+import type { LogFeed } from '../shared/log/log-feed.ts';
+import type { BoundQuestions } from './session/question-binding.ts';
+import { streamPages, type StreamPage } from '../shared/log/stream-memory.ts';
+import type { StreamSession } from './session/stream-session.ts';
+import { visibleLine } from '../shared/looks/visible-text.ts';
 
 const pageTitles: { readonly [P in StreamPage]: string } = { task: 'Task', stream: 'Stream' };
 
@@ -107,30 +105,6 @@ function partTemplate(session: StreamSession, question: QuestionView): TemplateR
       </button>
     </div>
   </section>`;
-}
-
-/** Instead of everything else while nothing can be shown. */
-export function connectionTemplate(state: HostState, host: Host | null): TemplateResult | null {
-  const { connection } = state;
-  if (connection.kind === 'unavailable') {
-    const { action } = connection;
-    return html`<div class="empty" role="alert">
-      <p>${visibleLine(connection.message)}</p>
-      ${
-        action === null
-          ? nothing
-          : html`<button
-              class="primary"
-              type="button"
-              @click=${() => void host?.action('command', { id: action.command })}
-            >
-              ${visibleLine(action.title)}
-            </button>`
-      }
-    </div>`;
-  }
-  if (state.board !== null) return null;
-  return html`<div class="empty" role="status">${icon('loading', 'spins')} Connecting…</div>`;
 }
 
 function reviewTemplate(session: StreamSession): TemplateResult {

@@ -1,7 +1,7 @@
 // What a drag over a row would do: into an epic, out of one, between two tasks, or onto a task to wait for it.
 
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import { blockOn, moveTo, siblingsOf, type Drop } from './places.ts';
+import { blockOn, moveTo, siblingsOf, type Drop } from '../shared/plan/places.ts';
 import type { Row } from './rows.ts';
 
 export interface Hover {

@@ -7,8 +7,8 @@ import { FixedRows } from '../shared/fixed-rows.ts';
 import { AskFailure } from '../shared/asks.ts';
 import type { Host } from '../shared/host.ts';
 import { statusStyles } from '../shared/status-styles.ts';
-import { controlStyles } from '../stream/control-styles.ts';
-import { icon, iconStyles } from '../stream/icon.ts';
+import { controlStyles } from '../shared/looks/control-styles.ts';
+import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { holdsTemplate } from './holds-template.ts';
 import { treeKey, TypeAhead } from './keys.ts';
 import { rowTemplate, type RowActions } from './row-template.ts';
@@ -28,7 +28,7 @@ import {
   reconnectingNote,
   unavailableTemplate,
   type WelcomeActions,
-} from './welcome-template.ts';
+} from '../shared/plan/welcome-template.ts';
 
 const tickMs = 1_000;
 

@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { StatusSnapshot } from '../../server/protocol/views.ts';
-import { icon } from '../stream/icon.ts';
+import { icon } from '../shared/looks/icon.ts';
 
 export function holdsTemplate(board: StatusSnapshot | null): TemplateResult | typeof nothing {
   if (board === null || board.holds.length === 0) return nothing;

@@ -11,8 +11,8 @@ import {
 import { epicNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, TaskView } from '../../server/protocol/views.ts';
 import { statusLook, statusWords, type StatusLook } from '../shared/status-words.ts';
-import { icon } from '../stream/icon.ts';
-import { visibleLine } from '../stream/visible-text.ts';
+import { icon } from '../shared/looks/icon.ts';
+import { visibleLine } from '../shared/looks/visible-text.ts';
 import type { DropZone } from './drops.ts';
 import { idOf, type Draft, type Row } from './rows.ts';
 

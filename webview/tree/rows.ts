@@ -1,7 +1,7 @@
 // The rows of the task tree: epics with their tasks, then tasks without an epic, each with its sub-tasks. One pass over the
 // board, so that ten thousand tasks are rows within a frame.
 
-import type { TaskStatus } from '../../server/core/state.ts';
+import type { TaskStatus } from '../../server/core/plan/state.ts';
 import { askingTasks, epicNeed, taskNeed } from '../../server/protocol/needs.ts';
 import type { EpicView, StatusSnapshot, TaskView } from '../../server/protocol/views.ts';
 

@@ -1,6 +1,6 @@
 // The groups of states by which the tree can be filtered.
 
-import type { TaskStatus } from '../../server/core/state.ts';
+import type { TaskStatus } from '../../server/core/plan/state.ts';
 
 export const statusFilters = {
   all: { title: 'All', statuses: [] },

@@ -1,7 +1,7 @@
 // Dragging rows with the mouse: what is dragged, what is hovered, and what a drop there would do.
 
 import { dropAt, zoneOf, type DropZone } from './drops.ts';
-import type { Drop } from './places.ts';
+import type { Drop } from '../shared/plan/places.ts';
 import type { Row } from './rows.ts';
 import { selectOnly } from './selection.ts';
 import type { TreePlan } from './tree-plan.ts';

@@ -5,7 +5,7 @@ import type { WebviewAction } from '../messages/messages.ts';
 import type { Host } from '../shared/host.ts';
 import { moveByOne } from './drops.ts';
 import type { TreeKey } from './keys.ts';
-import { blockOn, moveTo, type Drop } from './places.ts';
+import { blockOn, moveTo, type Drop } from '../shared/plan/places.ts';
 import { idOf, type Row } from './rows.ts';
 import { goTo, selectAll, selectOnly } from './selection.ts';
 import type { TreePlan } from './tree-plan.ts';

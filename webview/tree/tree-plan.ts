@@ -12,8 +12,8 @@ import {
   removeEdit,
   renameEdit,
   type Edit,
-} from './edits.ts';
-import type { Drop } from './places.ts';
+} from '../shared/plan/edits.ts';
+import type { Drop } from '../shared/plan/places.ts';
 import { epicKey, taskKey, type Draft } from './rows.ts';
 
 export interface PlanVoice {

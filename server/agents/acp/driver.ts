@@ -3,7 +3,7 @@
 import { basename, join, dirname } from 'node:path';
 import { failure } from '../../core/failure.ts';
 import { lockSession } from '../claude/session-lock.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../kit/process/find-program.ts';
 import type {
   AgentDriver,
   AgentHost,
@@ -12,13 +12,13 @@ import type {
   AgentSettings,
   ProcessTable,
 } from '../port.ts';
-import { maskOutcome } from '../outcome-mask.ts';
-import { removeRawFiles } from '../run-files.ts';
-import { openRunRecord, type RunRecord } from '../run-record.ts';
-import type { AgentChild } from '../spawn.ts';
-import { followSpool } from '../spool.ts';
-import { startProgram } from '../start-program.ts';
-import { superviseProgram } from '../supervise.ts';
+import { maskOutcome } from '../kit/log/outcome-mask.ts';
+import { removeRawFiles } from '../kit/log/run-files.ts';
+import { openRunRecord, type RunRecord } from '../kit/log/run-record.ts';
+import type { AgentChild } from '../kit/process/spawn.ts';
+import { followSpool } from '../kit/run/spool.ts';
+import { startProgram } from '../kit/run/start-program.ts';
+import { superviseProgram } from '../kit/process/supervise.ts';
 import { acpOutcome } from './outcome.ts';
 import { acpArguments, acpPrograms, type AcpKind } from './programs.ts';
 import type { AcpSession } from './session.ts';

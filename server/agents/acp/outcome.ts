@@ -4,7 +4,7 @@
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
 import type { AgentOutcome } from '../port.ts';
-import type { AgentExit } from '../spawn.ts';
+import type { AgentExit } from '../kit/process/spawn.ts';
 
 /** An error that the agent answered a request with. */
 export interface AcpError {

@@ -18,11 +18,11 @@ import {
 } from '@agentclientprotocol/sdk';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentHost, AgentRequest, AgentSettings } from '../port.ts';
-import { maskDeep } from '../masking.ts';
-import type { RunRecord } from '../run-record.ts';
-import { watchSilence, type SilenceWatch } from '../silence.ts';
-import type { OutputStream } from '../spool.ts';
-import { keepSession, readKeptSession } from '../kept-session.ts';
+import { maskDeep } from '../kit/log/masking.ts';
+import type { RunRecord } from '../kit/log/run-record.ts';
+import { watchSilence, type SilenceWatch } from '../kit/process/silence.ts';
+import type { OutputStream } from '../kit/run/spool.ts';
+import { keepSession, readKeptSession } from '../kit/run/kept-session.ts';
 import type { AcpError, AcpFacts } from './outcome.ts';
 import { acpPrograms, type AcpKind, planningMode } from './programs.ts';
 import { UpdateTranslator, usageOf } from './updates.ts';

@@ -2,7 +2,7 @@
 // of it, or by asking for permission first; so a call begins with whatever names its id.
 
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk';
-import { planCharactersMax } from '../../core/plan-prompt.ts';
+import { planCharactersMax } from '../../core/prompt/plan-prompt.ts';
 import type { AgentEvent, Usage } from '../port.ts';
 
 const pieceCharsMax = 4_000;

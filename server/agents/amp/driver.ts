@@ -3,10 +3,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { failure } from '../../core/failure.ts';
-import { findProgram, findProgramFor } from '../find-program.ts';
-import { readKeptSession } from '../kept-session.ts';
+import { findProgram, findProgramFor } from '../kit/process/find-program.ts';
+import { readKeptSession } from '../kit/run/kept-session.ts';
 import type { AgentDriver, AgentOutcome, AgentSettings } from '../port.ts';
-import { openRunRecord, type RunRecord } from '../run-record.ts';
+import { openRunRecord, type RunRecord } from '../kit/log/run-record.ts';
 import { adoptAmp, startAmp, type AmpDeps, type AmpProcessEnd, type AmpRun } from './run.ts';
 import { threadInLeftovers } from './run-state.ts';
 

@@ -2,7 +2,7 @@
 // rest. So the outcome is the same after any crash of ours.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { eventsOfLog } from '../event-log-reader.ts';
+import { eventsOfLog } from '../kit/log/event-log-reader.ts';
 import { noUsage, type AgentEvent, type Usage } from '../port.ts';
 import { parseLine, textAt } from '../claude/wire.ts';
 import type { AmpResult } from './translate.ts';

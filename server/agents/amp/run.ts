@@ -1,9 +1,9 @@
 // One process of Amp, from its prompt file to its result line. Needs nobody to write, so it can be adopted.
 
 import { existsSync, statSync } from 'node:fs';
-import { readLogTail } from '../event-log-reader.ts';
-import { keepSession } from '../kept-session.ts';
-import { maskOutcome } from '../outcome-mask.ts';
+import { readLogTail } from '../kit/log/event-log-reader.ts';
+import { keepSession } from '../kit/run/kept-session.ts';
+import { maskOutcome } from '../kit/log/outcome-mask.ts';
 import type {
   AgentEvent,
   AgentHost,
@@ -13,14 +13,18 @@ import type {
   AgentSettings,
   ProcessTable,
 } from '../port.ts';
-import { isAlive, thawRun } from '../process-table.ts';
-import { markWhenStopped, readExitCode, removeRawFiles } from '../run-files.ts';
-import type { RunRecord } from '../run-record.ts';
-import { watchSilence } from '../silence.ts';
-import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from '../spawn.ts';
-import { followSpool, type OutputStream } from '../spool.ts';
-import { startProgram } from '../start-program.ts';
-import { superviseProgram, type ProgramEnd, type RunningProgram } from '../supervise.ts';
+import { isAlive, thawRun } from '../kit/process/process-table.ts';
+import { markWhenStopped, readExitCode, removeRawFiles } from '../kit/log/run-files.ts';
+import type { RunRecord } from '../kit/log/run-record.ts';
+import { watchSilence } from '../kit/process/silence.ts';
+import { exitOfAdopted, type AgentExit, type SpawnElsewhere } from '../kit/process/spawn.ts';
+import { followSpool, type OutputStream } from '../kit/run/spool.ts';
+import { startProgram } from '../kit/run/start-program.ts';
+import {
+  superviseProgram,
+  type ProgramEnd,
+  type RunningProgram,
+} from '../kit/process/supervise.ts';
 import { ampArguments, ampEnvironment, removeToolsConfig, writeToolsConfig } from './invocation.ts';
 import { ampOutcome, wasInterrupted } from './outcome.ts';
 import {

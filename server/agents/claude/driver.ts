@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { failure } from '../../core/failure.ts';
-import { eventsOfLog } from '../event-log-reader.ts';
-import { findProgram, findProgramFor } from '../find-program.ts';
+import { eventsOfLog } from '../kit/log/event-log-reader.ts';
+import { findProgram, findProgramFor } from '../kit/process/find-program.ts';
 import {
   noUsage,
   type AgentDriver,
@@ -16,14 +16,14 @@ import {
   type ProcessTable,
   type Usage,
 } from '../port.ts';
-import { adoptOneWay, runOneWay } from '../one-way-run.ts';
-import { maskOutcome } from '../outcome-mask.ts';
-import { removeRawFiles } from '../run-files.ts';
-import { openRunRecord, type RunRecord } from '../run-record.ts';
-import type { AgentChild, SpawnElsewhere } from '../spawn.ts';
-import { followSpool } from '../spool.ts';
-import { startProgram } from '../start-program.ts';
-import { superviseProgram, type ProgramEnd } from '../supervise.ts';
+import { adoptOneWay, runOneWay } from '../kit/run/one-way-run.ts';
+import { maskOutcome } from '../kit/log/outcome-mask.ts';
+import { removeRawFiles } from '../kit/log/run-files.ts';
+import { openRunRecord, type RunRecord } from '../kit/log/run-record.ts';
+import type { AgentChild, SpawnElsewhere } from '../kit/process/spawn.ts';
+import { followSpool } from '../kit/run/spool.ts';
+import { startProgram } from '../kit/run/start-program.ts';
+import { superviseProgram, type ProgramEnd } from '../kit/process/supervise.ts';
 import { claudeAccount } from './account.ts';
 import { claudeArguments, claudeEnvironment, hasConversation } from './invocation.ts';
 import { takeLeftoverLines } from './leftovers.ts';

@@ -1,8 +1,8 @@
 // What an earlier process of the same run printed after the backend had died: into the log once, and nothing more.
 
 import type { AgentRequest, Usage } from '../port.ts';
-import type { RunRecord } from '../run-record.ts';
-import type { OutputStream } from '../spool.ts';
+import type { RunRecord } from '../kit/log/run-record.ts';
+import type { OutputStream } from '../kit/run/spool.ts';
 import { Translator } from './translate.ts';
 import { parseLine } from './wire.ts';
 

@@ -3,8 +3,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AgentProcess } from '../port.ts';
-import { processStartTime } from '../process-list.ts';
-import { isAlive } from '../process-table.ts';
+import { processStartTime } from '../kit/process/process-list.ts';
+import { isAlive } from '../kit/process/process-table.ts';
 
 export interface SessionLock {
   /** Names the agent itself as the holder: it may outlive this process. */

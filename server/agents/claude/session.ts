@@ -3,10 +3,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentRequest, AgentHost, Usage } from '../port.ts';
-import { maskDeep } from '../masking.ts';
-import type { RunRecord } from '../run-record.ts';
-import { watchSilence, type SilenceWatch } from '../silence.ts';
-import type { OutputStream } from '../spool.ts';
+import { maskDeep } from '../kit/log/masking.ts';
+import type { RunRecord } from '../kit/log/run-record.ts';
+import { watchSilence, type SilenceWatch } from '../kit/process/silence.ts';
+import type { OutputStream } from '../kit/run/spool.ts';
 import { endByRetry, type ClaudeEnd } from './outcome.ts';
 import {
   permissionResponse,

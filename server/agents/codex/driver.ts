@@ -1,8 +1,8 @@
 // Drives Codex: over ACP here, and on a worker by its exec mode, which needs nobody to write to it.
 
 import { createAcpDriver, type AcpDeps } from '../acp/driver.ts';
-import { findProgramFor } from '../find-program.ts';
-import { adoptOneWay, runOneWay, type OneWayDeps } from '../one-way-run.ts';
+import { findProgramFor } from '../kit/process/find-program.ts';
+import { adoptOneWay, runOneWay, type OneWayDeps } from '../kit/run/one-way-run.ts';
 import type { AgentDriver, AgentSettings } from '../port.ts';
 import { codexOneWay, codexProgram } from './one-way.ts';
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { OneWayAgent } from '../one-way-run.ts';
+import type { OneWayAgent } from '../kit/run/one-way-run.ts';
 import type { AgentRequest, AgentSettings } from '../port.ts';
 import { CodexReader } from './reader.ts';
 

@@ -2,7 +2,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
-import { boundedPlan } from '../../core/plan-prompt.ts';
+import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
 import {
   asObject,
   numberAt,
@@ -12,7 +12,7 @@ import {
   textAt,
   type Json,
 } from '../claude/wire.ts';
-import type { OneWayEnd, OneWayOwnEnd, OneWayReader } from '../one-way-run.ts';
+import type { OneWayEnd, OneWayOwnEnd, OneWayReader } from '../kit/run/one-way-run.ts';
 import type { AgentEvent, AgentOutcome, AgentRequest, Usage } from '../port.ts';
 
 const summaryCharsMax = 2_000;

@@ -12,12 +12,12 @@ import type {
   AgentRequest,
   ProcessTable,
 } from '../port.ts';
-import { removeRawFiles } from '../run-files.ts';
-import { openRunRecord, type RunRecord } from '../run-record.ts';
-import type { AgentChild } from '../spawn.ts';
-import { followSpool, type OutputStream } from '../spool.ts';
-import { startProgram } from '../start-program.ts';
-import { superviseProgram, type ProgramEnd } from '../supervise.ts';
+import { removeRawFiles } from '../kit/log/run-files.ts';
+import { openRunRecord, type RunRecord } from '../kit/log/run-record.ts';
+import type { AgentChild } from '../kit/process/spawn.ts';
+import { followSpool, type OutputStream } from '../kit/run/spool.ts';
+import { startProgram } from '../kit/run/start-program.ts';
+import { superviseProgram, type ProgramEnd } from '../kit/process/supervise.ts';
 import {
   decodeLine,
   demoStateVariable,

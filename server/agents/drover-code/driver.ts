@@ -1,9 +1,9 @@
 // Drives Drover Code: headless as a rule, over its IDE bridge where the safe probe shows that pipes reach it.
 
 import { failure } from '../../core/failure.ts';
-import { findProgram, findProgramFor } from '../find-program.ts';
+import { findProgram, findProgramFor } from '../kit/process/find-program.ts';
 import type { AgentDriver, AgentHost, AgentOutcome, AgentRequest, AgentSettings } from '../port.ts';
-import { openRunRecord, type RunRecord } from '../run-record.ts';
+import { openRunRecord, type RunRecord } from '../kit/log/run-record.ts';
 import { runBridge } from './bridge-run.ts';
 import { askForConsent } from './checkout-trust.ts';
 import {

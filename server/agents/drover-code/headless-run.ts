@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { failure } from '../../core/failure.ts';
-import { maskOutcome } from '../outcome-mask.ts';
+import { maskOutcome } from '../kit/log/outcome-mask.ts';
 import type {
   AgentEvent,
   AgentHost,
@@ -12,14 +12,18 @@ import type {
   AgentSettings,
   ProcessTable,
 } from '../port.ts';
-import { isAlive, thawRun } from '../process-table.ts';
-import { markWhenStopped, readExitCode, removeRawFiles } from '../run-files.ts';
-import type { RunRecord } from '../run-record.ts';
-import { watchSilence } from '../silence.ts';
-import { exitOfAdopted, type SpawnElsewhere } from '../spawn.ts';
-import { followSpool, type OutputStream } from '../spool.ts';
-import { startProgram } from '../start-program.ts';
-import { superviseProgram, type ProgramEnd, type RunningProgram } from '../supervise.ts';
+import { isAlive, thawRun } from '../kit/process/process-table.ts';
+import { markWhenStopped, readExitCode, removeRawFiles } from '../kit/log/run-files.ts';
+import type { RunRecord } from '../kit/log/run-record.ts';
+import { watchSilence } from '../kit/process/silence.ts';
+import { exitOfAdopted, type SpawnElsewhere } from '../kit/process/spawn.ts';
+import { followSpool, type OutputStream } from '../kit/run/spool.ts';
+import { startProgram } from '../kit/run/start-program.ts';
+import {
+  superviseProgram,
+  type ProgramEnd,
+  type RunningProgram,
+} from '../kit/process/supervise.ts';
 import { HeadlessTranslator } from './headless-events.ts';
 import {
   headlessArguments,

@@ -1,6 +1,6 @@
 // How Drover Code is started: arguments, environment, and the prompt as it has to look for it.
 
-import { jobFolder, jobPrompt } from '../../core/job-files.ts';
+import { jobFolder, jobPrompt } from '../../core/work/job-files.ts';
 import type { AgentRequest, AgentSettings } from '../port.ts';
 
 /** Files that a headless run is told of. */

@@ -2,9 +2,9 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
-import { boundedPlan } from '../../core/plan-prompt.ts';
+import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
 import type { AgentOutcome } from '../port.ts';
-import type { AgentExit } from '../spawn.ts';
+import type { AgentExit } from '../kit/process/spawn.ts';
 import type { ReadResult } from './result-file.ts';
 import type { RunFacts } from './run-facts.ts';
 

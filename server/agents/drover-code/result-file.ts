@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import type { Mask } from '../masking.ts';
+import type { Mask } from '../kit/log/masking.ts';
 
 export interface HeadlessResult {
   readonly ok: boolean;

@@ -1,6 +1,6 @@
 // What a run came to so far, folded from its events: from those of the log after a crash, and from each new one.
 
-import { eventsOfLog } from '../event-log-reader.ts';
+import { eventsOfLog } from '../kit/log/event-log-reader.ts';
 import { noUsage, type AgentEvent, type Usage } from '../port.ts';
 import { isDenial } from './headless-events.ts';
 

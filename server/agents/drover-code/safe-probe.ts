@@ -6,7 +6,7 @@ import { mkdtempSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentProcess, ProcessTable } from '../port.ts';
-import { runMarker, startTimeOfNewChild } from '../process-list.ts';
+import { runMarker, startTimeOfNewChild } from '../kit/process/process-list.ts';
 import { encodeFrame } from './frame-codec.ts';
 import { probeEnvironment } from './invocation.ts';
 

@@ -3,7 +3,7 @@
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../kit/process/find-program.ts';
 
 export const programName = 'sqlforge';
 const refusedMax = 20;

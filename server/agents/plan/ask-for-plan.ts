@@ -1,9 +1,9 @@
 // Asks a model for the plan of a design, checks it, and lets the model correct it once.
 
 import { err, failure, ok, type Result } from '../../core/failure.ts';
-import { checkPlan, type PlanWishes } from '../../core/spec-check.ts';
-import { complaintPrompt, shownAnswer } from '../../core/spec-prompt.ts';
-import type { SpecPlan } from '../../core/spec-schema.ts';
+import { checkPlan, type PlanWishes } from '../../core/spec/spec-check.ts';
+import { complaintPrompt, shownAnswer } from '../../core/prompt/spec-prompt.ts';
+import type { SpecPlan } from '../../core/spec/spec-schema.ts';
 import type { PlanModel, PlanUsage, RefusedAnswer } from './port.ts';
 
 const triesMax = 2;

@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
-import { jsonInText } from '../../core/spec-prompt.ts';
-import { planSchema } from '../../core/spec-schema.ts';
-import { runMarker, startTimeOfNewChild } from '../process-list.ts';
+import { jsonInText } from '../../core/prompt/spec-prompt.ts';
+import { planSchema } from '../../core/spec/spec-schema.ts';
+import { runMarker, startTimeOfNewChild } from '../kit/process/process-list.ts';
 import type { ProcessTable } from '../port.ts';
 import type { PlanAnswer, PlanModel, PlanQuestion } from './port.ts';
 

@@ -2,8 +2,8 @@
 
 import Anthropic from '@anthropic-ai/sdk';
 import { err, failure, ok, type Failure, type Result } from '../../core/failure.ts';
-import { jsonInText } from '../../core/spec-prompt.ts';
-import { planSchema } from '../../core/spec-schema.ts';
+import { jsonInText } from '../../core/prompt/spec-prompt.ts';
+import { planSchema } from '../../core/spec/spec-schema.ts';
 import type { PlanAnswer, PlanModel, PlanQuestion } from './port.ts';
 
 export interface ModelApiAccess {

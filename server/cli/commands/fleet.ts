@@ -1,6 +1,6 @@
 // worker and machines: several machines at work on the tasks of one project.
 
-import type { SettingKey } from '../../core/settings.ts';
+import type { SettingKey } from '../../core/settings/settings.ts';
 import type { WorkerNote } from '../../protocol/worker-notes.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';

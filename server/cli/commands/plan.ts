@@ -1,7 +1,7 @@
 // init, epics, tasks: what makes the plan.
 
 import { resolve } from 'node:path';
-import { placeholdersOf, type TaskTemplates } from '../../core/templates.ts';
+import { placeholdersOf, type TaskTemplates } from '../../core/exchange/templates.ts';
 import type { EpicView, Params, TaskFields, TaskView } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';

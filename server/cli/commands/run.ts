@@ -1,7 +1,7 @@
 // run and resume: start, follow to the end, judge.
 
 import { realpathSync } from 'node:fs';
-import type { SettingKey } from '../../core/settings.ts';
+import type { SettingKey } from '../../core/settings/settings.ts';
 import type {
   Answer,
   Client,

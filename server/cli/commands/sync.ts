@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { withoutLines } from '../../core/beads-base.ts';
+import { withoutLines } from '../../core/exchange/beads-base.ts';
 import { Refusal } from '../../core/failure.ts';
 import type { Client, ImportResultView } from '../../protocol/api.ts';
 import { CommandContext } from '../context.ts';

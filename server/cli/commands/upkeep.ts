@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
-import type { ListenAddress } from '../../core/listen-address.ts';
+import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import { formatBytes } from '../../core/format.ts';
 import type { WorktreeView } from '../../protocol/api.ts';
 import type { DoctorReport } from '../backends.ts';

@@ -1,7 +1,7 @@
 // Options that every command takes, values that are checked while the command line is read, and help with examples.
 
 import { InvalidArgumentError, type Command } from 'commander';
-import { parseDuration } from '../../core/setting-values.ts';
+import { parseDuration } from '../../core/settings/setting-values.ts';
 import type { CommandContext, GlobalOptions } from '../context.ts';
 
 export type Handler = (context: CommandContext) => Promise<number>;

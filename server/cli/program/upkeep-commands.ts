@@ -1,8 +1,8 @@
 // Commands around the project: worktrees, checks, the backend itself.
 
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
-import { parseListenAddress, type ListenAddress } from '../../core/listen-address.ts';
-import { parseSize } from '../../core/setting-values.ts';
+import { parseListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
+import { parseSize } from '../../core/settings/setting-values.ts';
 import type { SqlforgeApplyOptions } from '../commands/sqlforge.ts';
 import type { WorkerRuntimeOptions } from '../commands/upkeep.ts';
 import { define, duration, type ProgramHost } from './options.ts';

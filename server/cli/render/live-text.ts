@@ -1,8 +1,8 @@
 // What the live view of a run shows, as text: the tree, and below it where the run stands.
 
 import { countsLine } from '../../core/format.ts';
-import { etaMs, medianMs } from '../../core/schedule.ts';
-import type { GraphNode } from '../../core/graph.ts';
+import { etaMs, medianMs } from '../../core/plan/schedule.ts';
+import type { GraphNode } from '../../core/plan/graph.ts';
 import type { EventView, StatusSnapshot } from '../../protocol/api.ts';
 import { plainLine } from '../plain-text.ts';
 import { costText, durationText, progressBar } from './figures.ts';

@@ -1,7 +1,7 @@
 // How states look: a symbol one column wide, a word, a colour. Colour is never the only bearer of a meaning.
 
 import { styleText } from 'node:util';
-import type { TaskStatus } from '../../core/state.ts';
+import type { TaskStatus } from '../../core/plan/state.ts';
 
 export type Tone = 'red' | 'green' | 'yellow' | 'cyan' | 'gray' | 'bold' | 'dim';
 

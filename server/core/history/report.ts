@@ -1,7 +1,7 @@
 // What a run or an epic did with its time and money: what landed, who waited for what, and why it took as long as it
 // did. Pure; times are clipped to the windows in which runs were active.
 
-import type { TaskStatus } from '../state.ts';
+import type { TaskStatus } from '../plan/state.ts';
 import { criticalPath, type PathStep } from './critical-path.ts';
 import { attemptsOf, type ReportAttempt } from './report-attempts.ts';
 import type { GateStory, Stories } from './stories.ts';

@@ -1,6 +1,6 @@
 // The life of one task as the feed tells it: what it waited for, its attempts, and how it ended. Pure.
 
-import { isTaskStatus, type TaskStatus } from '../state.ts';
+import { isTaskStatus, type TaskStatus } from '../plan/state.ts';
 import { type FeedEvent, numberIn, textIn, textsIn } from './feed-event.ts';
 
 /**

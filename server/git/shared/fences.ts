@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { failureOf, gitFailure } from '../failures.ts';
+import { failureOf, gitFailure } from '../process/failures.ts';
 import type { GitResult, Sha } from '../port.ts';
-import type { RefChange } from '../refs.ts';
+import type { RefChange } from '../refs/refs.ts';
 import { fenceRef } from './names.ts';
 import { pushChanges, type Pushed, type PushParts, staleFailure } from './pushes.ts';
 

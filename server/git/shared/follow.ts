@@ -1,9 +1,9 @@
 // Lets the branch on the remote follow its landing line, and then, as far as it can, this clone's own branch.
 
 import { err, ok } from '../../core/failure.ts';
-import { firstParentCount, isAncestor } from '../ancestry.ts';
+import { firstParentCount, isAncestor } from '../read/ancestry.ts';
 import type { FollowOutcome, GitRepository, GitResult, Sha } from '../port.ts';
-import { branchName, branchRef } from '../refs.ts';
+import { branchName, branchRef } from '../refs/refs.ts';
 import type { Presence } from './presence.ts';
 import { pushChanges, type PushParts, staleFailure } from './pushes.ts';
 

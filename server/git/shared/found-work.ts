@@ -3,8 +3,8 @@
 import { ok } from '../../core/failure.ts';
 import type { GitResult, Sha, SnapshotView } from '../port.ts';
 import type { LocalRepository } from '../repository.ts';
-import { listSnapshots, snapshotsPrefix } from '../snapshot-list.ts';
-import { workRef } from '../work-chain.ts';
+import { listSnapshots, snapshotsPrefix } from '../snapshot/snapshot-list.ts';
+import { workRef } from '../work/work-chain.ts';
 import type { Looks } from './looks.ts';
 import { privateRef } from './names.ts';
 import type { Presence } from './presence.ts';

@@ -2,7 +2,7 @@
 // moment are used again, since whoever acts on one does so by compare-and-swap.
 
 import { ok } from '../../core/failure.ts';
-import { readRef } from '../refs.ts';
+import { readRef } from '../refs/refs.ts';
 import type { GitResult, Sha } from '../port.ts';
 import { attemptPattern, fetchPatterns, placeOf, privateRef, refsOfLine } from './names.ts';
 import { parseListing, type Remote } from './remote.ts';

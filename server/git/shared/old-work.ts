@@ -2,9 +2,9 @@
 // what was kept of them. It stays for as long as the snapshots of the machine that made them, which may be gone itself.
 
 import { err, ok } from '../../core/failure.ts';
-import { failureOf } from '../failures.ts';
+import { failureOf } from '../process/failures.ts';
 import type { GitResult, Sha } from '../port.ts';
-import { updateRefs } from '../refs.ts';
+import { updateRefs } from '../refs/refs.ts';
 import { privateRef } from './names.ts';
 import { pushChanges, type PushParts } from './pushes.ts';
 import { parseListing } from './remote.ts';

@@ -1,9 +1,9 @@
 // Commits that other machines have made are fetched when something here needs them.
 
 import { ok } from '../../core/failure.ts';
-import { refuse } from '../failures.ts';
+import { refuse } from '../process/failures.ts';
 import type { GitResult, Sha } from '../port.ts';
-import { isSha } from '../loose-objects.ts';
+import { isSha } from '../files/loose-objects.ts';
 import type { Remote } from './remote.ts';
 
 const maxRemembered = 20_000;

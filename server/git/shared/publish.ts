@@ -2,10 +2,10 @@
 // what an earlier one has pushed under the same name and is not in the new work moves under a rescue ref.
 
 import { err, ok } from '../../core/failure.ts';
-import { isAncestor } from '../ancestry.ts';
+import { isAncestor } from '../read/ancestry.ts';
 import type { GitResult, Sha } from '../port.ts';
-import type { RefChange } from '../refs.ts';
-import { labelOfBranch } from '../work-chain.ts';
+import type { RefChange } from '../refs/refs.ts';
+import { labelOfBranch } from '../work/work-chain.ts';
 import { rescueRefFor } from './kept-refs.ts';
 import type { Presence } from './presence.ts';
 import { pushChanges, type PushParts, staleFailure } from './pushes.ts';

@@ -2,9 +2,9 @@
 // answer may have happened: the remote is looked at before anything is decided.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { gitFailure } from '../failures.ts';
+import { gitFailure } from '../process/failures.ts';
 import type { GitFailure, Sha } from '../port.ts';
-import type { RefChange } from '../refs.ts';
+import type { RefChange } from '../refs/refs.ts';
 import type { Looks } from './looks.ts';
 import type { Remote } from './remote.ts';
 import { isPassingRefusal, refusalsOf, refusedFailure, remoteFailure } from './words.ts';

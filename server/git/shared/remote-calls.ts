@@ -1,9 +1,9 @@
 // Starts the git processes that speak with the shared remote, and knows whether it answers this machine.
 
 import type { RepositoryContext } from '../context.ts';
-import { settings } from '../environment.ts';
+import { settings } from '../process/environment.ts';
 import type { RemoteHealth } from '../port.ts';
-import type { GitOutput } from '../process.ts';
+import type { GitOutput } from '../process/process.ts';
 import { remoteFailure } from './words.ts';
 
 const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime': '15' });

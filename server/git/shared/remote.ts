@@ -4,12 +4,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { settings } from '../environment.ts';
-import { isPassingRace, isStale } from '../failures.ts';
-import { dropHalfMade } from '../half-made.ts';
+import { settings } from '../process/environment.ts';
+import { isPassingRace, isStale } from '../process/failures.ts';
+import { dropHalfMade } from '../slots/half-made.ts';
 import type { GitFailure, GitResult, RemoteHealth } from '../port.ts';
-import type { GitOutput } from '../process.ts';
-import { Semaphore } from '../../core/turns.ts';
+import type { GitOutput } from '../process/process.ts';
+import { Semaphore } from '../../core/work/turns.ts';
 import { RemoteCalls } from './remote-calls.ts';
 import { remoteFailure } from './words.ts';
 

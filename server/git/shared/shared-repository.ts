@@ -2,9 +2,9 @@
 // worktrees, merges and diffs are those of the local clone.
 
 import { err, ok } from '../../core/failure.ts';
-import { isAncestor } from '../ancestry.ts';
-import { refuse } from '../failures.ts';
-import { isSha } from '../loose-objects.ts';
+import { isAncestor } from '../read/ancestry.ts';
+import { refuse } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
 import {
   type CommitLeftoversOutcome,
   type CommitLeftoversRequest,
@@ -13,7 +13,7 @@ import {
   GitTrouble,
   type Sha,
 } from '../port.ts';
-import { branchRef, isFullRef, type RefChange } from '../refs.ts';
+import { branchRef, isFullRef, type RefChange } from '../refs/refs.ts';
 import type { LocalRepository } from '../repository.ts';
 import { Fences } from './fences.ts';
 import { followShared } from './follow.ts';

@@ -1,8 +1,8 @@
 // Reads what git says about a remote: what a push did to each ref, and why the remote could not be reached.
 
-import { failureOf, gitFailure } from '../failures.ts';
+import { failureOf, gitFailure } from '../process/failures.ts';
 import type { GitFailure } from '../port.ts';
-import type { GitOutput } from '../process.ts';
+import type { GitOutput } from '../process/process.ts';
 
 const maxWords = 600;
 

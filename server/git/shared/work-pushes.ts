@@ -1,13 +1,13 @@
 // Snapshots are made on this machine; they are pushed as well, after the fact and together, so that others find them.
 // What holds files that are never committed, or that git is told to ignore, stays on this machine.
 
-import { isAncestor } from '../ancestry.ts';
+import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
-import { secretsInRange } from '../held-contents.ts';
-import { shown, zeroEnded } from '../paths.ts';
+import { secretsInRange } from '../work/held-contents.ts';
+import { shown, zeroEnded } from '../files/paths.ts';
 import type { Sha } from '../port.ts';
-import { readRef, type RefChange } from '../refs.ts';
-import { changesIn } from '../without-held.ts';
+import { readRef, type RefChange } from '../refs/refs.ts';
+import { changesIn } from '../work/without-held.ts';
 import { pushChanges, type PushParts } from './pushes.ts';
 
 /** Beyond this many waiting ones, the oldest stay on this machine alone. */

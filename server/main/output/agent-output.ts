@@ -1,6 +1,6 @@
 // What agents write, for readers on other machines of a fleet. A project on one machine has nothing to do for it.
 
-import type { AttemptLog } from '../../store/attempt-log.ts';
+import type { AttemptLog } from '../../store/work/attempt-log.ts';
 
 export interface AgentOutput {
   /**

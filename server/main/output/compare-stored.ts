@@ -7,8 +7,8 @@ import {
   type LogName,
   partsBefore,
   storedSegments,
-} from '../../store/log-parts.ts';
-import type { Db } from '../../store/read.ts';
+} from '../../store/feed/log-parts.ts';
+import type { Db } from '../../store/rows/read.ts';
 import { filesOfLog, hashOfRange, type ShippedFile } from './log-files.ts';
 import { beginning, isDropped, type ShippedLog, type StoredEnd } from './shipped-log.ts';
 

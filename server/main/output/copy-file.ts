@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { PartPlace } from '../../store/log-parts.ts';
-import { type ReadPart, readParts } from '../../store/read-log-parts.ts';
-import type { Db } from '../../store/read.ts';
+import type { PartPlace } from '../../store/feed/log-parts.ts';
+import { type ReadPart, readParts } from '../../store/feed/read-log-parts.ts';
+import type { Db } from '../../store/rows/read.ts';
 
 const bytesAtOnce = 2 * 1024 * 1024;
 

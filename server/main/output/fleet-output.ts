@@ -1,9 +1,9 @@
 // What agents of a fleet write: stored by the machine that they work on, copied to the disk of whoever reads it.
 
 import { Refusal } from '../../core/failure.ts';
-import type { AttemptLog } from '../../store/attempt-log.ts';
-import { outputKeptMs } from '../../store/log-parts.ts';
-import { machineName } from '../../store/read-log-parts.ts';
+import type { AttemptLog } from '../../store/work/attempt-log.ts';
+import { outputKeptMs } from '../../store/feed/log-parts.ts';
+import { machineName } from '../../store/feed/read-log-parts.ts';
 import type { Store } from '../../store/port.ts';
 import type { AgentOutput } from './agent-output.ts';
 import { LogMirror } from './log-mirror.ts';

@@ -1,10 +1,10 @@
 // Stores what agents of this machine write, as it is written, for readers on the others.
 //
 // The files stay the truth: whatever is not stored (the database was away, this process was killed) is read from them
-// again. What is stored grows at its end only, under the rules of server/store/log-parts.ts.
+// again. What is stored grows at its end only, under the rules of server/store/feed/log-parts.ts.
 
 import { relative, sep } from 'node:path';
-import { onAnyLogGrowth } from '../../agents/log-growth.ts';
+import { onAnyLogGrowth } from '../../agents/kit/log/log-growth.ts';
 import {
   appendParts,
   attemptsToShip,
@@ -12,7 +12,7 @@ import {
   logNameOf,
   outputKeptMs,
   ownLogs,
-} from '../../store/log-parts.ts';
+} from '../../store/feed/log-parts.ts';
 import { inParts, type Store } from '../../store/port.ts';
 import { compareWithStored } from './compare-stored.ts';
 import { logsOfAttempt } from './log-files.ts';

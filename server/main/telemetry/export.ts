@@ -7,11 +7,11 @@ import {
   isSampled,
   otlpEndpointOf,
   traceparentOf,
-} from '../../core/telemetry-settings.ts';
+} from '../../core/settings/telemetry-settings.ts';
 import { agentSpanIdOf, traceIdOf } from '../../core/history/span-ids.ts';
-import { hexOf } from '../../store/hex-of.ts';
-import type { LiveSettings } from '../live-settings.ts';
-import type { Project, Report } from '../project.ts';
+import { hexOf } from '../../store/rows/hex-of.ts';
+import type { LiveSettings } from '../project/live-settings.ts';
+import type { Project, Report } from '../project/project.ts';
 import type { TraceExporter } from './exporter.ts';
 
 export interface TelemetryExport {

@@ -8,10 +8,10 @@ import {
   isSampled,
   otlpEndpointOf,
   type TelemetrySettings,
-} from '../../core/telemetry-settings.ts';
+} from '../../core/settings/telemetry-settings.ts';
 import type { EventView } from '../../protocol/api.ts';
 import { droverVersion } from '../../protocol/version.ts';
-import { endedSpans } from '../../store/ended-spans.ts';
+import { endedSpans } from '../../store/history/ended-spans.ts';
 import {
   beginExporter,
   moveExporter,
@@ -19,7 +19,7 @@ import {
   readExporter,
   takeExporter,
   traceExporter,
-} from '../../store/exporters.ts';
+} from '../../store/schema/exporters.ts';
 import type { Store } from '../../store/port.ts';
 import { postWebhook } from '../webhooks/post.ts';
 

@@ -2,7 +2,7 @@
 // itself is loaded once there is an endpoint.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Project, Report } from '../project.ts';
+import type { Project, Report } from '../project/project.ts';
 import type { TurnEnd, WebhookDeliverer } from './deliverer.ts';
 
 export interface WebhookDelivery {

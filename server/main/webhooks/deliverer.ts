@@ -2,7 +2,7 @@
 // is in the outbox, so a turn can end anywhere.
 
 import { createHash } from 'node:crypto';
-import type { WebhookEndpoint, WebhookSettings } from '../../core/webhook-endpoints.ts';
+import type { WebhookEndpoint, WebhookSettings } from '../../core/settings/webhook-endpoints.ts';
 import {
   discordBody,
   droverBody,
@@ -11,14 +11,14 @@ import {
   webhookEventOf,
   webhookFeedTypes,
   type WebhookMessage,
-} from '../../core/webhook-events.ts';
+} from '../../core/webhooks/webhook-events.ts';
 import {
   endpointPauseMs,
   isTroubleOfEndpoint,
   judgePost,
   outcomeWords,
   type PostOutcome,
-} from '../../core/webhook-schedule.ts';
+} from '../../core/webhooks/webhook-schedule.ts';
 import type { EventView } from '../../protocol/api.ts';
 import type { Store } from '../../store/port.ts';
 import {
@@ -34,7 +34,7 @@ import {
   releaseDeliveries,
   setEndpointGone,
   takeDelivery,
-} from '../../store/webhooks.ts';
+} from '../../store/webhooks/webhooks.ts';
 import { postWebhook } from './post.ts';
 import { webhookHeaders } from './sign.ts';
 

@@ -1,7 +1,7 @@
 // The requests of `drover webhooks`: list, test, retry.
 
 import { Refusal } from '../../core/failure.ts';
-import { shownUrl, type WebhookEndpoint } from '../../core/webhook-endpoints.ts';
+import { shownUrl, type WebhookEndpoint } from '../../core/settings/webhook-endpoints.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import type {
   WebhookDeliveryView,
@@ -9,7 +9,7 @@ import type {
   WebhookList,
   WebhookTestResult,
 } from '../../protocol/webhook-views.ts';
-import type { DataProject } from '../data-project.ts';
+import type { DataProject } from '../project/data-project.ts';
 import type { WebhookDeliverer } from './deliverer.ts';
 
 type WebhookLooks = 'webhooks.list' | 'webhooks.test';
@@ -57,7 +57,7 @@ async function list(
   },
 ): Promise<WebhookList> {
   const { countDeliveries, isDeliveryState, listDeliveries, readWebhookCursors } =
-    await import('../../store/webhooks.ts');
+    await import('../../store/webhooks/webhooks.ts');
   const { state, endpoint } = only;
   if (state !== undefined && !isDeliveryState(state)) {
     throw new Refusal('bad_value', 'state must be pending, sent or failed.');
@@ -122,7 +122,7 @@ async function testOne(
   endpoint: WebhookEndpoint,
 ): Promise<WebhookTestResult> {
   const { bodyOf, deliveryIdOf } = await import('./deliverer.ts');
-  const { outcomeWords } = await import('../../core/webhook-schedule.ts');
+  const { outcomeWords } = await import('../../core/webhooks/webhook-schedule.ts');
   const atMs = store.sources.clock.now();
   const id = deliveryIdOf(endpoint.name, store.sources.uuid(), atMs);
   const body = bodyOf(endpoint, {
@@ -136,7 +136,7 @@ async function testOne(
   const outcome = await deliverer.post(endpoint, { event: 'test', id, body, eventAt });
   const ok = outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300;
   if (ok) {
-    const { setEndpointGone } = await import('../../store/webhooks.ts');
+    const { setEndpointGone } = await import('../../store/webhooks/webhooks.ts');
     await store.transaction((tx) => setEndpointGone(tx, endpoint.name, null));
   }
   return { endpoint: endpoint.name, ok, answer: outcomeWords(outcome) };
@@ -146,7 +146,7 @@ async function retry(
   { store }: WebhookProject,
   ids: readonly string[] | null,
 ): Promise<readonly string[]> {
-  const { sendAgain } = await import('../../store/webhooks.ts');
+  const { sendAgain } = await import('../../store/webhooks/webhooks.ts');
   const nowMs = store.sources.clock.now();
   return store.transaction(async (tx) => {
     const retried = await sendAgain(tx, ids, nowMs);

@@ -3,7 +3,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import { type AttemptRow, lastAttempt, type TaskRow } from '../../store/port.ts';
-import type { Db } from '../../store/read.ts';
+import type { Db } from '../../store/rows/read.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 
 export interface AttemptAtWork {

@@ -3,7 +3,7 @@
 import { Refusal } from '../../core/failure.ts';
 import type { AgentBoard, AgentTask } from '../../protocol/agent-requests.ts';
 import { familyOf, type TaskRow } from '../../store/port.ts';
-import { type Db, readAtOneMoment, textList } from '../../store/read.ts';
+import { type Db, readAtOneMoment, textList } from '../../store/rows/read.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork } from './agent-attempt.ts';
 

@@ -4,9 +4,9 @@
 import { Refusal } from '../../core/failure.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
 import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
-import { taskOrRefuse } from '../../store/find-rows.ts';
+import { taskOrRefuse } from '../../store/rows/find-rows.ts';
 import { addTask, candidateOf, familyOf, type Tx } from '../../store/port.ts';
-import { editTask } from '../../store/task-edit.ts';
+import { editTask } from '../../store/plan/task-edit.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import {
   attemptAtWork,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { Refusal } from '../../core/failure.ts';
 import type { AgentAnswer, AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
 import { askQuestion, type QuestionRow } from '../../store/port.ts';
-import type { Db } from '../../store/read.ts';
+import type { Db } from '../../store/rows/read.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork, boundedText, notMore } from './agent-attempt.ts';
 import type { AgentHandlerDeps } from './agent-tools.ts';

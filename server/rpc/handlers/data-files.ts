@@ -15,7 +15,7 @@ export function fileHandlers(deps: DataHandlerDeps): Pick<Handlers, 'import' | '
     import: async (params) => {
       const record = recordOf(params);
       // Loaded with the first of them: no other request reads or writes files of plans.
-      const { importFile } = await import('../../store/imports.ts');
+      const { importFile } = await import('../../store/exchange/imports.ts');
       return importFile(store, {
         text: textOf(record['text'], 'text', fileCharactersMax),
         badUtf8Lines: badLines(record['bad_utf8_lines']),
@@ -32,7 +32,7 @@ export function fileHandlers(deps: DataHandlerDeps): Pick<Handlers, 'import' | '
     },
     export: async (params) => {
       const record = recordOf(params);
-      const { exportPlan } = await import('../../store/exports.ts');
+      const { exportPlan } = await import('../../store/exchange/exports.ts');
       return exportPlan(store.db, {
         format: choiceOf(record['format'], 'format', ['session', 'json', 'yaml', 'beads', 'jsonl']),
         nowMs: store.sources.clock.now(),

@@ -1,12 +1,12 @@
 // What has happened: reports, and the state at an earlier moment.
 
-import { agentChoices } from '../../core/agent-settings.ts';
+import { agentChoices } from '../../core/settings/agent-settings.ts';
 import { Refusal } from '../../core/failure.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
-import type { Past, PastMoment } from '../../store/past.ts';
-import { lastRun, lineOf, readSnapshot } from '../../store/snapshot.ts';
-import { why } from '../../store/why.ts';
+import type { Past, PastMoment } from '../../store/history/past.ts';
+import { lastRun, lineOf, readSnapshot } from '../../store/board/snapshot.ts';
+import { why } from '../../store/why/why.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
 
@@ -19,7 +19,7 @@ type HistoryRequests =
   | 'metrics';
 
 /** Loaded by who asks for it. */
-const loadHistory = async () => await import('../../store/read-history.ts');
+const loadHistory = async () => await import('../../store/history/read-history.ts');
 
 const runsAtOnce = 200;
 const runsMax = 5_000;
@@ -28,7 +28,7 @@ const searchCharsMax = 200;
 export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRequests> {
   const { store } = deps;
   const inPast = async <T>(params: unknown, body: (past: Past) => Promise<T>): Promise<T> => {
-    const { openPast } = await import('../../store/past.ts');
+    const { openPast } = await import('../../store/history/past.ts');
     const past = await openPast(store.db, momentOf(recordOf(params)));
     try {
       return await body(past);

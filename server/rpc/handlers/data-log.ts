@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Handlers, LogPageView } from '../../protocol/api.ts';
-import { type AttemptLog, attemptLog } from '../../store/attempt-log.ts';
+import { type AttemptLog, attemptLog } from '../../store/work/attempt-log.ts';
 import type { StoreSources } from '../../store/port.ts';
 import type { DataHandlerDeps, DataLogPage } from './data.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';

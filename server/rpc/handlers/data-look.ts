@@ -1,14 +1,14 @@
 // Looking without touching: the snapshot, the feed, questions, worktrees, and why a task is not running.
 
-import { agentChoices } from '../../core/agent-settings.ts';
+import { agentChoices } from '../../core/settings/agent-settings.ts';
 import type { SandboxView, TaskView, UnacceptedView } from '../../protocol/views.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { Refusal } from '../../core/failure.ts';
 import { liveMachines, readLine } from '../../store/port.ts';
-import { readMachines } from '../../store/machine-views.ts';
-import { readAtOneMoment } from '../../store/read.ts';
-import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/snapshot.ts';
-import { why } from '../../store/why.ts';
+import { readMachines } from '../../store/fleet/machine-views.ts';
+import { readAtOneMoment } from '../../store/rows/read.ts';
+import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/board/snapshot.ts';
+import { why } from '../../store/why/why.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
 

@@ -1,14 +1,14 @@
 // Epics and tasks: adding, changing, showing.
 
 import { Refusal } from '../../core/failure.ts';
-import { ownedStatuses } from '../../core/state.ts';
-import { fillTemplate, type TaskTemplates } from '../../core/templates.ts';
+import { ownedStatuses } from '../../core/plan/state.ts';
+import { fillTemplate, type TaskTemplates } from '../../core/exchange/templates.ts';
 import type { Handlers, TaskFields, TaskView } from '../../protocol/api.ts';
-import { addEpic, closeEpic, editEpic } from '../../store/epics.ts';
-import { showEpic, showTask } from '../../store/show.ts';
-import { readEpics } from '../../store/snapshot.ts';
-import { addTask } from '../../store/tasks.ts';
-import { editTask } from '../../store/task-edit.ts';
+import { addEpic, closeEpic, editEpic } from '../../store/plan/epics.ts';
+import { showEpic, showTask } from '../../store/board/show.ts';
+import { readEpics } from '../../store/board/snapshot.ts';
+import { addTask } from '../../store/plan/tasks.ts';
+import { editTask } from '../../store/plan/task-edit.ts';
 import type { DataHandlerDeps } from './data.ts';
 import {
   flagOf,

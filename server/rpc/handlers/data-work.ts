@@ -4,8 +4,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
-import { attemptLog } from '../../store/attempt-log.ts';
-import { changeOf, type Change } from '../../store/changes.ts';
+import { attemptLog } from '../../store/work/attempt-log.ts';
+import { changeOf, type Change } from '../../store/status/changes.ts';
 import type { TaskSnapshots, TaskSnapshotView } from '../../protocol/views.ts';
 import type { DataGit, DataHandlerDeps } from './data.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';
@@ -13,7 +13,7 @@ import { idOf, optionalInteger, recordOf } from './params.ts';
 type WorkRequests = 'log.prompt' | 'diff' | 'snapshots';
 
 /** Loaded by who asks for snapshots: most requests need nothing of the engine. */
-const loadSnapshots = async () => await import('../../workflows/restore-task.ts');
+const loadSnapshots = async () => await import('../../workflows/person/restore-task.ts');
 
 const promptBytesMax = 4 * 1024 * 1024;
 const diffCharactersMax = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 // The requests that are answered from the database alone: by the backend, or in the command's own process.
 
-import type { AgentParts, AgentSettingsByKind } from '../../core/agent-settings.ts';
-import type { TaskTemplates } from '../../core/templates.ts';
+import type { AgentParts, AgentSettingsByKind } from '../../core/settings/agent-settings.ts';
+import type { TaskTemplates } from '../../core/exchange/templates.ts';
 import type { Result } from '../../core/failure.ts';
 import type {
   ConfigValueView,
@@ -12,7 +12,7 @@ import type {
 } from '../../protocol/api.ts';
 import type { SandboxView, UnacceptedView } from '../../protocol/views.ts';
 import type { ChangedFileView } from '../../protocol/panel-views.ts';
-import type { AttemptLog } from '../../store/attempt-log.ts';
+import type { AttemptLog } from '../../store/work/attempt-log.ts';
 import type { Store } from '../../store/port.ts';
 import type { Engine } from '../../workflows/engine.ts';
 import { fileHandlers } from './data-files.ts';

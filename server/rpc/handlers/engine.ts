@@ -1,8 +1,8 @@
 // The requests that need the engine: runs, and what a person says to tasks. Each answers with the row as it is then.
 
 import { Refusal } from '../../core/failure.ts';
-import type { TaskStatus } from '../../core/state.ts';
-import type { SettingKey, SettingSource } from '../../core/settings.ts';
+import type { TaskStatus } from '../../core/plan/state.ts';
+import type { SettingKey, SettingSource } from '../../core/settings/settings.ts';
 import type { SandboxView } from '../../protocol/panel-views.ts';
 import type {
   Answer,
@@ -22,16 +22,16 @@ import {
   resolveTask,
   retryTask,
   unpauseTask,
-} from '../../workflows/controls.ts';
-import { restoreTask } from '../../workflows/restore-task.ts';
+} from '../../workflows/person/controls.ts';
+import { restoreTask } from '../../workflows/person/restore-task.ts';
 import { type Engine, stopRuns } from '../../workflows/engine.ts';
-import { returnOrphans } from '../../workflows/orphans.ts';
-import { approve, sendBack } from '../../workflows/reviews.ts';
-import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/undo-landing.ts';
-import { coveringRun, resumeRun, startRun } from '../../workflows/start-run.ts';
-import { unmetWants } from '../../store/machine-wants.ts';
+import { returnOrphans } from '../../workflows/run/orphans.ts';
+import { approve, sendBack } from '../../workflows/person/reviews.ts';
+import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/person/undo-landing.ts';
+import { coveringRun, resumeRun, startRun } from '../../workflows/run/start-run.ts';
+import { unmetWants } from '../../store/board/machine-wants.ts';
 import { readLine, type RunRow } from '../../store/port.ts';
-import { runView } from '../../store/views.ts';
+import { runView } from '../../store/board/views.ts';
 import { runFlags } from './run-flags.ts';
 import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
 

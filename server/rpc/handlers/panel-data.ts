@@ -1,8 +1,8 @@
 // The requests of panels that are answered from the database and git alone.
 
 import type { Handlers } from '../../protocol/api.ts';
-import { readAttempts } from '../../store/attempts.ts';
-import { readChanges } from '../../store/board-changes.ts';
+import { readAttempts } from '../../store/work/attempts.ts';
+import { readChanges } from '../../store/board/board-changes.ts';
 import { snapshotExtras, withSandboxes } from './data-look.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { reviewHandlers } from './panel-review.ts';

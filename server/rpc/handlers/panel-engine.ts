@@ -1,7 +1,7 @@
 // The requests of panels that need the engine.
 
 import type { Handlers } from '../../protocol/api.ts';
-import { giveBack, takeOver } from '../../workflows/take-over.ts';
+import { giveBack, takeOver } from '../../workflows/person/take-over.ts';
 import type { EngineHandlerDeps } from './engine.ts';
 import { preflight } from './preflight.ts';
 import { readStepLog } from './step-log.ts';

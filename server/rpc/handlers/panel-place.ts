@@ -1,11 +1,11 @@
 // Where tasks and epics stand in the plan, as people drag them, and taking them out of it.
 
 import type { Handlers } from '../../protocol/api.ts';
-import { readTaskViews } from '../../store/board-changes.ts';
-import { moveEpic, removeEpic } from '../../store/epic-place.ts';
-import { moveTasks } from '../../store/task-move.ts';
-import { Removals, restoreRemoved } from '../../store/restore.ts';
-import { removeTasks } from '../../store/task-remove.ts';
+import { readTaskViews } from '../../store/board/board-changes.ts';
+import { moveEpic, removeEpic } from '../../store/plan/epic-place.ts';
+import { moveTasks } from '../../store/plan/task-move.ts';
+import { Removals, restoreRemoved } from '../../store/plan/restore.ts';
+import { removeTasks } from '../../store/plan/task-remove.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, nullableText, optionalTexts, recordOf } from './params.ts';
 

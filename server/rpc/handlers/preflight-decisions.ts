@@ -9,8 +9,8 @@ import {
   proposeGate,
   type GateProposal,
   type GateProposalFile,
-} from '../../core/gate-proposal.ts';
-import type { SettingKey } from '../../core/settings.ts';
+} from '../../core/work/gate-proposal.ts';
+import type { SettingKey } from '../../core/settings/settings.ts';
 import type { Params } from '../../protocol/api.ts';
 import type { PreflightDecision } from '../../protocol/panel-views.ts';
 import type { EngineHandlerDeps } from './engine.ts';

@@ -1,24 +1,24 @@
 // What can be known before a run: would it be refused, and what would a person want to know first. Starts nothing.
 
-import { cycleText, findCycle } from '../../core/graph.ts';
+import { cycleText, findCycle } from '../../core/plan/graph.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatCount } from '../../core/format.ts';
 import type { Params } from '../../protocol/api.ts';
 import type { PreflightCheck, PreflightView } from '../../protocol/panel-views.ts';
-import { type Board, readBoard } from '../../store/board.ts';
-import { readGraph } from '../../store/graph-rows.ts';
+import { type Board, readBoard } from '../../store/board/board.ts';
+import { readGraph } from '../../store/status/graph-rows.ts';
 import { readLine } from '../../store/port.ts';
-import { unmetWants } from '../../store/machine-wants.ts';
-import { stuckCauses, stuckReason } from '../../store/stuck.ts';
+import { unmetWants } from '../../store/board/machine-wants.ts';
+import { stuckCauses, stuckReason } from '../../store/board/stuck.ts';
 import type { Engine } from '../../workflows/engine.ts';
-import { branchRef, landingRef } from '../../workflows/lines.ts';
+import { branchRef, landingRef } from '../../workflows/lines/lines.ts';
 import {
   agentsNeeded,
   checkEpic,
   chooseTarget,
   coveringRun,
   refuseLandWithoutEpic,
-} from '../../workflows/start-run.ts';
+} from '../../workflows/run/start-run.ts';
 import type { EngineHandlerDeps } from './engine.ts';
 import { runFlags } from './run-flags.ts';
 import { preflightDecisions } from './preflight-decisions.ts';

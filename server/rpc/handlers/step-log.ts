@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
 import type { Answer, Params } from '../../protocol/api.ts';
-import { taskOrRefuse } from '../../store/find-rows.ts';
+import { taskOrRefuse } from '../../store/rows/find-rows.ts';
 import type { EngineHandlerDeps } from './engine.ts';
 
 /** The end of a log is what says why; more than this nobody reads. */

@@ -2,9 +2,9 @@
 
 import { Kysely } from 'kysely';
 import type { MachineView } from '../../protocol/api.ts';
-import { readMachines } from '../machine-views.ts';
-import type { Db } from '../read.ts';
-import { schemaVersion } from '../schema.ts';
+import { readMachines } from '../fleet/machine-views.ts';
+import type { Db } from '../rows/read.ts';
+import { schemaVersion } from '../schema/schema.ts';
 import { postgresDialect } from './dialect.ts';
 import { type PostgresFacts, readFacts, unfit } from './migrate.ts';
 import { type PostgresPlace, placeOf } from './place.ts';

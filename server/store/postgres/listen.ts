@@ -4,7 +4,7 @@
 import pg from 'pg';
 import type { PostgresPlace } from './place.ts';
 import { clientConfig, type PoolOptions } from './pool.ts';
-import { outputChannel } from '../log-parts.ts';
+import { outputChannel } from '../feed/log-parts.ts';
 import { eventsChannel } from './tables.ts';
 
 const firstPauseMs = 100;

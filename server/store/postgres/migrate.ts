@@ -1,7 +1,7 @@
 // Brings a PostgreSQL database to our schema version: whole or not at all, one process after the other.
 
 import { type Kysely, sql } from 'kysely';
-import { type SchemaStep, schemaVersion, storeSteps } from '../schema.ts';
+import { type SchemaStep, schemaVersion, storeSteps } from '../schema/schema.ts';
 import { type PlaceWords, PostgresTrouble } from './trouble.ts';
 
 export interface PostgresFacts {

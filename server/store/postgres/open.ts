@@ -1,10 +1,10 @@
 // Opens the store on PostgreSQL: the same tables and queries as in a SQLite file, shared by several machines.
 
 import { HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression } from 'kysely';
-import type { StoreSources } from '../feed.ts';
+import type { StoreSources } from '../feed/feed.ts';
 import type { Store } from '../port.ts';
 import { createSharedStore } from '../store.ts';
-import type { StoreTables } from '../tables.ts';
+import type { StoreTables } from '../schema/tables.ts';
 import { postgresDialect } from './dialect.ts';
 import { listenForEvents } from './listen.ts';
 import { migratePostgres } from './migrate.ts';

@@ -1,7 +1,7 @@
 // Keeps what rows held before each change, in PostgreSQL: one trigger function for all tables.
 
 import { type Kysely, sql } from 'kysely';
-import { pastlessColumns, pastTables } from '../past-tables.ts';
+import { pastlessColumns, pastTables } from '../schema/past-tables.ts';
 
 const ignored = pastlessColumns.map((name) => `'${name}'`).join(', ');
 

@@ -4,7 +4,12 @@
 // opens the file without Drover writes no past. Their columns are those that the tables have now.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { numberedTables, pastlessColumns, type PastKept, pastTables } from '../past-tables.ts';
+import {
+  numberedTables,
+  pastlessColumns,
+  type PastKept,
+  pastTables,
+} from '../schema/past-tables.ts';
 import { transactionNumber } from './driver.ts';
 
 const countBits = 2 ** 32;

@@ -1,7 +1,7 @@
 // The shell text of a job: the agent's command with the prompt from a file, between a first line that makes the runtime
 // answer and a list of hashes that proves the download.
 
-import { jobFolder, jobPrompt } from '../../core/job-files.ts';
+import { jobFolder, jobPrompt } from '../../core/work/job-files.ts';
 import { dependencyNames } from './exclusion.ts';
 
 export interface JobCommand {

@@ -8,7 +8,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
-import { jobFolder } from '../../core/job-files.ts';
+import { jobFolder } from '../../core/work/job-files.ts';
 import { brokenCap, uploadCaps, type UploadCaps } from './exclusion.ts';
 import type { PlanEntry, UploadPlan } from './upload-plan.ts';
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { jobPrompt } from '../../core/job-files.ts';
+import { jobPrompt } from '../../core/work/job-files.ts';
 import type { Instance, InstanceSpec, Provisioner } from '../provisioners/port.ts';
 import type { WorkerAbilities } from '../wire.ts';
 import { destroyInstance, type DestroyTimes } from './destroy.ts';

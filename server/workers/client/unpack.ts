@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import { err, ok, type Result } from '../../core/failure.ts';
-import { jobFolder } from '../../core/job-files.ts';
+import { jobFolder } from '../../core/work/job-files.ts';
 import { safePath } from './exclusion.ts';
 import { manifestProblems, readManifest } from './manifest.ts';
 

@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { err, ok, type Result } from '../../core/failure.ts';
-import type { ListenAddress } from '../../core/listen-address.ts';
+import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import { Jobs } from './jobs.ts';
 import { Leash } from './leash.ts';
 import { Routes } from './routes.ts';

@@ -5,7 +5,7 @@ import {
   agentEnvironment,
   commandEnvironment,
   secretValues,
-} from '../../../server/agents/environment.ts';
+} from '../../../server/agents/kit/process/environment.ts';
 import type { AgentKind } from '../../../server/agents/port.ts';
 
 const ours = {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEventLog } from '../../../server/agents/event-log.ts';
+import { openEventLog } from '../../../server/agents/kit/log/event-log.ts';
 import {
   droppedBytes,
   logSize,
@@ -12,7 +12,7 @@ import {
   readLog,
   readLogBefore,
   readLogTail,
-} from '../../../server/agents/event-log-reader.ts';
+} from '../../../server/agents/kit/log/event-log-reader.ts';
 import type { AgentEvent } from '../../../server/agents/port.ts';
 
 const output = (text: string): AgentEvent => ({ type: 'output', stream: 'stdout', text });

@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { followFile, lineBytesMax, type FileFollower } from '../../../server/agents/follow-file.ts';
+import {
+  followFile,
+  lineBytesMax,
+  type FileFollower,
+} from '../../../server/agents/kit/log/follow-file.ts';
 
 suite('follow file', () => {
   let folder: string;

@@ -1,7 +1,7 @@
 // Which values count as secret, and in which forms they are found again.
 
 import assert from 'node:assert/strict';
-import { createMask } from '../../../server/agents/masking.ts';
+import { createMask } from '../../../server/agents/kit/log/masking.ts';
 import { knownSecrets } from '../../../server/agents/secrets/known-secrets.ts';
 
 function values(environment: Readonly<Record<string, string>>): readonly string[] {

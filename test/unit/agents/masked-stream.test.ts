@@ -1,7 +1,7 @@
 // Secrets in a stream that is cut anywhere.
 
 import assert from 'node:assert/strict';
-import { MaskedStream } from '../../../server/agents/masked-stream.ts';
+import { MaskedStream } from '../../../server/agents/kit/log/masked-stream.ts';
 
 function check(text: string, secrets: readonly string[], expected: string): void {
   const bytes = Buffer.from(text);

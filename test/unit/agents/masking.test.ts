@@ -1,7 +1,7 @@
 // Secret values never reach what is stored.
 
 import assert from 'node:assert/strict';
-import { createMask, maskDeep } from '../../../server/agents/masking.ts';
+import { createMask, maskDeep } from '../../../server/agents/kit/log/masking.ts';
 
 function check(secrets: readonly string[], text: string, expected: string): void {
   assert.equal(createMask(secrets)(text), expected);

@@ -12,7 +12,7 @@ import {
   processStartTime,
   runMarker,
   startTimeOfNewChild,
-} from '../../../server/agents/process-list.ts';
+} from '../../../server/agents/kit/process/process-list.ts';
 
 const rest = '1 77 77 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 987654 0 0';
 

@@ -1,7 +1,7 @@
 // The judgement of a run over all tasks in its scope.
 
 import assert from 'node:assert/strict';
-import type { TaskStatus } from '../../../server/core/state.ts';
+import type { TaskStatus } from '../../../server/core/plan/state.ts';
 import { judgeRun } from '../../../server/cli/exit-codes.ts';
 
 function check(

@@ -5,9 +5,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildProgram } from '../../../server/cli/program/program.ts';
-import { fleetSettingKeys, fleetSettingTable } from '../../../server/core/fleet-settings.ts';
-import { parseDuration } from '../../../server/core/setting-values.ts';
-import type { SettingDefinition } from '../../../server/core/settings.ts';
+import {
+  fleetSettingKeys,
+  fleetSettingTable,
+} from '../../../server/core/settings/fleet-settings.ts';
+import { parseDuration } from '../../../server/core/settings/setting-values.ts';
+import type { SettingDefinition } from '../../../server/core/settings/settings.ts';
 
 const docs = join(import.meta.dirname, '../../../docs');
 const read = (name: string): string => readFileSync(join(docs, name), 'utf8');

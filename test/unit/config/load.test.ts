@@ -6,8 +6,8 @@ import { loadSettings, type SettingsRequest } from '../../../server/config/load.
 import { sampleToml } from '../../../server/config/sample.ts';
 import { parseSettingsText } from '../../../server/config/toml-file.ts';
 import { agentKinds } from '../../../server/agents/port.ts';
-import { shownSettings, resolveSettings } from '../../../server/core/settings-resolve.ts';
-import { agentKindNames } from '../../../server/core/task.ts';
+import { shownSettings, resolveSettings } from '../../../server/core/settings/settings-resolve.ts';
+import { agentKindNames } from '../../../server/core/plan/task.ts';
 
 suite('loading settings', () => {
   let root = '';

@@ -6,7 +6,7 @@ import {
   settingKeys,
   settingTable,
   type SettingDefinition,
-} from '../../../server/core/settings.ts';
+} from '../../../server/core/settings/settings.ts';
 import { getStaticTOMLValue, parseTOML } from 'toml-eslint-parser';
 import * as z from 'zod';
 import { sampleToml } from '../../../server/config/sample.ts';

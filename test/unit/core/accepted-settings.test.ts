@@ -6,9 +6,12 @@ import {
   powersWithout,
   shownPower,
   withPowers,
-} from '../../../server/core/accepted-settings.ts';
+} from '../../../server/core/settings/accepted-settings.ts';
 import { parseSettingsText } from '../../../server/config/toml-file.ts';
-import { resolveSettings, type SettingEntry } from '../../../server/core/settings-resolve.ts';
+import {
+  resolveSettings,
+  type SettingEntry,
+} from '../../../server/core/settings/settings-resolve.ts';
 
 const entriesOf = (text: string): readonly SettingEntry[] =>
   parseSettingsText(text, '.drover.toml').entries;

@@ -1,7 +1,7 @@
 // Three versions of a Beads file, brought together issue by issue.
 
 import assert from 'node:assert/strict';
-import { isBeadsFile, mergeBeadsLines } from '../../../server/core/beads-merge.ts';
+import { isBeadsFile, mergeBeadsLines } from '../../../server/core/exchange/beads-merge.ts';
 
 suite('beads merge', () => {
   const issue = (id: string, more: object = {}): string =>

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { criteriaFromText, criteriaToText } from '../../../server/core/beads-format.ts';
-import { mergeBeads, type BeadsInput } from '../../../server/core/export-beads.ts';
-import { toYaml } from '../../../server/core/export-yaml.ts';
-import { parseBeads } from '../../../server/core/import-beads.ts';
-import { emptyProject } from '../../../server/core/import-jsonl.ts';
-import type { SessionPlan } from '../../../server/core/import-session.ts';
-import type { Task } from '../../../server/core/task.ts';
+import { criteriaFromText, criteriaToText } from '../../../server/core/exchange/beads-format.ts';
+import { mergeBeads, type BeadsInput } from '../../../server/core/exchange/export-beads.ts';
+import { toYaml } from '../../../server/core/exchange/export-yaml.ts';
+import { parseBeads } from '../../../server/core/exchange/import-beads.ts';
+import { emptyProject } from '../../../server/core/exchange/import-jsonl.ts';
+import type { SessionPlan } from '../../../server/core/exchange/import-session.ts';
+import type { Task } from '../../../server/core/plan/task.ts';
 
 const time = '2026-01-01T00:00:00Z';
 

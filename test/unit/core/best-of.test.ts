@@ -7,9 +7,9 @@ import {
   type ChooseRule,
   judgeCandidates,
   standOf,
-} from '../../../server/core/best-of.ts';
-import { readTries } from '../../../server/core/import-tries.ts';
-import { taskStatuses } from '../../../server/core/state.ts';
+} from '../../../server/core/plan/best-of.ts';
+import { readTries } from '../../../server/core/exchange/import-tries.ts';
+import { taskStatuses } from '../../../server/core/plan/state.ts';
 
 /** `a:green:12` = a candidate with 12 changed lines; `b:failed`, `c:ready`. */
 function candidates(text: string): Candidate[] {

@@ -9,9 +9,9 @@ import {
   noLimits,
   nothingSpent,
   type Spent,
-} from '../../../server/core/budget.ts';
-import { estimateUsd } from '../../../server/core/prices.ts';
-import { SpendingCounter } from '../../../server/core/spending.ts';
+} from '../../../server/core/work/budget.ts';
+import { estimateUsd } from '../../../server/core/work/prices.ts';
+import { SpendingCounter } from '../../../server/core/work/spending.ts';
 
 const amount = fc.nat(1_000);
 const spent = fc.record({ tokens: amount, usd: amount, turns: amount, workedMs: amount });

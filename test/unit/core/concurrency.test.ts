@@ -8,8 +8,8 @@ import {
   paceCooldownMs,
   paceStepMs,
   slowerPace,
-} from '../../../server/core/concurrency.ts';
-import { machineHold } from '../../../server/core/machine.ts';
+} from '../../../server/core/work/concurrency.ts';
+import { machineHold } from '../../../server/core/work/machine.ts';
 
 suite('pace of an account', () => {
   test('half at each overload, one more after each quiet while', () => {

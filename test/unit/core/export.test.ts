@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { exportJsonl } from '../../../server/core/export-jsonl.ts';
-import { exportSession, type SessionTask } from '../../../server/core/export-session.ts';
+import { exportJsonl } from '../../../server/core/exchange/export-jsonl.ts';
+import { exportSession, type SessionTask } from '../../../server/core/exchange/export-session.ts';
 import {
   emptyProject,
   parseImport,
   type ExistingProject,
-} from '../../../server/core/import-jsonl.ts';
-import { withCriteria } from '../../../server/core/import-record.ts';
-import { isSession, parseSession, type SessionPlan } from '../../../server/core/import-session.ts';
-import { taskStatuses } from '../../../server/core/state.ts';
+} from '../../../server/core/exchange/import-jsonl.ts';
+import { withCriteria } from '../../../server/core/exchange/import-record.ts';
+import {
+  isSession,
+  parseSession,
+  type SessionPlan,
+} from '../../../server/core/exchange/import-session.ts';
+import { taskStatuses } from '../../../server/core/plan/state.ts';
 import {
   agentKindNames,
   reviewKinds,
@@ -18,7 +22,7 @@ import {
   testScopes,
   verdicts,
   type Epic,
-} from '../../../server/core/task.ts';
+} from '../../../server/core/plan/task.ts';
 
 const epic: Epic = {
   id: 'E-1',

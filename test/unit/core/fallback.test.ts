@@ -1,7 +1,7 @@
 // Who takes over when an agent cannot do a task: how it is written, and when the next one has its turn.
 
 import assert from 'node:assert/strict';
-import { agentChoices, readAgentSettings } from '../../../server/core/agent-settings.ts';
+import { agentChoices, readAgentSettings } from '../../../server/core/settings/agent-settings.ts';
 import {
   agentChain,
   failuresBeforeNext,
@@ -9,10 +9,10 @@ import {
   noFallback,
   readSteps,
   usesNoAttempt,
-} from '../../../server/core/fallback.ts';
+} from '../../../server/core/work/fallback.ts';
 import { failureKinds } from '../../../server/core/failure.ts';
 import { stepText } from '../../../server/core/format.ts';
-import { buildPrompt, type PromptInput } from '../../../server/core/prompt.ts';
+import { buildPrompt, type PromptInput } from '../../../server/core/prompt/prompt.ts';
 
 suite('who takes over from an agent', () => {
   const readable: readonly (readonly [unknown, readonly string[]])[] = [

@@ -1,7 +1,7 @@
 // The gate that a repository's own files suggest.
 
 import assert from 'node:assert/strict';
-import { proposeGate } from '../../../server/core/gate-proposal.ts';
+import { proposeGate } from '../../../server/core/work/gate-proposal.ts';
 
 const node = (test: string): string => JSON.stringify({ scripts: { test } });
 

@@ -8,7 +8,7 @@ import {
   executionOrder,
   findCycle,
   type GraphNode,
-} from '../../../server/core/graph.ts';
+} from '../../../server/core/plan/graph.ts';
 
 /** `A<B,C` = A is blocked by B and C; `A.1` is sub-task 1 of A. */
 function graph(text: string): GraphNode[] {

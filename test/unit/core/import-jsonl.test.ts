@@ -7,7 +7,7 @@ import {
   type ExistingProject,
   type ImportOptions,
   type ImportPlan,
-} from '../../../server/core/import-jsonl.ts';
+} from '../../../server/core/exchange/import-jsonl.ts';
 
 function projectOf(plan: ImportPlan): ExistingProject {
   return {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { criticalPathLengths, executionOrder } from '../../../server/core/graph.ts';
+import { criticalPathLengths, executionOrder } from '../../../server/core/plan/graph.ts';
 import {
   emptyProject,
   parseImport,
   type ExistingProject,
   type ImportPlan,
-} from '../../../server/core/import-jsonl.ts';
-import { compareForStart } from '../../../server/core/schedule.ts';
+} from '../../../server/core/exchange/import-jsonl.ts';
+import { compareForStart } from '../../../server/core/plan/schedule.ts';
 
 function fixture(name: string): string {
   return readFileSync(new URL(`../../fixtures/import/${name}.jsonl`, import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 // Addresses to listen on.
 
 import assert from 'node:assert/strict';
-import { parseListenAddress } from '../../../server/core/listen-address.ts';
+import { parseListenAddress } from '../../../server/core/settings/listen-address.ts';
 
 suite('listen address', () => {
   const good: readonly (readonly [string, string | null, number])[] = [

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { LoopDetector, loopPeriodMax, loopQuestion } from '../../../server/core/loop-detector.ts';
+import {
+  LoopDetector,
+  loopPeriodMax,
+  loopQuestion,
+} from '../../../server/core/work/loop-detector.ts';
 
 /** Number of calls after which it says so; null = never. */
 function foundAfter(detector: LoopDetector, inputs: readonly unknown[]): number | null {

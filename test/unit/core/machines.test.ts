@@ -5,7 +5,7 @@ import {
   suits,
   whyItsMachine,
   whyNoMachine,
-} from '../../../server/core/machines.ts';
+} from '../../../server/core/work/machines.ts';
 
 suite('which machine can do a task', () => {
   test('what a task needs stands in its labels', () => {

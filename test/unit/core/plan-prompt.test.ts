@@ -1,8 +1,12 @@
 // What agents are told about plans: the one that makes it, the one whose plan was sent back, and those that build.
 
 import assert from 'node:assert/strict';
-import { boundedPlan, planCharactersMax } from '../../../server/core/plan-prompt.ts';
-import { buildPrompt, type PromptInput, sentBackPrompt } from '../../../server/core/prompt.ts';
+import { boundedPlan, planCharactersMax } from '../../../server/core/prompt/plan-prompt.ts';
+import {
+  buildPrompt,
+  type PromptInput,
+  sentBackPrompt,
+} from '../../../server/core/prompt/prompt.ts';
 
 const plain: PromptInput = {
   guidelines: 'GUIDE',

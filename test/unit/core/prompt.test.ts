@@ -5,8 +5,8 @@ import {
   gatePrompt,
   resumePrompt,
   type PromptInput,
-} from '../../../server/core/prompt.ts';
-import { cutEnd, cutStart, fenced, oneLine } from '../../../server/core/prompt-text.ts';
+} from '../../../server/core/prompt/prompt.ts';
+import { cutEnd, cutStart, fenced, oneLine } from '../../../server/core/prompt/prompt-text.ts';
 
 const plain: PromptInput = {
   guidelines: '',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { protectedAmong, protectedByDefault } from '../../../server/core/protected-paths.ts';
+import { protectedAmong, protectedByDefault } from '../../../server/core/plan/protected-paths.ts';
 
 suite('protected paths', () => {
   function check(paths: string, patterns: readonly string[], expected: string): void {

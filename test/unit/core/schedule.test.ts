@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { retryDelayMs } from '../../../server/core/retry.ts';
-import { compareForStart, etaMs, medianMs } from '../../../server/core/schedule.ts';
-import type { GraphNode } from '../../../server/core/graph.ts';
+import { retryDelayMs } from '../../../server/core/work/retry.ts';
+import { compareForStart, etaMs, medianMs } from '../../../server/core/plan/schedule.ts';
+import type { GraphNode } from '../../../server/core/plan/graph.ts';
 
 suite('schedule', () => {
   const candidate = fc.record({

@@ -6,9 +6,9 @@ import {
   deploymentOf,
   isSampled,
   otlpEndpointOf,
-} from '../../../server/core/telemetry-settings.ts';
+} from '../../../server/core/settings/telemetry-settings.ts';
 import { telemetryVariables } from '../../../server/main/telemetry/export.ts';
-import { hexOf } from '../../../server/store/hex-of.ts';
+import { hexOf } from '../../../server/store/rows/hex-of.ts';
 import { otlpHeaders } from '../../../server/main/telemetry/exporter.ts';
 
 suite('telemetry settings', () => {

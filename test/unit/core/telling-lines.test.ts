@@ -2,7 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { evidenceOf, TellingLines, tellingLines } from '../../../server/core/telling-lines.ts';
+import {
+  evidenceOf,
+  TellingLines,
+  tellingLines,
+} from '../../../server/core/prompt/telling-lines.ts';
 
 const folder = new URL('../../fixtures/gate-output/', import.meta.url);
 

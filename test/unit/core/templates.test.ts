@@ -7,7 +7,7 @@ import {
   placeholdersOf,
   readTemplates,
   type TaskTemplates,
-} from '../../../server/core/templates.ts';
+} from '../../../server/core/exchange/templates.ts';
 
 const templates: TaskTemplates = {
   bug: {

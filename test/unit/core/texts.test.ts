@@ -9,8 +9,12 @@ import {
   progressPercent,
 } from '../../../server/core/format.ts';
 import { checkId, newId, subTaskId, subTaskIdInTitle } from '../../../server/core/ids.ts';
-import { withCriteria, withoutCriteria } from '../../../server/core/import-record.ts';
-import { parseDuration, parseSize, parseSqliteUrl } from '../../../server/core/setting-values.ts';
+import { withCriteria, withoutCriteria } from '../../../server/core/exchange/import-record.ts';
+import {
+  parseDuration,
+  parseSize,
+  parseSqliteUrl,
+} from '../../../server/core/settings/setting-values.ts';
 
 function check<T>(read: (text: string) => T, cases: readonly (readonly [string, T])[]): void {
   for (const [text, wanted] of cases) assert.deepEqual(read(text), wanted, text);

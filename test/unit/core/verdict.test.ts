@@ -1,8 +1,8 @@
 // What finished work means, decided by facts.
 
 import assert from 'node:assert/strict';
-import { expectsCommit, hasGate } from '../../../server/core/task.ts';
-import { firstLine, judgeWork, type WorkFacts } from '../../../server/core/verdict.ts';
+import { expectsCommit, hasGate } from '../../../server/core/plan/task.ts';
+import { firstLine, judgeWork, type WorkFacts } from '../../../server/core/plan/verdict.ts';
 
 const facts: WorkFacts = {
   summary: 'Did it.\nMore.',

@@ -1,7 +1,7 @@
 // Addresses that lead into Drover.
 
 import assert from 'node:assert/strict';
-import { linkTo, readLink } from '../../../extension/links.ts';
+import { linkTo, readLink } from '../../../extension/links/links.ts';
 
 suite('links', () => {
   test('lead to a task, an epic, a run and the inbox', () => {

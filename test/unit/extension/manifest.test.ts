@@ -12,7 +12,7 @@ import {
   walkthroughId,
   webviewIds,
 } from '../../../extension/ids.ts';
-import { settingTable } from '../../../extension/settings-table.ts';
+import { settingTable } from '../../../extension/project/settings-table.ts';
 import { personToolNames, personTools } from '../../../server/protocol/person-tools/tools.ts';
 import { droverVersion } from '../../../server/protocol/version.ts';
 

@@ -1,15 +1,20 @@
 // What is told to a person, and when: only what waits for one, each once, several as one.
 
 import assert from 'node:assert/strict';
-import { isStillOpen, NoticeMemory, openNotices, toShow } from '../../../extension/notices.ts';
-import { plainText } from '../../../extension/plain-text.ts';
+import {
+  isStillOpen,
+  NoticeMemory,
+  openNotices,
+  toShow,
+} from '../../../extension/notices/notices.ts';
+import { plainText } from '../../../extension/notices/plain-text.ts';
 import {
   addUp,
   reattachedText,
   statusBarHover,
   statusBarText,
   summarise,
-} from '../../../extension/summary.ts';
+} from '../../../extension/notices/summary.ts';
 import type { QuestionView, TaskView } from '../../../server/protocol/views.ts';
 import { inboxItems } from '../../../webview/inbox/items.ts';
 import { epicView, runView, snapshotOf, taskView } from '../../doubles/views.ts';

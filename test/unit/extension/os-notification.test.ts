@@ -1,7 +1,7 @@
 // When and how the operating system tells of what waits.
 
 import assert from 'node:assert/strict';
-import { notificationCommand } from '../../../extension/os-notification.ts';
+import { notificationCommand } from '../../../extension/notices/os-notification.ts';
 
 suite('notification of the operating system', () => {
   const away = { platform: 'linux', isRemote: false, isFocused: false, isWanted: true };

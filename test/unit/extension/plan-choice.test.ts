@@ -1,8 +1,8 @@
 // A plan before it is added to the board.
 
 import assert from 'node:assert/strict';
-import { chosenLines, planRows } from '../../../extension/plan-choice.ts';
-import { emptyProject, parseImport } from '../../../server/core/import-jsonl.ts';
+import { chosenLines, planRows } from '../../../extension/plan/plan-choice.ts';
+import { emptyProject, parseImport } from '../../../server/core/exchange/import-jsonl.ts';
 import type { SpecPlanView } from '../../../server/protocol/spec-plan.ts';
 
 const task = (

@@ -1,7 +1,7 @@
 // What is said at the end of a run, and that it is said once.
 
 import assert from 'node:assert/strict';
-import { RunEnds, runEndNotice } from '../../../extension/run-end.ts';
+import { RunEnds, runEndNotice } from '../../../extension/notices/run-end.ts';
 import type { Report } from '../../../server/core/history/report.ts';
 import type { StatusSnapshot } from '../../../server/protocol/views.ts';
 import { smallRun } from '../../doubles/reports.ts';

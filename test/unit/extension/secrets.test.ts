@@ -10,7 +10,7 @@ import {
   secretVariables,
   storeFleetDatabase,
   storeKey,
-} from '../../../extension/secrets.ts';
+} from '../../../extension/project/secrets.ts';
 
 function storage(): SecretStorage {
   const kept = new Map<string, string>();

@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { BackendFailure, gone, toFailure } from '../../../extension/backend/failure.ts';
 import { Reconnecting } from '../../../extension/backend/reconnecting.ts';
 import { readTarget } from '../../../extension/commands/target.ts';
-import { namedPlaces } from '../../../extension/named-places.ts';
-import { fileInside } from '../../../extension/file-inside.ts';
+import { namedPlaces } from '../../../extension/links/named-places.ts';
+import { fileInside } from '../../../extension/links/file-inside.ts';
 import {
   settingNames,
   settingTable,
   settingValue,
   settingVariables,
   type ExtensionSettings,
-} from '../../../extension/settings-table.ts';
+} from '../../../extension/project/settings-table.ts';
 import { noteSession } from '../../../extension/webviews/host-restart.ts';
-import { reasonOfRefusal, unavailable } from '../../../extension/unavailable.ts';
+import { reasonOfRefusal, unavailable } from '../../../extension/project/unavailable.ts';
 
 suite('extension targets', () => {
   const cases: readonly (readonly [string, readonly unknown[], readonly string[], unknown])[] = [

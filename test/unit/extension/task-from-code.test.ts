@@ -1,7 +1,7 @@
 // Tasks made of what is in an editor.
 
 import assert from 'node:assert/strict';
-import { proposeTask, todoIn, type CodePlace } from '../../../extension/task-from-code.ts';
+import { proposeTask, todoIn, type CodePlace } from '../../../extension/plan/task-from-code.ts';
 
 const place: CodePlace = {
   path: 'src/cart.ts',

@@ -1,13 +1,13 @@
 // What git prints, read by pure functions.
 
 import assert from 'node:assert/strict';
-import { parseConfig } from '../../../server/git/facts.ts';
-import { parseCommit } from '../../../server/git/loose-objects.ts';
-import { parseMergeTree } from '../../../server/git/merges.ts';
-import { bytesOf, shown, splitZero, zeroEnded } from '../../../server/git/paths.ts';
-import { isNestedRepository, parseStatus } from '../../../server/git/status-format.ts';
-import { isNewEnough, parseVersion } from '../../../server/git/version.ts';
-import { parseWorktreeList } from '../../../server/git/worktree-list-format.ts';
+import { parseConfig } from '../../../server/git/read/facts.ts';
+import { parseCommit } from '../../../server/git/files/loose-objects.ts';
+import { parseMergeTree } from '../../../server/git/moves/merges.ts';
+import { bytesOf, shown, splitZero, zeroEnded } from '../../../server/git/files/paths.ts';
+import { isNestedRepository, parseStatus } from '../../../server/git/read/status-format.ts';
+import { isNewEnough, parseVersion } from '../../../server/git/process/version.ts';
+import { parseWorktreeList } from '../../../server/git/read/worktree-list-format.ts';
 
 const sha = 'a'.repeat(40);
 

@@ -1,16 +1,16 @@
 // Small decisions of the git layer: what is held, what a failure means, which names are refs.
 
 import assert from 'node:assert/strict';
-import { gitEnvironment } from '../../../server/git/environment.ts';
-import { failureOf, isPassingRace, lockFileOf } from '../../../server/git/failures.ts';
-import { refusalReason } from '../../../server/git/follow.ts';
-import { isHeldFileName } from '../../../server/git/held-files.ts';
-import { identityVariables, missingIdentity } from '../../../server/git/identity.ts';
-import { isReproducible } from '../../../server/git/ignored-files.ts';
-import { commitMessage } from '../../../server/git/messages.ts';
-import { isFullRef } from '../../../server/git/refs.ts';
+import { gitEnvironment } from '../../../server/git/process/environment.ts';
+import { failureOf, isPassingRace, lockFileOf } from '../../../server/git/process/failures.ts';
+import { refusalReason } from '../../../server/git/moves/follow.ts';
+import { isHeldFileName } from '../../../server/git/read/held-files.ts';
+import { identityVariables, missingIdentity } from '../../../server/git/process/identity.ts';
+import { isReproducible } from '../../../server/git/read/ignored-files.ts';
+import { commitMessage } from '../../../server/git/refs/messages.ts';
+import { isFullRef } from '../../../server/git/refs/refs.ts';
 import { rescueRefFor } from '../../../server/git/shared/kept-refs.ts';
-import { KeyedMutex, Semaphore, mapBounded } from '../../../server/core/turns.ts';
+import { KeyedMutex, Semaphore, mapBounded } from '../../../server/core/work/turns.ts';
 
 suite('git rules', () => {
   test('held names', () => {

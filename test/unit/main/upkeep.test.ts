@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeOldest } from '../../../server/main/upkeep.ts';
+import { removeOldest } from '../../../server/main/watch/upkeep.ts';
 
 suite('upkeep', () => {
   test('keeps the newest files of a folder', async () => {

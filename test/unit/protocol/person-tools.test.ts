@@ -2,12 +2,12 @@
 // that say what to change.
 
 import assert from 'node:assert/strict';
-import { parseImport, emptyProject } from '../../../server/core/import-jsonl.ts';
+import { parseImport, emptyProject } from '../../../server/core/exchange/import-jsonl.ts';
 import { newTasks } from '../../../server/protocol/person-tools/add-tasks.ts';
 import { carryOut, type PersonToolHost } from '../../../server/protocol/person-tools/carry-out.ts';
 import type { PersonToolName } from '../../../server/protocol/person-tools/tools.ts';
 import type { StatusSnapshot } from '../../../server/protocol/views.ts';
-import { confirmation } from '../../../extension/tool-questions.ts';
+import { confirmation } from '../../../extension/tools/tool-questions.ts';
 import { epicView, questionView, snapshotOf, taskView } from '../../doubles/views.ts';
 
 const tasks = [

@@ -5,10 +5,10 @@ import { Refusal } from '../../../server/core/failure.ts';
 import type { AgentHandlers, AgentParams } from '../../../server/protocol/agent-requests.ts';
 import { AgentNotes, createAgentHandlers } from '../../../server/rpc/handlers/agent-tools.ts';
 import { claimTask, endQuestion, setAttempt } from '../../../server/store/port.ts';
-import { beginSubTask } from '../../../server/store/transition.ts';
-import { addTask } from '../../../server/store/tasks.ts';
+import { beginSubTask } from '../../../server/store/status/transition.ts';
+import { addTask } from '../../../server/store/plan/tasks.ts';
 import { type AgentScope, type Engine } from '../../../server/workflows/engine.ts';
-import { Switchboard } from '../../../server/workflows/parts.ts';
+import { Switchboard } from '../../../server/workflows/kit/parts.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
 
 interface Host {

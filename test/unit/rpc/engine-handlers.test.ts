@@ -1,10 +1,10 @@
 // Joining and resuming runs: whose settings count, and which end a caller waits for.
 
 import assert from 'node:assert/strict';
-import { appendEvent } from '../../../server/store/feed.ts';
+import { appendEvent } from '../../../server/store/feed/feed.ts';
 import type { Engine, WorkSettings } from '../../../server/workflows/engine.ts';
 import { createEngineHandlers } from '../../../server/rpc/handlers/engine.ts';
-import { gateOfRun } from '../../../server/workflows/submission.ts';
+import { gateOfRun } from '../../../server/workflows/attempt/submission.ts';
 import { memoryStore, type TestStore, testStartMs } from '../store/memory-store.ts';
 
 interface Host {

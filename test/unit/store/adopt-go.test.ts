@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openStore } from '../../../server/store/open.ts';
-import { readSnapshot } from '../../../server/store/snapshot.ts';
-import { schemaVersion } from '../../../server/store/schema.ts';
-import { addTask } from '../../../server/store/tasks.ts';
+import { readSnapshot } from '../../../server/store/board/snapshot.ts';
+import { schemaVersion } from '../../../server/store/schema/schema.ts';
+import { addTask } from '../../../server/store/plan/tasks.ts';
 import { refusalOf, testSources } from './memory-store.ts';
 
 /** The tables as that tool makes them, as far as they matter here. */

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import type { AttemptView } from '../../../server/protocol/panel-views.ts';
-import { AttemptSteps } from '../../../server/store/attempt-steps.ts';
-import { readAttempts } from '../../../server/store/attempts.ts';
+import { AttemptSteps } from '../../../server/store/work/attempt-steps.ts';
+import { readAttempts } from '../../../server/store/work/attempts.ts';
 import { addTasks, memoryStore, refusalOf } from './memory-store.ts';
 
 /** A second each; `~` before a type: it is of a sub-task. */

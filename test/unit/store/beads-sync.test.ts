@@ -1,10 +1,10 @@
 // A Beads file and the plan, brought together again and again: each side's new words arrive, none of its old ones.
 
 import assert from 'node:assert/strict';
-import { exportPlan } from '../../../server/store/exports.ts';
-import { importFile } from '../../../server/store/imports.ts';
-import { editTask } from '../../../server/store/task-edit.ts';
-import { addEpic } from '../../../server/store/epics.ts';
+import { exportPlan } from '../../../server/store/exchange/exports.ts';
+import { importFile } from '../../../server/store/exchange/imports.ts';
+import { editTask } from '../../../server/store/plan/task-edit.ts';
+import { addEpic } from '../../../server/store/plan/epics.ts';
 import {
   addTasks,
   memoryStore,

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { importFile } from '../../../server/store/imports.ts';
-import { exportPlan } from '../../../server/store/exports.ts';
-import { why } from '../../../server/store/why.ts';
-import { noFallback } from '../../../server/core/fallback.ts';
+import { importFile } from '../../../server/store/exchange/imports.ts';
+import { exportPlan } from '../../../server/store/exchange/exports.ts';
+import { why } from '../../../server/store/why/why.ts';
+import { noFallback } from '../../../server/core/work/fallback.ts';
 import type { ImportResultView } from '../../../server/protocol/api.ts';
 import { addTasks, memoryStore, moveTask, statusOf, type TestStore } from './memory-store.ts';
 

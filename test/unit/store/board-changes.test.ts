@@ -3,21 +3,21 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Refusal } from '../../../server/core/failure.ts';
-import { taskStatuses, type TaskStatus } from '../../../server/core/state.ts';
+import { taskStatuses, type TaskStatus } from '../../../server/core/plan/state.ts';
 import type { StatusSnapshot } from '../../../server/protocol/api.ts';
 import { applyChanges } from '../../../server/protocol/board.ts';
 import { packTasks, unpackTasks, type PackedTasks } from '../../../server/protocol/packed-tasks.ts';
-import { readChanges } from '../../../server/store/board-changes.ts';
-import { moveEpic, removeEpic } from '../../../server/store/epic-place.ts';
-import { addEpic, closeEpic, editEpic } from '../../../server/store/epics.ts';
-import { setHolds } from '../../../server/store/holds.ts';
-import { importFile } from '../../../server/store/imports.ts';
-import { askQuestion } from '../../../server/store/questions.ts';
-import { readSnapshot, type SnapshotExtras } from '../../../server/store/snapshot.ts';
-import { editTask } from '../../../server/store/task-edit.ts';
-import { moveTasks } from '../../../server/store/task-move.ts';
-import { removeTasks } from '../../../server/store/task-remove.ts';
-import { addTask } from '../../../server/store/tasks.ts';
+import { readChanges } from '../../../server/store/board/board-changes.ts';
+import { moveEpic, removeEpic } from '../../../server/store/plan/epic-place.ts';
+import { addEpic, closeEpic, editEpic } from '../../../server/store/plan/epics.ts';
+import { setHolds } from '../../../server/store/status/holds.ts';
+import { importFile } from '../../../server/store/exchange/imports.ts';
+import { askQuestion } from '../../../server/store/work/questions.ts';
+import { readSnapshot, type SnapshotExtras } from '../../../server/store/board/snapshot.ts';
+import { editTask } from '../../../server/store/plan/task-edit.ts';
+import { moveTasks } from '../../../server/store/plan/task-move.ts';
+import { removeTasks } from '../../../server/store/plan/task-remove.ts';
+import { addTask } from '../../../server/store/plan/tasks.ts';
 import { addTasks, drawn, memoryStore, moveTask, type TestStore } from './memory-store.ts';
 
 const extras: SnapshotExtras = {

@@ -1,7 +1,7 @@
 // Which tasks may start now.
 
 import assert from 'node:assert/strict';
-import { startCandidates } from '../../../server/store/claims.ts';
+import { startableTasks } from '../../../server/store/work/startable.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from './memory-store.ts';
 
 suite('start candidates', () => {
@@ -19,7 +19,7 @@ suite('start candidates', () => {
     await moveTask(project, second, ['claimed', 'in_progress', 'waiting'], { waiting_until_ms: 1 });
     const starts = async (): Promise<readonly string[]> => {
       const look = { epicId: null, nowMs: project.sources.nowMs, limit: 10 };
-      return (await startCandidates(project.store.db, look)).map(({ id }) => id);
+      return (await startableTasks(project.store.db, look)).map(({ id }) => id);
     };
     assert.deepEqual(await starts(), [second, first]);
     const edge = { task_id: second, blocked_by: first };

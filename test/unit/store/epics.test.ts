@@ -1,8 +1,8 @@
 // Epics: adding, editing, closing, and opening again.
 
 import assert from 'node:assert/strict';
-import { addEpic, closeEpic, editEpic } from '../../../server/store/epics.ts';
-import { readEpics } from '../../../server/store/snapshot.ts';
+import { addEpic, closeEpic, editEpic } from '../../../server/store/plan/epics.ts';
+import { readEpics } from '../../../server/store/board/snapshot.ts';
 import {
   addTasks,
   everything,

@@ -2,8 +2,8 @@
 // back as it was, and what it does not carry is listed here with the reason. A new column has to be put in one of both.
 
 import assert from 'node:assert/strict';
-import { exportPlan, type ExportFormat } from '../../../server/store/exports.ts';
-import { importFile } from '../../../server/store/imports.ts';
+import { exportPlan, type ExportFormat } from '../../../server/store/exchange/exports.ts';
+import { importFile } from '../../../server/store/exchange/imports.ts';
 import { memoryStore, testSources, testStartMs, type TestStore } from './memory-store.ts';
 
 type Row = Readonly<Record<string, unknown>>;

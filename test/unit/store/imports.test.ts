@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import type { ImportResultView } from '../../../server/protocol/api.ts';
-import { exportPlan } from '../../../server/store/exports.ts';
-import { importFile, type ImportRequest } from '../../../server/store/imports.ts';
-import { readSnapshot } from '../../../server/store/snapshot.ts';
+import { exportPlan } from '../../../server/store/exchange/exports.ts';
+import { importFile, type ImportRequest } from '../../../server/store/exchange/imports.ts';
+import { readSnapshot } from '../../../server/store/board/snapshot.ts';
 import {
   everything,
   memoryStore,

@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict';
 import type { Insertable } from 'kysely';
-import { noFallback } from '../../../server/core/fallback.ts';
-import { readAttempts } from '../../../server/store/attempts.ts';
-import { readBoard } from '../../../server/store/board.ts';
-import { readTaskViews } from '../../../server/store/board-changes.ts';
-import { unmetWants } from '../../../server/store/machine-wants.ts';
-import { readMachines } from '../../../server/store/machine-views.ts';
-import { showTask } from '../../../server/store/show.ts';
-import type { MachineTable } from '../../../server/store/tables.ts';
-import { why } from '../../../server/store/why.ts';
+import { noFallback } from '../../../server/core/work/fallback.ts';
+import { readAttempts } from '../../../server/store/work/attempts.ts';
+import { readBoard } from '../../../server/store/board/board.ts';
+import { readTaskViews } from '../../../server/store/board/board-changes.ts';
+import { unmetWants } from '../../../server/store/board/machine-wants.ts';
+import { readMachines } from '../../../server/store/fleet/machine-views.ts';
+import { showTask } from '../../../server/store/board/show.ts';
+import type { MachineTable } from '../../../server/store/schema/tables.ts';
+import { why } from '../../../server/store/why/why.ts';
 import { addTasks, memoryStore, moveTask, testStartMs, type TestStore } from './memory-store.ts';
 
 suite('machines', () => {

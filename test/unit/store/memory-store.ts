@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { Refusal } from '../../../server/core/failure.ts';
-import type { TaskStatus } from '../../../server/core/state.ts';
+import type { TaskStatus } from '../../../server/core/plan/state.ts';
 import type { TaskFields } from '../../../server/protocol/api.ts';
 import { openStore, type OpenedStore } from '../../../server/store/open.ts';
 import type { StoreSources, TaskRow } from '../../../server/store/port.ts';
-import { addTask } from '../../../server/store/tasks.ts';
+import { addTask } from '../../../server/store/plan/tasks.ts';
 import { sized } from '../../tier.ts';
 
 export interface TestSources extends StoreSources {

@@ -1,19 +1,19 @@
 // The past: whatever is done to a plan, the state at each earlier moment is what was seen then.
 
 import assert from 'node:assert/strict';
-import { noFallback } from '../../../server/core/fallback.ts';
+import { noFallback } from '../../../server/core/work/fallback.ts';
 import { Refusal } from '../../../server/core/failure.ts';
-import { setHolds } from '../../../server/store/holds.ts';
-import { openPast, type PastMoment } from '../../../server/store/past.ts';
-import { askQuestion } from '../../../server/store/questions.ts';
-import type { Db } from '../../../server/store/read.ts';
-import { readSnapshot } from '../../../server/store/snapshot.ts';
-import type { Tx } from '../../../server/store/tables.ts';
-import { editTask } from '../../../server/store/task-edit.ts';
-import { removeTasks } from '../../../server/store/task-remove.ts';
-import { addEpic } from '../../../server/store/epics.ts';
-import { addTask } from '../../../server/store/tasks.ts';
-import { why } from '../../../server/store/why.ts';
+import { setHolds } from '../../../server/store/status/holds.ts';
+import { openPast, type PastMoment } from '../../../server/store/history/past.ts';
+import { askQuestion } from '../../../server/store/work/questions.ts';
+import type { Db } from '../../../server/store/rows/read.ts';
+import { readSnapshot } from '../../../server/store/board/snapshot.ts';
+import type { Tx } from '../../../server/store/schema/tables.ts';
+import { editTask } from '../../../server/store/plan/task-edit.ts';
+import { removeTasks } from '../../../server/store/plan/task-remove.ts';
+import { addEpic } from '../../../server/store/plan/epics.ts';
+import { addTask } from '../../../server/store/plan/tasks.ts';
+import { why } from '../../../server/store/why/why.ts';
 import { SeededChance } from '../../doubles/seeded-chance.ts';
 import { addTasks, memoryStore, refusalOf, testStartMs, type TestStore } from './memory-store.ts';
 

@@ -1,11 +1,21 @@
 // Plans in the rows: which attempt plans, what it hands on, and what a person's word does to the plan.
 
 import assert from 'node:assert/strict';
-import { claimTask, type Claim, lastAttempt, setAttempt } from '../../../server/store/claims.ts';
+import {
+  claimTask,
+  type Claim,
+  lastAttempt,
+  setAttempt,
+} from '../../../server/store/work/claims.ts';
 import type { AttemptRow } from '../../../server/store/port.ts';
-import { approvedPlan, decidePlan, lastPlan, proposePlan } from '../../../server/store/plans.ts';
-import { showTask } from '../../../server/store/show.ts';
-import { editTask } from '../../../server/store/task-edit.ts';
+import {
+  approvedPlan,
+  decidePlan,
+  lastPlan,
+  proposePlan,
+} from '../../../server/store/status/plans.ts';
+import { showTask } from '../../../server/store/board/show.ts';
+import { editTask } from '../../../server/store/plan/task-edit.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from './memory-store.ts';
 
 suite('plans', () => {

@@ -2,8 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { openStore } from '../../../server/store/open.ts';
-import { pruneDeliveries, prunePast, pruneVerdicts } from '../../../server/store/prune-rows.ts';
-import { pruneEvents, type PruneRun } from '../../../server/store/prune.ts';
+import {
+  pruneDeliveries,
+  prunePast,
+  pruneVerdicts,
+} from '../../../server/store/history/prune-rows.ts';
+import { pruneEvents, type PruneRun } from '../../../server/store/history/prune.ts';
 import { addTasks, moveTask, testSources } from './memory-store.ts';
 
 const dayMs = 24 * 3_600_000;

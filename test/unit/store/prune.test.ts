@@ -1,18 +1,22 @@
 // Retention: what is old of closed epics goes; nothing of an open epic does, and what is told of the rest stays as it was.
 
 import assert from 'node:assert/strict';
-import { parseAge } from '../../../server/core/retention.ts';
-import { closeEpic, addEpic } from '../../../server/store/epics.ts';
-import { openPast } from '../../../server/store/past.ts';
-import { prunePast, pruneDeliveries, pruneVerdicts } from '../../../server/store/prune-rows.ts';
-import { lastPruned, pruneEvents, type PruneRun } from '../../../server/store/prune.ts';
-import { readMetrics } from '../../../server/store/read-history.ts';
-import { readSnapshot } from '../../../server/store/snapshot.ts';
+import { parseAge } from '../../../server/core/settings/retention.ts';
+import { closeEpic, addEpic } from '../../../server/store/plan/epics.ts';
+import { openPast } from '../../../server/store/history/past.ts';
+import {
+  prunePast,
+  pruneDeliveries,
+  pruneVerdicts,
+} from '../../../server/store/history/prune-rows.ts';
+import { lastPruned, pruneEvents, type PruneRun } from '../../../server/store/history/prune.ts';
+import { readMetrics } from '../../../server/store/history/read-history.ts';
+import { readSnapshot } from '../../../server/store/board/snapshot.ts';
 import { answerSubscribe } from '../../../server/rpc/transport/subscribe.ts';
 import { testSeed } from '../../tier.ts';
 import { memoryStore, moveTask, type TestStore } from './memory-store.ts';
-import { addTask } from '../../../server/store/tasks.ts';
-import type { TaskStatus } from '../../../server/core/state.ts';
+import { addTask } from '../../../server/store/plan/tasks.ts';
+import type { TaskStatus } from '../../../server/core/plan/state.ts';
 
 const dayMs = 24 * 3_600_000;
 

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Refusal } from '../../../server/core/failure.ts';
-import { criticalPathLengths, findCycle } from '../../../server/core/graph.ts';
-import { readGraph } from '../../../server/store/graph-rows.ts';
-import { editTask } from '../../../server/store/task-edit.ts';
-import { addTask } from '../../../server/store/tasks.ts';
-import { unmetBlockers } from '../../../server/store/transition.ts';
-import { readBoard } from '../../../server/store/board.ts';
+import { criticalPathLengths, findCycle } from '../../../server/core/plan/graph.ts';
+import { readGraph } from '../../../server/store/status/graph-rows.ts';
+import { editTask } from '../../../server/store/plan/task-edit.ts';
+import { addTask } from '../../../server/store/plan/tasks.ts';
+import { unmetBlockers } from '../../../server/store/status/transition.ts';
+import { readBoard } from '../../../server/store/board/board.ts';
 import { drawn, memoryStore, type TestStore } from './memory-store.ts';
 
 type Step =

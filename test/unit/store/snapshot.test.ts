@@ -1,10 +1,10 @@
 // The snapshot: keys to the letter, counts, scope, what waits, what is stuck and why.
 
 import assert from 'node:assert/strict';
-import { addEpic } from '../../../server/store/epics.ts';
-import { askQuestion } from '../../../server/store/questions.ts';
-import { showEpic, showTask } from '../../../server/store/show.ts';
-import { readSnapshot, type SnapshotExtras } from '../../../server/store/snapshot.ts';
+import { addEpic } from '../../../server/store/plan/epics.ts';
+import { askQuestion } from '../../../server/store/work/questions.ts';
+import { showEpic, showTask } from '../../../server/store/board/show.ts';
+import { readSnapshot, type SnapshotExtras } from '../../../server/store/board/snapshot.ts';
 import {
   addTasks,
   memoryStore,

@@ -1,14 +1,14 @@
 // What has been used, added up by part, task, epic and day.
 
 import assert from 'node:assert/strict';
-import { nothingSpent } from '../../../server/core/budget.ts';
+import { nothingSpent } from '../../../server/core/work/budget.ts';
 import {
   addSpending,
   paceOf,
   setPace,
   spentByPart,
   spentByScope,
-} from '../../../server/store/spending.ts';
+} from '../../../server/store/work/spending.ts';
 import { addTasks, memoryStore, type TestStore } from './memory-store.ts';
 
 suite('spending', () => {

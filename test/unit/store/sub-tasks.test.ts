@@ -1,8 +1,8 @@
 // Sub-tasks share the fate of their parent, but what was finished before is never run again.
 
 import assert from 'node:assert/strict';
-import { claimTask } from '../../../server/store/claims.ts';
-import { editTask } from '../../../server/store/task-edit.ts';
+import { claimTask } from '../../../server/store/work/claims.ts';
+import { editTask } from '../../../server/store/plan/task-edit.ts';
 import { addTasks, memoryStore, moveTask, statusOf, type TestStore } from './memory-store.ts';
 
 suite('sub-tasks', () => {

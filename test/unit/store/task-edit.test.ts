@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import type { TaskFields } from '../../../server/protocol/api.ts';
-import { addEpic } from '../../../server/store/epics.ts';
-import { editTask } from '../../../server/store/task-edit.ts';
+import { addEpic } from '../../../server/store/plan/epics.ts';
+import { editTask } from '../../../server/store/plan/task-edit.ts';
 import {
   addTasks,
   everything,

@@ -1,15 +1,15 @@
 // Moving and removing: where things stand afterwards, what is refused, and that a refusal changes nothing.
 
 import assert from 'node:assert/strict';
-import { startCandidates } from '../../../server/store/claims.ts';
-import { moveEpic, removeEpic } from '../../../server/store/epic-place.ts';
-import { addEpic } from '../../../server/store/epics.ts';
-import { readEpics } from '../../../server/store/snapshot.ts';
-import { moveTasks, type TaskMove } from '../../../server/store/task-move.ts';
-import { Removals, restoreRemoved, type RemovedTask } from '../../../server/store/restore.ts';
-import type { EpicRow } from '../../../server/store/tables.ts';
-import { editTask } from '../../../server/store/task-edit.ts';
-import { removeTasks } from '../../../server/store/task-remove.ts';
+import { startableTasks } from '../../../server/store/work/startable.ts';
+import { moveEpic, removeEpic } from '../../../server/store/plan/epic-place.ts';
+import { addEpic } from '../../../server/store/plan/epics.ts';
+import { readEpics } from '../../../server/store/board/snapshot.ts';
+import { moveTasks, type TaskMove } from '../../../server/store/plan/task-move.ts';
+import { Removals, restoreRemoved, type RemovedTask } from '../../../server/store/plan/restore.ts';
+import type { EpicRow } from '../../../server/store/schema/tables.ts';
+import { editTask } from '../../../server/store/plan/task-edit.ts';
+import { removeTasks } from '../../../server/store/plan/task-remove.ts';
 import {
   addTasks,
   everything,
@@ -82,7 +82,7 @@ suite('moving tasks', () => {
     await project.store.db.updateTable('tasks').set({ chain: 1 }).execute();
     const starts = async (): Promise<string> => {
       const look = { epicId: null, nowMs: project.sources.nowMs, limit: 10 };
-      const found = await startCandidates(project.store.db, look);
+      const found = await startableTasks(project.store.db, look);
       const titles = await project.store.db.selectFrom('tasks').select(['id', 'title']).execute();
       return found.map(({ id }) => titles.find((row) => row.id === id)?.title).join(' ');
     };

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import type { TaskFields } from '../../../server/protocol/api.ts';
-import { addEpic } from '../../../server/store/epics.ts';
-import { addTask, type NewTaskFields } from '../../../server/store/tasks.ts';
+import { addEpic } from '../../../server/store/plan/epics.ts';
+import { addTask, type NewTaskFields } from '../../../server/store/plan/tasks.ts';
 import {
   addTasks,
   everything,

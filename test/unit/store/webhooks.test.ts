@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { resolveSettings, shownSettings } from '../../../server/core/settings-resolve.ts';
-import type { WebhookEndpoint } from '../../../server/core/webhook-endpoints.ts';
+import { resolveSettings, shownSettings } from '../../../server/core/settings/settings-resolve.ts';
+import type { WebhookEndpoint } from '../../../server/core/settings/webhook-endpoints.ts';
 import { WebhookDeliverer } from '../../../server/main/webhooks/deliverer.ts';
 import { isPrivate, retryAfterMs } from '../../../server/main/webhooks/post.ts';
-import { listDeliveries, sendAgain } from '../../../server/store/webhooks.ts';
+import { listDeliveries, sendAgain } from '../../../server/store/webhooks/webhooks.ts';
 import { startWebReceiver, type WebReceiver } from '../../doubles/web-receiver.ts';
 import { addTasks, memoryStore, moveTask, testSources, type TestStore } from './memory-store.ts';
 

@@ -1,11 +1,11 @@
 // Why a task is not running: sentences from facts, for every state.
 
 import assert from 'node:assert/strict';
-import { type AgentChoices, noFallback } from '../../../server/core/fallback.ts';
-import { type Hold, setHolds } from '../../../server/store/holds.ts';
-import { askQuestion } from '../../../server/store/questions.ts';
-import type { RunTable, TaskRow } from '../../../server/store/tables.ts';
-import { why } from '../../../server/store/why.ts';
+import { type AgentChoices, noFallback } from '../../../server/core/work/fallback.ts';
+import { type Hold, setHolds } from '../../../server/store/status/holds.ts';
+import { askQuestion } from '../../../server/store/work/questions.ts';
+import type { RunTable, TaskRow } from '../../../server/store/schema/tables.ts';
+import { why } from '../../../server/store/why/why.ts';
 import type { Insertable } from 'kysely';
 import {
   addTasks,

@@ -3,12 +3,16 @@
 
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
-import { addEpic, closeEpic } from '../../../server/store/epics.ts';
+import { addEpic, closeEpic } from '../../../server/store/plan/epics.ts';
 import { openStore, type OpenedStore } from '../../../server/store/open.ts';
 import type { Tx } from '../../../server/store/port.ts';
-import { pruneDeliveries, prunePast, pruneVerdicts } from '../../../server/store/prune-rows.ts';
-import { pruneEvents, type PruneRun } from '../../../server/store/prune.ts';
-import { addTask } from '../../../server/store/tasks.ts';
+import {
+  pruneDeliveries,
+  prunePast,
+  pruneVerdicts,
+} from '../../../server/store/history/prune-rows.ts';
+import { pruneEvents, type PruneRun } from '../../../server/store/history/prune.ts';
+import { addTask } from '../../../server/store/plan/tasks.ts';
 import { sized } from '../../tier.ts';
 import { type TestSources, testSources } from './memory-store.ts';
 

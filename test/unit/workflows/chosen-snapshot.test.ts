@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { ok } from '../../../server/core/failure.ts';
-import { lastAttempt } from '../../../server/store/claims.ts';
+import { lastAttempt } from '../../../server/store/work/claims.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
-import { startOfAttempt } from '../../../server/workflows/earlier-work.ts';
-import { restoreTask } from '../../../server/workflows/restore-task.ts';
+import { startOfAttempt } from '../../../server/workflows/attempt/earlier-work.ts';
+import { restoreTask } from '../../../server/workflows/person/restore-task.ts';
 import { addTasks, memoryStore, type TestStore } from '../store/memory-store.ts';
 
 suite('a chosen snapshot', () => {

@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import type { GitRepository } from '../../../server/git/port.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
-import { followLine } from '../../../server/workflows/follow-line.ts';
+import { followLine } from '../../../server/workflows/lines/follow-line.ts';
 import {
   baseContaining,
   branchRef,
   landingRef,
   syncLine,
-} from '../../../server/workflows/lines.ts';
+} from '../../../server/workflows/lines/lines.ts';
 import { memoryStore, type TestStore } from '../store/memory-store.ts';
 
 /** Commits in one row: each is a descendant of those with smaller letters. */

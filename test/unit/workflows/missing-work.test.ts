@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict';
 import { err, failure, ok } from '../../../server/core/failure.ts';
 import type { DurableRun } from '../../../server/durable/port.ts';
-import { gitFailure } from '../../../server/git/failures.ts';
-import { claimTask } from '../../../server/store/claims.ts';
+import { gitFailure } from '../../../server/git/process/failures.ts';
+import { claimTask } from '../../../server/store/work/claims.ts';
 import type { Claim, LandingRow, Tx } from '../../../server/store/port.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
-import { executeTask } from '../../../server/workflows/execute-task.ts';
-import { whyUnmergeable } from '../../../server/workflows/landing-rows.ts';
-import { returnLanding } from '../../../server/workflows/landing-returns.ts';
-import { approve } from '../../../server/workflows/reviews.ts';
-import { Switchboard } from '../../../server/workflows/parts.ts';
+import { executeTask } from '../../../server/workflows/attempt/execute-task.ts';
+import { whyUnmergeable } from '../../../server/workflows/landing/landing-rows.ts';
+import { returnLanding } from '../../../server/workflows/landing/landing-returns.ts';
+import { approve } from '../../../server/workflows/person/reviews.ts';
+import { Switchboard } from '../../../server/workflows/kit/parts.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 
 const commit = 'c0ffee'.repeat(6).padEnd(40, '0');

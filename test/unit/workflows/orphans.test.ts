@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { WorkflowInfo } from '../../../server/durable/port.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
-import { returnOrphans } from '../../../server/workflows/orphans.ts';
+import { returnOrphans } from '../../../server/workflows/run/orphans.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
 
 suite('work of another release', () => {

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import type { Insertable } from 'kysely';
-import type { AttemptTable } from '../../../server/store/tables.ts';
+import type { AttemptTable } from '../../../server/store/schema/tables.ts';
 import type { Engine } from '../../../server/workflows/engine.ts';
-import { openPlacement, type Placement } from '../../../server/workflows/placement.ts';
+import { openPlacement, type Placement } from '../../../server/workflows/kit/placement.ts';
 import {
   addTasks,
   memoryStore,

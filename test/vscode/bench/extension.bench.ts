@@ -15,7 +15,7 @@ import {
 } from '../stories/support/parts.ts';
 import { openWorkbench, type Workbench } from '../stories/support/workbench.ts';
 import { directives } from '../stories/support/demo-project.ts';
-import type { FrameReport } from '../../../webview/stream/frame-meter.ts';
+import type { FrameReport } from '../../../webview/shared/looks/frame-meter.ts';
 import { frameReports, framesOfOneLine } from './frames.ts';
 import { hearMeasurements, listenFor, type Measured, measurementsOf } from './measurements.ts';
 

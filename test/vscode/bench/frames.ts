@@ -4,7 +4,7 @@ import {
   type DrawnFrame,
   FrameMeter,
   type FrameReport,
-} from '../../../webview/stream/frame-meter.ts';
+} from '../../../webview/shared/looks/frame-meter.ts';
 import type { Frame } from '../host/browser.ts';
 import type { Measured } from './measurements.ts';
 

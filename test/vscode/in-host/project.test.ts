@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { ExportsWhenReady } from '../../../extension/exports.ts';
+import type { ExportsWhenReady } from '../../../extension/tools/exports.ts';
 import { commandIds } from '../../../extension/ids.ts';
 import { personToolNames } from '../../../server/protocol/person-tools/tools.ts';
 import {

@@ -9,7 +9,7 @@ import type {
   DroverExports,
   ExportsWhenReady,
   ProjectForTests,
-} from '../../../extension/exports.ts';
+} from '../../../extension/tools/exports.ts';
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 
 export const waitMs = 60_000;

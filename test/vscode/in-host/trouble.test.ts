@@ -13,7 +13,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
-import type { ExportsWhenReady } from '../../../extension/exports.ts';
+import type { ExportsWhenReady } from '../../../extension/tools/exports.ts';
 import { ready, untilBoard, waitMs, workspaceRoot } from './support.ts';
 
 suite('trouble with the backend', () => {

@@ -1,7 +1,7 @@
 // Boards for webviews: a small one with something of every kind, and one of any size.
 
 import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
-import { taskStatuses, type TaskStatus } from '../../../server/core/state.ts';
+import { taskStatuses, type TaskStatus } from '../../../server/core/plan/state.ts';
 import { epicView, questionView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
 /** Two epics with sub-tasks, dependencies and something that waits for a person; some tasks in no epic. */

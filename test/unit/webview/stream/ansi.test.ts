@@ -1,7 +1,7 @@
 // Terminal colours as classes of the theme.
 
 import assert from 'node:assert/strict';
-import { colourClasses, styledLines } from '../../../../webview/stream/ansi.ts';
+import { colourClasses, styledLines } from '../../../../webview/shared/text/ansi.ts';
 
 /** `[class]text|[class]text` for each line, `{n}` in front for overwritten versions. */
 function shown(text: string, showOverwritten = false): string {

@@ -6,7 +6,7 @@ import {
   reportOf,
   type DrawnFrame,
   type FrameReport,
-} from '../../../../webview/stream/frame-meter.ts';
+} from '../../../../webview/shared/looks/frame-meter.ts';
 
 suite('frames', () => {
   /** Refreshes every 20 ms; each drawing is asked for 15 ms before its refresh. */

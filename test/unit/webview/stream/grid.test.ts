@@ -11,7 +11,7 @@ import {
 } from '../../../../webview/grid/live-agents.ts';
 import { TileFeed, type TileFeedParts } from '../../../../webview/grid/tile-feed.ts';
 import { TileLines, tileLines, tileLinesMax } from '../../../../webview/grid/tile-lines.ts';
-import { sleep } from '../../../../webview/stream/read-log.ts';
+import { sleep } from '../../../../webview/shared/log/read-log.ts';
 
 suite('grid: live agents', () => {
   test('those that run, oldest first, with the part they are at', () => {

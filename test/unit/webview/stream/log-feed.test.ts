@@ -7,9 +7,9 @@ import {
   LogFeed,
   type LogFeedParts,
   type LogPlace,
-} from '../../../../webview/stream/log-feed.ts';
-import { windowEventsMax, type WindowSide } from '../../../../webview/stream/log-window.ts';
-import { sleep } from '../../../../webview/stream/read-log.ts';
+} from '../../../../webview/shared/log/log-feed.ts';
+import { windowEventsMax, type WindowSide } from '../../../../webview/shared/log/log-window.ts';
+import { sleep } from '../../../../webview/shared/log/read-log.ts';
 
 interface Opened {
   readonly feed: LogFeed;

@@ -6,7 +6,7 @@ import {
   windowBytesMax,
   windowEventsMax,
   type LogPage,
-} from '../../../../webview/stream/log-window.ts';
+} from '../../../../webview/shared/log/log-window.ts';
 
 /** One text for each event, ten bytes each. */
 function page(first: number, count: number, type = 'text'): LogPage {

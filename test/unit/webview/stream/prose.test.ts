@@ -2,11 +2,15 @@
 
 import assert from 'node:assert/strict';
 import type { LogLineView } from '../../../../server/protocol/views.ts';
-import { highlighted, languageOfPath } from '../../../../webview/stream/highlight.ts';
-import { diffLines } from '../../../../webview/stream/line-diff.ts';
-import { proseBlocks, type ProseBlock, type ProseSpan } from '../../../../webview/stream/prose.ts';
-import { lastTodos, todoSummary } from '../../../../webview/stream/todo-list.ts';
-import { changedWords } from '../../../../webview/stream/word-diff.ts';
+import { highlighted, languageOfPath } from '../../../../webview/shared/text/highlight.ts';
+import { diffLines } from '../../../../webview/shared/text/line-diff.ts';
+import {
+  proseBlocks,
+  type ProseBlock,
+  type ProseSpan,
+} from '../../../../webview/shared/text/prose.ts';
+import { lastTodos, todoSummary } from '../../../../webview/shared/log/todo-list.ts';
+import { changedWords } from '../../../../webview/shared/text/word-diff.ts';
 
 /** A tree of prose as one line. */
 function outline(block: ProseBlock): string {

@@ -4,15 +4,15 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readLog, readLogBefore } from '../../../../server/agents/event-log-reader.ts';
-import { openEventLog, type EventLog } from '../../../../server/agents/event-log.ts';
-import { entryText } from '../../../../webview/stream/entry-text.ts';
+import { readLog, readLogBefore } from '../../../../server/agents/kit/log/event-log-reader.ts';
+import { openEventLog, type EventLog } from '../../../../server/agents/kit/log/event-log.ts';
+import { entryText } from '../../../../webview/shared/log/entry-text.ts';
 import {
   LogFeed,
   type LogReadParams,
   type LogReadResult,
-} from '../../../../webview/stream/log-feed.ts';
-import { sleep } from '../../../../webview/stream/read-log.ts';
+} from '../../../../webview/shared/log/log-feed.ts';
+import { sleep } from '../../../../webview/shared/log/read-log.ts';
 
 suite('log feed on real files', () => {
   let folder: string;

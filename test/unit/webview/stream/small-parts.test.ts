@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { questionView, taskView } from '../../../doubles/views.ts';
 import { statusLook, statusLooks } from '../../../../webview/shared/status-words.ts';
-import { announcement } from '../../../../webview/stream/announce.ts';
+import { announcement } from '../../../../webview/stream/session/announce.ts';
 import {
   costText,
   durationText,
@@ -11,25 +11,30 @@ import {
   tokensText,
   usageFacts,
   wholeSecondsText,
-} from '../../../../webview/stream/attempt-facts.ts';
+} from '../../../../webview/shared/log/attempt-facts.ts';
 import {
   findEntries,
   hitInPage,
   hitPosition,
   nextHit,
-} from '../../../../webview/stream/find-entries.ts';
-import { follow, following } from '../../../../webview/stream/follow.ts';
-import { iconCharacters } from '../../../../webview/stream/icon.ts';
-import { diffLines } from '../../../../webview/stream/line-diff.ts';
-import { bindQuestions } from '../../../../webview/stream/question-binding.ts';
-import { emptyMemory, readMemory } from '../../../../webview/stream/stream-memory.ts';
-import { actionsFor, hintRefusal } from '../../../../webview/stream/task-actions.ts';
-import { cutText } from '../../../../webview/stream/text-template.ts';
-import { editsOf, inputText, toolIcon, toolTitle } from '../../../../webview/stream/tool-view.ts';
-import { Transcript, type Entry } from '../../../../webview/stream/transcript.ts';
+} from '../../../../webview/stream/find/find-entries.ts';
+import { follow, following } from '../../../../webview/stream/transcript/follow.ts';
+import { iconCharacters } from '../../../../webview/shared/looks/icon.ts';
+import { diffLines } from '../../../../webview/shared/text/line-diff.ts';
+import { bindQuestions } from '../../../../webview/stream/session/question-binding.ts';
+import { emptyMemory, readMemory } from '../../../../webview/shared/log/stream-memory.ts';
+import { actionsFor, hintRefusal } from '../../../../webview/stream/header/task-actions.ts';
+import { cutText } from '../../../../webview/shared/text/text-template.ts';
+import {
+  editsOf,
+  inputText,
+  toolIcon,
+  toolTitle,
+} from '../../../../webview/shared/log/tool-view.ts';
+import { Transcript, type Entry } from '../../../../webview/shared/log/transcript.ts';
 import { attemptView } from '../../../webview/stream/attempt-view.ts';
 import { readFileSync } from 'node:fs';
-import { taskStatuses } from '../../../../server/core/state.ts';
+import { taskStatuses } from '../../../../server/core/plan/state.ts';
 
 function entriesOf(...events: Readonly<Record<string, unknown>>[]): readonly Entry[] {
   const transcript = new Transcript(0);

@@ -7,8 +7,12 @@ import { questionsOf } from '../../../../server/agents/claude/permissions.ts';
 import { Translator } from '../../../../server/agents/claude/translate.ts';
 import { asObject } from '../../../../server/agents/claude/wire.ts';
 import type { LogLineView } from '../../../../server/protocol/views.ts';
-import { entryLabel, entryText } from '../../../../webview/stream/entry-text.ts';
-import { outputLinesMax, Transcript, type Entry } from '../../../../webview/stream/transcript.ts';
+import { entryLabel, entryText } from '../../../../webview/shared/log/entry-text.ts';
+import {
+  outputLinesMax,
+  Transcript,
+  type Entry,
+} from '../../../../webview/shared/log/transcript.ts';
 
 const at = 1_700_000_000_000;
 const line = (

@@ -6,7 +6,7 @@ import {
   visibleLine,
   visiblePieces,
   visibleText,
-} from '../../../../webview/stream/visible-text.ts';
+} from '../../../../webview/shared/looks/visible-text.ts';
 
 suite('visible text', () => {
   const cases: readonly (readonly [string, string, string])[] = [

@@ -1,0 +1,12 @@
+// Tells VS Code what the manifest's conditions ask for; a value that is the same is not told again.
+
+import * as vscode from 'vscode';
+import type { ContextKey } from '../ids.ts';
+
+const told = new Map<ContextKey, unknown>();
+
+export function setContext(key: ContextKey, value: string | number | boolean): void {
+  if (told.get(key) === value) return;
+  told.set(key, value);
+  void vscode.commands.executeCommand('setContext', key, value);
+}

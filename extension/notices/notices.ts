@@ -1,0 +1,182 @@
+// Which changes of the board are worth a message: only what waits for a person, each once. Pure.
+
+import { formatCount } from '../../server/core/format.ts';
+import { needsOf, type Need } from '../../server/protocol/needs.ts';
+import type {
+  EpicView,
+  QuestionView,
+  StatusSnapshot,
+  TaskView,
+} from '../../server/protocol/views.ts';
+
+export type NoticeAction =
+  | { readonly kind: 'answer'; readonly question: string; readonly choice: string }
+  | { readonly kind: 'stream'; readonly task: string }
+  /** Of a task or an epic. */
+  | { readonly kind: 'review'; readonly id: string }
+  | { readonly kind: 'resolve'; readonly task: string }
+  | { readonly kind: 'retry'; readonly task: string }
+  | { readonly kind: 'retryFailed'; readonly ids: readonly string[] }
+  | { readonly kind: 'run' }
+  | { readonly kind: 'inbox' };
+
+export interface NoticeButton {
+  readonly title: string;
+  readonly action: NoticeAction;
+}
+
+export interface Notice {
+  /** The same thing has the same key: it is told once. */
+  readonly key: string;
+  readonly level: 'info' | 'warning';
+  readonly text: string;
+  readonly buttons: readonly NoticeButton[];
+  /** True: an agent or the whole run stands still for it. */
+  readonly isBlocking: boolean;
+}
+
+/** Several at once are told as one. */
+const noticesAtOnceMax = 2;
+const answersMax = 2;
+const inbox: NoticeButton = { title: 'Open Inbox', action: { kind: 'inbox' } };
+
+/** Everything on the board that waits for a person. */
+export function openNotices(board: StatusSnapshot): readonly Notice[] {
+  return needsOf(board).flatMap(noticeOf);
+}
+
+function noticeOf(need: Need): readonly Notice[] {
+  switch (need.kind) {
+    case 'question':
+      return [questionNotice(need.question, need.task?.title)];
+    case 'review':
+    case 'plan':
+    case 'conflict':
+    case 'failed':
+    case 'blocked':
+      return taskNotice(need.task);
+    case 'epic_review':
+    case 'epic_conflict':
+      return [epicNotice(need.epic)];
+    case 'pending':
+      return []; // the run's own warning has said so
+  }
+}
+
+function epicNotice(epic: EpicView): Notice {
+  const isReview = epic.landing_state === 'needs_review';
+  const why = epic.landing_note ?? 'Its tasks are done, but together they cannot land.';
+  return {
+    key: `epic ${epic.landing_state ?? ''} ${epic.id}`,
+    level: isReview ? 'info' : 'warning',
+    text: isReview
+      ? `The epic ${epic.title} is done and waits for your review.`
+      : `The epic ${epic.title} cannot land. ${why}`,
+    buttons: [{ title: 'Review', action: { kind: 'review', id: epic.id } }, inbox],
+    isBlocking: !isReview,
+  };
+}
+
+function questionNotice(question: QuestionView, title = question.task_id): Notice {
+  const answers =
+    question.choices.length > answersMax
+      ? []
+      : question.choices.map((choice): NoticeButton => {
+          return { title: choice, action: { kind: 'answer', question: question.id, choice } };
+        });
+  return {
+    key: `question ${question.id}`,
+    level: 'warning',
+    text: `${title}: ${question.text}`,
+    buttons: [...answers, inbox],
+    isBlocking: true,
+  };
+}
+
+/** Each further plan is news. */
+function planKey({ id, proposal }: TaskView): string {
+  return `plan ${id} ${proposal?.number ?? 0}`;
+}
+
+function taskNotice(task: TaskView): readonly Notice[] {
+  const key = `${task.status} ${task.id} ${task.attempts} ${task.review_kind ?? ''}`;
+  const stream: NoticeButton = { title: 'Show', action: { kind: 'stream', task: task.id } };
+  switch (task.status) {
+    case 'needs_review':
+      if (task.review_kind === 'plan') {
+        const text = `The plan of ${task.title} waits for your approval.`;
+        return [
+          { key: planKey(task), level: 'info', text, buttons: [inbox, stream], isBlocking: false },
+        ];
+      }
+      return [
+        {
+          key,
+          level: 'info',
+          text: `${task.title} waits for your review.`,
+          buttons: [{ title: 'Review', action: { kind: 'review', id: task.id } }, stream],
+          isBlocking: false,
+        },
+      ];
+    case 'conflict':
+      return [
+        {
+          key,
+          level: 'warning',
+          text: `${task.title} conflicts with what has landed (${formatCount(task.conflict_files.length, 'file')}).`,
+          buttons: [{ title: 'Resolve', action: { kind: 'resolve', task: task.id } }, stream],
+          isBlocking: true,
+        },
+      ];
+    case 'failed': {
+      const why = task.last_error === null ? 'It has no attempts left.' : task.last_error;
+      return [
+        {
+          key,
+          level: 'warning',
+          text: `${task.title} has failed. ${why}`,
+          buttons: [stream, { title: 'Retry', action: { kind: 'retry', task: task.id } }],
+          isBlocking: true,
+        },
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+/** False: what the message is about was settled since. */
+export function isStillOpen(notice: Notice, board: StatusSnapshot): boolean {
+  const keys = new Set(openNotices(board).map(({ key }) => key));
+  return notice.key.split('\n').some((key) => keys.has(key));
+}
+
+/** Remembers what has been told; the first board of a window tells nothing, the inbox shows it all. */
+export class NoticeMemory {
+  #known: ReadonlySet<string> | null = null;
+
+  fresh(board: StatusSnapshot): readonly Notice[] {
+    const open = openNotices(board);
+    const known = this.#known;
+    this.#known = new Set(open.map(({ key }) => key));
+    return known === null ? [] : open.filter(({ key }) => !known.has(key));
+  }
+}
+
+export type NotificationLevel = 'all' | 'blocking' | 'none';
+
+/** What is shown of the fresh ones: not more than a person can take in at once. */
+export function toShow(fresh: readonly Notice[], level: NotificationLevel): readonly Notice[] {
+  const wanted =
+    level === 'none' ? [] : fresh.filter(({ isBlocking }) => isBlocking || level === 'all');
+  if (wanted.length <= noticesAtOnceMax) return wanted;
+  return [
+    {
+      key: wanted.map(({ key }) => key).join('\n'),
+      level: 'warning',
+      text: `${wanted.length} things wait for you.`,
+      buttons: [{ title: 'Open Inbox', action: { kind: 'inbox' } }],
+      isBlocking: true,
+    },
+  ];
+}

@@ -1,0 +1,35 @@
+// The item of the status bar: how many agents are at work, what waits for its turn, what waits for a person.
+
+import * as vscode from 'vscode';
+import type { CommandId } from '../ids.ts';
+import { statusBarHover, statusBarText, type Summary } from './summary.ts';
+
+export class StatusBar implements vscode.Disposable {
+  readonly #item: vscode.StatusBarItem;
+
+  constructor() {
+    this.#item = vscode.window.createStatusBarItem(
+      'drover.status',
+      vscode.StatusBarAlignment.Left,
+      10,
+    );
+    this.#item.name = 'Drover';
+  }
+
+  show(summary: Summary, isWanted: boolean): void {
+    if (!isWanted) return this.#item.hide();
+    const item = this.#item;
+    item.text = statusBarText(summary);
+    item.tooltip = statusBarHover(summary);
+    item.accessibilityInformation = { label: statusBarHover(summary), role: 'button' };
+    const command: CommandId = summary.needYou > 0 ? 'drover.showInbox' : 'drover.showTree';
+    item.command = command;
+    item.backgroundColor =
+      summary.needYou > 0 ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+    item.show();
+  }
+
+  dispose(): void {
+    this.#item.dispose();
+  }
+}

@@ -1,0 +1,76 @@
+// What the gate or the setup command printed, as a read-only document, with the places that it names in the Problems panel.
+
+import { isAbsolute, join, relative } from 'node:path';
+import * as vscode from 'vscode';
+import { fileInside } from '../links/file-inside.ts';
+import { namedPlaces } from '../links/named-places.ts';
+import type { Project } from '../project/project.ts';
+
+const logScheme = 'drover-log';
+
+/** One log is shown at a time: its text is kept for the document that shows it. */
+const texts = new Map<string, string>();
+const keptMax = 50;
+
+export async function showStepLog(
+  project: Project,
+  task: string,
+  attempt: number,
+  step: 'setup' | 'gate',
+): Promise<void> {
+  const { text, is_cut, path } = await project.request('step.log', { id: task, attempt, step });
+  const title = project.board?.tasks.find(({ id }) => id === task)?.title ?? task;
+  const name = `${step} ${title.replaceAll(/[^\p{L}\p{N} ._-]+/gu, ' ').slice(0, 60)}.log`;
+  const uri = vscode.Uri.from({ scheme: logScheme, path: `/${name}`, query: path });
+  texts.delete(uri.toString());
+  texts.set(uri.toString(), `${is_cut ? '… (the beginning is left out)\n' : ''}${plain(text)}`);
+  const [oldest] = texts.keys();
+  if (texts.size > keptMax && oldest !== undefined) texts.delete(oldest);
+  await vscode.window.showTextDocument(uri, { preview: true });
+  await showProblems(project, plain(text), step);
+}
+
+export function registerStepLogs(): vscode.Disposable {
+  return vscode.workspace.registerTextDocumentContentProvider(logScheme, {
+    provideTextDocumentContent: (uri) => texts.get(uri.toString()) ?? 'Open this log again.\n',
+  });
+}
+
+let problems: vscode.DiagnosticCollection | null = null;
+
+/** Files that the log names and that the person's own checkout has. */
+async function showProblems(project: Project, text: string, step: string): Promise<void> {
+  problems ??= vscode.languages.createDiagnosticCollection('drover');
+  problems.clear();
+  const found = new Map<string, vscode.Diagnostic[]>();
+  for (const { path, line, message } of namedPlaces(text)) {
+    const inRoot = isAbsolute(path) ? relativeOf(project, path) : path;
+    const file =
+      inRoot === null ? null : await fileInside(join(project.root, inRoot), [project.root]);
+    if (file === null) continue;
+    const range = new vscode.Range(line - 1, 0, line - 1, Number.MAX_SAFE_INTEGER);
+    const problem = new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Error);
+    problem.source = `Drover ${step}`;
+    found.set(file, [...(found.get(file) ?? []), problem]);
+  }
+  for (const [file, all] of found) problems.set(vscode.Uri.file(file), all);
+}
+
+/** A path of a worktree names the same file in the checkout. */
+function relativeOf(project: Project, path: string): string | null {
+  const roots = [
+    project.root,
+    ...(project.board?.tasks ?? []).flatMap(({ worktree_path: at }) => (at === null ? [] : [at])),
+  ];
+  for (const root of roots) {
+    const way = relative(root, path);
+    if (way !== '' && !way.startsWith('..') && !isAbsolute(way)) return way;
+  }
+  return null;
+}
+
+/** Terminal colours mean nothing in a document. */
+function plain(text: string): string {
+  // eslint-disable-next-line no-control-regex -- these are what is taken out
+  return text.replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]/gu, '').replaceAll('\r\n', '\n');
+}

@@ -1,0 +1,60 @@
+// What the board comes to in a few words: the status bar, and what is said after a connection is back.
+
+import { needsOf } from '../../server/protocol/needs.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+
+export interface Summary {
+  /** Agents at work. */
+  readonly running: number;
+  /** Tasks that will start by themselves. */
+  readonly waiting: number;
+  /** Tasks that go on only when a person does something. */
+  readonly needYou: number;
+}
+
+export const nothing: Summary = { running: 0, waiting: 0, needYou: 0 };
+
+export function summarise(board: StatusSnapshot): Summary {
+  const { counts, run } = board;
+  const ofRun = board.epics.find(({ id }) => id === run?.epic_id)?.counts ?? counts;
+  const isActive = run?.active === true;
+  return {
+    running: counts.in_progress + counts.claimed,
+    waiting: (isActive ? ofRun.ready + ofRun.blocked : 0) + counts.waiting,
+    needYou: needsOf(board).length,
+  };
+}
+
+export function addUp(summaries: readonly Summary[]): Summary {
+  return summaries.reduce(
+    (sum, each) => ({
+      running: sum.running + each.running,
+      waiting: sum.waiting + each.waiting,
+      needYou: sum.needYou + each.needYou,
+    }),
+    nothing,
+  );
+}
+
+const agents = (count: number): string => `${count} agent${count === 1 ? '' : 's'}`;
+
+/** For the status bar, with its icons. */
+export function statusBarText({ running, waiting, needYou }: Summary): string {
+  const parts = [
+    running > 0 ? `$(sync~spin) ${running}` : null,
+    waiting > 0 ? `$(clock) ${waiting}` : null,
+    needYou > 0 ? `$(bell-dot) ${needYou}` : null,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? '$(git-branch) Drover' : parts.join('  ');
+}
+
+export function statusBarHover({ running, waiting, needYou }: Summary): string {
+  return `Drover: ${agents(running)} running, ${waiting} queued, ${needYou} waiting for you`;
+}
+
+/** Null when there is nothing to tell. */
+export function reattachedText({ running, needYou }: Summary): string | null {
+  if (running === 0 && needYou === 0) return null;
+  const waits = needYou === 0 ? '' : `, ${needYou} wait${needYou === 1 ? 's' : ''} for you`;
+  return `Reattached: ${agents(running)} running${waits}`;
+}

@@ -1,0 +1,135 @@
+// The board as the backend has it, kept by applying its changes in order. Pure: it asks through the function it is given.
+
+import { applyChanges } from '../../server/protocol/board.ts';
+import type { BoardChanges } from '../../server/protocol/panel-views.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+
+export interface BoardSource {
+  snapshot(): Promise<StatusSnapshot>;
+  changes(after: number): Promise<BoardChanges>;
+}
+
+export interface BoardListener {
+  /** Everything anew. */
+  readonly onBoard: (board: StatusSnapshot) => void;
+  readonly onChanges: (changes: BoardChanges, board: StatusSnapshot) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Changes are asked for at most this often: what comes faster than frames nobody sees. */
+export const frameMs = 16;
+
+export interface Delay {
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+const systemDelay: Delay = {
+  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};
+
+/** After a question that failed: whatever kept it from being answered may have passed. */
+const retryMs = 1_000;
+
+export class BoardStore {
+  readonly #listener: BoardListener;
+  readonly #delay: Delay;
+  #source: BoardSource | null = null;
+  #board: StatusSnapshot | null = null;
+  #wantedSeq = 0;
+  /** Who is being asked for changes. */
+  #asked: BoardSource | null = null;
+
+  constructor(listener: BoardListener, delay: Delay = systemDelay) {
+    this.#listener = listener;
+    this.#delay = delay;
+  }
+
+  get board(): StatusSnapshot | null {
+    return this.#board;
+  }
+
+  /** A new connection: the board of before stays in sight until the new one is there. */
+  async begin(source: BoardSource): Promise<StatusSnapshot> {
+    this.#source = source;
+    const board = await source.snapshot();
+    if (this.#source === source) {
+      this.#wantedSeq = board.seq;
+      this.#take(board);
+    }
+    return board;
+  }
+
+  /** The connection is gone. */
+  end(): void {
+    this.#source = null;
+  }
+
+  /** The feed has come to this number: the board follows at once where its changes are told, else within a frame. */
+  reach(seq: number, changes: BoardChanges | null = null): void {
+    const source = this.#source;
+    if (source === null) return;
+    if (changes !== null) this.#apply(changes);
+    this.#wantedSeq = Math.max(this.#wantedSeq, seq);
+    if (!this.#isBehind() || this.#asked === source) return;
+    this.#asked = source;
+    void this.#follow(source);
+  }
+
+  #isBehind(): boolean {
+    return this.#board === null || this.#board.seq < this.#wantedSeq;
+  }
+
+  /** Changes that leave a gap are left alone: then the board is behind, and asked for. */
+  #apply(changes: BoardChanges): void {
+    const board = this.#board;
+    if (board === null || changes.seq <= board.seq) return;
+    const next = applyChanges(board, changes);
+    if (next === null) return;
+    this.#board = next;
+    this.#listener.onChanges(changes, next);
+  }
+
+  #take(board: StatusSnapshot): void {
+    this.#board = board;
+    this.#listener.onBoard(board);
+  }
+
+  /** Asks until the board is where the feed is, or its source is no longer the one that counts. */
+  async #follow(source: BoardSource): Promise<void> {
+    while (source === this.#source && this.#isBehind()) {
+      let pauseMs = frameMs;
+      try {
+        await this.#ask(source);
+      } catch (error) {
+        if (source === this.#source) this.#listener.onFailure(error);
+        pauseMs = retryMs;
+      }
+      await this.#delay.wait(pauseMs);
+    }
+    if (this.#asked === source) this.#asked = null;
+  }
+
+  async #ask(source: BoardSource): Promise<void> {
+    const board = this.#board;
+    if (board === null) return this.#askAnew(source);
+    const wanted = this.#wantedSeq;
+    const changes = await source.changes(board.seq);
+    if (source !== this.#source) return;
+    this.#apply(changes);
+    // A backend that is behind its own feed must not be asked without end.
+    const toldNothing = changes.seq <= board.seq;
+    if (toldNothing && this.#wantedSeq === wanted) this.#wantedSeq = this.#seq;
+    if (changes.seq > this.#seq) await this.#askAnew(source);
+  }
+
+  async #askAnew(source: BoardSource): Promise<void> {
+    const board = await source.snapshot();
+    if (source !== this.#source) return;
+    if (board.seq >= this.#seq) this.#take(board);
+    else this.#wantedSeq = this.#seq;
+  }
+
+  get #seq(): number {
+    return this.#board?.seq ?? 0;
+  }
+}

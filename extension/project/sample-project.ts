@@ -1,0 +1,39 @@
+// The sample project: a small repository with an epic of eight tasks, worked on by the demo agent, without a model.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { BackendAccess } from '../backend/access.ts';
+import { personEnvironment } from './project.ts';
+import { readSettings } from './settings.ts';
+
+/** Opens the sample in this window, or null when the person went away. */
+export async function openSample(access: BackendAccess): Promise<void> {
+  const [parent] =
+    (await vscode.window.showOpenDialog({
+      title: 'Where Shall the Sample Project Go?',
+      openLabel: 'Create Sample Here',
+      canSelectFolders: true,
+      canSelectFiles: false,
+      canSelectMany: false,
+    })) ?? [];
+  if (parent === undefined) return;
+  const root = await createSample(access, parent.fsPath);
+  await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(root), {
+    forceReuseWindow: true,
+  });
+}
+
+export async function createSample(access: BackendAccess, parent: string): Promise<string> {
+  const git = await access.git();
+  if (git.kind !== 'ok') throw new Error(git.message);
+  const folder = join(parent, 'drover-sample');
+  mkdirSync(folder);
+  const { root, planFile } = access.makeSample(folder);
+  const environment = personEnvironment(readSettings(null));
+  for (const args of [['init'], ['import', planFile]]) {
+    const { code, stderr } = await access.command(args, root, environment);
+    if (code !== 0) throw new Error(`The sample could not be set up: ${stderr.trim()}`);
+  }
+  return root;
+}

@@ -1,0 +1,77 @@
+// Every setting of the extension as data; a test compares it with the manifest, both ways.
+
+import { agentKindNames, type AgentKindName } from '../../server/core/plan/task.ts';
+
+export interface ExtensionSettings {
+  /** Empty: what the project's own settings say. */
+  readonly agent: AgentKindName | '';
+  readonly agentPath: string;
+  /** 0: what the project's own settings say. */
+  readonly workers: number;
+  readonly gate: string;
+  readonly land: '' | 'task' | 'epic' | 'review';
+  readonly showPreflight: boolean;
+  readonly notifications: 'all' | 'blocking' | 'none';
+  readonly osNotifications: boolean;
+  readonly statusBar: boolean;
+  readonly apiKeyVariable: string;
+}
+
+type SettingScope = 'resource' | 'window' | 'machine-overridable';
+
+export interface SettingDefinition {
+  readonly type: 'string' | 'boolean' | 'integer';
+  readonly fallback: string | boolean | number;
+  readonly scope: SettingScope;
+  readonly choices?: readonly string[];
+}
+
+export const settingTable: { readonly [K in keyof ExtensionSettings]: SettingDefinition } = {
+  agent: { type: 'string', fallback: '', scope: 'resource', choices: ['', ...agentKindNames] },
+  agentPath: { type: 'string', fallback: '', scope: 'machine-overridable' },
+  workers: { type: 'integer', fallback: 0, scope: 'resource' },
+  gate: { type: 'string', fallback: '', scope: 'resource' },
+  land: {
+    type: 'string',
+    fallback: '',
+    scope: 'resource',
+    choices: ['', 'task', 'epic', 'review'],
+  },
+  showPreflight: { type: 'boolean', fallback: true, scope: 'window' },
+  notifications: {
+    type: 'string',
+    fallback: 'all',
+    scope: 'window',
+    choices: ['all', 'blocking', 'none'],
+  },
+  osNotifications: { type: 'boolean', fallback: true, scope: 'window' },
+  statusBar: { type: 'boolean', fallback: true, scope: 'window' },
+  apiKeyVariable: { type: 'string', fallback: 'ANTHROPIC_API_KEY', scope: 'machine-overridable' },
+};
+
+export const settingNames = Object.keys(settingTable) as readonly (keyof ExtensionSettings)[];
+
+/** A value as somebody wrote it in a settings file, or the fallback where it is none that we know. */
+export function settingValue<K extends keyof ExtensionSettings>(
+  name: K,
+  written: unknown,
+): ExtensionSettings[K] {
+  const { type, fallback, choices } = settingTable[name];
+  const isRight =
+    type === 'integer'
+      ? typeof written === 'number' && Number.isInteger(written) && written >= 0
+      : typeof written === type;
+  const isChoice = choices === undefined || choices.includes(written as string);
+  return (isRight && isChoice ? written : fallback) as ExtensionSettings[K];
+}
+
+/** The variables that carry these settings to a run; empty ones say nothing, so that the project's own settings hold. */
+export function settingVariables(settings: ExtensionSettings): Readonly<Record<string, string>> {
+  const given: readonly (readonly [string, string])[] = [
+    ['DROVER_AGENT_TYPE', settings.agent],
+    ['DROVER_AGENT_PATH', settings.agentPath],
+    ['DROVER_WORKERS', settings.workers === 0 ? '' : String(settings.workers)],
+    ['DROVER_GATE', settings.gate],
+  ];
+  return Object.fromEntries(given.filter(([, value]) => value !== ''));
+}

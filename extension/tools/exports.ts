@@ -1,0 +1,46 @@
+// What activation returns: the extension's real parts, for tests that run inside the extension host.
+
+import type * as vscode from 'vscode';
+import type {
+  BackendRequestName,
+  BackendRequests,
+  Connection,
+} from '../../webview/messages/messages.ts';
+import type { PersonToolName } from '../../server/protocol/person-tools/tools.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+
+export interface ProjectForTests {
+  readonly root: string;
+  readonly connection: Connection;
+  readonly board: StatusSnapshot | null;
+  request<N extends BackendRequestName>(
+    name: N,
+    params: BackendRequests[N]['params'],
+  ): Promise<BackendRequests[N]['result']>;
+}
+
+export interface DroverExports {
+  /** How long `activate` itself took. */
+  readonly activationMs: number;
+  /** Loads everything that activation leaves for later. */
+  ready(): Promise<ExportsWhenReady>;
+}
+
+export interface ExportsWhenReady {
+  projects(): readonly ProjectForTests[];
+  /** Resolves when the current project's state satisfies `holds`; asks again at every change. */
+  until(
+    holds: (connection: Connection, board: StatusSnapshot | null) => boolean,
+    timeoutMs: number,
+  ): Promise<ProjectForTests | null>;
+  /** Sentences that were shown as messages, oldest first (bounded). */
+  readonly shown: readonly string[];
+  /** What webviews have measured of themselves, latest first (bounded). */
+  readonly measurements: readonly { readonly name: string; readonly ms: number }[];
+  /** Calls a tool of language models, without VS Code's question to the person. */
+  callTool(name: PersonToolName, input: unknown): Promise<string>;
+  /** The MCP servers that are offered to VS Code, before their environment is resolved. */
+  mcpServers(): readonly vscode.McpStdioServerDefinition[];
+  /** Opens an address of Drover's, as when VS Code was asked to. */
+  openLink(path: string): Promise<void>;
+}

@@ -1,0 +1,41 @@
+// Drover's tools for VS Code's language models: what is shown to a person before one of them changes something, and the
+// words that the model gets back.
+
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { carryOut } from '../../server/protocol/person-tools/carry-out.ts';
+import { personTools, type PersonToolName } from '../../server/protocol/person-tools/tools.ts';
+import type { StatusSnapshot } from '../../server/protocol/views.ts';
+import { startLikeAsked } from '../commands/runs.ts';
+import type { Project } from '../project/project.ts';
+import { confirmation } from './tool-questions.ts';
+
+/** Carries a tool out on a connected project. What it refuses is thrown for the model to read. */
+export async function invokeTool(
+  name: PersonToolName,
+  input: unknown,
+  project: Project,
+  extension: Pick<vscode.ExtensionContext, 'secrets' | 'workspaceState'>,
+): Promise<string> {
+  return await carryOut(name, input, {
+    request: (request, params) => project.request(request, params),
+    startRun: (epic) => startLikeAsked(extension, project, epic),
+    random: randomBytes,
+  });
+}
+
+/** What VS Code shows while a tool runs, and what it asks first; nothing is done here. */
+export function prepareTool(
+  name: PersonToolName,
+  input: unknown,
+  board: StatusSnapshot | null,
+): vscode.PreparedToolInvocation {
+  const { title, isReadOnly } = personTools[name];
+  const invocationMessage = `Drover: ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+  if (isReadOnly || board === null) return { invocationMessage };
+  const asked = confirmation(name, input, board);
+  if (asked === null) return { invocationMessage };
+  const message = new vscode.MarkdownString();
+  for (const line of asked.lines) message.appendText(`${line}\n`);
+  return { invocationMessage, confirmationMessages: { title: asked.title, message } };
+}

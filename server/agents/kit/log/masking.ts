@@ -1,0 +1,37 @@
+// Keeps secret values out of everything that is stored or shown.
+
+import { writtenForms } from '../../secrets/known-secrets.ts';
+
+export type Mask = (text: string) => string;
+
+export const hiddenText = '[hidden]';
+
+/** Replaces every secret value, in every form in which it is commonly written, by `[hidden]`. */
+export function createMask(secrets: readonly string[]): Mask {
+  const forms = new Set(secrets.flatMap(writtenForms));
+  if (forms.size === 0) return (text) => text;
+  // Longest first: a value may begin with another one.
+  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g');
+  return (text) => text.replace(pattern, hiddenText);
+}
+
+function escapePattern(value: string): string {
+  return value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}
+
+/** Applies a mask to every text inside a JSON value, names of properties included. */
+export function maskDeep<T>(value: T, mask: Mask): T {
+  return maskUnknown(value, mask) as T;
+}
+
+function maskUnknown(value: unknown, mask: Mask): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (Array.isArray(value)) return value.map((one) => maskUnknown(one, mask));
+  if (value !== null && typeof value === 'object') {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [mask(name), maskUnknown(one, mask)]),
+    );
+  }
+  return value;
+}

@@ -1,0 +1,23 @@
+// Secrets out of what an agent's run came to: its words go into rows, events and other agents' prompts.
+
+import type { Mask } from './masking.ts';
+import type { AgentOutcome } from '../../port.ts';
+
+export function maskOutcome(outcome: AgentOutcome, mask: Mask): AgentOutcome {
+  switch (outcome.kind) {
+    case 'done':
+      return { ...outcome, summary: mask(outcome.summary) };
+    case 'failed': {
+      const { message, detail } = outcome.failure;
+      const masked = { ...outcome.failure, message: mask(message) };
+      return {
+        kind: 'failed',
+        failure: detail === undefined ? masked : { ...masked, detail: mask(detail) },
+      };
+    }
+    case 'limited':
+      return { ...outcome, message: mask(outcome.message) };
+    case 'stopped':
+      return outcome;
+  }
+}

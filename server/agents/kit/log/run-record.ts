@@ -1,0 +1,36 @@
+// What one run of an agent leaves behind: its masked events, in the log and told to the engine.
+
+import { openEventLog, type EventLog } from './event-log.ts';
+import { createMask, maskDeep, type Mask } from './masking.ts';
+import type { AgentEvent, AgentHost, AgentRequest } from '../../port.ts';
+import { runFiles, type RunFiles } from './run-files.ts';
+
+export interface RunRecord {
+  readonly log: EventLog;
+  readonly files: RunFiles;
+  readonly mask: Mask;
+  /** Masks an event, stores it, tells it. */
+  emit(event: AgentEvent): void;
+  close(): Promise<void>;
+}
+
+export async function openRunRecord(request: AgentRequest, host: AgentHost): Promise<RunRecord> {
+  const log = await openEventLog(request.logPath, { maxBytes: request.maxOutputBytes });
+  const mask = createMask(request.secrets);
+  const emit = (event: AgentEvent): void => {
+    const masked = maskDeep(event, mask);
+    log.append(masked);
+    host.onEvent(masked);
+  };
+  const offNote = host.onNote?.((text) => emit({ type: 'note', level: 'info', text }));
+  return {
+    log,
+    files: runFiles(request.logPath),
+    mask,
+    emit,
+    close: () => {
+      offNote?.();
+      return log.close();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// The environment that agents, gates and setups get: built from lists, never inherited as a whole.
+
+import type { AgentKind } from '../../port.ts';
+import { knownSecrets } from '../../secrets/known-secrets.ts';
+import { covers, isToolVariable } from './toolchain-variables.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** For every program: path, home, locale, terminal. A star at the end stands for any rest. */
+const everyProgram = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'LC_*', 'TERM'];
+
+/** Without these no program starts on Windows. */
+const windowsBasics = [
+  'Path',
+  'PATHEXT',
+  'SystemRoot',
+  'SystemDrive',
+  'ComSpec',
+  'USERPROFILE',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'TEMP',
+  'TMP',
+];
+
+const ownProvider: Readonly<Record<AgentKind, readonly string[]>> = {
+  claude: [
+    'ANTHROPIC_*',
+    'CLAUDE_CONFIG_DIR',
+    'CLAUDE_CODE_OAUTH_TOKEN',
+    'CLAUDE_CODE_USE_BEDROCK',
+    'CLAUDE_CODE_USE_VERTEX',
+    'CLAUDE_CODE_MAX_RETRIES',
+  ],
+  'drover-code': ['ANTHROPIC_*', 'OPENAI_*', 'DROVER_CODE_*'],
+  codex: ['OPENAI_*', 'CODEX_*'],
+  opencode: ['OPENCODE_*', 'ANTHROPIC_*', 'OPENAI_*'],
+  gemini: ['GEMINI_*', 'GOOGLE_*'],
+  copilot: ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN'],
+  amp: ['AMP_*'],
+  acp: [],
+  command: [],
+  demo: [],
+};
+
+/** What an agent inherits of `base`, then the variables given to it (`[agent.env]`, task id, ports), which win. */
+export function agentEnvironment(
+  base: Environment,
+  kind: AgentKind,
+  extra: Readonly<Record<string, string>>,
+  allowList: readonly string[],
+): Record<string, string> {
+  const own = ownProvider[kind];
+  // Inside a Claude Code session its variables belong to that session, with its sockets and tokens.
+  const isOfOuterSession = (name: string): boolean =>
+    base['CLAUDECODE'] !== undefined && name.startsWith('CLAUDE_CODE_');
+  return {
+    ...inherited(base, allowList, (name) => matches(name, own) && !isOfOuterSession(name)),
+    ...extra,
+  };
+}
+
+/** What a gate or a setup inherits: as an agent, without any provider's variables. */
+export function commandEnvironment(
+  base: Environment,
+  allowList: readonly string[],
+): Record<string, string> {
+  return inherited(base, allowList, () => false);
+}
+
+function inherited(
+  base: Environment,
+  allowList: readonly string[],
+  isOwn: (name: string) => boolean,
+): Record<string, string> {
+  const always = [...everyProgram, ...(process.platform === 'win32' ? windowsBasics : [])];
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(base)) {
+    if (value === undefined) continue;
+    const isGiven = matches(name, always) || isToolVariable(name, value) || isOwn(name);
+    if (isGiven || matches(name, allowList)) environment[name] = value;
+  }
+  return environment;
+}
+
+/** Whether a variable is the credential or the setting of an agent's own provider: such ones go with it to a worker. */
+export function providerVariables(kind: string): (name: string) => boolean {
+  const own = kind in ownProvider ? ownProvider[kind as AgentKind] : [];
+  return (name) => matches(name, own);
+}
+
+function matches(name: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => covers(pattern, name));
+}
+
+/** Values that must never be stored. */
+export function secretValues(environment: Environment): string[] {
+  return knownSecrets(environment).map(({ value }) => value);
+}

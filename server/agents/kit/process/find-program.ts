@@ -1,0 +1,49 @@
+// Finds an agent's program before it is started, so that a missing one is told in a sentence and costs nothing.
+
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { AgentRequest } from '../../port.ts';
+
+/** The full path of a program, looked up like the shell does it; null when there is none that can be started. */
+export function findProgram(
+  name: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  baseDir: string,
+): string | null {
+  const candidates =
+    isAbsolute(name) || name.includes('/') || name.includes('\\')
+      ? [resolve(baseDir, name)]
+      : (environment['PATH'] ?? environment['Path'] ?? '')
+          .split(delimiter)
+          .filter((folder) => folder !== '')
+          .map((folder) => join(folder, name));
+  const endings =
+    process.platform === 'win32'
+      ? ['', ...(environment['PATHEXT'] ?? '.EXE;.CMD').split(';')]
+      : [''];
+  for (const candidate of candidates) {
+    for (const ending of endings) {
+      if (isProgram(candidate + ending)) return candidate + ending;
+    }
+  }
+  return null;
+}
+
+/** As above; an agent that runs on a worker need not be on this machine: its own name is looked up there. */
+export function findProgramFor(
+  request: Pick<AgentRequest, 'env' | 'runsOn'>,
+  name: string,
+  baseDir: string,
+): string | null {
+  const found = findProgram(name, request.env, baseDir);
+  return found === null && request.runsOn === 'remote' ? name : found;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

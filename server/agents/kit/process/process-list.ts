@@ -1,0 +1,245 @@
+// What the operating system says about processes: start times, parents, groups, and who carries a run's marker.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { AgentProcess } from '../../port.ts';
+
+/** The variable that every process of a run inherits, also shells that left the process group. */
+export const runMarker = 'DROVER_RUN';
+
+export interface ListedProcess {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly groupId: number;
+  readonly startTime: string;
+  /** Ended, but not yet collected by its parent: no longer alive for us. */
+  readonly isZombie: boolean;
+  readonly isStopped: boolean;
+  readonly hasMarker: boolean;
+}
+
+/** What is told when a process ended before its start time could be read; equals no real start time. */
+export const unknownStartTime = 'unknown';
+
+const run = promisify(execFile);
+const listingBytesMax = 64 * 1024 * 1024;
+
+/** Start time as the system tells it, or null when there is no such process (a zombie counts as none). */
+export function processStartTime(pid: number): string | null {
+  switch (process.platform) {
+    case 'linux': {
+      const listed = readLinuxStat(pid);
+      return listed === null || listed.isZombie ? null : listed.startTime;
+    }
+    case 'win32': {
+      // Best effort, never run by our tests: Windows has no cheaper way without native code.
+      const script = `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`;
+      const answer = spawnSync('powershell.exe', ['-NoProfile', '-Command', script], {
+        encoding: 'utf8',
+        windowsHide: true,
+      });
+      return answer.status === 0 && answer.stdout.trim() !== '' ? answer.stdout.trim() : null;
+    }
+    default: {
+      const answer = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+        encoding: 'utf8',
+        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+      });
+      const [state, ...start] = answer.stdout.trim().split(/\s+/);
+      return state === undefined || state === '' || state.startsWith('Z') ? null : start.join(' ');
+    }
+  }
+}
+
+/** Start time right after a spawn, when the child may have ended but has not been collected yet. */
+export function startTimeOfNewChild(pid: number): string {
+  if (process.platform === 'linux') return readLinuxStat(pid)?.startTime ?? unknownStartTime;
+  return processStartTime(pid) ?? unknownStartTime;
+}
+
+/**
+ * All processes that we may see; `runId` decides `hasMarker`. With `first` those may be left out that began before it:
+ * none of them can be a descendant of it.
+ */
+export async function listProcesses(
+  runId: string,
+  first: AgentProcess | null = null,
+): Promise<readonly ListedProcess[]> {
+  switch (process.platform) {
+    case 'linux':
+      return await listLinuxProcesses(runId, first === null ? 0 : lowestPidSince(first));
+    case 'win32':
+      return [];
+    default:
+      return await listWithPs(runId);
+  }
+}
+
+/** More rounds than that are needed only by processes that give birth and die faster than they can be looked at. */
+const listingsMax = 50;
+
+/**
+ * Looks into the list of numbers until it holds no new one: what was begun meanwhile by a process that was gone before
+ * its turn came would be missed, and so outlive its run.
+ */
+async function listLinuxProcesses(runId: string, lowestPid: number): Promise<ListedProcess[]> {
+  const marker = markerOf(runId);
+  const found: ListedProcess[] = [];
+  const seen = new Set<string>();
+  for (let listing = 0; listing < listingsMax; listing++) {
+    const names = readdirSync('/proc').filter((name) => isNewPid(name, lowestPid, seen));
+    if (names.length === 0) break;
+    for (const name of names) {
+      seen.add(name);
+      const stat = readLinuxStat(Number(name));
+      if (stat !== null) found.push({ ...stat, hasMarker: await linuxHasMarker(stat.pid, marker) });
+    }
+  }
+  return found;
+}
+
+function isNewPid(name: string, lowestPid: number, seen: ReadonlySet<string>): boolean {
+  const pid = Number(name);
+  return Number.isInteger(pid) && pid >= lowestPid && !seen.has(name);
+}
+
+/** More processes in a second than any system starts for long. */
+const startsPerSecondMax = 20_000;
+const ticksPerSecond = 100;
+let pidMax: number | null = null;
+
+/**
+ * Process numbers grow until the largest is reached and begin anew then. As long as that cannot have happened since a
+ * process began, everything below its number is older than it, and need not be looked at: that is nearly everything.
+ */
+function lowestPidSince(first: AgentProcess): number {
+  try {
+    pidMax ??= Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
+    const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
+    const ageSeconds = uptime() - Number(first.startTime) / ticksPerSecond;
+    const isYoung = ageSeconds >= 0 && (ageSeconds + 1) * startsPerSecondMax < pidMax;
+    return isYoung && lastPid >= first.pid ? first.pid : 0;
+  } catch {
+    return 0;
+  }
+}
+
+const statBuffer = Buffer.alloc(4096);
+
+function readLinuxStat(pid: number): ListedProcess | null {
+  const text = readStatText(pid);
+  return text === null ? null : parseLinuxStat(pid, text);
+}
+
+function readStatText(pid: number): string | null {
+  let file: number;
+  try {
+    file = openSync(`/proc/${pid}/stat`, 'r');
+  } catch {
+    return null;
+  }
+  try {
+    return statBuffer.toString('latin1', 0, readSync(file, statBuffer, 0, statBuffer.length, 0));
+  } catch {
+    return null; // it ended between the two
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** From the third on, `state`. The command name may hold spaces and brackets: counted from the last bracket. */
+function fieldsOf(text: string): string[] {
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+/** What `/proc/<pid>/stat` says. Null when it ends too early. */
+export function parseLinuxStat(pid: number, text: string): ListedProcess | null {
+  const fields = fieldsOf(text);
+  const [state, parent, group] = fields;
+  const startTime = fields[19];
+  if (state === undefined || startTime === undefined) return null;
+  return {
+    pid,
+    parentPid: Number(parent),
+    groupId: Number(group),
+    startTime,
+    isZombie: state === 'Z' || state === 'X',
+    isStopped: state === 'T' || state === 't',
+    hasMarker: false,
+  };
+}
+
+/** Together about a second: a program on a slow disk takes long to begin. */
+const beginRoundsMax = 500;
+const beginRoundMs = 1;
+/** An environment that is empty so often in a row is one without variables. */
+const emptyMax = 3;
+
+async function linuxHasMarker(pid: number, marker: string): Promise<boolean> {
+  let empty = 0;
+  for (let round = 0; round < beginRoundsMax && empty < emptyMax; round++) {
+    const environment = readEnvironment(pid);
+    if (environment === null) return false;
+    if (environment !== '') return environment.includes(marker);
+    if (isBeginningProgram(pid)) await delay(beginRoundMs);
+    else empty += 1;
+  }
+  return false;
+}
+
+/** As it lies in an environment that was read byte by byte. */
+function markerOf(runId: string): string {
+  return `\0${runMarker}=${Buffer.from(runId, 'utf8').toString('latin1')}\0`;
+}
+
+/** Variables, each between zeros. Null when the process has ended, or is of another user: then it is not ours. */
+function readEnvironment(pid: number): string | null {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1');
+    return variables === '' ? '' : `\0${variables}`;
+  } catch {
+    return null;
+  }
+}
+
+/** A thread of the kernel, PF_KTHREAD in Linux's sched.h. */
+const kernelThreadFlag = 0x00200000;
+
+/**
+ * Whether a process is about to execute a program: for that time Linux tells an empty environment, and zero as the
+ * place of its end (proc_pid_stat(5), `env_end`), whatever the program is given.
+ */
+function isBeginningProgram(pid: number): boolean {
+  const text = readStatText(pid);
+  if (text === null || parseLinuxStat(pid, text)?.isZombie === true) return false;
+  const fields = fieldsOf(text);
+  return (Number(fields[6]) & kernelThreadFlag) === 0 && fields[48] === '0';
+}
+
+async function listWithPs(runId: string): Promise<ListedProcess[]> {
+  const options = { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, maxBuffer: listingBytesMax };
+  const table = await run('ps', ['-axo', 'pid=,ppid=,pgid=,stat=,lstart='], options);
+  const withEnvironment = await run('ps', ['-axEww', '-o', 'pid=,command='], options);
+  const marked = new Set<number>();
+  for (const line of withEnvironment.stdout.split('\n')) {
+    if (` ${line} `.includes(` ${runMarker}=${runId} `)) marked.add(Number.parseInt(line, 10));
+  }
+  return table.stdout.split('\n').flatMap((line) => {
+    const [pid, parent, group, state, ...start] = line.trim().split(/\s+/);
+    if (pid === undefined || state === undefined) return [];
+    return [
+      {
+        pid: Number(pid),
+        parentPid: Number(parent),
+        groupId: Number(group),
+        startTime: start.join(' '),
+        isZombie: state.startsWith('Z'),
+        isStopped: state.startsWith('T'),
+        hasMarker: marked.has(Number(pid)),
+      },
+    ];
+  });
+}

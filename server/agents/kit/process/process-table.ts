@@ -1,0 +1,141 @@
+// Ends and watches processes of agents as whole trees, also what left the process group or lost its parent.
+
+import { execFile } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { endOrphansIn } from './orphans.ts';
+import type { AgentProcess, ProcessTable } from '../../port.ts';
+import { listProcesses, processStartTime, type ListedProcess } from './process-list.ts';
+
+const run = promisify(execFile);
+const killRoundsMax = 100;
+const killRoundMs = 50;
+const pollMsMax = 100;
+const freezeRoundsMax = 20;
+
+export function createProcessTable(): ProcessTable {
+  return {
+    isAlive: (process) => Promise.resolve(isAlive(process)),
+    endTree: process.platform === 'win32' ? endTreeOnWindows : endTree,
+    endOrphansIn,
+  };
+}
+
+export function isAlive(agent: AgentProcess): boolean {
+  return processStartTime(agent.pid) === agent.startTime;
+}
+
+/**
+ * The processes of a run: members of the agent's group, descendants, carriers of the marker, and what was known to
+ * belong to it before (a child whose parent ended has no other link to us when it also cleared its environment).
+ */
+async function membersOf(
+  runId: string,
+  agent: AgentProcess | null,
+  known: Map<number, string>,
+): Promise<ListedProcess[]> {
+  const all = (await listProcesses(runId, agent)).filter((one) => !one.isZombie);
+  const children = Map.groupBy(all, (one) => one.parentPid);
+  const members = new Map<number, ListedProcess>();
+  const agentLives = all.some((one) => one.pid === agent?.pid && one.startTime === agent.startTime);
+  const add = (one: ListedProcess): void => {
+    if (members.has(one.pid) || one.pid === process.pid || one.pid <= 1) return;
+    members.set(one.pid, one);
+    for (const child of children.get(one.pid) ?? []) add(child);
+  };
+  for (const one of all) {
+    // A group outlives its leader, but then its number proves nothing: the marker must.
+    const inGroup = agentLives && agent !== null && one.groupId === agent.pid;
+    if (one.hasMarker || inGroup || known.get(one.pid) === one.startTime) add(one);
+  }
+  for (const one of members.values()) known.set(one.pid, one.startTime);
+  return [...members.values()];
+}
+
+async function endTree(runId: string, agent: AgentProcess | null, graceMs: number): Promise<void> {
+  const known = new Map<number, string>();
+  let left = await membersOf(runId, agent, known);
+  if (left.length === 0) return;
+  // A frozen process takes SIGTERM only after SIGCONT.
+  for (const name of ['SIGTERM', 'SIGCONT'] as const) signalAll(left, name);
+  const graceEndsAt = performance.now() + graceMs;
+  for (let waitMs = 5; left.length > 0; waitMs = Math.min(waitMs * 2, pollMsMax)) {
+    const remainingMs = graceEndsAt - performance.now();
+    if (remainingMs <= 0) break;
+    await delay(Math.min(waitMs, remainingMs));
+    left = await membersOf(runId, agent, known);
+  }
+  // A tree may grow while we kill it: scan again until nothing is left.
+  for (let round = 0; left.length > 0 && round < killRoundsMax; round++) {
+    signalAll(left, 'SIGKILL');
+    await delay(round === 0 ? 2 : killRoundMs);
+    left = await membersOf(runId, agent, known);
+  }
+  if (left.length > 0) {
+    const pids = left.map((one) => one.pid).join(', ');
+    throw new Error(`processes of run ${runId} could not be ended: ${pids}`);
+  }
+}
+
+/** Best effort, never run by our tests: Windows has neither groups nor a readable environment of others. */
+async function endTreeOnWindows(
+  _runId: string,
+  agent: AgentProcess | null,
+  graceMs: number,
+): Promise<void> {
+  if (agent === null || !isAlive(agent)) return;
+  await run('taskkill', ['/T', '/PID', String(agent.pid)]).catch(() => undefined);
+  const graceEndsAt = performance.now() + graceMs;
+  while (isAlive(agent) && performance.now() < graceEndsAt) await delay(pollMsMax);
+  if (isAlive(agent)) {
+    await run('taskkill', ['/T', '/F', '/PID', String(agent.pid)]).catch(() => undefined);
+  }
+}
+
+/**
+ * Stops a run's processes for a moment, so that a file which they append to can be emptied without losing a line.
+ * The returned list goes to `thaw`. Null where that cannot be done.
+ */
+export async function freeze(
+  runId: string,
+  agent: AgentProcess,
+): Promise<readonly ListedProcess[] | null> {
+  if (process.platform === 'win32') return null;
+  const known = new Map<number, string>();
+  for (let round = 0; round < freezeRoundsMax; round++) {
+    const members = await membersOf(runId, agent, known);
+    const moving = members.filter((one) => !one.isStopped);
+    if (moving.length === 0) return members;
+    signalAll(moving, 'SIGSTOP');
+    await delay(1);
+  }
+  thaw(await membersOf(runId, agent, known));
+  return null;
+}
+
+export function thaw(frozen: readonly ListedProcess[]): void {
+  signalAll(frozen, 'SIGCONT');
+}
+
+/** After a backend died while its agent was frozen, the next one lets it run again. */
+export async function thawRun(runId: string, agent: AgentProcess): Promise<void> {
+  const members = await membersOf(runId, agent, new Map());
+  thaw(members.filter((one) => one.isStopped));
+}
+
+function signalAll(processes: readonly ListedProcess[], name: NodeJS.Signals): void {
+  for (const one of processes) {
+    try {
+      // A pid may have been given away since the scan: look once more, at the price of one small read.
+      if (processStartTimeIs(one)) process.kill(one.pid, name);
+    } catch {
+      // It ended by itself, which is what we want.
+    }
+  }
+}
+
+function processStartTimeIs(one: ListedProcess): boolean {
+  return process.platform !== 'linux' || processStartTime(one.pid) === one.startTime;
+}
+
+export { processStartTime } from './process-list.ts';

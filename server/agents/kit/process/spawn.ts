@@ -1,0 +1,169 @@
+// Starts an agent so that it survives this process: own process group, output to files, exit code kept on disk.
+
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { closeSync, constants, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writable } from 'node:stream';
+import type { AgentProcess } from '../../port.ts';
+import { runMarker, startTimeOfNewChild } from './process-list.ts';
+import { isAlive } from './process-table.ts';
+import { readExitCode, type RunFiles } from '../log/run-files.ts';
+
+export interface SpawnRequest {
+  readonly runId: string;
+  readonly files: RunFiles;
+  /** Full path of the program. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * `file`: reads files.input, needs nobody to write, so it can be adopted. `pipe`: we write while it runs. `none`: the
+   * null device, for a program that takes its prompt in another way; it can be adopted too.
+   */
+  readonly stdin: 'file' | 'pipe' | 'none';
+}
+
+export interface AgentExit {
+  /** Null when it was killed, or when nothing is known. */
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface AgentChild {
+  readonly process: AgentProcess;
+  readonly stdin: Writable | null;
+  /** The program itself starts only now: so nothing runs that was not stored before. */
+  release(): void;
+  readonly exited: Promise<AgentExit>;
+}
+
+/**
+ * A constant text; everything variable comes as positional arguments. It waits for one line on descriptor 3 (and ends
+ * when that is closed instead: our process died before it had stored whom it started), runs the program, and keeps its
+ * exit code in one short write, which counts only with the end of its line. The traps let the code be kept also when
+ * the whole group is told to end; the program itself does not inherit them.
+ */
+const keeperScript = `
+exit_file=$1
+shift
+read -r released <&3 || exit 125
+exec 3<&-
+trap : HUP INT TERM
+"$@"
+code=$?
+printf '%s\\n' "$code" > "$exit_file"
+exit "$code"
+`;
+
+const appendFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
+const exitPollMs = 100;
+const exitCodeGraceMs = 500;
+
+/** An agent that another process has started for us. It dies unreleased, and lives on released, when that one dies. */
+export interface AgentElsewhere {
+  readonly process: AgentProcess;
+  release(): void;
+  /** Null: the other process is gone, so nobody will tell. */
+  readonly exited: Promise<AgentExit | null>;
+}
+
+/** Starts an agent elsewhere, for a caller in whom that is expensive. Null: not there, do it here. */
+export type SpawnElsewhere = (request: SpawnRequest) => Promise<AgentElsewhere | null> | null;
+
+/** As `spawnAgent`, by way of the other process where that is offered. */
+export async function spawnAgentElsewhere(
+  request: SpawnRequest,
+  elsewhere: SpawnElsewhere | undefined,
+): Promise<AgentChild> {
+  // What we write while it runs would take a way round.
+  const started = request.stdin !== 'pipe' ? await elsewhere?.(request) : null;
+  if (started === null || started === undefined) return spawnAgent(request);
+  return {
+    process: started.process,
+    stdin: null,
+    release: () => started.release(),
+    exited: started.exited.then((exit) => exit ?? exitOfAdopted(started.process, request.files)),
+  };
+}
+
+/** Rejects when the system can't start it at all (no such folder, no more processes). */
+export async function spawnAgent(request: SpawnRequest): Promise<AgentChild> {
+  const { files, program, args } = request;
+  for (const path of [files.exit, files.stopped]) rmSync(path, { force: true });
+  const opened: number[] = [];
+  const open = (path: string, flags: number): number => {
+    const descriptor = openSync(path, flags, 0o600);
+    opened.push(descriptor);
+    return descriptor;
+  };
+  try {
+    const stdin =
+      request.stdin === 'file'
+        ? open(files.input, constants.O_RDONLY)
+        : request.stdin === 'none'
+          ? 'ignore'
+          : 'pipe';
+    const output = [open(files.stdout, appendFlags), open(files.stderr, appendFlags)];
+    const isWindows = process.platform === 'win32';
+    const stdio: StdioOptions = isWindows ? [stdin, ...output] : [stdin, ...output, 'pipe'];
+    const child = spawn(
+      isWindows ? program : '/bin/sh',
+      isWindows ? [...args] : ['-c', keeperScript, 'drover-agent', files.exit, program, ...args],
+      {
+        cwd: request.cwd,
+        env: { ...request.env, [runMarker]: request.runId },
+        stdio,
+        detached: true,
+        windowsHide: true,
+      },
+    );
+    return await agentChild(child, files);
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+async function agentChild(child: ChildProcess, files: RunFiles): Promise<AgentChild> {
+  const { pid } = child;
+  if (pid === undefined) {
+    const reason: unknown = await new Promise((resolve) => child.once('error', resolve));
+    throw reason instanceof Error ? reason : new Error(String(reason));
+  }
+  const started: AgentProcess = { pid, startTime: startTimeOfNewChild(pid) };
+  // An agent that ends without reading closes its pipe: what we wrote into it is lost, which its exit tells better.
+  child.stdin?.on('error', () => undefined);
+  child.stdio[3]?.on('error', () => undefined);
+  child.on('error', () => undefined);
+  const exited = new Promise<AgentExit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      if (process.platform === 'win32' && code !== null) writeExitCode(files, code);
+      resolve({ code: readExitCode(files) ?? code, signal });
+    });
+  });
+  const gate = child.stdio[3] as Writable | null | undefined;
+  return {
+    process: started,
+    stdin: child.stdin,
+    release: () => gate?.end('go\n'),
+    exited,
+  };
+}
+
+function writeExitCode(files: RunFiles, code: number): void {
+  writeFileSync(`${files.exit}.new`, `${code}\n`);
+  renameSync(`${files.exit}.new`, files.exit);
+}
+
+/** Waits for the end of an agent that another process started. Polling: only a parent is told. */
+export async function exitOfAdopted(agent: AgentProcess, files: RunFiles): Promise<AgentExit> {
+  while (isAlive(agent)) {
+    const code = readExitCode(files);
+    if (code !== null) return { code, signal: null };
+    await delay(exitPollMs);
+  }
+  // The shell around it is gone; the file it wrote was there before.
+  const code = readExitCode(files);
+  if (code === null) await delay(exitCodeGraceMs);
+  return { code: code ?? readExitCode(files), signal: null };
+}

@@ -1,0 +1,94 @@
+// Waits for a program's end and enforces its limits: our stop signal, wall time, and what is left of its tree.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentProcess, AgentRequest, ProcessTable } from '../../port.ts';
+import type { AgentExit } from './spawn.ts';
+
+export type CommonEnd = 'exited' | 'stopped' | 'timeout';
+
+export interface ProgramEnd<Own extends string = never> {
+  readonly why: CommonEnd | Own;
+  readonly exit: AgentExit;
+}
+
+/** A started or adopted program, from the outside. */
+export interface RunningProgram {
+  readonly process: AgentProcess;
+  readonly exited: Promise<AgentExit>;
+  /** Unix ms; the wall time counts from here, also after an adoption. */
+  readonly startedAt: number;
+}
+
+export interface SuperviseOptions<Own extends string = never> extends RunningProgram {
+  readonly request: AgentRequest;
+  readonly processTable: ProcessTable;
+  readonly signal: AbortSignal;
+  readonly graceMs: number;
+  readonly onWarning: (text: string) => void;
+  /** Time that does not count as wall time: a person was being asked. */
+  readonly waitedMs?: () => number;
+  /** Reasons of the driver's own to end it. */
+  readonly ownEnd?: Promise<Own>;
+  /** Asks the program in its own words; it gets so many milliseconds before the signals come. */
+  readonly askToEnd?: (why: CommonEnd | Own) => number;
+}
+
+/** What a program leaves behind after its own end gets less time to go. */
+const leftoverGraceMs = 1_000;
+/** Node's timers hold no more than 31 bits. */
+const timerMsMax = 2 ** 31 - 1;
+
+/** Nothing of the program's tree is left when this resolves. */
+export async function superviseProgram<Own extends string = never>(
+  options: SuperviseOptions<Own>,
+): Promise<ProgramEnd<Own>> {
+  const { request, processTable, exited } = options;
+  const why = await firstEnd(options);
+  let hasExited = why === 'exited';
+  if (!hasExited && options.askToEnd !== undefined) {
+    hasExited = await isWithin(exited, options.askToEnd(why));
+  }
+  try {
+    const graceMs = hasExited ? leftoverGraceMs : options.graceMs;
+    await processTable.endTree(request.runId, options.process, graceMs);
+  } catch (error) {
+    options.onWarning(error instanceof Error ? error.message : String(error));
+  }
+  return { why, exit: await exited };
+}
+
+async function isWithin(event: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = delay(ms, false, { signal: timer.signal }).catch(() => false);
+  const inTime = await Promise.race([event.then(() => true), late]);
+  timer.abort();
+  return inTime;
+}
+
+function firstEnd<Own extends string>(options: SuperviseOptions<Own>): Promise<CommonEnd | Own> {
+  const { signal, request } = options;
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | null = null;
+    const end = (why: CommonEnd | Own): void => {
+      if (timer !== null) clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      resolve(why);
+    };
+    const onAbort = (): void => end('stopped');
+    if (signal.aborted) {
+      end('stopped');
+      return;
+    }
+    signal.addEventListener('abort', onAbort);
+    const { timeoutMs } = request;
+    const look = (): void => {
+      const waitedMs = options.waitedMs?.() ?? 0;
+      const leftMs = options.startedAt + (timeoutMs ?? 0) + waitedMs - Date.now();
+      if (leftMs <= 0) end('timeout');
+      else timer = setTimeout(look, Math.min(leftMs, timerMsMax));
+    };
+    if (timeoutMs !== null) look();
+    void options.exited.then(() => end('exited'));
+    void options.ownEnd?.then(end);
+  });
+}

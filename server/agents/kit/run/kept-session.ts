@@ -1,0 +1,34 @@
+// The name that an agent gave its session, kept beside the attempt's log: our own id is chosen before the start, the agent's is
+// told after it, and only with the agent's can the conversation be loaded again.
+
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { AgentRequest } from '../../port.ts';
+
+/** One name per way of driving: an attempt whose agent was changed does not take the other's session for its own. */
+export type SessionKeeper = 'acp' | 'amp';
+
+function pathOf(keeper: SessionKeeper, request: AgentRequest): string {
+  // A conversation over ACP that planned stays in its read-only mode: who builds begins one of its own, and is told all of it.
+  const isPlan = keeper === 'acp' && request.planning === true;
+  const name = isPlan ? `${request.sessionId}.plan` : request.sessionId;
+  return join(dirname(request.logPath), `${name}.${keeper}.json`);
+}
+
+/** Null: there is none, or what is there is none of ours. */
+export function readKeptSession(keeper: SessionKeeper, request: AgentRequest): string | null {
+  try {
+    const kept: unknown = JSON.parse(readFileSync(pathOf(keeper, request), 'utf8'));
+    if (typeof kept !== 'object' || kept === null) return null;
+    const { id } = kept as Readonly<Record<string, unknown>>;
+    return typeof id === 'string' ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+export function keepSession(keeper: SessionKeeper, request: AgentRequest, id: string): void {
+  const path = pathOf(keeper, request);
+  writeFileSync(`${path}.new`, JSON.stringify({ id }), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}

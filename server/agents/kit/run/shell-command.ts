@@ -1,0 +1,175 @@
+// Runs a shell command line of the project's own configuration (gate, setup) to the end of its whole process tree.
+
+import { spawn } from 'node:child_process';
+import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
+import { dirname } from 'node:path';
+import { ok, type Result } from '../../../core/failure.ts';
+import { StringDecoder } from 'node:string_decoder';
+import { TellingLines } from '../../../core/prompt/telling-lines.ts';
+import { MaskedStream } from '../log/masked-stream.ts';
+import type { AgentProcess, ProcessTable, ProgramStart } from '../../port.ts';
+import { runMarker, startTimeOfNewChild } from '../process/process-list.ts';
+
+export interface ShellRequest {
+  readonly command: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly logPath: string;
+  readonly runId: string;
+  /** Puts the command behind its walls; absent: it runs with the user's powers. */
+  readonly confine?: (start: ProgramStart) => Promise<Result<ProgramStart>>;
+  /** Values that are neither kept nor told. */
+  readonly secrets?: readonly string[];
+}
+
+export interface ShellOutcome {
+  readonly kind: 'exited' | 'timed_out' | 'aborted' | 'not_started';
+  readonly exitCode: number | null;
+  readonly durationMs: number;
+  readonly tail: string;
+  /** What of the whole output tells what is wrong, bounded. */
+  readonly telling: readonly string[];
+}
+
+/** What is kept of the output for people and for the next prompt. */
+const tailBytesMax = 16 * 1024;
+/** What is kept on disk. */
+const logBytesMax = 10 * 1024 * 1024;
+const endGraceMs = 2_000;
+
+export async function runShellCommand(
+  request: ShellRequest,
+  processes: ProcessTable,
+  signal: AbortSignal,
+): Promise<ShellOutcome> {
+  const startedMs = performance.now();
+  const output = new KeptOutput(request.logPath);
+  if (signal.aborted)
+    return { kind: 'aborted', exitCode: null, durationMs: 0, tail: '', telling: [] };
+  const shell =
+    process.platform === 'win32'
+      ? (['cmd.exe', ['/d', '/s', '/c', request.command]] as const)
+      : (['/bin/sh', ['-c', request.command]] as const);
+  const confined = await confinedStart(request, { program: shell[0], args: shell[1] });
+  if (!confined.ok) {
+    await output.close();
+    return notStarted(confined.error.message);
+  }
+  const child = spawn(confined.value.program, [...confined.value.args], {
+    cwd: request.cwd,
+    env: { ...confined.value.env, [runMarker]: request.runId },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+  });
+  const streams = [child.stdout, child.stderr].map((stream) => {
+    const masked = new MaskedStream(request.secrets ?? [], (text) => output.add(Buffer.from(text)));
+    stream.on('data', (chunk: Buffer) => masked.add(chunk));
+    return masked;
+  });
+  let ending: 'timed_out' | 'aborted' | null = null;
+  const agent: AgentProcess | null =
+    child.pid === undefined
+      ? null
+      : { pid: child.pid, startTime: startTimeOfNewChild(child.pid) ?? '' };
+  const end = (why: 'timed_out' | 'aborted'): void => {
+    if (ending !== null) return;
+    ending = why;
+    void processes.endTree(request.runId, agent, endGraceMs).then(() => {
+      // A process that left the tree may still hold the pipes: they are ours to close.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    });
+  };
+  const timer = setTimeout(() => end('timed_out'), request.timeoutMs);
+  const onAbort = (): void => end('aborted');
+  signal.addEventListener('abort', onAbort, { once: true });
+  const exit = await new Promise<{ code: number | null; problem: string | null }>((resolve) => {
+    child.on('error', (error) => resolve({ code: null, problem: error.message }));
+    child.on('exit', (code) => {
+      // Left-over background processes keep the pipes open: the command itself has ended.
+      setTimeout(() => resolve({ code, problem: null }), pipesGraceMs).unref();
+      child.on('close', () => resolve({ code, problem: null }));
+    });
+  });
+  clearTimeout(timer);
+  signal.removeEventListener('abort', onAbort);
+  if (exit.problem === null) await processes.endTree(request.runId, agent, 0);
+  for (const stream of streams) stream.end();
+  await output.close();
+  return {
+    kind: ending ?? (exit.problem === null ? 'exited' : 'not_started'),
+    exitCode: exit.code,
+    durationMs: performance.now() - startedMs,
+    tail: exit.problem ?? output.tail(),
+    telling: exit.problem === null ? output.telling(request.cwd) : [exit.problem],
+  };
+}
+
+async function confinedStart(
+  request: ShellRequest,
+  shell: Pick<ProgramStart, 'program' | 'args'>,
+): Promise<Result<ProgramStart>> {
+  const start = { ...shell, env: request.env };
+  return (await request.confine?.(start)) ?? ok(start);
+}
+
+function notStarted(why: string): ShellOutcome {
+  return { kind: 'not_started', exitCode: null, durationMs: 0, tail: why, telling: [why] };
+}
+
+/** How long the pipes are read after the command itself has ended. */
+const pipesGraceMs = 500;
+
+/** The end of an output in memory and its beginning on disk, both bounded. */
+class KeptOutput {
+  readonly #log: WriteStream;
+  #chunks: Buffer[] = [];
+  #kept = 0;
+  #written = 0;
+  readonly #telling = new TellingLines();
+  readonly #decoder = new StringDecoder('utf8');
+
+  constructor(logPath: string) {
+    mkdirSync(dirname(logPath), { recursive: true });
+    this.#log = createWriteStream(logPath, { mode: 0o600 });
+    this.#log.on('error', () => this.#log.destroy());
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#written < logBytesMax && !this.#log.destroyed) {
+      this.#log.write(chunk.subarray(0, logBytesMax - this.#written));
+      this.#written += chunk.length;
+    }
+    if (!this.#telling.isFull) this.#telling.add(this.#decoder.write(chunk));
+    this.#chunks.push(chunk);
+    this.#kept += chunk.length;
+    if (this.#kept > 4 * tailBytesMax) this.#squeeze();
+  }
+
+  #squeeze(): void {
+    const all = Buffer.concat(this.#chunks);
+    const end = Buffer.from(all.subarray(Math.max(0, all.length - tailBytesMax)));
+    this.#chunks = [end];
+    this.#kept = end.length;
+  }
+
+  tail(): string {
+    this.#squeeze();
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+
+  /** Paths are told from the folder of the command. */
+  telling(folder: string): readonly string[] {
+    if (this.#telling.isFull) this.#telling.addEnd(this.tail());
+    return this.#telling.lines().map((line) => line.replaceAll(`${folder}/`, ''));
+  }
+
+  async close(): Promise<void> {
+    if (this.#log.destroyed) return;
+    await new Promise<void>((resolve) => {
+      this.#log.end(() => resolve());
+      this.#log.on('error', () => resolve());
+    });
+  }
+}

@@ -1,0 +1,163 @@
+// The two shapes of a Beads file, line by line: Drover's own (`type`, `id`, `data`) and the `bd` tool's (`title` and
+// `status` at the top). Words and numbers of each are mapped to ours here, and ours to them.
+
+import type { JsonObject } from './import-record.ts';
+import type { TaskStatus } from '../plan/state.ts';
+import type { TaskType } from '../plan/task.ts';
+
+export type BeadsShape = 'drover' | 'bd';
+
+/** Which shape a line has; null = not understood, to be kept as it is. */
+export function shapeOf(line: JsonObject): BeadsShape | null {
+  const { type, data, title, status } = line;
+  if (isObject(data) && typeof type === 'string' && ['epic', 'bead', 'link'].includes(type)) {
+    return 'drover';
+  }
+  return typeof title === 'string' && typeof status === 'string' ? 'bd' : null;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** bd: 0 is the most urgent. */
+const readPriorities: readonly number[] = [10, 7, 5, 2, 0];
+
+export function priorityFromBd(priority: unknown): number {
+  return typeof priority === 'number' ? (readPriorities[priority] ?? 5) : 5;
+}
+
+export function priorityToBd(priority: number): number {
+  if (priority >= 9) return 0;
+  if (priority >= 6) return 1;
+  if (priority >= 4) return 2;
+  return priority >= 1 ? 3 : 4;
+}
+
+const readTypes: Readonly<Record<string, TaskType>> = { bug: 'bug', feature: 'feature' };
+
+export function typeFromBd(type: unknown): TaskType {
+  return typeof type === 'string' && Object.hasOwn(readTypes, type)
+    ? (readTypes[type] ?? 'other')
+    : 'other';
+}
+
+export function typeToBd(type: TaskType): string {
+  switch (type) {
+    case 'bug':
+    case 'fix':
+      return 'bug';
+    case 'feature':
+      return 'feature';
+    case 'refactor':
+      return 'chore';
+    case 'test':
+    case 'docs':
+    case 'research':
+    case 'other':
+      return 'task';
+  }
+}
+
+/** Reasons for closing that mean "given up", not "done". */
+export function isGivenUp(reason: unknown): boolean {
+  return (
+    typeof reason === 'string' &&
+    /^(wont[ -]?fix|won't fix|duplicate|cancelled|canceled|obsolete|invalid)\b/i.test(reason.trim())
+  );
+}
+
+const stateLabel = /^drover:([a-z_]+)$/;
+const labelledStates: readonly string[] = [
+  'paused',
+  'failed',
+  'conflict',
+  'needs_review',
+] satisfies TaskStatus[];
+
+/** A label `drover:<state>` says what the other tool has no word for; it is no label of the task. */
+export function splitLabels(labels: readonly string[]): {
+  readonly labels: readonly string[];
+  readonly state: TaskStatus | null;
+} {
+  const state = labels.map((label) => stateLabel.exec(label)?.[1]).find(Boolean) ?? '';
+  return {
+    labels: labels.filter((label) => !stateLabel.test(label)),
+    state: labelledStates.includes(state) ? (state as TaskStatus) : null,
+  };
+}
+
+/** Our state of a status word; null = the record is not imported (deleted, or a word of somebody's own). */
+export function statusFromBeads(
+  shape: BeadsShape,
+  status: unknown,
+  reason: unknown,
+  labelled: TaskStatus | null,
+): TaskStatus | null {
+  if (status === 'closed') return isGivenUp(reason) ? 'cancelled' : 'completed';
+  if (shape === 'drover') return labelled ?? 'ready';
+  switch (status) {
+    case 'open':
+    case 'in_progress':
+      return labelled ?? 'ready';
+    case 'blocked':
+      return 'blocked';
+    case 'deferred':
+      return 'paused';
+    default:
+      return null;
+  }
+}
+
+export interface BeadsStatus {
+  readonly status: string;
+  /** Said with a label beside the status. */
+  readonly label: string | null;
+  readonly reason: string | null;
+}
+
+/** `outside`: blocked by a cause outside, not by a task. */
+export function statusToBeads(
+  shape: BeadsShape,
+  status: TaskStatus,
+  outside: boolean,
+): BeadsStatus {
+  const drover = shape === 'drover';
+  switch (status) {
+    case 'ready':
+      return { status: 'open', label: null, reason: null };
+    case 'blocked':
+      return { status: outside && !drover ? 'blocked' : 'open', label: null, reason: null };
+    case 'claimed':
+      return { status: drover ? 'open' : 'in_progress', label: null, reason: null };
+    case 'in_progress':
+      return { status: drover ? 'active' : 'in_progress', label: null, reason: null };
+    case 'completed':
+      return { status: 'closed', label: null, reason: 'completed' };
+    case 'cancelled':
+      return { status: 'closed', label: null, reason: 'cancelled' };
+    case 'paused':
+    case 'waiting':
+    case 'failed':
+      return { status: 'open', label: `drover:${status}`, reason: null };
+    case 'conflict':
+    case 'needs_review':
+      return { status: drover ? 'open' : 'in_progress', label: `drover:${status}`, reason: null };
+  }
+}
+
+/** One text to a list: lines with a dash, a star, a box or a number are criteria; else the whole text is one. */
+export function criteriaFromText(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/).flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
+  const marked = /^(?:[-*]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.+)$/;
+  const items = lines.map((line) => marked.exec(line)?.[1]?.trim());
+  const whole = text.trim();
+  if (items.length > 0 && items.every((item) => item !== undefined)) return items;
+  return whole === '' ? [] : [whole];
+}
+
+export function criteriaToText(criteria: readonly string[]): string {
+  return criteria.length === 1
+    ? (criteria[0] ?? '')
+    : criteria.map((item) => `- ${item}`).join('\n');
+}

@@ -1,0 +1,387 @@
+// Our plan into a Beads file that others write too: only the lines of records that changed on our side are replaced,
+// every other line stays byte for byte.
+
+import {
+  criteriaFromText,
+  criteriaToText,
+  isObject,
+  priorityFromBd,
+  priorityToBd,
+  shapeOf,
+  splitLabels,
+  statusFromBeads,
+  statusToBeads,
+  typeFromBd,
+  typeToBd,
+  type BeadsShape,
+  type BeadsStatus,
+} from './beads-format.ts';
+import { claimOf, isOwnClaim, landedReason } from './beads-claim.ts';
+import { beadsHold } from './beads-holds.ts';
+import { parentsFirst } from './export-session.ts';
+import { parseLine } from './import-jsonl.ts';
+import { withoutCriteria, type JsonObject } from './import-record.ts';
+import type { Epic, Task } from '../plan/task.ts';
+
+export interface BeadsInput {
+  readonly epics: readonly Epic[];
+  readonly tasks: readonly Task[];
+  /** The file as it is; empty when there is none. */
+  readonly text: string;
+  /** Ids whose lines stay as they are, whatever we would write. */
+  readonly leave?: ReadonlySet<string>;
+  /** True: what is cancelled here and has no line gets none. It may have been deleted on the other side. */
+  readonly isSync?: boolean;
+  /** Shape of new lines when the file does not say. */
+  readonly shape: BeadsShape;
+  /** RFC 3339 text of Unix milliseconds, and back (null = no time). The core has no clock and no calendar. */
+  readonly timeText: (ms: number) => string;
+  readonly timeOf: (text: string) => number | null;
+}
+
+interface Merging extends BeadsInput {
+  /** Whether the id is a task's or an epic's of the plan: edges to others are not ours to remove. */
+  readonly isOurs: (id: string) => boolean;
+  readonly isEpic: (id: string) => boolean;
+}
+
+export interface BeadsOutput {
+  readonly text: string;
+  /** Records that changed on both sides and whose other side is newer: their lines stay, ours is not written. */
+  readonly losers: readonly string[];
+}
+
+export function mergeBeads(given: BeadsInput): BeadsOutput {
+  const tasks = new Map(given.tasks.map((task) => [task.id, task]));
+  const epics = new Map(given.epics.map((epic) => [epic.id, epic]));
+  const input: Merging = {
+    ...given,
+    isOurs: (id) => tasks.has(id) || epics.has(id),
+    isEpic: (id) => epics.has(id),
+  };
+  const seen = new Set<string>();
+  const shapes: BeadsShape[] = [];
+  const losers: string[] = [];
+  const lines = input.text === '' ? [] : input.text.split('\n');
+  const endsOpen = lines.at(-1) !== '';
+  if (!endsOpen) lines.pop();
+  const merged = lines.map((line) => {
+    const parsed = line.trim() === '' ? null : parseLine(line.trim());
+    if (parsed === null || 'kind' in parsed) return line;
+    const shape = shapeOf(parsed.object);
+    const id = parsed.object['id'];
+    if (shape === null || typeof id !== 'string') return line;
+    shapes.push(shape);
+    seen.add(id);
+    if (isDroppedLink(parsed.object, tasks, input)) {
+      const data = { ...(parsed.object['data'] as JsonObject), link_type: 'relates_to' };
+      return JSON.stringify({ ...parsed.object, data });
+    }
+    const ours = tasks.get(id) ?? epics.get(id);
+    if (ours === undefined || input.leave?.has(id) === true) return line;
+    if (isSame(parsed.object, shape, ours, input)) return line;
+    const theirs = timeOfLine(parsed.object, input);
+    // In a sync the file's new words have been taken over before: what differs now is ours.
+    const isNewer = 'updatedAt' in ours && theirs !== null && theirs > ours.updatedAt;
+    if (isNewer && input.isSync !== true) {
+      losers.push(id);
+      return line;
+    }
+    return JSON.stringify(recordOf(ours, shape, input, parsed.object));
+  });
+  const shape = shapes[0] ?? input.shape;
+  for (const record of [...input.epics, ...parentsFirst(input.tasks)]) {
+    const isOver = 'priority' in record && record.status === 'cancelled';
+    if (input.isSync === true && isOver && !seen.has(record.id)) continue;
+    if (!seen.has(record.id)) merged.push(JSON.stringify(recordOf(record, shape, input, {})));
+    if (shape === 'drover' && 'blockedBy' in record) {
+      merged.push(...newLinks(record, seen, input).map((link) => JSON.stringify(link)));
+    }
+  }
+  const unchanged =
+    merged.length === lines.length && merged.every((line, at) => line === lines[at]);
+  if (unchanged) return { text: input.text, losers };
+  return { text: merged.map((line) => `${line}\n`).join(''), losers };
+}
+
+/** A dependency that we had and dropped: the line stays, without its effect. */
+function isDroppedLink(
+  line: JsonObject,
+  tasks: ReadonlyMap<string, Task>,
+  input: Merging,
+): boolean {
+  const data = isObject(line['data']) ? line['data'] : {};
+  const { from: waiting, to: blocks, link_type: kind } = data;
+  if (line['type'] !== 'link' || kind !== 'blocked_by') return false;
+  const task = tasks.get(String(waiting));
+  const blocker = String(blocks);
+  if (task === undefined || !tasks.has(blocker) || task.blockedBy.includes(blocker)) return false;
+  return (timeOfLine(line, input) ?? 0) <= task.updatedAt;
+}
+
+function timeOfLine(line: JsonObject, input: Merging): number | null {
+  const text = line['updated_at'] ?? line['timestamp'];
+  return typeof text === 'string' ? input.timeOf(text) : null;
+}
+
+/** Whether the line says what we know already; then its bytes stay, whoever wrote them. */
+function isSame(line: JsonObject, shape: BeadsShape, ours: Task | Epic, input: Merging): boolean {
+  const written = recordOf(ours, shape, input, line);
+  if (shape === 'bd' && written['close_reason'] !== line['close_reason'] && 'landedSha' in ours) {
+    // The commit is in the reason, also where an agent has closed its issue before the landing.
+    if (ours.landedSha !== null && written['status'] === 'closed') return false;
+  }
+  const ignored = new Set([
+    'created_at',
+    'updated_at',
+    'timestamp',
+    'closed_at',
+    'close_reason',
+    'reason',
+  ]);
+  return sameJson(meaning(line, shape, ignored), meaning(written, shape, ignored));
+}
+
+function meaning(line: JsonObject, shape: BeadsShape, ignored: ReadonlySet<string>): JsonObject {
+  const record = shape === 'drover' && isObject(line['data']) ? line['data'] : line;
+  const kept = Object.entries(record).filter(([key, value]) => {
+    if (shape === 'drover' && key === 'priority' && value === 0) return false;
+    return !ignored.has(key) && value !== null && value !== '' && !isEmptyList(value);
+  });
+  return Object.fromEntries(kept);
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    const [left, right]: readonly unknown[][] = [a, b];
+    return (
+      left !== undefined &&
+      right !== undefined &&
+      left.length === right.length &&
+      left.every((item, index) => sameJson(item, right[index]))
+    );
+  }
+  if (!isObject(a) || !isObject(b)) return a === b;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
+}
+
+/** A record of ours over a line of the file: keys that we do not know stay. */
+function recordOf(
+  record: Task | Epic,
+  shape: BeadsShape,
+  input: Merging,
+  before: JsonObject,
+): JsonObject {
+  return shape === 'drover' ? droverRecord(record, input, before) : bdRecord(record, input, before);
+}
+
+function labelsOf(task: Task, label: string | null): readonly string[] {
+  return label === null ? task.labels : [...task.labels, label];
+}
+
+function droverRecord(record: Task | Epic, input: Merging, before: JsonObject): JsonObject {
+  const data = isObject(before['data']) ? before['data'] : {};
+  if (!('priority' in record)) {
+    return {
+      ...before,
+      type: 'epic',
+      id: record.id,
+      timestamp: before['timestamp'] ?? input.timeText(record.createdAt),
+      data: {
+        ...data,
+        title: record.title,
+        description: record.description,
+        status: record.status,
+      },
+    };
+  }
+  const told = toldAlready('drover', data, record, false);
+  const { status, label, reason } = told
+    ? toldStatus(data)
+    : statusToBeads('drover', record.status, false);
+  const { closed_at: closedAt, reason: oldReason, epic_id: oldEpic, ...open } = data;
+  const at = input.timeText(record.updatedAt);
+  const closed = { closed_at: (told && closedAt) || at, reason: (told && oldReason) || reason };
+  // A sub-task is in the epic of its parent, whether its line says so or not.
+  const saysEpic =
+    record.parentId === null || oldEpic !== undefined || before['data'] === undefined;
+  return {
+    ...before,
+    type: 'bead',
+    id: record.id,
+    timestamp: at,
+    data: {
+      ...open,
+      title: record.title,
+      description: isSameText(data['description'], record.description)
+        ? data['description']
+        : record.description,
+      status,
+      priority: record.priority,
+      labels: labelsOf(record, label),
+      ...(record.epicId === null || !saysEpic ? {} : { epic_id: record.epicId }),
+      ...(reason === null ? {} : closed),
+    },
+  };
+}
+
+function isSameText(written: unknown, ours: string): boolean {
+  return typeof written === 'string' && written.trim() === ours.trim();
+}
+
+function bdRecord(record: Task | Epic, input: Merging, before: JsonObject): JsonObject {
+  if (!('priority' in record)) {
+    const closed = record.status === 'closed';
+    const { closed_at: closedAt, ...rest } = before;
+    return {
+      ...rest,
+      id: record.id,
+      title: record.title,
+      description: record.description,
+      status: closed ? 'closed' : keptStatus(before, 'open'),
+      priority: before['priority'] ?? 2,
+      issue_type: 'epic',
+      created_at: before['created_at'] ?? input.timeText(record.createdAt),
+      updated_at: before['updated_at'] ?? input.timeText(record.createdAt),
+      ...(closed ? { closed_at: closedAt ?? input.timeText(record.createdAt) } : {}),
+    };
+  }
+  const outside =
+    record.status === 'blocked' &&
+    record.blockedReason !== null &&
+    !record.blockedReason.startsWith(beadsHold);
+  const told = toldAlready('bd', before, record, outside);
+  const { status, label, reason } = told
+    ? toldStatus(before)
+    : statusToBeads('bd', record.status, outside);
+  const { closed_at: closedAt, close_reason: closeReason, ...rest } = before;
+  const theirs = timeOfLine(before, input) ?? 0;
+  // Later than theirs, or their program takes no notice of it.
+  const at = input.timeText(theirs > record.updatedAt ? theirs + 1 : record.updatedAt);
+  return {
+    ...rest,
+    id: record.id,
+    title: record.title,
+    ...descriptionKeys(record, before),
+    status: status === 'open' ? keptStatus(before, status) : status,
+    priority:
+      // A new line always says it: bd reads none as the most urgent.
+      before['id'] !== undefined && priorityFromBd(before['priority']) === record.priority
+        ? before['priority']
+        : priorityToBd(record.priority),
+    issue_type: keptType(before, record),
+    ...claimOf(record.status, labelsOf(record, label), before),
+    dependencies: dependenciesOf(record, input, before),
+    created_at: before['created_at'] ?? input.timeText(record.createdAt),
+    updated_at: at,
+    // bd refuses a closed record without the time, and an open one with it.
+    ...(reason === null
+      ? {}
+      : {
+          closed_at: (told && closedAt) || at,
+          close_reason: landedReason(record) ?? ((told && closeReason) || reason),
+        }),
+  };
+}
+
+/** Whether the line's own words (`deferred`, `closed` as a duplicate) say our state already. */
+function toldAlready(shape: BeadsShape, before: JsonObject, task: Task, outside: boolean): boolean {
+  if (before['status'] === undefined) return false;
+  const { state } = splitLabels(labelList(before));
+  const reason = before['close_reason'] ?? before['reason'];
+  const told = statusFromBeads(shape, before['status'], reason, state);
+  const ours = task.status === 'blocked' && !outside ? 'ready' : task.status;
+  // Our claim says "in progress", and is given back.
+  return told === ours && !(ours === 'ready' && isOwnClaim(before));
+}
+
+function toldStatus(before: JsonObject): BeadsStatus {
+  const closed = before['status'] === 'closed';
+  const label = labelList(before).find((text) => text.startsWith('drover:')) ?? null;
+  return { status: String(before['status']), label, reason: closed ? 'completed' : null };
+}
+
+function labelList(line: JsonObject): readonly string[] {
+  const labels = Array.isArray(line['labels']) ? (line['labels'] as readonly unknown[]) : [];
+  return labels.filter((label) => typeof label === 'string');
+}
+
+/** Somebody works on it with the other tool: that is not ours to take back. */
+function keptStatus(before: JsonObject, status: string): unknown {
+  return before['status'] === 'in_progress' && !isOwnClaim(before) ? before['status'] : status;
+}
+
+function keptType(before: JsonObject, task: Task): unknown {
+  const type = before['issue_type'];
+  return typeof type === 'string' && type !== 'epic' && typeFromBd(type) === task.type
+    ? type
+    : typeToBd(task.type);
+}
+
+/** Texts that say the same stay as they were, also where the other tool has three of them. */
+function descriptionKeys(task: Task, before: JsonObject): JsonObject {
+  const own = withoutCriteria(task.description, task.acceptanceCriteria);
+  const text = (key: string): string => (typeof before[key] === 'string' ? before[key] : '');
+  const parts = [text('description').trim()];
+  if (text('design').trim() !== '') parts.push(`Design:\n${text('design').trim()}`);
+  if (text('notes').trim() !== '') parts.push(`Notes:\n${text('notes').trim()}`);
+  const same = parts.filter((part) => part !== '').join('\n\n') === own.trim();
+  const criteria = text('acceptance_criteria');
+  const sameCriteria =
+    JSON.stringify(criteriaFromText(criteria)) === JSON.stringify(task.acceptanceCriteria);
+  return {
+    ...(same ? {} : { description: own }),
+    ...(same || text('design') === '' ? {} : { design: '' }),
+    ...(same || text('notes') === '' ? {} : { notes: '' }),
+    ...(sameCriteria ? {} : { acceptance_criteria: criteriaToText(task.acceptanceCriteria) }),
+  };
+}
+
+/** Our plan has edges between tasks, and from a task to its parent or its epic. */
+function isPlanned(id: string, type: 'blocks' | 'parent-child', input: Merging): boolean {
+  return input.isOurs(id) && (type === 'parent-child' || !input.isEpic(id));
+}
+
+function dependenciesOf(task: Task, input: Merging, before: JsonObject): readonly unknown[] {
+  const wanted = new Map<string, 'blocks' | 'parent-child'>();
+  for (const blocker of task.blockedBy) wanted.set(blocker, 'blocks');
+  const parent = task.parentId ?? task.epicId;
+  if (parent !== null) wanted.set(parent, 'parent-child');
+  const list = Array.isArray(before['dependencies'])
+    ? (before['dependencies'] as readonly unknown[])
+    : [];
+  const kept = list.filter((entry) => {
+    if (!isObject(entry) || typeof entry['depends_on_id'] !== 'string') return true;
+    const type = entry['type'];
+    if (type !== 'blocks' && type !== 'parent-child') return true;
+    if (!isPlanned(entry['depends_on_id'], type, input)) return true;
+    if (wanted.get(entry['depends_on_id']) !== type) return false;
+    wanted.delete(entry['depends_on_id']);
+    return true;
+  });
+  const added = [...wanted].map(([id, type]) => ({
+    issue_id: task.id,
+    depends_on_id: id,
+    type,
+    created_at: input.timeText(task.createdAt),
+    created_by: 'drover',
+  }));
+  return [...kept, ...added];
+}
+
+function newLinks(task: Task, seen: ReadonlySet<string>, input: Merging): readonly JsonObject[] {
+  return task.blockedBy.flatMap((blocker) => {
+    const id = `link-${task.id}-${blocker}`;
+    if (seen.has(id)) return [];
+    const data = { from: task.id, to: blocker, link_type: 'blocked_by' };
+    return [{ type: 'link', id, timestamp: input.timeText(task.createdAt), data }];
+  });
+}

@@ -1,0 +1,268 @@
+// What the records of an import refer to: names that lead nowhere, levels that are too deep, loops. A record that is
+// refused makes those that refer to it refused as well, until nothing changes.
+
+import { ruleEdges, topLevelEdges, topLevelNumbers, type EdgeList } from '../plan/graph-edges.ts';
+import { cycleText, loopGroups, shortestPath, type GraphNode } from '../plan/graph.ts';
+import { shown, type RecordFault, type RecordFields } from './import-record.ts';
+import type { ExistingProject } from './import-types.ts';
+
+/** Levels below a task: sub-task and sub-task of a sub-task. */
+export const maxSubTaskLevels = 2;
+
+/** Work for finding the ways through loops, in nodes looked at; loops beyond it are reported without the way. */
+const maxNodesSearched = 400_000;
+
+/** Steps up from a sub-task before it simply counts as too deep. */
+const maxSteps = 100;
+
+export interface ReadRecord {
+  readonly line: number;
+  readonly fields: RecordFields;
+}
+
+export interface ReferenceInput {
+  /** Good by themselves, in line order. */
+  readonly records: readonly ReadRecord[];
+  /** Ids of records that are refused already, with their lines. */
+  readonly refusedLines: ReadonlyMap<string, number>;
+  readonly existing: ExistingProject;
+}
+
+interface Reference {
+  readonly key: 'epic_id' | 'story_id' | 'parent_id' | 'blocked_by';
+  readonly id: string;
+}
+
+export function parentOf(fields: RecordFields): string | null {
+  return fields.parentId ?? fields.storyId;
+}
+
+function referencesOf({ epicId, storyId, parentId, blockedBy }: RecordFields): Reference[] {
+  const references: Reference[] = [];
+  if (epicId !== null) references.push({ key: 'epic_id', id: epicId });
+  if (storyId !== null) references.push({ key: 'story_id', id: storyId });
+  if (parentId !== null) references.push({ key: 'parent_id', id: parentId });
+  for (const id of blockedBy) references.push({ key: 'blocked_by', id });
+  return references;
+}
+
+/** The fault of each record that is refused because of others, by its line. */
+export function checkReferences(input: ReferenceInput): Map<number, RecordFault> {
+  const check = new ReferenceCheck(input);
+  check.refuse(check.namesThatLeadNowhere());
+  check.refuse(check.parentLoops());
+  check.refuse(check.deepRecords());
+  check.refuse(check.loops('rule'));
+  check.refuse(check.loops('top'));
+  return check.faults;
+}
+
+class ReferenceCheck {
+  readonly faults = new Map<number, RecordFault>();
+  private readonly input: ReferenceInput;
+  private readonly byId = new Map<string, ReadRecord>();
+  private readonly referrers = new Map<string, ReadRecord[]>();
+  private readonly refused = new Map<string, number>();
+  private readonly refusedBefore: readonly string[];
+
+  constructor(input: ReferenceInput) {
+    this.input = input;
+    for (const record of input.records) {
+      this.byId.set(record.fields.id, record);
+      for (const { id } of referencesOf(record.fields)) {
+        const list = this.referrers.get(id);
+        if (list === undefined) this.referrers.set(id, [record]);
+        else list.push(record);
+      }
+    }
+    const before: string[] = [];
+    for (const [id, line] of input.refusedLines) {
+      // The same id may stand on a good line too: then it names that record.
+      if (this.byId.has(id) || this.isExisting(id)) continue;
+      this.refused.set(id, line);
+      before.push(id);
+    }
+    this.refusedBefore = before;
+  }
+
+  private isExisting(id: string): boolean {
+    return this.input.existing.tasks.has(id) || this.input.existing.epics.has(id);
+  }
+
+  private *open(): Generator<ReadRecord> {
+    for (const record of this.input.records) {
+      if (!this.faults.has(record.line)) yield record;
+    }
+  }
+
+  /** Writes the faults down and carries them on to everything that refers to a refused record. */
+  refuse(found: ReadonlyMap<ReadRecord, RecordFault>): void {
+    const spreading = this.faults.size === 0 ? [...this.refusedBefore] : [];
+    for (const [record, fault] of found) {
+      this.faults.set(record.line, fault);
+      this.refused.set(record.fields.id, record.line);
+      spreading.push(record.fields.id);
+    }
+    for (let head = 0; head < spreading.length; head++) {
+      const id = spreading[head] ?? '';
+      for (const record of this.referrers.get(id) ?? []) {
+        if (this.faults.has(record.line)) continue;
+        const line = this.refused.get(id) ?? 0;
+        this.faults.set(record.line, {
+          kind: 'reference-refused',
+          message: `${shown(id)} was refused on line ${line}`,
+        });
+        this.refused.set(record.fields.id, record.line);
+        spreading.push(record.fields.id);
+      }
+    }
+  }
+
+  namesThatLeadNowhere(): Map<ReadRecord, RecordFault> {
+    const found = new Map<ReadRecord, RecordFault>();
+    for (const record of this.open()) {
+      let wrongKind: RecordFault | null = null;
+      for (const reference of referencesOf(record.fields)) {
+        const kind = this.kindOf(reference.id);
+        if (kind === null) {
+          found.set(record, { kind: 'reference', message: this.nowhere(reference) });
+          break;
+        }
+        const needed = reference.key === 'epic_id' ? 'epic' : 'task';
+        if (kind === needed || kind === 'refused') continue;
+        wrongKind ??= {
+          kind: 'reference-kind',
+          message:
+            needed === 'task'
+              ? `${shown(reference.id)} in \`${reference.key}\` is an epic; a story or task is needed`
+              : `${shown(reference.id)} in \`epic_id\` is a task; an epic is needed`,
+        };
+      }
+      if (wrongKind !== null && !found.has(record)) found.set(record, wrongKind);
+    }
+    return found;
+  }
+
+  private nowhere({ key, id }: Reference): string {
+    const name = shown(id);
+    const where = 'in the file or in the project';
+    switch (key) {
+      case 'epic_id':
+        return `epic ${name} does not exist ${where}`;
+      case 'story_id':
+        return `story ${name} does not exist ${where}`;
+      case 'parent_id':
+        return `task ${name} of \`parent_id\` does not exist ${where}`;
+      case 'blocked_by':
+        return `task ${name} of \`blocked_by\` does not exist ${where}`;
+    }
+  }
+
+  private kindOf(id: string): 'epic' | 'task' | 'refused' | null {
+    const record = this.byId.get(id);
+    if (record !== undefined) return record.fields.kind === 'epic' ? 'epic' : 'task';
+    if (this.input.existing.epics.has(id)) return 'epic';
+    if (this.input.existing.tasks.has(id)) return 'task';
+    return this.refused.has(id) ? 'refused' : null;
+  }
+
+  private parentOfId(id: string): string | null {
+    const record = this.byId.get(id);
+    if (record !== undefined) return parentOf(record.fields);
+    return this.input.existing.tasks.get(id)?.parentId ?? null;
+  }
+
+  parentLoops(): Map<ReadRecord, RecordFault> {
+    const found = new Map<ReadRecord, RecordFault>();
+    for (const record of this.open()) {
+      const { id } = record.fields;
+      const path = [id];
+      const seen = new Set(path);
+      for (let at = this.parentOfId(id); at !== null; at = this.parentOfId(at)) {
+        path.push(at);
+        if (at === id) {
+          const text = cycleText(path.toReversed());
+          found.set(record, { kind: 'loop', message: `${text} (a task is below itself)` });
+          break;
+        }
+        if (seen.has(at) || path.length > maxSteps) break;
+        seen.add(at);
+      }
+    }
+    return found;
+  }
+
+  deepRecords(): Map<ReadRecord, RecordFault> {
+    const found = new Map<ReadRecord, RecordFault>();
+    for (const record of this.open()) {
+      let level = 0;
+      let at = parentOf(record.fields);
+      while (at !== null && level <= maxSteps) {
+        level += 1;
+        at = this.parentOfId(at);
+      }
+      if (level <= maxSubTaskLevels) continue;
+      const ordinal = level === 3 ? 'third level' : `level ${level}`;
+      found.set(record, {
+        kind: 'depth',
+        message: `${ordinal} below a task; two are allowed`,
+      });
+    }
+    return found;
+  }
+
+  /** All tasks as they would be: those of the project, and the open records in their place or beside them. */
+  private nodes(): readonly GraphNode[] {
+    const nodes = new Map<string, GraphNode>();
+    for (const task of this.input.existing.tasks.values()) nodes.set(task.id, task);
+    for (const record of this.open()) {
+      const { id, kind, blockedBy } = record.fields;
+      if (kind === 'epic') continue;
+      const parentId = parentOf(record.fields);
+      const before = nodes.get(id);
+      // File order after what exists already: a line number is enough for the order among siblings.
+      const sequence =
+        before !== undefined && before.parentId === parentId
+          ? before.sequence
+          : 1_000_000 + record.line;
+      nodes.set(id, { id, blockedBy, parentId, sequence });
+    }
+    return [...nodes.values()];
+  }
+
+  loops(level: 'rule' | 'top'): Map<ReadRecord, RecordFault> {
+    const nodes = this.nodes();
+    const edges = level === 'rule' ? ruleEdges(nodes) : topLevelEdges(nodes);
+    const groups = loopGroups(edges);
+    const tops = level === 'top' ? topLevelNumbers(nodes, edges.numbers) : null;
+    const numberOf = (id: string): number => {
+      const number = edges.numbers.get(id) ?? -1;
+      return tops === null ? number : (tops[number] ?? number);
+    };
+    const groupSizes = new Map<number, number>();
+    for (const group of groups) groupSizes.set(group, (groupSizes.get(group) ?? 0) + 1);
+    let searched = 0;
+    const found = new Map<ReadRecord, RecordFault>();
+    for (const record of this.open()) {
+      const from = numberOf(record.fields.id);
+      const blocker = record.fields.blockedBy.find((id) => {
+        const to = numberOf(id);
+        if (to === -1 || from === -1) return false;
+        return from === to ? level === 'rule' : groups[from] === groups[to];
+      });
+      if (blocker === undefined) continue;
+      const names: [string, string] = [edges.ids[from] ?? '', edges.ids[numberOf(blocker)] ?? ''];
+      const message = loopText(edges, names, searched < maxNodesSearched);
+      searched += groupSizes.get(groups[from] ?? -1) ?? 1;
+      const why = level === 'top' ? ' (a task runs as a whole, with its sub-tasks)' : '';
+      found.set(record, { kind: 'loop', message: message + why });
+    }
+    return found;
+  }
+}
+
+function loopText(edges: EdgeList, [from, to]: [string, string], named: boolean): string {
+  const path = from === to ? [to] : named ? shortestPath(edges, to, from) : null;
+  if (path === null) return `${from} → ${to} → … → ${from}`;
+  return cycleText([from, ...path]);
+}

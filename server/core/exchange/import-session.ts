@@ -1,0 +1,400 @@
+// A session file to the same plan that a JSONL file becomes, with the state of each task beside it.
+
+import { chooseRules, isBestOf } from '../plan/best-of.ts';
+import { storedSteps } from '../work/fallback.ts';
+import { stepText } from '../format.ts';
+import { checkId } from '../ids.ts';
+import {
+  describeValue,
+  maxDescriptionLength,
+  shown,
+  withCriteria,
+  withoutCriteria,
+  type JsonObject,
+  type RecordFault,
+  type RecordFields,
+} from './import-record.ts';
+import { checkReferences, type ReadRecord } from './import-references.ts';
+import { settleRecords } from './import-settle.ts';
+import type { ExistingProject, ImportOptions, ImportPlan, ImportProblem } from './import-types.ts';
+import { sessionVersion } from './export-session.ts';
+import { isTaskStatus, type TaskStatus } from '../plan/state.ts';
+import {
+  agentKindNames,
+  reviewKinds,
+  taskTypes,
+  testModes,
+  testScopes,
+  verdicts,
+  type ReviewKind,
+  type Verdict,
+} from '../plan/task.ts';
+import { runPlaces } from '../settings/remote-settings.ts';
+
+/** What a session file knows about a task beyond its content. Times are Unix seconds, as in the file. */
+export interface ImportedState {
+  /** Never claimed, in_progress or waiting: nobody works on it; ready and blocked follow from the blockers. */
+  readonly status: TaskStatus;
+  readonly attempts: number;
+  readonly lastError: string | null;
+  readonly operator: string | null;
+  readonly verdict: Verdict;
+  readonly verdictReason: string | null;
+  readonly blockedReason: string | null;
+  readonly reviewKind: ReviewKind | null;
+  readonly baseSha: string | null;
+  readonly branch: string | null;
+  readonly commitSha: string | null;
+  readonly landedSha: string | null;
+  readonly conflictFiles: readonly string[];
+  readonly heldFiles: readonly string[];
+  readonly rescueRefs: readonly string[];
+  readonly nextAttemptAtMs: number | null;
+  readonly waitingUntilMs: number | null;
+  readonly costUsd: number;
+  readonly createdAt: number | null;
+  readonly updatedAt: number | null;
+  /** Unix milliseconds at which the other tool closed it, as far as it says. */
+  readonly closedAtMs?: number | null;
+}
+
+export interface SessionPlan extends ImportPlan {
+  /** By task id. */
+  readonly states: ReadonlyMap<string, ImportedState>;
+  /** Epics that are closed. */
+  readonly closedEpics: readonly string[];
+  /** When epics were made (Unix seconds), by id, as far as the file says. */
+  readonly epicTimes: ReadonlyMap<string, number>;
+  /** Records that the other tool has deleted; absent: the format has no word for it. */
+  readonly deleted?: ReadonlySet<string>;
+}
+
+export function isSession(text: string): boolean {
+  return /^\uFEFF?\s*\{/.test(text) && /"version"\s*:/.test(text) && /"tasks"\s*:/.test(text);
+}
+
+/** All or nothing: any problem means that the file is refused. */
+export function parseSession(
+  text: string,
+  existing: ExistingProject,
+  options: Pick<ImportOptions, 'onDiffers'> = {},
+): SessionPlan {
+  const session = readDocument(text);
+  if ('kind' in session) return refusedPlan([{ line: 1, id: null, ...session }]);
+  const read = readSession(session);
+  // Ordinals stand for lines while references are checked: each record needs a number of its own.
+  const faults = checkReferences({ records: read.records, refusedLines: read.refused, existing });
+  const lineOf = lineFinder(text);
+  const problems: ImportProblem[] = [...read.problems];
+  for (const { line, fields } of read.records) {
+    const fault = faults.get(line);
+    if (fault !== undefined) problems.push({ line, id: fields.id, ...fault });
+  }
+  const good = read.records.filter(({ line }) => !faults.has(line));
+  const settled = settleRecords(good, existing, options.onDiffers ?? 'refuse');
+  problems.push(...settled.problems);
+  const placed = problems.map((problem) => ({
+    ...problem,
+    line: problem.id === null ? 1 : lineOf(problem.id),
+  }));
+  const states = new Map<string, ImportedState>();
+  for (const [id, state] of read.states) states.set(settled.plan.renamed.get(id) ?? id, state);
+  return {
+    ...settled.plan,
+    problems: placed.toSorted((a, b) => a.line - b.line),
+    warnings: [],
+    states,
+    closedEpics: read.closedEpics.map((id) => settled.plan.renamed.get(id) ?? id),
+    epicTimes: new Map(
+      [...read.epicTimes].map(([id, time]) => [settled.plan.renamed.get(id) ?? id, time]),
+    ),
+  };
+}
+
+function refusedPlan(problems: readonly ImportProblem[]): SessionPlan {
+  return {
+    epics: [],
+    tasks: [],
+    updatedEpics: [],
+    updatedTasks: [],
+    unchanged: { epics: [], tasks: [] },
+    differs: [],
+    renamed: new Map(),
+    problems,
+    warnings: [],
+    states: new Map(),
+    closedEpics: [],
+    epicTimes: new Map(),
+  };
+}
+
+interface SessionLists {
+  readonly tasks: readonly unknown[];
+  readonly epics: readonly unknown[];
+  readonly dependencies: readonly unknown[];
+}
+
+function readDocument(text: string): SessionLists | RecordFault {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    return { kind: 'json', message: 'the file is not JSON' };
+  }
+  if (!isObject(value)) return { kind: 'object', message: 'the file does not hold one object' };
+  if (value['version'] !== sessionVersion) {
+    const got = typeof value['version'] === 'string' ? shown(value['version']) : 'missing';
+    return { kind: 'version', message: `\`version\` is ${got}; only \`1.0\` can be read` };
+  }
+  const lists: Record<string, readonly unknown[]> = {};
+  for (const key of ['tasks', 'epics', 'dependencies']) {
+    const list = value[key] ?? [];
+    if (!Array.isArray(list)) {
+      return { kind: 'field', message: `\`${key}\` is ${describeValue(list)}; a list is needed` };
+    }
+    lists[key] = list as readonly unknown[];
+  }
+  return {
+    tasks: lists['tasks'] ?? [],
+    epics: lists['epics'] ?? [],
+    dependencies: lists['dependencies'] ?? [],
+  };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+interface ReadSession {
+  readonly records: ReadRecord[];
+  readonly problems: ImportProblem[];
+  readonly refused: Map<string, number>;
+  readonly states: Map<string, ImportedState>;
+  readonly closedEpics: string[];
+  readonly epicTimes: Map<string, number>;
+}
+
+function readSession(lists: SessionLists): ReadSession {
+  const read: ReadSession = {
+    records: [],
+    problems: [],
+    refused: new Map(),
+    states: new Map(),
+    closedEpics: [],
+    epicTimes: new Map(),
+  };
+  const blockers = readDependencies(lists.dependencies, read.problems);
+  const used = new Set<string>();
+  const sources = [
+    ...lists.epics.map((value) => ({ kind: 'epic' as const, value })),
+    ...[...lists.tasks].toSorted(bySequence).map((value) => ({ kind: 'task' as const, value })),
+  ];
+  for (const [index, { kind, value }] of sources.entries()) {
+    const line = index + 1;
+    const id = isObject(value) && typeof value['id'] === 'string' ? value['id'] : null;
+    const fields = isObject(value)
+      ? readFields(value, kind, blockers.get(id ?? '') ?? [], used)
+      : ({ kind: 'object', message: `a record is ${describeValue(value)}` } as const);
+    if (id !== null) used.add(id);
+    if ('message' in fields) {
+      read.problems.push({ line, id, ...fields });
+      if (id !== null) read.refused.set(id, line);
+      continue;
+    }
+    read.records.push({ line, fields });
+    if (!isObject(value)) continue;
+    if (kind === 'task') {
+      read.states.set(fields.id, readState(value));
+      continue;
+    }
+    if (value['status'] === 'closed') read.closedEpics.push(fields.id);
+    const createdAt = numberOf(value['created_at']);
+    if (createdAt !== null) read.epicTimes.set(fields.id, Math.trunc(createdAt));
+  }
+  for (const id of blockers.keys()) {
+    if (!used.has(id)) read.problems.push(noSuchTask(id));
+  }
+  return read;
+}
+
+function noSuchTask(id: string): ImportProblem {
+  const message = `task ${shown(id)} of \`dependencies\` does not exist`;
+  return { line: 1, id, kind: 'reference', message };
+}
+
+/** Sub-tasks get their places from the order of the records. */
+function bySequence(a: unknown, b: unknown): number {
+  return sequenceOf(a) - sequenceOf(b);
+}
+
+function sequenceOf(value: unknown): number {
+  return isObject(value) && typeof value['sequence_number'] === 'number'
+    ? value['sequence_number']
+    : 0;
+}
+
+function readDependencies(
+  list: readonly unknown[],
+  problems: ImportProblem[],
+): ReadonlyMap<string, readonly string[]> {
+  const blockers = new Map<string, string[]>();
+  for (const entry of list) {
+    const task = isObject(entry) ? entry['task_id'] : null;
+    const blocker = isObject(entry) ? entry['blocked_by'] : null;
+    if (typeof task !== 'string' || typeof blocker !== 'string') {
+      const message = 'an entry of `dependencies` needs the texts `task_id` and `blocked_by`';
+      problems.push({ line: 1, id: null, kind: 'field', message });
+      continue;
+    }
+    const known = blockers.get(task);
+    if (known === undefined) blockers.set(task, [blocker]);
+    else known.push(blocker);
+  }
+  return blockers;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  return (value as readonly unknown[]).filter((item) => typeof item === 'string');
+}
+
+function choiceOf<T extends string>(value: unknown, choices: readonly T[], otherwise: T): T {
+  return (choices as readonly unknown[]).includes(value) ? (value as T) : otherwise;
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+function readFields(
+  value: JsonObject,
+  kind: 'epic' | 'task',
+  blockedBy: readonly string[],
+  used: ReadonlySet<string>,
+): RecordFields | RecordFault {
+  const fault = headFault(value, used);
+  if (fault !== null) return fault;
+  const extra = isObject(value['drover_ts']) ? value['drover_ts'] : {};
+  const criteria = textsOf(extra['acceptance_criteria']);
+  const priority = value['priority'] ?? 0;
+  if (kind === 'task' && !Number.isSafeInteger(priority)) {
+    return { kind: 'priority', message: '`priority` is not a whole number' };
+  }
+  const maxAttempts = numberOf(value['max_attempts']);
+  const description = textOf(value['description']) ?? '';
+  const testMode = choiceOf(value['test_mode'], testModes, 'strict');
+  return {
+    kind,
+    id: String(value['id']),
+    title: String(value['title'])
+      .replaceAll(/\s*[\r\n]+\s*/g, ' ')
+      .trim(),
+    description: withCriteria(withoutCriteria(description, criteria), criteria),
+    acceptanceCriteria: criteria,
+    priority: Number(priority),
+    epicId: textOf(value['epic_id']),
+    storyId: null,
+    parentId: textOf(value['parent_id']),
+    blockedBy: [...new Set(blockedBy)],
+    labels: textsOf(extra['labels']),
+    taskType: choiceOf(value['type'], taskTypes, 'other'),
+    agent: agentKindNames.find((name) => name === extra['agent']) ?? null,
+    fallback: fallbackOf(extra['fallback']),
+    bestOf: bestOfIn(extra['best_of']),
+    choose: chooseRules.find((rule) => rule === extra['choose']) ?? null,
+    gate: textOf(value['test_command']),
+    testMode: testMode === 'lenient' ? 'strict' : testMode,
+    testScope: choiceOf(value['test_scope'], testScopes, 'diff'),
+    maxAttempts: maxAttempts === null ? null : Math.min(Math.max(Math.trunc(maxAttempts), 1), 10),
+    ...(typeof extra['plan'] === 'boolean' ? { plan: extra['plan'] } : {}),
+    runsOn: runPlaces.find((place) => place === extra['runs_on']) ?? null,
+    warnings: [],
+  };
+}
+
+/** A number that this version does not allow is none. */
+function bestOfIn(value: unknown): number | null {
+  const count = numberOf(value);
+  return count !== null && isBestOf(count) ? count : null;
+}
+
+/** Agents that this version does not know take over from nobody. */
+function fallbackOf(value: unknown): string | null {
+  const text = textOf(value);
+  if (text === 'none') return '';
+  return text === null ? null : (storedSteps(text) ?? []).map(stepText).join(',');
+}
+
+function headFault(value: JsonObject, used: ReadonlySet<string>): RecordFault | null {
+  const { id, title, description } = value;
+  if (typeof id !== 'string') {
+    return { kind: 'id', message: `\`id\` is ${describeValue(id)}; a text is needed` };
+  }
+  const allowed = checkId(id);
+  if (!allowed.ok) {
+    return { kind: 'id-unsafe', message: `the id ${shown(id)} ${allowed.reason}` };
+  }
+  if (used.has(id)) {
+    return { kind: 'id-twice', message: `the id ${shown(id)} is used twice in the file` };
+  }
+  if (typeof title !== 'string' || title.trim() === '') {
+    return { kind: 'title', message: '`title` is missing or blank' };
+  }
+  const text = description ?? '';
+  if (typeof text !== 'string' || text.length > maxDescriptionLength) {
+    return { kind: 'text', message: '`description` is no text, or too long' };
+  }
+  if (`${title}${text}`.includes('\0') || !`${title}${text}`.isWellFormed()) {
+    return { kind: 'text', message: 'a text holds a zero character or half of a character' };
+  }
+  return null;
+}
+
+function readState(value: JsonObject): ImportedState {
+  const extra = isObject(value['drover_ts']) ? value['drover_ts'] : {};
+  return {
+    status: readStatus(extra['status'] ?? value['status']),
+    attempts: Math.max(Math.trunc(numberOf(value['attempts']) ?? 0), 0),
+    lastError: textOf('last_error' in extra ? extra['last_error'] : value['last_error']),
+    operator: textOf(value['operator']),
+    verdict: choiceOf(value['verdict'], verdicts, 'unknown'),
+    verdictReason: textOf(value['verdict_reason']),
+    blockedReason: textOf(extra['blocked_reason']),
+    reviewKind: reviewKinds.find((kind) => kind === extra['review_kind']) ?? null,
+    baseSha: textOf(extra['base_sha']),
+    branch: textOf(extra['branch']),
+    commitSha: textOf(extra['commit_sha']),
+    landedSha: textOf(extra['landed_sha']),
+    conflictFiles: textsOf(extra['conflict_files']),
+    heldFiles: textsOf(extra['held_files']),
+    rescueRefs: textsOf(extra['rescue_refs']),
+    nextAttemptAtMs: numberOf(extra['next_attempt_at']),
+    waitingUntilMs: numberOf(extra['waiting_until']),
+    costUsd: numberOf(extra['cost']) ?? 0,
+    createdAt: numberOf(value['created_at']),
+    updatedAt: numberOf(value['updated_at']),
+  };
+}
+
+/** Nobody works on an imported task; a state that nobody knows is for a person to look at. */
+function readStatus(value: unknown): TaskStatus {
+  if (typeof value !== 'string' || !isTaskStatus(value)) return 'needs_review';
+  return ['claimed', 'in_progress', 'waiting'].includes(value) ? 'ready' : value;
+}
+
+/** The line on which a record's id stands, as a person finds it in the file. */
+function lineFinder(text: string): (id: string) => number {
+  const lines = new Map<string, number>();
+  let line = 1;
+  let at = 0;
+  for (const match of text.matchAll(/"id"\s*:\s*("(?:[^"\\\n]|\\.)*")/g)) {
+    for (; at < match.index; at++) if (text[at] === '\n') line += 1;
+    const quoted = match[1] ?? '';
+    if (!lines.has(quoted)) lines.set(quoted, line);
+  }
+  return (id) => lines.get(JSON.stringify(id)) ?? 1;
+}

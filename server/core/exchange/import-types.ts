@@ -1,0 +1,128 @@
+// The shapes of an import: what a file becomes, and everything that can be wrong with it.
+
+import type { HoldFacts } from './beads-holds.ts';
+import type { ChooseRule } from '../plan/best-of.ts';
+import type { TaskType, TestMode, TestScope } from '../plan/task.ts';
+import type { RunPlace } from '../settings/remote-settings.ts';
+
+/** In the order of the checks (`version` is one of session files alone); `differs` comes last and is cured by updating or renaming. */
+export const importProblemKinds = [
+  'json',
+  'object',
+  'version',
+  'id',
+  'id-unsafe',
+  'id-twice',
+  'type',
+  'title',
+  'text',
+  'priority',
+  'field',
+  'reference',
+  'reference-kind',
+  'reference-refused',
+  'depth',
+  'loop',
+  'differs',
+] as const;
+export type ImportProblemKind = (typeof importProblemKinds)[number];
+
+export interface ImportProblem {
+  readonly line: number;
+  readonly id: string | null;
+  readonly kind: ImportProblemKind;
+  /** What is wrong and what was expected; line and id are not repeated. */
+  readonly message: string;
+}
+
+export interface ImportWarning {
+  readonly line: number;
+  readonly id: string | null;
+  readonly key: string | null;
+  readonly message: string;
+}
+
+export interface EpicContent {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  /** Absent: not said. */
+  readonly runsOn?: RunPlace | null;
+}
+
+/** What makes two tasks equal. In a record null means "not said", which equals everything. */
+export interface TaskContent {
+  readonly id: string;
+  readonly title: string;
+  /** With the acceptance criteria at its end. */
+  readonly description: string;
+  readonly acceptanceCriteria: readonly string[];
+  readonly epicId: string | null;
+  readonly parentId: string | null;
+  readonly type: TaskType;
+  readonly priority: number;
+  readonly labels: readonly string[];
+  readonly blockedBy: readonly string[];
+  readonly agent: string | null;
+  /** As the column of the task holds it. */
+  readonly fallback: string | null;
+  readonly bestOf: number | null;
+  readonly choose: ChooseRule | null;
+  readonly gate: string | null;
+  readonly testMode: TestMode | null;
+  readonly testScope: TestScope | null;
+  readonly maxAttempts: number | null;
+  /** Absent: not said. */
+  readonly plan?: boolean | null;
+  /** Absent: not said. */
+  readonly runsOn?: RunPlace | null;
+}
+
+export interface ImportedEpic extends EpicContent {
+  readonly line: number;
+}
+
+export interface ImportedTask extends TaskContent {
+  readonly line: number;
+  /** Place among the sub-tasks of the parent, from 1; 0 without a parent. */
+  readonly sequence: number;
+}
+
+export interface ExistingTask extends TaskContent {
+  readonly sequence: number;
+}
+
+/** What the project holds already. */
+export interface ExistingProject {
+  readonly tasks: ReadonlyMap<string, ExistingTask>;
+  readonly epics: ReadonlyMap<string, EpicContent>;
+}
+
+export const emptyProject: ExistingProject = { tasks: new Map(), epics: new Map() };
+
+export interface ImportOptions {
+  /** What happens to an id that exists with other content. */
+  readonly onDiffers?: 'refuse' | 'update' | 'rename';
+  /** Lines that are not UTF-8, found by who read the file. */
+  readonly badUtf8Lines?: readonly number[];
+  /** For Beads: what holds an issue for a time needs the time. Without it nothing is held. */
+  readonly holds?: HoldFacts;
+}
+
+export interface ImportPlan {
+  /** New records that are good, parents before their sub-tasks, else in file order. */
+  readonly epics: readonly ImportedEpic[];
+  readonly tasks: readonly ImportedTask[];
+  /** Records to write over existing ones (`update` only). */
+  readonly updatedEpics: readonly ImportedEpic[];
+  readonly updatedTasks: readonly ImportedTask[];
+  /** Ids that exist with equal content. */
+  readonly unchanged: { readonly epics: readonly string[]; readonly tasks: readonly string[] };
+  /** Ids that exist with other content, in line order; with `refuse` each is a problem too. */
+  readonly differs: readonly string[];
+  /** New ids of records that were renamed. */
+  readonly renamed: ReadonlyMap<string, string>;
+  /** At most one per record, in line order. One problem means that nothing is written, unless the person says otherwise. */
+  readonly problems: readonly ImportProblem[];
+  readonly warnings: readonly ImportWarning[];
+}

@@ -1,0 +1,206 @@
+// The nouns: task, epic, attempt, run, question, hint. Times are Unix milliseconds; what is absent is null.
+
+import type { ChooseRule } from './best-of.ts';
+import type { FailureKind } from '../failure.ts';
+import type { TaskStatus } from './state.ts';
+import type { RunPlace } from '../settings/remote-settings.ts';
+
+export const taskTypes = [
+  'feature',
+  'bug',
+  'refactor',
+  'test',
+  'docs',
+  'research',
+  'fix',
+  'other',
+] as const;
+export type TaskType = (typeof taskTypes)[number];
+
+export const testModes = ['strict', 'lenient', 'disabled'] as const;
+export type TestMode = (typeof testModes)[number];
+
+export const testScopes = ['diff', 'all', 'skip'] as const;
+export type TestScope = (typeof testScopes)[number];
+
+/** task: each task lands on the target; epic: the finished epic does; review: as epic, after an approval. */
+export const landModes = ['task', 'epic', 'review'] as const;
+export type LandMode = (typeof landModes)[number];
+
+/** The ways of driving an agent; the agent layer has one driver for each. */
+export const agentKindNames = [
+  'claude',
+  'drover-code',
+  'codex',
+  'opencode',
+  'gemini',
+  'copilot',
+  'amp',
+  'acp',
+  'command',
+  'demo',
+] as const;
+export type AgentKindName = (typeof agentKindNames)[number];
+
+export const verdicts = ['pass', 'fail', 'blocked', 'unknown'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** Why a person must decide. */
+export const reviewKinds = [
+  'approval', // the change waits for an approval before it lands
+  'no_changes', // the agent ended well, a commit was expected, and there is none
+  'held_files', // files that look like secrets or are too big were not committed
+  'protected', // files that decide what programs do later were changed
+  'plan', // a plan waits for an approval
+  'candidate', // one of several, has passed the gate, and waits for the choice
+] as const;
+export type ReviewKind = (typeof reviewKinds)[number];
+
+/** Step of a running attempt. */
+export const phases = ['worktree', 'setup', 'agent', 'commit', 'gate', 'land'] as const;
+export type Phase = (typeof phases)[number];
+
+/** In the place of a step, of a paused task: a person works in its worktree. */
+export const byHandPhase = 'by_hand';
+
+export interface Task {
+  readonly id: string;
+  readonly title: string;
+  /** Acceptance criteria are part of it, and kept as a list as well. */
+  readonly description: string;
+  readonly epicId: string | null;
+  readonly parentId: string | null;
+  /** Place among the sub-tasks of the parent, from 1; 0 without a parent. */
+  readonly sequence: number;
+  readonly type: TaskType;
+  readonly status: TaskStatus;
+  readonly priority: number;
+  readonly labels: readonly string[];
+  readonly blockedBy: readonly string[];
+  readonly blockedReason: string | null;
+  readonly reviewKind: ReviewKind | null;
+  /** Attempts that are used up (interrupted ones are not counted). */
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  /** Whether a plan comes first; absent or null: as the settings say. */
+  readonly plan?: boolean | null;
+  /** Where its agents run; null or absent = as its epic or the settings say. */
+  readonly runsOn?: RunPlace | null;
+  readonly nextAttemptAt: number | null;
+  readonly waitingUntil: number | null;
+  readonly phase: Phase | null;
+  readonly agent: AgentKindName | null;
+  /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
+  readonly fallback: string | null;
+  /** Candidates that are made of it side by side; null = as the settings say. */
+  readonly bestOf: number | null;
+  readonly choose: ChooseRule | null;
+  readonly baseSha: string | null;
+  readonly branch: string | null;
+  readonly commitSha: string | null;
+  readonly landedSha: string | null;
+  readonly worktreePath: string | null;
+  readonly conflictFiles: readonly string[];
+  readonly heldFiles: readonly string[];
+  readonly rescueRefs: readonly string[];
+  readonly verdict: Verdict;
+  readonly verdictReason: string | null;
+  readonly lastError: string | null;
+  readonly acceptanceCriteria: readonly string[];
+  readonly testMode: TestMode;
+  readonly testScope: TestScope;
+  /** The task's own gate command, or null for the project's. */
+  readonly gate: string | null;
+  readonly costUsd: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface Epic {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly status: 'open' | 'closed';
+  readonly branch: string | null;
+  readonly landedSha: string | null;
+  readonly createdAt: number;
+  readonly runsOn?: RunPlace | null;
+}
+
+export interface Attempt {
+  readonly taskId: string;
+  /** From 1. */
+  readonly number: number;
+  readonly agent: AgentKindName;
+  readonly sessionId: string;
+  readonly branch: string;
+  readonly baseSha: string | null;
+  readonly commitSha: string | null;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly failureKind: FailureKind | null;
+  readonly error: string | null;
+  readonly summary: string | null;
+  readonly exitCode: number | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+
+export interface Run {
+  readonly id: string;
+  readonly active: boolean;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+  readonly targetBranch: string;
+  readonly resultBranch: string | null;
+  readonly baseSha: string;
+  readonly workers: number;
+  readonly epicId: string | null;
+  readonly land: LandMode;
+}
+
+export interface Question {
+  readonly id: string;
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly kind: 'permission' | 'question' | 'review';
+  readonly text: string;
+  readonly choices: readonly string[];
+  readonly state: 'open' | 'answered' | 'withdrawn';
+  readonly answer: string | null;
+  readonly askedAt: number;
+  readonly answeredAt: number | null;
+}
+
+export interface Hint {
+  readonly id: string;
+  readonly taskId: string;
+  readonly text: string;
+  readonly createdAt: number;
+  readonly delivered: boolean;
+}
+
+/** Research may end well without a commit; every other task is not done without one. */
+export function expectsCommit(task: { readonly type: string }): boolean {
+  return task.type !== 'research';
+}
+
+/**
+ * Whether the gate runs for this task alone. `lenient` is read as strict: nothing red lands. With scope `diff`
+ * it runs when the task changed anything against its base.
+ */
+export function hasGate(
+  task: { readonly testMode: TestMode; readonly testScope: TestScope },
+  changed = true,
+): boolean {
+  if (task.testMode === 'disabled') return false;
+  switch (task.testScope) {
+    case 'skip':
+      return false;
+    case 'all':
+      return true;
+    case 'diff':
+      return changed;
+  }
+}

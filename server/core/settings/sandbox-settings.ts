@@ -1,0 +1,84 @@
+// The settings of confinement: within which walls agents, gate and setup run. Part of the one table.
+
+import { protectedByDefault } from '../plan/protected-paths.ts';
+
+export const sandboxModes = ['auto', 'bwrap', 'srt', 'agent', 'off'] as const;
+export type SandboxMode = (typeof sandboxModes)[number];
+
+export const sandboxNetworks = ['open', 'none', 'model-only'] as const;
+export type SandboxNetwork = (typeof sandboxNetworks)[number];
+
+const reader = 'main (confinement)';
+
+export const sandboxSettingTable = {
+  'sandbox.mode': {
+    value: { type: 'choice', choices: sandboxModes },
+    fallback: 'auto',
+    env: 'DROVER_SANDBOX',
+    inFile: true,
+    doc: 'How agents, gates and setups are confined. `auto` uses a sandbox that works on this machine, and reports if none does.',
+    readBy: reader,
+  },
+  'sandbox.network': {
+    value: { type: 'choice', choices: sandboxNetworks },
+    fallback: 'open',
+    inFile: true,
+    doc: 'Network access of confined programs: `open` (all) or `none`.',
+    readBy: reader,
+  },
+  'sandbox.read': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Additional files and folders that confined programs can read, for example "~/.npmrc".',
+    readBy: reader,
+  },
+  'sandbox.write': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Additional files and folders that confined programs can write.',
+    readBy: reader,
+  },
+  'sandbox.required': {
+    value: { type: 'boolean' },
+    fallback: false,
+    inFile: true,
+    doc: 'Refuse to start agents, gates and setups on machines without a working sandbox.',
+    readBy: reader,
+  },
+  'protect.secrets_allowed': {
+    value: { type: 'texts' },
+    fallback: [],
+    inFile: true,
+    doc: 'Files and folders whose names and contents may look like secrets (test data, modules of that name): of these, only known secret values are held back.',
+    readBy: 'git (commit of leftovers)',
+  },
+  'protect.paths': {
+    value: { type: 'texts' },
+    fallback: protectedByDefault,
+    inFile: true,
+    doc: 'Files and folders, in any folder, that land only after your review when they change. Your list replaces this one.',
+    readBy: 'git (commit of leftovers)',
+  },
+} as const;
+
+export type SandboxSettingKey = keyof typeof sandboxSettingTable;
+
+export interface SandboxSettings {
+  readonly mode: SandboxMode;
+  readonly network: SandboxNetwork;
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly required: boolean;
+}
+
+export function sandboxSettingsOf(get: <T>(key: SandboxSettingKey) => T): SandboxSettings {
+  return {
+    mode: get('sandbox.mode'),
+    network: get('sandbox.network'),
+    read: get('sandbox.read'),
+    write: get('sandbox.write'),
+    required: get('sandbox.required'),
+  };
+}

@@ -1,0 +1,214 @@
+// Which events of the feed become webhooks, and what is sent of them. Pure: the same event always gives the same bytes, so
+// that a delivery that is made again is the same one.
+
+import { type FeedEvent, numberIn, textIn } from '../history/feed-event.ts';
+import { formatDuration, withoutMarkup } from '../format.ts';
+
+export const webhookEventNames = [
+  'task.created',
+  'task.claimed',
+  'task.started',
+  'task.paused',
+  'task.resumed',
+  'task.blocked',
+  'task.waiting',
+  'task.retry',
+  'task.conflict',
+  'task.needs_review',
+  'task.completed',
+  'task.failed',
+  'task.cancelled',
+  'worker.started',
+  'worker.stopped',
+  'run.started',
+  'run.ended',
+  'epic.landed',
+] as const;
+
+export type WebhookEventName = (typeof webhookEventNames)[number];
+
+export function isWebhookEventName(value: unknown): value is WebhookEventName {
+  return (webhookEventNames as readonly unknown[]).includes(value);
+}
+
+/** Names in the feed that differ from those of webhooks. */
+const otherNames: Readonly<Record<string, WebhookEventName>> = {
+  'worktree.ready': 'worker.started',
+  'agent.ended': 'worker.stopped',
+  'run.finished': 'run.ended',
+};
+
+/** Types of the feed that a projection has to look at. */
+export const webhookFeedTypes: readonly string[] = [
+  ...webhookEventNames.filter((name) => !Object.values(otherNames).includes(name)),
+  ...Object.keys(otherNames),
+];
+
+/** Null: it is no webhook. */
+export function webhookEventOf(type: string): WebhookEventName | null {
+  return otherNames[type] ?? (isWebhookEventName(type) && !isOtherName(type) ? type : null);
+}
+
+function isOtherName(name: WebhookEventName): boolean {
+  return Object.values(otherNames).includes(name);
+}
+
+export type WebhookData = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** Characters of a title and of an error in what is sent. */
+const titleMax = 500;
+const errorMax = 2_000;
+
+/** The statuses that the upstream format names where the feed has no word of its own. */
+const statusOf: { readonly [N in WebhookEventName]?: string } = {
+  'task.created': 'created',
+  'task.claimed': 'claimed',
+  'task.started': 'in_progress',
+  'task.resumed': 'ready',
+};
+
+export function webhookData(name: WebhookEventName, event: FeedEvent): WebhookData {
+  const [kind] = name.split('.');
+  switch (kind) {
+    case 'worker':
+      return { worker: workerData(event) };
+    case 'run':
+      return { run: runData(event) };
+    case 'epic':
+      return { epic: withoutNulls({ epic_id: event.epic_id, sha: textIn(event, 'sha') }) };
+    default:
+      return { task: taskData(name, event) };
+  }
+}
+
+function taskData(name: WebhookEventName, event: FeedEvent): Readonly<Record<string, unknown>> {
+  return withoutNulls({
+    task_id: event.task_id,
+    title: cut(textIn(event, 'title') ?? event.task_id ?? '', titleMax),
+    status: statusOf[name] ?? textIn(event, 'status') ?? name.slice('task.'.length),
+    epic_id: event.epic_id,
+    worker_id: textIn(event, 'worker'),
+    error: cutOrNull(textIn(event, 'error') ?? textIn(event, 'reason'), errorMax),
+    attempts: numberIn(event, 'attempts') ?? numberIn(event, 'attempt'),
+    duration_ms: numberIn(event, 'duration'),
+  });
+}
+
+function workerData(event: FeedEvent): Readonly<Record<string, unknown>> {
+  return withoutNulls({
+    worker_id: `${event.run_id ?? 'none'}/${event.task_id ?? 'none'}`,
+    task_id: event.task_id,
+    run_id: event.run_id,
+    outcome: textIn(event, 'outcome'),
+  });
+}
+
+function runData(event: FeedEvent): Readonly<Record<string, unknown>> {
+  const counts = ['completed', 'failed', 'left', 'cancelled', 'total', 'exit_code', 'workers'];
+  return withoutNulls({
+    run_id: event.run_id,
+    epic_id: event.epic_id,
+    state: textIn(event, 'state'),
+    target: textIn(event, 'target') ?? textIn(event, 'result_branch'),
+    ...Object.fromEntries(counts.map((key) => [key, numberIn(event, key)])),
+  });
+}
+
+function withoutNulls(
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+}
+
+function cut(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
+}
+
+function cutOrNull(text: string | null, max: number): string | null {
+  return text === null ? null : cut(text, max);
+}
+
+export interface WebhookMessage {
+  readonly name: WebhookEventName | 'test';
+  readonly endpoint: string;
+  readonly deliveryId: string;
+  /** Unix milliseconds of the event. */
+  readonly atMs: number;
+  readonly data: WebhookData;
+}
+
+/** The body in Drover's own format: the upstream keys, and `type` as Standard Webhooks calls the event. */
+export function droverBody(message: WebhookMessage): string {
+  return JSON.stringify({
+    event: message.name,
+    type: message.name,
+    timestamp: Math.floor(message.atMs / 1_000),
+    webhook_id: message.endpoint,
+    delivery_id: message.deliveryId,
+    data: message.data,
+  });
+}
+
+export function slackBody(message: WebhookMessage): string {
+  // Slack reads `<!channel>` and links out of these three characters.
+  return JSON.stringify({ text: withoutMarkup(sentenceOf(message)) });
+}
+
+/** Discord refuses a longer content. */
+const discordMax = 2_000;
+
+export function discordBody(message: WebhookMessage): string {
+  const content = cut(sentenceOf(message).replaceAll(/[\\*_~`|>#[\]()@<]/g, '\\$&'), discordMax);
+  return JSON.stringify({ content, allowed_mentions: { parse: [] } });
+}
+
+/** One line for a chat, in plain text. */
+export function sentenceOf({ name, data }: WebhookMessage): string {
+  if (name === 'test') return 'Drover: this is a test message.';
+  const { task, run, worker, epic } = data;
+  if (run !== undefined) return runSentence(name, run);
+  if (epic !== undefined) return `Drover: epic ${wordOf(epic['epic_id'])} landed.`;
+  if (worker !== undefined) {
+    const verb = name === 'worker.started' ? 'started' : 'stopped';
+    return `Drover: an agent ${verb} for ${wordOf(worker['task_id'])}.`;
+  }
+  const title = oneLine(wordOf(task?.['title']));
+  const duration = task?.['duration_ms'];
+  const took = typeof duration === 'number' ? ` after ${formatDuration(duration)}` : '';
+  const error = task?.['error'];
+  const why = typeof error === 'string' && error !== '' ? `: ${cut(oneLine(error), 300)}` : '.';
+  return `Drover: ${wordOf(task?.['task_id'])} "${title}" ${verbOf(name)}${took}${why}`;
+}
+
+function runSentence(name: WebhookEventName, run: Readonly<Record<string, unknown>>): string {
+  const id = wordOf(run['run_id']);
+  if (name === 'run.started') return `Drover: ${id} started.`;
+  const counts = ['completed', 'failed', 'left']
+    .filter((key) => typeof run[key] === 'number')
+    .map((key) => `${wordOf(run[key])} ${key}`);
+  return `Drover: ${id} ended: ${counts.join(', ')}.`;
+}
+
+const verbs: { readonly [N in WebhookEventName]?: string } = {
+  'task.created': 'was created',
+  'task.claimed': 'was claimed',
+  'task.paused': 'was paused',
+  'task.blocked': 'is blocked',
+  'task.waiting': 'waits for quota',
+  'task.retry': 'will be retried',
+  'task.conflict': 'has a conflict',
+  'task.needs_review': 'needs a review',
+  'task.cancelled': 'was canceled',
+};
+
+function verbOf(name: WebhookEventName): string {
+  return verbs[name] ?? name.slice('task.'.length);
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '?';
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}

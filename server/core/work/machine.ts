@@ -1,0 +1,62 @@
+// Whether the machine can take one more agent: free memory, free disk and load, against what a person allows.
+
+import { formatBytes } from '../format.ts';
+
+export interface MachineFacts {
+  readonly freeMemoryBytes: number;
+  /** Where the worktrees are; null = can't be told. */
+  readonly freeDiskBytes: number | null;
+  /** Mean number of processes that want to run, over the last minute. */
+  readonly load: number;
+  readonly cores: number;
+}
+
+export interface MachineLimits {
+  readonly minFreeMemoryBytes: number;
+  readonly minFreeDiskBytes: number;
+  /** For each core; 0 = any load. */
+  readonly maxLoad: number;
+}
+
+export const anyMachine: MachineLimits = {
+  minFreeMemoryBytes: 0,
+  minFreeDiskBytes: 0,
+  maxLoad: 0,
+};
+
+/**
+ * Why nothing new starts, as a sentence; null when it may. A full disk holds all; with little memory or much load one
+ * agent still works, or work would stand still for what others do on this machine.
+ */
+export function machineHold(
+  facts: MachineFacts,
+  limits: MachineLimits,
+  busy: number,
+): string | null {
+  const { freeDiskBytes, freeMemoryBytes, load, cores } = facts;
+  if (freeDiskBytes !== null && freeDiskBytes < limits.minFreeDiskBytes) {
+    return sentence(
+      `only ${formatBytes(freeDiskBytes)} are free on the disk of the worktrees`,
+      `min_free_disk = ${formatBytes(limits.minFreeDiskBytes)}`,
+    );
+  }
+  if (busy === 0) return null;
+  if (freeMemoryBytes < limits.minFreeMemoryBytes) {
+    return sentence(
+      `only ${formatBytes(freeMemoryBytes)} of memory are free`,
+      `min_free_memory = ${formatBytes(limits.minFreeMemoryBytes)}`,
+    );
+  }
+  const perCore = load / Math.max(1, cores);
+  if (limits.maxLoad > 0 && perCore > limits.maxLoad) {
+    return sentence(
+      `its load is ${perCore.toFixed(1)} for each core`,
+      `max_load = ${limits.maxLoad}`,
+    );
+  }
+  return null;
+}
+
+function sentence(what: string, setting: string): string {
+  return `This machine is short: ${what} ([machine] ${setting}); nothing new starts until that is better.`;
+}

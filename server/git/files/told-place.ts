@@ -1,0 +1,47 @@
+// Tells git where the repository of a worktree is, from our own books: git never looks for one in a folder that an agent writes.
+
+import { join } from 'node:path';
+import type { RepositoryContext } from '../context.ts';
+import { factsOf } from './small-files.ts';
+import { canonicalPath, linkedWorktrees } from './worktree-link.ts';
+
+/** Folder of what a confined program made, in the private folder of its worktree. */
+export const lentName = 'drover-git';
+
+/** Variables that name repository, worktree and shared folder, so that neither a `.git` in the folder nor one above it counts. */
+export interface ToldPlace {
+  readonly gitDir: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/**
+ * Of the user's own checkout: nothing is told, git finds it as for the user. Null: the folder is in no book of ours, so no
+ * git is started there.
+ */
+export function toldPlace(
+  place: Pick<RepositoryContext, 'commonDir' | 'root'>,
+  at: string | undefined,
+): ToldPlace | null {
+  if (at === undefined || at === place.root) return { gitDir: place.commonDir, variables: {} };
+  const path = canonicalPath(at);
+  if (path === place.root) return { gitDir: place.commonDir, variables: {} };
+  const entry = linkedWorktrees(place).find((one) => one.path === path);
+  if (entry === undefined) return null;
+  return {
+    gitDir: entry.gitDir,
+    variables: {
+      GIT_DIR: entry.gitDir,
+      GIT_WORK_TREE: path,
+      GIT_COMMON_DIR: place.commonDir,
+      ...lentObjects(entry.gitDir),
+    },
+  };
+}
+
+/** While a confined program is at work, what it has made lies in a folder of its own until it is taken back. */
+function lentObjects(gitDir: string): Readonly<Record<string, string>> {
+  const objects = join(gitDir, lentName, 'objects');
+  return factsOf(objects)?.isDirectory() === true
+    ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: objects }
+    : {};
+}

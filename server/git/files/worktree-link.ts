@@ -1,0 +1,144 @@
+// The tie between a worktree and its private folder below `.git/worktrees`: found, checked and mended without git.
+
+import { realpathSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import type { RepositoryContext } from '../context.ts';
+import { exists, factsOf, namesIn, readText } from './small-files.ts';
+
+export interface LinkedWorktree {
+  readonly path: string;
+  /** HEAD, index and unfinished operations of this worktree. */
+  readonly gitDir: string;
+}
+
+/**
+ * `linked`: as git made it. `unlinked`: the folder is there, but its `.git` file is gone or leads elsewhere.
+ * `missing`: git knows it, but the folder does not exist. `orphaned`: the folder is there and says that it is ours, but git has
+ * forgotten it. `foreign`: something else lies there, a link for
+ * instance, or a worktree of another repository. `absent`: nothing is there.
+ */
+export type FoundWorktree =
+  | { readonly kind: 'linked' | 'unlinked' | 'missing'; readonly worktree: LinkedWorktree }
+  | { readonly kind: 'orphaned'; readonly worktree: LinkedWorktree }
+  | { readonly kind: 'foreign' | 'absent' };
+
+/** The path with its folder's symbolic links resolved: git stores it so. */
+export function canonicalPath(path: string): string {
+  const absolute = resolve(path);
+  const parent = dirname(absolute);
+  return join(realFolder(parent), basename(absolute));
+}
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
+
+export function findWorktree(context: RepositoryContext, path: string): FoundWorktree {
+  const folder = factsOf(path);
+  // What a link leads to is not ours, wherever that is.
+  if (folder !== null && !folder.isDirectory()) return { kind: 'foreign' };
+  const pointer = readPointer(join(path, '.git'));
+  if (pointer !== null && isOfAnother(context, pointer, path)) return { kind: 'foreign' };
+  const adminRoot = join(context.commonDir, 'worktrees');
+  const pointsToUs = pointer !== null && dirname(pointer) === adminRoot;
+  // A folder of the books counts only if it names this very worktree: else one agent would work on another's HEAD and index.
+  const known = findMetadata(context, path);
+  if (pointsToUs && pointer === known && exists(join(pointer, 'HEAD'))) {
+    return { kind: 'linked', worktree: { path, gitDir: pointer } };
+  }
+  if (known !== null) {
+    const worktree = { path, gitDir: known };
+    if (folder === null) return { kind: 'missing', worktree };
+    // Without a pointer only the folder itself can prove that it is the slot, and not another one in its place.
+    const noted = readText(join(known, folderNote));
+    if (pointer === null && noted !== null && noted !== folderNow(path)) return { kind: 'foreign' };
+    return { kind: 'unlinked', worktree };
+  }
+  if (pointsToUs && isNobodysElse(pointer))
+    return { kind: 'orphaned', worktree: { path, gitDir: pointer } };
+  if (folder === null) return { kind: 'absent' };
+  if (folder.isDirectory() && namesIn(path).length === 0) return { kind: 'absent' };
+  return { kind: 'foreign' };
+}
+
+/** In the private folder of a slot: which folder of the disk it is. */
+export const folderNote = 'drover-folder';
+
+export function folderNow(path: string): string | null {
+  const facts = factsOf(path);
+  return facts === null ? null : `${facts.dev}:${facts.ino}`;
+}
+
+/** Another repository has this folder in its books, as ours has: ours is a copy of it, or was once. */
+function isOfAnother(context: RepositoryContext, pointer: string, path: string): boolean {
+  if (dirname(pointer) === join(context.commonDir, 'worktrees')) return false;
+  if (!exists(join(pointer, 'HEAD'))) return false;
+  const content = readText(join(pointer, 'gitdir'))?.trim() ?? '';
+  return content !== '' && isSameFolder(dirname(resolve(pointer, content)), path);
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  return one === other || canonicalPath(one) === canonicalPath(other);
+}
+
+/** A private folder that is gone, or whose worktree is: it was moved here, or its entry is damaged. */
+function isNobodysElse(gitDir: string): boolean {
+  const content = readText(join(gitDir, 'gitdir'))?.trim() ?? '';
+  return content === '' || !exists(isAbsolute(content) ? content : resolve(gitDir, content));
+}
+
+/** The private folder whose `gitdir` leads to this worktree. */
+function findMetadata(context: RepositoryContext, path: string): string | null {
+  const wanted = join(path, '.git');
+  for (const entry of linkedWorktrees(context)) {
+    if (join(entry.path, '.git') === wanted) return entry.gitDir;
+  }
+  return null;
+}
+
+/** All linked worktrees that git knows, whether their folders are there or not. */
+export function linkedWorktrees(context: Pick<RepositoryContext, 'commonDir'>): LinkedWorktree[] {
+  const adminRoot = join(context.commonDir, 'worktrees');
+  const names = namesIn(adminRoot);
+  const found: LinkedWorktree[] = [];
+  for (const name of names) {
+    const gitDir = join(adminRoot, name);
+    const content = readText(join(gitDir, 'gitdir'));
+    if (content === null) continue;
+    const target = content.trim();
+    const file = isAbsolute(target) ? resolve(target) : resolve(gitDir, target);
+    found.push({ path: dirname(file), gitDir });
+  }
+  return found;
+}
+
+/** Where a `.git` file leads, or null when it is none. */
+function readPointer(file: string): string | null {
+  // A pipe would never end, a link could lead to anything.
+  if (factsOf(file)?.isFile() !== true) return null;
+  const content = readText(file);
+  if (content === null || !content.startsWith('gitdir: ')) return null;
+  const target = content.slice('gitdir: '.length).trim();
+  return isAbsolute(target) ? resolve(target) : resolve(dirname(file), target);
+}
+
+export async function writePointer(worktree: LinkedWorktree): Promise<void> {
+  const target = sep === '\\' ? worktree.gitDir.replaceAll('\\', '/') : worktree.gitDir;
+  await writeFile(join(worktree.path, '.git'), `gitdir: ${target}\n`);
+}
+
+/** Makes the private folder anew, with a detached HEAD where it has none, for a worktree that git has forgotten. */
+export async function writeMetadata(worktree: LinkedWorktree, head: string): Promise<void> {
+  await mkdir(worktree.gitDir, { recursive: true });
+  await writeFile(join(worktree.gitDir, 'commondir'), '../..\n');
+  await writeFile(join(worktree.gitDir, 'gitdir'), `${join(worktree.path, '.git')}\n`);
+  // One that is there still says where this worktree stood.
+  if (!exists(join(worktree.gitDir, 'HEAD'))) {
+    await writeFile(join(worktree.gitDir, 'HEAD'), `${head}\n`);
+  }
+}

@@ -1,0 +1,127 @@
+// The git folder that a confined program works with: its own configuration, one ref, no hooks; objects are borrowed from the
+// repository and new ones stay here until they are taken back. It is mounted where the shared git folder is.
+
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf, refuse } from '../process/failures.ts';
+import { ownWorktree } from '../work/own-worktree.ts';
+import type { GitResult } from '../port.ts';
+import { readRef } from '../refs/refs.ts';
+import { exists, factsOf, readText } from '../files/small-files.ts';
+import { lentNoteName, takeBack, type LentNote } from './taken-back.ts';
+import { lentName } from '../files/told-place.ts';
+import { readHead } from '../refs/worktree-heads.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+
+/** Folders and files of the machine, and where a confined program is to see them. */
+export interface LentGit {
+  /** The path of the shared git folder, which `folder` takes the place of. */
+  readonly commonDir: string;
+  readonly folder: string;
+  /** Private folder of the worktree: HEAD, index. It is seen below the shared folder, as ever. */
+  readonly gitDir: string;
+  /** Files in it that the program may read only. */
+  readonly fixedFiles: readonly string[];
+  readonly objects: string;
+  readonly objectsAt: string;
+  /** Object folders that the repository itself borrows from. */
+  readonly alternates: readonly string[];
+  readonly largeFiles: string | null;
+}
+
+/** `path`: a worktree of ours. What an earlier program left there is taken back first. */
+export async function lendGit(
+  context: RepositoryContext,
+  path: string,
+): Promise<GitResult<LentGit>> {
+  if (!context.refsAreFiles) {
+    return refuse(
+      'failed',
+      'A repository that keeps its refs in tables can’t be lent to a sandbox.',
+    );
+  }
+  const found = await ownWorktree(context, path);
+  if (!found.ok) return found;
+  const worktree = found.value;
+  const back = await takeBack(context, worktree.path);
+  if (!back.ok) return back;
+  const configuration = await lentConfiguration(context, worktree);
+  if (!configuration.ok) return configuration;
+  const { branch } = readHead(worktree.gitDir);
+  const tip = branch === null ? null : await readRef(context, branch);
+  const folder = join(worktree.gitDir, lentName);
+  for (const name of ['refs/heads', 'refs/tags', 'objects/info', 'objects/pack', 'info', 'base'])
+    await mkdir(join(folder, name), { recursive: true });
+  await mkdir(join(folder, 'worktrees', basename(worktree.gitDir)), { recursive: true });
+  await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/none\n');
+  await writeFile(join(folder, 'config'), configuration.value);
+  for (const name of ['exclude', 'attributes']) await copySmall(context, folder, name);
+  const objects = join(context.commonDir, 'objects');
+  const objectsAt = join(context.commonDir, 'base');
+  await writeFile(join(folder, 'objects', 'info', 'alternates'), `${objectsAt}\n`);
+  const shallow = join(context.commonDir, 'shallow');
+  if (exists(shallow)) await copyFile(shallow, join(folder, 'shallow'));
+  if (branch !== null && tip !== null) {
+    await mkdir(dirname(join(folder, branch)), { recursive: true });
+    await writeFile(join(folder, branch), `${tip}\n`);
+  }
+  const note: LentNote = { branch, tip };
+  await writeFile(join(worktree.gitDir, lentNoteName), JSON.stringify(note));
+  const lfs = join(context.commonDir, 'lfs');
+  return ok({
+    commonDir: context.commonDir,
+    folder,
+    gitDir: worktree.gitDir,
+    fixedFiles: ['commondir', 'gitdir', lentNoteName],
+    objects,
+    objectsAt,
+    alternates: alternatesOf(objects),
+    largeFiles: exists(lfs) ? lfs : null,
+  });
+}
+
+async function copySmall(context: RepositoryContext, folder: string, name: string): Promise<void> {
+  const source = join(context.commonDir, 'info', name);
+  const target = join(folder, 'info', name);
+  if (factsOf(source)?.isFile() === true) await copyFile(source, target);
+  else await rm(target, { force: true });
+}
+
+function alternatesOf(objects: string): string[] {
+  const lines = (readText(join(objects, 'info', 'alternates')) ?? '').split('\n');
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => (line.startsWith('/') ? line : join(objects, line)))
+    .slice(0, 20);
+}
+
+/** What decides how files and commits look. No remote, no address, no program for passwords, nothing to include. */
+const lentKeys =
+  /^(?:core\.(?!hookspath|fsmonitor|sshcommand|gitproxy|askpass|alternaterefscommand|worktree|bare|editor|pager|excludesfile|attributesfile)[a-z]+|extensions\.(?:objectformat|worktreeconfig)|user\.[a-z]+|filter\..+|merge\..+|diff\..+|i18n\.[a-z]+|init\.[a-z]+|commit\.(?:cleanup|template)|lfs\.(?!url)[a-z]+)$/;
+
+async function lentConfiguration(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<GitResult<string>> {
+  const listed = await context.git(['config', '--local', '-z', '--list'], { at: worktree.path });
+  if (listed.code !== 0) return err(failureOf(listed, 'read the configuration of the repository'));
+  const lines = ['[core]', '\tbare = false', '\tlogAllRefUpdates = true'];
+  for (const item of listed.stdout.toString('utf8').split('\0')) {
+    const end = item.indexOf('\n');
+    const key = end === -1 ? item : item.slice(0, end);
+    if (lentKeys.test(key))
+      lines.push(...configLines(key, end === -1 ? 'true' : item.slice(end + 1)));
+  }
+  return ok(`${lines.join('\n')}\n`);
+}
+
+function configLines(key: string, value: string): string[] {
+  const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')];
+  const section = key.slice(0, first);
+  const inner =
+    first === last ? '' : ` "${key.slice(first + 1, last).replaceAll(/["\\]/g, '\\$&')}"`;
+  const text = value.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+  return [`[${section}${inner}]`, `\t${key.slice(last + 1)} = "${text}"`];
+}

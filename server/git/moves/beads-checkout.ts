@@ -1,0 +1,143 @@
+// Uncommitted words of Beads in a checkout that is to follow its branch. `bd` writes its files whenever somebody says
+// anything, so they are hardly ever clean: what has landed is merged into them, and neither side loses a word.
+
+import { randomBytes } from 'node:crypto';
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isBeadsFile } from '../../core/exchange/beads-merge.ts';
+import { blobText, mergeBeads, writeBlob } from './beads-files.ts';
+import type { RepositoryContext } from '../context.ts';
+import type { FollowStep } from './cut-follow.ts';
+import { splitZero } from '../files/paths.ts';
+import { factsOf, readText } from '../files/small-files.ts';
+
+interface Entry {
+  readonly mode: string;
+  readonly blob: string;
+}
+
+interface Settled {
+  readonly path: string;
+  readonly landed: Entry;
+  /** In the index before; null: git did not know the file. */
+  readonly before: Entry | null;
+  /** In the index afterwards: what was staged stays staged. */
+  readonly after: Entry;
+}
+
+/** Whether git refused because of files of Beads alone. */
+export function isBeadsAlone(paths: readonly string[]): boolean {
+  return paths.length > 0 && paths.every(isBeadsFile);
+}
+
+/**
+ * Merges what has landed into the files, tells the index that it has what has landed, and lets the body move the checkout:
+ * git leaves a file alone whose index entry is the new one already. A death in between leaves merged files, from which the
+ * next try comes to the same. False: one of them cannot be merged, and the body was not run.
+ */
+export async function pastBeads(
+  context: RepositoryContext,
+  checkout: string,
+  step: FollowStep,
+  paths: readonly string[],
+  body: () => Promise<boolean>,
+): Promise<boolean> {
+  const all: Settled[] = [];
+  for (const path of paths) {
+    const settled = await settle(context, checkout, step, path);
+    if (settled === null) return false;
+    all.push(settled);
+  }
+  const stage = (entryOf: (settled: Settled) => Entry | null): Promise<boolean> =>
+    writeEntries(context, checkout, new Map(all.map((one) => [one.path, entryOf(one)])));
+  if (!(await stage(({ landed }) => landed))) return false;
+  const hasMoved = await body();
+  await stage(hasMoved ? ({ after }) => after : ({ before }) => before);
+  return hasMoved;
+}
+
+async function settle(
+  context: RepositoryContext,
+  checkout: string,
+  { from, to }: FollowStep,
+  path: string,
+): Promise<Settled | null> {
+  const file = join(checkout, path);
+  const facts = factsOf(file);
+  const present = facts?.isFile() === true ? readText(file) : null;
+  const landed = await entryIn(context, ['ls-tree', '-z', to, '--', path]);
+  if (facts === null || present === null || landed === null) return null;
+  const base = from === null ? null : await entryIn(context, ['ls-tree', '-z', from, '--', path]);
+  const before = await entryIn(context, ['ls-files', '-s', '-z', '--', path], checkout);
+  const staged = before === null ? null : await textOf(context, before);
+  const isStaged = before !== null && ![base?.blob, landed.blob].includes(before.blob);
+  // Something between what is committed and what is in the file: that a person has put there.
+  if (isStaged && staged !== present) return null;
+  const [old, theirs] = [
+    base === null ? '' : await textOf(context, base),
+    await textOf(context, landed),
+  ];
+  const merged = old === null || theirs === null ? null : mergeBeads(old, present, theirs);
+  if (merged === null) return null;
+  if (merged !== present && !replace(file, merged, present, facts.mode)) return null;
+  const blob = isStaged ? await writeBlob(context, merged) : null;
+  const after = blob?.ok === true ? { mode: landed.mode, blob: blob.value } : landed;
+  return { path, landed, before, after };
+}
+
+async function textOf(context: RepositoryContext, entry: Entry): Promise<string | null> {
+  const text = await blobText(context, entry.blob);
+  return text.ok ? text.value : null;
+}
+
+/** Of `ls-tree -z` or `ls-files -s -z`. Null: there is none, or it is no file. */
+async function entryIn(
+  context: RepositoryContext,
+  args: readonly string[],
+  at?: string,
+): Promise<Entry | null> {
+  const output = await context.git(
+    ['--literal-pathspecs', ...args],
+    at === undefined ? {} : { at, waitForLocks: false },
+  );
+  const found = /^(100\d{3}) (?:blob )?([0-9a-f]+)(?: 0)?\t/u.exec(
+    splitZero(output.stdout)[0] ?? '',
+  );
+  const [, mode, blob] = found ?? [];
+  return mode === undefined || blob === undefined ? null : { mode, blob };
+}
+
+/** Whole or not at all, and not over words that came meanwhile. */
+function replace(file: string, text: string, expected: string, mode: number): boolean {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    writeFileSync(temporary, text, { flag: 'wx' });
+    chmodSync(temporary, mode);
+    if (readText(file) !== expected) return false;
+    renameSync(temporary, file);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+async function writeEntries(
+  context: RepositoryContext,
+  checkout: string,
+  entries: ReadonlyMap<string, Entry | null>,
+): Promise<boolean> {
+  const lines = [...entries].map(([path, entry]) =>
+    // Mode 0 removes the entry.
+    entry === null
+      ? `0 ${'0'.repeat(40)}\t${path}\0`
+      : `${entry.mode} blob ${entry.blob}\t${path}\0`,
+  );
+  const output = await context.git(['update-index', '-z', '--index-info'], {
+    at: checkout,
+    input: lines.join(''),
+    waitForLocks: false,
+  });
+  return output.code === 0;
+}

@@ -1,0 +1,253 @@
+// Lets a target branch follow the landing tip without ever forcing anything on a checkout of the user's.
+
+import { join } from 'node:path';
+import { ok } from '../../core/failure.ts';
+import { firstParentCount, isAncestor } from '../read/ancestry.ts';
+import type { RepositoryContext } from '../context.ts';
+import { settings } from '../process/environment.ts';
+import { lockFileOf, refuse } from '../process/failures.ts';
+import type { BranchMove, FollowOutcome, GitResult, Sha } from '../port.ts';
+import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
+import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
+import { lookForLateCheckouts } from './late-checkouts.ts';
+import {
+  branchName,
+  branchRef,
+  finalRef,
+  flushObjects,
+  readRef,
+  updateRefs,
+} from '../refs/refs.ts';
+import { branchHolders, type WorktreeHead } from '../refs/worktree-heads.ts';
+import { exists, readText } from '../files/small-files.ts';
+
+export type FollowMode = 'fast-forward' | 'never';
+
+const maxStaleTries = 5;
+const maxNamedFiles = 5;
+
+export async function follow(
+  context: RepositoryContext,
+  target: string,
+  tip: Sha,
+  mode: FollowMode,
+  seen?: Sha | null,
+): Promise<GitResult<FollowOutcome>> {
+  return context.inTurn(`follow ${branchRef(target)}`, () =>
+    followNow(context, target, tip, mode, seen),
+  );
+}
+
+async function followNow(
+  context: RepositoryContext,
+  target: string,
+  tip: Sha,
+  mode: FollowMode,
+  seen?: Sha | null,
+): Promise<GitResult<FollowOutcome>> {
+  const ref = await finalRef(context, branchRef(target));
+  for (let tries = 0; ; tries += 1) {
+    const current = await readRef(context, ref);
+    if (current === tip) return ok({ kind: 'followed', sha: tip });
+    if (seen !== undefined && seen !== current)
+      return refuse('stale', `Someone else moved ${branchName(target)} meanwhile.`);
+    if (
+      hasLeft(context, ref, tip) &&
+      (current === null || !(await isAncestor(context, tip, current)))
+    )
+      return ok({ kind: 'followed', sha: tip });
+    const pending = async (reason: string): Promise<GitResult<FollowOutcome>> =>
+      ok({
+        kind: 'pending',
+        commits: current === null ? 1 : await firstParentCount(context, current, tip),
+        reason,
+      });
+    if (current !== null && !(await isAncestor(context, current, tip))) {
+      if (await isAncestor(context, tip, current)) return ok({ kind: 'followed', sha: current });
+      return pending(`${branchName(target)} has commits that are not part of what has landed yet.`);
+    }
+    const { owners, busy } = await branchHolders(context, ref);
+    if (busy?.operation) {
+      return pending(
+        `${branchName(target)} is in the middle of a ${busy.operation.kind} in ${busy.path}.`,
+      );
+    }
+    await clearCutFollow(context, ref, current, owners[0] ?? null);
+    const step = { from: current, to: tip };
+    if (owners.length > 0) {
+      const obstacle = await obstacleAt(context, ref, owners, mode);
+      if (obstacle !== null) return pending(obstacle);
+      // The looks above take a while, in which a person may have gone back: git would follow from there.
+      if ((await readRef(context, ref)) !== current && tries < maxStaleTries) continue;
+      const refused = await markingFollow(context, ref, step, () =>
+        fastForward(context, ref, owners[0] as WorktreeHead, current, tip),
+      );
+      return refused === null ? ok({ kind: 'followed', sha: tip }) : pending(refused);
+    }
+    const moved = await markingFollow(context, ref, step, () =>
+      updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land'),
+    );
+    if (moved.ok) {
+      lookForLateCheckouts(context, ref, step);
+      return ok({ kind: 'followed', sha: tip });
+    }
+    if (moved.error.kind === 'locked') return pending(moved.error.message);
+    if (moved.error.kind !== 'stale' || tries >= maxStaleTries) return moved;
+  }
+}
+
+/**
+ * Whether the branch has been at the tip and was moved away from it: it has followed, although that was not recorded (the
+ * backend died, or a person was quicker than our look). Following again would bring back what they have taken out.
+ */
+function hasLeft(context: RepositoryContext, ref: string, tip: Sha): boolean {
+  const log = readText(join(context.commonDir, 'logs', ref)) ?? '';
+  return log.startsWith(`${tip} `) || log.includes(`\n${tip} `);
+}
+
+/**
+ * Moves, makes (`from` null) or deletes (`next` null) a branch of Drover's own, from exactly the value `from`. Nothing is
+ * pulled away from under a worktree: one that has it checked out is fast-forwarded, or keeps it as it is.
+ */
+export async function moveBranch(
+  context: RepositoryContext,
+  branch: string,
+  next: Sha | null,
+  from: Sha | null,
+): Promise<GitResult<BranchMove>> {
+  return context.inTurn(`follow ${branchRef(branch)}`, async () => {
+    const ref = await finalRef(context, branchRef(branch));
+    const name = branchName(branch);
+    const current = await readRef(context, ref);
+    if (current === next) return ok({ kind: 'moved' });
+    if (current !== from) return refuse('stale', `${name} was just moved by someone else.`);
+    const { owners, busy } = await branchHolders(context, ref);
+    const holder = owners[0] ?? busy;
+    if (holder === null) {
+      const moved = await updateRefs(context, [{ ref, next, old: current }], 'drover: own branch');
+      if (moved.ok && next !== null)
+        lookForLateCheckouts(context, ref, { from: current, to: next });
+      return moved.ok ? ok({ kind: 'moved' }) : moved;
+    }
+    const isForward =
+      next !== null && current !== null && (await isAncestor(context, current, next));
+    if (!isForward)
+      return ok({ kind: 'kept', reason: `${name} is checked out in ${holder.path}.` });
+    const followed = await followNow(context, ref, next, 'fast-forward');
+    if (!followed.ok) return followed;
+    return followed.value.kind === 'followed'
+      ? ok({ kind: 'moved' })
+      : ok({ kind: 'kept', reason: followed.value.reason });
+  });
+}
+
+/** Why the checkouts that hold the branch must not be touched now, or null. */
+async function obstacleAt(
+  context: RepositoryContext,
+  ref: string,
+  owners: readonly WorktreeHead[],
+  mode: FollowMode,
+): Promise<string | null> {
+  const name = branchName(ref);
+  const [owner, second] = owners;
+  if (!owner) return null;
+  if (mode === 'never') {
+    return `${name} is checked out in ${owner.path}, and checkout.follow is "never".`;
+  }
+  if (second) return `${name} is checked out twice, in ${owner.path} and ${second.path}.`;
+  if (!exists(owner.path)) {
+    return `${name} belongs to the worktree ${owner.path}, whose folder does not exist. Run "git worktree prune".`;
+  }
+  if (owner.operation && owner.operation.kind !== 'bisect') {
+    return `A ${owner.operation.kind} is unfinished in ${owner.path}.`;
+  }
+  for (const lock of [join(owner.gitDir, 'index.lock'), join(context.commonDir, `${ref}.lock`)]) {
+    if (exists(lock)) return atWork(owner.path, lock);
+  }
+  return null;
+}
+
+function atWork(checkout: string, lock: string): string {
+  return `Git is running in ${checkout} (${lock} exists). Remove the file if no git process is running.`;
+}
+
+/** Null when the checkout has moved; else why git refused, having touched nothing but files of Beads. */
+async function fastForward(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  current: Sha | null,
+  tip: Sha,
+): Promise<string | null> {
+  const flushed = await flushObjects(context);
+  if (!flushed.ok) return flushed.error.message;
+  const step = { from: current, to: tip };
+  const refused = await mergeForward(context, ref, owner, step);
+  if (refused === null) return null;
+  const inTheWay = filesInTheWay(refused);
+  const hasMoved =
+    isBeadsAlone(inTheWay) &&
+    (await pastBeads(context, owner.path, step, inTheWay, async () => {
+      return (await mergeForward(context, ref, owner, step)) === null;
+    }));
+  return hasMoved ? null : refusalReason(refused, owner.path);
+}
+
+/** Null when the checkout has moved; else what git said. */
+async function mergeForward(
+  context: RepositoryContext,
+  ref: string,
+  owner: WorktreeHead,
+  { from, to }: FollowStep,
+): Promise<string | null> {
+  const output = await context.git(
+    [
+      ...settings({
+        'merge.autoStash': 'false',
+        'merge.verifySignatures': 'false',
+        'core.fsync': 'reference',
+      }),
+      'merge',
+      '-q',
+      '--no-stat',
+      '--ff-only',
+      // Without it git overwrites ignored files, such as the user's `.env`.
+      '--no-overwrite-ignore',
+      to,
+    ],
+    { at: owner.path, waitForLocks: false },
+  );
+  if (output.code === 0 && (await readRef(context, ref)) === to) {
+    context.durability.refsMoved([ref]);
+    return null;
+  }
+  if (/cannot lock ref/i.test(output.stderr)) {
+    // Git updates the files first and the branch last: what it began has to be finished, or the user sees undone changes.
+    const finished = await updateRefs(context, [{ ref, next: to, old: from }], 'drover: land');
+    if (finished.ok) return null;
+  }
+  return output.stderr;
+}
+
+/** They are the lines that begin with a tab. */
+function filesInTheWay(stderr: string): readonly string[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line.startsWith('\t'))
+    .map((line) => line.trim());
+}
+
+/** Reads the answer of `git merge --ff-only`. */
+export function refusalReason(stderr: string, checkout: string): string {
+  const lock = lockFileOf(stderr);
+  if (lock !== null) return atWork(checkout, lock);
+  const files = filesInTheWay(stderr);
+  if (files.length > 0) {
+    const more = files.length > maxNamedFiles ? ` and ${files.length - maxNamedFiles} more` : '';
+    const untracked = /untracked working tree/i.test(stderr);
+    const what = untracked ? 'Files that are not in git' : 'Local changes';
+    return `${what} in ${checkout} are in the way: ${files.slice(0, maxNamedFiles).join(', ')}${more}.`;
+  }
+  const line = stderr.split('\n').find((each) => /^(?:fatal|error):/.test(each));
+  return `Git refused to update ${checkout}: ${line?.replace(/^(?:fatal|error): /, '') ?? 'it gave no reason'}`;
+}

@@ -1,0 +1,161 @@
+// Merges two commits without a checkout: merge-tree finds the tree, commit-tree makes the commit.
+
+import { err, ok } from '../../core/failure.ts';
+import { liesOnLine, treeOf } from '../read/ancestry.ts';
+import { settleBeads } from './beads-files.ts';
+import type { RepositoryContext } from '../context.ts';
+import { settings } from '../process/environment.ts';
+import { failureOf, gitFailure } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { commitMessage } from '../refs/messages.ts';
+import { type PathBytes, shown, splitZero } from '../files/paths.ts';
+import type { GitOutput } from '../process/process.ts';
+import type { GitResult, Merge, MergeConflict, MergeRequest, Sha } from '../port.ts';
+
+export type MergeTree =
+  | { readonly kind: 'tree'; readonly tree: Sha }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] };
+
+/** A file that git could not merge: the blobs of both sides and of what they began with, where there is one. */
+export interface MergeStages {
+  readonly path: PathBytes;
+  readonly mode: string;
+  readonly base: Sha | null;
+  readonly ours: Sha | null;
+  readonly theirs: Sha | null;
+}
+
+export interface MergeAnswer {
+  /** With marks of the conflicts in it. */
+  readonly tree: Sha;
+  readonly conflicts: readonly MergeStages[];
+}
+
+/**
+ * Reads the answer of `merge-tree --write-tree -z --no-messages`. Exit 1 is a conflict only when a tree id comes first: an
+ * unknown revision ends with 1 as well, and says nothing on standard output. Null = neither.
+ */
+export function parseMergeTree(code: number, stdout: Buffer): MergeAnswer | null {
+  if (code !== 0 && code !== 1) return null;
+  const [tree, ...entries] = splitZero(stdout);
+  if (tree === undefined || !isSha(tree.trim())) return null;
+  if (code === 0) return { tree: tree.trim(), conflicts: [] };
+  const byPath = new Map<PathBytes, MergeStages>();
+  for (const entry of entries) {
+    const found = /^(\d+) ([0-9a-f]+) ([123])\t(.+)$/su.exec(entry);
+    if (found === null) continue;
+    const [, mode = '', blob = '', stage = '', path = ''] = found;
+    const before = byPath.get(path) ?? { path, mode, base: null, ours: null, theirs: null };
+    const side = stage === '1' ? 'base' : stage === '2' ? 'ours' : 'theirs';
+    byPath.set(path, { ...before, [side]: blob, ...(side === 'ours' ? { mode } : {}) });
+  }
+  return { tree: tree.trim(), conflicts: [...byPath.values()] };
+}
+
+export async function merge(
+  context: RepositoryContext,
+  request: MergeRequest,
+): Promise<GitResult<Merge | MergeConflict>> {
+  const { tip, commit } = request;
+  if (!isSha(tip) || !isSha(commit)) {
+    return err(gitFailure('unknown_ref', `"${tip}" and "${commit}" must be full commit ids.`));
+  }
+  const base = request.base ?? null;
+  const merged =
+    base === null
+      ? await mergeTrees(context, tip, commit)
+      : await mergeRange(context, base, tip, commit);
+  if (!merged.ok) return merged;
+  if (merged.value.kind === 'conflict') return ok(merged.value);
+  const { tree } = merged.value;
+  const parents = base === null ? [tip, commit] : [tip];
+  const made = await context.git(
+    ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'],
+    { input: commitMessage(request.subject, request.trailers), env: context.identity() },
+  );
+  const sha = made.stdout.toString('utf8').trim();
+  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `commit the merge of ${commit}`));
+  context.commits.remember(sha, { tree, parents });
+  return ok({ kind: 'merged', commit: sha, tree });
+}
+
+/**
+ * A three-way merge with a base of our own choice. `merge-tree` finds its base in the history (its option for another one
+ * is younger than the git we need), so it is given three stand-ins with the same trees and just the history that is meant.
+ */
+async function mergeRange(
+  context: RepositoryContext,
+  base: Sha,
+  tip: Sha,
+  commit: Sha,
+): Promise<GitResult<MergeTree>> {
+  const root = await standIn(context, base, null);
+  if (!root.ok) return root;
+  const ours = await standIn(context, tip, root.value);
+  if (!ours.ok) return ours;
+  const theirs = await standIn(context, commit, root.value);
+  return theirs.ok ? mergeTrees(context, ours.value, theirs.value) : theirs;
+}
+
+/** Always the same commit for the same tree and parent. */
+async function standIn(
+  context: RepositoryContext,
+  commit: Sha,
+  parent: Sha | null,
+): Promise<GitResult<Sha>> {
+  const tree = await treeOf(context, commit);
+  if (!tree.ok) return tree;
+  const epoch = '@0 +0000';
+  const made = await context.git(
+    ['commit-tree', tree.value, ...(parent === null ? [] : ['-p', parent]), '-m', 'stand-in'],
+    { env: { ...context.identity(), GIT_AUTHOR_DATE: epoch, GIT_COMMITTER_DATE: epoch } },
+  );
+  const sha = made.stdout.toString('utf8').trim();
+  return made.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(made, `stand in for ${commit}`));
+}
+
+/** Work that began at the tip itself needs no merging: its own tree is the result. */
+async function mergeTrees(
+  context: RepositoryContext,
+  tip: Sha,
+  commit: Sha,
+): Promise<GitResult<MergeTree>> {
+  const own = context.commits.read(commit);
+  if (own && liesOnLine(context, tip, commit)) return ok({ kind: 'tree', tree: own.tree });
+  const output = await withDrivers((overrules) =>
+    context.git([...overrules, 'merge-tree', '--write-tree', '-z', '--no-messages', tip, commit]),
+  );
+  const answer = output.problem === null ? parseMergeTree(output.code, output.stdout) : null;
+  if (answer === null) return err(failureOf(output, `merge ${commit} into ${tip}`));
+  const settled = await settleBeads(context, answer);
+  if (!settled.ok) return settled;
+  const { tree, conflicts } = settled.value;
+  if (conflicts.length === 0) return ok({ kind: 'tree', tree });
+  return ok({ kind: 'conflict', files: conflicts.map(({ path }) => shown(path)) });
+}
+
+const driversMax = 10;
+
+/**
+ * The driver that bd installs makes one issue of two that were given the same id. With `false` each of its files is a conflict
+ * for git, and merged issue by issue afterwards.
+ */
+const bdDriver = { 'merge.beads.driver': 'false' };
+
+/**
+ * Git ends a merge where .gitattributes names a driver that the configuration has no command for. Such a file is merged
+ * as text, as if the driver were not in the configuration at all.
+ */
+async function withDrivers(
+  body: (overrules: readonly string[]) => Promise<GitOutput>,
+): Promise<GitOutput> {
+  const values: Record<string, string> = { ...bdDriver };
+  for (;;) {
+    const output = await body(settings(values));
+    const name = /custom merge driver ([^=\n]+) lacks command line/u.exec(output.stderr)?.[1];
+    const key = `merge.${name ?? ''}.driver`;
+    if (output.code === 0 || name === undefined || key in values) return output;
+    if (Object.keys(values).length >= driversMax) return output;
+    values[key] = 'git merge-file -q --marker-size=%L %A %O %B';
+  }
+}

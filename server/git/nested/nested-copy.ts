@@ -1,0 +1,130 @@
+// The history of a repository that an agent has made, as a repository of ours: its refs are copied as text and its objects
+// lent, while its configuration, hooks, alternates and promisors stay behind. Git is never started inside such a folder.
+
+import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RepositoryContext } from '../context.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { factsOf, namesIn, readText } from '../files/small-files.ts';
+
+export interface CopyOfHistory {
+  /** A bare repository; whoever asked for it deletes it. */
+  readonly path: string;
+  readonly headSha: string | null;
+}
+
+const refsMax = 10_000;
+const refDepthMax = 12;
+const smallFileBytesMax = 16 * 1024 * 1024;
+
+/** Null: there is no history that could be read (broken, empty, or built to lead elsewhere). */
+export async function copyOfHistory(
+  context: Pick<RepositoryContext, 'git'>,
+  folder: string,
+): Promise<CopyOfHistory | null> {
+  return copyOfStore(context, join(folder, '.git'));
+}
+
+/** The same of a git folder, wherever it lies. */
+export async function copyOfStore(
+  context: Pick<RepositoryContext, 'git'>,
+  source: string,
+): Promise<CopyOfHistory | null> {
+  const objects = join(source, 'objects');
+  if (!isFolder(source) || !isFolder(objects) || !isFolder(join(source, 'refs'))) return null;
+  // Objects that it borrows itself are not its own, and may be anybody's.
+  if (factsOf(join(objects, 'info', 'alternates')) !== null) return null;
+  const refs = refsIn(source);
+  const head = headOf(source, refs);
+  if (head === null && Object.keys(refs).length === 0) return null;
+  const path = await bareStore((Object.values(refs)[0] ?? head)?.length === 64);
+  await writeFile(join(path, 'objects', 'info', 'alternates'), `${objects}\n`);
+  const shallow = smallText(join(source, 'shallow'));
+  if (shallow !== null) await writeFile(join(path, 'shallow'), shallow);
+  if (head !== null) await writeFile(join(path, 'HEAD'), `${head}\n`);
+  const lines = Object.entries(refs).map(([name, sha]) => `${sha} ${name}\n`);
+  await writeFile(join(path, 'packed-refs'), lines.toSorted(byName).join(''));
+  return { path, headSha: await presentHead(context, path, head) };
+}
+
+/** An empty bare repository in a folder for temporary files, with a configuration that names nothing. */
+export async function bareStore(isSha256: boolean): Promise<string> {
+  // Named by its real path: on some systems the folder for temporary files is itself a link.
+  const path = await mkdtemp(join(await realpath(tmpdir()), 'drover-nested-'));
+  for (const name of ['refs', 'objects/info']) await mkdir(join(path, name), { recursive: true });
+  await writeFile(
+    join(path, 'config'),
+    isSha256
+      ? '[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n'
+      : '[core]\n\trepositoryformatversion = 0\n\tbare = true\n',
+  );
+  await writeFile(join(path, 'HEAD'), 'ref: refs/heads/none\n');
+  return path;
+}
+
+/** A HEAD whose commit is missing is no history. */
+async function presentHead(
+  context: Pick<RepositoryContext, 'git'>,
+  path: string,
+  head: string | null,
+): Promise<string | null> {
+  if (head === null) return null;
+  const found = await context.git([`--git-dir=${path}`, 'cat-file', '-e', `${head}^{commit}`]);
+  return found.code === 0 ? head : null;
+}
+
+function byName(a: string, b: string): number {
+  const [left, right] = [a.slice(a.indexOf(' ')), b.slice(b.indexOf(' '))];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function isFolder(path: string): boolean {
+  return factsOf(path)?.isDirectory() === true;
+}
+
+function smallText(path: string): string | null {
+  const facts = factsOf(path);
+  return facts?.isFile() === true && facts.size <= smallFileBytesMax ? readText(path) : null;
+}
+
+/** The refs of a git folder that keeps them in files, read as text; what is not well formed is left out. */
+export function refsIn(source: string): Readonly<Record<string, string>> {
+  return { ...packedRefs(source), ...looseRefs(source) };
+}
+
+function headOf(source: string, refs: Readonly<Record<string, string>>): string | null {
+  const text = smallText(join(source, 'HEAD'))?.trim() ?? '';
+  if (isSha(text)) return text;
+  return text.startsWith('ref: ') ? (refs[text.slice(5).trim()] ?? null) : null;
+}
+
+function packedRefs(source: string): Record<string, string> {
+  const refs: Record<string, string> = {};
+  for (const line of (smallText(join(source, 'packed-refs')) ?? '').split('\n').slice(0, refsMax)) {
+    const [sha = '', name = ''] = line.split(' ');
+    if (isSha(sha) && isRefName(name)) refs[name] = sha;
+  }
+  return refs;
+}
+
+function looseRefs(source: string): Record<string, string> {
+  const refs: Record<string, string> = {};
+  const walk = (name: string, depth: number): void => {
+    if (depth > refDepthMax || Object.keys(refs).length >= refsMax) return;
+    for (const child of namesIn(join(source, name))) {
+      const ref = `${name}/${child}`;
+      if (isFolder(join(source, ref))) walk(ref, depth + 1);
+      const sha = smallText(join(source, ref))?.trim() ?? '';
+      if (isSha(sha) && isRefName(ref)) refs[ref] = sha;
+    }
+  };
+  walk('refs', 0);
+  return refs;
+}
+
+/** By git's rules for names, so that a file of another name does not break the list. */
+function isRefName(name: string): boolean {
+  const isWellFormed = /^refs(?:\/(?!\.)[^\p{Cc}\s~^:?*[\\/]+)+$/u.test(name);
+  return isWellFormed && !/\.\.|@\{|\.lock(?:\/|$)|\.$/.test(name);
+}

@@ -1,0 +1,274 @@
+// The work inside of submodules: held where its commits could not be fetched by others, kept before its slot is emptied.
+
+import { readdir, mkdir, rm, rmdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf } from '../process/failures.ts';
+import { ownIdentity } from '../process/identity.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { copyOfStore } from './nested-copy.ts';
+import { keepHistoryOf } from './nested.ts';
+import { bytesOf, type PathBytes } from '../files/paths.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { forgetSetup } from '../setup/setup-state.ts';
+import { exists, factsOf } from '../files/small-files.ts';
+import type { ParsedStatus } from '../read/status-format.ts';
+import {
+  eachSubmodule,
+  gitDirNamedBy,
+  type Gitlink,
+  gitlinksIn,
+  gitlinksOf,
+  type LentSubmodule,
+  mayHaveSubmodules,
+  modulesOf,
+  placeOf,
+  submoduleAt,
+} from './submodules.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+
+/** Submodules with edits, or on a commit that nothing but this worktree holds. */
+export async function heldSubmodules(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  status: ParsedStatus,
+): Promise<GitResult<readonly PathBytes[]>> {
+  const changed = status.entries.filter((entry) => entry.submodule);
+  if (changed.length === 0 && !mayHaveSubmodules(worktree)) return ok([]);
+  const gitlinks = await gitlinksOf(context, worktree);
+  if (!gitlinks.ok) return gitlinks;
+  const held = new Set<PathBytes>();
+  const looked = await eachSubmodule(
+    context,
+    placeOf(worktree),
+    gitlinks.value,
+    async (submodule) => {
+      const { path, recorded, edited, store } = submodule;
+      const head = store.headSha;
+      const isMoved = head !== null && head !== recorded;
+      if (edited !== null || (isMoved && !(await isPublished(context, worktree, submodule, head))))
+        held.add(path);
+      return ok(undefined);
+    },
+  );
+  if (!looked.ok) return looked;
+  const staged = new Set(changed.filter((entry) => entry.index !== '.').map((entry) => entry.path));
+  const recorded = gitlinks.value.filter(({ path }) => staged.has(path) && !held.has(path));
+  for (const gitlink of recorded) {
+    if (!(await isRecordedPublished(context, worktree, gitlink))) held.add(gitlink.path);
+  }
+  return ok([...held]);
+}
+
+/** Of the given paths of a commit: those that name a commit of another repository which nothing but this worktree holds. */
+export async function unpublishedGitlinks(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  commit: Sha,
+  paths: readonly PathBytes[],
+): Promise<GitResult<readonly PathBytes[]>> {
+  if (paths.length === 0) return ok([]);
+  const args = ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', commit, '--'];
+  const listed = await context.git([...args, ...paths.map((path) => bytesOf(path).toString())]);
+  if (listed.code !== 0) return err(failureOf(listed, `list the submodules of ${commit}`));
+  const unpublished: PathBytes[] = [];
+  for (const gitlink of gitlinksIn(listed.stdout)) {
+    if (!(await isRecordedPublished(context, worktree, gitlink))) unpublished.push(gitlink.path);
+  }
+  return ok(unpublished);
+}
+
+async function isRecordedPublished(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  gitlink: Gitlink,
+): Promise<boolean> {
+  const { path, recorded } = gitlink;
+  const submodule = submoduleAt(modulesOf(worktree), worktree.path, gitlink);
+  const gitDir = submodule?.gitDir ?? join(modulesOf(worktree), path);
+  const store = exists(gitDir) ? await copyOfStore(context, gitDir) : null;
+  if (store === null) return isOfUser(context, worktree, { path, gitDir: null }, recorded);
+  try {
+    return await isPublished(context, worktree, { path, gitDir, store }, recorded);
+  } finally {
+    await rm(store.path, { recursive: true, force: true });
+  }
+}
+
+/** A branch that was fetched from its remote or pushed there has it, or the repository of the user. */
+async function isPublished(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  submodule: Pick<LentSubmodule, 'path' | 'gitDir' | 'store'>,
+  commit: Sha,
+): Promise<boolean> {
+  const args = [`--git-dir=${submodule.store.path}`, 'rev-list', '--max-count=1'];
+  const own = await context.git([...args, commit, '--not', '--remotes']);
+  if (own.code === 0 && own.stdout.length === 0) return true;
+  return isOfUser(context, worktree, submodule, commit);
+}
+
+async function isOfUser(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  { path, gitDir }: Pick<LentSubmodule, 'path' | 'gitDir'>,
+  commit: Sha,
+): Promise<boolean> {
+  const pointer = join(context.root, bytesOf(path).toString(), '.git');
+  const theirs = join(context.commonDir, 'modules');
+  const places = [
+    factsOf(pointer)?.isDirectory() === true ? pointer : gitDirNamedBy(pointer),
+    join(theirs, bytesOf(path).toString()),
+    gitDir === null ? null : join(theirs, relative(modulesOf(worktree), gitDir)),
+  ];
+  for (const place of new Set(places)) {
+    const copy = place === null ? null : await copyOfStore(context, place);
+    if (copy === null) continue;
+    const look = [`--git-dir=${copy.path}`, 'cat-file', '-e', `${commit}^{commit}`];
+    const found = await context.git(look);
+    await rm(copy.path, { recursive: true, force: true });
+    if (found.code === 0) return true;
+  }
+  return false;
+}
+
+/** A submodule that is not as the base has it. */
+interface Used {
+  readonly folder: string;
+  readonly gitDir: string | null;
+  readonly head: Sha | null;
+  readonly path: PathBytes;
+  readonly isEdited: boolean;
+}
+
+/** What is kept of the submodules of a worktree, so that they may be emptied. */
+export interface KeptSubmodules {
+  readonly present: readonly Used[];
+}
+
+/** Keeps every commit and every edit that only the submodules of this worktree hold. */
+export async function keepSubmodules(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+): Promise<GitResult<KeptSubmodules>> {
+  if (!mayHaveSubmodules(worktree)) return ok({ present: [] });
+  const gitlinks = await gitlinksOf(context, worktree);
+  if (!gitlinks.ok) return gitlinks;
+  const present: Used[] = [];
+  const looked = await eachSubmodule(
+    context,
+    placeOf(worktree),
+    gitlinks.value,
+    async (submodule) => {
+      const { path, folder, gitDir, store, edited } = submodule;
+      present.push({ path, folder, gitDir, head: store.headSha, isEdited: edited !== null });
+      return keepStore(context, store.path, label, { head: store.headSha, edited });
+    },
+  );
+  if (!looked.ok) return looked;
+  const known = new Set(present.map(({ gitDir }) => gitDir));
+  const others = (await storesBelow(modulesOf(worktree))).filter((gitDir) => !known.has(gitDir));
+  for (const gitDir of others) {
+    const copy = await copyOfStore(context, gitDir);
+    if (copy === null) continue;
+    try {
+      const state = { head: copy.headSha, edited: null };
+      const kept = await keepStore(context, copy.path, label, state);
+      if (!kept.ok) return kept;
+    } finally {
+      await rm(copy.path, { recursive: true, force: true });
+    }
+  }
+  return ok({ present });
+}
+
+async function keepStore(
+  context: RepositoryContext,
+  store: string,
+  label: string,
+  state: { readonly head: Sha | null; readonly edited: Sha | null },
+): Promise<GitResult<void>> {
+  const inStore = [`--git-dir=${store}`];
+  const failed = 'keep the commits of a submodule';
+  let tip = state.head;
+  if (state.edited !== null) {
+    const parents = tip === null ? [] : ['-p', tip];
+    const made = await context.git([...inStore, 'commit-tree', state.edited, ...parents], {
+      input: 'drover: edits inside a submodule\n',
+      env: ownIdentity,
+    });
+    tip = made.stdout.toString('utf8').trim();
+    if (made.code !== 0 || !isSha(tip)) return err(failureOf(made, failed));
+  }
+  const tips = ['--exclude=refs/remotes/*', '--all', ...(tip === null ? [] : [tip])];
+  const list = ['rev-list', '--max-count=1', ...tips, '--not', '--remotes'];
+  const own = await context.git([...inStore, ...list]);
+  if (own.code !== 0) return err(failureOf(own, failed));
+  if (own.stdout.length === 0) return ok(undefined);
+  if (tip !== null) {
+    const named = await context.git([...inStore, 'update-ref', 'refs/drover/tip', tip]);
+    if (named.code !== 0) return err(failureOf(named, failed));
+  }
+  const sources = ['refs/heads/*', 'refs/tags/*', 'refs/stash*', 'refs/drover/*'];
+  return keepHistoryOf(context, store, sources, `${label}/submodules`);
+}
+
+const foldersMax = 1_000;
+
+/** Git folders below a folder, wherever their names put them. */
+async function storesBelow(modules: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  const waiting = [modules];
+  for (let looked = 0; looked < foldersMax; looked += 1) {
+    const folder = waiting.pop();
+    if (folder === undefined) break;
+    if (exists(join(folder, 'HEAD')) && exists(join(folder, 'objects'))) {
+      found.push(folder);
+      waiting.push(join(folder, 'modules'));
+      continue;
+    }
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    waiting.push(
+      ...entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name)),
+    );
+  }
+  return found;
+}
+
+/**
+ * Takes out what is not as the next commit has it: nothing of one task is seen by the next, and an older commit of a
+ * submodule is nobody's change. The setup has to bring it again.
+ */
+export async function emptySubmodules(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  { present }: KeptSubmodules,
+  next: Sha,
+): Promise<GitResult<void>> {
+  if (present.length === 0) return ok(undefined);
+  const top = present.filter(({ path }) => !present.some((other) => isInside(path, other.path)));
+  const args = ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', next, '--'];
+  const listed = await context.git([...args, ...top.map(({ path }) => bytesOf(path).toString())]);
+  if (listed.code !== 0) return err(failureOf(listed, `list the submodules of ${next}`));
+  const wanted = new Map(gitlinksIn(listed.stdout).map(({ path, recorded }) => [path, recorded]));
+  for (const submodule of top) {
+    const { path, folder, gitDir, head } = submodule;
+    const isUsed = present.some(
+      (one) => one.isEdited && (one === submodule || isInside(one.path, path)),
+    );
+    if (!isUsed && head !== null && wanted.get(path) === head) continue;
+    await context.trash.take(folder, worktree.path);
+    await mkdir(folder);
+    if (gitDir !== null && !gitDir.startsWith(folder))
+      await context.trash.take(gitDir, worktree.path);
+    await forgetSetup(worktree);
+  }
+  await rmdir(modulesOf(worktree)).catch(() => undefined);
+  return ok(undefined);
+}
+
+function isInside(path: PathBytes, other: PathBytes): boolean {
+  return path.startsWith(`${other}/`);
+}

@@ -1,0 +1,236 @@
+// Submodules that are checked out in a worktree: git's own look at the worktree stops at their edge, so that what is inside
+// is looked at here. Git is never started in them: their objects are lent to a bare repository of ours.
+
+import { readFileSync, realpathSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf } from '../process/failures.ts';
+import { unwatchedEntries } from '../files/index-flags.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { bareStore, copyOfStore, type CopyOfHistory } from './nested-copy.ts';
+import { shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { exists, factsOf, namesIn, readText } from '../files/small-files.ts';
+import { copyIndex } from '../snapshot/snapshot.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+
+/** The commit of another repository that an index names at a path. */
+export interface Gitlink {
+  readonly path: PathBytes;
+  readonly recorded: Sha;
+}
+
+/** A submodule, or what lies in its place. */
+export interface Submodule extends Gitlink {
+  readonly folder: string;
+  /** Its own git folder; null: nothing is checked out, or no history of it can be read. */
+  readonly gitDir: string | null;
+}
+
+/** Submodules of submodules. */
+const depthMax = 4;
+const gitlinkMode = '160000';
+
+export function modulesOf(worktree: LinkedWorktree): string {
+  return join(worktree.gitDir, 'modules');
+}
+
+/** Most worktrees have none, and learn so without a process. */
+export function mayHaveSubmodules(worktree: LinkedWorktree): boolean {
+  return exists(join(worktree.path, '.gitmodules')) || exists(modulesOf(worktree));
+}
+
+export async function gitlinksOf(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<GitResult<readonly Gitlink[]>> {
+  const listed = await context.git(['ls-files', '-s', '-z'], { at: worktree.path });
+  if (listed.code !== 0) return err(failureOf(listed, `list the files of ${worktree.path}`));
+  return ok(gitlinksIn(listed.stdout));
+}
+
+/** Reads `ls-files -s -z` and `ls-tree -z`: mode, (type,) id, (stage,) path. */
+export function gitlinksIn(listing: Buffer): readonly Gitlink[] {
+  return splitZero(listing).flatMap((entry) => {
+    if (!entry.startsWith(gitlinkMode)) return [];
+    const tab = entry.indexOf('\t');
+    const recorded = entry.slice(0, tab).split(' ').find(isSha);
+    return recorded === undefined ? [] : [{ path: entry.slice(tab + 1), recorded }];
+  });
+}
+
+/** Null: a link, a folder behind one, or a place whose history lies elsewhere and is not ours to judge. */
+export function submoduleAt(
+  modules: string,
+  root: string,
+  { path, recorded }: Gitlink,
+): Submodule | null {
+  const folder = join(root, shown(path));
+  if (factsOf(folder)?.isDirectory() !== true || realFolder(folder) !== folder) return null;
+  const pointer = join(folder, '.git');
+  const facts = factsOf(pointer);
+  if (facts === null) return { path, recorded, folder, gitDir: null };
+  if (facts.isDirectory()) return { path, recorded, folder, gitDir: pointer };
+  const gitDir = gitDirNamedBy(pointer);
+  if (gitDir === null || !isBelow(modules, gitDir)) return null;
+  return { path, recorded, folder, gitDir: factsOf(gitDir)?.isDirectory() ? gitDir : null };
+}
+
+function realFolder(folder: string): string | null {
+  try {
+    return realpathSync.native(folder);
+  } catch {
+    return null;
+  }
+}
+
+/** What a `.git` file leads to. */
+export function gitDirNamedBy(pointer: string): string | null {
+  const named = /^gitdir: (.+)$/m.exec(readText(pointer) ?? '')?.[1]?.trim();
+  if (named === undefined || named === '') return null;
+  return isAbsolute(named) ? named : resolve(dirname(pointer), named);
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const real = realFolder(path) ?? path;
+  const way = relative(folder, real);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** What a submodule holds, lent to a bare repository of ours. */
+export interface LentSubmodule extends Submodule {
+  readonly store: CopyOfHistory;
+  /** Tree of its files where it is neither that of its HEAD nor what the setup has left; null: nothing was changed. */
+  readonly edited: Sha | null;
+  readonly inner: readonly Gitlink[];
+}
+
+export interface SubmodulePlace {
+  /** Folder of their git folders. */
+  readonly modules: string;
+  readonly root: string;
+  /** Path and tree of what the setup has left in them. */
+  readonly left: ReadonlySet<string>;
+}
+
+/** Calls `look` with each submodule below `root`, those inside first; the bare repositories last as long as the call. */
+export async function eachSubmodule(
+  context: RepositoryContext,
+  place: SubmodulePlace,
+  gitlinks: readonly Gitlink[],
+  look: (submodule: LentSubmodule) => Promise<GitResult<void>>,
+  depth = 0,
+): Promise<GitResult<void>> {
+  for (const gitlink of gitlinks) {
+    const submodule = submoduleAt(place.modules, place.root, gitlink);
+    if (submodule === null) continue;
+    if (submodule.gitDir === null && namesIn(submodule.folder).every((name) => name === '.git'))
+      continue;
+    const store = await lend(context, submodule);
+    try {
+      const lent = await readFiles(context, submodule, store, place.left);
+      if (!lent.ok) return lent;
+      if (depth < depthMax) {
+        const inner = lent.value.inner.map(({ path, recorded }) => ({
+          path: `${gitlink.path}/${path}`,
+          recorded,
+        }));
+        const looked = await eachSubmodule(context, place, inner, look, depth + 1);
+        if (!looked.ok) return looked;
+      }
+      const done = await look(lent.value);
+      if (!done.ok) return done;
+    } finally {
+      await rm(store.path, { recursive: true, force: true });
+    }
+  }
+  return ok(undefined);
+}
+
+async function lend(
+  context: RepositoryContext,
+  { gitDir, recorded }: Submodule,
+): Promise<CopyOfHistory> {
+  const copy = gitDir === null ? null : await copyOfStore(context, gitDir);
+  return copy ?? { path: await bareStore(recorded.length === 64), headSha: null };
+}
+
+async function readFiles(
+  context: RepositoryContext,
+  submodule: Submodule,
+  store: CopyOfHistory,
+  left: ReadonlySet<string>,
+): Promise<GitResult<LentSubmodule>> {
+  const inStore = [`--git-dir=${store.path}`, `--work-tree=${submodule.folder}`];
+  const failed = `read the submodule ${submodule.folder}`;
+  if (!(await lendIndex(submodule, store)) && store.headSha !== null) {
+    const read = await context.git([...inStore, 'read-tree', store.headSha]);
+    if (read.code !== 0) return err(failureOf(read, failed));
+  }
+  // Not `add`: it starts git inside of submodules, which obeys the configuration that it finds there.
+  const look = ['ls-files', '-z', '--modified', '--deleted', '--others', '--exclude-standard'];
+  const changed = await context.git([...inStore, ...look]);
+  if (changed.code !== 0) return err(failureOf(changed, failed));
+  const paths = [...new Set(splitZero(changed.stdout))].filter((path) => !path.endsWith('/'));
+  const update = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
+  const added = await context.git([...inStore, ...update], { input: zeroEnded(paths) });
+  if (added.code !== 0) return err(failureOf(added, failed));
+  const written = await context.git([...inStore, 'write-tree']);
+  const tree = written.stdout.toString('utf8').trim();
+  if (written.code !== 0 || !isSha(tree)) return err(failureOf(written, failed));
+  const listed = await context.git([...inStore, 'ls-files', '-s', '-z']);
+  if (listed.code !== 0) return err(failureOf(listed, failed));
+  const inner = gitlinksIn(listed.stdout);
+  const before = store.headSha === null ? null : await treeIn(context, store.path, store.headSha);
+  const isDifferent = before === null ? listed.stdout.length > 0 : before !== tree;
+  const isEdited = isDifferent && !left.has(`${submodule.path} ${tree}`);
+  return ok({ ...submodule, store, edited: isEdited ? tree : null, inner });
+}
+
+/** With its index only changed files are read. False: it may hide changes, or there is none. */
+async function lendIndex({ gitDir, recorded }: Submodule, store: CopyOfHistory): Promise<boolean> {
+  if (gitDir === null || store.headSha === null) return false;
+  const index = join(gitDir, 'index');
+  if (factsOf(index)?.isFile() !== true) return false;
+  const unwatched = unwatchedEntries(index, recorded.length === 64 ? 32 : 20);
+  if (unwatched === null || unwatched.length > 0) return false;
+  await copyIndex(index, join(store.path, 'index'));
+  return true;
+}
+
+async function treeIn(context: RepositoryContext, store: string, commit: Sha): Promise<Sha | null> {
+  const args = [`--git-dir=${store}`, 'rev-parse', '--verify', '-q', `${commit}^{tree}`];
+  const output = await context.git(args);
+  return output.code === 0 ? output.stdout.toString('utf8').trim() : null;
+}
+
+const setupNote = 'drover-submodules';
+
+/** What the setup has made inside of submodules is no task's work: from now on it counts as unchanged. */
+export async function noteSubmodules(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<GitResult<void>> {
+  const file = join(worktree.gitDir, setupNote);
+  await rm(file, { force: true });
+  if (!exists(modulesOf(worktree))) return ok(undefined);
+  const gitlinks = await gitlinksOf(context, worktree);
+  if (!gitlinks.ok) return gitlinks;
+  const left: string[] = [];
+  const looked = await eachSubmodule(context, placeOf(worktree), gitlinks.value, (submodule) => {
+    if (submodule.edited !== null) left.push(`${submodule.path} ${submodule.edited}\0`);
+    return Promise.resolve(ok(undefined));
+  });
+  if (!looked.ok) return looked;
+  if (left.length > 0) await writeFile(file, left.join(''), { encoding: 'latin1', flag: 'wx' });
+  return ok(undefined);
+}
+
+export function placeOf(worktree: LinkedWorktree): SubmodulePlace {
+  const note = factsOf(join(worktree.gitDir, setupNote))?.isFile() === true;
+  const text = note ? readFileSync(join(worktree.gitDir, setupNote), 'latin1') : '';
+  const left = new Set(text.split('\0'));
+  return { modules: modulesOf(worktree), root: worktree.path, left };
+}

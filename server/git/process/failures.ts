@@ -1,0 +1,106 @@
+// Turns what git said into a failure: a kind, whether a later try may work, and a sentence that names the thing.
+
+import { err } from '../../core/failure.ts';
+import type { GitOutput } from './process.ts';
+import type { GitFailure, GitResult } from '../port.ts';
+
+const retryableKinds: ReadonlySet<GitFailure['kind']> = new Set(['locked', 'stale', 'disk_full']);
+
+export function gitFailure(
+  kind: GitFailure['kind'],
+  message: string,
+  retryable?: boolean,
+): GitFailure {
+  return { kind, message, retryable: retryable ?? retryableKinds.has(kind) };
+}
+
+export function refuse<T>(kind: GitFailure['kind'], message: string): GitResult<T> {
+  return err(gitFailure(kind, message));
+}
+
+/** The lock file that stood in the way, or null when the failure has another reason. */
+export function lockFileOf(stderr: string): string | null {
+  const created = /Unable to create '([^\n]+?\.lock)': File exists/i.exec(stderr);
+  if (created?.[1]) return created[1];
+  const configured = /could not lock config file ([^\n]+?): File exists/i.exec(stderr);
+  if (configured?.[1]) return `${configured[1]}.lock`;
+  return null;
+}
+
+/** Failures of git's own making when another git process is at work in the same repository; the next try works. */
+export function isPassingRace(stderr: string): boolean {
+  return /failed to read [^\n]*commondir|could not (?:open|read) [^\n]*\/worktrees\/[^\n]*: No such file/i.test(
+    stderr,
+  );
+}
+
+/** True when a compare-and-swap found another value than the one expected. */
+export function isStale(stderr: string): boolean {
+  return /but expected [0-9a-f]{40}|reference already exists|unable to resolve reference|reference is missing/i.test(
+    stderr,
+  );
+}
+
+/** True when git was given a commit that the repository does not have. */
+function namesUnknownCommit(stderr: string): boolean {
+  return /not a valid branch point|invalid reference|reference is not a tree|not a valid object name|not something we can merge|bad object|unknown revision/i.test(
+    stderr,
+  );
+}
+
+function isDiskFull(stderr: string): boolean {
+  return /No space left on device|Disk quota exceeded|not enough space/i.test(stderr);
+}
+
+/** `doing` completes "Git could not …". */
+export function failureOf(output: GitOutput, doing: string): GitFailure {
+  switch (output.problem) {
+    case 'missing':
+      return gitFailure(
+        'failed',
+        `Git could not be started (${output.stderr.trim()}): install git 2.38 or newer and put it on PATH.`,
+      );
+    case 'timeout':
+      return gitFailure('failed', `Git could not ${doing}: it took too long and was ended.`, true);
+    case 'aborted':
+      return gitFailure('failed', `Git did not ${doing}: it was called off.`, true);
+    case 'too_much_output':
+      return gitFailure('failed', `Git could not ${doing}: its answer is too long to be read.`);
+    case null:
+      return failureOfText(output, doing);
+  }
+}
+
+function failureOfText(output: GitOutput, doing: string): GitFailure {
+  const lock = lockFileOf(output.stderr);
+  if (lock !== null) {
+    return gitFailure(
+      'locked',
+      `Git could not ${doing}: another process holds ${lock}. If no git process is running, remove that file.`,
+    );
+  }
+  if (isDiskFull(output.stderr)) {
+    return gitFailure('disk_full', `Git could not ${doing}: the disk is full.`);
+  }
+  if (isStale(output.stderr)) {
+    return gitFailure('stale', `Git could not ${doing}: ${lastWords(output.stderr)}`);
+  }
+  if (namesUnknownCommit(output.stderr)) {
+    return gitFailure('unknown_ref', `Git could not ${doing}: ${lastWords(output.stderr)}`);
+  }
+  const said = lastWords(output.stderr) || lastWords(output.stdout.toString('utf8'));
+  return gitFailure(
+    'failed',
+    `Git could not ${doing} (exit ${output.code}): ${said || 'it gave no reason'}`,
+  );
+}
+
+/** The lines that carry the reason, bounded, on one line. */
+function lastWords(text: string): string {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('hint:'));
+  const reasons = lines.filter((line) => /^(?:fatal|error):/.test(line));
+  return (reasons.length > 0 ? reasons : lines.slice(-6)).join(' ').slice(0, 600);
+}

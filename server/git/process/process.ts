@@ -1,0 +1,75 @@
+// Starts git: argument arrays only, a controlled environment, bounded output, bounded time, a bounded number at once.
+
+import { ownSettings, withoutHooks } from './environment.ts';
+import { runOnce, type GitOutput, type GitRequest } from './run-once.ts';
+import { Semaphore } from '../../core/work/turns.ts';
+
+export type { GitOutput, GitProblem } from './run-once.ts';
+
+export interface GitCommand {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Written to git's standard input. */
+  readonly input?: string | Uint8Array;
+  /** Added to the environment of this one process. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Goes before what is not urgent, where several wait for their turn. */
+  readonly urgent?: boolean;
+  /** Lets the hooks and the signing of the user run. */
+  readonly userHooks?: boolean;
+  readonly timeoutMs?: number;
+  /** It gets the user's whole environment, as hooks of the user do: programs for keys and passwords are the user's own. */
+  readonly network?: boolean;
+  /** What goes beyond the bound of the output is dropped (and the process ended) instead of being an error. */
+  readonly truncate?: boolean;
+}
+
+export interface GitProcesses {
+  readonly run: (command: GitCommand) => Promise<GitOutput>;
+}
+
+/** Runs a git process from elsewhere, for a caller in whom starting one is expensive. Null: not now, run it here. */
+export type RunElsewhere = (
+  request: GitRequest,
+  signal: AbortSignal | null,
+) => Promise<GitOutput> | null;
+
+export interface GitProcessOptions {
+  readonly binary: string;
+  /** For what stays on this machine: a short one, of which no filter or driver learns a secret. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly networkEnvironment?: Readonly<Record<string, string>>;
+  readonly concurrency: number;
+  readonly maxOutputBytes: number;
+  readonly timeoutMs: number;
+  readonly elsewhere?: RunElsewhere;
+}
+
+export function openGitProcesses(options: GitProcessOptions): GitProcesses {
+  const semaphore = new Semaphore(options.concurrency);
+  const start = (command: GitCommand): Promise<GitOutput> => {
+    const request = requestOf(options, command);
+    const signal = command.signal ?? null;
+    return options.elsewhere?.(request, signal) ?? runOnce(request, signal);
+  };
+  return { run: (command) => semaphore.run(() => start(command), command.urgent) };
+}
+
+const noVariables: Readonly<Record<string, string>> = {};
+
+function requestOf(options: GitProcessOptions, command: GitCommand): GitRequest {
+  return {
+    binary: options.binary,
+    args: [...ownSettings, ...(command.userHooks ? [] : withoutHooks), ...command.args],
+    cwd: command.cwd,
+    environment:
+      (command.network || command.userHooks ? options.networkEnvironment : null) ??
+      options.environment,
+    addedEnvironment: command.env ?? noVariables,
+    input: command.input ?? null,
+    maxOutputBytes: options.maxOutputBytes,
+    timeoutMs: command.timeoutMs ?? options.timeoutMs,
+    truncate: command.truncate ?? false,
+  };
+}

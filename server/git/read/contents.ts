@@ -1,0 +1,98 @@
+// What lies in commits: which files differ between two of them, and one file's bytes at one of them.
+
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf, refuse } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { commitMessage } from '../refs/messages.ts';
+import { shown, splitZero } from '../files/paths.ts';
+import type { ChangedFile, FileAtCommit, GitResult, Sha } from '../port.ts';
+
+const statusOf: { readonly [letter: string]: ChangedFile['status'] } = {
+  A: 'added',
+  C: 'copied',
+  D: 'removed',
+  M: 'modified',
+  R: 'renamed',
+  T: 'type_changed',
+};
+
+/** Reads `diff-tree -z --name-status`: a letter, then one path, or two of a renamed or copied file. */
+export function parseNameStatus(output: Buffer): ChangedFile[] {
+  const parts = splitZero(output);
+  const files: ChangedFile[] = [];
+  for (let at = 0; at < parts.length; at += 2) {
+    const status = statusOf[parts[at]?.[0] ?? ''];
+    const first = shown(parts[at + 1] ?? '');
+    if (status === undefined) continue;
+    if (status !== 'renamed' && status !== 'copied') {
+      files.push({ status, path: first, oldPath: null });
+      continue;
+    }
+    at += 1;
+    files.push({ status, path: shown(parts[at + 1] ?? ''), oldPath: first });
+  }
+  return files;
+}
+
+export async function changedFiles(
+  context: RepositoryContext,
+  from: Sha,
+  to: Sha,
+): Promise<GitResult<readonly ChangedFile[]>> {
+  for (const sha of [from, to]) {
+    if (!isSha(sha)) return refuse('unknown_ref', `"${sha}" must be a full commit id.`);
+  }
+  const args = ['diff-tree', '-r', '-z', '-M', '--name-status', '--no-ext-diff', from, to];
+  const output = await context.git(args);
+  if (output.code !== 0) return err(failureOf(output, `compare ${from} with ${to}`));
+  return ok(parseNameStatus(output.stdout));
+}
+
+/** Null: there is no file of this name (a folder or a submodule is none). */
+export async function fileAt(
+  context: RepositoryContext,
+  commit: Sha,
+  path: string,
+  bytesMax: number,
+): Promise<GitResult<FileAtCommit | null>> {
+  if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" must be a full commit id.`);
+  const listed = await context.git([
+    '--literal-pathspecs',
+    'ls-tree',
+    '-z',
+    '-l',
+    commit,
+    '--',
+    path,
+  ]);
+  if (listed.code !== 0) return err(failureOf(listed, `look for ${path} in ${commit}`));
+  const found = /^\d+ blob ([0-9a-f]+) +(\d+)\t/u.exec(splitZero(listed.stdout)[0] ?? '');
+  const blob = found?.[1];
+  if (blob === undefined) return ok(null);
+  const size = Number(found?.[2]);
+  if (size > bytesMax) return ok({ size, bytes: null });
+  const output = await context.git(['cat-file', 'blob', blob]);
+  if (output.code !== 0) return err(failureOf(output, `read ${path} at ${commit}`));
+  return ok({ size, bytes: output.stdout });
+}
+
+/** A commit on top of the given one that takes it back: what its first parent held. It stands alone until it is merged. */
+export async function revertOf(
+  context: RepositoryContext,
+  request: { readonly commit: Sha; readonly subject: string; readonly trailers: readonly string[] },
+): Promise<GitResult<Sha>> {
+  const { commit, subject, trailers } = request;
+  if (!isSha(commit)) return refuse('unknown_ref', `"${commit}" must be a full commit id.`);
+  const found = await context.git(['rev-parse', '--verify', '-q', `${commit}^1^{tree}`]);
+  const tree = found.stdout.toString('utf8').trim();
+  if (found.code !== 0 || !isSha(tree)) return err(failureOf(found, `look before ${commit}`));
+  const made = await context.git(['commit-tree', tree, '-p', commit, '-F', '-'], {
+    input: commitMessage(subject, trailers),
+    env: context.identity(),
+  });
+  const sha = made.stdout.toString('utf8').trim();
+  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, `take back ${commit}`));
+  context.commits.remember(sha, { tree, parents: [commit] });
+  return ok(sha);
+}

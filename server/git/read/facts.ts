@@ -1,0 +1,165 @@
+// What kind of repository this is: where it lies, what is checked out, and what makes worktrees of it special.
+
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import { failureOf, refuse } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { absoluteBytes, splitZero } from '../files/paths.ts';
+import type { GitProcesses } from '../process/process.ts';
+import type { GitResult, RepositoryFacts } from '../port.ts';
+import { exists } from '../files/small-files.ts';
+
+export interface RepositoryPlace {
+  readonly commonDir: string;
+  readonly root: string;
+  /** There is no main checkout; the root is the linked worktree that was opened. */
+  readonly isBare: boolean;
+  /** Keys in lower case as git prints them; of several values the last one. */
+  readonly config: ReadonlyMap<string, string>;
+}
+
+type Run = GitProcesses['run'];
+
+const maxAttributeFiles = 200;
+
+/** Finds the main checkout from any folder inside it or inside one of its linked worktrees. */
+export async function findRepository(run: Run, path: string): Promise<GitResult<RepositoryPlace>> {
+  const [located, configured] = await Promise.all([
+    run({
+      args: [
+        'rev-parse',
+        '--path-format=absolute',
+        '--git-common-dir',
+        '--git-dir',
+        '--is-bare-repository',
+        // The last one, as it fails where there is no checkout.
+        '--show-toplevel',
+      ],
+      cwd: path,
+    }),
+    run({ args: ['config', '-z', '--list'], cwd: path }),
+  ]);
+  if (located.problem !== null) return err(failureOf(located, `open ${path}`));
+  const [commonDir = '', gitDir = '', bare = '', top = ''] = located.stdout
+    .toString('utf8')
+    .split('\n');
+  if (bare === '') {
+    if (/dubious ownership/i.test(located.stderr)) {
+      return refuse(
+        'not_a_repository',
+        `Git refuses ${path}, which belongs to another user. To trust it, run git config --global --add safe.directory ${path} (${failureOf(located, 'open it').message})`,
+      );
+    }
+    return refuse(
+      'not_a_repository',
+      `${path} is not inside a git repository: run "git init" first.`,
+    );
+  }
+  if (bare === 'true') {
+    return refuse('not_a_repository', `${path} is a bare repository: Drover needs a checkout.`);
+  }
+  if (configured.code !== 0) return err(failureOf(configured, `read the configuration of ${path}`));
+  const config = parseConfig(configured.stdout);
+  const common = resolve(commonDir);
+  const shownTop = located.code === 0 ? top : '';
+  const root = mainRoot(shownTop, common, resolve(gitDir), config);
+  return ok({ commonDir: common, root, isBare: config.get('core.bare') === 'true', config });
+}
+
+/** `top`: the checkout that was opened, '' where there is none. */
+function mainRoot(
+  top: string,
+  commonDir: string,
+  gitDir: string,
+  config: ReadonlyMap<string, string>,
+): string {
+  const inMain = gitDir === commonDir;
+  if (!inMain && config.get('core.bare') !== 'true') {
+    const elsewhere = config.get('core.worktree');
+    if (elsewhere) return resolve(commonDir, elsewhere);
+    if (basename(commonDir) === '.git') return dirname(commonDir);
+  }
+  // A bare repository with worktrees around it has no main checkout: the worktree that was opened stands for it.
+  return top === '' ? dirname(commonDir) : resolve(top);
+}
+
+/** What git's configuration says now, seen from one git folder; null where it can't be read. */
+export async function readConfiguration(
+  run: Run,
+  cwd: string,
+  gitDir: string,
+): Promise<ReadonlyMap<string, string> | null> {
+  const output = await run({ args: ['config', '-z', '--list'], cwd, env: { GIT_DIR: gitDir } });
+  return output.code === 0 ? parseConfig(output.stdout) : null;
+}
+
+/** Reads `git config -z --list`: `key\nvalue\0`. */
+export function parseConfig(output: Buffer): Map<string, string> {
+  const config = new Map<string, string>();
+  for (const item of output.toString('utf8').split('\0')) {
+    if (item === '') continue;
+    const end = item.indexOf('\n');
+    config.set(end === -1 ? item : item.slice(0, end), end === -1 ? 'true' : item.slice(end + 1));
+  }
+  return config;
+}
+
+/** What git says of a checkout: its HEAD, and where attributes are. */
+export interface CheckoutAnswers {
+  readonly headRef: string;
+  readonly headSha: string;
+  readonly attributeFiles: readonly string[];
+}
+
+/** Can be asked beside `findRepository`, of a folder that is likely to be the root. */
+export async function askCheckout(run: Run, folder: string): Promise<CheckoutAnswers> {
+  const [head, attributes] = await Promise.all([
+    run({
+      args: ['rev-parse', '-q', 'HEAD^{commit}', '--symbolic-full-name', 'HEAD'],
+      cwd: folder,
+    }),
+    run({ args: ['ls-files', '-z', '--', '.gitattributes', '**/.gitattributes'], cwd: folder }),
+  ]);
+  const attributeFiles = splitZero(attributes.stdout);
+  const [headSha = '', headRef = ''] = head.stdout.toString('utf8').split('\n');
+  if (head.code === 0) return { headRef, headSha, attributeFiles };
+  // Before the first commit there is a branch and no commit.
+  const branch = await run({ args: ['symbolic-ref', '-q', 'HEAD'], cwd: folder });
+  return { headRef: branch.stdout.toString('utf8').trim(), headSha: '', attributeFiles };
+}
+
+/** `asked`: the answers of the place's root, or null where they were not asked yet. */
+export async function readFacts(
+  run: Run,
+  place: RepositoryPlace,
+  asked: CheckoutAnswers | null,
+): Promise<RepositoryFacts> {
+  const { root, commonDir } = place;
+  const { headRef, headSha, attributeFiles } = asked ?? (await askCheckout(run, root));
+  return {
+    commonDir,
+    root,
+    headBranch: headRef.startsWith('refs/heads/') ? headRef.slice('refs/heads/'.length) : null,
+    headSha: isSha(headSha) ? headSha : null,
+    hasSubmodules: exists(join(root, '.gitmodules')),
+    usesLfs: await anyUsesLfs(root, commonDir, attributeFiles),
+  };
+}
+
+async function anyUsesLfs(
+  root: string,
+  commonDir: string,
+  attributeFiles: readonly string[],
+): Promise<boolean> {
+  const files = [
+    join(root, '.gitattributes'),
+    join(commonDir, 'info', 'attributes'),
+    ...attributeFiles.slice(0, maxAttributeFiles).map((path) => absoluteBytes(root, path)),
+  ];
+  for (const file of files) {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    if (/^[^#\n]*\sfilter=lfs(?:\s|$)/m.test(text)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,144 @@
+// Looks at what lies between two commits.
+
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf, refuse } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { shown, splitZero } from '../files/paths.ts';
+import type { GitResult, LineCommit, Sha } from '../port.ts';
+import { exists } from '../files/small-files.ts';
+
+const maxSubjects = 10_000;
+
+/** A diff beyond the bound of an answer is cut. Settings and programs of the user do not change its form. */
+export async function diff(
+  context: RepositoryContext,
+  from: Sha,
+  to: Sha,
+): Promise<GitResult<string>> {
+  const args = [
+    'diff-tree',
+    '-r',
+    '-p',
+    '-M',
+    '--no-color',
+    '--no-ext-diff',
+    '--no-textconv',
+    from,
+    to,
+  ];
+  const output = await between(context, from, to, args, true);
+  return output.ok ? ok(output.value.toString('utf8')) : output;
+}
+
+export async function changedPaths(
+  context: RepositoryContext,
+  from: Sha,
+  to: Sha,
+): Promise<GitResult<readonly string[]>> {
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to];
+  const output = await between(context, from, to, args);
+  return output.ok ? ok(splitZero(output.value).map(shown)) : output;
+}
+
+/** The oldest commit on the first-parent line of HEAD; null before the first one, and where the history is cut off. */
+export async function rootCommit(context: RepositoryContext): Promise<Sha | null> {
+  const output = await context.git(['rev-list', '--first-parent', '--max-parents=0', 'HEAD']);
+  const sha = output.stdout.toString('latin1').trim();
+  const isCutOff = exists(join(context.commonDir, 'shallow'));
+  return output.code === 0 && isSha(sha) && !isCutOff ? sha : null;
+}
+
+export async function subjects(
+  context: RepositoryContext,
+  from: Sha,
+  to: Sha,
+  limit: number,
+): Promise<GitResult<readonly string[]>> {
+  const count = Math.max(0, Math.min(maxSubjects, Math.floor(limit)));
+  const args = [
+    'rev-list',
+    `--max-count=${count}`,
+    '--no-commit-header',
+    '--format=%h %s',
+    `${from}..${to}`,
+  ];
+  const output = await between(context, from, to, args);
+  if (!output.ok) return output;
+  return ok(
+    output.value
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line !== ''),
+  );
+}
+
+const fieldsOfCommit = 5;
+
+/** Reads records of `%H %P %T %s %(trailers)`, every field ended by a zero byte. */
+export function parseLineCommits(output: Buffer): LineCommit[] {
+  const fields = output.toString('utf8').split('\0');
+  const commits: LineCommit[] = [];
+  for (let at = 0; at + fieldsOfCommit <= fields.length; at += fieldsOfCommit) {
+    const [sha = '', parents = '', tree = '', subject = '', trailers = ''] = fields.slice(
+      at,
+      at + fieldsOfCommit,
+    );
+    commits.push({
+      sha: sha.trim(),
+      parents: parents.split(' ').filter((parent) => parent !== ''),
+      tree,
+      subject,
+      trailers: trailers.split('\n').filter((line) => line !== ''),
+    });
+  }
+  return commits;
+}
+
+export async function lineCommits(
+  context: RepositoryContext,
+  from: Sha | null,
+  to: Sha,
+  limit: number,
+): Promise<GitResult<readonly LineCommit[]>> {
+  if (!isSha(to) || (from !== null && !isSha(from))) {
+    return refuse('unknown_ref', `"${from}" and "${to}" must be full commit ids.`);
+  }
+  const output = await context.git([
+    'rev-list',
+    '--first-parent',
+    `--max-count=${Math.max(0, Math.min(maxSubjects, Math.floor(limit)))}`,
+    '--no-commit-header',
+    '--format=%H%x00%P%x00%T%x00%s%x00%(trailers:only,unfold)%x00',
+    from === null ? to : `${from}..${to}`,
+  ]);
+  if (output.code !== 0) return err(failureOf(output, `look at the line of ${to}`));
+  return ok(parseLineCommits(output.stdout));
+}
+
+export async function mergeBase(
+  context: RepositoryContext,
+  one: Sha,
+  two: Sha,
+): Promise<Sha | null> {
+  if (!isSha(one) || !isSha(two)) return null;
+  const output = await context.git(['merge-base', one, two]);
+  const sha = output.stdout.toString('utf8').split('\n', 1)[0]?.trim() ?? '';
+  return output.code === 0 && isSha(sha) ? sha : null;
+}
+
+async function between(
+  context: RepositoryContext,
+  from: Sha,
+  to: Sha,
+  args: readonly string[],
+  truncate = false,
+): Promise<GitResult<Buffer>> {
+  for (const sha of [from, to]) {
+    if (!isSha(sha)) return refuse('unknown_ref', `"${sha}" must be a full commit id.`);
+  }
+  const output = await context.git(args, { truncate });
+  if (output.code === 0) return ok(output.stdout);
+  return err(failureOf(output, `compare ${from} with ${to}`));
+}

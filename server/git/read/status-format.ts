@@ -1,0 +1,87 @@
+// Reads `git status --porcelain=v2 --branch -z --no-renames`.
+
+import type { PathBytes } from '../files/paths.ts';
+
+export interface StatusEntry {
+  readonly kind: 'changed' | 'unmerged' | 'untracked' | 'ignored';
+  readonly path: PathBytes;
+  /** State in the index against HEAD, `.` = the same. */
+  readonly index: string;
+  /** State in the worktree against the index, `.` = the same. */
+  readonly worktree: string;
+  /** True for the entry of a submodule. */
+  readonly submodule: boolean;
+}
+
+export interface ParsedStatus {
+  /** Null before the first commit of the branch. */
+  readonly head: string | null;
+  /** Short name, null when HEAD is detached. */
+  readonly branch: string | null;
+  readonly entries: readonly StatusEntry[];
+}
+
+/** Fields before the path, by the letter that begins the record. */
+const fieldsBeforePath: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10 };
+
+export const statusArguments: readonly string[] = [
+  'status',
+  '--porcelain=v2',
+  '--branch',
+  '-z',
+  '-uall',
+  '--no-renames',
+  // Else git starts another git inside each, which obeys the configuration that it finds there.
+  '--ignore-submodules=dirty',
+];
+
+export function parseStatus(output: Buffer): ParsedStatus {
+  let head: string | null = null;
+  let branch: string | null = null;
+  const entries: StatusEntry[] = [];
+  const records = output.toString('latin1').split('\0');
+  for (let index = 0; index < records.length; index += 1) {
+    const record = records[index] ?? '';
+    if (record.startsWith('# branch.oid ')) {
+      const value = record.slice('# branch.oid '.length);
+      head = value === '(initial)' ? null : value;
+    } else if (record.startsWith('# branch.head ')) {
+      const value = record.slice('# branch.head '.length);
+      branch = value === '(detached)' ? null : Buffer.from(value, 'latin1').toString('utf8');
+    } else {
+      const entry = parseEntry(record);
+      if (entry) entries.push(entry);
+      // A renamed entry is followed by its former path; it is asked not to occur, but must not shift the rest.
+      if (record.startsWith('2 ')) index += 1;
+    }
+  }
+  return { head, branch, entries };
+}
+
+function parseEntry(record: string): StatusEntry | null {
+  const letter = record[0] ?? '';
+  if (letter === '?' || letter === '!') {
+    const kind = letter === '?' ? 'untracked' : 'ignored';
+    return { kind, path: record.slice(2), index: '.', worktree: letter, submodule: false };
+  }
+  const fields = fieldsBeforePath[letter];
+  if (fields === undefined) return null;
+  let from = 0;
+  for (let field = 0; field < fields; field += 1) {
+    const space = record.indexOf(' ', from);
+    if (space === -1) return null;
+    from = space + 1;
+  }
+  return {
+    kind: letter === 'u' ? 'unmerged' : 'changed',
+    path: record.slice(from),
+    index: record[2] ?? '.',
+    worktree: record[3] ?? '.',
+    submodule: record[5] === 'S',
+  };
+}
+
+/** A repository of its own inside the worktree: git names it with a slash at the end and does not look inside. */
+export function isNestedRepository(entry: StatusEntry): boolean {
+  return entry.kind !== 'changed' && entry.path.endsWith('/');
+}

@@ -1,0 +1,84 @@
+// Refs that only keep something reachable, for a while: snapshots of attempts and approved trees.
+
+import { ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { updateRefs } from './refs.ts';
+
+export interface KeptRef {
+  readonly ref: string;
+  readonly commit: Sha;
+  /** The task of a snapshot, the epic or the task of an approval. */
+  readonly owner: string;
+  readonly kind: 'snapshot' | 'approval';
+  /** Unix milliseconds of its last commit. */
+  readonly atMs: number;
+}
+
+const folders = { 'refs/drover/work/': 'snapshot', 'refs/drover/approved/': 'approval' } as const;
+/** Of slots whose author is unknown: no task's end says that they are not needed. */
+const slotsOwner = 'slots';
+const refsAtOnce = 100;
+
+export async function listKeptRefs(
+  context: RepositoryContext,
+): Promise<GitResult<readonly KeptRef[]>> {
+  const format = '--format=%(objectname) %(committerdate:unix) %(refname)';
+  const output = await context.git(['for-each-ref', format, ...Object.keys(folders)]);
+  if (output.code !== 0) return { ok: false, error: failureOf(output, 'list the snapshots') };
+  const refs = output.stdout
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line): KeptRef[] => {
+      const [commit = '', seconds = '', ref = ''] = line.split(' ');
+      const folder = (Object.keys(folders) as (keyof typeof folders)[]).find((one) =>
+        ref.startsWith(one),
+      );
+      if (folder === undefined || !isSha(commit) || !/^[0-9]+$/.test(seconds)) return [];
+      const [owner = ''] = ref.slice(folder.length).split('/');
+      if (owner === '' || owner === slotsOwner) return [];
+      return [{ ref, commit, owner, kind: folders[folder], atMs: Number(seconds) * 1_000 }];
+    });
+  return ok(refs);
+}
+
+/** Each is removed if it still is what was listed. */
+export async function removeKeptRefs(
+  context: RepositoryContext,
+  refs: readonly KeptRef[],
+): Promise<GitResult<void>> {
+  for (let at = 0; at < refs.length; at += refsAtOnce) {
+    const changes = refs
+      .slice(at, at + refsAtOnce)
+      .map(({ ref, commit }) => ({ ref, next: null, old: commit }));
+    const removed = await updateRefs(context, changes, 'drover: retention');
+    if (!removed.ok) return removed;
+  }
+  return ok(undefined);
+}
+
+/** Bytes of the objects that only these refs lead to: what git frees with its next collection. 0 where git cannot say. */
+export async function bytesOfRefs(
+  context: RepositoryContext,
+  refs: readonly KeptRef[],
+): Promise<number> {
+  if (refs.length === 0) return 0;
+  const all = await context.git(['for-each-ref', '--format=%(objectname) %(refname)']);
+  if (all.code !== 0) return 0;
+  const going = new Set(refs.map(({ ref }) => ref));
+  const kept = all.stdout
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [sha = '', ref = ''] = line.split(' ');
+      return isSha(sha) && !going.has(ref) ? [`^${sha}`] : [];
+    });
+  const lines = [...refs.map(({ commit }) => commit), ...kept];
+  const size = await context.git(['rev-list', '--objects', '--disk-usage', '--stdin'], {
+    input: lines.map((line) => `${line}\n`).join(''),
+  });
+  const bytes = Number(size.stdout.toString('utf8').trim());
+  return size.code === 0 && Number.isFinite(bytes) ? bytes : 0;
+}

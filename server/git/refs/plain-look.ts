@@ -1,0 +1,46 @@
+// A repository looked at through its files alone, for a caller who only wants to know what is checked out: starting git
+// takes longer than everything else of such a question.
+
+import { lstatSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { isSha } from '../files/loose-objects.ts';
+import { PackedRefs } from '../files/packed-refs.ts';
+import { readText } from '../files/small-files.ts';
+import { isFullRef } from './refs.ts';
+
+export interface PlainLook {
+  /** Real path of the checkout. */
+  readonly root: string;
+  /** Null: HEAD is detached. */
+  readonly headBranch: string | null;
+  /** The commit of a ref; null = there is none; undefined = only git can tell. */
+  readonly readRef: (ref: string) => string | null | undefined;
+}
+
+/** What makes the files mean something else than they say: git has to be asked. */
+const unusual = /^\s*(?:refstorage|worktree)\s*=|^\s*bare\s*=\s*true/im;
+
+/** Null where the folder is no ordinary checkout of this user's own: git has to be asked then. */
+export function lookAtCheckout(folder: string): PlainLook | null {
+  const commonDir = join(folder, '.git');
+  const facts = lstatSync(commonDir, { throwIfNoEntry: false });
+  const uid = process.getuid?.();
+  if (facts?.isDirectory() !== true || (uid !== undefined && facts.uid !== uid)) return null;
+  const config = readText(join(commonDir, 'config'));
+  const head = readText(join(commonDir, 'HEAD'))?.trim();
+  if (config === null || head === undefined || unusual.test(config)) return null;
+  const headRef = head.startsWith('ref: ') ? head.slice('ref: '.length).trim() : null;
+  if (headRef === null ? !isSha(head) : !isFullRef(headRef)) return null;
+  const packed = new PackedRefs(commonDir);
+  return {
+    root: realpathSync(folder),
+    headBranch: headRef?.startsWith('refs/heads/') ? headRef.slice('refs/heads/'.length) : null,
+    readRef: (ref) => {
+      if (!isFullRef(ref)) return null;
+      // Packing in between is met by looking at the loose file again.
+      const loose = (): string | null => readText(join(commonDir, ref))?.trim() ?? null;
+      const content = loose() ?? packed.find(ref) ?? loose();
+      return content === null || isSha(content) ? content : undefined;
+    },
+  };
+}

@@ -1,0 +1,212 @@
+// Refs: read from their files where possible, moved only by git, several at once in one transaction.
+
+import { join } from 'node:path';
+import { ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { settings } from '../process/environment.ts';
+import { failureOf, gitFailure, lockFileOf, refuse } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { outlastOwnLock } from '../files/own-locks.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { readText } from '../files/small-files.ts';
+
+export interface RefChange {
+  readonly ref: string;
+  /** Null deletes. */
+  readonly next: Sha | null;
+  /** The value that must be found; null with a `next`: the ref must not exist. */
+  readonly old: Sha | null;
+}
+
+const maxSymbolicSteps = 5;
+
+/** A branch name, with or without `refs/heads/`, as a full ref. */
+export function branchRef(branch: string): string {
+  return branch.startsWith('refs/') ? branch : `refs/heads/${branch}`;
+}
+
+/** The short name of a branch. */
+export function branchName(branch: string): string {
+  return branch.startsWith('refs/heads/') ? branch.slice('refs/heads/'.length) : branch;
+}
+
+/** True for a branch, short or full, that is safe as an argument and as a path. */
+export function isBranchName(branch: string): boolean {
+  return !branch.startsWith('-') && isFullRef(branchRef(branch));
+}
+
+/** True for a full ref that is also safe as a path below the repository's folder. */
+export function isFullRef(ref: string): boolean {
+  return (
+    ref.startsWith('refs/') &&
+    !/[\s~^:?*[\\\p{Cc}]|\.\.|@\{|\/\/|\.lock(?:\/|$)|\/\.|[/.]$/u.test(ref)
+  );
+}
+
+export async function readRef(context: RepositoryContext, ref: string): Promise<Sha | null> {
+  if (!isFullRef(ref)) return null;
+  if (!context.refsAreFiles) return readRefByGit(context, ref);
+  let name = ref;
+  for (let step = 0; step < maxSymbolicSteps; step += 1) {
+    const content = readRefFile(context, name);
+    if (content === null) return null;
+    if (isSha(content)) return content;
+    if (!content.startsWith('ref: ')) break;
+    name = content.slice('ref: '.length).trim();
+    if (!isFullRef(name)) return null;
+  }
+  return readRefByGit(context, ref);
+}
+
+/**
+ * The ref that holds the value: `ref` itself, or what a chain of symbolic refs leads to (`main` renamed to `master` by
+ * `git symbolic-ref`). A ref that does not exist is its own end.
+ */
+export async function finalRef(context: RepositoryContext, ref: string): Promise<string> {
+  let name = ref;
+  for (let step = 0; step < maxSymbolicSteps && isFullRef(name); step += 1) {
+    const next = await symbolicTarget(context, name);
+    if (next === null || !isFullRef(next)) return name;
+    name = next;
+  }
+  return name;
+}
+
+async function symbolicTarget(context: RepositoryContext, ref: string): Promise<string | null> {
+  if (context.refsAreFiles) {
+    const content = readText(join(context.commonDir, ref))?.trim() ?? '';
+    return content.startsWith('ref: ') ? content.slice('ref: '.length).trim() : null;
+  }
+  const output = await context.git(['symbolic-ref', '-q', ref]);
+  return output.code === 0 ? output.stdout.toString('utf8').trim() : null;
+}
+
+/** The loose file wins over the packed one; packing in between is met by looking at the loose file again. */
+function readRefFile(context: RepositoryContext, ref: string): string | null {
+  const loose = (): string | null => readText(join(context.commonDir, ref))?.trim() ?? null;
+  return loose() ?? context.packedRefs.find(ref) ?? loose();
+}
+
+async function readRefByGit(context: RepositoryContext, ref: string): Promise<Sha | null> {
+  const output = await context.git(['rev-parse', '--verify', '-q', '--end-of-options', ref]);
+  const sha = output.stdout.toString('utf8').trim();
+  return output.code === 0 && isSha(sha) ? sha : null;
+}
+
+export async function resolveRevision(
+  context: RepositoryContext,
+  revision: string,
+): Promise<GitResult<Sha>> {
+  const unknown = `"${revision}" does not name a commit in this repository.`;
+  if (revision === '' || revision.startsWith('-')) return refuse('unknown_ref', unknown);
+  const args = ['rev-parse', '--verify', '-q', '--end-of-options', `${revision}^{commit}`];
+  const output = await context.git(args);
+  if (output.problem !== null)
+    return { ok: false, error: failureOf(output, `resolve ${revision}`) };
+  const sha = output.stdout.toString('utf8').trim();
+  return output.code === 0 && isSha(sha) ? ok(sha) : refuse('unknown_ref', unknown);
+}
+
+export async function updateRefs(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+  reason: string,
+): Promise<GitResult<void>> {
+  if (changes.length === 0) return ok(undefined);
+  for (const change of changes) {
+    if (!isFullRef(change.ref))
+      return refuse('failed', `"${change.ref}" is not a full name of a ref.`);
+    if ([change.next, change.old].some((sha) => sha !== null && !isSha(sha))) {
+      return refuse('failed', `The values of ${change.ref} must be full commit ids.`);
+    }
+  }
+  if (changes.some((change) => change.next !== null)) {
+    const flushed = await flushObjects(context);
+    if (!flushed.ok) return flushed;
+  }
+  let output = await writeRefs(context, changes, reason);
+  for (let left = changes.length; output.code !== 0 && left > 0; left -= 1) {
+    const lock = lockFileOf(output.stderr);
+    if (lock === null || !(await outlastOwnLock(context, lock))) break;
+    output = await writeRefs(context, changes, reason);
+  }
+  if (output.code === 0) {
+    context.durability.refsMoved(changes.map((change) => change.ref));
+    return ok(undefined);
+  }
+  const names = changes.map((change) => change.ref).join(', ');
+  const error = failureOf(output, `move ${names}`);
+  if (error.kind === 'locked' || error.kind === 'disk_full') return { ok: false, error };
+  if (await allThere(context, changes)) return ok(undefined);
+  const moved = await someoneWasFirst(context, changes);
+  return {
+    ok: false,
+    error: moved ? gitFailure('stale', `${moved} was just moved by someone else.`) : error,
+  };
+}
+
+async function writeRefs(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+  reason: string,
+): ReturnType<RepositoryContext['git']> {
+  return context.git(
+    [
+      // The name changes hands by a rename; what it then names must not be an empty file after a power cut.
+      ...settings({ 'core.fsync': 'reference' }),
+      'update-ref',
+      '-m',
+      oneLine(reason) || 'drover',
+      '--stdin',
+      '-z',
+    ],
+    { input: changes.map(transactionLine).join('') },
+  );
+}
+
+/** What a ref is about to name has to be on the disk first. */
+export async function flushObjects(context: RepositoryContext): Promise<GitResult<void>> {
+  try {
+    await context.durability.flushObjects();
+    return ok(undefined);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const full = code === 'ENOSPC' || code === 'EDQUOT';
+    return refuse(
+      full ? 'disk_full' : 'failed',
+      `New objects could not be flushed to the disk: ${message}`,
+    );
+  }
+}
+
+function transactionLine(change: RefChange): string {
+  if (change.next === null) return `delete ${change.ref}\0${change.old ?? ''}\0`;
+  if (change.old === null) return `create ${change.ref}\0${change.next}\0`;
+  return `update ${change.ref}\0${change.next}\0${change.old}\0`;
+}
+
+async function allThere(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+): Promise<boolean> {
+  for (const change of changes) {
+    if ((await readRef(context, change.ref)) !== change.next) return false;
+  }
+  return true;
+}
+
+async function someoneWasFirst(
+  context: RepositoryContext,
+  changes: readonly RefChange[],
+): Promise<string | null> {
+  for (const change of changes) {
+    if (change.next === null && change.old === null) continue;
+    if ((await readRef(context, change.ref)) !== change.old) return change.ref;
+  }
+  return null;
+}
+
+/** Text of a person or an agent on one line, without control characters. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+}

@@ -1,0 +1,216 @@
+// The setup state of a slot: which dependencies it has been set up with, and what the setup made there. The note lies in
+// the slot's private git folder, so that it goes when the worktree goes; what it lists is compared with the folder, so that
+// a slot somebody has cleaned or changed is set up again.
+
+import { createHash } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { isAbsolute, join, normalize, sep } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import { isSetupInput } from '../../core/work/setup-inputs.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf } from '../process/failures.ts';
+import { ownWorktree } from '../work/own-worktree.ts';
+import { absoluteBytes, type PathBytes, splitZero, zeroEnded } from '../files/paths.ts';
+import type { GitResult, SetupLook, SetupRequest, Traces } from '../port.ts';
+import { copySealed, dropUnsealed, rootsOf, sealSetup } from './sealed-setup.ts';
+import { tracesOf, unversioned } from './setup-traces.ts';
+import { readPlain } from '../files/small-files.ts';
+import { readStatus } from '../read/status.ts';
+import { noteSubmodules } from '../nested/submodules.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+
+const noteName = 'drover-setup';
+
+/** Changes when the form of the note changes: an older one is not read. */
+const noteVersion = 1;
+
+interface SetupNote {
+  readonly fingerprint: string;
+  readonly made: Traces;
+}
+
+export async function lookAtSetup(
+  context: RepositoryContext,
+  request: SetupRequest,
+): Promise<GitResult<SetupLook>> {
+  const found = await ownWorktree(context, request.path);
+  if (!found.ok) return found;
+  const worktree = found.value;
+  const fingerprint = await fingerprintOf(context, worktree, request);
+  if (!fingerprint.ok) return fingerprint;
+  const status = await readStatus(context, worktree.path, { ignored: true });
+  if (!status.ok) return status;
+  const changed = status.value.entries
+    .filter(({ kind }) => kind === 'changed' || kind === 'unmerged')
+    .map(({ path }) => path);
+  const look = { fingerprint: fingerprint.value, changed };
+  const note = await readNote(worktree);
+  const traces = await tracesOf(worktree, unversioned(status.value.entries), request.leave);
+  const present = new Map(traces);
+  const knows = note !== null && note.fingerprint === fingerprint.value;
+  const stands = knows && [...note.made].every(([path, trace]) => present.get(path) === trace);
+  if (stands) {
+    if (request.only) await removeExtra(worktree, present, note.made, request.leave);
+    return ok({ ...look, stands, before: new Map() });
+  }
+  await forgetSetup(worktree);
+  // What another setup or another candidate left must not be part of this one.
+  if (request.only) await removeExtra(worktree, present, new Map(), request.leave);
+  const copied = request.seal === undefined ? null : await copySealed(context, worktree, look);
+  if (copied !== null) {
+    await writeNote(worktree, { fingerprint: look.fingerprint, made: copied });
+    return ok({ ...look, stands: true, before: new Map() });
+  }
+  if (request.only) return ok({ ...look, stands, before: new Map() });
+  const isClean = status.value.entries.every(({ kind }) => kind === 'ignored');
+  const sealable = request.seal === 'base' && isClean;
+  if (sealable) {
+    const dropped = await dropUnsealed(context, worktree, unversioned(status.value.entries));
+    for (const path of present.keys()) if (isBelowAny(path, dropped)) present.delete(path);
+  }
+  // What neither setup has made is an earlier task's: the note must not answer for it.
+  const before = new Map([...present].filter(([path]) => note?.made.has(path) !== true));
+  return ok({ ...look, stands, before, sealable });
+}
+
+/** Something that the setup made was taken out of the worktree: it has to run again. */
+export async function forgetSetup(worktree: LinkedWorktree): Promise<void> {
+  await rm(noteFile(worktree), { force: true });
+}
+
+/** After the setup has succeeded: what it changed in tracked files is taken back, what it made is noted. */
+export async function keepSetup(
+  context: RepositoryContext,
+  request: SetupRequest,
+  look: SetupLook,
+): Promise<GitResult<void>> {
+  const found = await ownWorktree(context, request.path);
+  if (!found.ok) return found;
+  const worktree = found.value;
+  const status = await readStatus(context, worktree.path, { ignored: true });
+  if (!status.ok) return status;
+  const { entries } = status.value;
+  const before = new Set(look.changed);
+  const tracked = entries.filter(({ kind }) => kind === 'changed' || kind === 'unmerged');
+  const changed = tracked.map(({ path }) => path).filter((path) => !before.has(path));
+  const restored = await restore(context, worktree, changed);
+  if (!restored.ok) return restored;
+  const present = await tracesOf(worktree, unversioned(entries), request.leave);
+  const made = new Map([...present].filter(([path, trace]) => look.before.get(path) !== trace));
+  const inside = await noteSubmodules(context, worktree);
+  if (!inside.ok) return inside;
+  await writeNote(worktree, { fingerprint: look.fingerprint, made });
+  if (look.sealable === true) {
+    const roots = rootsOf(unversioned(entries), made);
+    await sealSetup(context, worktree, { fingerprint: look.fingerprint, roots, made });
+  }
+  return ok(undefined);
+}
+
+function isBelowAny(path: PathBytes, roots: readonly PathBytes[]): boolean {
+  return roots.some((root) => path === root || path.startsWith(`${root}/`));
+}
+
+async function restore(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  paths: readonly PathBytes[],
+): Promise<GitResult<void>> {
+  if (paths.length === 0) return ok(undefined);
+  const output = await context.git(
+    [
+      '--literal-pathspecs',
+      'restore',
+      '--source=HEAD',
+      '--staged',
+      '--worktree',
+      '--pathspec-from-file=-',
+      '--pathspec-file-nul',
+    ],
+    { at: worktree.path, input: zeroEnded(paths) },
+  );
+  if (output.code === 0) return ok(undefined);
+  return err(failureOf(output, `take back what the setup changed in ${worktree.path}`));
+}
+
+/** Names the state: the command, the manifests and lock files of the tree, and what the settings name besides. */
+async function fingerprintOf(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  request: SetupRequest,
+): Promise<GitResult<string>> {
+  const hash = createHash('sha256').update(`${noteVersion}\0${request.command ?? ''}\0`);
+  if (request.command === null) return ok(hash.digest('hex'));
+  const listed = await context.git(['ls-files', '-s', '-z'], { at: worktree.path });
+  if (listed.code !== 0) return err(failureOf(listed, `list the files of ${worktree.path}`));
+  for (const entry of splitZero(listed.stdout)) {
+    // A submodule too: bringing its commit is usually the setup's work.
+    const isInput = isSetupInput(entry.slice(entry.indexOf('\t') + 1));
+    if (isInput || entry.startsWith('160000 ')) hash.update(`${entry}\0`);
+  }
+  for (const input of [...request.inputs].sort()) {
+    hash.update(`${input}\0`).update(contentOf(worktree.path, input));
+  }
+  return ok(hash.digest('hex'));
+}
+
+function contentOf(root: string, input: string): Buffer | string {
+  const clean = normalize(input);
+  if (isAbsolute(clean) || clean === '..' || clean.startsWith(`..${sep}`)) return 'outside';
+  return readPlain(join(root, clean)) ?? 'absent';
+}
+
+/** Removes what is present and not wanted; a folder goes as a whole when nothing in it is wanted. */
+async function removeExtra(
+  worktree: LinkedWorktree,
+  present: Traces,
+  wanted: Traces,
+  leave: readonly string[],
+): Promise<void> {
+  const stays = new Set([...wanted.keys(), ...leave.flatMap((path) => foldersAbove(path))]);
+  for (const path of present.keys()) {
+    if (stays.has(path)) continue;
+    const parent = folderOf(path);
+    // It goes with its folder.
+    if (parent !== '' && present.has(parent) && !stays.has(parent)) continue;
+    await rm(absoluteBytes(worktree.path, path), { recursive: true, force: true });
+  }
+}
+
+function folderOf(path: PathBytes): PathBytes {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}
+
+function foldersAbove(path: string): readonly PathBytes[] {
+  const folders: PathBytes[] = [];
+  const bytes = Buffer.from(normalize(path)).toString('latin1');
+  for (let folder = folderOf(bytes); folder !== ''; folder = folderOf(folder)) folders.push(folder);
+  return folders;
+}
+
+function noteFile(worktree: LinkedWorktree): string {
+  return join(worktree.gitDir, noteName);
+}
+
+async function readNote(worktree: LinkedWorktree): Promise<SetupNote | null> {
+  let text: string;
+  try {
+    text = await readFile(noteFile(worktree), 'latin1');
+  } catch {
+    return null;
+  }
+  const [version, fingerprint, ...rest] = text.split('\0');
+  if (version !== `${noteVersion}` || fingerprint === undefined) return null;
+  const made = new Map<PathBytes, string>();
+  for (let at = 0; at + 1 < rest.length; at += 2) made.set(rest[at] ?? '', rest[at + 1] ?? '');
+  return { fingerprint, made };
+}
+
+/** Whole or not at all: a death in between means that the setup is run again. */
+async function writeNote(worktree: LinkedWorktree, note: SetupNote): Promise<void> {
+  const lines = [`${noteVersion}`, note.fingerprint];
+  for (const [path, trace] of note.made) lines.push(path, trace);
+  const file = noteFile(worktree);
+  await writeFile(`${file}.new`, `${lines.join('\0')}\0`, 'latin1');
+  await rename(`${file}.new`, file);
+}

@@ -1,0 +1,136 @@
+// The one deleter of worktrees: nothing goes before it is reachable from a ref, and what can't be kept stays.
+
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { gitFailure } from '../process/failures.ts';
+import { ignoredWork } from '../read/ignored-files.ts';
+import { relink } from '../work/own-worktree.ts';
+import type { GitResult, RemoveOutcome, RemoveRequest } from '../port.ts';
+import { keepFound, readableStatus } from './slot-emptying.ts';
+import { labelOfSlot } from './slot-marks.ts';
+import { dropStaleLocks } from '../files/stale-locks.ts';
+import { exists, readText } from '../files/small-files.ts';
+import {
+  canonicalPath,
+  findWorktree,
+  writeMetadata,
+  type LinkedWorktree,
+} from '../files/worktree-link.ts';
+import { dropMetadata, forgetMissing } from '../work/worktree-metadata.ts';
+
+export async function removeWorktree(
+  context: RepositoryContext,
+  request: RemoveRequest,
+): Promise<GitResult<RemoveOutcome>> {
+  const path = canonicalPath(request.path);
+  if (path === context.root) return kept(`${path} is the checkout of the user.`);
+  return context.inTurn(`slot ${path}`, () => removeAt(context, { ...request, path }));
+}
+
+function kept(reason: string): GitResult<RemoveOutcome> {
+  return ok({ kind: 'kept', reason });
+}
+
+async function removeAt(
+  context: RepositoryContext,
+  request: RemoveRequest,
+): Promise<GitResult<RemoveOutcome>> {
+  const found = findWorktree(context, request.path);
+  switch (found.kind) {
+    case 'absent':
+      return ok({ kind: 'removed', keptRef: null });
+    case 'foreign':
+      return kept(`${request.path} is not a worktree of this repository.`);
+    case 'missing': {
+      const forgotten = await forgetMissing(context, found.worktree);
+      return forgotten.ok ? ok({ kind: 'removed', keptRef: forgotten.value }) : forgotten;
+    }
+    case 'orphaned': {
+      const head = await anyHead(context);
+      if (head === null) return kept(`Git no longer knows ${request.path}, and it has no commit.`);
+      await writeMetadata(found.worktree, head);
+      return removeLinked(context, request, found.worktree);
+    }
+    case 'unlinked': {
+      const linked = await relink(context, found.worktree);
+      return linked.ok ? removeLinked(context, request, linked.value) : linked;
+    }
+    case 'linked':
+      return removeLinked(context, request, found.worktree);
+  }
+}
+
+async function removeLinked(
+  context: RepositoryContext,
+  request: RemoveRequest,
+  worktree: LinkedWorktree,
+): Promise<GitResult<RemoveOutcome>> {
+  const obstacle = await obstacleTo(context, worktree, request.force);
+  if (obstacle !== null) return kept(obstacle);
+  const label = request.label === '' ? labelOfSlot(worktree) : request.label;
+  const saved = await saveEverything(context, worktree, label, request.force);
+  if (!saved.ok) {
+    // Whatever could not be kept elsewhere is kept where it is.
+    return saved.error.retryable ? saved : kept(saved.error.message);
+  }
+  await context.trash.take(worktree.path, worktree.path);
+  await dropMetadata(context, worktree);
+  return ok({ kind: 'removed', keptRef: saved.value });
+}
+
+async function obstacleTo(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  force: boolean,
+): Promise<string | null> {
+  const locked = readText(join(worktree.gitDir, 'locked'));
+  if (locked !== null) {
+    const why = locked.trim() === '' ? '' : ` (${locked.trim()})`;
+    return `${worktree.path} is locked${why}: run "git worktree unlock" first.`;
+  }
+  await dropStaleLocks(worktree, context.staleLockMs);
+  const lock = join(worktree.gitDir, 'index.lock');
+  if (exists(lock)) return `Git is running in ${worktree.path} (${lock} exists).`;
+  if (!force && exists(join(worktree.gitDir, 'modules'))) {
+    return `${worktree.path} has submodules checked out, whose commits may be nowhere else.`;
+  }
+  return null;
+}
+
+/** The ref that keeps it, or null when all of it was in branches already. */
+async function saveEverything(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  force: boolean,
+): Promise<GitResult<string | null>> {
+  const status = await readableStatus(context, worktree, label, {
+    ignored: true,
+    fallbackHead: await anyHead(context),
+  });
+  if (!status.ok) return status;
+  const ignored = await ignoredWork(worktree.path, status.value);
+  if (ignored.kind === 'too_much' && !force) {
+    const message = `${worktree.path} holds ignored files that may be work in progress: ${ignored.reason}.`;
+    return err(gitFailure('failed', message));
+  }
+  const kept = await keepFound(context, worktree, status.value, {
+    label,
+    next: null,
+    ignored: ignored.kind === 'files' ? ignored.paths : [],
+  });
+  if (!kept.ok) return kept;
+  if (kept.value.skipped.length > 0 && !force) {
+    const names = kept.value.skipped.slice(0, 5).join(', ');
+    return err(
+      gitFailure('failed', `${worktree.path} holds what cannot be kept in a commit: ${names}.`),
+    );
+  }
+  return ok(kept.value.ref);
+}
+
+async function anyHead(context: RepositoryContext): Promise<string | null> {
+  const output = await context.git(['rev-parse', '--verify', '-q', 'HEAD^{commit}']);
+  return output.code === 0 ? output.stdout.toString('utf8').trim() : null;
+}

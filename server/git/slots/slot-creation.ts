@@ -1,0 +1,70 @@
+// Makes a new worktree: registered one at a time, because git races there, filled outside of that lock.
+
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf, refuse } from '../process/failures.ts';
+import type { GitResult, SlotOutcome, SlotRequest } from '../port.ts';
+import { branchName, branchRef, readRef } from '../refs/refs.ts';
+import { freeBranch } from './slot-branch.ts';
+import { creationMark } from './slot-emptying.ts';
+import { markUse } from './slot-marks.ts';
+import { adjustSparse } from './sparse.ts';
+import { findWorktree, type LinkedWorktree } from '../files/worktree-link.ts';
+
+export async function createSlot(
+  context: RepositoryContext,
+  request: SlotRequest,
+  keptRef: string | null,
+): Promise<GitResult<SlotOutcome>> {
+  context.cones.forget(request.path);
+  const added = await context.exclusively(() => register(context, request));
+  if (!added.ok) return added;
+  const worktree = added.value;
+  const sparse = await adjustSparse(context, worktree, request.sparse);
+  if (!sparse.ok) return sparse;
+  const filled = await context.git([...context.checkoutSettings, 'read-tree', '-m', '-u', 'HEAD'], {
+    at: worktree.path,
+  });
+  if (filled.code !== 0) return err(failureOf(filled, `write the files of ${worktree.path}`));
+  await rm(join(worktree.gitDir, creationMark), { force: true });
+  await markUse(worktree, request);
+  return ok({ created: true, keptRef });
+}
+
+async function register(
+  context: RepositoryContext,
+  request: SlotRequest,
+): Promise<GitResult<LinkedWorktree>> {
+  const freed = await freeBranch(context, request, request.path);
+  if (!freed.ok) return freed;
+  await mkdir(dirname(request.path), { recursive: true });
+  const output = await context.git([
+    'worktree',
+    'add',
+    '-q',
+    '--no-checkout',
+    ...(await destination(context, request)),
+  ]);
+  if (output.code !== 0) {
+    return err(failureOf(output, `make the worktree ${request.path}`));
+  }
+  const found = findWorktree(context, request.path);
+  if (found.kind !== 'linked') {
+    return refuse('failed', `The worktree ${request.path} vanished while it was made.`);
+  }
+  await writeFile(join(found.worktree.gitDir, creationMark), '');
+  return ok(found.worktree);
+}
+
+/** By commit id, so that no upstream is set up: that would write the shared configuration, and 64 at once do not. */
+async function destination(
+  context: RepositoryContext,
+  request: SlotRequest,
+): Promise<readonly string[]> {
+  if (request.branch === null) return ['--detach', request.path, request.sha];
+  const name = branchName(request.branch);
+  const keep = request.keepBranch && (await readRef(context, branchRef(name))) !== null;
+  return keep ? [request.path, name] : ['--no-track', '-B', name, request.path, request.sha];
+}

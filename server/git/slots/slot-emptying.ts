@@ -1,0 +1,227 @@
+// Examines a slot of which nothing is known (a dead run, a failed task) and keeps whatever a former user left in it.
+
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import { isAncestor } from '../read/ancestry.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf } from '../process/failures.ts';
+import { dropUnfinished } from '../snapshot/leftover-operations.ts';
+import { isIgnoreFile } from '../files/ignore-rules.ts';
+import { isReproducible } from '../read/ignored-files.ts';
+import { unwatchedEntries } from '../files/index-flags.ts';
+import { flattenNested } from '../nested/nested.ts';
+import { absoluteBytes, zeroEnded } from '../files/paths.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { labelOfSlot } from './slot-marks.ts';
+import { isDirty, keepState } from '../snapshot/snapshot.ts';
+import { readStatus, type StatusOptions } from '../read/status.ts';
+import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
+import { outlastLocks } from '../files/stale-locks.ts';
+import { emptySubmodules, keepSubmodules, type KeptSubmodules } from '../nested/submodule-work.ts';
+import { keepCommit } from '../work/work-chain.ts';
+import { unfinishedOperation } from '../refs/worktree-heads.ts';
+import { exists, namesIn, readText } from '../files/small-files.ts';
+import { type LinkedWorktree } from '../files/worktree-link.ts';
+
+/** Present while the files of a new worktree are being written: what lies there then is nobody's work. */
+export const creationMark = 'drover-creating';
+
+/**
+ * `emptied`: nothing can be lost any more; `leftFiles` says whether files have to be cleaned away after the switch.
+ * `unsaved`: something could not be kept in a commit, so the folder itself has to be kept.
+ */
+export type EmptiedSlot =
+  | { readonly kind: 'emptied'; readonly keptRef: string | null; readonly leftFiles: boolean }
+  | { readonly kind: 'unsaved'; readonly keptRef: string | null; readonly reason: string };
+
+const maxNesting = 5;
+
+export async function emptySlot(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  fallbackHead: Sha,
+): Promise<GitResult<EmptiedSlot>> {
+  await outlastLocks(worktree, context.staleLockMs);
+  if (isHalfMade(worktree)) return ok({ kind: 'emptied', keptRef: null, leftFiles: true });
+  const label = labelOfSlot(worktree);
+  const watched = await watchEverything(context, worktree);
+  if (!watched.ok) return watched;
+  const status = await visibleStatus(context, worktree, label, fallbackHead);
+  if (!status.ok) return status;
+  const kept = await keepFound(context, worktree, status.value, { label, next: fallbackHead });
+  if (!kept.ok) {
+    if (kept.error.retryable) return kept;
+    return ok({ kind: 'unsaved', keptRef: null, reason: kept.error.message });
+  }
+  const { ref, skipped, submodules } = kept.value;
+  if (skipped.length > 0) {
+    return ok({ kind: 'unsaved', keptRef: ref, reason: `not kept: ${skipped.join(', ')}` });
+  }
+  await dropUnfinished(worktree);
+  const without = await emptySubmodules(context, worktree, submodules, fallbackHead);
+  if (!without.ok) return without;
+  return ok({ kind: 'emptied', keptRef: ref, leftFiles: isDirty(status.value) });
+}
+
+/** An agent may have told git not to look at some files: what it changed in them would stay for the next task. */
+async function watchEverything(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<GitResult<void>> {
+  // A sparse slot marks what lies outside of its cone in the same way.
+  if (/sparsecheckout\s*=\s*true/i.test(readText(join(worktree.gitDir, 'config.worktree')) ?? '')) {
+    return ok(undefined);
+  }
+  const index = join(worktree.gitDir, 'index');
+  const unwatched = unwatchedEntries(index, 20) ?? [];
+  if (unwatched.length === 0) return ok(undefined);
+  for (const flag of ['--no-assume-unchanged', '--no-skip-worktree']) {
+    const output = await context.git(['update-index', flag, '-z', '--stdin'], {
+      at: worktree.path,
+      input: zeroEnded(unwatched),
+    });
+    if (output.code !== 0) return err(failureOf(output, `read the state of ${worktree.path}`));
+  }
+  return ok(undefined);
+}
+
+/**
+ * The status of everything that the base would show: an ignore file that hides itself, and whatever it hid, counts as work
+ * of the slot's last user, and must not hide the work of the next one.
+ */
+async function visibleStatus(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  fallbackHead: Sha,
+): Promise<GitResult<ParsedStatus>> {
+  for (let depth = 0; ; depth += 1) {
+    const options = { fallbackHead, ignored: true };
+    const status = await readableStatus(context, worktree, label, options);
+    if (!status.ok || depth === maxNesting) return status;
+    const hiding = status.value.entries.filter(hidesItself).map((entry) => entry.path);
+    if (hiding.length === 0) return status;
+    const kept = await keepFound(context, worktree, status.value, {
+      label,
+      next: null,
+      ignored: hiding,
+    });
+    if (!kept.ok) return kept;
+    for (const path of hiding) {
+      await rm(absoluteBytes(worktree.path, path), { recursive: true, force: true });
+    }
+  }
+}
+
+/** Folders of package managers and caches hide themselves too; nobody's work is in them. */
+function hidesItself({ kind, path }: StatusEntry): boolean {
+  return kind === 'ignored' && isIgnoreFile(path) && !isReproducible(path);
+}
+
+export interface Found {
+  /** Null: some ref held all of it already. */
+  readonly ref: string | null;
+  readonly skipped: readonly string[];
+  readonly submodules: KeptSubmodules;
+}
+
+/** Keeps what is found in a slot that its last user has left; `next`: a commit that the slot is about to hold. */
+export async function keepFound(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  status: ParsedStatus,
+  about: {
+    readonly label: string;
+    readonly next: Sha | null;
+    readonly ignored?: readonly string[];
+  },
+): Promise<GitResult<Found>> {
+  const { label, next, ignored = [] } = about;
+  const inside = await keepSubmodules(context, worktree, label);
+  if (!inside.ok) return inside;
+  const submodules = inside.value;
+  const isUnfinished = unfinishedOperation(worktree.gitDir) !== null;
+  if (!isDirty(status) && ignored.length === 0 && !isUnfinished) {
+    const { head } = status;
+    const isHeld =
+      status.branch !== null ||
+      head === null ||
+      (next !== null && (await isAncestor(context, head, next)));
+    if (isHeld) return ok({ ref: null, skipped: [], submodules });
+    const kept = await keepCommit(context, head, label);
+    return kept.ok ? ok({ ref: kept.value, skipped: [], submodules }) : kept;
+  }
+  const kept = await keepState(context, {
+    worktree,
+    status,
+    label,
+    reason: 'found',
+    author: 'unknown',
+    ignored,
+  });
+  if (!kept.ok) return kept;
+  return ok({ ref: kept.value.snapshot.ref, skipped: kept.value.skipped, submodules });
+}
+
+function isHalfMade(worktree: LinkedWorktree): boolean {
+  if (exists(join(worktree.gitDir, creationMark))) return true;
+  if (exists(join(worktree.gitDir, 'index'))) return false;
+  const names = namesIn(worktree.path);
+  return names.every((name) => name === '.git');
+}
+
+/**
+ * The status of a worktree in whatever state: a lost or broken index and a HEAD that leads nowhere are mended first,
+ * and repositories inside it are turned into plain folders, their commits kept.
+ */
+export async function readableStatus(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  options: StatusOptions & { readonly fallbackHead: Sha | null },
+): Promise<GitResult<ParsedStatus>> {
+  if (!exists(join(worktree.gitDir, 'index'))) {
+    const mended = await mend(context, worktree, options.fallbackHead);
+    if (!mended.ok) return mended;
+  }
+  const status = await flatStatus(context, worktree, label, options);
+  if (status.ok || status.error.retryable) return status;
+  const mended = await mend(context, worktree, options.fallbackHead);
+  return mended.ok ? flatStatus(context, worktree, label, options) : mended;
+}
+
+async function mend(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  fallbackHead: Sha | null,
+): Promise<GitResult<void>> {
+  const at = { at: worktree.path };
+  const head = await context.git(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], at);
+  if (head.code !== 0 && fallbackHead !== null) {
+    const args = ['update-ref', '--no-deref', '-m', 'drover: mend HEAD', 'HEAD', fallbackHead];
+    const mended = await context.git(args, at);
+    if (mended.code !== 0) return err(failureOf(mended, `mend HEAD of ${worktree.path}`));
+  }
+  await rm(join(worktree.gitDir, 'index'), { force: true });
+  const read = await context.git(['read-tree', 'HEAD'], at);
+  return read.code === 0
+    ? ok(undefined)
+    : err(failureOf(read, `mend the index of ${worktree.path}`));
+}
+
+async function flatStatus(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  label: string,
+  options: StatusOptions,
+): Promise<GitResult<ParsedStatus>> {
+  for (let depth = 0; ; depth += 1) {
+    const status = await readStatus(context, worktree.path, options);
+    if (!status.ok) return status;
+    const nested = status.value.entries.filter(isNestedRepository).map((entry) => entry.path);
+    if (nested.length === 0 || depth === maxNesting) return status;
+    const flat = await flattenNested(context, worktree.path, nested, label);
+    if (!flat.ok) return flat;
+  }
+}

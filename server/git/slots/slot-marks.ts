@@ -1,0 +1,46 @@
+// What Drover notes in the private folder of a slot: which folder it is, and whose work is in it.
+
+import { rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { SlotRequest } from '../port.ts';
+import { branchName } from '../refs/refs.ts';
+import { readText } from '../files/small-files.ts';
+import { labelOfBranch } from '../work/work-chain.ts';
+import { folderNote, folderNow, type LinkedWorktree } from '../files/worktree-link.ts';
+
+const ownerNote = 'drover-owner';
+const gateOwner = '(gate)';
+
+/** Notes the new user of a slot. */
+export async function markUse(worktree: LinkedWorktree, request: SlotRequest): Promise<void> {
+  const owner = ownerOf(request);
+  if (owner !== null) await writeNote(join(worktree.gitDir, ownerNote), owner);
+  const folder = folderNow(worktree.path);
+  if (folder !== null) await writeNote(join(worktree.gitDir, folderNote), folder);
+}
+
+/** Never through a link that an agent has put there. */
+async function writeNote(file: string, text: string): Promise<void> {
+  if (readText(file) === text) return;
+  await rm(file, { recursive: true, force: true });
+  await writeFile(file, text, { flag: 'wx' });
+}
+
+/** Null: the slot changes its commit, not its user. */
+function ownerOf(request: SlotRequest): string | null {
+  if (request.use === 'gate') return gateOwner;
+  if (request.branch === null) return null;
+  const name = branchName(request.branch);
+  return name.startsWith('drover/') ? labelOfBranch(name) : null;
+}
+
+/** The attempt whose work is in the slot, else the name of the slot. */
+export function labelOfSlot(worktree: LinkedWorktree): string {
+  const owner = readText(join(worktree.gitDir, ownerNote))?.trim() ?? '';
+  return /^[^/\s]+\/\d+$/.test(owner) ? owner : basename(worktree.path);
+}
+
+/** What lies in the gate's folder was made by the gate. */
+export function isGateSlot(worktree: LinkedWorktree): boolean {
+  return readText(join(worktree.gitDir, ownerNote)) === gateOwner;
+}

@@ -1,0 +1,42 @@
+// Sparse checkouts by cone: the lever that makes slots of very large repositories cheap.
+
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf } from '../process/failures.ts';
+import type { GitResult } from '../port.ts';
+import { readText } from '../files/small-files.ts';
+import { type LinkedWorktree } from '../files/worktree-link.ts';
+
+const everything = '(everything)';
+
+/** Sets the cone of a worktree, or none for `null`. Nothing is run while the slot has the wanted cone already. */
+export async function adjustSparse(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  cone: readonly string[] | null,
+): Promise<GitResult<void>> {
+  const wanted = cone === null ? everything : [...cone].sort().join('\n');
+  const present = context.cones.get(worktree.path) ?? initialCone(worktree);
+  if (present === wanted) return ok(undefined);
+  const args =
+    cone === null
+      ? ['sparse-checkout', 'disable']
+      : ['sparse-checkout', 'set', '--cone', '--sparse-index', '--stdin'];
+  // It writes the configuration that all worktrees share.
+  const output = await context.exclusively(() =>
+    context.git([...args], {
+      at: worktree.path,
+      ...(cone === null ? {} : { input: cone.map((pattern) => `${pattern}\n`).join('') }),
+    }),
+  );
+  if (output.code !== 0) return err(failureOf(output, `make ${worktree.path} sparse`));
+  context.cones.set(worktree.path, wanted);
+  return ok(undefined);
+}
+
+/** After a restart only this is known for sure: a worktree without the setting holds everything. */
+function initialCone(worktree: LinkedWorktree): string {
+  const config = readText(join(worktree.gitDir, 'config.worktree'));
+  return config !== null && /sparsecheckout\s*=\s*true/i.test(config) ? '(unknown)' : everything;
+}

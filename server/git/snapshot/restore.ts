@@ -1,0 +1,96 @@
+// Puts a snapshot back into a slot: its files and what was staged, on top of the commit that the slot stands on.
+
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { merge } from '../moves/merges.ts';
+import { ownWorktree } from '../work/own-worktree.ts';
+import type { GitResult, RestoreOutcome, RestoreRequest, Sha, SnapshotView } from '../port.ts';
+import { readRef } from '../refs/refs.ts';
+import { isDirty } from './snapshot.ts';
+import { readStatus } from '../read/status.ts';
+import { readSnapshot, workRef, type SnapshotFacts } from '../work/work-chain.ts';
+
+/** The last snapshot of an attempt, or null. */
+export async function lastSnapshot(
+  context: RepositoryContext,
+  label: string,
+): Promise<GitResult<SnapshotView | null>> {
+  const commit = await readRef(context, workRef(label));
+  if (commit === null) return ok(null);
+  return snapshotAt(context, commit);
+}
+
+export async function snapshotAt(
+  context: RepositoryContext,
+  commit: Sha,
+): Promise<GitResult<SnapshotView>> {
+  const facts = await readSnapshot(context, commit);
+  return facts.ok ? ok(viewOf(facts.value)) : facts;
+}
+
+export function viewOf(facts: SnapshotFacts): SnapshotView {
+  const { commit, label, reason, author, timeMs, head, branch } = facts;
+  return { commit, label, reason, author, timeMs, head, branch };
+}
+
+/** The slot has to hold nothing but its HEAD: what else is in it is refused, never overwritten. */
+export async function restoreSnapshot(
+  context: RepositoryContext,
+  request: RestoreRequest,
+): Promise<GitResult<RestoreOutcome>> {
+  const worktree = await ownWorktree(context, request.path);
+  if (!worktree.ok) return worktree;
+  const at = worktree.value.path;
+  const facts = await readSnapshot(context, request.commit);
+  if (!facts.ok) return facts;
+  const status = await readStatus(context, at);
+  if (!status.ok) return status;
+  if (isDirty(status.value)) return ok({ kind: 'occupied' });
+  const onto = status.value.head;
+  if (onto === null) return ok({ kind: 'occupied' });
+  const target = await treesOnto(context, facts.value, onto);
+  if (!target.ok) return target;
+  if (target.value === null) return ok({ kind: 'conflict' });
+  const { tree, indexTree } = target.value;
+  const written = await context.git(['read-tree', '-m', '-u', 'HEAD', tree], { at });
+  if (written.code !== 0) return err(failureOf(written, `restore a snapshot in ${at}`));
+  const staged = await context.git(['read-tree', '-m', indexTree ?? 'HEAD'], { at });
+  if (staged.code !== 0) return err(failureOf(staged, `restore what was staged in ${at}`));
+  return ok({ kind: 'restored' });
+}
+
+/** As it was on its own commit; merged into a later one. Null: it contradicts what has landed since. */
+async function treesOnto(
+  context: RepositoryContext,
+  facts: SnapshotFacts,
+  onto: Sha,
+): Promise<GitResult<{ readonly tree: Sha; readonly indexTree: Sha | null } | null>> {
+  if (facts.head === onto) return ok({ tree: facts.tree, indexTree: facts.indexTree });
+  const single = await singleParent(context, facts);
+  if (!single.ok) return single;
+  const merged = await merge(context, {
+    tip: onto,
+    commit: single.value,
+    subject: `drover: restore a snapshot of ${facts.label}`,
+    trailers: [],
+  });
+  if (!merged.ok) return merged;
+  if (merged.value.kind === 'conflict') return ok(null);
+  return ok({ tree: merged.value.tree, indexTree: null });
+}
+
+/** Earlier snapshots are parents too, and would be taken for common history. */
+async function singleParent(
+  context: RepositoryContext,
+  facts: SnapshotFacts,
+): Promise<GitResult<Sha>> {
+  const parents = facts.head === null ? [] : ['-p', facts.head];
+  const output = await context.git(['commit-tree', facts.tree, ...parents, '-F', '-'], {
+    input: 'drover: a snapshot to restore\n',
+    env: context.identity(),
+  });
+  const sha = output.stdout.toString('utf8').trim();
+  return output.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(output, 'restore a snapshot'));
+}

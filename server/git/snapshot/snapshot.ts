@@ -1,0 +1,211 @@
+// Takes a snapshot of a worktree: HEAD, index and every file that git does not ignore, without touching any of them.
+
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext, RunOptions } from '../context.ts';
+import { failureOf } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { ownWorktree } from '../work/own-worktree.ts';
+import { shown, zeroEnded, type PathBytes } from '../files/paths.ts';
+import type {
+  GitResult,
+  Sha,
+  Snapshot,
+  SnapshotAuthor,
+  SnapshotReason,
+  SnapshotRequest,
+} from '../port.ts';
+import { branchRef } from '../refs/refs.ts';
+import { takeFromShared } from '../work/shared-leavings.ts';
+import { exists, factsOfAll, readText } from '../files/small-files.ts';
+import { readStatus } from '../read/status.ts';
+import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
+import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
+import { type LinkedWorktree } from '../files/worktree-link.ts';
+
+export interface StateRequest {
+  readonly worktree: LinkedWorktree;
+  readonly status: ParsedStatus;
+  readonly label: string;
+  readonly reason: SnapshotReason;
+  readonly author: SnapshotAuthor;
+  /** Ignored files to be kept as well. */
+  readonly ignored?: readonly PathBytes[];
+}
+
+export interface KeptState {
+  readonly snapshot: Snapshot;
+  /** Too large, or repositories of their own: not in the commit. */
+  readonly skipped: readonly string[];
+}
+
+const maxFileBytes = 256 * 1024 * 1024;
+
+/**
+ * The port's question: what an attempt has in its worktree becomes a snapshot. Null: there is nothing but the base, or
+ * (between two looks) nothing but what the attempt's own branch holds.
+ */
+export async function takeSnapshot(
+  context: RepositoryContext,
+  request: SnapshotRequest,
+): Promise<GitResult<Snapshot | null>> {
+  const worktree = await ownWorktree(context, request.path);
+  if (!worktree.ok) return worktree;
+  if (request.reason !== 'interval' && request.author === 'agent') {
+    const shared = await takeFromShared(context, worktree.value.path, `drover/${request.label}`);
+    if (!shared.ok) return shared;
+  }
+  const status = await readStatus(context, worktree.value.path);
+  if (!status.ok) return status;
+  const { head, branch } = status.value;
+  if (!isDirty(status.value) && alongside(worktree.value).length === 0) {
+    const isBase = head === null || head === request.base;
+    const isOnBranch =
+      branch !== null && branchRef(branch) === `refs/heads/drover/${request.label}`;
+    if (isBase || (isOnBranch && request.reason === 'interval')) return ok(null);
+  }
+  const kept = await keepState(context, {
+    worktree: worktree.value,
+    status: status.value,
+    label: request.label,
+    reason: request.reason,
+    author: request.author,
+  });
+  return kept.ok ? ok(kept.value.snapshot) : kept;
+}
+
+export function isDirty(status: ParsedStatus): boolean {
+  return status.entries.some((entry) => entry.kind !== 'ignored');
+}
+
+/** Keeps a state as a snapshot, whatever it is. */
+export async function keepState(
+  context: RepositoryContext,
+  request: StateRequest,
+): Promise<GitResult<KeptState>> {
+  const { worktree, status } = request;
+  const entries = status.entries.filter((entry) => entry.kind !== 'ignored');
+  const nested = entries.filter(isNestedRepository).map((entry) => entry.path);
+  const candidates = entries.filter((entry) => !isNestedRepository(entry));
+  const paths = [...candidates.map((entry) => entry.path), ...(request.ignored ?? [])];
+  const measured = await measure(worktree.path, paths);
+  const skipped = [...nested, ...measured.tooLarge].map(shown);
+  const state = await storeState(context, request, candidates, measured.paths);
+  if (!state.ok) return state;
+  const appended = await appendSnapshot(context, state.value, {
+    label: request.label,
+    reason: request.reason,
+    author: request.author,
+    worktree: worktree.path,
+    skipped,
+    alongside: alongside(worktree),
+  });
+  return appended.ok ? ok({ snapshot: appended.value, skipped }) : appended;
+}
+
+interface Measured {
+  readonly paths: readonly PathBytes[];
+  readonly tooLarge: readonly PathBytes[];
+}
+
+async function measure(root: string, paths: readonly PathBytes[]): Promise<Measured> {
+  const facts = await factsOfAll(root, paths);
+  const tooLarge = facts.filter(({ stats }) => stats !== null && stats.size > maxFileBytes);
+  return {
+    paths: facts.filter((fact) => !tooLarge.includes(fact)).map(({ path }) => path),
+    tooLarge: tooLarge.map(({ path }) => path),
+  };
+}
+
+/** Commits that only the notes of an unfinished operation lead to: its other side, and what it has stashed by itself. */
+function alongside(worktree: LinkedWorktree): Sha[] {
+  const found: Sha[] = [];
+  for (const name of [
+    'MERGE_HEAD',
+    'CHERRY_PICK_HEAD',
+    'MERGE_AUTOSTASH',
+    'rebase-merge/autostash',
+    'rebase-apply/autostash',
+    'rebase-merge/orig-head',
+    'rebase-apply/orig-head',
+  ]) {
+    const lines = readText(join(worktree.gitDir, name))?.split('\n') ?? [];
+    found.push(...lines.map((line) => line.trim()).filter(isSha));
+  }
+  return [...new Set(found)];
+}
+
+/** Writes the state's trees, through an index of our own. */
+async function storeState(
+  context: RepositoryContext,
+  { worktree, status }: StateRequest,
+  entries: readonly StatusEntry[],
+  paths: readonly PathBytes[],
+): Promise<GitResult<WorkState>> {
+  const head = status.head;
+  const branch = status.branch === null ? null : branchRef(status.branch);
+  if (paths.length === 0 && entries.length === 0 && head !== null) {
+    const tree = context.commits.read(head)?.tree;
+    if (tree !== undefined) return ok({ tree, head, branch, indexTree: null });
+  }
+  const isUnmerged = entries.some((entry) => entry.kind === 'unmerged');
+  const isStaged = entries.some((entry) => entry.kind === 'changed' && entry.index !== '.');
+  const index = join(worktree.gitDir, `drover-snapshot-${randomUUID()}.index`);
+  const inIndex: RunOptions = { at: worktree.path, env: { GIT_INDEX_FILE: index } };
+  try {
+    const copied = await beginIndex(context, worktree, head, index, inIndex);
+    if (!copied.ok) return copied;
+    let indexTree: Sha | null = null;
+    if (isStaged && !isUnmerged) {
+      const staged = await writeTree(context, inIndex);
+      if (!staged.ok) return staged;
+      indexTree = staged.value;
+    }
+    const added = await context.git(
+      ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'],
+      { ...inIndex, input: zeroEnded(paths) },
+    );
+    if (added.code !== 0) return err(failureOf(added, `keep the files of ${worktree.path}`));
+    const tree = await writeTree(context, inIndex);
+    return tree.ok ? ok({ tree: tree.value, head, branch, indexTree }) : tree;
+  } finally {
+    await rm(index, { force: true });
+    await rm(`${index}.lock`, { force: true });
+  }
+}
+
+async function beginIndex(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  head: Sha | null,
+  index: string,
+  inIndex: RunOptions,
+): Promise<GitResult<void>> {
+  const ownIndex = join(worktree.gitDir, 'index');
+  if (exists(ownIndex)) {
+    await copyIndex(ownIndex, index);
+  } else if (head !== null) {
+    const read = await context.git(['read-tree', head], inIndex);
+    if (read.code !== 0) return err(failureOf(read, `read the last commit of ${worktree.path}`));
+  }
+  return ok(undefined);
+}
+
+/**
+ * With its time: git compares it with the times of files to tell which of them may have changed unseen, within one
+ * tick of the clock. A copy of later time would hide such a change, an earlier one only costs a closer look.
+ */
+export async function copyIndex(from: string, to: string): Promise<void> {
+  const { atimeMs, mtimeMs } = await stat(from);
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  await utimes(to, atimeMs / 1000, Math.floor(mtimeMs) / 1000);
+}
+
+async function writeTree(context: RepositoryContext, inIndex: RunOptions): Promise<GitResult<Sha>> {
+  const output = await context.git(['write-tree'], inIndex);
+  const sha = output.stdout.toString('utf8').trim();
+  return output.code === 0 && isSha(sha) ? ok(sha) : err(failureOf(output, 'make a snapshot'));
+}

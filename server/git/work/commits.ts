@@ -1,0 +1,267 @@
+// Commits what an agent has left uncommitted, onto the branch of its attempt, and says what must never be committed.
+
+import { err, ok } from '../../core/failure.ts';
+import { protectedAmong } from '../../core/plan/protected-paths.ts';
+import { smallAsStored } from '../read/committed-sizes.ts';
+import { attachToBranch, standsOn, type Standing } from './attach.ts';
+import type { RepositoryContext } from '../context.ts';
+import { failureOf, gitFailure } from '../process/failures.ts';
+import { secretsInFiles } from './held-contents.ts';
+import { heldInCommits } from './held-commits.ts';
+import { isIgnoreFile } from '../files/ignore-rules.ts';
+import { concludable } from '../snapshot/leftover-operations.ts';
+import { merge } from '../moves/merges.ts';
+import { commitMessage } from '../refs/messages.ts';
+import { ownWorktree } from './own-worktree.ts';
+import { absoluteBytes, shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
+import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult, Sha } from '../port.ts';
+import { branchRef, isBranchName, readRef, updateRefs } from '../refs/refs.ts';
+import { readStatus } from '../read/status.ts';
+import { isNestedRepository, type StatusEntry } from '../read/status-format.ts';
+import { factsOf, factsOfAll } from '../files/small-files.ts';
+import { takeFromShared } from './shared-leavings.ts';
+import { outlastLocks } from '../files/stale-locks.ts';
+import { heldSubmodules } from '../nested/submodule-work.ts';
+import { keepCommit, labelOfBranch, readSnapshot, workRef } from './work-chain.ts';
+import { readHead } from '../refs/worktree-heads.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+
+export async function commitLeftovers(
+  context: RepositoryContext,
+  request: CommitLeftoversRequest,
+): Promise<GitResult<CommitLeftoversOutcome>> {
+  if (!isBranchName(request.branch)) {
+    return err(gitFailure('failed', `"${request.branch}" cannot be the name of a branch.`));
+  }
+  const found = await ownWorktree(context, request.path);
+  if (!found.ok) return found;
+  const worktree = found.value;
+  await outlastLocks(worktree, context.staleLockMs);
+  const shared = await takeFromShared(context, worktree.path, request.branch);
+  if (!shared.ok) return shared;
+  const read = await readStatus(context, worktree.path);
+  if (!read.ok) return read;
+  const status = read.value;
+  const operation = await concludable(context, worktree, status, request.branch);
+  if (!operation.ok) return operation;
+  const attached: GitResult<Standing> =
+    status.head !== null && standsOn(status, request.branch)
+      ? ok({ head: status.head, mergeInto: null })
+      : await attachToBranch(context, worktree, status, request);
+  if (!attached.ok) return attached;
+  const standing = attached.value;
+
+  const entries = status.entries.filter((entry) => entry.kind !== 'ignored');
+  const submodules = await heldSubmodules(context, worktree, status);
+  if (!submodules.ok) return submodules;
+  const inside = new Set(submodules.value);
+  const byFacts = await heldEntries(context, worktree, entries, request.maxFileSize, inside);
+  const byContent = await heldByContent(context, worktree, request.base, entries, byFacts);
+  if (!byContent.ok) return byContent;
+  const heldFor: Record<string, string> = {};
+  for (const [entry, what] of byContent.value) heldFor[shown(entry.path)] = what;
+  const held = new Set([...byFacts, ...byContent.value.keys()]);
+  const unstaged = await unstage(context, worktree, [...held]);
+  if (!unstaged.ok) return unstaged;
+  const leftovers = entries.filter((entry) => !held.has(entry));
+  let tip = standing.mergeInto ?? standing.head;
+  if (leftovers.length > 0 || operation.value?.kind === 'merge') {
+    const committed = await commitEntries(context, worktree, leftovers, request);
+    if (!committed.ok) return committed;
+    const placed = await placeOnBranch(context, request, standing, committed.value);
+    if (!placed.ok) return placed;
+    tip = placed.value;
+  }
+  const touched = entries.map(({ path }) => path);
+  const heldNames = [...new Set([...held].map(({ path }) => path).concat(...inside))].map(shown);
+  const before = standing.mergeInto ?? standing.head;
+  const committedSecrets: string[] = [];
+  if (before !== request.base) {
+    const range = { base: request.base, head: before, maxFileSize: request.maxFileSize };
+    const inCommits = await heldInCommits(context, worktree, range);
+    if (!inCommits.ok) return inCommits;
+    const { held: committedHeld, changed, secret } = inCommits.value;
+    heldNames.push(...committedHeld.filter((path) => !heldNames.includes(path)));
+    Object.assign(heldFor, inCommits.value.heldFor);
+    committedSecrets.push(...secret);
+    touched.push(...changed);
+  }
+  const guarded = await protectedChanges(context, touched, tip, request);
+  if (!guarded.ok) return guarded;
+  if (entries.some((entry) => isIgnoreFile(entry.path))) context.ignores.touched();
+  const tree = context.commits.read(tip)?.tree ?? null;
+  const changed = tip !== request.base;
+  const aside = !changed && (await hasPutAside(context, request.branch));
+  const facts = { held: heldNames.sort(), heldFor, committedSecrets, protected: guarded.value };
+  return ok({ commit: tip, tree, changed, ...facts, ...(aside && { aside }) });
+}
+
+/** The agent has left work in a stash, or on another branch of its own: the end of its snapshots holds that. */
+async function hasPutAside(context: RepositoryContext, branch: string): Promise<boolean> {
+  const last = await readRef(context, workRef(labelOfBranch(branch)));
+  if (last === null) return false;
+  const facts = await readSnapshot(context, last);
+  return facts.ok && facts.value.reason === 'kept' && facts.value.author === 'agent';
+}
+
+/** What was changed and changed back is no change: only then git is asked once more. */
+async function protectedChanges(
+  context: RepositoryContext,
+  touched: readonly PathBytes[],
+  tip: Sha,
+  { base, protect = [] }: CommitLeftoversRequest,
+): Promise<GitResult<readonly string[]>> {
+  const named = protectedAmong([...new Set(touched)].map(shown), protect);
+  if (named.length === 0 || tip === base) return ok([]);
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', base, tip];
+  const output = await context.git(args);
+  if (output.code !== 0) return err(failureOf(output, `compare ${base} with ${tip}`));
+  const changed = splitZero(output.stdout).map(shown);
+  return ok([...protectedAmong(changed, protect)].sort());
+}
+
+/** Where HEAD was behind the branch, the new commit is merged into it; else the commit made is the tip already. */
+async function placeOnBranch(
+  context: RepositoryContext,
+  request: CommitLeftoversRequest,
+  standing: Standing,
+  committed: Sha | null,
+): Promise<GitResult<Sha>> {
+  const tip = standing.mergeInto;
+  if (committed === null) return ok(tip ?? standing.head);
+  if (tip === null) return ok(committed);
+  const { subject, trailers } = request;
+  const merged = await merge(context, { tip, commit: committed, subject, trailers });
+  if (!merged.ok) return merged;
+  if (merged.value.kind === 'conflict') {
+    const kept = await keepCommit(context, committed, labelOfBranch(request.branch), 'agent');
+    if (!kept.ok) return kept;
+    const message =
+      `The agent left changes on an older commit that conflict with its own later work in ` +
+      `${merged.value.files.join(', ')}; they are kept under ${kept.value ?? committed}.`;
+    return err(gitFailure('failed', message, true));
+  }
+  const next = merged.value.commit;
+  const change = { ref: branchRef(request.branch), next, old: tip };
+  const moved = await updateRefs(context, [change], 'drover: leftovers');
+  return moved.ok ? ok(next) : moved;
+}
+
+/** Present files that must not be committed: by name, by size, or because they are repositories of their own. `inside`: submodules. */
+async function heldEntries(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  entries: readonly StatusEntry[],
+  maxFileSize: number,
+  inside: ReadonlySet<PathBytes>,
+): Promise<ReadonlySet<StatusEntry>> {
+  const facts = await factsOfAll(
+    worktree.path,
+    entries.map((entry) => entry.path),
+  );
+  const isFile = (index: number): boolean => facts[index]?.stats?.isDirectory() === false;
+  const isLarge = (index: number): boolean =>
+    isFile(index) && (facts[index]?.stats?.size ?? 0) > maxFileSize;
+  const large = entries.filter((_, index) => isLarge(index)).map(({ path }) => path);
+  const pointers = await smallAsStored(context, worktree, large, maxFileSize);
+  const held = entries.filter((entry, index) => {
+    if (isNestedRepository(entry) || inside.has(entry.path)) return true;
+    if (!isFile(index)) return false;
+    return context.isHeldName(shown(entry.path)) || (isLarge(index) && !pointers.has(entry.path));
+  });
+  return new Set(held);
+}
+
+/** Files that are not held for anything else, and hold a secret. */
+async function heldByContent(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  base: Sha,
+  entries: readonly StatusEntry[],
+  held: ReadonlySet<StatusEntry>,
+): Promise<GitResult<ReadonlyMap<StatusEntry, string>>> {
+  const asked = new Map<PathBytes, StatusEntry>();
+  for (const entry of entries) if (!held.has(entry)) asked.set(entry.path, entry);
+  const paths = [...asked.keys()];
+  // A file that is gone may stand elsewhere under another name.
+  const removed = paths.filter((path) => factsOf(absoluteBytes(worktree.path, path)) === null);
+  const found = await secretsInFiles(context, worktree.path, base, { present: paths, removed });
+  if (!found.ok) return found;
+  const pairs = [...found.value].flatMap(([path, what]) => {
+    const entry = asked.get(path);
+    return entry === undefined ? [] : [[entry, what] as const];
+  });
+  return ok(new Map(pairs));
+}
+
+/** The agent may have staged what is held: it goes back to "changed", its file stays as it is. */
+async function unstage(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  held: readonly StatusEntry[],
+): Promise<GitResult<void>> {
+  const staged = held.filter((entry) => entry.kind === 'changed' && entry.index !== '.');
+  if (staged.length === 0) return ok(undefined);
+  const output = await context.git(
+    ['--literal-pathspecs', 'reset', '-q', '--pathspec-from-file=-', '--pathspec-file-nul'],
+    { at: worktree.path, input: zeroEnded(staged.map((entry) => entry.path)) },
+  );
+  return output.code === 0 ? ok(undefined) : err(failureOf(output, 'unstage files that are held'));
+}
+
+/** Exactly the given paths and what was staged before. Null: in the end nothing differed. */
+async function commitEntries(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  entries: readonly StatusEntry[],
+  request: CommitLeftoversRequest,
+): Promise<GitResult<Sha | null>> {
+  const unstagedPaths = entries
+    .filter((entry) => entry.kind !== 'changed' || entry.worktree !== '.')
+    .map((entry) => entry.path);
+  if (unstagedPaths.length > 0) {
+    // Not `add -A`: it would look for files a second time, and could find more than was judged.
+    const added = await context.git(
+      ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'],
+      { at: worktree.path, input: zeroEnded(unstagedPaths) },
+    );
+    if (added.code !== 0) return err(failureOf(added, `add the files left in ${worktree.path}`));
+  }
+  const output = await context.git(
+    [
+      'commit',
+      '-q',
+      '--cleanup=whitespace',
+      ...(request.runHooks ? [] : ['--no-verify']),
+      '-F',
+      '-',
+    ],
+    {
+      at: worktree.path,
+      input: commitMessage(request.subject, request.trailers),
+      env: context.identity(request.signature),
+      userHooks: request.runHooks,
+    },
+  );
+  if (output.code === 0) return ok(await headCommit(context, worktree));
+  const difference = await context.git(['diff-index', '--cached', '--quiet', 'HEAD'], {
+    at: worktree.path,
+  });
+  // Line endings: changed for `status`, the same for a commit.
+  if (difference.code === 0 && output.problem === null) return ok(null);
+  return err(failureOf(output, `commit the files left in ${worktree.path}`));
+}
+
+/** The commit that HEAD stands on, read from files where refs are files. */
+async function headCommit(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<Sha | null> {
+  if (context.refsAreFiles) {
+    const head = readHead(worktree.gitDir);
+    const sha = head.branch === null ? head.detachedAt : await readRef(context, head.branch);
+    if (sha !== null) return sha;
+  }
+  const output = await context.git(['rev-parse', '--verify', '-q', 'HEAD'], { at: worktree.path });
+  return output.stdout.toString('utf8').trim() || null;
+}

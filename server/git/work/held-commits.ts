@@ -1,0 +1,76 @@
+// Files that must never be committed, but that an agent has committed itself.
+
+import { ok } from '../../core/failure.ts';
+import { smallAsStored } from '../read/committed-sizes.ts';
+import type { RepositoryContext } from '../context.ts';
+import { secretInMessages, secretsInRange } from './held-contents.ts';
+import { isIgnoreFile } from '../files/ignore-rules.ts';
+import { type PathBytes, shown } from '../files/paths.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { factsOfAll } from '../files/small-files.ts';
+import { unpublishedGitlinks } from '../nested/submodule-work.ts';
+import { changesOfRange, heldMessage } from './without-held.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+
+export interface CommittedRange {
+  readonly base: Sha;
+  readonly head: Sha;
+  readonly maxFileSize: number;
+}
+
+export interface HeldInRange {
+  readonly held: readonly string[];
+  /** Of the held ones: what their content is held for. */
+  readonly heldFor: Readonly<Record<string, string>>;
+  /** Of the held ones: by name or by content. */
+  readonly secret: readonly string[];
+  /** Every path that some commit of the range has added, changed or removed. */
+  readonly changed: readonly PathBytes[];
+}
+
+/** Added or changed by any commit between base and head: what is removed again stays in the history. Sizes are taken from the worktree, which saves a process. */
+export async function heldInCommits(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  range: CommittedRange,
+): Promise<GitResult<HeldInRange>> {
+  const listed = await changesOfRange(context, range.base, range.head);
+  if (!listed.ok) return listed;
+  const { present: paths, removed, blobs } = listed.value;
+  if (paths.some(isIgnoreFile)) context.ignores.touched();
+  const facts = await factsOfAll(worktree.path, paths);
+  const named = paths.filter((path) => context.isHeldName(shown(path)));
+  const large = facts
+    .filter(({ stats }) => stats?.isFile() === true && stats.size > range.maxFileSize)
+    .map(({ path }) => path);
+  const pointers = await smallAsStored(context, worktree, large, range.maxFileSize);
+  const tooLarge = large.filter((path) => !pointers.has(path));
+  const looked = await secretsInCommits(context, range, blobs, removed);
+  if (!looked.ok) return looked;
+  // A submodule is a folder, or nothing, where the agent has left it.
+  const folders = facts.filter(({ stats }) => stats === null || stats.isDirectory());
+  const links = folders.map(({ path }) => path);
+  const unpublished = await unpublishedGitlinks(context, worktree, range.head, links);
+  if (!unpublished.ok) return unpublished;
+  const heldFor = looked.value;
+  const secret = [...named.map(shown), ...Object.keys(heldFor)];
+  const others = [...tooLarge, ...unpublished.value].map(shown);
+  const held = [...new Set([...secret, ...others])];
+  return ok({ held, heldFor, secret: [...new Set(secret)], changed: [...paths, ...removed] });
+}
+
+async function secretsInCommits(
+  context: RepositoryContext,
+  { base, head }: CommittedRange,
+  blobs: ReadonlyMap<PathBytes, ReadonlySet<Sha>>,
+  removed: readonly PathBytes[],
+): Promise<GitResult<Readonly<Record<string, string>>>> {
+  const [inFiles, inMessages] = await Promise.all([
+    secretsInRange(context, base, blobs, removed),
+    secretInMessages(context, base, head),
+  ]);
+  if (!inFiles.ok) return inFiles;
+  if (!inMessages.ok) return inMessages;
+  const found = Object.fromEntries([...inFiles.value].map(([path, what]) => [shown(path), what]));
+  return ok(inMessages.value === null ? found : { ...found, [heldMessage]: inMessages.value });
+}

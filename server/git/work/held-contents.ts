@@ -1,0 +1,135 @@
+// Secrets in what files hold, wherever it stands: in files of a worktree, in commits, in the messages of commits. What the
+// base held already is no news: a fixture that looks like a key does not hold up everybody who edits beside it.
+
+import { setImmediate as breathe } from 'node:timers/promises';
+import { err, ok } from '../../core/failure.ts';
+import { readBlobs } from '../files/blobs.ts';
+import type { RepositoryContext, SecretFound } from '../context.ts';
+import { failureOf } from '../process/failures.ts';
+import { absoluteBytes, type PathBytes, shown } from '../files/paths.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { readPlain } from '../files/small-files.ts';
+
+/** Bytes; what is longer is searched by nobody. */
+const searchedBytesMax = 5 * 1024 * 1024;
+/** Removed files whose contents may have moved elsewhere. */
+const removedMax = 200;
+
+/** What was found, by path: one sentence's worth. */
+export type SecretPaths = ReadonlyMap<PathBytes, string>;
+
+type Found = Map<PathBytes, readonly SecretFound[]>;
+
+export async function secretsInFiles(
+  context: RepositoryContext,
+  root: string,
+  base: Sha,
+  paths: { readonly present: readonly PathBytes[]; readonly removed: readonly PathBytes[] },
+): Promise<GitResult<SecretPaths>> {
+  const found: Found = new Map();
+  if (context.secretsIn === null) return ok(new Map());
+  for (const path of paths.present) {
+    const content = readPlain(absoluteBytes(root, path), searchedBytesMax);
+    if (content !== null) await search(context, found, path, [content]);
+  }
+  return withoutKnown(context, base, found, paths.removed);
+}
+
+/** `blobs`: every content that the path has had in the range. */
+export async function secretsInRange(
+  context: RepositoryContext,
+  base: Sha | null,
+  blobs: ReadonlyMap<PathBytes, ReadonlySet<Sha>>,
+  removed: readonly PathBytes[],
+): Promise<GitResult<SecretPaths>> {
+  if (context.secretsIn === null) return ok(new Map());
+  const read = await readBlobs(
+    context,
+    [...blobs.values()].flatMap((shas) => [...shas]),
+    searchedBytesMax,
+  );
+  if (!read.ok) return read;
+  const found: Found = new Map();
+  for (const [path, shas] of blobs) {
+    const contents = [...shas].flatMap((sha) => read.value.get(sha) ?? []);
+    await search(context, found, path, contents);
+  }
+  return withoutKnown(context, base, found, removed);
+}
+
+/** `names`: of each path, the one object to look into; those that could be read are told, too. */
+export async function secretsAmong(
+  context: RepositoryContext,
+  base: Sha,
+  names: ReadonlyMap<PathBytes, string>,
+  removed: readonly PathBytes[],
+): Promise<GitResult<{ readonly found: SecretPaths; readonly read: ReadonlySet<PathBytes> }>> {
+  const contents = await readBlobs(context, [...names.values()], searchedBytesMax);
+  if (!contents.ok) return contents;
+  const found: Found = new Map();
+  const read = new Set<PathBytes>();
+  for (const [path, name] of names) {
+    const content = contents.value.get(name);
+    if (content === undefined) continue;
+    read.add(path);
+    await search(context, found, path, [content]);
+  }
+  const left = await withoutKnown(context, base, found, removed);
+  return left.ok ? ok({ found: left.value, read }) : left;
+}
+
+async function search(
+  { secretsIn }: RepositoryContext,
+  found: Found,
+  path: PathBytes,
+  contents: readonly Buffer[],
+): Promise<void> {
+  const secrets: SecretFound[] = [];
+  for (const content of contents) {
+    if (secretsIn !== null) secrets.push(...(await secretsIn(content, shown(path))));
+    await breathe();
+  }
+  if (secrets.length > 0) found.set(path, secrets);
+}
+
+/** A secret in the message of a commit, or null. */
+export async function secretInMessages(
+  context: RepositoryContext,
+  base: Sha,
+  head: Sha,
+): Promise<GitResult<string | null>> {
+  if (context.secretsIn === null) return ok(null);
+  const output = await context.git(['log', '--format=%B', `${base}..${head}`, '--']);
+  if (output.code !== 0) return err(failureOf(output, 'read the messages of the commits'));
+  const [first] = await context.secretsIn(output.stdout, 'message');
+  return ok(first?.what ?? null);
+}
+
+async function withoutKnown(
+  context: RepositoryContext,
+  base: Sha | null,
+  found: Found,
+  removed: readonly PathBytes[],
+): Promise<GitResult<SecretPaths>> {
+  const left = new Map<PathBytes, string>();
+  if (found.size === 0 || context.secretsIn === null) return ok(left);
+  if (base === null) return ok(firstOf(found));
+  const places = [...found.keys(), ...removed.slice(0, removedMax)];
+  const names = places.map((path) => `${base}:${path}`);
+  const before = await readBlobs(context, names, searchedBytesMax);
+  if (!before.ok) return before;
+  const known = new Set<string>();
+  for (const [name, content] of before.value) {
+    const path = shown(name.slice(base.length + 1));
+    for (const { id } of await context.secretsIn(content, path)) known.add(id);
+  }
+  for (const [path, secrets] of found) {
+    const added = secrets.find(({ id }) => !known.has(id));
+    if (added !== undefined) left.set(path, added.what);
+  }
+  return ok(left);
+}
+
+function firstOf(found: Found): SecretPaths {
+  return new Map([...found].map(([path, [first]]) => [path, first?.what ?? 'secret']));
+}

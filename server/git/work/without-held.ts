@@ -1,0 +1,137 @@
+// A commit's work without the files that must never land, and without the history that held them.
+
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { editedTree } from '../read/edited-tree.ts';
+import { failureOf } from '../process/failures.ts';
+import { secretsAmong, secretsInRange } from './held-contents.ts';
+import { isSha } from '../files/loose-objects.ts';
+import { commitMessage } from '../refs/messages.ts';
+import { type PathBytes, shown, splitZero } from '../files/paths.ts';
+import type { GitResult, Sha, WithoutHeldRequest } from '../port.ts';
+
+export interface RangeChanges {
+  /** Added or changed by some commit, also where a later one has removed it. */
+  readonly present: readonly PathBytes[];
+  /** Every content that such a path has had, submodules left out. */
+  readonly blobs: ReadonlyMap<PathBytes, ReadonlySet<Sha>>;
+  /** Removed by some commit. */
+  readonly removed: readonly PathBytes[];
+}
+
+export function changesOfRange(
+  context: RepositoryContext,
+  base: Sha,
+  head: Sha,
+): Promise<GitResult<RangeChanges>> {
+  return changesIn(context, [`${base}..${head}`]);
+}
+
+/** Of each commit that the revisions name, against each of its parents. */
+export async function changesIn(
+  context: RepositoryContext,
+  revisions: readonly string[],
+): Promise<GitResult<RangeChanges>> {
+  const output = await context.git([
+    'log',
+    '-z',
+    '--format=',
+    '-m',
+    '--raw',
+    '--no-abbrev',
+    '--no-renames',
+    '--diff-filter=AMTD',
+    ...revisions,
+    '--',
+  ]);
+  if (output.code !== 0) return err(failureOf(output, 'list what the agent has committed'));
+  const present = new Set<PathBytes>();
+  const removed = new Set<PathBytes>();
+  const blobs = new Map<PathBytes, Set<Sha>>();
+  // `:100644 100644 <old> <new> M` and a path in turn; an empty part, or a line break before it, stands between two commits.
+  let facts = '';
+  for (const part of splitZero(output.stdout)) {
+    if (facts === '') {
+      facts = part.trim();
+      continue;
+    }
+    const [, mode = '', , sha = '', letter = ''] = facts.split(' ');
+    (letter === 'D' ? removed : present).add(part);
+    if (letter !== 'D' && mode !== submoduleMode) {
+      blobs.set(part, (blobs.get(part) ?? new Set<Sha>()).add(sha));
+    }
+    facts = '';
+  }
+  return ok({ present: [...present], removed: [...removed], blobs });
+}
+
+const submoduleMode = '160000';
+
+/** The commit itself when it holds none of them; null when nothing is left without them. */
+export async function withoutHeld(
+  context: RepositoryContext,
+  request: WithoutHeldRequest,
+): Promise<GitResult<Sha | null>> {
+  const { base, commit } = request;
+  const range = await changesOfRange(context, base, commit);
+  if (!range.ok) return range;
+  const named = new Set(request.held);
+  const held = range.value.present.filter(
+    (path) => named.has(shown(path)) || context.isHeldName(shown(path)),
+  );
+  if (held.length === 0 && !named.has(heldMessage)) return ok(commit);
+  const cured = await curedLater(context, request, range.value, held);
+  if (!cured.ok) return cured;
+  return squash(
+    context,
+    request,
+    held.filter((path) => !cured.value.has(path)),
+  );
+}
+
+/** In place of a path: the message of a commit holds a secret. */
+export const heldMessage = 'the message of a commit';
+
+/** Files whose history alone held a secret: as they are at the end, they may land. */
+async function curedLater(
+  context: RepositoryContext,
+  { base, commit }: WithoutHeldRequest,
+  range: RangeChanges,
+  held: readonly PathBytes[],
+): Promise<GitResult<ReadonlySet<PathBytes>>> {
+  const asked = new Set(held.filter((path) => !context.isHeldName(shown(path))));
+  const history = new Map([...range.blobs].filter(([path]) => asked.has(path)));
+  const ever = await secretsInRange(context, base, history, range.removed);
+  if (!ever.ok) return ever;
+  const names = new Map([...ever.value.keys()].map((path) => [path, `${commit}:${path}`]));
+  const now = await secretsAmong(context, base, names, range.removed);
+  if (!now.ok) return now;
+  const { found, read } = now.value;
+  return ok(new Set([...read].filter((path) => !found.has(path))));
+}
+
+async function squash(
+  context: RepositoryContext,
+  { base, commit, subject, trailers }: WithoutHeldRequest,
+  held: readonly PathBytes[],
+): Promise<GitResult<Sha | null>> {
+  const listed = await context.git(['--literal-pathspecs', 'ls-tree', '-r', '-z', base]);
+  if (listed.code !== 0) return err(failureOf(listed, `list the files of ${base}`));
+  const wanted = new Set(held);
+  const before = splitZero(listed.stdout).filter((entry) =>
+    wanted.has(entry.slice(entry.indexOf('\t') + 1)),
+  );
+  const edited = await editedTree(context, commit, { remove: held, entries: before });
+  if (!edited.ok) return edited;
+  const tree = edited.value;
+  const same = await context.git(['diff-tree', '--quiet', base, tree]);
+  if (same.code === 0) return ok(null);
+  const made = await context.git(['commit-tree', tree, '-p', base, '-F', '-'], {
+    input: commitMessage(subject, trailers),
+    env: context.identity(),
+  });
+  const sha = made.stdout.toString('utf8').trim();
+  if (made.code !== 0 || !isSha(sha)) return err(failureOf(made, 'commit what may land'));
+  context.commits.remember(sha, { tree, parents: [base] });
+  return ok(sha);
+}

@@ -1,0 +1,118 @@
+// Takes one worktree out of git's books. Never `git worktree prune`: it removes entries that are just being made.
+
+import { copyFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { gitFailure } from '../process/failures.ts';
+import { isSha } from '../files/loose-objects.ts';
+import type { GitResult, Sha } from '../port.ts';
+import { readRef } from '../refs/refs.ts';
+import { appendSnapshot, keepCommit, labelOfBranch } from './work-chain.ts';
+import { headOf } from '../refs/worktree-heads.ts';
+import { exists } from '../files/small-files.ts';
+import { type LinkedWorktree } from '../files/worktree-link.ts';
+
+/** Removes the private folder; the commits and files it led to have to be kept before. */
+export async function dropMetadata(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<void> {
+  await context.exclusively(() => dropEntry(context, worktree));
+}
+
+/** The same, for whoever has the books to itself already. */
+export async function dropEntry(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<void> {
+  await rm(worktree.gitDir, { recursive: true, force: true });
+  const adminRoot = join(context.commonDir, 'worktrees');
+  if ((await readdir(adminRoot).catch(() => ['unknown'])).length === 0) {
+    await rmdir(adminRoot).catch(() => undefined);
+  }
+  context.cones.forget(worktree.path);
+}
+
+/**
+ * For a worktree whose folder somebody deleted: a detached HEAD and what was staged are still there and are kept,
+ * then its entry goes. Returns the ref that keeps it, or null when there was nothing.
+ */
+export async function forgetMissing(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<GitResult<string | null>> {
+  if (exists(join(worktree.gitDir, 'locked'))) {
+    const message = `The worktree ${worktree.path} is locked but its folder does not exist. Unlock it with "git worktree unlock".`;
+    return { ok: false, error: gitFailure('failed', message) };
+  }
+  const { branch, detachedAt } = await headOf(context, worktree);
+  const label = labelOfBranch(branch ?? basename(worktree.path));
+  const head = branch === null ? detachedAt : await readRef(context, branch);
+  let ref: string | null = null;
+  if (head !== null) {
+    const staged = await keepStaged(context, worktree, head, label);
+    if (!staged.ok) return staged;
+    ref = staged.value;
+    if (ref === null && detachedAt !== null) {
+      const kept = await keepCommit(context, detachedAt, label);
+      if (!kept.ok) return kept;
+      ref = kept.value;
+    }
+  }
+  await dropMetadata(context, worktree);
+  return ok(ref);
+}
+
+/** What is left in the index becomes a commit of its own when it differs from HEAD. An unreadable index holds nothing. */
+async function keepStaged(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  head: Sha,
+  label: string,
+): Promise<GitResult<string | null>> {
+  const ownIndex = join(worktree.gitDir, 'index');
+  if (!exists(ownIndex)) return ok(null);
+  const index = join(worktree.gitDir, 'drover-staged.index');
+  await copyFile(ownIndex, index);
+  const env = { GIT_INDEX_FILE: index };
+  const tree = await context.git(['write-tree'], { env });
+  const treeSha = tree.stdout.toString('utf8').trim();
+  if (tree.code !== 0 || !isSha(treeSha)) return ok(null);
+  const same = await context.git(['diff-tree', '--quiet', `${head}^{tree}`, treeSha]);
+  if (same.code === 0) return ok(null);
+  const state = { tree: treeSha, head, branch: null, indexTree: treeSha };
+  const kept = await appendSnapshot(context, state, {
+    label,
+    reason: 'found',
+    author: 'unknown',
+    worktree: worktree.path,
+    skipped: [],
+    alongside: [],
+  });
+  return kept.ok ? ok(kept.value.ref) : kept;
+}
+
+/** Takes a slot out of use: `delete` after everything in it is kept, `keep` leaves its files beside it. */
+export async function retire(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  files: 'keep' | 'delete',
+): Promise<GitResult<void>> {
+  if (files === 'delete') {
+    await context.trash.take(worktree.path, worktree.path);
+  } else {
+    const stamp = new Date()
+      .toISOString()
+      .replace(/[^0-9]/g, '')
+      .slice(0, 14);
+    const folder = `${worktree.path}.kept-${stamp}`;
+    await mkdir(folder, { recursive: true });
+    await rename(worktree.path, join(folder, 'files'));
+    // The history of submodules lies in the private folder of the worktree.
+    const modules = join(worktree.gitDir, 'modules');
+    if (exists(modules)) await rename(modules, join(folder, 'modules'));
+  }
+  await dropMetadata(context, worktree);
+  return ok(undefined);
+}

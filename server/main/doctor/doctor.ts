@@ -1,0 +1,358 @@
+// `drover doctor`: what this machine and the project have, what is missing, what to do about it. It changes nothing, starts
+// no backend, and starts no program that the project brings or names.
+
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { compareVersions, testedVersion } from '../../agents/claude/driver.ts';
+import { agentEnvironment, commandEnvironment } from '../../agents/kit/process/environment.ts';
+import { type InventoryEntry, lookForAgents, type NamedProgram } from '../../agents/inventory.ts';
+import { type AgentKind, agentKinds } from '../../agents/port.ts';
+import { Refusal } from '../../core/failure.ts';
+import { formatDuration } from '../../core/format.ts';
+import { openGitAdapter } from '../../git/adapter.ts';
+import type { MachineView } from '../../protocol/api.ts';
+import { droverVersion } from '../../protocol/version.ts';
+import type { LocalRepository } from '../../git/repository.ts';
+import type { StoreTables } from '../../store/port.ts';
+import { otlpEndpointOf } from '../../core/settings/telemetry-settings.ts';
+import { type ExporterTable, readExporter, traceExporter } from '../../store/schema/exporters.ts';
+import { openSqlite } from '../../store/sqlite/open.ts';
+import { sandboxState } from '../sandbox/sandbox-state.ts';
+import { heldSentence } from '../project/accepted-settings.ts';
+import { LiveSettings } from '../project/live-settings.ts';
+import { identityProblem } from '../project/identity.ts';
+import { openRepositoryAt } from '../project/open-repository.ts';
+import { placesOf, type ProjectPlaces, runningAddress } from '../project/places.ts';
+
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+export interface Doctor {
+  readonly backend: {
+    readonly running: boolean;
+    readonly pid: number | null;
+    readonly version: string | null;
+  };
+  readonly checks: readonly Check[];
+  /** Every kind of agent, found or not. */
+  readonly agents: readonly {
+    readonly kind: AgentKind;
+    readonly found: boolean;
+    readonly version: string | null;
+    readonly signed_in: boolean | null;
+    readonly path: string | null;
+    readonly remedy: string | null;
+  }[];
+}
+
+const nodeMajorNeeded = 24;
+const diskBytesMin = 1024 * 1024 * 1024;
+
+export async function doctor(root: string | null): Promise<Doctor> {
+  const checks: Check[] = [nodeCheck(), await gitCheck()];
+  if (root === null) {
+    checks.push({
+      name: 'project',
+      ok: false,
+      message:
+        'no .drover folder here or in a parent folder; run "drover init" in a git repository',
+    });
+    const agents = (await agentsOf(null)).map(agentView);
+    return { backend: { running: false, pid: null, version: null }, checks, agents };
+  }
+  checks.push(await repositoryCheck(root), diskCheck(root));
+  const live = await LiveSettings.load(root, process.env, {});
+  for (const problem of live.loaded.problems)
+    checks.push({ name: 'configuration', ok: false, message: problem.message });
+  for (const warning of live.loaded.warnings)
+    checks.push({ name: 'configuration', ok: true, message: `warning: ${warning.message}` });
+  for (const held of live.held)
+    checks.push({ name: 'settings', ok: true, message: `warning: ${heldSentence(held)}` });
+  checks.push(databaseCheck(placesOf(root, live.settings.databasePath).database));
+  checks.push(...(await projectCheck(placesOf(root, live.settings.databasePath))));
+  const { fleetDatabaseUrl } = live.settings;
+  if (fleetDatabaseUrl !== null) {
+    const { takeOverAfterMs, remote } = live.settings.fleet;
+    checks.push(...(await fleetChecks(fleetDatabaseUrl, takeOverAfterMs)));
+    checks.push(...(await fleetRemoteCheck(root, remote)));
+  }
+  const agents = await agentsOf({ live, root });
+  if (live.loaded.problems.length === 0) checks.push(agentCheck(live, agents));
+  checks.push(gateCheck(live), environmentCheck(live));
+  checks.push(
+    ...(await telemetryChecks(live, placesOf(root, live.settings.databasePath).database)),
+  );
+  const sandbox = await sandboxState(live.settings.sandbox);
+  checks.push({
+    name: 'sandbox',
+    ok: !sandbox.refuses,
+    message: sandbox.holds === 'bwrap' ? sandbox.message : `nothing holds: ${sandbox.message}`,
+  });
+  const address = runningAddress(root);
+  return {
+    backend: {
+      running: address !== null,
+      pid: address?.pid ?? null,
+      version: address?.version ?? null,
+    },
+    checks,
+    agents: agents.map(agentView),
+  };
+}
+
+function agentView({ signedIn, ...entry }: InventoryEntry): Doctor['agents'][number] {
+  return { ...entry, signed_in: signedIn };
+}
+
+function nodeCheck(): Check {
+  const ok = Number(process.versions.node.split('.')[0]) >= nodeMajorNeeded;
+  return {
+    name: 'node',
+    ok,
+    message: ok
+      ? process.versions.node
+      : `${process.versions.node} is too old; Node ${nodeMajorNeeded} is needed`,
+  };
+}
+
+async function gitCheck(): Promise<Check> {
+  const version = await openGitAdapter().version();
+  return version.ok
+    ? { name: 'git', ok: true, message: version.value }
+    : { name: 'git', ok: false, message: version.error.message };
+}
+
+async function repositoryCheck(root: string): Promise<Check> {
+  const opened = await openGitAdapter().open(root);
+  if (!opened.ok) return { name: 'repository', ok: false, message: opened.error.message };
+  const { headSha, headBranch } = opened.value.facts;
+  if (headSha === null)
+    return {
+      name: 'repository',
+      ok: false,
+      message: `${root} has no commit yet; make a first one`,
+    };
+  return {
+    name: 'repository',
+    ok: true,
+    message:
+      headBranch === null ? 'HEAD is detached; name a branch with --target' : `on ${headBranch}`,
+  };
+}
+
+function diskCheck(root: string): Check {
+  try {
+    const stats = statfsSync(dirname(root));
+    const freeBytes = stats.bavail * stats.bsize;
+    const ok = freeBytes >= diskBytesMin;
+    const free = `${(freeBytes / 1024 ** 3).toFixed(1)} GB free`;
+    return {
+      name: 'disk',
+      ok,
+      message: ok ? free : `${free}; worktrees need room, free some space`,
+    };
+  } catch (error) {
+    return { name: 'disk', ok: false, message: String(error) };
+  }
+}
+
+function databaseCheck(path: string): Check {
+  if (!existsSync(path))
+    return { name: 'database', ok: false, message: `${path} is missing; run "drover init"` };
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    openSqlite(path, { readOnly: true })
+      .close()
+      .catch(() => undefined);
+    return { name: 'database', ok: true, message: path };
+  } catch (error) {
+    return {
+      name: 'database',
+      ok: false,
+      message: error instanceof Refusal ? error.message : `${path}: ${String(error)}`,
+    };
+  }
+}
+
+/** Said only where the plan is another repository's; a database that cannot be read has a check of its own. */
+async function projectCheck(places: ProjectPlaces): Promise<readonly Check[]> {
+  if (!existsSync(places.database)) return [];
+  try {
+    const opened = openSqlite<StoreTables>(places.database, { readOnly: true });
+    try {
+      const openLocal = (): Promise<LocalRepository> => openRepositoryAt(places.root, {});
+      const problem = await identityProblem({ places, store: opened, openLocal });
+      return problem === null ? [] : [{ name: 'project', ok: false, message: problem }];
+    } finally {
+      await opened.close();
+    }
+  } catch {
+    return [];
+  }
+}
+
+/** The only place that tells of an exporter's trouble: a run has nothing to do with it. */
+async function telemetryChecks(live: LiveSettings, path: string): Promise<readonly Check[]> {
+  const { otel, fleetDatabaseUrl } = live.settings;
+  if (!otel.enabled) return [];
+  const name = 'telemetry';
+  const endpoint = otlpEndpointOf(otel.endpoint);
+  if (endpoint === null) {
+    const message = `telemetry.endpoint is not a collector as "http://host:4318".`;
+    return [{ name, ok: false, message }];
+  }
+  const where = endpoint.note ?? `Traces are sent to ${endpoint.traces}.`;
+  const row = fleetDatabaseUrl === null ? await exporterIn(path) : null;
+  const error = row?.error ?? null;
+  if (error !== null) return [{ name, ok: false, message: `${where} ${error}` }];
+  const sent = row?.sent_at_ms ?? null;
+  const last =
+    sent === null ? 'Nothing was sent yet.' : `Last sent ${new Date(sent).toISOString()}.`;
+  return [{ name, ok: true, message: `${where} ${last}` }];
+}
+
+async function exporterIn(path: string): Promise<ExporterTable | null> {
+  try {
+    const opened = openSqlite<StoreTables>(path, { readOnly: true });
+    try {
+      return await readExporter(opened.db, traceExporter);
+    } finally {
+      await opened.close();
+    }
+  } catch {
+    // The check of the database tells of it.
+    return null;
+  }
+}
+
+/** Its client is loaded only where there is such a database. */
+async function fleetChecks(url: string, takeOverAfterMs: number): Promise<readonly Check[]> {
+  const { checkPostgres } = await import('../../store/postgres/check.ts');
+  const { ok, message, machines } = await checkPostgres(url, takeOverAfterMs);
+  const { fleetTablesProblem } = await import('../fleet/fleet-database.ts');
+  const problem = ok ? await fleetTablesProblem(url) : null;
+  const check =
+    problem === null
+      ? { name: 'fleet database', ok, message }
+      : { name: 'fleet database', ok: false, message: problem };
+  return [check, ...machines.map(machineCheck)];
+}
+
+/** Pushes, moves and removes refs and a branch of its own: whether a remote takes pushes is not known before. */
+async function fleetRemoteCheck(root: string, remote: string): Promise<readonly Check[]> {
+  const name = 'fleet remote';
+  const opened = await openGitAdapter().open(root);
+  // Said already.
+  if (!opened.ok) return [];
+  const { checkRemote } = await import('../../git/shared/check.ts');
+  const checked = await checkRemote(opened.value, { remote, machineId: 'doctor' });
+  if (!checked.ok) return [{ name, ok: false, message: checked.error.message }];
+  const notes = checked.value.notes.map((note) => `; ${note}`).join('');
+  return [{ name, ok: true, message: `${remote}: can be read, and takes pushes${notes}` }];
+}
+
+function machineCheck(machine: MachineView): Check {
+  const { name, state, agents, agents_max: most, labels, note, heard_ago_ms: agoMs } = machine;
+  const check = { name: `machine ${name}`, ok: state !== 'dead' };
+  const ago = formatDuration(agoMs);
+  switch (state) {
+    case 'working':
+    case 'draining': {
+      const offers = labels.length === 0 ? '' : `, labels ${labels.join(', ')}`;
+      const short = note === null ? '' : `. ${note}`;
+      const message = `${state}, ${agents} of ${most} agents running${offers}${short}`;
+      return { ...check, message };
+    }
+    case 'dead':
+      return {
+        ...check,
+        message: `not heard of for ${ago}; its tasks go to the others. Start "drover worker" there again`,
+      };
+    case 'left':
+      return { ...check, message: `has left the fleet ${ago} ago` };
+  }
+}
+
+async function agentsOf(
+  project: { readonly live: LiveSettings; readonly root: string } | null,
+): Promise<readonly InventoryEntry[]> {
+  const env = process.env;
+  const cwd = process.cwd();
+  return await lookForAgents({
+    env,
+    home: env['HOME'] ?? homedir(),
+    baseDir: project?.root ?? cwd,
+    projectDir: project?.root ?? repositoryAround(cwd),
+    named: project === null ? {} : namedPrograms(project.live),
+    version: droverVersion,
+  });
+}
+
+/** Programs that settings name. What only a file of the project names is for `run` to start, and for a person to allow. */
+function namedPrograms({ settings, loaded }: LiveSettings): { [K in AgentKind]?: NamedProgram } {
+  const named: { [K in AgentKind]?: NamedProgram } = {};
+  for (const kind of agentKinds) {
+    const own = settings.agent.kind === kind ? settings.agent.path : null;
+    const path = own ?? settings.agents[kind]?.path ?? null;
+    const { source } = loaded.values[own === null ? 'agents' : 'agent.path'];
+    if (path !== null) named[kind] = { path, byPerson: source !== 'project' };
+  }
+  return named;
+}
+
+/** A fresh clone is looked at with the same caution before `drover init`. */
+function repositoryAround(from: string): string | null {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder;
+    if (dirname(folder) === folder) return null;
+  }
+}
+
+function agentCheck(live: LiveSettings, agents: readonly InventoryEntry[]): Check {
+  const { kind } = live.settings.agent;
+  const name = `agent ${kind}`;
+  const entry = agents.find((one) => one.kind === kind);
+  if (entry === undefined) return { name, ok: false, message: `${kind} is no kind of agent` };
+  const { found, version, path, signedIn, remedy } = entry;
+  if (!found) return { name, ok: false, message: `not found: ${remedy ?? ''}` };
+  const isOld =
+    kind === 'claude' && version !== null && compareVersions(version, testedVersion) < 0;
+  const age = isOld ? `; older than ${testedVersion}, with which Drover is tested` : '';
+  const what = `${[version, path].filter((word) => word !== null).join(': ')}${age}`;
+  return signedIn === false
+    ? { name, ok: false, message: `${what}, not signed in: ${remedy ?? ''}` }
+    : { name, ok: true, message: what };
+}
+
+function gateCheck(live: LiveSettings): Check {
+  const { command } = live.settings.gate;
+  return command === null
+    ? {
+        name: 'gate',
+        ok: true,
+        message:
+          'warning: none configured; nothing is tested before it lands ([gate] command, DROVER_GATE or --gate)',
+      }
+    : { name: 'gate', ok: true, message: command };
+}
+
+/** Names alone: values may be secret. */
+function environmentCheck({ environment, settings }: LiveSettings): Check {
+  const { agent, envAllow } = settings;
+  const ofAgent = { ...agent.env };
+  const agents = agentEnvironment(environment, agent.kind as AgentKind, ofAgent, envAllow);
+  const commands = (own: readonly string[]): Record<string, string> =>
+    commandEnvironment(environment, [...envAllow, ...own]);
+  const shown = (variables: Readonly<Record<string, string>>): string =>
+    Object.keys(variables).toSorted().join(' ');
+  const seen = [
+    `the agent sees ${shown(agents)}`,
+    `the gate ${shown(commands(settings.gate.envAllow))}`,
+    `the setup ${shown(commands(settings.setup.envAllow))}`,
+  ];
+  return { name: 'environment', ok: true, message: seen.join('; ') };
+}

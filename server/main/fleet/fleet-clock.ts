@@ -1,0 +1,42 @@
+// One clock for all machines of a fleet: what one writes down as a time, another one compares with its own.
+
+import type { Kysely } from 'kysely';
+import { systemClock } from '../../durable/embedded/system-clock.ts';
+import type { Clock } from '../../durable/port.ts';
+import { databaseNowMs, type StoreTables } from '../../store/port.ts';
+
+/** The database's time, by this machine's clock and how far that is off. */
+export class FleetClock implements Clock {
+  #offsetMs = 0;
+
+  now(): number {
+    return systemClock.now() + this.#offsetMs;
+  }
+
+  timer(delayMs: number, callback: () => void): () => void {
+    return systemClock.timer(delayMs, callback);
+  }
+
+  /** How far this machine's clock is ahead of the database's; negative where it is behind. */
+  get aheadMs(): number {
+    return -this.#offsetMs;
+  }
+
+  async compare(db: Kysely<StoreTables>): Promise<void> {
+    await this.comparing(() => databaseNowMs(db));
+  }
+
+  /** `ask` resolves with the database's time; what it does beside that counts as the way there and back. */
+  async comparing(ask: () => Promise<number>): Promise<void> {
+    const begunMs = performance.now();
+    const databaseMs = await ask();
+    const tookMs = performance.now() - begunMs;
+    const offsetMs = Math.round(databaseMs + tookMs / 2 - systemClock.now());
+    // Within what the way may have cost, the time that is told already is as good: it must not tremble.
+    if (Math.abs(offsetMs - this.#offsetMs) > Math.max(tookMs, trembleMs)) {
+      this.#offsetMs = offsetMs;
+    }
+  }
+}
+
+const trembleMs = 50;

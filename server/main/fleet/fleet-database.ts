@@ -1,0 +1,83 @@
+// The database of a fleet as its owner sees it: `drover fleet prepare` and `drover fleet grant`, and what doctor says of it.
+
+import { Refusal } from '../../core/failure.ts';
+import { openFleetDatabase } from '../../durable/fleet/open.ts';
+import { grantFleetRole, grantStatements } from '../../durable/fleet/grants.ts';
+import {
+  notPreparedFor,
+  prepareFleetDatabase,
+  readFleetTables,
+} from '../../durable/fleet/tables.ts';
+import { openPostgresStore } from '../../store/postgres/open.ts';
+import { placeOf } from '../../store/postgres/place.ts';
+import { storeSources } from '../project/store-sources.ts';
+import { type Environment, LiveSettings } from '../project/live-settings.ts';
+
+export interface FleetDatabaseRequest {
+  readonly root: string;
+  readonly env: Environment;
+}
+
+export interface FleetPrepared {
+  /** The URL without the password. */
+  readonly database: string;
+}
+
+/** Brings all tables of a fleet to this release: Drover's own, the durable engine's and DBOS's. */
+export async function prepareFleet(request: FleetDatabaseRequest): Promise<FleetPrepared> {
+  const url = await urlOf(request);
+  const opened = await openPostgresStore(url, storeSources, { listen: false });
+  try {
+    const { db, pool, close } = openFleetDatabase(url);
+    try {
+      await prepareFleetDatabase(db, pool);
+    } finally {
+      await close();
+    }
+    return { database: opened.shown };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Gives a role what a worker needs. `execute` false: only the statements, for an owner without a shell here. */
+export async function grantFleet(
+  request: FleetDatabaseRequest & { readonly role: string; readonly execute: boolean },
+): Promise<FleetPrepared & { readonly statements: readonly string[] }> {
+  const url = await urlOf(request);
+  if (request.execute) await prepareFleet(request);
+  const { db, schema, close } = openFleetDatabase(url);
+  try {
+    const { database, shown } = placeOf(url);
+    const grant = { role: request.role, database, storeSchema: await schema() };
+    if (request.execute) await grantFleetRole(db, grant);
+    return { database: shown, statements: grantStatements(grant) };
+  } finally {
+    await close();
+  }
+}
+
+/** What doctor adds for the durable engine's tables; null when a worker can use them or may still make them. */
+export async function fleetTablesProblem(url: string): Promise<string | null> {
+  const { db, pool, mayCreate, close } = openFleetDatabase(url);
+  try {
+    const state = await readFleetTables(db, pool);
+    if (state === 'ready' || (state === 'old' && (await mayCreate()))) return null;
+    const { user, database } = placeOf(url);
+    return notPreparedFor(user, database);
+  } finally {
+    await close();
+  }
+}
+
+async function urlOf({ root, env }: FleetDatabaseRequest): Promise<string> {
+  const live = await LiveSettings.load(root, env, {});
+  const [problem] = live.loaded.problems;
+  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const url = live.settings.fleetDatabaseUrl;
+  if (url !== null) return url;
+  throw new Refusal(
+    'no_fleet',
+    'DBOS_SYSTEM_DATABASE_URL is not set. Set it to the URL of the PostgreSQL that the fleet shares, with the role that owns the database: postgresql://owner@db.example:5432/drover.',
+  );
+}

@@ -1,0 +1,115 @@
+// What is different when the project belongs to a fleet: the store and the durable engine are on a PostgreSQL that all
+// machines share, and git's truth is a remote that all of them reach. Loaded only there.
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Refusal } from '../../core/failure.ts';
+import { openFleet } from '../../durable/fleet/open.ts';
+import { releaseOf } from '../../durable/fleet/releases.ts';
+import type { GitRepository } from '../../git/port.ts';
+import type { LocalRepository } from '../../git/repository.ts';
+import { checkRemote } from '../../git/shared/check.ts';
+import type { SharedWork } from '../../git/shared/old-work.ts';
+import { createSharedRepository } from '../../git/shared/shared-repository.ts';
+import type { Store, StoreTables } from '../../store/port.ts';
+import { openPostgresStore } from '../../store/postgres/open.ts';
+import { sharedQueueLimits } from '../../workflows/engine.ts';
+import { compatibilityOf } from '../compatibility.ts';
+import type { HostDurable } from '../compose.ts';
+import { FleetClock } from './fleet-clock.ts';
+import { noteFleet } from './fleet-note.ts';
+import { ownStopPart } from '../watch/machine-pulse.ts';
+import type { AgentOutput } from '../output/agent-output.ts';
+import { createFleetOutput } from '../output/fleet-output.ts';
+import type { ProjectPlaces } from '../project/places.ts';
+import type { Project } from '../project/project.ts';
+import { storeSources } from '../project/store-sources.ts';
+
+export interface FleetProject {
+  readonly machineId: string;
+  readonly store: Store;
+  readonly git: GitRepository;
+  readonly clock: FleetClock;
+  /** The database's URL without the password. */
+  readonly shown: string;
+  /** Snapshots on the shared remote. */
+  readonly work: SharedWork;
+  readonly output: AgentOutput;
+  /** Refuses with a sentence when the remote can't be what the machines share. */
+  readonly checkRemote: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export async function openFleetProject(
+  url: string,
+  places: ProjectPlaces,
+  remote: string,
+  local: LocalRepository,
+  report: (error: unknown, where: string) => void,
+): Promise<FleetProject> {
+  const clock = new FleetClock();
+  const opened = await openPostgresStore(url, { ...storeSources, clock });
+  try {
+    await clock.compare(opened.store.db);
+    noteFleet(places, opened.shown);
+    const machineId = machineIdOf(places);
+    const { store, shown, onOutput } = opened;
+    const output = createFleetOutput({ store, logs: places.logs, machineId, onOutput });
+    const git = createSharedRepository(local, { remote, machineId, report });
+    const refuseRemote = async (): Promise<void> => {
+      const checked = await checkRemote(local, { remote, machineId });
+      if (!checked.ok) throw new Refusal(checked.error.kind, checked.error.message);
+      for (const note of checked.value.notes) report(new Error(note), `the remote ${remote}`);
+    };
+    const close = async (): Promise<void> => {
+      await git.settled();
+      await output.close();
+      await opened.close();
+    };
+    const parts = { machineId, store, git, clock, shown, output, work: git.work };
+    return { ...parts, checkRemote: refuseRemote, close };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+export async function openFleetDurable(
+  url: string,
+  project: Project,
+  crashPoint: (step: string) => void,
+  report: (error: unknown, where: string) => void,
+): Promise<HostDurable> {
+  const { takeOverAfterMs } = project.live.settings.fleet;
+  const fleet = await openFleet<StoreTables>({
+    url,
+    bodiesDb: project.store.db,
+    takeOverAfterMs: Math.round(takeOverAfterMs * ownStopPart),
+    applicationVersion: releaseOf(compatibilityOf(project.live.environment)),
+    limitsOf: sharedQueueLimits(project.machineId, {
+      lands: () => project.fleet?.role.lands === true,
+      leads: () => project.fleet?.role.leads === true,
+    }),
+    crashPoint: (_workflow, step) => {
+      project.store.feed.poke();
+      crashPoint(step);
+    },
+    onTrouble: (error) => report(error, 'the durable engine'),
+  });
+  const { durable } = fleet;
+  return { durable: durable as HostDurable['durable'], close: () => fleet.close() };
+}
+
+const idBytes = 6;
+
+/** Names this clone for good: whoever starts its backend anew finds its worktrees and its agents. */
+function machineIdOf(places: ProjectPlaces): string {
+  const path = join(places.folder, 'machine');
+  const present = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  if (/^[0-9a-f]{12}$/.test(present)) return present;
+  const made = randomBytes(idBytes).toString('hex');
+  mkdirSync(places.folder, { recursive: true, mode: 0o700 });
+  writeFileSync(path, `${made}\n`, { mode: 0o600 });
+  return made;
+}

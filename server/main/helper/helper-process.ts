@@ -1,0 +1,147 @@
+// Runs the backend's git processes, and starts its agents, from a small process beside it: begun when much is to be
+// done, let go when idle, begun again when it died. Whatever state it is in, callers may do the same themselves.
+
+import type { AgentExit, AgentElsewhere, SpawnElsewhere } from '../../agents/kit/process/spawn.ts';
+import type { RunElsewhere } from '../../git/process/process.ts';
+import {
+  killGraceMs,
+  noOutput,
+  type GitOutput,
+  type GitRequest,
+} from '../../git/process/run-once.ts';
+import { HelperChannel } from './helper-channel.ts';
+import { ownProgram } from '../project/own-program.ts';
+
+export interface HelperProcess {
+  readonly runGit: RunElsewhere;
+  readonly spawnAgent: SpawnElsewhere;
+  close(): void;
+}
+
+export interface HelperOptions {
+  /** This many requests within `busyWithinMs` begin it: a command that asks a little never pays for it. */
+  readonly busyRequests: number;
+  readonly busyWithinMs: number;
+  readonly idleMs: number;
+  readonly program: string;
+}
+
+const defaults: HelperOptions = {
+  busyRequests: 12,
+  busyWithinMs: 10_000,
+  idleMs: 10_000,
+  program: ownProgram('helper.cjs', 'helper-main'),
+};
+
+/** After it died in the middle of something it is left alone for a while: the cause may not pass at once. */
+const restMs = 30_000;
+/** Added to a git process's own limit: beyond both, the helper is taken for hung. */
+const answerGraceMs = killGraceMs + 5_000;
+/** An agent is started within this, or the helper is taken for hung. */
+const startMsMax = 10_000;
+
+export function createHelperProcess(given: Partial<HelperOptions> = {}): HelperProcess {
+  const options = { ...defaults, ...given };
+  let channel: HelperChannel | null = null;
+  let restUntil = 0;
+  let countedSince = Number.NEGATIVE_INFINITY;
+  let counted = 0;
+  let isClosed = false;
+
+  const isBusy = (now: number): boolean => {
+    if (now - countedSince > options.busyWithinMs) {
+      countedSince = now;
+      counted = 0;
+    }
+    counted += 1;
+    return counted > options.busyRequests;
+  };
+  const begin = (): HelperChannel => {
+    const begun = new HelperChannel(options.program, options.idleMs, (wasInUse) => {
+      if (channel === begun) channel = null;
+      if (wasInUse) restUntil = performance.now() + restMs;
+    });
+    return begun;
+  };
+  const usable = (): HelperChannel | null => {
+    if (channel?.isReady) return channel;
+    const now = performance.now();
+    if (!isClosed && channel === null && isBusy(now) && now >= restUntil) channel = begin();
+    return null;
+  };
+  return {
+    runGit: (request, signal) => {
+      const present = usable();
+      return present === null ? null : runGit(present, request, signal);
+    },
+    spawnAgent: (request) => {
+      const present = usable();
+      return present === null ? null : startAgent(present, request);
+    },
+    close: () => {
+      isClosed = true;
+      channel?.letGo();
+    },
+  };
+}
+
+function runGit(
+  channel: HelperChannel,
+  request: GitRequest,
+  signal: AbortSignal | null,
+): Promise<GitOutput> {
+  if (signal?.aborted) return Promise.resolve(noOutput('aborted'));
+  return new Promise((resolve, reject) => {
+    const hung = setTimeout(() => channel.kill(), request.timeoutMs + answerGraceMs);
+    const end = (): void => {
+      clearTimeout(hung);
+      signal?.removeEventListener('abort', onAbort);
+      channel.close(id);
+    };
+    const id = channel.open({
+      hear: (message) => {
+        end();
+        if (message.kind === 'output') resolve(message.output);
+        else reject(new Error(message.kind === 'threw' ? message.message : message.kind));
+      },
+      lost: () => {
+        end();
+        resolve(noOutput('aborted'));
+      },
+    });
+    const onAbort = (): void => channel.send({ kind: 'abort', id });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const { environment, ...rest } = request;
+    const number = channel.environmentNumber(environment);
+    channel.send({ kind: 'git', id, environment: number, request: rest });
+  });
+}
+
+function startAgent(
+  channel: HelperChannel,
+  request: Parameters<SpawnElsewhere>[0],
+): Promise<AgentElsewhere | null> {
+  const exited = Promise.withResolvers<AgentExit | null>();
+  return new Promise((resolve, reject) => {
+    const hung = setTimeout(() => channel.kill(), startMsMax);
+    const id = channel.open({
+      hear: (message) => {
+        clearTimeout(hung);
+        if (message.kind === 'started') {
+          const release = (): void => channel.send({ kind: 'release', id });
+          resolve({ process: message.process, release, exited: exited.promise });
+          return;
+        }
+        channel.close(id);
+        if (message.kind === 'exited') exited.resolve(message.exit);
+        else reject(new Error(message.kind === 'threw' ? message.message : message.kind));
+      },
+      lost: () => {
+        clearTimeout(hung);
+        resolve(null);
+        exited.resolve(null);
+      },
+    });
+    channel.send({ kind: 'agent', id, request });
+  });
+}

@@ -1,0 +1,193 @@
+// Which settings of a repository a person has accepted: kept in git's own folder, which no clone brings along and which a
+// confined agent does not see.
+
+import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { readPlainFile } from '../../config/plain-file.ts';
+import { projectFileName } from '../../config/load.ts';
+import {
+  changedPowers,
+  type PowerChange,
+  type Powers,
+  powersOf,
+  powersWithout,
+  sameValue,
+  shownPower,
+  withPowers,
+} from '../../core/settings/accepted-settings.ts';
+import type { UnacceptedView } from '../../protocol/views.ts';
+import type { SettingEntry } from '../../core/settings/settings-resolve.ts';
+
+/** A setting whose value in the file is not used. */
+export interface HeldSetting {
+  readonly name: string;
+  /** Tasks or epics that landed it; null: it was changed otherwise since the last `drover run`. */
+  readonly by: string | null;
+  /** As the file says it. */
+  readonly shown: string;
+}
+
+export interface JudgedSettings {
+  readonly entries: readonly SettingEntry[];
+  readonly held: readonly HeldSetting[];
+  /** What the file says about power. */
+  readonly present: Powers;
+  /** What is used of it. */
+  readonly used: Powers;
+  /** Null: no person has accepted anything yet. */
+  readonly accepted: Powers | null;
+}
+
+/**
+ * `offered`: as a run would use them that a person starts now: what a person has changed counts, what an agent has landed
+ * does not. `accepted`: as a person has accepted them last, for a backend that starts by itself.
+ */
+export type SettingsView = 'offered' | 'accepted';
+
+interface Acceptance {
+  readonly version: 1;
+  /** Landings up to this commit are accepted, or were known then. */
+  readonly head: string | null;
+  readonly powers: Powers;
+}
+
+const recordBytesMax = 1024 * 1024;
+
+export async function judgeSettings(
+  root: string,
+  entries: readonly SettingEntry[],
+  view: SettingsView,
+): Promise<JudgedSettings> {
+  const present = powersOf(entries);
+  const record = await readAcceptance(root);
+  const accepted = record?.powers ?? null;
+  const asIs = { entries, held: [], present, used: present, accepted };
+  if (record === null || accepted === null) return asIs;
+  const changes = changedPowers(accepted, present);
+  if (changes.length === 0) return asIs;
+  const authors = await authorsOf(root, record, changes);
+  const held = changes
+    .filter(({ name }) => view === 'accepted' || authors.has(name))
+    .map((change) => heldSetting(change, authors));
+  if (held.length === 0) return asIs;
+  const used = powersWithout(new Set(held.map(({ name }) => name)), accepted, present);
+  return { entries: withPowers(entries, used), held, present, used, accepted };
+}
+
+function heldSetting(change: PowerChange, authors: ReadonlyMap<string, string>): HeldSetting {
+  const { name, present } = change;
+  return { name, by: authors.get(name) ?? null, shown: shownPower(name, present) };
+}
+
+/** Accepts what is used of the judged settings, and answers what is new about it, in a sentence each. */
+export async function acceptSettings(
+  root: string,
+  judged: JudgedSettings,
+): Promise<readonly string[]> {
+  const { accepted, used, held } = judged;
+  const news = accepted === null ? changedPowers({}, used) : changedPowers(accepted, used);
+  if (accepted === null || news.length > 0) {
+    const before = await readAcceptance(root);
+    const { headOf } = await import('../../git/read/file-history.ts');
+    // What is held now has to be found again later.
+    const head = held.length > 0 ? (before?.head ?? null) : await headOf(root);
+    writeAcceptance(root, { version: 1, head, powers: used });
+  }
+  if (news.length === 0) return [];
+  const list = news.map(({ name, present }) => shownPower(name, present)).join('; ');
+  return [
+    accepted === null
+      ? `This run accepts the settings of ${projectFileName}: ${list}.`
+      : `This run accepts changed settings of ${projectFileName}: ${list}.`,
+  ];
+}
+
+/** Everything that the file says now counts from here on, whoever wrote it. */
+export async function acceptAll(root: string, judged: JudgedSettings): Promise<void> {
+  const { headOf } = await import('../../git/read/file-history.ts');
+  writeAcceptance(root, { version: 1, head: await headOf(root), powers: judged.present });
+}
+
+export function heldSentence({ name, by }: HeldSetting): string {
+  const who =
+    by === null ? 'was changed since the run started' : `was changed by what ${by} has landed`;
+  return `${name} in ${projectFileName} ${who}; the accepted value stays in use. Review it with "drover trust".`;
+}
+
+export function heldViews(held: readonly HeldSetting[]): readonly UnacceptedView[] {
+  return held.map(({ name, by, shown }) => ({ setting: name, by, shown }));
+}
+
+/** By the landings since the last acceptance that made just this change. */
+async function authorsOf(
+  root: string,
+  { head }: Acceptance,
+  changes: readonly PowerChange[],
+): Promise<ReadonlyMap<string, string>> {
+  const { landedChanges } = await import('../../git/read/file-history.ts');
+  const { parseSettingsText } = await import('../../config/toml-file.ts');
+  const landed = (await landedChanges(root, projectFileName, head)) ?? [];
+  const powersIn = (text: string | null): Powers =>
+    text === null ? {} : powersOf(parseSettingsText(text, projectFileName).entries);
+  const authors = new Map<string, string>();
+  for (const { by, before, after } of landed) {
+    const [from, to] = [powersIn(before), powersIn(after)];
+    for (const { name, present } of changes) {
+      const isIts = sameValue(to[name], present) && !sameValue(from[name], present);
+      if (isIts && !authors.has(name)) authors.set(name, by);
+    }
+  }
+  return authors;
+}
+
+async function readAcceptance(root: string): Promise<Acceptance | null> {
+  const path = recordPath(root);
+  if (path === null) return null;
+  const file = await readPlainFile(path, { bytesMax: recordBytesMax, links: 'refuse' });
+  if (file.kind !== 'read') return null;
+  try {
+    const parsed = JSON.parse(file.bytes.toString('utf8')) as Partial<Acceptance>;
+    if (parsed.version !== 1 || typeof parsed.powers !== 'object') return null;
+    return { version: 1, head: parsed.head ?? null, powers: parsed.powers };
+  } catch {
+    return null;
+  }
+}
+
+/** Written beside and renamed. Where git's folder cannot be written, each run accepts again. */
+function writeAcceptance(root: string, acceptance: Acceptance): void {
+  const path = recordPath(root);
+  if (path === null) return;
+  const fresh = `${path}.${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(fresh, JSON.stringify(acceptance), { mode: 0o600 });
+    renameSync(fresh, path);
+  } catch {
+    // A run in a checkout that cannot be written fails with a better sentence than this one.
+  }
+}
+
+/** Null: the folder is no checkout that can be told by its files. */
+function recordPath(root: string): string | null {
+  const git = join(root, '.git');
+  const facts = lstatSync(git, { throwIfNoEntry: false });
+  if (facts === undefined) return null;
+  const folder = facts.isDirectory() ? git : commonFolder(root, git);
+  return folder === null ? null : join(folder, 'drover', 'accepted-settings.json');
+}
+
+/** Of a linked worktree or a submodule, whose `.git` is a file. */
+function commonFolder(root: string, file: string): string | null {
+  try {
+    const named = /^gitdir: (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1]?.trim();
+    if (named === undefined) return null;
+    const own = isAbsolute(named) ? named : join(root, named);
+    const common = lstatSync(join(own, 'commondir'), { throwIfNoEntry: false });
+    return common === undefined
+      ? own
+      : join(own, readFileSync(join(own, 'commondir'), 'utf8').trim());
+  } catch {
+    return null;
+  }
+}

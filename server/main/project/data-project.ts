@@ -1,0 +1,85 @@
+// A project for a command that looks, or changes the plan: its database, and of its repository what the files say. Git is
+// started once something is asked that only git can answer.
+
+import { lookAtCheckout, type PlainLook } from '../../git/refs/plain-look.ts';
+import type { GitRepository } from '../../git/port.ts';
+import type { LocalRepository } from '../../git/repository.ts';
+import type { DataGit } from '../../rpc/handlers/data.ts';
+import { openStore } from '../../store/open.ts';
+import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
+import { checkIdentity } from './identity.ts';
+import { restorePlan } from './kept-plan.ts';
+import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
+import { noOutput } from '../output/agent-output.ts';
+import { placesOf } from './places.ts';
+import type { Project } from './project.ts';
+import { secretRules } from './secrets.ts';
+import { refuseWrongDatabase, storeSources } from './store-sources.ts';
+
+export interface DataProject extends Pick<
+  Project,
+  'machineId' | 'places' | 'live' | 'store' | 'output' | 'close'
+> {
+  readonly git: DataGit;
+  readonly openRepository: () => Promise<GitRepository>;
+}
+
+/** Refuses with a sentence, as `openProject` does, which it leaves everything unusual to. */
+export async function openDataProject(
+  root: string,
+  environment: Environment,
+  flags: SettingFlags,
+): Promise<DataProject> {
+  const live = await LiveSettings.load(root, environment, flags);
+  refuseWrongDatabase(live);
+  const look = live.settings.fleetDatabaseUrl === null ? lookAtCheckout(root) : null;
+  if (look === null) {
+    const { openProject } = await import('./project.ts');
+    return await openProject(root, environment, flags);
+  }
+  const places = placesOf(root, live.settings.databasePath);
+  refuseFileOfFleet(places);
+  await restorePlan(places);
+  const { store, close } = await openStore(places.database, storeSources, {
+    thorough: false,
+    durability: 'grouped',
+  });
+  try {
+    await checkIdentity({ places, store, openLocal: () => openRepositoryOf(root, live) });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const openRepository = repositoryAt(root, live);
+  const git = gitOf(look, openRepository);
+  return { machineId: '', output: noOutput, places, live, store, git, openRepository, close };
+}
+
+function repositoryAt(root: string, live: LiveSettings): () => Promise<GitRepository> {
+  let opened: Promise<GitRepository> | null = null;
+  return () => (opened ??= openRepositoryOf(root, live));
+}
+
+async function openRepositoryOf(root: string, live: LiveSettings): Promise<LocalRepository> {
+  const { openRepositoryAt } = await import('./open-repository.ts');
+  return await openRepositoryAt(root, secretRules(live));
+}
+
+function gitOf(look: PlainLook, open: () => Promise<GitRepository>): DataGit {
+  return {
+    facts: { root: look.root, headBranch: look.headBranch },
+    // A project of a fleet is looked at through its backend.
+    sharedRemote: null,
+    readRef: async (ref) => {
+      const sha = look.readRef(ref);
+      return sha === undefined ? (await open()).readRef(ref) : sha;
+    },
+    resolve: async (revision) => (await open()).resolve(revision),
+    diff: async (from, to) => (await open()).diff(from, to),
+    listSnapshots: async (id, bases) => (await open()).listSnapshots(id, bases),
+    sizeOfChange: async (from, to) => (await open()).sizeOfChange(from, to),
+    changedFiles: async (from, to) => (await open()).changedFiles(from, to),
+    fileAt: async (commit, path, bytesMax) => (await open()).fileAt(commit, path, bytesMax),
+    merge: async (request) => (await open()).merge(request),
+  };
+}

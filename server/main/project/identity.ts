@@ -1,0 +1,194 @@
+// Whose plan a database is: its row names a project, and so does a file in the git folder. A copy, a clone that brought
+// `.drover/` along, a moved repository and a database of another project are told apart by these two (docs/adr/0019).
+
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Refusal } from '../../core/failure.ts';
+import type { LocalRepository } from '../../git/repository.ts';
+import type { Store } from '../../store/port.ts';
+import {
+  forgetSlotsOfOthers,
+  hasAttemptsInFlight,
+  readRepository,
+  type RepositoryRow,
+  writeRepository,
+} from '../../store/schema/repository-rows.ts';
+import { commonDirOf } from '../../git/files/common-dir.ts';
+import {
+  gitHomeIn,
+  type GitHome,
+  type ProjectIdentity,
+  type ProjectPlaces,
+  readIdentity,
+} from './places.ts';
+
+type Ownership =
+  | { readonly kind: 'ours' | 'unmarked' | 'moved' }
+  | { readonly kind: 'copy'; readonly original: ProjectIdentity }
+  /** `isGone`: the repository that it belongs to is not where it was. */
+  | { readonly kind: 'foreign'; readonly owner: RepositoryRow; readonly isGone: boolean }
+  | { readonly kind: 'second_plan'; readonly root: string };
+
+export interface IdentityParts {
+  readonly places: ProjectPlaces;
+  readonly store: Store;
+  readonly openLocal: () => Promise<Pick<LocalRepository, 'rootCommit' | 'mayHold'>>;
+}
+
+export type IdentityLook = Omit<IdentityParts, 'store'> & { readonly store: Pick<Store, 'db'> };
+
+/** Refuses a plan that belongs to another repository. Writes nothing. */
+export async function checkIdentity(parts: IdentityLook): Promise<void> {
+  const { home } = parts.places;
+  if (home === null) return;
+  const row = await readRepository(parts.store.db);
+  await refuseForeign(parts, ownership(parts.places, home, row));
+}
+
+/** What would keep an engine from starting, or null. */
+export async function identityProblem(parts: IdentityLook): Promise<string | null> {
+  const { places, store } = parts;
+  const { home } = places;
+  if (home === null) return null;
+  try {
+    const found = ownership(places, home, await readRepository(store.db));
+    await refuseForeign(parts, found);
+    if (found.kind === 'copy' && (await hasAttemptsInFlight(store.db)))
+      throw copiedInFlight(places, home, found.original);
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+/** Refuses as `checkIdentity` does, then marks a plan that has no mark yet. */
+export async function markIdentity(parts: IdentityParts): Promise<void> {
+  const { home } = parts.places;
+  if (home === null) return;
+  const row = await readRepository(parts.store.db);
+  const found = ownership(parts.places, home, row);
+  await refuseForeign(parts, found);
+  if (found.kind === 'unmarked' || found.kind === 'foreign') await mark(parts, home, row);
+}
+
+/**
+ * For the only engine of a repository, before it starts: notes a new place, and makes a project of its own of a copy. A
+ * copy in which agents seem to run is refused: they are the original's.
+ */
+export async function settleIdentity(
+  parts: IdentityParts,
+  isOwnSlot: (path: string) => boolean,
+): Promise<void> {
+  const { places, store } = parts;
+  const { home } = places;
+  if (home === null) return;
+  const row = await readRepository(store.db);
+  const found = ownership(places, home, row);
+  await refuseForeign(parts, found);
+  if (found.kind === 'ours') return;
+  if (found.kind !== 'copy') {
+    await mark(parts, home, row);
+    return;
+  }
+  if (await hasAttemptsInFlight(store.db)) throw copiedInFlight(places, home, found.original);
+  const forgot = await store.transaction((tx) => forgetSlotsOfOthers(tx, '', isOwnSlot));
+  // A copy of a plan that never ran has nothing of the original's: only its place is noted.
+  if (forgot > 0) await mark(parts, home, null);
+  else writeIdentity(home, { ...found.original, common_dir: home.commonDir, root: places.root });
+}
+
+function ownership(places: ProjectPlaces, home: GitHome, row: RepositoryRow | null): Ownership {
+  const noted = readIdentity(home);
+  if (row === null) {
+    const other = noted === null ? null : secondPlan(places, noted.root);
+    return other === null ? { kind: 'unmarked' } : { kind: 'second_plan', root: other };
+  }
+  if (noted?.id !== row.id) {
+    if (isSameFolder(row.common_dir, home.commonDir)) return { kind: 'unmarked' };
+    const isGone = readIdentity(gitHomeIn(row.common_dir))?.id !== row.id;
+    return { kind: 'foreign', owner: row, isGone };
+  }
+  if (isSameFolder(noted.common_dir, home.commonDir)) {
+    const isNoted =
+      row.common_dir === home.commonDir || readIdentity(gitHomeIn(row.common_dir))?.id === row.id;
+    return { kind: isNoted && noted.root === places.root ? 'ours' : 'moved' };
+  }
+  const original = readIdentity(gitHomeIn(noted.common_dir));
+  return original?.id === noted.id ? { kind: 'copy', original } : { kind: 'moved' };
+}
+
+/** Another worktree of the repository that has a plan of its own, from before there was one for a repository. */
+function secondPlan(places: ProjectPlaces, root: string): string | null {
+  if (root === places.root || places.database !== places.ownDatabase) return null;
+  if (commonDirOf(root) !== places.home?.commonDir) return null;
+  const other = join(root, basename(places.folder), basename(places.ownDatabase));
+  return existsSync(other) && !isSameFolder(other, places.database) ? root : null;
+}
+
+async function refuseForeign(parts: IdentityLook, found: Ownership): Promise<void> {
+  const { places } = parts;
+  if (found.kind === 'second_plan') {
+    throw wrongProject(
+      `${places.ownDatabase} is a second plan of this repository, whose project is ${found.root}. Work there (drover -C ${found.root}), or move one of the two .drover folders away.`,
+    );
+  }
+  if (found.kind !== 'foreign') return;
+  const { common_dir: commonDir, root_commit: rootCommit } = found.owner;
+  if (found.isGone && rootCommit !== null) {
+    const local = await parts.openLocal();
+    if (await local.mayHold(rootCommit)) return;
+  }
+  const owner = checkoutOf(commonDir);
+  const remedy =
+    places.database === places.ownDatabase
+      ? `Move ${places.folder} away, then run "drover init" for a separate plan.`
+      : `Name another file for this repository: DROVER_DATABASE_URL, or database in .drover.toml.`;
+  throw wrongProject(
+    `The database ${places.database} belongs to the repository ${owner}, not to ${places.root}. ${remedy}`,
+  );
+}
+
+async function mark(
+  { places, store, openLocal }: IdentityParts,
+  home: GitHome,
+  row: RepositoryRow | null,
+): Promise<void> {
+  const noted = readIdentity(home);
+  const isHere = noted !== null && isSameFolder(noted.common_dir, home.commonDir);
+  const id = row?.id ?? (isHere ? noted.id : randomUUID());
+  const root_commit = row?.root_commit ?? (await (await openLocal()).rootCommit());
+  await store.transaction((tx) =>
+    writeRepository(tx, { id, common_dir: home.commonDir, root_commit }),
+  );
+  writeIdentity(home, { id, common_dir: home.commonDir, root: places.root });
+}
+
+function writeIdentity(home: GitHome, identity: ProjectIdentity): void {
+  mkdirSync(home.folder, { recursive: true });
+  const fresh = `${home.identity}.${process.pid}`;
+  writeFileSync(fresh, `${JSON.stringify(identity)}\n`);
+  renameSync(fresh, home.identity);
+}
+
+function copiedInFlight(places: ProjectPlaces, home: GitHome, original: ProjectIdentity): Refusal {
+  return wrongProject(
+    `${places.root} is a copy of ${original.root} that was made while tasks were running there. Finish them there, or move the original away to continue here. For a separate plan, delete ${places.folder} and ${home.folder}, then run "drover init".`,
+  );
+}
+
+function wrongProject(message: string): Refusal {
+  return new Refusal('wrong_project', message);
+}
+
+function checkoutOf(commonDir: string): string {
+  return basename(commonDir) === '.git' ? dirname(commonDir) : commonDir;
+}
+
+/** Through whatever path. */
+function isSameFolder(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [first, second] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
+}

@@ -1,0 +1,86 @@
+// `drover init`: the project folder (kept out of git without touching the user's files), the database, a sample configuration.
+
+import {
+  chmodSync,
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sampleToml } from '../../config/sample.ts';
+import { Refusal } from '../../core/failure.ts';
+import { openGitAdapter } from '../../git/adapter.ts';
+import type { LocalRepository } from '../../git/repository.ts';
+import { openStore } from '../../store/open.ts';
+import { storeSources } from './store-sources.ts';
+import { checkIdentity, markIdentity } from './identity.ts';
+import { keepPlan, restorePlan } from './kept-plan.ts';
+import { LiveSettings } from './live-settings.ts';
+import { placesOf, projectFolderName, type ProjectPlaces, projectRootOf } from './places.ts';
+
+export interface InitResult {
+  readonly root: string;
+  readonly database: string;
+  readonly already: boolean;
+}
+
+/** Makes a project of the repository that holds `folder`; a second call changes nothing. */
+export async function initProject(folder: string): Promise<InitResult> {
+  const opened = await openGitAdapter().open(folder);
+  if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
+  const { commonDir } = opened.value.facts;
+  const root = projectRootOf(commonDir) ?? opened.value.facts.root;
+  const live = await LiveSettings.load(root, process.env, {});
+  const [problem] = live.loaded.problems;
+  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const places = placesOf(root, live.settings.databasePath);
+  await restorePlan(places);
+  const already = existsSync(places.database);
+  if (already) await refuseForeignPlan(places, opened.value);
+  try {
+    mkdirSync(places.folder, { recursive: true, mode: 0o700 });
+    // It may have been there, readable for others.
+    if (process.platform !== 'win32') chmodSync(places.folder, 0o700);
+    if (live.settings.databasePath !== null)
+      mkdirSync(dirname(places.database), { recursive: true });
+    excludeFromGit(commonDir);
+    const toml = join(root, '.drover.toml');
+    if (!already && !existsSync(toml)) writeFileSync(toml, sampleToml());
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Refusal(
+      'unwritable',
+      `${root} can't be written (${code}); make it writable for you and run "drover init" again`,
+    );
+  }
+  const { store, close } = await openStore(places.database, storeSources);
+  try {
+    await markIdentity({ places, store, openLocal: async () => opened.value });
+  } finally {
+    await close();
+  }
+  keepPlan(places);
+  return { root, database: places.database, already };
+}
+
+/** Before anything is written. */
+async function refuseForeignPlan(places: ProjectPlaces, local: LocalRepository): Promise<void> {
+  const { store, close } = await openStore(places.database, storeSources);
+  try {
+    await checkIdentity({ places, store, openLocal: async () => local });
+  } finally {
+    await close();
+  }
+}
+
+/** Run-time files must not show in `git status`; the user's own .gitignore is not ours to edit. */
+function excludeFromGit(commonDir: string): void {
+  const path = join(commonDir, 'info', 'exclude');
+  const present = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const line = `/${projectFolderName}/`;
+  if (present.split(/\r?\n/).includes(line)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  appendFileSync(path, `${present === '' || present.endsWith('\n') ? '' : '\n'}${line}\n`);
+}

@@ -1,0 +1,136 @@
+// Keeps the plan where a person's `git clean` does not reach (docs/adr/0019): `.drover/` counts as a nested
+// repository, which `git clean -fdx` spares, and the database has a second name in the git folder, from which it
+// returns when `.drover/` was deleted all the same.
+
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Refusal } from '../../core/failure.ts';
+import { acquireExclusive } from '../../store/sqlite/exclusive.ts';
+import { type GitHome, isHome, type ProjectPlaces, projectRootOf } from './places.ts';
+
+/** How long a backend may take to leave after its files were deleted. */
+const leaveWaitMaxMs = 30_000;
+const leaveLookMs = 50;
+
+/** False: the git folder cannot be written, so that nothing is kept there. */
+export function makeHome(home: GitHome): boolean {
+  try {
+    mkdirSync(home.folder, { recursive: true });
+    return true;
+  } catch (error) {
+    if (isFileError(error)) return false;
+    throw error;
+  }
+}
+
+/** Call with the database open and sound: what is kept from then on is this one. */
+export function keepPlan(places: ProjectPlaces): void {
+  const { home } = places;
+  if (home === null) return;
+  try {
+    raiseFence(places, home.fence);
+    if (places.database === places.ownDatabase) keepDatabase(places.database, home.database);
+  } catch (error) {
+    // A file system without hard links, or a git folder that is read-only: the plan works, and has no second name.
+    if (!isFileError(error)) throw error;
+  }
+}
+
+/**
+ * Restores `.drover/` where it is gone and the git folder still has the plan. Waits until a backend that lost these
+ * files has left, because two write-ahead logs of one database would damage it.
+ */
+export async function restorePlan(places: ProjectPlaces): Promise<void> {
+  const { home } = places;
+  if (home === null || isComplete(places) || !isHome(home)) return;
+  const holder = projectRootOf(home.commonDir);
+  // A second name in another checkout would have a second write-ahead log.
+  if (holder !== null && holder !== places.root) {
+    throw new Refusal(
+      'wrong_project',
+      `The project of this repository is in ${holder}. Work there: drover -C ${holder}.`,
+    );
+  }
+  const lock = await waitForLock(home.lock, places.root);
+  try {
+    if (isComplete(places)) return;
+    mkdirSync(places.folder, { recursive: true, mode: 0o700 });
+    raiseFence(places, home.fence);
+    if (existsSync(home.database)) linkSync(home.database, places.ownDatabase);
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    throw new Refusal(
+      'unwritable',
+      `The plan in ${home.database} cannot be restored to ${places.folder} (${error.code}). Make ${places.root} writable for you, then try again.`,
+    );
+  } finally {
+    lock.release();
+  }
+}
+
+function isComplete(places: ProjectPlaces): boolean {
+  const { folder, home, ownDatabase } = places;
+  if (!existsSync(folder)) return false;
+  return existsSync(ownDatabase) || home === null || !existsSync(home.database);
+}
+
+async function waitForLock(
+  path: string,
+  root: string,
+): Promise<NonNullable<ReturnType<typeof acquireExclusive>>> {
+  const endMs = Date.now() + leaveWaitMaxMs;
+  for (;;) {
+    const lock = acquireExclusive(path);
+    if (lock !== null) return lock;
+    if (Date.now() >= endMs) {
+      throw new Refusal(
+        'backend',
+        `The .drover folder of ${root} was deleted, and its backend is still running. Stop that process, then try again.`,
+      );
+    }
+    await wait(leaveLookMs);
+  }
+}
+
+/**
+ * `git clean` leaves nested repositories alone. This one is bare, so that no program takes `.drover/` for a checkout
+ * whose files are missing.
+ */
+function raiseFence(places: ProjectPlaces, fence: string): void {
+  const marker = join(places.folder, '.git');
+  if (existsSync(marker) && existsSync(join(fence, 'HEAD'))) return;
+  for (const name of ['objects', 'refs']) mkdirSync(join(fence, name), { recursive: true });
+  writeFileSync(join(fence, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');
+  writeFileSync(join(fence, 'HEAD'), 'ref: refs/heads/none\n');
+  if (existsSync(marker)) return;
+  const target = relative(realpathSync(places.folder), realpathSync(fence)).replaceAll('\\', '/');
+  writeFileSync(marker, `gitdir: ${target}\n`);
+}
+
+function keepDatabase(database: string, kept: string): void {
+  if (isSameFile(database, kept)) return;
+  const fresh = `${kept}.${process.pid}`;
+  rmSync(fresh, { force: true });
+  linkSync(database, fresh);
+  renameSync(fresh, kept);
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const first = lstatSync(one, { throwIfNoEntry: false });
+  const second = lstatSync(other, { throwIfNoEntry: false });
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string';
+}

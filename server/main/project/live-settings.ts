@@ -1,0 +1,187 @@
+// The settings of a backend or a command: read from the files, the environment and flags, and read again when asked.
+
+import { homedir } from 'node:os';
+import { loadSettings, type LoadedSettings, type SettingsRequest } from '../../config/load.ts';
+import { boundSettingKeys } from '../../core/settings/bound-settings.ts';
+import { Refusal } from '../../core/failure.ts';
+import {
+  type FleetSettingKey,
+  fleetSettingKeys,
+  fleetSettingsOf,
+} from '../../core/settings/fleet-settings.ts';
+import { type RetentionSettingKey, retentionSettingTable } from '../../core/settings/retention.ts';
+import type { SettingKey, Settings } from '../../core/settings/settings.ts';
+import {
+  type WebhookSettingKey,
+  webhookSettingTable,
+} from '../../core/settings/webhook-endpoints.ts';
+import {
+  acceptSettings,
+  type HeldSetting,
+  heldSentence,
+  type JudgedSettings,
+  judgeSettings,
+  type SettingsView,
+} from './accepted-settings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type SettingFlags = SettingsRequest['flags'];
+type Report = (error: unknown, where: string) => void;
+
+export { shownSettings } from '../../core/settings/settings-resolve.ts';
+
+const changeableKeys: readonly SettingKey[] = [
+  ...boundSettingKeys,
+  ...(Object.keys(webhookSettingTable) as WebhookSettingKey[]),
+  ...(Object.keys(retentionSettingTable) as RetentionSettingKey[]),
+];
+
+/** Settings as they are now; loaded anew for each run and each command. */
+export class LiveSettings {
+  readonly #root: string;
+  environment: Environment;
+  #flags: SettingFlags;
+  #usedFlags = '';
+  #loaded: LoadedSettings;
+  #judged: JudgedSettings;
+
+  private constructor(
+    root: string,
+    environment: Environment,
+    flags: SettingFlags,
+    { loaded, judged }: Loading,
+  ) {
+    this.#root = root;
+    this.environment = environment;
+    this.#flags = flags;
+    this.#loaded = loaded;
+    this.#judged = judged;
+  }
+
+  static async load(
+    root: string,
+    environment: Environment,
+    flags: SettingFlags,
+    view: SettingsView = 'offered',
+  ): Promise<LiveSettings> {
+    return new LiveSettings(root, environment, flags, await load(root, environment, flags, view));
+  }
+
+  /** Reads everything again; a problem is a refusal and leaves what was. */
+  async reload(
+    environment: Environment,
+    flags: SettingFlags,
+    view: SettingsView = 'offered',
+  ): Promise<void> {
+    const { loaded, judged } = await load(this.#root, environment, flags, view);
+    const [problem] = loaded.problems;
+    if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+    this.#loaded = this.#stillThisMachine(loaded);
+    this.#judged = judged;
+    this.#flags = flags;
+    this.#usedFlags = '';
+    this.environment = environment;
+  }
+
+  /** Looks at the files again; with a problem in them, what was read last stands. */
+  async refresh(): Promise<void> {
+    const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'offered');
+    if (loaded.problems.length > 0) return;
+    this.#loaded = this.#stillThisMachine(loaded);
+    this.#judged = judged;
+    // A run that another machine starts reads them again, as they are accepted here.
+    this.#usedFlags = '';
+  }
+
+  /** A person starts a run: what it uses of the repository's settings is accepted from now on. Answers what is new. */
+  async accept(): Promise<readonly string[]> {
+    return [...(await acceptSettings(this.#root, this.#judged)), ...this.held.map(heldSentence)];
+  }
+
+  get judged(): JudgedSettings {
+    return this.#judged;
+  }
+
+  /** Settings of the repository whose values in the file are not used. */
+  get held(): readonly HeldSetting[] {
+    return this.#judged.held;
+  }
+
+  /**
+   * Budgets, what the machine must have left, webhooks and retention can be changed under a run that is at work; nothing
+   * else can.
+   */
+  async refreshBounds(): Promise<void> {
+    const { loaded, judged } = await load(this.#root, this.environment, this.#flags, 'accepted');
+    if (loaded.problems.length > 0) return;
+    this.#judged = judged;
+    const { budget, machine, webhooks, retention } = loaded.settings;
+    const values = { ...this.#loaded.values };
+    for (const key of changeableKeys) values[key] = loaded.values[key];
+    const settings = { ...this.#loaded.settings, budget, machine, webhooks, retention };
+    this.#loaded = { ...this.#loaded, values, settings };
+  }
+
+  /** What a machine is in the fleet is said where its backend starts, never by who asks it for a run. */
+  #stillThisMachine(loaded: LoadedSettings): LoadedSettings {
+    const values = { ...loaded.values };
+    for (const key of fleetSettingKeys) values[key] = this.#loaded.values[key];
+    const { name } = this.#loaded.settings.fleet;
+    const agents = loaded.settings.maxWorkers;
+    const get = <T>(key: FleetSettingKey): T => values[key].value as T;
+    const fleet = fleetSettingsOf(get, { name, agents });
+    return { ...loaded, values, settings: { ...loaded.settings, fleet } };
+  }
+
+  /** Those of a run that was started on another machine; what can't be read here leaves what was. */
+  async useFlags(json: string, report: Report): Promise<void> {
+    if (json === this.#usedFlags) return;
+    try {
+      await this.reload(this.environment, JSON.parse(json) as SettingFlags, 'accepted');
+      this.#usedFlags = json;
+    } catch (error) {
+      report(error, 'taking over the flags of a run');
+    }
+  }
+
+  get loaded(): LoadedSettings {
+    return this.#loaded;
+  }
+
+  get settings(): Settings {
+    return this.#loaded.settings;
+  }
+}
+
+interface Loading {
+  readonly loaded: LoadedSettings;
+  readonly judged: JudgedSettings;
+}
+
+async function load(
+  root: string,
+  environment: Environment,
+  flags: SettingFlags,
+  view: SettingsView,
+): Promise<Loading> {
+  let judged: JudgedSettings = nothingJudged;
+  const loaded = await loadSettings({
+    root,
+    home: environment['HOME'] ?? homedir(),
+    env: environment,
+    flags,
+    judge: async (entries) => {
+      judged = await judgeSettings(root, entries, view);
+      return judged.entries;
+    },
+  });
+  return { loaded, judged };
+}
+
+const nothingJudged: JudgedSettings = {
+  entries: [],
+  held: [],
+  present: {},
+  used: {},
+  accepted: null,
+};

@@ -1,0 +1,89 @@
+// `drover migrate`: the whole project from its SQLite file into a PostgreSQL, or back, with proof that it is the same.
+
+import { Refusal } from '../../core/failure.ts';
+import { liveMachines } from '../../store/fleet/machines.ts';
+import { moveStore, type MoveReport } from '../../store/exchange/move.ts';
+import { openStore } from '../../store/open.ts';
+import type { Store } from '../../store/port.ts';
+import { openPostgresStore } from '../../store/postgres/open.ts';
+import { acquireExclusive } from '../../store/sqlite/exclusive.ts';
+import { storeSources } from './store-sources.ts';
+import { type Environment, LiveSettings } from './live-settings.ts';
+import { forgetFleet } from '../fleet/fleet-note.ts';
+import { placesOf } from './places.ts';
+
+/** One side waits in its transaction while a whole table of the other is read. */
+const oneSideMaxMs = 600_000;
+
+export interface MigrateOptions {
+  readonly root: string;
+  readonly direction: 'to' | 'from';
+  /** Null: what `DBOS_SYSTEM_DATABASE_URL` says. A password belongs there, not on a command line that others see. */
+  readonly url: string | null;
+  readonly env: Environment;
+}
+
+export interface MigrateReport extends MoveReport {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a machine does after the copy was made would be lost with the fleet's database. */
+async function refuseWhileWorking({ db }: Store): Promise<void> {
+  const alive = await liveMachines(db);
+  if (alive.length === 0) return;
+  const names = alive.map(({ name }) => name).join(', ');
+  throw new Refusal(
+    'already_running',
+    `Machines of the fleet are running: ${names}. Stop their workers and backends ("drover server stop" in their clones), then try again.`,
+  );
+}
+
+/** The source is left as it was. */
+export async function migrateProject(options: MigrateOptions): Promise<MigrateReport> {
+  const { root, direction } = options;
+  const live = await LiveSettings.load(root, options.env, {});
+  const [problem] = live.loaded.problems;
+  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const url = options.url ?? live.settings.fleetDatabaseUrl;
+  if (url === null) {
+    throw new Refusal(
+      'bad_configuration',
+      `No database to move ${direction} is set. Name it (drover migrate --${direction} postgresql://role@host/database), or set DBOS_SYSTEM_DATABASE_URL.`,
+    );
+  }
+  const places = placesOf(root, live.settings.databasePath);
+  const lock = acquireExclusive(places.lock);
+  if (lock === null) {
+    throw new Refusal(
+      'already_running',
+      `A backend is running for ${root}. Run "drover server stop", then try again.`,
+    );
+  }
+  try {
+    const fleet = await openPostgresStore(url, storeSources, {
+      listen: false,
+      idleInTransactionMaxMs: oneSideMaxMs,
+    });
+    try {
+      if (direction === 'from') await refuseWhileWorking(fleet.store);
+      const file = await openStore(places.database, storeSources);
+      try {
+        const [from, to] =
+          direction === 'to' ? [file.store.db, fleet.store.db] : [fleet.store.db, file.store.db];
+        const report = await moveStore(from, to);
+        if (direction === 'from') forgetFleet(places);
+        const names = [places.database, fleet.shown] as const;
+        return direction === 'to'
+          ? { from: names[0], to: names[1], ...report }
+          : { from: names[1], to: names[0], ...report };
+      } finally {
+        await file.close();
+      }
+    } finally {
+      await fleet.close();
+    }
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,14 @@
+// Opens a repository, or refuses in git's place.
+
+import { Refusal } from '../../core/failure.ts';
+import { openGitAdapter, type GitAdapterOptions } from '../../git/adapter.ts';
+import type { LocalRepository } from '../../git/repository.ts';
+
+export async function openRepositoryAt(
+  root: string,
+  options: GitAdapterOptions,
+): Promise<LocalRepository> {
+  const opened = await openGitAdapter(options).open(root);
+  if (!opened.ok) throw new Refusal(opened.error.kind, opened.error.message);
+  return opened.value;
+}

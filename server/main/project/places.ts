@@ -1,0 +1,184 @@
+// Where things of a project are on disk: the database, the backend's address, its lock and its socket.
+
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { processStartTime } from '../../agents/kit/process/process-list.ts';
+import { checkoutBeside, commonDirOf } from '../../git/files/common-dir.ts';
+import { readText } from '../../git/files/small-files.ts';
+import type { BackendAddress } from '../../protocol/api.ts';
+
+export const projectFolderName = '.drover';
+
+/** The nearest folder upwards that holds `.drover/`, or whose git folder still has its plan; null = there is none. */
+export function findProject(from: string, user = process.getuid?.()): string | null {
+  let folder = resolve(from);
+  for (;;) {
+    if (isOwnFolder(join(folder, projectFolderName), user)) return folder;
+    const kept = projectOfRepository(folder);
+    if (kept !== null) return kept;
+    const parent = dirname(folder);
+    if (parent === folder) return null;
+    folder = parent;
+  }
+}
+
+/** Another user's, in a folder above that everybody may write, is none: what it says would be run as this user. */
+function isOwnFolder(path: string, user: number | undefined): boolean {
+  try {
+    const { uid } = statSync(path);
+    return user === undefined || uid === user;
+  } catch {
+    return false;
+  }
+}
+
+/** The project of the repository whose checkout `folder` is, when its `.drover/` was deleted. */
+function projectOfRepository(folder: string): string | null {
+  const commonDir = commonDirOf(folder);
+  if (commonDir === null || !isHome(gitHomeIn(commonDir))) return null;
+  return projectRootOf(commonDir) ?? checkoutBeside(commonDir) ?? folder;
+}
+
+/** What Drover keeps in the git folder that all worktrees share, where `git clean` does not reach. */
+export interface GitHome {
+  readonly commonDir: string;
+  readonly folder: string;
+  /** Says whose project it is. */
+  readonly identity: string;
+  /** A second name (hard link) of the database. */
+  readonly database: string;
+  /** An empty bare repository; it makes `.drover/` a nested repository, which `git clean -fdx` spares. */
+  readonly fence: string;
+  /** Held by the backend beside its own lock: one engine for a repository, through whatever path. */
+  readonly lock: string;
+}
+
+export function gitHomeIn(commonDir: string): GitHome {
+  const folder = join(commonDir, 'drover');
+  return {
+    commonDir,
+    folder,
+    identity: join(folder, 'project.json'),
+    database: join(folder, 'drover.db'),
+    fence: join(folder, 'fence'),
+    lock: join(folder, 'backend.lock'),
+  };
+}
+
+/** What `project.json` in the git folder says. */
+export interface ProjectIdentity {
+  readonly id: string;
+  /** The git folder as it was called when this was written: a copy brings along that of the original. */
+  readonly common_dir: string;
+  /** The checkout that holds `.drover/`. */
+  readonly root: string;
+}
+
+export function readIdentity(home: GitHome): ProjectIdentity | null {
+  try {
+    const parsed = JSON.parse(readText(home.identity) ?? '') as Partial<ProjectIdentity>;
+    const { id, common_dir, root } = parsed;
+    if (typeof id !== 'string' || typeof common_dir !== 'string' || typeof root !== 'string')
+      return null;
+    return { id, common_dir, root };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The checkout that holds the project of a repository, where it still does. A bare repository with worktrees around it
+ * has no main checkout: each of them would take itself for the project's folder.
+ */
+export function projectRootOf(commonDir: string): string | null {
+  const root = readIdentity(gitHomeIn(commonDir))?.root ?? null;
+  if (root === null || commonDirOf(root) !== commonDir) return null;
+  return existsSync(join(root, projectFolderName)) ? root : null;
+}
+
+/** Whether a project was made in this repository. */
+export function isHome(home: GitHome): boolean {
+  return existsSync(join(home.fence, 'HEAD'));
+}
+
+export interface ProjectPlaces {
+  readonly root: string;
+  readonly folder: string;
+  /** Null: `root` is not the top of a checkout. */
+  readonly home: GitHome | null;
+  /** The database in `folder`, whether it is the one in use or not. */
+  readonly ownDatabase: string;
+  readonly database: string;
+  readonly address: string;
+  readonly lock: string;
+  readonly logs: string;
+  readonly backendLog: string;
+}
+
+export function placesOf(root: string, databasePath: string | null): ProjectPlaces {
+  const folder = join(root, projectFolderName);
+  const commonDir = commonDirOf(root);
+  const ownDatabase = join(folder, 'drover.db');
+  return {
+    root,
+    folder,
+    home: commonDir === null ? null : gitHomeIn(commonDir),
+    ownDatabase,
+    database: databasePath ?? ownDatabase,
+    address: join(folder, 'backend.json'),
+    lock: join(folder, 'backend.lock'),
+    logs: join(folder, 'logs'),
+    backendLog: join(folder, 'backend.log'),
+  };
+}
+
+/** As git names it, without symbolic links: what is stored of a slot is compared with what git lists. */
+export function worktreesOf(root: string, configured: string | null): string {
+  return realPathOf(configured ?? join(dirname(root), `${basename(root)}.worktrees`));
+}
+
+/** The part that exists with its symbolic links resolved, and the rest. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
+}
+
+/** The address of the backend that is running for this folder, or null. */
+export function runningAddress(root: string): BackendAddress | null {
+  const address = readAddress(placesOf(root, null).address);
+  return address !== null && isAlive(address) && isFor(address, root) ? address : null;
+}
+
+/** A folder that was moved or copied brings along the address of the backend of its former place. */
+function isFor(address: BackendAddress, root: string): boolean {
+  if (address.root === undefined || address.root === root) return true;
+  const [its, ours] = [address.root, root].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return its !== undefined && its.ino === ours?.ino && its.dev === ours.dev;
+}
+
+export function isAlive(address: BackendAddress): boolean {
+  return processStartTime(address.pid) === address.start_time;
+}
+
+export function readAddress(path: string): BackendAddress | null {
+  try {
+    const parsed = JSON.parse(readFileSync(path, 'utf8')) as Partial<BackendAddress>;
+    if (typeof parsed.pid !== 'number' || typeof parsed.socket !== 'string') return null;
+    if (typeof parsed.token !== 'string' || typeof parsed.start_time !== 'string') return null;
+    return {
+      pid: parsed.pid,
+      start_time: parsed.start_time,
+      socket: parsed.socket,
+      token: parsed.token,
+      version: String(parsed.version ?? ''),
+      protocol: Number(parsed.protocol ?? 0),
+      ...(typeof parsed.root === 'string' && { root: parsed.root }),
+    };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,54 @@
+// The secrets of a project as it is set now, and the mask that takes them out of what is stored.
+
+import { createMask, type Mask } from '../../agents/kit/log/masking.ts';
+import { type KnownSecret, knownSecrets } from '../../agents/secrets/known-secrets.ts';
+import { protectedAmong } from '../../core/plan/protected-paths.ts';
+import type { WebhookEndpoint } from '../../core/settings/webhook-endpoints.ts';
+import type { GitAdapterOptions } from '../../git/adapter.ts';
+import type { LiveSettings } from './live-settings.ts';
+
+/** What git holds back, by the settings as they are now. The search is loaded when there is a content to look into. */
+export function secretRules(
+  live: LiveSettings,
+): Required<Pick<GitAdapterOptions, 'secretsIn' | 'secretsAllowed'>> {
+  const secretsAllowed = (path: string): boolean =>
+    protectedAmong([path], live.settings.secretsAllowed).length > 0;
+  return {
+    secretsAllowed,
+    secretsIn: async (content, path) => {
+      const { secretSearch } = await import('../../agents/secrets/content.ts');
+      return secretSearch(namedSecretsOf(live), secretsAllowed)(content, path);
+    },
+  };
+}
+
+/** What must never be stored: secret values of the environment, and those that only the agent is given. */
+export function namedSecretsOf(live: LiveSettings): readonly KnownSecret[] {
+  return [
+    ...knownSecrets(live.environment),
+    ...knownSecrets(live.settings.agent.env),
+    ...live.settings.webhooks.endpoints
+      .flatMap(secretsOfEndpoint)
+      .map((value) => ({ name: 'a webhook', value })),
+  ];
+}
+
+export function secretsOf(live: LiveSettings): string[] {
+  return namedSecretsOf(live).map(({ value }) => value);
+}
+
+const secretHeader = /auth|cookie|key|token|secret|password/i;
+
+/** The path of a chat's webhook is its password. */
+function secretsOfEndpoint({ url, secret, headers }: WebhookEndpoint): string[] {
+  const hasPath = URL.canParse(url) && new URL(url).pathname.length > 1;
+  return [
+    ...(secret === null ? [] : [secret]),
+    ...(hasPath ? [url] : []),
+    ...Object.entries(headers).flatMap(([name, text]) => (secretHeader.test(name) ? [text] : [])),
+  ];
+}
+
+export function maskOf(live: LiveSettings): Mask {
+  return createMask(secretsOf(live));
+}

@@ -1,0 +1,33 @@
+// `drover trust`: what the repository's settings name, and a person's word for it.
+
+import { changedPowers, shownPower } from '../../core/settings/accepted-settings.ts';
+import { Refusal } from '../../core/failure.ts';
+import type { TrustReport } from '../../protocol/trust-report.ts';
+import { acceptAll } from './accepted-settings.ts';
+import { type Environment, LiveSettings } from './live-settings.ts';
+
+export interface TrustRequest {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly accept: boolean;
+}
+
+export async function trustSettings({ root, env, accept }: TrustRequest): Promise<TrustReport> {
+  const live = await LiveSettings.load(root, env as Environment, {});
+  const [problem] = live.loaded.problems;
+  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const { judged } = live;
+  const changed = new Set(
+    changedPowers(judged.accepted ?? {}, judged.present).map(({ name }) => name),
+  );
+  const authors = new Map(judged.held.map(({ name, by }) => [name, by]));
+  const names = [...new Set([...Object.keys(judged.present), ...changed])].sort();
+  const settings = names.map((name) => ({
+    name,
+    shown: shownPower(name, judged.present[name]),
+    state: authors.has(name) ? 'held' : changed.has(name) ? 'new' : 'accepted',
+    by: authors.get(name) ?? null,
+  })) satisfies TrustReport['settings'];
+  if (accept) await acceptAll(root, judged);
+  return { accepted: accept || settings.every(({ state }) => state === 'accepted'), settings };
+}

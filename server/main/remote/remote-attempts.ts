@@ -1,0 +1,283 @@
+// Lets agents run on workers: gives a driver another program to start, reads how that one ended, and destroys what is left of
+// workers whose followers are gone.
+
+import { rmSync } from 'node:fs';
+import { basename, isAbsolute, join, relative, resolve } from 'node:path';
+import { providerVariables } from '../../agents/kit/process/environment.ts';
+import type {
+  AgentDriver,
+  AgentKind,
+  AgentOutcome,
+  AgentRequest,
+  ProgramStart,
+} from '../../agents/port.ts';
+import { processStartTime } from '../../agents/kit/process/process-list.ts';
+import { err, failure, ok, type Result } from '../../core/failure.ts';
+import { reconcileLeases } from '../../workers/client/destroy.ts';
+import type { Lease } from '../../workers/client/leases.ts';
+import type { Provisioner } from '../../workers/provisioners/port.ts';
+import type { Project, Report } from '../project/project.ts';
+import {
+  endPathOf,
+  readEnd,
+  type RemoteSpec,
+  specPathOf,
+  type WorkerSettings,
+} from './remote-spec.ts';
+import { openProvisioner, provisionerVariables } from './worker-provisioner.ts';
+import { writeWhole } from '../project/write-whole.ts';
+import { ownProgram } from '../project/own-program.ts';
+
+type Parts = Pick<Project, 'live' | 'places' | 'machineId'>;
+
+/** From the request to end until the follower is killed: it fetches what was made, and destroys the worker. */
+const endGraceMs = 12_000;
+
+/** Agents that have a way to run with their prompt and nothing else: the others are spoken to while they run. */
+const runsRemotely: ReadonlySet<AgentKind> = new Set([
+  'command',
+  'claude',
+  'codex',
+  'drover-code',
+  'amp',
+]);
+
+/** Folders and files of this machine mean nothing on another one. */
+const isPlaceHere = (name: string): boolean => /_(DIR|HOME|PATH|FILE)$/.test(name);
+const isSecretName = (name: string): boolean => /KEY|TOKEN|SECRET|PASSWORD/i.test(name);
+
+/** Between two looks for workers that were left. */
+const reconcileMs = 10 * 60_000;
+
+export class RemoteAttempts {
+  readonly #parts: Parts;
+  readonly #report: Report;
+  readonly #drivers = new WeakMap<AgentDriver, AgentDriver>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: Parts, report: Report) {
+    this.#parts = parts;
+    this.#report = report;
+  }
+
+  /** The same driver; what is asked to run on a worker does. */
+  driver(driver: AgentDriver): AgentDriver {
+    const known = this.#drivers.get(driver);
+    if (known !== undefined) return known;
+    const made: AgentDriver = {
+      ...driver,
+      run: async (request, host, signal) => {
+        if (request.runsOn !== 'remote') return await driver.run(request, host, signal);
+        const refused = this.#refusal(driver.kind);
+        if (refused !== null) {
+          const reason = failure('worker_failed', refused);
+          return { kind: 'failed', failure: { ...reason, retryable: false } };
+        }
+        const { tools: _tools, ...rest } = request;
+        const confine = (start: ProgramStart): Promise<Result<ProgramStart>> =>
+          Promise.resolve(this.#remotely(driver.kind, request, start));
+        rmSync(endPathOf(request.logPath), { force: true });
+        const remote = { ...rest, confine, endGraceMs };
+        return await this.#ended(request, await driver.run(remote, host, signal));
+      },
+      adopt: async (request, agent, host, signal) => {
+        if (request.runsOn !== 'remote') return await driver.adopt(request, agent, host, signal);
+        const remote = { ...request, endGraceMs };
+        const outcome = await driver.adopt(remote, agent, host, signal);
+        return outcome === null ? null : await this.#ended(request, outcome);
+      },
+    };
+    this.#drivers.set(driver, made);
+    return made;
+  }
+
+  /** Looks for left workers now and every few minutes. */
+  begin(): void {
+    const look = (): void => {
+      this.reconcile().catch((error: unknown) => this.#report(error, 'looking for left workers'));
+    };
+    look();
+    this.#timer = setInterval(look, reconcileMs);
+    this.#timer.unref();
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  /** Destroys workers of this clone whose follower is certainly gone. */
+  async reconcile(): Promise<void> {
+    const { problems } = await reconcileLeases({
+      leases: this.leases,
+      owner: this.owner,
+      isAlive: isFollowed,
+      open: (lease) => this.#provisionerOf(lease),
+    });
+    for (const problem of problems) this.#report(new Error(problem), 'destroying left workers');
+  }
+
+  get folder(): string {
+    return remoteFolder(this.#parts.places.folder);
+  }
+
+  get leases(): string {
+    return join(this.folder, 'leases');
+  }
+
+  get owner(): string {
+    return ownerOf(this.#parts);
+  }
+
+  /** Null: the settings name no provisioner. */
+  workerSettings(): WorkerSettings | null {
+    const { remote } = this.#parts.live.settings;
+    if (remote.provisioner === null) return null;
+    const { max: _max, env: _env, agentPath: _agentPath, ...settings } = remote;
+    const { provisioner, sshArgs } = remote;
+    return { ...settings, provisioner, sshArgs: [...sshArgs] };
+  }
+
+  open(settings: WorkerSettings): Provisioner {
+    return openProvisioner(settings, {
+      projectRoot: this.#parts.places.root,
+      folder: this.folder,
+      environment: { ...this.#parts.live.environment },
+    });
+  }
+
+  #provisionerOf(lease: Lease): Provisioner | null {
+    const settings = this.workerSettings();
+    // A process of this machine is found without any settings.
+    if (lease.provisioner !== 'process' && settings?.provisioner !== lease.provisioner) return null;
+    const base = settings ?? { ...noWorkerSettings, provisioner: lease.provisioner };
+    return this.open({ ...base, provisioner: lease.provisioner });
+  }
+
+  #refusal(kind: AgentKind): string | null {
+    const { live } = this.#parts;
+    const { remote, sandbox } = live.settings;
+    if (remote.provisioner === null) {
+      return 'The task is to run on a remote worker, and no one makes workers. Set [remote] provisioner.';
+    }
+    if (!runsRemotely.has(kind)) {
+      return `Agent kind ${kind} cannot run on a remote worker: Drover talks to it while it runs. Use ${[...runsRemotely].slice(1).join(', ')}, or kind "command" with the program's own arguments (docs/remote.md).`;
+    }
+    if (remote.provisioner === 'process' && sandbox.required) {
+      return 'Workers by "process" run without a sandbox, and [sandbox] required is set. Use another provisioner.';
+    }
+    return null;
+  }
+
+  #remotely(kind: AgentKind, request: AgentRequest, start: ProgramStart): Result<ProgramStart> {
+    const settings = this.workerSettings();
+    if (settings === null) return err(failure('worker_failed', this.#refusal(kind) ?? ''));
+    const { live, places } = this.#parts;
+    const { remote, agent } = live.settings;
+    const forwarded = new Set([...remote.env, ...Object.keys(agent.env)]);
+    const provider = providerVariables(kind);
+    const env = Object.keys({ ...start.env, ...live.environment }).filter(
+      (name) =>
+        !provisionerVariables.includes(name) &&
+        (forwarded.has(name) || (provider(name) && !isPlaceHere(name))),
+    );
+    // What the driver itself sets belongs to how its agent is started.
+    const isPlain = (name: string, value: string): boolean =>
+      !isSecretName(name) && (name.startsWith('DROVER_') || request.env[name] !== value);
+    const variables = Object.fromEntries(
+      Object.entries(start.env).filter(
+        ([name, value]) => !forwarded.has(name) && isPlain(name, value),
+      ),
+    );
+    const spec: RemoteSpec = {
+      run: request.runId,
+      root: request.cwd,
+      projectRoot: places.root,
+      logPath: request.logPath,
+      folder: this.folder,
+      owner: this.owner,
+      program: this.#programThere(settings, start.program),
+      args: [...start.args],
+      env,
+      variables,
+      brings: { ...start.brings },
+      remote: settings,
+    };
+    const path = specPathOf(request.logPath);
+    writeWhole(path, JSON.stringify(spec));
+    return ok({
+      program: process.execPath,
+      args: [ownProgram('remote-attempt.cjs', 'remote-attempt'), path],
+      env: { ...this.#followerVariables(settings, env), ...start.env },
+    });
+  }
+
+  /** A program of the repository comes with the upload; another one is found by name, or at the same path on this machine. */
+  #programThere(settings: WorkerSettings, program: string): string {
+    const { agentPath } = this.#parts.live.settings.remote;
+    if (agentPath !== null) return agentPath;
+    if (settings.provisioner === 'process') return program;
+    const inside = relative(this.#parts.places.root, resolve(this.#parts.places.root, program));
+    const isInside = program.includes('/') && !isAbsolute(inside) && !inside.startsWith('..');
+    return isInside ? `./${inside}` : basename(program);
+  }
+
+  /** What the follower needs beside the agent's own variables: for its provisioner, and to pass on. */
+  #followerVariables(settings: WorkerSettings, env: readonly string[]): Record<string, string> {
+    const { environment } = this.#parts.live;
+    const isWanted = (name: string): boolean =>
+      settings.provisioner === 'hook'
+        ? !name.startsWith('DROVER_TEST') && name !== 'DBOS_SYSTEM_DATABASE_URL'
+        : [...env, ...followerNames, settings.tokenVariable].includes(name);
+    const found: Record<string, string> = {};
+    for (const [name, value] of Object.entries(environment)) {
+      if (value !== undefined && isWanted(name)) found[name] = value;
+    }
+    if ('electron' in process.versions) found['ELECTRON_RUN_AS_NODE'] = '1';
+    return found;
+  }
+
+  /** What the agent's driver cannot know: that it was the worker that failed. And nothing of the worker is left. */
+  async #ended(request: AgentRequest, outcome: AgentOutcome): Promise<AgentOutcome> {
+    await this.reconcile();
+    const end = readEnd(request.logPath);
+    if (outcome.kind === 'stopped') return outcome;
+    rmSync(specPathOf(request.logPath), { force: true });
+    rmSync(endPathOf(request.logPath), { force: true });
+    if (end === null && outcome.kind === 'failed' && outcome.failure.kind === 'agent_failed') {
+      const message = 'The process that follows the remote worker was killed before its end.';
+      return { kind: 'failed', failure: failure('worker_failed', message) };
+    }
+    if (end?.kind !== 'failed') return outcome;
+    const reason = failure('worker_failed', end.message);
+    return { kind: 'failed', failure: { ...reason, retryable: end.retryable } };
+  }
+}
+
+const followerNames = ['SSH_AUTH_SOCK', 'USER', 'LOGNAME', ...provisionerVariables];
+
+const noWorkerSettings = {
+  image: null,
+  memoryBytes: null,
+  socket: null,
+  metro: null,
+  ttlMs: 0,
+  url: null,
+  tokenVariable: '',
+  host: null,
+  sshArgs: [],
+  hook: null,
+  hookTimeoutMs: 60_000,
+};
+
+export function remoteFolder(projectFolder: string): string {
+  return join(projectFolder, 'remote');
+}
+
+/** This clone on this machine: the path tells two clones apart, the machine's id two machines. */
+export function ownerOf(parts: Pick<Project, 'places' | 'machineId'>): string {
+  return `${parts.machineId === '' ? 'local' : parts.machineId}:${parts.places.root}`;
+}
+
+export function isFollowed(lease: Lease): boolean {
+  return lease.pidStart !== '' && processStartTime(lease.pid) === lease.pidStart;
+}

@@ -1,0 +1,78 @@
+// What the backend hands to the process that follows a remote attempt, and what that process leaves: files beside the log.
+
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { remoteProvisioners } from '../../core/settings/remote-settings.ts';
+import { writeWhole } from '../project/write-whole.ts';
+
+const remoteSchema = z.object({
+  provisioner: z.enum(remoteProvisioners),
+  image: z.string().nullable(),
+  memoryBytes: z.number().nullable(),
+  socket: z.string().nullable(),
+  metro: z.string().nullable(),
+  ttlMs: z.number(),
+  url: z.string().nullable(),
+  tokenVariable: z.string(),
+  host: z.string().nullable(),
+  sshArgs: z.array(z.string()),
+  hook: z.string().nullable(),
+  hookTimeoutMs: z.number(),
+});
+
+const specSchema = z.object({
+  /** `<task id>/<attempt>/<part>` */
+  run: z.string(),
+  /** The worktree. */
+  root: z.string(),
+  /** Of the project. */
+  projectRoot: z.string(),
+  logPath: z.string(),
+  /** Folder of leases and local workers. */
+  folder: z.string(),
+  owner: z.string(),
+  program: z.string(),
+  args: z.array(z.string()),
+  /** Names of variables that the instance gets when it is made; their values are in the follower's environment. */
+  env: z.array(z.string()),
+  /** Variables without secrets, part of the command. */
+  variables: z.record(z.string(), z.string()),
+  /** Files of the job by name, and where each belongs here. */
+  brings: z.record(z.string(), z.string()),
+  remote: remoteSchema,
+});
+
+/** No secret is in it. */
+export type RemoteSpec = z.infer<typeof specSchema>;
+/** How workers are made. */
+export type WorkerSettings = RemoteSpec['remote'];
+
+const endSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ran') }),
+  z.object({ kind: z.literal('stopped') }),
+  z.object({ kind: z.literal('failed'), retryable: z.boolean(), message: z.string() }),
+]);
+
+export type RemoteEnd = z.infer<typeof endSchema>;
+
+export const specPathOf = (logPath: string): string => `${logPath}.remote.json`;
+export const endPathOf = (logPath: string): string => `${logPath}.remote-end.json`;
+export const scratchOf = (logPath: string): string => `${logPath}.remote`;
+
+export function readSpec(path: string): RemoteSpec {
+  return specSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+}
+
+export function writeEnd(logPath: string, end: RemoteEnd): void {
+  writeWhole(endPathOf(logPath), JSON.stringify(end));
+}
+
+/** Null: the follower was killed before it could tell. */
+export function readEnd(logPath: string): RemoteEnd | null {
+  try {
+    const parsed = endSchema.safeParse(JSON.parse(readFileSync(endPathOf(logPath), 'utf8')));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,170 @@
+// `drover remote`: which workers there are, whether one can be had, and the end of one by hand. Needs no backend.
+
+import { randomBytes } from 'node:crypto';
+import { Refusal } from '../../core/failure.ts';
+import { destroyInstance } from '../../workers/client/destroy.ts';
+import {
+  instanceName,
+  type Lease,
+  readLeases,
+  removeLease,
+  writeLease,
+} from '../../workers/client/leases.ts';
+import { planUpload } from '../../workers/client/upload-plan.ts';
+import { waitForHealth } from '../../workers/client/worker-calls.ts';
+import type { Provisioner } from '../../workers/provisioners/port.ts';
+import { processStartTime } from '../../agents/kit/process/process-list.ts';
+import { LiveSettings } from '../project/live-settings.ts';
+import { placesOf } from '../project/places.ts';
+import { withoutMark } from '../project/project-mark.ts';
+import { isFollowed, RemoteAttempts } from './remote-attempts.ts';
+import type { WorkerSettings } from './remote-spec.ts';
+import { openTreeReader } from './tree-listing.ts';
+import type {
+  RemoteList,
+  RemotePreview,
+  RemoteTest,
+  WorkerView,
+} from '../../protocol/remote-views.ts';
+
+export interface RemoteRequest {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+async function open({ root, env }: RemoteRequest): Promise<RemoteAttempts> {
+  const live = await LiveSettings.load(root, env, {});
+  const parts = { live, places: placesOf(root, null), machineId: '' };
+  return new RemoteAttempts(parts, () => undefined);
+}
+
+export async function listRemote(request: RemoteRequest): Promise<RemoteList> {
+  const { root } = request;
+  const remote = await open(request);
+  const settings = remote.workerSettings();
+  const { leases, unreadable } = readLeases(remote.leases);
+  const workers: WorkerView[] = leases.map((lease) => ({
+    name: lease.name,
+    provisioner: lease.provisioner,
+    run: withoutMark(lease.run, root),
+    state: isFollowed(lease) ? 'running' : 'left',
+    created_at: Math.floor(lease.createdAtMs / 1000),
+  }));
+  const problems = unreadable.map((name) => `The lease ${name} cannot be read.`);
+  const provisioner = settings?.provisioner ?? null;
+  if (settings === null) return { provisioner, workers, problems };
+  const known = new Set(workers.map(({ name }) => name));
+  for (const owner of new Set([remote.owner, ...leases.map((lease) => lease.owner)])) {
+    const listed = await remote.open(settings).list(owner);
+    if (!listed.ok)
+      problems.push(`${settings.provisioner} cannot list its workers: ${listed.error}`);
+    const others = listed.ok ? listed.value.filter(({ name }) => !known.has(name)) : [];
+    for (const { name } of others) {
+      known.add(name);
+      const { provisioner: kind } = settings;
+      workers.push({ name, provisioner: kind, run: null, state: 'unknown', created_at: null });
+    }
+  }
+  return { provisioner, workers, problems };
+}
+
+/** Of the project's own folder: an attempt's worktree holds what is committed there, and no more. */
+export async function previewRemote({ root, env }: RemoteRequest): Promise<RemotePreview> {
+  const { settings } = await LiveSettings.load(root, env, {});
+  const none = { files: 0, bytes: 0, largest: [], secrets: [], notices: [] };
+  const { provisioner } = settings.remote;
+  const common = { provisioner, env: [...settings.remote.env, ...Object.keys(settings.agent.env)] };
+  const listing = await openTreeReader(root, env).list();
+  if (!listing.ok) return { ...none, ...common, refused: listing.error };
+  const planned = planUpload(root, listing.value);
+  if (!planned.ok) return { ...none, ...common, refused: planned.error };
+  const { files, bytes, largest, excludedSecrets: secrets, notices } = planned.value;
+  return { ...common, files, bytes, largest, secrets, notices, refused: null };
+}
+
+/** Makes a worker, waits until it answers, and destroys it. */
+export async function testRemote(request: RemoteRequest): Promise<RemoteTest> {
+  const remote = await open(request);
+  const settings = remote.workerSettings();
+  if (settings === null) {
+    throw new Refusal(
+      'no_provisioner',
+      'No provisioner is set. Set [remote] provisioner in .drover.toml.',
+    );
+  }
+  const provisioner = remote.open(settings);
+  const startedAt = performance.now();
+  const message = await tryOne(remote, provisioner, settings);
+  return {
+    provisioner: settings.provisioner,
+    ok: message === null,
+    message: message ?? 'A worker was made, answered and was destroyed.',
+    ms: Math.round(performance.now() - startedAt),
+  };
+}
+
+/** Null: it works. */
+async function tryOne(
+  remote: RemoteAttempts,
+  provisioner: Provisioner,
+  { image, ttlMs }: Pick<WorkerSettings, 'image' | 'ttlMs'>,
+): Promise<string | null> {
+  const { leases, owner } = remote;
+  const name = instanceName(0);
+  const nowMs = Date.now();
+  const lease: Lease = {
+    name,
+    id: null,
+    owner,
+    run: 'remote test',
+    pid: process.pid,
+    pidStart: processStartTime(process.pid) ?? '',
+    createdAtMs: nowMs,
+    deadlineMs: nowMs + ttlMs,
+    provisioner: provisioner.kind,
+  };
+  writeLease(leases, lease);
+  const signal = AbortSignal.timeout(testMs);
+  const spec = { name, owner, token: randomBytes(32).toString('hex'), env: {}, image, ttlMs };
+  const made = await provisioner.create(spec, signal);
+  if (!made.ok && made.error.isCertain) {
+    removeLease(leases, name);
+    return made.error.message;
+  }
+  const health = made.ok ? await waitForHealth(made.value, signal) : null;
+  if (made.ok) await made.value.close?.();
+  const ref = { name, id: made.ok ? made.value.id : null };
+  const left = await destroyInstance(provisioner, leases, ref, owner);
+  if (!made.ok) return left === null ? made.error.message : `${made.error.message} ${left}`;
+  return health?.ok === false ? health.error : left;
+}
+
+const testMs = 5 * 60_000;
+
+export async function destroyRemote(
+  request: RemoteRequest,
+  name: string,
+  force: boolean,
+): Promise<{ readonly name: string; readonly destroyed: true }> {
+  const remote = await open(request);
+  const { workers } = await listRemote(request);
+  const worker = workers.find((one) => one.name === name);
+  if (worker === undefined) {
+    throw new Refusal('unknown_id', `Worker ${name} does not exist. Run "drover remote list".`);
+  }
+  if (worker.state === 'running' && !force) {
+    const words = `Worker ${name} runs ${worker.run ?? 'a task'}. Cancel or pause the task, or use --force.`;
+    throw new Refusal('worker_running', words);
+  }
+  const settings = remote.workerSettings();
+  if (settings?.provisioner !== worker.provisioner) {
+    const words = `Worker ${name} was made by ${worker.provisioner}. Set [remote] provisioner to it.`;
+    throw new Refusal('no_provisioner', words);
+  }
+  const lease = readLeases(remote.leases).leases.find((one) => one.name === name);
+  const ref = { name, id: lease?.id ?? name };
+  const owner = lease?.owner ?? remote.owner;
+  const left = await destroyInstance(remote.open(settings), remote.leases, ref, owner);
+  if (left !== null) throw new Refusal('not_destroyed', left);
+  return { name, destroyed: true };
+}

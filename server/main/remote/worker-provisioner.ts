@@ -1,0 +1,108 @@
+// The provisioner that the settings name, with the programs and folders of this machine.
+
+import { isAbsolute, join, resolve } from 'node:path';
+import { processStartTime, runMarker } from '../../agents/kit/process/process-list.ts';
+import { createProcessTable } from '../../agents/kit/process/process-table.ts';
+import { programOnPath } from '../../git/process/program-path.ts';
+import { createDockerProvisioner } from '../../workers/provisioners/docker.ts';
+import { createHookProvisioner } from '../../workers/provisioners/hook.ts';
+import type { Provisioner } from '../../workers/provisioners/port.ts';
+import { createProcessProvisioner } from '../../workers/provisioners/process.ts';
+import { createSshProvisioner } from '../../workers/provisioners/ssh.ts';
+import { createStaticProvisioner } from '../../workers/provisioners/static.ts';
+import { createUnikraftProvisioner } from '../../workers/provisioners/unikraft.ts';
+import type { WorkerSettings } from './remote-spec.ts';
+import { ownProgram } from '../project/own-program.ts';
+
+export interface ProvisionerPlace {
+  readonly projectRoot: string;
+  /** Folder of leases and local workers. */
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Time between the two signals for what a worker on this machine still runs when it is destroyed. */
+const endGraceMs = 1_000;
+
+export function openProvisioner(settings: WorkerSettings, place: ProvisionerPlace): Provisioner {
+  const { environment, projectRoot } = place;
+  const processes = createProcessTable();
+  const marked = {
+    endMarked: (marker: string) => processes.endTree(marker, null, endGraceMs),
+    markerVariable: runMarker,
+  };
+  switch (settings.provisioner) {
+    case 'process':
+      return createProcessProvisioner({
+        ...marked,
+        startTimeOf: processStartTime,
+        folder: join(place.folder, 'workers'),
+        program: process.execPath,
+        args: [ownProgram('worker-runtime.cjs', 'worker-runtime-main')],
+        env: {
+          ...chosen(environment, ['PATH', 'LANG', 'LC_ALL', 'TERM']),
+          ...('electron' in process.versions ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
+        },
+      });
+    case 'static':
+      return createStaticProvisioner({
+        url: settings.url,
+        token: environment[settings.tokenVariable] ?? null,
+        tokenVariable: settings.tokenVariable,
+      });
+    case 'ssh':
+      return createSshProvisioner({
+        ...marked,
+        program: programOnPath('ssh', environment),
+        host: settings.host,
+        args: settings.sshArgs,
+        env: chosen(environment, sshVariables),
+        cwd: projectRoot,
+        runtime: ownProgram('worker-runtime.cjs', 'worker-runtime-main'),
+      });
+    case 'docker':
+      return createDockerProvisioner({
+        socketPath: settings.socket ?? engineSocket(environment['DOCKER_HOST']),
+        memoryBytes: settings.memoryBytes,
+      });
+    case 'unikraft':
+      return createUnikraftProvisioner({
+        metro: settings.metro ?? environment['UKC_METRO'] ?? 'fra',
+        key: environment['UKC_TOKEN'] ?? null,
+        memoryBytes: settings.memoryBytes,
+      });
+    case 'hook':
+      return createHookProvisioner({
+        script: hookPath(settings.hook, projectRoot),
+        cwd: projectRoot,
+        env: chosen(environment, Object.keys(environment)),
+        timeoutMs: settings.hookTimeoutMs,
+      });
+  }
+}
+
+/** Of whoever makes workers; no worker ever gets them. */
+export const provisionerVariables: readonly string[] = ['UKC_TOKEN', 'UKC_METRO', 'DOCKER_HOST'];
+
+/** Only an engine of this machine: a container's port is published on its loopback. */
+function engineSocket(host: string | undefined): string {
+  return host?.startsWith('unix://') === true
+    ? host.slice('unix://'.length)
+    : '/var/run/docker.sock';
+}
+
+const sshVariables = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SSH_AUTH_SOCK', 'LANG'];
+
+function hookPath(hook: string | null, projectRoot: string): string | null {
+  if (hook === null) return null;
+  return isAbsolute(hook) ? hook : resolve(projectRoot, hook);
+}
+
+function chosen(environment: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const value = environment[name];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}

@@ -1,0 +1,117 @@
+// `drover worker-runtime`: the worker contract's HTTP runtime as a process of its own, until a signal or its lifetime ends it.
+
+import { resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { Refusal } from '../../core/failure.ts';
+import { parseListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
+import { startWorkerRuntime, type WorkerRuntime } from '../../workers/runtime/runtime.ts';
+import { workerTimes } from '../../workers/runtime/times.ts';
+import { uploadBytes } from '../../workers/wire.ts';
+
+export interface WorkerRuntimeRequest {
+  readonly env: NodeJS.ProcessEnv;
+  /** Null: AGENT_ADDR, else PORT, else port 8080 of every address. */
+  readonly listen: ListenAddress | null;
+  /** Null: `/workspace`, as stock. */
+  readonly workspace: string | null;
+  /** Null: 500 MiB. */
+  readonly uploadBytes: number | null;
+  /** Null: until a signal comes. */
+  readonly lifetimeMs: number | null;
+  readonly onListening: (listening: ListeningNote) => void;
+  readonly warn: (sentence: string) => void;
+}
+
+export interface ListeningNote {
+  readonly type: 'listening';
+  readonly url: string;
+  readonly workspace: string;
+  readonly pid: number;
+}
+
+const tokenVariable = 'AGENT_TOKEN';
+const defaultAddress = ':8080';
+const defaultWorkspace = '/workspace';
+/** Node's timers hold no more: 24 days. */
+const timerMsMax = 2 ** 31 - 1;
+/** `SIGHUP` comes when the connection that started the runtime is cut. */
+const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Resolves when the runtime has ended.
+ * @throws Refusal
+ */
+export async function runWorkerRuntime(request: WorkerRuntimeRequest): Promise<void> {
+  const { env, warn } = request;
+  if (process.platform === 'win32') {
+    throw new Refusal(
+      'platform',
+      'The worker runtime needs Linux or macOS: it runs shell commands.',
+    );
+  }
+  const { [tokenVariable]: token = '', ...rest } = env;
+  if (token.trim() === '') {
+    throw new Refusal(
+      'no_token',
+      `${tokenVariable} is not set. Set it to the secret that clients send as their bearer token.`,
+    );
+  }
+  // Lines of output are garbage at once: a young generation that grows would take 50 MB for nothing.
+  setFlagsFromString('--semi-space-growth-factor=1');
+  const folder = resolve(request.workspace ?? defaultWorkspace);
+  const started = await startWorkerRuntime({
+    token: token.trim(),
+    address: request.listen ?? addressOf(env),
+    folder,
+    env: definedOnly(rest),
+    uploadBytes: request.uploadBytes ?? uploadBytes,
+    times: workerTimes(env),
+    warn,
+  });
+  if (!started.ok) throw new Refusal('cannot_start', started.error);
+  const ended = endOf(request.lifetimeMs, warn);
+  request.onListening({
+    type: 'listening',
+    url: urlOf(started.value),
+    workspace: folder,
+    pid: process.pid,
+  });
+  await ended;
+  await started.value.close();
+}
+
+/** A second signal finds the runtime closing already, which takes 15 s at most. */
+async function endOf(lifetimeMs: number | null, warn: (sentence: string) => void): Promise<void> {
+  await new Promise<void>((end) => {
+    for (const signal of endSignals) process.on(signal, () => end());
+    if (lifetimeMs === null) return;
+    setTimeout(
+      () => {
+        warn('The lifetime of this runtime is over.');
+        end();
+      },
+      Math.min(lifetimeMs, timerMsMax),
+    ).unref();
+  });
+}
+
+function addressOf(env: NodeJS.ProcessEnv): ListenAddress {
+  const port = env['PORT']?.trim() ?? '';
+  const set = env['AGENT_ADDR']?.trim() ?? '';
+  const [name, text] =
+    set === '' ? ['PORT', port === '' ? defaultAddress : `:${port}`] : ['AGENT_ADDR', set];
+  const parsed = parseListenAddress(text);
+  if (!parsed.ok) throw new Refusal('bad_address', `${name}: ${parsed.error}.`);
+  return parsed.value;
+}
+
+function urlOf({ host, port }: WorkerRuntime): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+}
+
+function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(entries);
+}

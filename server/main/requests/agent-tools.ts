@@ -1,0 +1,130 @@
+// Hands each part of an attempt a token of its own, and how to start Drover's MCP server with it. The token lies in a run file
+// that only this user can read, so that an agent that outlives the backend is known to the next one.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { AgentTools } from '../../agents/port.ts';
+import type { AgentHandlers } from '../../protocol/agent-requests.ts';
+import { AgentNotes, createAgentHandlers } from '../../rpc/handlers/agent-tools.ts';
+import type { AgentDoor } from '../../rpc/transport/connection.ts';
+import type { AgentScope, AgentToolsDoor, Engine } from '../../workflows/engine.ts';
+import type { Project } from '../project/project.ts';
+import { agentToolVariables } from './connect-agent.ts';
+import { ownProgram } from '../project/own-program.ts';
+
+interface OpenPart {
+  readonly scope: AgentScope;
+  readonly notes: AgentNotes;
+}
+
+export class AgentToolTokens implements AgentToolsDoor {
+  readonly #root: string;
+  /** Whether the settings give agents tools, as they are now. */
+  readonly #isWanted: () => boolean;
+  /** By the digest of the token: how long a look takes says nothing about it. */
+  readonly #parts = new Map<string, OpenPart>();
+  readonly #byLog = new Map<string, string>();
+
+  /** Where agents reach the backend; null = by the address that the owner uses. */
+  readonly #socket: string | null;
+
+  constructor(root: string, socket: string | null, isWanted: () => boolean) {
+    this.#root = root;
+    this.#socket = socket;
+    this.#isWanted = isWanted;
+  }
+
+  async open(
+    scope: AgentScope,
+    logPath: string,
+    mark: string,
+  ): Promise<{ readonly tools: AgentTools; readonly token: string } | null> {
+    if (!this.#isWanted()) return null;
+    const configPath = configPathOf(logPath);
+    const known = await readToken(configPath);
+    const token = known ?? randomBytes(32).toString('hex');
+    const tools = toolsFor({ root: this.#root, socket: this.#socket }, mark, token, configPath);
+    if (known === null) await writeConfig(tools);
+    const digest = digestOf(token);
+    const notes = this.#parts.get(digest)?.notes ?? new AgentNotes();
+    this.#parts.set(digest, { scope, notes });
+    this.#byLog.set(logPath, digest);
+    return { tools, token };
+  }
+
+  async close(logPath: string): Promise<void> {
+    const digest = this.#byLog.get(logPath);
+    if (digest !== undefined) this.#parts.delete(digest);
+    this.#byLog.delete(logPath);
+    await rm(configPathOf(logPath), { force: true });
+  }
+
+  partOf(token: string): OpenPart | null {
+    return this.#parts.get(digestOf(token)) ?? null;
+  }
+}
+
+export function agentDoor(
+  project: Project,
+  engine: Engine,
+  tokens: Pick<AgentToolTokens, 'partOf'>,
+): AgentDoor {
+  const deps = { engine, settings: () => project.live.settings };
+  return {
+    open: (token): AgentHandlers | null => {
+      const part = tokens.partOf(token);
+      return part === null ? null : createAgentHandlers(deps, part.scope, part.notes);
+    },
+  };
+}
+
+function configPathOf(logPath: string): string {
+  return `${logPath}.mcp.json`;
+}
+
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+function toolsFor(
+  { root, socket }: { readonly root: string; readonly socket: string | null },
+  mark: string,
+  token: string,
+  configPath: string,
+): AgentTools {
+  return {
+    command: process.execPath,
+    args: ['--no-warnings', ownProgram('mcp.cjs', 'mcp-main')],
+    env: {
+      [agentToolVariables.root]: root,
+      [agentToolVariables.token]: token,
+      ...(socket === null ? {} : { [agentToolVariables.socket]: socket }),
+      // Whoever ends the agent's processes finds this one by it.
+      DROVER_RUN: mark,
+      // The backend may be run by an editor's own program, which is Node only with this.
+      ...(process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' }),
+    },
+    configPath,
+  };
+}
+
+async function writeConfig({ command, args, env, configPath }: AgentTools): Promise<void> {
+  await mkdir(dirname(configPath), { recursive: true });
+  // Some agents offer nothing of a server that names no tools.
+  const servers = { mcpServers: { drover: { type: 'stdio', command, args, env, tools: ['*'] } } };
+  await writeFile(configPath, JSON.stringify(servers), { mode: 0o600 });
+}
+
+/** The token of this part from an earlier life of the backend, or null. */
+async function readToken(configPath: string): Promise<string | null> {
+  try {
+    const { mcpServers } = JSON.parse(await readFile(configPath, 'utf8')) as {
+      mcpServers?: { drover?: { env?: Record<string, unknown> } };
+    };
+    const token = mcpServers?.drover?.env?.[agentToolVariables.token];
+    return typeof token === 'string' && /^[0-9a-f]{64}$/.test(token) ? token : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,38 @@
+// One agent's way to its backend, by the variables that its MCP server was started with. Loads little: there is one such
+// process for each agent at work.
+
+import { Refusal } from '../../core/failure.ts';
+import type { AgentClient } from '../../protocol/agent-requests.ts';
+import { connectAgentSocket } from '../../rpc/transport/client.ts';
+import { ConnectFailure } from '../../rpc/transport/errors.ts';
+import { runningAddress } from '../project/places.ts';
+
+/** Where the server finds its backend, and what it says there. */
+export const agentToolVariables = {
+  root: 'DROVER_MCP_ROOT',
+  token: 'DROVER_MCP_TOKEN',
+  /** The socket of agents: the file that names the owner's one is out of a confined agent's sight. */
+  socket: 'DROVER_MCP_SOCKET',
+} as const;
+
+export async function connectAgent(env: NodeJS.ProcessEnv): Promise<AgentClient> {
+  const root = env[agentToolVariables.root] ?? '';
+  const token = env[agentToolVariables.token] ?? '';
+  if (root === '' || token === '') {
+    throw new Refusal(
+      'no_attempt',
+      `${agentToolVariables.root} and ${agentToolVariables.token} are not set: this server is started by agents that Drover has started.`,
+    );
+  }
+  const own = env[agentToolVariables.socket] ?? '';
+  const address = own === '' ? runningAddress(root) : { socket: own };
+  try {
+    if (address !== null) return await connectAgentSocket(address, token);
+  } catch (error) {
+    if (!(error instanceof ConnectFailure)) throw error;
+    if (error.kind === 'refused') {
+      throw new Refusal('token', 'The token does not belong to a running attempt.');
+    }
+  }
+  throw new Refusal('backend', 'The Drover backend is not running. Try again later.');
+}

@@ -1,0 +1,135 @@
+// Requests that are answered from the database and the repository, by a backend or by a command itself.
+
+import { lstat, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readLog, readLogBefore } from '../../agents/kit/log/event-log-reader.ts';
+import { onLogGrowth } from '../../agents/kit/log/log-growth.ts';
+import { Refusal } from '../../core/failure.ts';
+import { shownSettings } from '../../core/settings/settings-resolve.ts';
+import type { WorktreeView } from '../../protocol/api.ts';
+import { createDataHandlers } from '../../rpc/handlers/data.ts';
+import type { Feed } from '../../rpc/transport/feed.ts';
+import type { RequestHandlers } from '../../rpc/transport/local.ts';
+import type { Store } from '../../store/port.ts';
+import { lastPruned } from '../../store/history/prune.ts';
+import type { listWorktrees, WorktreeFacts } from '../../workflows/attempt/worktrees.ts';
+import { heldViews } from '../project/accepted-settings.ts';
+import { maskingHandlers } from './mask-words.ts';
+import type { DataProject } from '../project/data-project.ts';
+import { webhookLooks } from '../webhooks/requests.ts';
+import { sandboxView } from '../sandbox/sandbox-state.ts';
+import { maskOf } from '../project/secrets.ts';
+
+export function feedOf(store: Store): Feed {
+  return {
+    read: (after, limit) => store.feed.read({ after, limit }),
+    onAppend: (listener) => store.feed.onAppend(listener),
+    lastSeq: () => store.feed.lastSeq(),
+    lastPruned: () => lastPruned(store.db),
+  };
+}
+
+export function dataHandlers(
+  project: DataProject,
+  hasBackend: boolean,
+): ReturnType<typeof createDataHandlers> & ReturnType<typeof webhookLooks> {
+  const handlers = createDataHandlers({
+    store: project.store,
+    settings: () => project.live.settings,
+    config: () => shownSettings(project.live.loaded),
+    sandbox: () => sandboxView(project.live.settings.sandbox, project.places.folder, hasBackend),
+    unaccepted: () => heldViews(project.live.held),
+    log: { read: readLog, readBefore: readLogBefore, onGrowth: onLogGrowth },
+    logs: project.places.logs,
+    output: project.output,
+    hasBackend,
+    git: project.git,
+    worktrees: async () => {
+      const { listWorktrees } = await import('../../workflows/attempt/worktrees.ts');
+      return (await listWorktrees(await worktreeParts(project))).map(worktreeView);
+    },
+  });
+  return { ...handlers, ...webhookLooks(project) };
+}
+
+/** What a command can serve by itself; the rest says that the backend is needed. */
+export function dataOnlyHandlers(project: DataProject): RequestHandlers {
+  const refuse = async (): Promise<never> => {
+    throw new Refusal('backend', 'this needs the backend, and none is running here');
+  };
+  const handlers: RequestHandlers = {
+    'run.start': refuse,
+    'run.resume': refuse,
+    'run.stop': refuse,
+    'task.pause': refuse,
+    'task.unpause': refuse,
+    'task.cancel': refuse,
+    'task.retry': refuse,
+    'task.restore': refuse,
+    'task.hint': refuse,
+    'task.resolve': refuse,
+    'task.send_back': refuse,
+    approve: refuse,
+    answer: refuse,
+    undo: refuse,
+    reset: refuse,
+    'worktree.prune': refuse,
+    shutdown: refuse,
+    preflight: refuse,
+    'task.take_over': refuse,
+    'task.give_back': refuse,
+    'step.log': refuse,
+    'backend.leave': refuse,
+    'spec.plan': refuse,
+    'spec.cancel': refuse,
+    'webhooks.retry': refuse,
+    prune: refuse,
+    ...dataHandlers(project, false),
+  };
+  return maskingHandlers(handlers, () => maskOf(project.live));
+}
+
+export async function worktreeParts(
+  project: DataProject,
+): Promise<Parameters<typeof listWorktrees>[0]> {
+  const { machineId, store } = project;
+  return { machineId, store, git: await project.openRepository(), sizeOf };
+}
+
+export function worktreeView(facts: WorktreeFacts): WorktreeView {
+  return {
+    path: facts.path,
+    task_id: facts.taskId,
+    branch: facts.branch,
+    status: facts.status,
+    reason: facts.reason,
+    unmerged_commits: facts.unmergedCommits,
+    dirty: facts.dirty,
+    size_bytes: facts.sizeBytes,
+    action: facts.action,
+  };
+}
+
+/** Files looked at before a size is given as "at least". */
+const filesMax = 200_000;
+
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  let files = 0;
+  const folders = [folder];
+  for (let next = folders.pop(); next !== undefined && files < filesMax; next = folders.pop()) {
+    try {
+      for await (const entry of await opendir(next)) {
+        const path = join(next, entry.name);
+        if (entry.isDirectory()) folders.push(path);
+        else {
+          files += 1;
+          bytes += (await lstat(path)).size;
+        }
+      }
+    } catch {
+      // Gone meanwhile, or not ours to read: the size is of what can be seen.
+    }
+  }
+  return bytes;
+}

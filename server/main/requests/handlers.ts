@@ -1,0 +1,114 @@
+// All requests of one project, as its backend serves them: those answered from the database, and those that need the engine.
+
+import { Refusal } from '../../core/failure.ts';
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Answer, Handlers } from '../../protocol/api.ts';
+import { createEngineHandlers } from '../../rpc/handlers/engine.ts';
+import type { createDataHandlers } from '../../rpc/handlers/data.ts';
+import type { RequestHandlers } from '../../rpc/transport/local.ts';
+import { activeRuns } from '../../workflows/run/start-run.ts';
+import { pruneWorktrees } from '../../workflows/attempt/worktrees.ts';
+import type { EngineHost } from '../compose.ts';
+import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
+import type { SettingFlags } from '../project/live-settings.ts';
+import { webhookHandlers } from '../webhooks/requests.ts';
+import { maskingHandlers } from './mask-words.ts';
+import type { Project } from '../project/project.ts';
+import { maskOf } from '../project/secrets.ts';
+import { specHandlers } from './spec-handlers.ts';
+
+export interface BackendControl {
+  readonly onShutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
+  /** Deliveries of webhooks were set to be sent again. */
+  readonly onWebhookRetry: () => void;
+}
+
+export function allHandlers(
+  project: Project,
+  host: EngineHost,
+  control: BackendControl,
+): RequestHandlers {
+  const data = dataHandlers(project, true);
+  const engine = createEngineHandlers({
+    engine: host.engine,
+    taskView: (id) => data['task.show']({ id }),
+    epicView: (id) => data['epic.show']({ id }),
+    configure: async (env, flags, word) => {
+      await project.live.reload(env ?? project.live.environment, flags as SettingFlags);
+      const { settings, warnings } = project.live.loaded;
+      const later =
+        settings.fleetDatabaseUrl === null || project.fleet !== null
+          ? []
+          : [
+              'DBOS_SYSTEM_DATABASE_URL is set, but the running backend was started without it and does not use it. Run "drover server stop", then try again.',
+            ];
+      const sandbox = await host.confinement.state();
+      if (sandbox.refuses) {
+        throw new Refusal('sandbox', `the sandbox does not hold: ${sandbox.message}`);
+      }
+      const isOpen = sandbox.holds === 'nothing' && sandbox.mode !== 'off';
+      const trust = word === 'run' ? await project.live.accept() : [];
+      return [
+        ...warnings.map((warning) => warning.message),
+        ...trust,
+        ...later,
+        ...(isOpen ? [`no sandbox: ${sandbox.message}`] : []),
+      ];
+    },
+    sandbox: () => host.confinement.state(),
+    pruneWorktrees: async (options): Promise<Answer<'worktree.prune'>> => {
+      const wish = { dryRun: options.dry_run === true, force: options.force === true };
+      return (await pruneWorktrees(await worktreeParts(project), wish)).map(worktreeView);
+    },
+    freeBytes: () => freeBytesAt(project.places.root),
+    settingOf: (key) => project.live.loaded.values[key],
+    shutdown: (force) => control.onShutdown(force),
+  });
+  const webhooks = webhookHandlers(project, control.onWebhookRetry);
+  const retention: Pick<Handlers, 'prune'> = {
+    prune: async ({ dry_run: isDry }) => {
+      await project.live.refreshBounds();
+      const { prune } = await import('../watch/retention.ts');
+      const { signal } = new AbortController();
+      return prune(project, host.durable, { isDry: isDry === true, signal });
+    },
+  };
+  const fresh = freshly({ ...data, ...engine }, async () => {
+    // The settings of a run that is at work stay what they were at its beginning, but for its bounds.
+    if ((await activeRuns(host.engine)).length === 0) return project.live.refresh();
+    await project.live.refreshBounds();
+    host.engine.switchboard.wake();
+  });
+  return maskingHandlers(
+    { ...data, ...engine, ...fresh, ...specHandlers(project), ...webhooks, ...retention },
+    () => maskOf(project.live),
+  );
+}
+
+type Data = ReturnType<typeof createDataHandlers> & ReturnType<typeof createEngineHandlers>;
+
+/** Requests whose answer depends on settings: the files are looked at before. */
+function freshly(
+  data: Data,
+  refresh: () => Promise<void>,
+): Pick<Data, 'status' | 'why' | 'task.add' | 'import' | 'task.retry' | 'run.start'> {
+  return {
+    status: async (params) => refresh().then(() => data.status(params)),
+    why: async (params) => refresh().then(() => data.why(params)),
+    'task.add': async (params) => refresh().then(() => data['task.add'](params)),
+    import: async (params) => refresh().then(() => data.import(params)),
+    'task.retry': async (params) => refresh().then(() => data['task.retry'](params)),
+    'run.start': async (params) => refresh().then(() => data['run.start'](params)),
+  };
+}
+
+/** Worktrees lie beside the repository, if not told otherwise. */
+function freeBytesAt(root: string): number | null {
+  try {
+    const stats = statfsSync(dirname(root));
+    return stats.bavail * stats.bsize;
+  } catch {
+    return null;
+  }
+}

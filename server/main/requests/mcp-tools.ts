@@ -1,0 +1,146 @@
+// The tools that an agent sees: their names, what they say of themselves, and the request of the backend that each one is.
+
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import * as z from 'zod';
+import type { AgentParams, AgentRequestName, AgentResult } from '../../protocol/agent-requests.ts';
+
+export const instructions =
+  'Drover assigned your task to you. These tools read the task and the board, add tasks, report a blocker, ask the person and report progress. Drover applies its own rules: a refusal explains why, and changes nothing.';
+
+export type Ask = <N extends AgentRequestName>(
+  name: N,
+  params: AgentParams<N>,
+) => Promise<AgentResult<N>>;
+
+const readOnly = { readOnlyHint: true, openWorldHint: false } as const;
+const adding = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
+
+const title = z.string().describe('What is to be done, in one line.');
+const description = z
+  .string()
+  .optional()
+  .describe('Everything the agent that does it needs to know. It does not see your conversation.');
+const accept = z
+  .array(z.string())
+  .optional()
+  .describe('Acceptance criteria: how to tell that it is done.');
+
+/** The server checks shapes; bounds and rules are the backend's, so that each is in one place. */
+export function defineTools(server: McpServer, ask: Ask): void {
+  defineReading(server, ask);
+  definePlanning(server, ask);
+  defineWords(server, ask);
+}
+
+function defineReading(server: McpServer, ask: Ask): void {
+  server.registerTool(
+    'read_task',
+    {
+      description:
+        'Your task with its acceptance criteria, its sub-tasks, and the results of the tasks that it waited for. With an id: one of these.',
+      inputSchema: { id: z.string().optional() },
+      annotations: readOnly,
+    },
+    ({ id }) => answer(() => ask('agent.task', id === undefined ? {} : { id })),
+  );
+  server.registerTool(
+    'read_board',
+    {
+      description: 'All tasks in short, those of your own epic first: id, title, state, blockers.',
+      annotations: readOnly,
+    },
+    () => answer(() => ask('agent.board', {})),
+  );
+}
+
+function definePlanning(server: McpServer, ask: Ask): void {
+  server.registerTool(
+    'add_subtask',
+    {
+      description:
+        'Adds a sub-task to your task. Sub-tasks run one after the other in this worktree when you have ended your turn, and land together with your task.',
+      inputSchema: { title, description, accept },
+      annotations: adding,
+    },
+    (given) => answer(() => ask('agent.add', { kind: 'sub_task', ...present(given) })),
+  );
+  server.registerTool(
+    'add_followup',
+    {
+      description:
+        'Adds a separate task that waits for yours, and for others that you name. Use it for work that you find and that is not part of your task.',
+      inputSchema: {
+        title,
+        description,
+        accept,
+        blocked_by: z
+          .array(z.string())
+          .optional()
+          .describe('Ids of other tasks that it has to wait for as well.'),
+      },
+      annotations: adding,
+    },
+    (given) => answer(() => ask('agent.add', { kind: 'follow_up', ...present(given) })),
+  );
+  server.registerTool(
+    'declare_blocker',
+    {
+      description:
+        'Reports that your task cannot continue until another one is done. Your work is kept. End your turn; you continue when the other task has landed.',
+      inputSchema: {
+        task: z.string().describe('Id of the task to wait for.'),
+        reason: z.string().optional(),
+      },
+      annotations: adding,
+    },
+    ({ task, reason }) =>
+      answer(() => ask('agent.block', present({ by: task, reason }) as AgentParams<'agent.block'>)),
+  );
+}
+
+function defineWords(server: McpServer, ask: Ask): void {
+  server.registerTool(
+    'ask_person',
+    {
+      description:
+        'Asks the person and waits up to 45 s for an answer. While the state is "open", the question is unanswered: ask the same question again to keep waiting, or do something else in the meantime.',
+      inputSchema: {
+        question: z.string(),
+        choices: z.array(z.string()).optional().describe('Answers to choose from.'),
+      },
+      annotations: adding,
+    },
+    ({ question, choices }) =>
+      answer(() =>
+        ask('agent.ask', present({ text: question, choices }) as AgentParams<'agent.ask'>),
+      ),
+  );
+  server.registerTool(
+    'report_progress',
+    {
+      description: 'Leaves a note in the log of your attempt: what is done, what comes next.',
+      inputSchema: { note: z.string() },
+      annotations: adding,
+    },
+    ({ note }) => answer(() => ask('agent.progress', { text: note })),
+  );
+}
+
+type Present<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** Leaves out what was not given. */
+function present<T extends object>(given: T): Present<T> {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Present<T>;
+}
+
+/** A refusal is an answer that the agent reads, not a fault of the protocol. */
+async function answer(request: () => Promise<unknown>): Promise<CallToolResult> {
+  try {
+    return { content: [{ type: 'text', text: JSON.stringify(await request(), null, 1) }] };
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return { content: [{ type: 'text', text }], isError: true };
+  }
+}

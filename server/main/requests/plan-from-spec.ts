@@ -1,0 +1,161 @@
+// A design text to a plan, checked and ready for import; nothing is written here. Chooses who is asked: a model provider's
+// API where there is a key, else the installed agent.
+
+import { agentEnvironment, secretValues } from '../../agents/kit/process/environment.ts';
+import { claudeEnvironment } from '../../agents/claude/invocation.ts';
+import { findProgram } from '../../agents/kit/process/find-program.ts';
+import { createMask, type Mask } from '../../agents/kit/log/masking.ts';
+import { askForPlan, type AskedPlan } from '../../agents/plan/ask-for-plan.ts';
+import { createClaudeProgram } from '../../agents/plan/claude-program.ts';
+import { createModelApi, type ModelApiAccess } from '../../agents/plan/model-api.ts';
+import type { PlanModel } from '../../agents/plan/port.ts';
+import { createProcessTable } from '../../agents/kit/process/process-table.ts';
+import { ok, Refusal, type Result } from '../../core/failure.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import { planIds, planRecords, recordLines } from '../../core/spec/spec-import.ts';
+import { specCharactersMax, specPrompt } from '../../core/prompt/spec-prompt.ts';
+import type { SpecPlanRequest, SpecPlanView } from '../../protocol/spec-plan.ts';
+import { storeSources } from '../project/store-sources.ts';
+import { type Environment, LiveSettings } from '../project/live-settings.ts';
+
+export interface PlanFromSpecOptions extends SpecPlanRequest {
+  readonly root: string;
+  readonly env: Environment;
+  readonly signal: AbortSignal;
+  /** For a person who waits: who is asked, and what had to be corrected. */
+  readonly onNote: (text: string) => void;
+}
+
+/** For a key without a wish; a login has its own. */
+const modelDefault = 'claude-opus-5-5';
+
+/**
+ * Throws a Refusal for what a person can cure before anything is asked (no design, nobody to ask) and for a model that
+ * gives no plan; what a provider or program does wrong is a failure.
+ */
+export async function planFromSpec(options: PlanFromSpecOptions): Promise<Result<SpecPlanView>> {
+  const { documents, signal, onNote } = options;
+  checkSize(documents);
+  const live = await LiveSettings.load(options.root, options.env, {});
+  const [problem] = live.loaded.problems;
+  if (problem !== undefined) throw new Refusal('bad_configuration', problem.message);
+  const { source, model } = whoPlans(options, live.settings);
+  onNote(`Asking ${model.name} for a plan …`);
+  const wishes = { oneEpic: options.one_epic };
+  const end = await askForPlan(model, {
+    prompt: specPrompt(documents, live.settings.guidelines, wishes),
+    wishes,
+    signal,
+    onCorrection: (fault) => onNote(`The plan cannot be used (${fault}); asking once more …`),
+  });
+  if (!end.ok) return end;
+  if (end.value.kind === 'planned') return ok(viewOf(end.value.asked, source, model.name));
+  throw new Refusal(
+    'bad_plan',
+    `${model.name} returned no usable plan: ${end.value.fault}. Nothing was written. Try again, choose another model with --model, or make the design clearer.`,
+  );
+}
+
+function checkSize(documents: SpecPlanRequest['documents']): void {
+  const characters = documents.reduce((sum, { text }) => sum + text.length, 0);
+  if (documents.every(({ text }) => text.trim() === '')) {
+    throw new Refusal('bad_request', 'The design holds no text; write down what is wanted first.');
+  }
+  if (characters <= specCharactersMax) return;
+  throw new Refusal(
+    'bad_request',
+    `The design has ${characters} characters, and at most ${specCharactersMax} are planned at once; plan it in parts.`,
+  );
+}
+
+interface Planner {
+  readonly source: SpecPlanView['source'];
+  readonly model: PlanModel;
+}
+
+function whoPlans(options: PlanFromSpecOptions, settings: Settings): Planner {
+  const { env } = options;
+  const secrets = [...secretValues(env), ...secretValues(settings.agent.env)];
+  const mask = createMask(secrets);
+  const wish = options.model ?? settings.specModel;
+  const credential = credentialOf(env);
+  if (credential !== null) {
+    const baseUrl = given(env['ANTHROPIC_BASE_URL']);
+    const model = createModelApi({ credential, baseUrl, model: wish ?? modelDefault, mask });
+    return { source: 'api', model };
+  }
+  return { source: 'agent', model: installedAgent(options, settings, wish, mask) };
+}
+
+function credentialOf(env: Environment): ModelApiAccess['credential'] | null {
+  const key = given(env['ANTHROPIC_API_KEY']);
+  if (key !== null) return { kind: 'key', value: key };
+  const token = given(env['ANTHROPIC_AUTH_TOKEN']);
+  return token === null ? null : { kind: 'token', value: token };
+}
+
+function given(value: string | undefined): string | null {
+  return value === undefined || value.trim() === '' ? null : value.trim();
+}
+
+/** Claude Code, for it can be held to a shape; with the project's settings for it where they are for it. */
+function installedAgent(
+  { root, env }: PlanFromSpecOptions,
+  settings: Settings,
+  wish: string | null,
+  mask: Mask,
+): PlanModel {
+  const isOwn = settings.agent.kind === 'claude';
+  const extra = isOwn ? settings.agent.env : {};
+  const inherited = agentEnvironment(env, 'claude', extra, settings.envAllow);
+  const name = (isOwn ? settings.agent.path : null) ?? 'claude';
+  const program = findProgram(name, inherited, root);
+  if (program === null) {
+    throw new Refusal(
+      'agent_missing',
+      `No model is available to plan: ANTHROPIC_API_KEY is not set, and the program "${name}" of Claude Code was not found. Set the key (and ANTHROPIC_BASE_URL for another provider), or install Claude Code and log in.`,
+    );
+  }
+  return createClaudeProgram({
+    program,
+    cwd: root,
+    env: claudeEnvironment(inherited, {
+      ...settings.agent,
+      kind: 'claude',
+      env: extra,
+    }),
+    model: wish ?? (isOwn ? settings.agent.model : null),
+    processes: createProcessTable(),
+    mask,
+  });
+}
+
+function viewOf(
+  { plan, usage }: AskedPlan,
+  source: SpecPlanView['source'],
+  model: string,
+): SpecPlanView {
+  const ids = planIds(plan, storeSources.random);
+  const idOf = (key: string): string => ids.get(key) ?? key;
+  return {
+    source,
+    model,
+    usage: {
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      cost_usd: usage.costUsd,
+    },
+    epics: plan.epics.map(({ key, title, description }) => ({ id: idOf(key), title, description })),
+    tasks: plan.tasks.map((task) => ({
+      id: idOf(task.key),
+      epic_id: task.epic === null ? null : idOf(task.epic),
+      title: task.title,
+      description: task.description,
+      type: task.type,
+      priority: task.priority,
+      blocked_by: task.blockedBy.map(idOf),
+      acceptance_criteria: task.acceptanceCriteria,
+    })),
+    jsonl: recordLines(planRecords(plan, idOf)),
+  };
+}

@@ -1,0 +1,40 @@
+// Planning a design on behalf of a panel: one at a time, and ended when a person has enough of it.
+
+import { Refusal } from '../../core/failure.ts';
+import type { Handlers } from '../../protocol/api.ts';
+import type { Project } from '../project/project.ts';
+
+export function specHandlers(project: Project): Pick<Handlers, 'spec.plan' | 'spec.cancel'> {
+  let atWork: AbortController | null = null;
+  return {
+    'spec.plan': async ({ documents, model }) => {
+      if (atWork !== null) {
+        throw new Refusal('busy', 'A design is being planned already; wait for it, or cancel it.');
+      }
+      const control = new AbortController();
+      atWork = control;
+      try {
+        // Its library is large, and few ever need it.
+        const { planFromSpec } = await import('./plan-from-spec.ts');
+        const planned = await planFromSpec({
+          documents: Object.entries(documents).map(([name, text]) => ({ name, text })),
+          model: model ?? null,
+          one_epic: false,
+          root: project.places.root,
+          env: project.live.environment,
+          signal: control.signal,
+          onNote: () => {},
+        });
+        if (planned.ok) return planned.value;
+        throw new Refusal('model', planned.error.message);
+      } finally {
+        atWork = null;
+      }
+    },
+    'spec.cancel': () => {
+      const cancelled = atWork !== null;
+      atWork?.abort();
+      return Promise.resolve({ cancelled });
+    },
+  };
+}

@@ -1,0 +1,247 @@
+// Puts agents, gates and setups behind their walls: decides what holds here, lends each program a git folder, shows it what it
+// needs, and takes back what it made. Where nothing holds, that is said, and never done in silence.
+
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { AgentDriver, AgentRequest, ProgramStart } from '../../agents/port.ts';
+import type { ShellOutcome, ShellRequest } from '../../agents/kit/run/shell-command.ts';
+import { err, failure, ok, type Result } from '../../core/failure.ts';
+import { agentSocketPath } from '../../rpc/transport/address.ts';
+import { prepareHome } from '../../sandbox/agent-homes.ts';
+import { toolMounts } from '../../sandbox/tool-folders.ts';
+import { bwrapArguments, type Mount, placeOf } from '../../sandbox/walls.ts';
+import type { Project } from '../project/project.ts';
+import { worktreesOf } from '../project/places.ts';
+import { bwrapProgram, sandboxState, type SandboxState } from './sandbox-state.ts';
+import { ownFolders } from '../project/own-program.ts';
+
+/** Whoever is about to run behind the walls. */
+interface Guest {
+  /** Kind of agent, or `gate`, `setup`: each has a home of its own. */
+  readonly home: string;
+  readonly cwd: string;
+  readonly runId: string;
+  /** Files of ours that it is shown. */
+  readonly files: readonly string[];
+}
+
+export class Confinement {
+  readonly #project: Pick<Project, 'live' | 'places' | 'local'>;
+  readonly #report: (error: unknown, where: string) => void;
+  readonly agentSocket: string | null;
+  readonly #drivers = new WeakMap<AgentDriver, AgentDriver>();
+
+  constructor(
+    project: Pick<Project, 'live' | 'places' | 'local'>,
+    report: (error: unknown, where: string) => void,
+  ) {
+    this.#project = project;
+    this.#report = report;
+    this.agentSocket = agentSocketPath(project.local.facts.commonDir, process.env);
+  }
+
+  state(): Promise<SandboxState> {
+    return sandboxState(this.#project.live.settings.sandbox);
+  }
+
+  /** The same driver, whose programs run behind walls. */
+  driver(driver: AgentDriver): AgentDriver {
+    const known = this.#drivers.get(driver);
+    if (known !== undefined) return known;
+    const made: AgentDriver = {
+      ...driver,
+      run: async (request, host, signal) => {
+        try {
+          return await driver.run(await this.#confined(driver.kind, request), host, signal);
+        } finally {
+          await this.#takeBack(request.cwd);
+        }
+      },
+      adopt: async (request, agent, host, signal) => {
+        try {
+          return await driver.adopt(request, agent, host, signal);
+        } finally {
+          await this.#takeBack(request.cwd);
+        }
+      },
+    };
+    this.#drivers.set(driver, made);
+    return made;
+  }
+
+  async command(
+    request: ShellRequest,
+    run: (request: ShellRequest) => Promise<ShellOutcome>,
+  ): Promise<ShellOutcome> {
+    const home = request.env['DROVER_GATE'] === '1' ? 'gate' : 'setup';
+    const guest = { home, cwd: request.cwd, runId: request.runId, files: [] };
+    try {
+      return await run({ ...request, confine: (start) => this.#behindWalls(guest, start) });
+    } finally {
+      await this.#takeBack(request.cwd);
+    }
+  }
+
+  /** What programs have left whose backend died, and who are dead themselves. */
+  async takeBackLeftovers(): Promise<void> {
+    for (const path of this.#project.local.lent()) {
+      if (!(await isAnyoneIn(path))) await this.#takeBack(path);
+    }
+  }
+
+  async #confined(kind: string, request: AgentRequest): Promise<AgentRequest> {
+    const state = await this.state();
+    if (state.holds === 'nothing' && !state.refuses) return request;
+    const { tools, cwd, runId } = request;
+    const files =
+      tools === undefined
+        ? []
+        : [tools.configPath, tools.command, ...tools.args.filter((arg) => arg.startsWith('/'))];
+    const guest = { home: kind, cwd, runId, files };
+    return {
+      ...request,
+      confine: (start) => this.#behindWalls(guest, start),
+      confinedHome: this.#homeOf(kind),
+    };
+  }
+
+  async #behindWalls(guest: Guest, start: ProgramStart): Promise<Result<ProgramStart>> {
+    const state = await this.state();
+    if (state.refuses) {
+      return err(failure('setup_failed', `The sandbox does not hold: ${state.message}.`));
+    }
+    if (state.holds === 'nothing') return ok(start);
+    const program = bwrapProgram();
+    const mounts = await this.#mounts(guest, start);
+    if (!mounts.ok) return mounts;
+    const { network } = this.#project.live.settings.sandbox;
+    const walls = bwrapArguments({
+      cwd: guest.cwd,
+      mounts: mounts.value,
+      network: network === 'none' ? 'none' : 'open',
+      variables: variablesInside(start.env),
+    });
+    return ok({
+      program: program ?? 'bwrap',
+      args: [...walls, start.program, ...start.args],
+      env: start.env,
+    });
+  }
+
+  async #mounts(guest: Guest, start: ProgramStart): Promise<Result<readonly Mount[]>> {
+    const { live, places, local } = this.#project;
+    const lent = await local.lend(guest.cwd);
+    if (!lent.ok) return err(failure('git_failed', lent.error.message));
+    const git = lent.value;
+    const home = homeIn(start.env);
+    const privateHome = this.#homeOf(guest.home);
+    prepareHome(privateHome, guest.home, home);
+    const tmp = join(places.folder, 'sandbox', 'tmp', basename(guest.cwd));
+    rmSync(tmp, { recursive: true, force: true });
+    mkdirSync(tmp, { recursive: true, mode: 0o700 });
+    const socketFolder = this.agentSocket === null ? null : dirname(this.agentSocket);
+    if (socketFolder !== null) mkdirSync(socketFolder, { recursive: true, mode: 0o700 });
+    const closed = [
+      home,
+      places.root,
+      worktreesOf(places.root, live.settings.worktreeRoot),
+      tmpdir(),
+      '/tmp',
+    ];
+    const tools = toolMounts({ ...start, home, closed });
+    const { read, write } = live.settings.sandbox;
+    const named = (paths: readonly string[], mode: Mount['mode']): Mount[] =>
+      paths.flatMap((path) => same(placeOf(path, home, places.root), mode));
+    return ok([
+      { from: tmp, to: '/tmp', mode: 'write' },
+      { from: privateHome, to: home, mode: 'write' },
+      ...tools,
+      ...ownPrograms(),
+      ...guest.files.flatMap((file) => same(file, 'read')),
+      ...same(socketFolder, 'read'),
+      { from: git.folder, to: git.commonDir, mode: 'write' },
+      // A place of its own for each, so that neither can be renamed away and put in place anew.
+      { from: join(git.folder, 'objects'), to: join(git.commonDir, 'objects'), mode: 'write' },
+      {
+        from: join(git.folder, 'objects', 'info'),
+        to: join(git.commonDir, 'objects', 'info'),
+        mode: 'read',
+      },
+      { from: git.gitDir, to: git.gitDir, mode: 'write' },
+      ...git.fixedFiles.flatMap((name) => same(join(git.gitDir, name), 'read')),
+      { from: git.objects, to: git.objectsAt, mode: 'read' },
+      ...git.alternates.flatMap((path) => same(path, 'read')),
+      ...same(git.largeFiles, 'write'),
+      { from: guest.cwd, to: guest.cwd, mode: 'write' },
+      ...same(join(guest.cwd, '.git'), 'read'),
+      ...named(read, 'read'),
+      ...named(write, 'write'),
+    ]);
+  }
+
+  #homeOf(name: string): string {
+    return join(this.#project.places.folder, 'sandbox', 'home', name);
+  }
+
+  async #takeBack(path: string): Promise<void> {
+    const back = await this.#project.local.takeBack(path);
+    if (!back.ok) this.#report(back.error, `taking back what was made in ${path}`);
+  }
+}
+
+function same(path: string | null, mode: Mount['mode']): Mount[] {
+  return path !== null && existsSync(path) ? [{ from: path, to: path, mode }] : [];
+}
+
+function homeIn(env: Readonly<Record<string, string>>): string {
+  return env['HOME'] ?? homedir();
+}
+
+/** Drover's own programs, which agents start: bundled, or from the sources. */
+function ownPrograms(): Mount[] {
+  return ownFolders().flatMap((path) => same(path, 'read'));
+}
+
+/** Sockets and folders of the user's session are not there, so nothing is to look for them. */
+function variablesInside(env: Readonly<Record<string, string>>): Record<string, string | null> {
+  const gone = [
+    'XDG_RUNTIME_DIR',
+    'SSH_AUTH_SOCK',
+    'SSH_AGENT_PID',
+    'GPG_AGENT_INFO',
+    'DBUS_SESSION_BUS_ADDRESS',
+    'DISPLAY',
+    'WAYLAND_DISPLAY',
+    'XAUTHORITY',
+    'VSCODE_IPC_HOOK_CLI',
+    'VSCODE_GIT_IPC_HANDLE',
+    'CLAUDE_CONFIG_DIR',
+    'CODEX_HOME',
+    'XDG_CONFIG_HOME',
+    'XDG_DATA_HOME',
+    'XDG_CACHE_HOME',
+    'XDG_STATE_HOME',
+    'CARGO_HOME',
+    'GOPATH',
+    'GOCACHE',
+    'GOMODCACHE',
+  ];
+  const removed = gone.filter((name) => env[name] !== undefined).map((name) => [name, null]);
+  return { ...Object.fromEntries(removed), TMPDIR: '/tmp' } as Record<string, string | null>;
+}
+
+/** By the folder that a process works in: one that is confined has it open as long as it lives. */
+async function isAnyoneIn(path: string): Promise<boolean> {
+  const { readdirSync, readlinkSync } = await import('node:fs');
+  for (const pid of readdirSync('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    try {
+      const folder = readlinkSync(`/proc/${pid}/cwd`);
+      if (folder === path || folder.startsWith(`${path}/`)) return true;
+    } catch {
+      // It has ended meanwhile, or belongs to another user.
+    }
+  }
+  return false;
+}

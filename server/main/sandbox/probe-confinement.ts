@@ -1,0 +1,21 @@
+// `drover doctor --sandbox`: what gets out of the sandbox of this project, tried now.
+
+import { homedir } from 'node:os';
+import { probeSandbox } from '../../sandbox/probes.ts';
+import { LiveSettings } from '../project/live-settings.ts';
+import { bwrapProgram, sandboxState } from './sandbox-state.ts';
+
+export interface ProbeView {
+  readonly probe: string;
+  readonly stopped: boolean;
+}
+
+export async function probeConfinement(root: string): Promise<readonly ProbeView[]> {
+  const { sandbox } = (await LiveSettings.load(root, process.env, {})).settings;
+  const { holds } = await sandboxState(sandbox);
+  return await probeSandbox({
+    program: holds === 'bwrap' ? bwrapProgram() : null,
+    network: sandbox.network === 'none' ? 'none' : 'open',
+    home: process.env['HOME'] ?? homedir(),
+  });
+}

@@ -1,0 +1,113 @@
+// What holds agents, gate and setup on this machine now: decided by the settings and by trying, told in one sentence.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findProgram } from '../../agents/kit/process/find-program.ts';
+import type { SandboxMode, SandboxSettings } from '../../core/settings/sandbox-settings.ts';
+import type { SandboxView } from '../../protocol/views.ts';
+import { proveBwrap, type Proof } from '../../sandbox/probe.ts';
+
+/** What holds for the programs that are started now. */
+export interface SandboxState {
+  readonly mode: SandboxMode;
+  readonly holds: 'bwrap' | 'nothing';
+  /** No program is started as things are. */
+  readonly refuses: boolean;
+  /** One sentence for people. */
+  readonly message: string;
+}
+
+const proofs = new Map<string, Promise<Proof>>();
+
+/** Bubblewrap is proved once in the life of this process. */
+export async function sandboxState(settings: SandboxSettings): Promise<SandboxState> {
+  const { mode, required, network } = settings;
+  const nothing = (refuses: boolean, message: string): SandboxState => ({
+    mode,
+    holds: 'nothing',
+    refuses,
+    message,
+  });
+  if (mode === 'off') {
+    const text = 'switched off ([sandbox] mode = "off"): agents run with all your powers';
+    return nothing(required, required ? `${text}, but [sandbox] required = true` : text);
+  }
+  if (mode === 'srt' || mode === 'agent') {
+    return nothing(true, `[sandbox] mode = "${mode}" is not available here; use "bwrap" or "auto"`);
+  }
+  if (network === 'model-only') {
+    const text = '[sandbox] network = "model-only" is not available here; use "open" or "none"';
+    return nothing(true, text);
+  }
+  const proof = await proofNow();
+  if (proof.holds) {
+    const message = `${proof.version}, proved on this machine`;
+    return { mode, holds: 'bwrap', refuses: false, message };
+  }
+  const isNeeded = required || mode === 'bwrap';
+  const text = isNeeded ? proof.reason : `${proof.reason}; agents run with all your powers`;
+  return nothing(isNeeded, text);
+}
+
+/** As `status` tells it. Only a backend tries; other commands read what it has noted in the project's folder. */
+export async function sandboxView(
+  settings: SandboxSettings,
+  folder: string,
+  mayTry: boolean,
+): Promise<SandboxView> {
+  const { mode, network, required } = settings;
+  const note = join(folder, 'sandbox', 'proof.json');
+  const needsProof = (mode === 'auto' || mode === 'bwrap') && network !== 'model-only';
+  if (!needsProof || mayTry) {
+    const { holds, message } = await sandboxState(settings);
+    if (needsProof) writeNote(note, { holds, message });
+    return { mode, network, required, holds, message };
+  }
+  const untried = { holds: null, message: 'not tried yet; a run or "drover doctor" does' };
+  return { mode, network, required, ...(readNote(note) ?? untried) };
+}
+
+type Note = Pick<SandboxView, 'holds' | 'message'>;
+
+function writeNote(file: string, note: Note): void {
+  const text = JSON.stringify(note);
+  if (lastNotes.get(file) === text) return;
+  lastNotes.set(file, text);
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch {
+    // Without the note, other commands say that it was not tried.
+  }
+}
+
+const lastNotes = new Map<string, string>();
+
+function readNote(file: string): Note | null {
+  try {
+    const { holds, message } = JSON.parse(readFileSync(file, 'utf8')) as Note;
+    const isNote = (holds === 'bwrap' || holds === 'nothing') && typeof message === 'string';
+    return isNote ? { holds, message } : null;
+  } catch {
+    return null;
+  }
+}
+
+function proofNow(): Promise<Proof> {
+  const program = bwrapProgram();
+  const key = program ?? '';
+  const known = proofs.get(key);
+  if (known !== undefined) return known;
+  const proof = proveBwrap(program);
+  proofs.set(key, proof);
+  // One that is missing may be installed meanwhile.
+  void proof.then((told) => {
+    if (!told.holds) proofs.delete(key);
+  });
+  return proof;
+}
+
+/** The system's own, never one that a project or a folder on the user's path brings. */
+export function bwrapProgram(): string | null {
+  return findProgram('bwrap', { PATH: '/usr/bin:/bin:/usr/local/bin' }, '/');
+}

@@ -1,0 +1,28 @@
+// What the machine has left for one more agent, looked at when a task is about to start.
+
+import { statfsSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
+import { dirname } from 'node:path';
+import type { MachineFacts } from '../../core/work/machine.ts';
+
+/** `folder` need not exist yet. */
+export function machineFacts(folder: string): () => MachineFacts {
+  return () => ({
+    // Counts what the system could take back, and the limit of a container.
+    freeMemoryBytes: process.availableMemory(),
+    freeDiskBytes: freeBytes(folder),
+    load: loadavg()[0] ?? 0,
+    cores: availableParallelism(),
+  });
+}
+
+function freeBytes(folder: string): number | null {
+  for (let at = folder; ; at = dirname(at)) {
+    try {
+      const { bavail, bsize } = statfsSync(at);
+      return bavail * bsize;
+    } catch {
+      if (dirname(at) === at) return null;
+    }
+  }
+}

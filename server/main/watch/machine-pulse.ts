@@ -1,0 +1,185 @@
+// This machine's place in its fleet: it says every few seconds that it is alive and how many agents it can bear, and takes
+// its leave at the end.
+
+import { leadingNumber } from '../../core/compatibility.ts';
+import { machineHold } from '../../core/work/machine.ts';
+import { Refusal } from '../../core/failure.ts';
+import { formatDuration } from '../../core/format.ts';
+import { droverVersion } from '../../protocol/version.ts';
+import {
+  aliveAs,
+  beatMachine,
+  busyByMachine,
+  leaveFleet,
+  liveMachines,
+  othersLand,
+} from '../../store/fleet/machines.ts';
+import type { Engine } from '../../workflows/engine.ts';
+import { handedOver } from '../../workflows/kit/placement.ts';
+import { compatibilityOf } from '../compatibility.ts';
+import type { FleetRole, Project } from '../project/project.ts';
+import { machineFacts } from './machine-facts.ts';
+import { worktreesOf } from '../project/places.ts';
+
+/** Beats in the time after which a machine counts as dead: a few may be lost. */
+const beatsPerLife = 6;
+
+/**
+ * Part of that time after which this machine stops its own work when it can't reach the database: its agents have ended
+ * before others begin anew.
+ */
+export const ownStopPart = 0.6;
+
+const olderNote =
+  'Other machines have a newer Drover, whose work this one cannot begin: it finishes what it has and is given nothing new. Install the new version here.';
+
+/** Clocks that are set by a server differ by less. */
+const skewToldMs = 2_000;
+
+export class MachinePulse {
+  readonly #project: Project;
+  readonly #engine: Engine;
+  #isDraining = false;
+  #over = false;
+  #timer: NodeJS.Timeout | null = null;
+  #beating: Promise<void> = Promise.resolve();
+
+  constructor(project: Project, engine: Engine) {
+    this.#project = project;
+    this.#engine = engine;
+  }
+
+  /** Refuses when another machine is alive under the same name: a copied folder. */
+  async begin(): Promise<void> {
+    const { store, machineId, live } = this.#project;
+    const present = await aliveAs(store.db, machineId);
+    if (present !== null && present !== live.settings.fleet.name) {
+      throw new Refusal(
+        'already_running',
+        `The machine "${present}" works in this fleet under the same number ${machineId}: this project's folder was copied from it. Remove .drover/machine here and start again.`,
+      );
+    }
+    await this.#beat();
+    this.#again();
+  }
+
+  /** Starts nothing new; what is at work goes on. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    await this.#beatNow();
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Agents at work here, or about to be. */
+  async busy(): Promise<number> {
+    const { store, machineId } = this.#project;
+    return (await busyByMachine(store.db, handedOver)).get(machineId) ?? 0;
+  }
+
+  /** Nothing runs here any more. When the database is away, the others find out by themselves. */
+  async leave(): Promise<void> {
+    this.#over = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#beating;
+    await leaveFleet(this.#project.store.db, this.#project.machineId).catch((error: unknown) =>
+      this.#engine.report(error, 'leaving the fleet'),
+    );
+  }
+
+  #again(): void {
+    if (this.#over) return;
+    const everyMs = this.#project.live.settings.fleet.takeOverAfterMs / beatsPerLife;
+    this.#timer = setTimeout(() => {
+      void this.#beatNow().then(() => this.#again());
+    }, everyMs);
+  }
+
+  /** Never rejects. */
+  #beatNow(): Promise<void> {
+    this.#beating = this.#beating
+      .then(() => (this.#over ? undefined : this.#beat()))
+      .catch((error: unknown) =>
+        this.#engine.report(error, 'reporting that this machine is alive'),
+      );
+    return this.#beating;
+  }
+
+  async #beat(): Promise<void> {
+    const { store, machineId, live, places } = this.#project;
+    const { fleet, machine, worktreeRoot } = live.settings;
+    const busy = await this.busy();
+    const facts = machineFacts(worktreesOf(places.root, worktreeRoot))();
+    const remoteHold = this.#remoteHold();
+    const note = remoteHold ?? machineHold(facts, machine, busy);
+    const compatibility = compatibilityOf(live.environment);
+    const leading = await this.#leadingNumber(compatibility, fleet.agents);
+    const ageNote = leading > compatibility ? olderNote : null;
+    const isHeld = note !== null || ageNote !== null;
+    const room = isHeld ? Math.min(busy, fleet.agents) : fleet.agents;
+    // Of the machine's own bounds only a full disk stands in the way of a gate.
+    const canLand = remoteHold === null && machineHold(facts, machine, 0) === null;
+    const lands = canLand && (await this.#isWantedForLanding());
+    const beat = {
+      id: machineId,
+      name: fleet.name,
+      labels: fleet.labels,
+      state: this.#isDraining ? ('draining' as const) : ('working' as const),
+      agentsMax: fleet.agents,
+      room: this.#isDraining ? 0 : room,
+      lands,
+      note: note ?? ageNote ?? this.#clockNote(),
+      version: droverVersion,
+      compatibility,
+      aliveForMs: fleet.takeOverAfterMs,
+    };
+    const say = (): Promise<number> => beatMachine(store.db, beat);
+    const { clock } = this.#project.fleet ?? {};
+    await (clock === undefined ? say() : clock.comparing(say));
+    this.#setRole({ lands, leads: leading === compatibility });
+  }
+
+  /** The number of the machines that hand out work, this one included. */
+  async #leadingNumber(compatibility: number, agentsMax: number): Promise<number> {
+    const { store, machineId } = this.#project;
+    const others = (await liveMachines(store.db)).filter(({ id }) => id !== machineId);
+    const own = { compatibility, isDraining: this.#isDraining, agentsMax };
+    return leadingNumber([...others, own]) ?? compatibility;
+  }
+
+  /** Times are right all the same; what agents write into files and commits is not. */
+  #clockNote(): string | null {
+    const aheadMs = this.#project.fleet?.clock.aheadMs ?? 0;
+    if (Math.abs(aheadMs) < skewToldMs) return null;
+    const much = formatDuration(Math.abs(aheadMs));
+    return `Its clock is ${much} ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's; Drover's times are those of the database. Set this machine's clock.`;
+  }
+
+  /** Why nothing that needs the shared remote starts here; it is asked again meanwhile, so that the hold ends. */
+  #remoteHold(): string | null {
+    const { git, live } = this.#project;
+    const sinceMs = git.sharedRemote?.awaySinceMs ?? null;
+    if (sinceMs === null) return null;
+    void git.sharedRemote?.probe();
+    const { remote } = live.settings.fleet;
+    const ago = formatDuration(Math.max(1_000, Date.now() - sinceMs));
+    return `The git remote ${remote} has not answered for ${ago}; nothing new starts and nothing lands here.`;
+  }
+
+  /** A machine without agents lands only while no other one can. */
+  async #isWantedForLanding(): Promise<boolean> {
+    const { store, machineId, live } = this.#project;
+    const { lands, agents } = live.settings.fleet;
+    return lands ?? (agents > 0 || !(await othersLand(store.db, machineId)));
+  }
+
+  #setRole(next: FleetRole): void {
+    const role = this.#project.fleet?.role;
+    if (role === undefined) return;
+    const isMore = (next.lands && !role.lands) || (next.leads && !role.leads);
+    Object.assign(role, next);
+    if (isMore) this.#engine.durable.wake();
+  }
+}

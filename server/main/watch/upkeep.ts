@@ -1,0 +1,72 @@
+// What a backend throws away at its start and once an hour, so that a project of years stays as small as its plan and its history.
+
+import { readdir, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { deleteOldParts, outputKeptMs } from '../../store/feed/log-parts.ts';
+import { adoptPlaces } from '../../store/fleet/machines.ts';
+import type { EngineHost } from '../compose.ts';
+import type { Project } from '../project/project.ts';
+import { worktreesOf } from '../project/places.ts';
+
+/** Logs of gates: the newest of them; what a verdict says of an older one stays with the verdict. */
+const gateLogsMax = 200;
+
+async function throwAwayOld(
+  project: Project,
+  host: EngineHost,
+  signal: AbortSignal,
+): Promise<void> {
+  const { prune } = await import('./retention.ts');
+  await prune(project, host.durable, { isDry: false, signal });
+  await removeOldest(join(project.places.logs, 'gate'), gateLogsMax);
+  const { store, fleet } = project;
+  if (fleet !== null) await deleteOldParts(store.db, store.sources.clock.now() - outputKeptMs);
+}
+
+const upkeepEveryMs = 3_600_000;
+
+/** Throws away what is old now and once an hour. */
+export function startUpkeep(project: Project, host: EngineHost): { end(): Promise<void> } {
+  const stop = new AbortController();
+  const work = async (): Promise<void> => {
+    try {
+      await throwAwayOld(project, host, stop.signal);
+    } catch (error) {
+      host.engine.report(error, 'throwing away what is old');
+    }
+  };
+  let last = work();
+  const timer = setInterval(() => {
+    last = last.then(work);
+  }, upkeepEveryMs);
+  return {
+    end: async () => {
+      clearInterval(timer);
+      stop.abort();
+      await last;
+    },
+  };
+}
+
+/** Worktrees of a project that has just come into a fleet, or back from one, are those of the machine whose disk has them. */
+export async function adoptWorktrees(project: Project): Promise<void> {
+  const { machineId, store, places, live } = project;
+  const root = worktreesOf(places.root, live.settings.worktreeRoot);
+  const isHere = (path: string): boolean => dirname(path) === root && existsSync(path);
+  await store.transaction((tx) => adoptPlaces(tx, machineId, isHere));
+}
+
+/** Removes all but the newest files of a folder; a folder that is not there holds none. */
+export async function removeOldest(folder: string, keptMax: number): Promise<void> {
+  const names = await readdir(folder).catch((): string[] => []);
+  if (names.length <= keptMax) return;
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const facts = await stat(join(folder, name)).catch(() => null);
+      return { name, changedMs: facts?.mtimeMs ?? 0 };
+    }),
+  );
+  files.sort((a, b) => b.changedMs - a.changedMs);
+  for (const { name } of files.slice(keptMax)) await rm(join(folder, name), { force: true });
+}

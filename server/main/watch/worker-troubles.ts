@@ -1,0 +1,37 @@
+// What goes wrong behind a worker is in the backend's log; whoever has it in the foreground is told too, once in a while.
+
+import type { WorkerNote } from '../../protocol/worker-notes.ts';
+
+type Report = (error: unknown, where: string) => void;
+
+const sameAgainMs = 60_000;
+/** Different troubles that are remembered; more at once are a flood, and the log has it. */
+const troublesMax = 100;
+
+export function tellTroubles(
+  log: Report,
+  tell: (note: WorkerNote) => void,
+  options: { readonly mask: (text: string) => string; readonly nowMs: () => number },
+): Report {
+  const told = new Map<string, number>();
+  return (error, where) => {
+    log(error, where);
+    const nowMs = options.nowMs();
+    const message = options.mask(messageOf(error)).replace(/\s+/gu, ' ').trim().slice(0, 500);
+    const name = `${where}: ${message}`;
+    const last = told.get(name);
+    if (last !== undefined && nowMs - last < sameAgainMs) return;
+    for (const [old, atMs] of told) if (nowMs - atMs >= sameAgainMs) told.delete(old);
+    if (told.size >= troublesMax) return;
+    told.set(name, nowMs);
+    tell({ type: 'trouble', at_ms: nowMs, where, message });
+  };
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  if (typeof error === 'object' && error !== null && 'message' in error) {
+    if (typeof error.message === 'string') return error.message;
+  }
+  return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
+}

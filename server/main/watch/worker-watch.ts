@@ -1,0 +1,206 @@
+// What a worker adds to a backend: it tells of the tasks that begin and end on this machine, and at a signal it drains:
+// nothing new starts, what is at work is waited for, and given back when that takes too long or a second signal comes.
+
+import type { EventView } from '../../protocol/api.ts';
+import type { WorkerNote, WorkerWish } from '../../protocol/worker-notes.ts';
+import { droverVersion } from '../../protocol/version.ts';
+import { isDrained, type MachineWork, machineWork } from '../../store/port.ts';
+import { giveBack } from '../../workflows/person/give-back.ts';
+import { handedOver } from '../../workflows/kit/placement.ts';
+import type { EngineHost } from '../compose.ts';
+import type { Project } from '../project/project.ts';
+import type { MachinePulse } from './machine-pulse.ts';
+
+export interface WatchedWorker {
+  readonly project: Project;
+  readonly host: EngineHost;
+  readonly pulse: MachinePulse;
+  readonly leave: (reason: string) => void;
+}
+
+/** A terminal sends Ctrl-C to the whole group, and a launcher forwards it: both arrive within this time. */
+const sameSignalMs = 250;
+const lookAgainMs = 2_000;
+/** Events that are read at once. */
+const pageSize = 500;
+
+export class WorkerWatch {
+  readonly #worker: WatchedWorker;
+  readonly #wish: Pick<WorkerWish, 'drainMaxMs' | 'tell'>;
+  /** The epoch of the work that was told of last, by task; what is at work, or ended a short while ago. */
+  readonly #told = new Map<string, { readonly work: MachineWork; isOver: boolean }>();
+  #seq = 0;
+  #firstSignalMs: number | null = null;
+  #isGivingBack = false;
+  #givenBack: readonly string[] = [];
+  #looking: Promise<void> = Promise.resolve();
+  #isAsked = false;
+  #hasLooked = false;
+  #isOver = false;
+  readonly #stops: (() => void)[] = [];
+
+  constructor(worker: WatchedWorker, wish: Pick<WorkerWish, 'drainMaxMs' | 'tell'>) {
+    this.#worker = worker;
+    this.#wish = wish;
+  }
+
+  async begin(): Promise<void> {
+    const { project } = this.#worker;
+    const { store, machineId, live, fleet } = project;
+    const { name, labels, agents, remote } = live.settings.fleet;
+    const onSignal = (): void => this.#signal();
+    // Until the process ends: a late one must not take the exit code away.
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, onSignal);
+    }
+    this.#seq = await store.feed.lastSeq();
+    const database = fleet?.shown ?? '';
+    const facts = { machine: name, id: machineId, labels, agents, database, remote };
+    this.#tell({ type: 'ready', ...facts, version: droverVersion });
+    this.#stops.push(store.feed.onAppend(() => this.#look()));
+    const timer = setInterval(() => this.#look(), lookAgainMs);
+    this.#stops.push(() => clearInterval(timer));
+    this.#look();
+  }
+
+  /** After the last agent has ended. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    for (const stop of this.#stops) stop();
+    await this.#looking;
+    this.#tell({ type: 'over', given_back: this.#givenBack });
+  }
+
+  #report(error: unknown, where: string): void {
+    this.#worker.host.engine.report(error, where);
+  }
+
+  #tell(note: WithoutTime<WorkerNote>): void {
+    this.#wish.tell({ ...note, at_ms: Date.now() });
+  }
+
+  /** Never two looks at once; never rejects. */
+  #look(): void {
+    if (this.#isAsked || this.#isOver) return;
+    this.#isAsked = true;
+    this.#looking = this.#looking
+      .then(async () => {
+        this.#isAsked = false;
+        await this.#lookOnce();
+      })
+      .catch((error: unknown) => this.#report(error, 'telling of the work of this machine'));
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { store, machineId } = this.#worker.project;
+    if (!this.#hasLooked) {
+      // What an earlier life has left at work here.
+      const works = await machineWork(store.db, machineId, handedOver);
+      this.#hasLooked = true;
+      for (const work of works) if (work.isAtWork) this.#begun(work);
+    }
+    for (let isMore = true; isMore && !this.#isOver;) {
+      const events = await store.feed.read({ after: this.#seq, limit: pageSize });
+      const touched = new Set(events.flatMap((event) => event.task_id ?? []));
+      if (touched.size > 0) {
+        const claims = new Set(events.filter(isClaim).map(claimName));
+        const works = await machineWork(store.db, machineId, handedOver, [...touched]);
+        for (const work of works) this.#see(work, claims.has(`${work.taskId}/${work.attempt}`));
+      }
+      this.#seq = events.at(-1)?.seq ?? this.#seq;
+      isMore = events.length === pageSize;
+    }
+    if (this.#firstSignalMs !== null && !this.#isGivingBack) await this.#endWhenDrained();
+  }
+
+  /** `isClaimed`: it has begun since the last look, though it may have ended as well. */
+  #see(work: MachineWork, isClaimed: boolean): void {
+    const known = this.#told.get(work.taskId);
+    if (known?.work.epoch !== work.epoch && (isClaimed || work.isAtWork)) {
+      if (known?.isOver === false) this.#ended({ ...known.work, outcome: work.outcome });
+      this.#begun(work);
+    }
+    const now = this.#told.get(work.taskId);
+    if (now?.work.epoch === work.epoch && !work.isAtWork && !now.isOver) this.#ended(work);
+  }
+
+  #begun(work: MachineWork): void {
+    const { taskId, title, attempt, agent, model } = work;
+    this.#told.delete(taskId);
+    this.#told.set(taskId, { work, isOver: false });
+    this.#forgetOld();
+    this.#tell({ type: 'begun', task_id: taskId, title, attempt, agent, model });
+  }
+
+  #ended(work: MachineWork): void {
+    const { taskId, attempt, outcome, error, startedAtMs } = work;
+    this.#told.set(taskId, { work, isOver: true });
+    const nowMs = this.#worker.project.store.sources.clock.now();
+    const workedMs = Math.max(0, nowMs - startedAtMs);
+    this.#tell({ type: 'ended', task_id: taskId, attempt, outcome, worked_ms: workedMs, error });
+  }
+
+  #forgetOld(): void {
+    for (const [id, { isOver }] of this.#told) {
+      if (this.#told.size <= toldMax) return;
+      if (isOver) this.#told.delete(id);
+    }
+  }
+
+  #signal(): void {
+    const now = Date.now();
+    if (this.#firstSignalMs === null) {
+      this.#firstSignalMs = now;
+      this.#drain().catch((error: unknown) => this.#report(error, 'draining'));
+    } else if (now - this.#firstSignalMs > sameSignalMs) {
+      this.#giveBack();
+    }
+  }
+
+  async #drain(): Promise<void> {
+    const tasks = [...this.#told].flatMap(([id, { isOver }]) => (isOver ? [] : [id]));
+    this.#tell({ type: 'draining', tasks });
+    const { drainMaxMs } = this.#wish;
+    if (drainMaxMs !== null) {
+      const timer = setTimeout(() => this.#giveBack(), drainMaxMs);
+      this.#stops.push(() => clearTimeout(timer));
+    }
+    await this.#worker.pulse.drain();
+    this.#look();
+  }
+
+  async #endWhenDrained(): Promise<void> {
+    const { pulse, project, leave } = this.#worker;
+    if (!pulse.isDraining || (await pulse.busy()) > 0) return;
+    const { store, machineId } = project;
+    if (await store.transaction((tx) => isDrained(tx, machineId, handedOver))) leave('drained');
+  }
+
+  #giveBack(): void {
+    if (this.#isGivingBack || this.#isOver) return;
+    this.#isGivingBack = true;
+    const { host, project, leave } = this.#worker;
+    const { name } = project.live.settings.fleet;
+    const tasks = [...this.#told].flatMap(([id, { isOver }]) => (isOver ? [] : [id]));
+    this.#tell({ type: 'giving_back', tasks });
+    giveBack(host.engine, `the machine ${name} ends`)
+      .then((ids) => {
+        this.#givenBack = ids;
+      })
+      .catch((error: unknown) => this.#report(error, 'giving tasks back'))
+      .finally(() => leave('a second signal'));
+  }
+}
+
+function isClaim({ type, data }: EventView): boolean {
+  return ['task.claimed', 'task.resumed'].includes(type) && data['worker'] !== undefined;
+}
+
+function claimName({ task_id: id, data }: EventView): string {
+  return `${id ?? ''}/${Number(data['attempt'])}`;
+}
+
+/** Work that has ended is remembered for a while, so that it is told of once. */
+const toldMax = 1_000;
+
+type WithoutTime<N extends WorkerNote> = N extends WorkerNote ? Omit<N, 'at_ms'> : never;

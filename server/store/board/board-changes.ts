@@ -1,0 +1,154 @@
+// What has changed on the board after a number of the feed, without reading the whole board: the feed names the tasks
+// that were touched, and what follows from them (who waits for them, who is above them) is read beside them.
+
+import type { TaskStatus } from '../../core/plan/state.ts';
+import type { StatusSnapshot, TaskView } from '../../protocol/api.ts';
+import type { BoardChanges } from '../../protocol/panel-views.ts';
+import { NearTasks } from '../rows/near-tasks.ts';
+import { type Db, inParts, readAtOneMoment } from '../rows/read.ts';
+import {
+  countEpics,
+  countStatuses,
+  heldNow,
+  lastRun,
+  lastSeq,
+  lineOf,
+  openQuestions,
+  readSnapshot,
+  type SnapshotExtras,
+  targetView,
+} from './snapshot.ts';
+import { readStuck } from './stuck-now.ts';
+import { machinesOfTasks } from '../fleet/machine-views.ts';
+import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
+import { findTouched, type FeedNote, type Touched } from '../feed/touched.ts';
+import { unlandedScopes } from '../status/unlanded.ts';
+import { progressOf, runView } from './views.ts';
+
+/** With more than this a snapshot is the shorter way. */
+const eventsMax = 2_000;
+const tasksMax = 1_000;
+
+type Moment = Omit<BoardChanges, 'target'> & {
+  readonly pending: number;
+  readonly branch: string | null;
+};
+
+export async function readChanges(
+  db: Db,
+  after: number,
+  extras: SnapshotExtras,
+): Promise<BoardChanges> {
+  const moment = await readAtOneMoment(db, (at) => readMoment(db, at, after, extras));
+  if (moment === null) return everything(after, await readSnapshot(db, {}, extras));
+  const { branch, pending, ...changes } = moment;
+  return { ...changes, target: await targetView(branch, pending, extras) };
+}
+
+/** Null: too much has changed, or the number is not one of this feed. */
+async function readMoment(
+  db: Db,
+  at: Db,
+  after: number,
+  extras: SnapshotExtras,
+): Promise<Moment | null> {
+  const seq = await lastSeq(at);
+  if (after > seq || seq - after > eventsMax) return null;
+  const near = new NearTasks(at);
+  const touched = await findTouched(near, await readNotes(at, after));
+  if (touched.renumbered || touched.tasks.size > tasksMax) return null;
+  const tasks = await readViews(at, near, [...touched.tasks]);
+  const shown = new Set(tasks.map((task) => task.id));
+  const counts = await countStatuses(at);
+  const unlanded = await unlandedScopes(at);
+  const run = await lastRun(at);
+  const branch = run?.target_branch ?? extras.targetBranch;
+  const line = branch === null ? null : await lineOf(at, branch);
+  return {
+    after,
+    seq,
+    tasks,
+    removed_tasks: [...touched.tasks].filter((id) => !shown.has(id)),
+    epics: touched.epics ? await countEpics(at) : null,
+    counts,
+    progress: progressOf(counts, unlanded.size > 0),
+    run: run === null ? null : runView(run, line),
+    branch,
+    pending: line?.pending ?? 0,
+    stuck: mayChangeStuck(touched, tasks) ? await readStuck(db, at, seq) : null,
+    questions: await openQuestions(at),
+    holds: await heldNow(at, run),
+    snapshot: null,
+    ...(touched.settings ? { config: extras.config } : {}),
+  };
+}
+
+async function readNotes(at: Db, after: number): Promise<readonly FeedNote[]> {
+  const rows = await at
+    .selectFrom('events')
+    .select(['type', 'task_id', 'epic_id', 'data'])
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .execute();
+  return rows.map((row) => ({
+    type: row.type,
+    taskId: row.task_id,
+    epicId: row.epic_id,
+    data: JSON.parse(row.data) as FeedNote['data'],
+  }));
+}
+
+/** The views of these tasks at one moment, in the order of the board. */
+export async function readTaskViews(db: Db, ids: readonly string[]): Promise<readonly TaskView[]> {
+  return readAtOneMoment(db, (at) => readViews(at, new NearTasks(at), ids));
+}
+
+async function readViews(at: Db, near: NearTasks, ids: readonly string[]): Promise<TaskView[]> {
+  if (ids.length === 0) return [];
+  const waits = await near.waits(ids);
+  const running = await readRunningAttempts(at);
+  const machines = await machinesOfTasks(at, running);
+  const views: TaskView[] = [];
+  for (const part of inParts(ids)) {
+    for (const row of await readTaskRows(at, part)) {
+      const { id } = row.common;
+      const { blockedBy, waitsFor } = waits.get(id) ?? { blockedBy: [], waitsFor: [] };
+      const [attempt, machine] = [running.get(id), machines.get(id)];
+      views.push(taskView(row, { blockedBy, waitsFor, attempt, machine }));
+    }
+  }
+  return views;
+}
+
+/** Tasks at work come and go without holding anybody; only what is or was blocked, or holds others, can matter. */
+function mayChangeStuck(touched: Touched, tasks: readonly TaskView[]): boolean {
+  if (touched.shape) return true;
+  const atWork: ReadonlySet<TaskStatus> = new Set([
+    'ready',
+    'claimed',
+    'in_progress',
+    'waiting',
+    'completed',
+  ]);
+  if (tasks.some((task) => !atWork.has(task.status))) return true;
+  return [...touched.left].some((status) => !atWork.has(status));
+}
+
+function everything(after: number, snapshot: StatusSnapshot): BoardChanges {
+  const { seq, epics, counts, progress, run, target, stuck, questions, holds } = snapshot;
+  return {
+    after,
+    seq,
+    tasks: [],
+    removed_tasks: [],
+    epics,
+    counts,
+    progress,
+    run,
+    target,
+    stuck,
+    questions,
+    holds,
+    snapshot,
+  };
+}

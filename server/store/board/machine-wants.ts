@@ -1,0 +1,42 @@
+// What the tasks that are to be done ask of the machines of a fleet, and none of them offers.
+
+import { type MachineFacts, neededLabels, whyNoMachine } from '../../core/work/machines.ts';
+import { readMachines } from '../fleet/machine-views.ts';
+import { type Db, textList } from '../rows/read.ts';
+import { shortList } from './stuck.ts';
+
+/** Tasks that are looked at; a plan with more labels than that has said enough. */
+const tasksMax = 1_000;
+
+/** A sentence each, with the remedy; none where there is no fleet. */
+export async function unmetWants(db: Db, epicId: string | null): Promise<readonly string[]> {
+  const views = await readMachines(db, 0);
+  if (views.length === 0) return [];
+  // What is at work now makes room sooner or later.
+  const machines = views.map((view): MachineFacts => {
+    return { ...view, busy: 0, room: view.agents_max, note: null };
+  });
+  const general = whyNoMachine([], machines);
+  if (general !== null) return [general];
+  const rows = await db
+    .selectFrom('tasks')
+    .select(['id', 'labels'])
+    .where('status', 'in', ['ready', 'blocked', 'waiting'])
+    .where('parent_id', 'is', null)
+    .where('labels', 'like', '%"needs:%')
+    .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+    .orderBy('position')
+    .limit(tasksMax)
+    .execute();
+  const wants = new Map<string, { readonly ids: string[]; readonly reason: string | null }>();
+  for (const { id, labels } of rows) {
+    const list = textList(labels);
+    const name = neededLabels(list).toSorted().join(',');
+    const known = wants.get(name);
+    if (known === undefined) wants.set(name, { ids: [id], reason: whyNoMachine(list, machines) });
+    else known.ids.push(id);
+  }
+  return [...wants.values()].flatMap(({ ids, reason }) =>
+    reason === null ? [] : [`${shortList(ids)}: ${reason}`],
+  );
+}

@@ -1,0 +1,163 @@
+// Tasks that cannot move by themselves: something they wait for has ended badly or waits for a person.
+
+import type { StuckView, TaskView } from '../../protocol/api.ts';
+import type { Board } from './board.ts';
+
+export type Held = Pick<TaskView, 'id' | 'status' | 'last_error' | 'blocked_reason'>;
+
+/** What holds the others, as the end of a sentence that begins with its id; null for what still moves by itself. */
+export function holdsOthers(task: Held): string | null {
+  const { id } = task;
+  switch (task.status) {
+    case 'failed':
+      return `has failed${inBrackets(task.last_error)}; use "drover retry ${id}"`;
+    case 'cancelled':
+      return `is cancelled; run "drover retry ${id}", or remove it as a blocker`;
+    case 'conflict':
+      return `is in conflict with what has landed; use "drover retry ${id}"`;
+    case 'needs_review':
+      return `waits for a review; use "drover approve ${id}" or "drover send-back ${id}"`;
+    case 'paused':
+      return `is paused; use "drover unpause ${id}"`;
+    case 'blocked':
+      return task.blocked_reason === null
+        ? null
+        : `is blocked from outside${inBrackets(task.blocked_reason)}; use "drover resolve ${id}"`;
+    case 'ready':
+    case 'claimed':
+    case 'in_progress':
+    case 'waiting':
+    case 'completed':
+      return null;
+  }
+}
+
+const quotedMax = 160;
+
+function inBrackets(text: string | null): string {
+  if (text === null || text.trim() === '') return '';
+  const line = text.replace(/\s+/gu, ' ').trim();
+  return ` (${line.length > quotedMax ? `${line.slice(0, quotedMax)}…` : line})`;
+}
+
+/** Who is at the root of it: a task's number (it may be the stuck task itself), or -1 for a loop. */
+export type Causes = ReadonlyMap<number, number>;
+
+export function stuckCauses(board: Board): Causes {
+  const causes = new Map<number, number>();
+  const holders: number[] = [];
+  let blockedCount = 0;
+  for (const [number, task] of board.tasks.entries()) {
+    if (task.status === 'blocked') blockedCount += 1;
+    if (holdsOthers(task) === null) continue;
+    holders.push(number);
+    if (task.status === 'blocked') causes.set(number, number);
+  }
+  if (blockedCount === 0) return causes;
+  const dependents = dependentsOf(board);
+  const queue = holders.map((number) => ({ number, cause: number }));
+  for (let head = 0; head < queue.length; head += 1) {
+    const { number, cause } = queue[head] as { number: number; cause: number };
+    for (const dependent of dependents[number] ?? []) {
+      if (causes.has(dependent)) continue;
+      causes.set(dependent, cause);
+      queue.push({ number: dependent, cause });
+    }
+  }
+  for (const number of behindLoops(board, causes)) causes.set(number, -1);
+  return causes;
+}
+
+/** For each task the blocked ones that it holds. A blocker moves with its top-level task, so that one holds them too. */
+function dependentsOf(board: Board): (number[] | undefined)[] {
+  const dependents: (number[] | undefined)[] = Array.from({ length: board.tasks.length });
+  const add = (holder: number, waiting: number): void => {
+    const list = dependents[holder];
+    if (list === undefined) dependents[holder] = [waiting];
+    else list.push(waiting);
+  };
+  for (const [number, blockers] of board.waits.entries()) {
+    if (blockers === undefined || board.tasks[number]?.status !== 'blocked') continue;
+    for (const blocker of blockers) {
+      add(blocker, number);
+      const top = board.tops[blocker] ?? blocker;
+      if (top !== blocker) add(top, number);
+    }
+  }
+  return dependents;
+}
+
+/** Blocked tasks that stay blocked although everything else gets done: they wait for each other. */
+function behindLoops(board: Board, causes: Causes): number[] {
+  const { tasks, tops, waits } = board;
+  const open = new Int32Array(tasks.length);
+  const dependents: (number[] | undefined)[] = Array.from({ length: tasks.length });
+  const free: number[] = [];
+  const candidates: number[] = [];
+  for (const [number, blockers] of waits.entries()) {
+    if (blockers === undefined || tasks[number]?.status !== 'blocked') continue;
+    if (causes.has(number)) continue;
+    candidates.push(number);
+    for (const blocker of blockers) {
+      const top = tops[blocker] ?? blocker;
+      if (tasks[top]?.status !== 'blocked') continue;
+      open[number] = (open[number] ?? 0) + 1;
+      const list = dependents[top];
+      if (list === undefined) dependents[top] = [number];
+      else list.push(number);
+    }
+    if (open[number] === 0) free.push(number);
+  }
+  for (let head = 0; head < free.length; head += 1) {
+    for (const dependent of dependents[free[head] as number] ?? []) {
+      const left = (open[dependent] ?? 0) - 1;
+      open[dependent] = left;
+      if (left === 0) free.push(dependent);
+    }
+  }
+  return candidates.filter((number) => (open[number] ?? 0) > 0);
+}
+
+/** In the order of the board. */
+export function stuckViews(board: Board): StuckView[] {
+  const causes = stuckCauses(board);
+  const numbers = [...causes.keys()].sort((a, b) => a - b);
+  return numbers.map((number) => {
+    const task = board.tasks[number] as TaskView;
+    const reason = stuckReason(board, number, causes.get(number) ?? -1);
+    return { id: task.id, waits_for: task.waits_for, reason };
+  });
+}
+
+const namedMax = 5;
+
+/** One sentence from the root cause. */
+export function stuckReason(board: Board, number: number, causeNumber: number): string {
+  const task = board.tasks[number] as TaskView;
+  const cause = board.tasks[causeNumber];
+  if (cause === undefined) {
+    return `It can never start: its blockers (${shortList(task.waits_for)}) wait for each other in a loop; remove one of them with "drover edit".`;
+  }
+  const isDirect = (board.waits[number] ?? []).some(
+    (blocker) => blocker === causeNumber || board.tops[blocker] === causeNumber,
+  );
+  return reasonOf({ id: task.id, waitsFor: task.waits_for, cause, isDirect });
+}
+
+export function reasonOf(stuck: {
+  readonly id: string;
+  readonly waitsFor: readonly string[];
+  readonly cause: Held;
+  readonly isDirect: boolean;
+}): string {
+  const { id, cause } = stuck;
+  const why = holdsOthers(cause) ?? 'does not move';
+  if (cause.id === id || stuck.isDirect) return `${cause.id} ${why}.`;
+  return `It waits for ${shortList(stuck.waitsFor)}, and that in the end for ${cause.id}: ${cause.id} ${why}.`;
+}
+
+/** Ids in a sentence, the first few of many. */
+export function shortList(ids: readonly string[]): string {
+  const named = ids.slice(0, namedMax).join(', ');
+  return ids.length > namedMax ? `${named} and ${ids.length - namedMax} more` : named;
+}

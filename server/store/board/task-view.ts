@@ -1,0 +1,258 @@
+// Tasks in the shape that clients see. With ten thousand of them every column costs milliseconds, and most columns of
+// most tasks hold what they held at the beginning: so those are read only for the tasks where they say something.
+
+import { type RawBuilder, sql } from 'kysely';
+import type { PlanView, TaskView } from '../../protocol/api.ts';
+import { readProposals } from '../status/plans.ts';
+import { type Db, textList } from '../rows/read.ts';
+import type { TaskRow } from '../schema/tables.ts';
+import { taskWarnings } from '../plan/task-warnings.ts';
+
+/** Read for every task; a value that nearly all tasks have comes as null. */
+export interface CommonRow extends Pick<
+  TaskRow,
+  | 'id'
+  | 'title'
+  | 'description'
+  | 'epic_id'
+  | 'parent_id'
+  | 'status'
+  | 'priority'
+  | 'attempts'
+  | 'max_attempts'
+  | 'position'
+  | 'created_at'
+  | 'updated_at'
+> {
+  readonly type: string | null;
+  readonly labels: string | null;
+  readonly acceptance_criteria: string | null;
+}
+
+const rareColumns = [
+  'blocked_reason',
+  'review_kind',
+  'next_attempt_at_ms',
+  'waiting_until_ms',
+  'phase',
+  'agent',
+  'fallback',
+  'best_of',
+  'choose',
+  'candidate_of',
+  'base_sha',
+  'branch',
+  'commit_sha',
+  'landed_sha',
+  'worktree_path',
+  'conflict_files',
+  'held_files',
+  'verdict',
+  'verdict_reason',
+  'last_error',
+  'test_command',
+  'cost_usd',
+  'test_mode',
+  'test_scope',
+  'rescue_refs',
+  'plan',
+  'runs_on',
+] as const satisfies readonly (keyof TaskRow)[];
+
+export type RareRow = Pick<TaskRow, (typeof rareColumns)[number]>;
+
+/** What these columns hold in a task that nothing has happened to: the defaults of the table. */
+const usual: RareRow = {
+  blocked_reason: null,
+  review_kind: null,
+  next_attempt_at_ms: null,
+  waiting_until_ms: null,
+  phase: null,
+  agent: null,
+  fallback: null,
+  best_of: null,
+  choose: null,
+  candidate_of: null,
+  base_sha: null,
+  branch: null,
+  commit_sha: null,
+  landed_sha: null,
+  worktree_path: null,
+  conflict_files: '[]',
+  held_files: '[]',
+  verdict: 'unknown',
+  verdict_reason: null,
+  last_error: null,
+  test_command: null,
+  cost_usd: 0,
+  test_mode: 'strict',
+  test_scope: 'diff',
+  rescue_refs: '[]',
+  plan: null,
+  runs_on: null,
+};
+
+function saysSomething(): RawBuilder<boolean> {
+  const conditions = rareColumns.map((column) => {
+    const value = usual[column];
+    return value === null
+      ? sql`${sql.ref(column)} is not null`
+      : sql`${sql.ref(column)} <> ${sql.lit(value)}`;
+  });
+  return sql<boolean>`(${sql.join(conditions, sql` or `)})`;
+}
+
+export interface TaskRows {
+  readonly common: CommonRow;
+  readonly rare: RareRow;
+  /** The plan that waits for a person. */
+  readonly proposal?: PlanView;
+}
+
+/** All tasks in the order of the board, or those with the ids (a part of `inParts` at most). */
+export async function readTaskRows(db: Db, ids?: readonly string[]): Promise<TaskRows[]> {
+  const common = await db
+    .selectFrom('tasks')
+    .select([
+      'id',
+      'title',
+      'description',
+      'epic_id',
+      'parent_id',
+      sql<string | null>`nullif(type, 'other')`.as('type'),
+      'status',
+      'priority',
+      sql<string | null>`nullif(labels, '[]')`.as('labels'),
+      'attempts',
+      'max_attempts',
+      'position',
+      sql<string | null>`nullif(acceptance_criteria, '[]')`.as('acceptance_criteria'),
+      'created_at',
+      'updated_at',
+    ])
+    .$if(ids !== undefined, (query) => query.where('id', 'in', ids ?? []))
+    .orderBy('position')
+    .orderBy(sql`rowid`)
+    .execute();
+  const rare = await db
+    .selectFrom('tasks')
+    .select(['id', ...rareColumns])
+    .where(saysSomething())
+    .$if(ids !== undefined, (query) => query.where('id', 'in', ids ?? []))
+    .orderBy('position')
+    .orderBy(sql`rowid`)
+    .execute();
+  const proposals = await readProposals(
+    db,
+    rare.flatMap(({ id, review_kind: kind }) => (kind === 'plan' ? [id] : [])),
+  );
+  // Both are in the same order.
+  let next = 0;
+  return common.map((row) => {
+    const candidate = rare[next];
+    if (candidate?.id !== row.id) return { common: row, rare: usual };
+    next += 1;
+    const proposal = proposals.get(row.id);
+    return { common: row, rare: candidate, ...(proposal === undefined ? {} : { proposal }) };
+  });
+}
+
+export interface RunningAttempt {
+  readonly task_id: string;
+  readonly agent: string;
+  readonly model: string | null;
+  readonly started_at_ms: number;
+  readonly runs_on: string;
+  readonly machine: string;
+}
+
+/** The attempts that run now, of one task or of all. */
+export async function readRunningAttempts(
+  db: Db,
+  id?: string,
+): Promise<Map<string, RunningAttempt>> {
+  const rows = await db
+    .selectFrom('attempts')
+    .select(['task_id', 'agent', 'model', 'started_at_ms', 'machine', 'runs_on'])
+    .where('state', '=', 'running')
+    .$if(id !== undefined, (query) => query.where('task_id', '=', id ?? ''))
+    .execute();
+  return new Map(rows.map((row) => [row.task_id, row]));
+}
+
+export interface ViewFacts {
+  readonly blockedBy: readonly string[];
+  readonly waitsFor: readonly string[];
+  readonly attempt: RunningAttempt | undefined;
+  /** Name of the machine that it is on. */
+  readonly machine: string | undefined;
+}
+
+export function taskView({ common, rare, proposal }: TaskRows, facts: ViewFacts): TaskView {
+  const { attempt } = facts;
+  const described = {
+    title: common.title,
+    description: common.description ?? '',
+    acceptance_criteria: textList(common.acceptance_criteria),
+    parent_id: common.parent_id,
+    test_mode: rare.test_mode,
+    plan: rare.plan === 1,
+  };
+  return {
+    id: common.id,
+    title: common.title,
+    description: described.description,
+    epic_id: common.epic_id,
+    parent_id: common.parent_id,
+    type: common.type === null || common.type === '' ? 'other' : common.type,
+    status: common.status,
+    priority: common.priority,
+    labels: textList(common.labels),
+    blocked_by: facts.blockedBy,
+    waits_for: facts.waitsFor,
+    blocked_reason: rare.blocked_reason,
+    review_kind: rare.review_kind,
+    attempts: common.attempts,
+    max_attempts: common.max_attempts,
+    runs_on: attempt?.runs_on ?? rare.runs_on,
+    next_attempt_at: secondsUp(rare.next_attempt_at_ms),
+    waiting_until: secondsUp(rare.waiting_until_ms),
+    phase: rare.phase,
+    agent: attempt?.agent ?? rare.agent,
+    model: attempt?.model ?? null,
+    fallback:
+      rare.fallback === null ? null : rare.fallback.split(',').filter((step) => step !== ''),
+    best_of: rare.best_of,
+    choose: rare.choose,
+    candidate_of: rare.candidate_of,
+    base_sha: rare.base_sha,
+    branch: rare.branch,
+    commit_sha: rare.commit_sha,
+    landed_sha: rare.landed_sha,
+    worktree_path: rare.worktree_path,
+    machine: facts.machine ?? null,
+    conflict_files: textList(rare.conflict_files),
+    held_files: textList(rare.held_files),
+    verdict: rare.verdict,
+    verdict_reason: rare.verdict_reason,
+    last_error: rare.last_error,
+    acceptance_criteria: described.acceptance_criteria,
+    gate: rare.test_command,
+    cost: rare.cost_usd,
+    created_at: common.created_at,
+    updated_at: common.updated_at,
+    warnings: taskWarnings(described),
+    started_at: attempt === undefined ? null : Math.floor(attempt.started_at_ms / 1000),
+    test_mode: rare.test_mode,
+    test_scope: rare.test_scope,
+    rescue_refs: textList(rare.rescue_refs),
+    position: common.position,
+    plan: rare.plan === null ? null : rare.plan === 1,
+    proposal: proposal ?? null,
+  };
+}
+
+/** A time to wait for: never before it has really come. */
+function secondsUp(ms: number | null): number | null {
+  return ms === null ? null : Math.ceil(ms / 1000);
+}

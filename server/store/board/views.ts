@@ -1,0 +1,93 @@
+// Epics, runs and questions in the shape that clients see, and how tasks are counted.
+
+import { type TaskStatus, taskStatuses } from '../../core/plan/state.ts';
+import type { Counts, EpicView, HoldView, QuestionView, RunView } from '../../protocol/api.ts';
+import { textList } from '../rows/read.ts';
+import type { EpicRow, HoldRow, LineRow, QuestionRow, RunRow } from '../schema/tables.ts';
+
+export type MutableCounts = { total: number } & { [S in TaskStatus]: number };
+
+export function emptyCounts(): MutableCounts {
+  const counts = Object.fromEntries(taskStatuses.map((status) => [status, 0]));
+  return { total: 0, ...(counts as { [S in TaskStatus]: number }) };
+}
+
+export function countTasks(tasks: Iterable<{ readonly status: TaskStatus }>): MutableCounts {
+  const counts = emptyCounts();
+  for (const { status } of tasks) countOne(counts, status);
+  return counts;
+}
+
+export function countOne(counts: MutableCounts, status: TaskStatus): void {
+  addCount(counts, status, 1);
+}
+
+export function addCount(counts: MutableCounts, status: TaskStatus, n: number): void {
+  counts.total += n;
+  counts[status] += n;
+}
+
+/** Whole percent of what is not cancelled; 0 when there is nothing. 100 only where all of it is on its target. */
+export function progressOf(counts: Counts, isUnlanded: boolean): number {
+  const wanted = counts.total - counts.cancelled;
+  const most = isUnlanded ? 99 : 100;
+  return wanted === 0 ? 0 : Math.min(most, Math.floor((100 * counts.completed) / wanted));
+}
+
+export function epicView(row: EpicRow, counts: Counts, isUnlanded: boolean): EpicView {
+  return {
+    id: row.id,
+    title: row.title,
+    description: row.description ?? '',
+    status: row.status === 'closed' ? 'closed' : 'open',
+    counts,
+    progress: progressOf(counts, isUnlanded),
+    branch: row.branch,
+    landed_sha: row.landed_sha,
+    landing_state: row.landing_state,
+    landing_note: row.landing_note,
+    created_at: row.created_at,
+  };
+}
+
+/** `line` is the target's: while it could not follow, a branch of ours holds what has landed. */
+export function runView(row: RunRow, line: LineRow | null): RunView {
+  const standIn = (line?.pending ?? 0) > 0 ? `drover/results/${row.target_branch}` : null;
+  return {
+    id: row.id,
+    active: row.state === 'active',
+    started_at: Math.floor(row.started_at_ms / 1000),
+    ended_at: row.ended_at_ms === null ? null : Math.floor(row.ended_at_ms / 1000),
+    target_branch: row.target_branch,
+    result_branch: standIn ?? row.target_branch,
+    base_sha: row.base_sha,
+    workers: row.workers,
+    epic_id: row.epic_id,
+    land: row.land === 'epic' || row.land === 'review' ? row.land : 'task',
+  };
+}
+
+export function questionView(row: QuestionRow): QuestionView {
+  return {
+    id: row.id,
+    task_id: row.task_id,
+    attempt: row.attempt,
+    request_id: row.request_id,
+    kind: row.kind === 'permission' || row.kind === 'review' ? row.kind : 'question',
+    text: row.text,
+    choices: textList(row.choices),
+    state: row.state === 'answered' || row.state === 'withdrawn' ? row.state : 'open',
+    answer: row.answer,
+    asked_at: Math.floor(row.asked_at_ms / 1000),
+  };
+}
+
+export function holdView(row: HoldRow): HoldView {
+  return {
+    scope: row.scope,
+    line: null,
+    reason: row.reason,
+    since: Math.floor(row.since_ms / 1000),
+    until: row.until_ms === null ? null : Math.ceil(row.until_ms / 1000),
+  };
+}

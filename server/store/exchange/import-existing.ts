@@ -1,0 +1,102 @@
+// What the project holds already, in the form that an import is compared with.
+
+import type {
+  EpicContent,
+  ExistingProject,
+  ExistingTask,
+} from '../../core/exchange/import-types.ts';
+import {
+  type TaskType,
+  taskTypes,
+  type TestMode,
+  testModes,
+  type TestScope,
+  testScopes,
+} from '../../core/plan/task.ts';
+import { chooseRules } from '../../core/plan/best-of.ts';
+import { type RunPlace, runPlaces } from '../../core/settings/remote-settings.ts';
+import { type Db, textList } from '../rows/read.ts';
+import type { TaskRow } from '../schema/tables.ts';
+
+export type StoredProject = ExistingProject & {
+  readonly statuses: ReadonlyMap<string, TaskRow['status']>;
+};
+
+export async function readProject(db: Db): Promise<StoredProject> {
+  const blockers = new Map<string, string[]>();
+  for (const edge of await plannedEdges(db)) {
+    const list = blockers.get(edge.task_id);
+    if (list === undefined) blockers.set(edge.task_id, [edge.blocked_by]);
+    else list.push(edge.blocked_by);
+  }
+  const rows = await db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('candidate_of', 'is', null)
+    .orderBy('position')
+    .execute();
+  const tasks = new Map<string, ExistingTask>();
+  const statuses = new Map<string, TaskRow['status']>();
+  for (const row of rows) {
+    tasks.set(row.id, contentOf(row, blockers.get(row.id) ?? []));
+    statuses.set(row.id, row.status);
+  }
+  const epics = new Map<string, EpicContent>();
+  const epicRows = await db
+    .selectFrom('epics')
+    .select(['id', 'title', 'description', 'runs_on'])
+    .orderBy('position')
+    .execute();
+  for (const { id, title, description, runs_on: place } of epicRows) {
+    epics.set(id, { id, title, description: description ?? '', runsOn: runPlace(place) });
+  }
+  return { tasks, epics, statuses };
+}
+
+/** Edges that people have made: that a task waits for its candidates is no part of the plan. */
+export async function plannedEdges(
+  db: Db,
+): Promise<readonly { task_id: string; blocked_by: string }[]> {
+  return db
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as t', 't.id', 'd.task_id')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select(['d.task_id', 'd.blocked_by'])
+    .where('t.candidate_of', 'is', null)
+    .where('b.candidate_of', 'is', null)
+    .execute();
+}
+
+export function contentOf(row: TaskRow, blockedBy: readonly string[]): ExistingTask {
+  return {
+    id: row.id,
+    title: row.title,
+    description: row.description ?? '',
+    acceptanceCriteria: textList(row.acceptance_criteria),
+    epicId: row.epic_id,
+    parentId: row.parent_id,
+    sequence: row.sequence_number,
+    type: oneOf<TaskType>(taskTypes, row.type, 'other'),
+    priority: row.priority,
+    labels: textList(row.labels),
+    blockedBy,
+    agent: row.agent,
+    fallback: row.fallback,
+    bestOf: row.best_of,
+    choose: chooseRules.find((rule) => rule === row.choose) ?? null,
+    gate: row.test_command,
+    testMode: oneOf<TestMode>(testModes, row.test_mode, 'strict'),
+    testScope: oneOf<TestScope>(testScopes, row.test_scope, 'diff'),
+    maxAttempts: row.max_attempts,
+    plan: row.plan === null ? null : row.plan === 1,
+    runsOn: runPlace(row.runs_on),
+  };
+}
+
+export function runPlace(given: string | null): RunPlace | null {
+  return runPlaces.find((place) => place === given) ?? null;
+}
+
+function oneOf<Word extends string>(words: readonly Word[], given: string, otherwise: Word): Word {
+  return words.find((word) => word === given) ?? otherwise;
+}

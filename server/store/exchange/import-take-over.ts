@@ -1,0 +1,236 @@
+// What another tool did to tasks that are in the plan already: closed, deleted, deferred, held or opened again.
+
+import { beadsHold } from '../../core/exchange/beads-holds.ts';
+import type { ImportedState } from '../../core/exchange/import-session.ts';
+import type { TaskStatus } from '../../core/plan/state.ts';
+import { lastAttempt } from '../work/claims.ts';
+import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import type { TaskRow, Tx } from '../schema/tables.ts';
+import { transition } from '../status/transition.ts';
+
+export interface TakeOver {
+  readonly states: ReadonlyMap<string, ImportedState>;
+  /** Ids of records that the other tool has deleted. */
+  readonly deleted: ReadonlySet<string>;
+  /** What the other tool has changed since the last time; null: all that it says counts. */
+  readonly changed: ReadonlySet<string> | null;
+}
+
+export interface TakenOver {
+  readonly changed: readonly string[];
+  /** Closed or deleted elsewhere while an agent runs. */
+  readonly running: readonly string[];
+  /** Those of them that are not wanted any more: deleted, or closed as given up. */
+  readonly unwanted: readonly string[];
+}
+
+const idle: ReadonlySet<TaskStatus> = new Set(['ready', 'blocked', 'paused', 'conflict', 'failed']);
+const running: ReadonlySet<TaskStatus> = new Set(['claimed', 'in_progress', 'waiting']);
+const by = { by: 'import' };
+
+/** `isDry`: says what would change, and changes nothing. */
+export async function takeOverStates(
+  tx: Tx,
+  sources: StoreSources,
+  { states, deleted, changed: news }: TakeOver,
+  isDry: boolean,
+): Promise<TakenOver> {
+  const changed: string[] = [];
+  const stillRunning: string[] = [];
+  const unwanted: string[] = [];
+  const rows = await tx
+    .selectFrom('tasks')
+    .selectAll()
+    .where('candidate_of', 'is', null)
+    .orderBy('position')
+    .execute();
+  for (const row of rows) {
+    const wanted = deleted.has(row.id) ? 'deleted' : wantedOf(row, states.get(row.id));
+    if (wanted === null) continue;
+    // A hold follows from the whole file and the clock; the rest counts when it is said.
+    if (news !== null && wanted !== 'held' && !isRelease(row, wanted) && !news.has(row.id))
+      continue;
+    if (wanted === 'completed' && (await wasClosedByAgent(tx, row, states.get(row.id)))) continue;
+    const isEnd = wanted === 'deleted' || wanted === 'completed' || wanted === 'cancelled';
+    if (isEnd && running.has(row.status)) {
+      stillRunning.push(row.id);
+      if (wanted !== 'completed') unwanted.push(row.id);
+    } else if (await apply(tx, sources, row, wanted, { state: states.get(row.id), isDry }))
+      changed.push(row.id);
+  }
+  return { changed, running: stillRunning, unwanted };
+}
+
+function isRelease(row: TaskRow, wanted: Wanted): boolean {
+  return wanted === 'open' && row.status === 'blocked';
+}
+
+/** Agents close their issue before the gate has looked at the work: what was closed during an attempt is for its landing to close. */
+async function wasClosedByAgent(
+  tx: Tx,
+  row: TaskRow,
+  state: ImportedState | undefined,
+): Promise<boolean> {
+  const at = state?.closedAtMs ?? null;
+  if (at === null || running.has(row.status)) return false;
+  const last = await lastAttempt(tx, row.id);
+  return (
+    last !== null &&
+    at >= last.started_at_ms - 1_000 &&
+    at <= (last.ended_at_ms ?? Infinity) + 1_000
+  );
+}
+
+type Wanted = 'completed' | 'cancelled' | 'deleted' | 'paused' | 'held' | 'open';
+
+/** Null: the file says nothing that our state does not say, or ours is the later word. */
+function wantedOf(row: TaskRow, state: ImportedState | undefined): Wanted | null {
+  if (state === undefined) return null;
+  const isHeld = row.status === 'blocked' && row.blocked_reason?.startsWith(beadsHold) === true;
+  switch (state.status) {
+    case 'completed':
+    case 'cancelled':
+      return row.status === state.status ? null : state.status;
+    case 'paused':
+      return row.status === 'ready' || row.status === 'blocked' ? 'paused' : null;
+    case 'blocked':
+      if (state.blockedReason?.startsWith(beadsHold) !== true) return null;
+      if (row.status === 'ready') return 'held';
+      return isHeld || row.status !== 'blocked' || row.blocked_reason !== null ? null : 'held';
+    case 'ready':
+      return isHeld || wasEndedElsewhere(row) ? 'open' : null;
+    default:
+      return null;
+  }
+}
+
+/** Its end was the other tool's: no attempt of ours, no commit. */
+function wasEndedElsewhere(row: TaskRow): boolean {
+  const isOver =
+    row.status === 'completed' || row.status === 'cancelled' || row.status === 'paused';
+  return isOver && row.landed_sha === null && row.last_error?.startsWith(beadsHold) === true;
+}
+
+async function apply(
+  tx: Tx,
+  sources: StoreSources,
+  row: TaskRow,
+  wanted: Wanted,
+  { state, isDry }: { readonly state: ImportedState | undefined; readonly isDry: boolean },
+): Promise<boolean> {
+  const taskId = row.id;
+  const note = (words: string) => ({ last_error: `${beadsHold}${words}` });
+  const said = state?.verdictReason ?? null;
+  switch (wanted) {
+    case 'deleted':
+    case 'cancelled': {
+      if (!idle.has(row.status) && row.status !== 'needs_review') return false;
+      if (isDry) return true;
+      const reason = wanted === 'deleted' ? 'deleted' : `closed${said === null ? '' : `: ${said}`}`;
+      const data = { ...by, reason: `${beadsHold}${reason}` };
+      const set = note(reason);
+      return (
+        await transition(tx, sources, {
+          taskId,
+          to: 'cancelled',
+          event: 'task.cancelled',
+          data,
+          set,
+        })
+      ).ok;
+    }
+    case 'completed':
+      return isDry ? idle.has(row.status) : complete(tx, sources, row, said);
+    case 'paused': {
+      if (isDry) return true;
+      const set = note('deferred');
+      return (
+        await transition(tx, sources, { taskId, to: 'paused', event: 'task.paused', data: by, set })
+      ).ok;
+    }
+    case 'held':
+      return isDry || hold(tx, sources, row, state?.blockedReason ?? beadsHold);
+    case 'open': {
+      if (isDry) return true;
+      if (row.status === 'blocked') {
+        await tx
+          .updateTable('tasks')
+          .set({ blocked_reason: null })
+          .where('id', '=', taskId)
+          .execute();
+      }
+      const set = row.status === 'blocked' ? {} : { last_error: null };
+      const data = { ...by };
+      const opened = await transition(tx, sources, {
+        taskId,
+        to: 'ready',
+        event: 'task.unblocked',
+        data,
+        set,
+      });
+      // Its blockers hold it still.
+      return opened.ok || row.status === 'blocked';
+    }
+  }
+}
+
+async function hold(tx: Tx, sources: StoreSources, row: TaskRow, reason: string): Promise<boolean> {
+  const set = { blocked_reason: reason };
+  if (row.status === 'ready') {
+    const change = {
+      taskId: row.id,
+      to: 'blocked',
+      event: 'task.blocked',
+      data: { ...by, reason },
+      set,
+    } as const;
+    return (await transition(tx, sources, change)).ok;
+  }
+  await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
+  const data = { ...by, reason, title: row.title };
+  await appendEvent(tx, sources, {
+    type: 'task.edited',
+    taskId: row.id,
+    epicId: row.epic_id,
+    data,
+  });
+  return true;
+}
+
+/** One that waits for others of ours cannot be completed: it is cancelled, so that it is not started. */
+async function complete(
+  tx: Tx,
+  sources: StoreSources,
+  row: TaskRow,
+  said: string | null,
+): Promise<boolean> {
+  const taskId = row.id;
+  const words = `${beadsHold}closed${said === null ? '' : `: ${said}`}`;
+  if (row.status !== 'ready') {
+    await tx.updateTable('tasks').set({ blocked_reason: null }).where('id', '=', taskId).execute();
+    const opened = await transition(tx, sources, {
+      taskId,
+      to: 'ready',
+      event: 'task.unblocked',
+      data: by,
+    });
+    if (!opened.ok || opened.to !== 'ready') {
+      const change = {
+        taskId,
+        to: 'cancelled',
+        event: 'task.cancelled',
+        data: { ...by, reason: words },
+      } as const;
+      return (await transition(tx, sources, { ...change, set: { last_error: words } })).ok;
+    }
+  }
+  for (const to of ['claimed', 'in_progress'] as const) {
+    const event = to === 'claimed' ? 'task.claimed' : 'task.started';
+    await transition(tx, sources, { taskId, to, event, data: by });
+  }
+  const set = { verdict: 'pass', verdict_reason: said, last_error: words };
+  const data = { ...by, reason: words };
+  return (
+    await transition(tx, sources, { taskId, to: 'completed', event: 'task.completed', data, set })
+  ).ok;
+}

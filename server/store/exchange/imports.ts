@@ -1,0 +1,212 @@
+// Import of a file: read against the project, and written in one transaction, whole or not at all.
+
+import { Refusal } from '../../core/failure.ts';
+import { changesSince } from '../../core/exchange/beads-base.ts';
+import { parseBeads } from '../../core/exchange/import-beads.ts';
+import { emptyProject, parseImport, splitLines } from '../../core/exchange/import-jsonl.ts';
+import {
+  type ImportedState,
+  parseSession,
+  type SessionPlan,
+} from '../../core/exchange/import-session.ts';
+import type { ImportPlan } from '../../core/exchange/import-types.ts';
+import type { ImportResultView } from '../../protocol/api.ts';
+import { appendEvent } from '../feed/feed.ts';
+import { checkAgainstWork, whyNotUpdated } from './import-checks.ts';
+import { readProject, type StoredProject } from './import-existing.ts';
+import { type ImportFormat, isYaml, sniffFormat } from './import-format.ts';
+import { takeOverStates, type TakenOver } from './import-take-over.ts';
+import { writePlan } from './import-write.ts';
+import type { Store } from '../port.ts';
+import type { Tx } from '../schema/tables.ts';
+
+export interface ImportRequest {
+  readonly text: string;
+  readonly badUtf8Lines: readonly number[];
+  /** Name of the file, for messages and the source of what comes from it. */
+  readonly file: string;
+  readonly format: 'auto' | ImportFormat;
+  readonly dryRun: boolean;
+  readonly update: boolean;
+  readonly rename: boolean;
+  readonly skipInvalid: boolean;
+  /** A Beads file as it was when both sides were last equal: only what differs from it is the other side's word. */
+  readonly base?: string;
+  /** For records that do not say how many attempts they have. */
+  readonly maxAttempts: number;
+  /** Whether this repository has the commits that a session names; not asked for other formats. */
+  readonly knowsCommits?: (shas: readonly string[]) => Promise<boolean>;
+}
+
+export async function importFile(store: Store, request: ImportRequest): Promise<ImportResultView> {
+  if (request.update && request.rename) {
+    throw new Refusal(
+      'bad_request',
+      'A record that exists with other content can be updated or renamed, not both; use one of --update and --rename.',
+    );
+  }
+  const format = request.format === 'auto' ? sniffFormat(request) : request.format;
+  if (isYaml(request)) {
+    throw new Refusal(
+      'bad_request',
+      `${request.file} is YAML, which is written for people and not read again. Import JSONL, a session or a Beads file, such as "drover export -f session" writes.`,
+    );
+  }
+  // Asked before the transaction: git is slow, and the whole database would wait for it.
+  const states = format === 'session' ? statesOf(request.text) : [];
+  const commits = [...new Set(states.flatMap(commitsOf))];
+  const isForeign =
+    commits.length > 0 &&
+    request.knowsCommits !== undefined &&
+    !(await request.knowsCommits(commits));
+  return store.transaction((tx) => importInto(tx, store, { ...request, format, isForeign }));
+}
+
+function statesOf(text: string): ImportedState[] {
+  return [...parseSession(text, emptyProject).states.values()];
+}
+
+function commitsOf(state: ImportedState): string[] {
+  return [state.landedSha, state.commitSha, state.baseSha].filter((sha) => sha !== null);
+}
+
+interface ReadyRequest extends ImportRequest {
+  readonly format: ImportFormat;
+  /** The file is from another repository: its commits and branches mean nothing here. */
+  readonly isForeign: boolean;
+}
+
+async function importInto(tx: Tx, store: Store, request: ReadyRequest): Promise<ImportResultView> {
+  const project = await readProject(tx);
+  const parsed = parse(request, project, store.sources.clock.now());
+  const news = request.base === undefined ? null : changesSince(request.base, request.text);
+  const { plan: due, later } =
+    news === null ? { plan: parsed, later: [] } : dueNow(parsed, news.changed, project);
+  const plan = checkAgainstWork(due, project);
+  const isRefused = plan.problems.length > 0 && !request.skipInvalid;
+  const result = { ...resultOf(plan, isRefused), ...(news !== null && { later }) };
+  const count = plan.epics.length + plan.tasks.length;
+  const updates = plan.updatedEpics.length + plan.updatedTasks.length;
+  if (isRefused) return result;
+  const isSync = request.format === 'beads' && request.update;
+  const deleted = new Set([...(parsed.deleted ?? []), ...(news?.gone ?? [])]);
+  const takeOver = {
+    states: parsed.states,
+    deleted,
+    changed: news === null ? null : new Set([...news.changed, ...news.gone]),
+  };
+  if (request.dryRun || (count + updates === 0 && !isSync)) {
+    return isSync
+      ? withTaken(result, await takeOverStates(tx, store.sources, takeOver, true))
+      : result;
+  }
+  await writePlan(tx, store.sources, plan, {
+    project,
+    file: request.file,
+    maxAttempts: request.maxAttempts,
+    states: parsed.states,
+    closedEpics: new Set(parsed.closedEpics),
+    epicTimes: parsed.epicTimes,
+    isForeign: request.isForeign,
+  });
+  const taken = isSync ? await takeOverStates(tx, store.sources, takeOver, false) : noneTaken;
+  if (count + updates + taken.changed.length === 0) return withTaken(result, taken);
+  await appendEvent(tx, store.sources, {
+    type: 'import.finished',
+    data: {
+      file: request.file,
+      format: request.format,
+      ...result.imported,
+      updated: updates,
+      taken_over: taken.changed.length,
+      unchanged: result.unchanged,
+      left_out: result.errors.length,
+    },
+  });
+  return withTaken(result, taken);
+}
+
+const noneTaken: TakenOver = { changed: [], running: [], unwanted: [] };
+
+/** What is unchanged on the other side is left alone here; what is changed of a running task has to wait for its end. */
+function dueNow(
+  plan: SessionPlan,
+  changed: ReadonlySet<string>,
+  project: StoredProject,
+): { readonly plan: SessionPlan; readonly later: readonly string[] } {
+  const updates = plan.updatedTasks.filter(({ id }) => changed.has(id));
+  const isRunning = (id: string): boolean => whyNotUpdated(id, project) !== null;
+  const later = updates.filter(({ id }) => isRunning(id)).map(({ id }) => id);
+  const due = {
+    ...plan,
+    updatedEpics: plan.updatedEpics.filter(({ id }) => changed.has(id)),
+    updatedTasks: updates.filter(({ id }) => !isRunning(id)),
+    differs: plan.differs.filter((id) => changed.has(id)),
+  };
+  return { plan: due, later };
+}
+
+/** What another tool closed, deleted, held or opened again counts as a difference that was taken over. */
+function withTaken(result: ImportResultView, taken: TakenOver): ImportResultView {
+  if (taken.changed.length + taken.running.length === 0) return result;
+  const isSync = result.later !== undefined;
+  const warnings = taken.running
+    .filter((id) => !isSync || !taken.unwanted.includes(id))
+    .map((id) => ({
+      line: 0,
+      id,
+      message: isSync
+        ? `It was closed in Beads while its agent runs; its landing decides. Run "drover cancel ${id}" to stop it.`
+        : `It was closed or deleted in Beads while its agent runs. Run "drover cancel ${id}" to stop it.`,
+    }));
+  return {
+    ...result,
+    unchanged: Math.max(0, result.unchanged - taken.changed.length),
+    differs: [...new Set([...result.differs, ...taken.changed])],
+    warnings: [...result.warnings, ...warnings],
+    ...(isSync && { unwanted: taken.unwanted }),
+  };
+}
+
+function timeOfText(text: string): number | null {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+function parse(request: ReadyRequest, project: StoredProject, nowMs: number): SessionPlan {
+  const onDiffers = request.update ? 'update' : request.rename ? 'rename' : 'refuse';
+  const { badUtf8Lines } = request;
+  switch (request.format) {
+    case 'session':
+      return parseSession(request.text, project, { onDiffers });
+    case 'beads':
+      return parseBeads(splitLines(request.text), project, {
+        onDiffers,
+        badUtf8Lines,
+        holds: { nowMs, timeOf: timeOfText },
+      });
+    case 'jsonl': {
+      const plan = parseImport(request.text, project, { onDiffers, badUtf8Lines });
+      return { ...plan, states: new Map(), closedEpics: [], epicTimes: new Map() };
+    }
+  }
+}
+
+function resultOf(plan: ImportPlan, isRefused: boolean): ImportResultView {
+  return {
+    imported: {
+      epics: isRefused ? 0 : plan.epics.length,
+      tasks: isRefused ? 0 : plan.tasks.length,
+    },
+    unchanged: plan.unchanged.epics.length + plan.unchanged.tasks.length,
+    differs: plan.differs,
+    errors: plan.problems.map(({ line, id, kind, message }) => ({
+      line,
+      code: kind,
+      kind,
+      id,
+      message,
+    })),
+    warnings: plan.warnings.map(({ line, id, message }) => ({ line, id, message })),
+  };
+}

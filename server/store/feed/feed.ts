@@ -1,0 +1,57 @@
+// The numbered event feed: appended inside the transaction of the change it tells about, read by number.
+
+import type { Clock } from '../../durable/port.ts';
+import type { EventView } from '../../protocol/api.ts';
+import type { EventRow, Tx } from '../schema/tables.ts';
+
+/** Time, ids and chance for the store, so that tests and the simulation can own them. */
+export interface StoreSources {
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly random: (bytes: number) => Uint8Array;
+  /** Told of each event as it is appended (the store tells the feed's listeners after the commit). */
+  readonly appended?: () => void;
+}
+
+export interface NewEvent {
+  readonly type: string;
+  readonly taskId?: string | null;
+  readonly epicId?: string | null;
+  readonly runId?: string | null;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Appends one event; resolves with its number. */
+export async function appendEvent(tx: Tx, sources: StoreSources, event: NewEvent): Promise<number> {
+  const nowMs = sources.clock.now();
+  const row = await tx
+    .insertInto('events')
+    .values({
+      id: sources.uuid(),
+      type: event.type,
+      timestamp: Math.floor(nowMs / 1000),
+      at_ms: nowMs,
+      task_id: event.taskId ?? null,
+      epic_id: event.epicId ?? null,
+      run_id: event.runId ?? null,
+      data: JSON.stringify(event.data ?? {}),
+    })
+    .returning('seq')
+    .executeTakeFirstOrThrow();
+  sources.appended?.();
+  return row.seq;
+}
+
+export function eventView(row: EventRow): EventView {
+  return {
+    seq: row.seq,
+    id: row.id,
+    type: row.type,
+    timestamp: row.timestamp,
+    at_ms: row.at_ms,
+    task_id: row.task_id,
+    epic_id: row.epic_id,
+    run_id: row.run_id,
+    data: JSON.parse(row.data) as Record<string, unknown>,
+  };
+}

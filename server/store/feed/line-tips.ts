@@ -1,0 +1,95 @@
+// What Drover has written into the refs of its lines, what people have taken out of them, and what stops a line.
+
+import type { StoreSources } from './feed.ts';
+import { appendEvent } from './feed.ts';
+import { textList } from '../rows/read.ts';
+import type { LineRow, Reads, Tx } from '../schema/tables.ts';
+
+/** Values kept for each line. */
+const tipsMax = 1_000;
+/** Tips kept that people have taken out of a line; the oldest go first. */
+const droppedMax = 50;
+
+/** Before the ref moves: a value that is found there after a death in between is ours. */
+export async function noteTip(
+  tx: Tx,
+  sources: StoreSources,
+  branch: string,
+  sha: string,
+): Promise<void> {
+  const atMs = sources.clock.now();
+  await tx
+    .insertInto('line_tips')
+    .values({ branch, sha, at_ms: atMs })
+    .onConflict((conflict) => conflict.columns(['branch', 'sha']).doUpdateSet({ at_ms: atMs }))
+    .execute();
+  const oldest = await tx
+    .selectFrom('line_tips')
+    .select('at_ms')
+    .where('branch', '=', branch)
+    .orderBy('at_ms', 'desc')
+    .offset(tipsMax)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return;
+  await tx
+    .deleteFrom('line_tips')
+    .where('branch', '=', branch)
+    .where('at_ms', '<=', oldest.at_ms)
+    .execute();
+}
+
+export async function isNotedTip(db: Reads, branch: string, sha: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('line_tips')
+    .select('sha')
+    .where('branch', '=', branch)
+    .where('sha', '=', sha)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export function droppedTips(line: Pick<LineRow, 'dropped'> | null): readonly string[] {
+  return line === null ? [] : textList(line.dropped);
+}
+
+/** People have taken the tip out of the branch: what only it held must not come back with later work. */
+export async function noteDropped(tx: Tx, branch: string, sha: string): Promise<void> {
+  const row = await tx
+    .selectFrom('lines')
+    .select('dropped')
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const tips = [...droppedTips(row).filter((tip) => tip !== sha), sha].slice(-droppedMax);
+  await tx
+    .updateTable('lines')
+    .set({ dropped: JSON.stringify(tips) })
+    .where('branch', '=', branch)
+    .execute();
+}
+
+/** `reason` null: the line is free again. What begins and ends is told in the feed, once. */
+export async function holdLine(
+  tx: Tx,
+  sources: StoreSources,
+  branch: string,
+  reason: string | null,
+): Promise<void> {
+  const row = await tx
+    .selectFrom('lines')
+    .select(['held_reason', 'held_since_ms'])
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  if (row === undefined || row.held_reason === reason) return;
+  const since = reason === null ? null : (row.held_since_ms ?? sources.clock.now());
+  await tx
+    .updateTable('lines')
+    .set({ held_reason: reason, held_since_ms: since })
+    .where('branch', '=', branch)
+    .execute();
+  await appendEvent(tx, sources, {
+    type: reason === null ? 'line.released' : 'line.held',
+    data: { branch, ...(reason === null ? {} : { reason }) },
+  });
+}

@@ -1,0 +1,185 @@
+// The machines of a fleet: who is alive, how much each can bear, and whose tasks have lost their machine.
+
+import { sql } from 'kysely';
+import { isPostgres } from '../schema/dialect.ts';
+import { textList } from '../rows/read.ts';
+import type { Reads, StoreTables, Tx } from '../schema/tables.ts';
+import type { Kysely } from 'kysely';
+
+export interface MachineBeat {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly state: 'working' | 'draining';
+  readonly agentsMax: number;
+  /** Agents that it can bear now. */
+  readonly room: number;
+  /** It may land work and run gates now. */
+  readonly lands: boolean;
+  readonly note: string | null;
+  readonly version: string;
+  readonly compatibility: number;
+  readonly aliveForMs: number;
+}
+
+export interface LiveMachine {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly isDraining: boolean;
+  readonly agentsMax: number;
+  readonly room: number;
+  readonly lands: boolean;
+  readonly compatibility: number;
+}
+
+/** Unix milliseconds by the database's clock: those of the machines may differ. */
+export const nowMs = (db: Kysely<StoreTables>) =>
+  isPostgres(db)
+    ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+    : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
+
+export async function databaseNowMs(db: Kysely<StoreTables>): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select ${nowMs(db)} as now`.execute(db);
+  return Number(rows[0]?.now);
+}
+
+/**
+ * Says that this machine is alive for so long, and what it can take; resolves with the database's time. Costs no turn of
+ * those that write events.
+ */
+export async function beatMachine(db: Kysely<StoreTables>, beat: MachineBeat): Promise<number> {
+  const now = nowMs(db);
+  const row = {
+    name: beat.name,
+    labels: JSON.stringify(beat.labels),
+    state: beat.state,
+    agents_max: beat.agentsMax,
+    room: beat.room,
+    lands: beat.lands ? 1 : 0,
+    note: beat.note,
+    version: beat.version,
+    compatibility: beat.compatibility,
+    alive_until_ms: sql<number>`${now} + ${sql.lit(Math.round(beat.aliveForMs))}`,
+  };
+  const beaten = await db
+    .insertInto('machines')
+    .values({ id: beat.id, joined_at_ms: now, ...row })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+    .returning(now.as('now'))
+    .executeTakeFirstOrThrow();
+  return Number(beaten.now);
+}
+
+/** It has given up everything and starts nothing more. */
+export async function leaveFleet(db: Kysely<StoreTables>, id: string): Promise<void> {
+  await db
+    .updateTable('machines')
+    .set({ state: 'left', room: 0, lands: 0, alive_until_ms: nowMs(db) })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function liveMachines(db: Reads): Promise<readonly LiveMachine[]> {
+  const rows = await db
+    .selectFrom('machines')
+    .select(['id', 'name', 'labels', 'state', 'agents_max', 'room', 'lands', 'compatibility'])
+    .where('state', '!=', 'left')
+    .where('alive_until_ms', '>', nowMs(db))
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id, name, labels, state, agents_max, room, lands, compatibility }) => ({
+    id,
+    name,
+    labels: textList(labels),
+    isDraining: state === 'draining',
+    agentsMax: agents_max,
+    room,
+    lands: lands === 1,
+    compatibility,
+  }));
+}
+
+/** Whether a machine other than this one is alive and may land work now. */
+export async function othersLand(db: Reads, id: string): Promise<boolean> {
+  return (await liveMachines(db)).some((machine) => machine.lands && machine.id !== id);
+}
+
+/** The branch of an attempt, and what people call the machine that has it; null: there is one machine only. */
+export async function machineName(
+  db: Pick<Reads, 'selectFrom'>,
+  taskId: string,
+  attempt: number,
+): Promise<{ readonly name: string | null; readonly branch: string }> {
+  const row = await db
+    .selectFrom('attempts')
+    .leftJoin('machines', 'machines.id', 'attempts.machine')
+    .select(['attempts.branch', 'attempts.machine', 'machines.name'])
+    .where('attempts.task_id', '=', taskId)
+    .where('attempts.number', '=', attempt)
+    .executeTakeFirstOrThrow();
+  const { branch, machine, name } = row;
+  return { branch, name: name ?? (machine === '' ? null : machine) };
+}
+
+/** The name of a machine that is alive under this id, or null. */
+export async function aliveAs(db: Reads, id: string): Promise<string | null> {
+  return (await liveMachines(db)).find((machine) => machine.id === id)?.name ?? null;
+}
+
+/** Agents at work, or about to be, on each machine. `handedOver`: phases in which a task needs no worker any more. */
+export async function busyByMachine(
+  db: Reads,
+  handedOver: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('tasks as t')
+    .innerJoin('attempts as a', (join) =>
+      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
+    )
+    .select((eb) => ['a.machine', eb.fn.countAll<number>().as('n')])
+    .where('t.status', 'in', ['claimed', 'in_progress'])
+    .where('t.parent_id', 'is', null)
+    .where((eb) => eb.or([eb('t.phase', 'is', null), eb('t.phase', 'not in', [...handedOver])]))
+    .groupBy('a.machine')
+    .execute();
+  return new Map(rows.map((row) => [row.machine, Number(row.n)]));
+}
+
+/**
+ * A project that has come from a file, or goes back to one, brings worktrees and attempts that name no machine, or
+ * another: those whose folders are here are this machine's.
+ */
+export async function adoptPlaces(
+  tx: Tx,
+  machine: string,
+  isHere: (path: string) => boolean,
+): Promise<void> {
+  const slots = await tx
+    .selectFrom('slots')
+    .select(['machine', 'path'])
+    .where('machine', machine === '' ? '!=' : '=', '')
+    .execute();
+  for (const slot of slots) {
+    if (!isHere(slot.path)) continue;
+    const taken = await tx
+      .selectFrom('slots')
+      .select('path')
+      .where('machine', '=', machine)
+      .where('path', '=', slot.path)
+      .executeTakeFirst();
+    if (taken !== undefined) continue;
+    await tx
+      .updateTable('slots')
+      .set({ machine })
+      .where('machine', '=', slot.machine)
+      .where('path', '=', slot.path)
+      .execute();
+    await tx
+      .updateTable('attempts')
+      .set({ machine })
+      .where('machine', '=', slot.machine)
+      .where('worktree_path', '=', slot.path)
+      .execute();
+  }
+}

@@ -1,0 +1,347 @@
+// Removes history that has become old, in small transactions: of closed epics and of finished tasks that belong to none.
+// What an unfinished task links to is left alone. What metrics counted of removed events is kept as numbers.
+
+import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'kysely';
+import { countedOf } from '../../core/history/metrics.ts';
+import { textsIn } from '../../core/history/feed-event.ts';
+import { StoryTeller } from '../../core/history/stories.ts';
+import { waitsOf } from '../../core/history/waits.ts';
+import { windowsOf, type Window } from '../../core/history/windows.ts';
+import { eventView } from '../feed/feed.ts';
+import type { Store } from '../port.ts';
+import type { Db } from '../rows/read.ts';
+import type { EventRow, StoreTables, Tx } from '../schema/tables.ts';
+
+export interface Removed {
+  count: number;
+  /** Of the texts that were removed; what a database needs beside them is not counted. */
+  bytes: number;
+}
+
+export interface PruneRun {
+  readonly store: Store;
+  readonly isDry: boolean;
+  /** Lets the work of others in between two transactions; false: stop here. */
+  readonly breathe: () => Promise<boolean>;
+}
+
+/** Tasks whose events go in one transaction, events that do unless one task has more, and other rows that do. */
+const tasksAtOnce = 10;
+const eventsAtOnce = 250;
+export const rowsAtOnce = 250;
+
+/** Statuses that nothing comes after; a failed task may be retried while its epic is open. */
+const over = sql`('completed', 'cancelled', 'failed')`;
+const finished = sql`('completed', 'cancelled')`;
+
+/** True of tasks in closed epics, and of finished ones without an epic; never of one that unfinished work links to. */
+function isPast(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
+  const isClosed = sql<SqlBool>`(
+    (tasks.epic_id is not null and tasks.status in ${over}
+      and exists (select 1 from epics where epics.id = tasks.epic_id and epics.status = 'closed'))
+    or (tasks.epic_id is null and tasks.status in ${finished}))`;
+  const isLinked = sql<SqlBool>`(
+    exists (select 1 from task_dependencies as link join tasks as other on other.id = link.task_id
+      where link.blocked_by = tasks.id and other.status not in ${finished})
+    or exists (select 1 from tasks as other
+      where other.parent_id = tasks.id and other.status not in ${finished})
+    or exists (select 1 from tasks as other
+      where other.id = tasks.parent_id and other.status not in ${finished})
+    or exists (select 1 from tasks as other
+      where other.candidate_of = tasks.id and other.status not in ${finished}))`;
+  return eb.and([isClosed, eb.not(isLinked)]);
+}
+
+/** Those of the tasks whose history may go. */
+export async function pastTasks(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .where(isPast)
+    .execute();
+  return new Set(rows.map((row) => row.id));
+}
+
+export async function closedEpics(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('epics')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .where('status', '=', 'closed')
+    .execute();
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Of these tasks, those that changed, or whose last attempt ended, at the time or later. */
+export async function recentlyChanged(
+  db: Db,
+  ids: readonly string[],
+  sinceMs: number,
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const changed = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('id', 'in', [...ids])
+    .where('updated_at', '>=', Math.floor(sinceMs / 1_000))
+    .execute();
+  const tried = await db
+    .selectFrom('attempts')
+    .select('task_id as id')
+    .distinct()
+    .where('task_id', 'in', [...ids])
+    .where((eb) => eb.or([eb('ended_at_ms', 'is', null), eb('ended_at_ms', '>=', sinceMs)]))
+    .execute();
+  return new Set([...changed, ...tried].map((row) => row.id));
+}
+
+/** Events of past tasks whose last one is older than the time; then those of no task that is left. */
+export async function pruneEvents(run: PruneRun, beforeMs: number): Promise<Removed> {
+  const removed: Removed = { count: 0, bytes: 0 };
+  // The newest one stays, or the numbers of the feed would seem to go back.
+  const lastSeq = await run.store.feed.lastSeq();
+  const windows = windowsOf((await readRuns(run.store.db)).values(), beforeMs);
+  const bounds = { beforeMs, lastSeq, windows };
+  const gone = new Set<string>();
+  for await (const ids of toldTasks(run)) {
+    const past = [...(await pastTasks(run.store.db, ids))];
+    for (const [at, part] of (await partsByEvents(run.store.db, past)).entries()) {
+      if (at > 0 && !(await run.breathe())) return removed;
+      for (const id of await removeTaskEvents(run, part, bounds, removed)) gone.add(id);
+    }
+  }
+  const oldestMs = await oldestTaskEvent(run, gone, beforeMs);
+  let seq = 0;
+  while (await run.breathe()) {
+    const rows = await run.store.db
+      .selectFrom('events')
+      .selectAll()
+      .where('seq', '>', seq)
+      .where('seq', '<', lastSeq)
+      .where('task_id', 'is', null)
+      .where('at_ms', '<', beforeMs)
+      .orderBy('seq')
+      .limit(rowsAtOnce)
+      .execute();
+    seq = rows.at(-1)?.seq ?? seq;
+    await removeOtherEvents(run, rows, oldestMs, removed);
+    if (rows.length < rowsAtOnce) break;
+  }
+  return removed;
+}
+
+/**
+ * Tasks that have events, a few at a time. The ids are walked and nothing else is asked of them: one question for "the next
+ * ones that are past" has SQLite go through all the finished tasks again for each answer.
+ */
+async function* toldTasks({ store, breathe }: PruneRun): AsyncIterable<readonly string[]> {
+  let after = '';
+  while (await breathe()) {
+    const rows = await store.db
+      .selectFrom('tasks')
+      .select('id')
+      .select(
+        sql`exists (select 1 from events where events.task_id = tasks.id)`
+          .$castTo<number | boolean>()
+          .as('told'),
+      )
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(rowsAtOnce)
+      .execute();
+    after = rows.at(-1)?.id ?? after;
+    const told = rows.filter((row) => Boolean(row.told)).map((row) => row.id);
+    for (let at = 0; at < told.length; at += tasksAtOnce) {
+      if (at > 0 && !(await breathe())) return;
+      yield told.slice(at, at + tasksAtOnce);
+    }
+    if (rows.length < rowsAtOnce) return;
+  }
+}
+
+/** The same tasks in parts whose events a step of a run can wait for. */
+async function partsByEvents(db: Db, ids: readonly string[]): Promise<readonly string[][]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('events')
+    .select((eb) => ['task_id', eb.fn.countAll<number>().as('count')])
+    .where('task_id', 'in', [...ids])
+    .groupBy('task_id')
+    .execute();
+  const parts: string[][] = [];
+  let left = 0;
+  for (const { task_id: id, count } of rows) {
+    const size = Number(count);
+    const last = parts.at(-1);
+    if (last !== undefined && size <= left) last.push(id ?? '');
+    else {
+      parts.push([id ?? '']);
+      left = eventsAtOnce;
+    }
+    left -= size;
+  }
+  return parts;
+}
+
+async function readRuns(db: Db): Promise<StoryTeller['runs']> {
+  const teller = new StoryTeller();
+  const rows = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('type', 'in', ['run.started', 'run.resumed', 'run.stopped', 'run.finished'])
+    .orderBy('seq')
+    .execute();
+  for (const row of rows) teller.take(eventView(row));
+  return teller.runs;
+}
+
+interface Bounds {
+  readonly beforeMs: number;
+  readonly lastSeq: number;
+  readonly windows: readonly Window[];
+}
+
+/** All events of a task go at once, so that what is counted of it is counted once. Resolves with the tasks. */
+async function removeTaskEvents(
+  { store, isDry }: PruneRun,
+  ids: readonly string[],
+  { beforeMs, lastSeq, windows }: Bounds,
+  removed: Removed,
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const work = async (db: Db, tx: Tx | null): Promise<ReadonlySet<string>> => {
+    // A closed epic may have been opened since these were found.
+    const still = [...(await pastTasks(db, ids))];
+    if (still.length === 0) return new Set();
+    const rows = await db
+      .selectFrom('events')
+      .selectAll()
+      .where('task_id', 'in', still)
+      .orderBy('seq')
+      .execute();
+    const isRecent = (row: EventRow): boolean => row.at_ms >= beforeMs || row.seq === lastSeq;
+    const recent = new Set(rows.filter(isRecent).map((row) => row.task_id));
+    const old = rows.filter((row) => !recent.has(row.task_id));
+    note(removed, old);
+    if (tx !== null) {
+      const teller = new StoryTeller();
+      for (const row of await removeEvents(tx, old)) teller.take(eventView(row));
+      await carry(tx, countedOf(teller, waitsOf(teller, windows)));
+    }
+    return new Set(old.map((row) => row.task_id ?? ''));
+  };
+  return isDry ? work(store.db, null) : store.transaction((tx) => work(tx, tx));
+}
+
+/** The time of the oldest event of a task that is left: runs that were over before it have no part in what is told. */
+async function oldestTaskEvent(
+  { store, breathe }: PruneRun,
+  gone: ReadonlySet<string>,
+  beforeMs: number,
+): Promise<number> {
+  let seq = 0;
+  while (await breathe()) {
+    const rows = await store.db
+      .selectFrom('events')
+      .select(['seq', 'task_id', 'at_ms'])
+      .where('seq', '>', seq)
+      .where('task_id', 'is not', null)
+      .orderBy('seq')
+      .limit(rowsAtOnce)
+      .execute();
+    const kept = rows.find((row) => !gone.has(row.task_id ?? ''));
+    if (kept !== undefined) return kept.at_ms;
+    if (rows.length < rowsAtOnce) break;
+    seq = rows.at(-1)?.seq ?? seq;
+  }
+  return beforeMs;
+}
+
+async function removeOtherEvents(
+  { store, isDry }: PruneRun,
+  rows: readonly EventRow[],
+  oldestMs: number,
+  removed: Removed,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const views = rows.map((row) => ({ row, view: eventView(row) }));
+  const work = async (db: Db, tx: Tx | null): Promise<void> => {
+    const tasks = await pastTasks(db, [
+      ...new Set(views.flatMap(({ view }) => textsIn(view, 'task_ids'))),
+    ]);
+    const epics = await closedEpics(db, [
+      ...new Set(rows.flatMap((row) => (row.epic_id === null ? [] : [row.epic_id]))),
+    ]);
+    const runs = await overRuns(db, [
+      ...new Set(rows.flatMap((row) => (row.run_id === null ? [] : [row.run_id]))),
+    ]);
+    const old = views.filter(({ row, view }) => {
+      if (row.epic_id !== null && !epics.has(row.epic_id)) return false;
+      if (row.run_id !== null && (runs.get(row.run_id) ?? Infinity) >= oldestMs) return false;
+      return textsIn(view, 'task_ids').every((id) => tasks.has(id));
+    });
+    const events = old.map(({ row }) => row);
+    note(removed, events);
+    if (tx === null) return;
+    const gone = await removeEvents(tx, events);
+    const teller = new StoryTeller();
+    for (const row of gone) if (row.type.startsWith('gate.')) teller.take(eventView(row));
+    await carry(tx, countedOf(teller, {}));
+  };
+  if (isDry) await work(store.db, null);
+  else await store.transaction((tx) => work(tx, tx));
+}
+
+/** When these runs ended; those that can go on are not among them. */
+async function overRuns(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('runs')
+    .select(['id', 'ended_at_ms'])
+    .where('id', 'in', [...ids])
+    .where('state', '=', 'finished')
+    .execute();
+  return new Map(
+    rows.flatMap((row) => (row.ended_at_ms === null ? [] : [[row.id, row.ended_at_ms]])),
+  );
+}
+
+function note(removed: Removed, rows: readonly EventRow[]): void {
+  removed.count += rows.length;
+  for (const row of rows) removed.bytes += row.data.length + row.type.length + row.id.length;
+}
+
+async function carry(tx: Tx, counted: ReadonlyMap<string, number>): Promise<void> {
+  for (const [series, value] of counted) {
+    await tx
+      .insertInto('metrics_carried')
+      .values({ series, value })
+      .onConflict((conflict) =>
+        conflict
+          .column('series')
+          .doUpdateSet((eb) => ({ value: eb('metrics_carried.value', '+', value) })),
+      )
+      .execute();
+  }
+}
+
+/** Resolves with those that it removed itself: another machine may be doing the same. */
+async function removeEvents(tx: Tx, rows: readonly EventRow[]): Promise<readonly EventRow[]> {
+  const gone: EventRow[] = [];
+  for (let at = 0; at < rows.length; at += rowsAtOnce) {
+    const part = rows.slice(at, at + rowsAtOnce).map((row) => row.seq);
+    gone.push(...(await tx.deleteFrom('events').where('seq', 'in', part).returningAll().execute()));
+  }
+  const last = gone.reduce((most, row) => Math.max(most, row.seq), 0);
+  await tx.updateTable('pruned_events').set({ seq: last }).where('seq', '<', last).execute();
+  return gone.toSorted((a, b) => a.seq - b.seq);
+}
+
+/** The last event that was removed: a client that stands before it cannot be told what it missed. */
+export async function lastPruned(db: Db): Promise<number> {
+  const row = await db.selectFrom('pruned_events').select('seq').executeTakeFirst();
+  return row?.seq ?? 0;
+}

@@ -1,0 +1,215 @@
+// Reads the feed in pages and retells it as stories; finds what a report is about.
+
+import { Refusal } from '../../core/failure.ts';
+import type { Report, ReportScope } from '../../core/history/report.ts';
+import { type MetricsUsage, prometheusText } from '../../core/history/metrics.ts';
+import { makeReport } from '../../core/history/report.ts';
+import { runList, type RunList } from '../../core/history/run-list.ts';
+import { runsOfTask, type SpanUsage, spansOf, type TraceSpan } from '../../core/history/spans.ts';
+import { type RunStory, StoryTeller } from '../../core/history/stories.ts';
+import type { TaskStory } from '../../core/history/task-story.ts';
+import { isTop, waitsOf } from '../../core/history/waits.ts';
+import { windowsOf, type Window } from '../../core/history/windows.ts';
+import { eventView } from '../feed/feed.ts';
+import { shown } from '../rows/field-checks.ts';
+import { hexOf } from '../rows/hex-of.ts';
+import { type Db, inParts, readAtOneMoment } from '../rows/read.ts';
+
+const pageSize = 5_000;
+
+/** Everything that the feed tells up to this event (null: to its end). */
+export async function readStories(db: Db, upTo: number | null = null): Promise<StoryTeller> {
+  const teller = new StoryTeller();
+  for (;;) {
+    const rows = await db
+      .selectFrom('events')
+      .selectAll()
+      .where('seq', '>', teller.seq)
+      .$if(upTo !== null, (query) => query.where('seq', '<=', upTo ?? 0))
+      .orderBy('seq')
+      .limit(pageSize)
+      .execute();
+    for (const row of rows) teller.take(eventView(row));
+    if (rows.length < pageSize) return teller;
+  }
+}
+
+/** A run's or an epic's report. Refuses an id that is neither. */
+export async function readReport(db: Db, id: string, nowMs: number): Promise<Report> {
+  return readAtOneMoment(db, async (at) => {
+    const stories = await readStories(at);
+    const scope =
+      runScope(stories, stories.runs.get(id), nowMs, await epicTitles(at)) ??
+      (await epicScope(at, stories, id, nowMs));
+    if (scope === null) {
+      throw new Refusal(
+        'unknown_id',
+        `No run and no epic "${shown(id)}" in this project. Run "drover status" to see the last run, or "drover epic list" for the epics.`,
+      );
+    }
+    return makeReport(stories, scope, await usageOf(at, scope.taskIds));
+  });
+}
+
+/** The spans of a run, an epic or a task. Refuses an id that is none of them. */
+export async function readTrace(db: Db, id: string, nowMs: number): Promise<readonly TraceSpan[]> {
+  return readAtOneMoment(db, async (at) => {
+    const stories = await readStories(at);
+    const isRun = stories.runs.has(id);
+    const epic = isRun ? null : await epicScope(at, stories, id, nowMs);
+    if (!isRun && epic === null && !stories.tasks.has(id)) {
+      throw new Refusal(
+        'unknown_id',
+        `No run, epic or task "${shown(id)}" in this project. Run "drover status" to list tasks.`,
+      );
+    }
+    const taskIds = isRun ? null : new Set(epic?.taskIds ?? [id]);
+    const runIds = isRun ? [id] : runsOf(stories, taskIds ?? new Set());
+    const used = taskIds === null ? [...stories.tasks.keys()] : [...taskIds];
+    return spansOf(stories, { taskIds, runIds }, await usageOf(at, used), hexOf);
+  });
+}
+
+/** The runs of the project, newest first; `search`: words that must all be found in a run. */
+export async function readRuns(
+  db: Db,
+  wish: { readonly search: string; readonly max: number; readonly nowMs: number },
+): Promise<RunList> {
+  return readAtOneMoment(db, async (at) => {
+    const stories = await readStories(at);
+    const used = await usageOf(at, [...stories.tasks.keys()]);
+    return runList(stories, used, { ...wish, epicTitles: await epicTitles(at) });
+  });
+}
+
+async function epicTitles(db: Db): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.selectFrom('epics').select(['id', 'title']).execute();
+  return new Map(rows.map(({ id, title }) => [id, title]));
+}
+
+function runsOf(stories: StoryTeller, taskIds: ReadonlySet<string>): readonly string[] {
+  const found = new Set<string>();
+  for (const id of taskIds) {
+    const task = stories.tasks.get(id);
+    if (task !== undefined) for (const runId of runsOfTask(task)) found.add(runId);
+  }
+  return [...found];
+}
+
+/** All metrics as Prometheus reads them. */
+export async function readMetrics(db: Db, nowMs: number): Promise<string> {
+  return readAtOneMoment(db, async (at) => {
+    const stories = await readStories(at);
+    const usage = await at
+      .selectFrom('attempts')
+      .select((eb) => [
+        'agent',
+        eb.fn.sum<number>('input_tokens').as('input_tokens'),
+        eb.fn.sum<number>('output_tokens').as('output_tokens'),
+        eb.fn.sum<number>('cost_usd').as('cost_usd'),
+      ])
+      .groupBy('agent')
+      .orderBy('agent')
+      .execute();
+    const windows = windowsOf(stories.runs.values(), nowMs);
+    const carried = await at.selectFrom('metrics_carried').selectAll().execute();
+    return prometheusText(
+      stories,
+      usage.map(numeric),
+      waitsOf(stories, windows),
+      new Map(carried.map(({ series, value }) => [series, value])),
+    );
+  });
+}
+
+/** PostgreSQL answers sums of whole numbers as text. */
+function numeric(row: MetricsUsage): MetricsUsage {
+  return {
+    agent: row.agent,
+    input_tokens: Number(row.input_tokens),
+    output_tokens: Number(row.output_tokens),
+    cost_usd: Number(row.cost_usd),
+  };
+}
+
+function runScope(
+  stories: StoryTeller,
+  run: RunStory | undefined,
+  nowMs: number,
+  titles: ReadonlyMap<string, string>,
+): ReportScope | null {
+  if (run === undefined) return null;
+  const windows = windowsOf([run], nowMs);
+  const isMeant = (task: TaskStory): boolean =>
+    isTop(task) &&
+    (task.attempts.some((attempt) => attempt.runId === run.id) ||
+      ((run.epicId === null || task.epicId === run.epicId) && hasWaited(task, windows)));
+  const tasks = [...stories.tasks.values()].filter(isMeant);
+  return {
+    kind: 'run',
+    id: run.id,
+    title: run.epicId === null ? 'all tasks' : (titles.get(run.epicId) ?? run.epicId),
+    state: run.state,
+    windows,
+    taskIds: tasks.map((task) => task.id),
+  };
+}
+
+async function epicScope(
+  db: Db,
+  stories: StoryTeller,
+  id: string,
+  nowMs: number,
+): Promise<ReportScope | null> {
+  const epic = await db.selectFrom('epics').selectAll().where('id', '=', id).executeTakeFirst();
+  if (epic === undefined) return null;
+  const rows = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('epic_id', '=', id)
+    .where('parent_id', 'is', null)
+    .orderBy('position')
+    .execute();
+  const taskIds = rows.map((row) => row.id);
+  const own = new Set(taskIds);
+  const runIds = new Set<string>();
+  for (const task of stories.tasks.values()) {
+    if (!own.has(task.id)) continue;
+    for (const { runId } of task.attempts) if (runId !== null) runIds.add(runId);
+  }
+  const runs = [...stories.runs.values()].filter((run) => runIds.has(run.id) || run.epicId === id);
+  const windows = windowsOf(runs, nowMs);
+  const state = runs.some((run) => run.state === 'active')
+    ? 'active'
+    : (runs.at(-1)?.state ?? 'no run');
+  return { kind: 'epic', id, title: epic.title, state, windows, taskIds };
+}
+
+function hasWaited(task: TaskStory, windows: readonly Window[]): boolean {
+  return task.periods.some(({ startMs, endMs }) =>
+    windows.some((window) => startMs <= window.endMs && (endMs ?? Infinity) > window.startMs),
+  );
+}
+
+export async function usageOf(db: Db, ids: readonly string[]): Promise<readonly SpanUsage[]> {
+  const found: SpanUsage[] = [];
+  for (const part of inParts(ids)) {
+    const rows = await db
+      .selectFrom('attempts')
+      .select(['task_id', 'number', 'agent', 'model', 'input_tokens', 'output_tokens', 'cost_usd'])
+      .select((eb) =>
+        eb
+          .case()
+          .when('session_started', '=', 1)
+          .then(eb.ref('session_id'))
+          .end()
+          .as('conversation'),
+      )
+      .where('task_id', 'in', part)
+      .orderBy('task_id')
+      .orderBy('number')
+      .execute();
+    found.push(...rows);
+  }
+  return found;
+}

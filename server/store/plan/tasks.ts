@@ -1,0 +1,138 @@
+// Adding a task: checked whole before the first row is written.
+
+import { Refusal } from '../../core/failure.ts';
+import { withCriteria, withoutCriteria } from '../../core/exchange/import-record.ts';
+import { subTaskIdInTitle } from '../../core/ids.ts';
+import type { TaskFields } from '../../protocol/api.ts';
+import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import { refuseCandidates, refuseUnknownTasks, taskOrRefuse } from '../rows/find-rows.ts';
+import { raiseChains, rebuildChains, refuseLoops } from '../status/graph-rows.ts';
+import { refreshReadiness, withParents } from '../status/readiness.ts';
+import { textList } from '../rows/read.ts';
+import type { TaskRow, Tx } from '../schema/tables.ts';
+import { checkTaskFields } from './task-fields.ts';
+import { idFor, placeFor } from './task-place.ts';
+import { unmetBlockers } from '../status/transition.ts';
+
+export interface NewTaskFields extends TaskFields {
+  readonly title: string;
+  /** Number among the sub-tasks of the parent; the next one when not given. */
+  readonly sequence?: number;
+  /** The agent of the parent asks, in the middle of its attempt. */
+  readonly byAgent?: boolean;
+}
+
+export const blockersMax = 1_000;
+
+/** Adds the task and its edges; resolves with its row, ready or blocked as its blockers say. */
+export async function addTask(
+  tx: Tx,
+  sources: StoreSources,
+  given: NewTaskFields,
+): Promise<TaskRow> {
+  const fields = withTitlePrefix(given);
+  const { title, description, ...columns } = checkTaskFields(fields);
+  const place = await placeFor(tx, sources, {
+    parent: fields.parent ?? null,
+    ...(fields.sequence === undefined ? {} : { sequence: fields.sequence }),
+    ...(fields.epic === undefined ? {} : { epic: fields.epic }),
+    ...(fields.byAgent === undefined ? {} : { byAgent: fields.byAgent }),
+  });
+  const blockers = distinctBlockers([...(fields.blocked_by ?? []), ...(fields.add_blockers ?? [])]);
+  await refuseUnknownTasks(tx, blockers);
+  await refuseCandidates(tx, blockers);
+  const id = await idFor(tx, sources, place);
+  const now = Math.floor(sources.clock.now() / 1000);
+  await tx
+    .insertInto('tasks')
+    .values({
+      ...columns,
+      ...place,
+      id,
+      title: title ?? '',
+      description: storedDescription(
+        description ?? '',
+        textList(columns.acceptance_criteria ?? null),
+      ),
+      created_at: now,
+      updated_at: now,
+      position: await nextTaskPosition(tx),
+    })
+    .execute();
+  await insertBlockers(tx, id, blockers);
+  await settleNewTask(tx, sources, id, place.parent_id, blockers);
+  return taskOrRefuse(tx, id);
+}
+
+/** With the criteria at its end, once; null when there is nothing at all. */
+export function storedDescription(text: string, criteria: readonly string[]): string | null {
+  const stored = withCriteria(withoutCriteria(text, criteria), criteria);
+  return stored === '' ? null : stored;
+}
+
+/** A title that begins with `task-x.5 ` makes sub-task 5 of `task-x`. */
+function withTitlePrefix(fields: NewTaskFields): NewTaskFields {
+  if (fields.parent !== undefined && fields.parent !== null) return fields;
+  const prefix = subTaskIdInTitle(fields.title);
+  if (prefix === null) return fields;
+  return { ...fields, title: prefix.title, parent: prefix.parent, sequence: prefix.n };
+}
+
+/** What follows from the edges of a new task: its first status, its parents' readiness, the chains. */
+async function settleNewTask(
+  tx: Tx,
+  sources: StoreSources,
+  id: string,
+  parentId: string | null,
+  blockers: readonly string[],
+): Promise<void> {
+  const graph = parentId !== null && blockers.length > 0 ? await refuseLoops(tx, id, null) : null;
+  const unmet = await unmetBlockers(tx, id);
+  const status = unmet.length > 0 ? 'blocked' : 'ready';
+  if (status === 'blocked') {
+    // Not a transition: the task has been nothing else before.
+    await tx.updateTable('tasks').set({ status }).where('id', '=', id).execute();
+  }
+  const row = await taskOrRefuse(tx, id);
+  await appendEvent(tx, sources, {
+    type: 'task.created',
+    taskId: id,
+    epicId: row.epic_id,
+    data: { title: row.title, status, parent: parentId, blocked_by: blockers },
+  });
+  if (parentId !== null) await refreshReadiness(tx, sources, await withParents(tx, parentId));
+  if (graph !== null) await rebuildChains(tx, graph);
+  else if (blockers.length > 0) await raiseChains(tx, id);
+}
+
+export async function nextTaskPosition(tx: Tx): Promise<number> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.max('position').as('last'))
+    .executeTakeFirst();
+  return (row?.last ?? 0) + 1;
+}
+
+export function distinctBlockers(ids: readonly string[]): string[] {
+  const distinct = [...new Set(ids.map((id) => id.trim()))];
+  if (distinct.length > blockersMax) {
+    throw new Refusal(
+      'bad_value',
+      `${distinct.length} blockers were given, ${blockersMax} are allowed; put a task between them.`,
+    );
+  }
+  return distinct;
+}
+
+export async function insertBlockers(
+  tx: Tx,
+  taskId: string,
+  blockers: readonly string[],
+): Promise<void> {
+  if (blockers.length === 0) return;
+  await tx
+    .insertInto('task_dependencies')
+    .values(blockers.map((blocker) => ({ task_id: taskId, blocked_by: blocker })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}

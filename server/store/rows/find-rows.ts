@@ -1,0 +1,62 @@
+// Rows by id, or a refusal that names the id and what to do.
+
+import { Refusal } from '../../core/failure.ts';
+import { shown } from './field-checks.ts';
+import { inParts, type Db } from './read.ts';
+import type { EpicRow, TaskRow } from '../schema/tables.ts';
+
+export async function taskOrRefuse(db: Db, id: string): Promise<TaskRow> {
+  const row = await db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row !== undefined) return row;
+  throw unknownTask(id);
+}
+
+export function unknownTask(id: string): Refusal {
+  return new Refusal(
+    'unknown_id',
+    `Task "${shown(id)}" does not exist in this project. Run "drover status" to list the ids.`,
+  );
+}
+
+export async function epicOrRefuse(db: Db, id: string): Promise<EpicRow> {
+  const row = await db.selectFrom('epics').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row !== undefined) return row;
+  throw new Refusal(
+    'unknown_id',
+    `Epic "${shown(id)}" does not exist in this project. Run "drover epic list" to list the ids.`,
+  );
+}
+
+/** Refuses unless every id is a task; the first unknown one is named. */
+export async function refuseUnknownTasks(db: Db, ids: readonly string[]): Promise<void> {
+  const known = new Set<string>();
+  for (const part of inParts(ids)) {
+    const rows = await db.selectFrom('tasks').select('id').where('id', 'in', part).execute();
+    for (const row of rows) known.add(row.id);
+  }
+  const missing = ids.find((id) => !known.has(id));
+  if (missing !== undefined) throw unknownTask(missing);
+}
+
+export async function isIdTaken(db: Db, id: string): Promise<boolean> {
+  const task = await db.selectFrom('tasks').select('id').where('id', '=', id).executeTakeFirst();
+  if (task !== undefined) return true;
+  const epic = await db.selectFrom('epics').select('id').where('id', '=', id).executeTakeFirst();
+  return epic !== undefined;
+}
+
+/** A candidate never lands by itself: whoever waited for one would wait for ever. */
+export async function refuseCandidates(db: Db, blockers: readonly string[]): Promise<void> {
+  if (blockers.length === 0) return;
+  const found = await db
+    .selectFrom('tasks')
+    .select(['id', 'candidate_of'])
+    .where('id', 'in', [...blockers])
+    .where('candidate_of', 'is not', null)
+    .executeTakeFirst();
+  if (found === undefined) return;
+  throw new Refusal(
+    'bad_value',
+    `${found.id} is one of several candidates and never lands on its own. Wait for ${found.candidate_of ?? ''} instead.`,
+  );
+}

@@ -1,0 +1,330 @@
+// Makes the tables. The public design schema comes first, to the letter; what our rules need is added to it.
+
+import { type Kysely, sql } from 'kysely';
+import { isPostgres } from './dialect.ts';
+import { addPastTriggers } from '../postgres/past-triggers.ts';
+import { addToFirstTables, forPostgres } from '../postgres/tables.ts';
+
+/** Statements of the first schema version; each runs inside the one migration transaction. */
+const statements: readonly string[] = [
+  `CREATE TABLE epics (
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT, status TEXT NOT NULL DEFAULT 'open',
+    created_at INTEGER NOT NULL, position INTEGER NOT NULL DEFAULT 0, branch TEXT, landed_sha TEXT,
+    approved_tree TEXT, review_tree TEXT, landing_state TEXT, landing_note TEXT, source TEXT)`,
+  `CREATE TABLE tasks (
+    id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT,
+    epic_id TEXT REFERENCES epics(id), parent_id TEXT REFERENCES tasks(id) ON DELETE CASCADE,
+    sequence_number INTEGER NOT NULL DEFAULT 0, type TEXT NOT NULL DEFAULT 'other',
+    priority INTEGER NOT NULL DEFAULT 0, status TEXT NOT NULL DEFAULT 'ready',
+    attempts INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER NOT NULL DEFAULT 3, last_error TEXT,
+    claimed_by TEXT, claimed_at INTEGER, operator TEXT, verdict TEXT NOT NULL DEFAULT 'unknown',
+    verdict_reason TEXT, test_mode TEXT NOT NULL DEFAULT 'strict', test_scope TEXT NOT NULL DEFAULT 'diff',
+    test_command TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+    position INTEGER NOT NULL DEFAULT 0, labels TEXT NOT NULL DEFAULT '[]',
+    acceptance_criteria TEXT NOT NULL DEFAULT '[]', agent TEXT, chain INTEGER NOT NULL DEFAULT 1,
+    epoch INTEGER NOT NULL DEFAULT 0, phase TEXT, base_sha TEXT, branch TEXT, commit_sha TEXT,
+    landed_sha TEXT, landed_on TEXT, worktree_path TEXT, blocked_reason TEXT, review_kind TEXT,
+    conflict_files TEXT NOT NULL DEFAULT '[]', held_files TEXT NOT NULL DEFAULT '[]',
+    rescue_refs TEXT NOT NULL DEFAULT '[]', next_attempt_at_ms INTEGER, waiting_until_ms INTEGER,
+    stop_requested TEXT, stop_reason TEXT, cost_usd REAL NOT NULL DEFAULT 0, source TEXT)`,
+  `CREATE TABLE task_dependencies (
+    task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+    blocked_by TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+    PRIMARY KEY (task_id, blocked_by)) WITHOUT ROWID`,
+  `CREATE TABLE worktrees (
+    task_id TEXT PRIMARY KEY REFERENCES tasks(id) ON DELETE CASCADE, path TEXT NOT NULL,
+    branch TEXT NOT NULL, created_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'active', disk_size INTEGER NOT NULL DEFAULT 0)`,
+  `CREATE TABLE slots (
+    path TEXT PRIMARY KEY, number INTEGER NOT NULL, kind TEXT NOT NULL, task_id TEXT, attempt INTEGER,
+    setup_fingerprint TEXT, created_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL)`,
+  `CREATE TABLE attempts (
+    task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE, number INTEGER NOT NULL,
+    epoch INTEGER NOT NULL, state TEXT NOT NULL, agent TEXT NOT NULL, session_id TEXT NOT NULL,
+    session_started INTEGER NOT NULL DEFAULT 0, branch TEXT NOT NULL, continues_from TEXT,
+    base_sha TEXT, commit_sha TEXT, worktree_path TEXT, started_at_ms INTEGER NOT NULL,
+    ended_at_ms INTEGER, failure_kind TEXT, error TEXT, error_detail TEXT, summary TEXT,
+    exit_code INTEGER, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,
+    cost_usd REAL NOT NULL DEFAULT 0, log_path TEXT, run_id TEXT, pid INTEGER, pid_start TEXT,
+    pid_part TEXT, usage_by_part TEXT NOT NULL DEFAULT '{}', gate_runs INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (task_id, number))`,
+  `CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, type TEXT NOT NULL,
+    timestamp INTEGER NOT NULL, at_ms INTEGER NOT NULL, task_id TEXT, epic_id TEXT, run_id TEXT,
+    data TEXT NOT NULL DEFAULT '{}')`,
+  `CREATE TABLE questions (
+    id TEXT PRIMARY KEY, task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+    attempt INTEGER NOT NULL, request_id TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
+    choices TEXT NOT NULL DEFAULT '[]', state TEXT NOT NULL DEFAULT 'open', answer TEXT,
+    asked_at_ms INTEGER NOT NULL, answered_at_ms INTEGER)`,
+  `CREATE TABLE guidance_queue (
+    id TEXT PRIMARY KEY, task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
+    message TEXT NOT NULL, created_at INTEGER NOT NULL, delivered INTEGER NOT NULL DEFAULT 0)`,
+  `CREATE TABLE runs (
+    id TEXT PRIMARY KEY, state TEXT NOT NULL, started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER,
+    workers INTEGER NOT NULL, epic_id TEXT, land TEXT NOT NULL, target_branch TEXT NOT NULL,
+    line TEXT NOT NULL, base_sha TEXT NOT NULL, result_branch TEXT, flags TEXT NOT NULL DEFAULT '{}')`,
+  `CREATE TABLE lines (
+    branch TEXT PRIMARY KEY, landed_sha TEXT NOT NULL, followed_sha TEXT,
+    pending INTEGER NOT NULL DEFAULT 0, pending_reason TEXT, parent_branch TEXT)`,
+  `CREATE TABLE landings (
+    position INTEGER PRIMARY KEY AUTOINCREMENT, task_id TEXT NOT NULL, epoch INTEGER NOT NULL,
+    attempt INTEGER NOT NULL, line TEXT NOT NULL, commit_sha TEXT NOT NULL, gate_command TEXT,
+    state TEXT NOT NULL, workflow_id TEXT, queued_at_ms INTEGER NOT NULL, UNIQUE (task_id, epoch))`,
+  `CREATE TABLE gate_verdicts (
+    tree_sha TEXT NOT NULL, command TEXT NOT NULL, ok INTEGER NOT NULL, exit_code INTEGER,
+    duration_ms INTEGER NOT NULL, output_tail TEXT NOT NULL, flaky INTEGER NOT NULL DEFAULT 0,
+    at_ms INTEGER NOT NULL, PRIMARY KEY (tree_sha, command)) WITHOUT ROWID`,
+  `CREATE TABLE accounts (name TEXT PRIMARY KEY, limited_until_ms INTEGER, message TEXT)`,
+  `CREATE INDEX tasks_start ON tasks(status, priority DESC, chain DESC, created_at, position)`,
+  `CREATE INDEX tasks_position ON tasks(position)`,
+  `CREATE INDEX tasks_priority ON tasks(priority DESC)`,
+  `CREATE INDEX tasks_type ON tasks(type)`,
+  `CREATE INDEX tasks_epic ON tasks(epic_id, status)`,
+  // Partial, or the tasks without a parent (nearly all) would be looked up through it.
+  `CREATE INDEX tasks_parent ON tasks(parent_id, sequence_number) WHERE parent_id IS NOT NULL`,
+  `CREATE INDEX tasks_wake ON tasks(status, next_attempt_at_ms)`,
+  `CREATE INDEX dependencies_blocker ON task_dependencies(blocked_by)`,
+  `CREATE INDEX events_task ON events(task_id, seq)`,
+  `CREATE INDEX events_type ON events(type, seq)`,
+  `CREATE INDEX questions_open ON questions(state, asked_at_ms)`,
+  `CREATE INDEX questions_task ON questions(task_id, attempt)`,
+  `CREATE INDEX hints_task ON guidance_queue(task_id, delivered)`,
+  `CREATE INDEX landings_line ON landings(line, state, position)`,
+  `CREATE INDEX worktrees_created ON worktrees(created_at)`,
+  `CREATE INDEX runs_state ON runs(state)`,
+  `CREATE INDEX attempts_state ON attempts(state)`,
+];
+
+/** Indexes of the second version: the order that people give decides who starts, and what is blocked from outside is found. */
+const secondStatements: readonly string[] = [
+  `DROP INDEX IF EXISTS tasks_start`,
+  `CREATE INDEX tasks_start ON tasks(status, priority DESC, chain DESC, position)`,
+  `CREATE INDEX tasks_outside ON tasks(status, position) WHERE blocked_reason IS NOT NULL`,
+];
+
+/** Tables of the third version: what is used up, why nothing starts, how many agents an overloaded provider takes. */
+const budgetStatements: readonly string[] = [
+  `CREATE TABLE spending (
+    task_id TEXT NOT NULL, attempt INTEGER NOT NULL, part TEXT NOT NULL, day TEXT NOT NULL,
+    tokens INTEGER NOT NULL DEFAULT 0, usd REAL NOT NULL DEFAULT 0, turns INTEGER NOT NULL DEFAULT 0,
+    worked_ms INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (task_id, attempt, part, day)) WITHOUT ROWID`,
+  `CREATE INDEX spending_day ON spending(day)`,
+  `CREATE TABLE holds (
+    scope TEXT PRIMARY KEY, reason TEXT NOT NULL, since_ms INTEGER NOT NULL, until_ms INTEGER) WITHOUT ROWID`,
+  `ALTER TABLE accounts ADD COLUMN pace_agents INTEGER`,
+  `ALTER TABLE accounts ADD COLUMN pace_at_ms INTEGER`,
+];
+
+/** Columns of the fourth version: who takes over from an agent, who had each attempt, and candidates side by side. */
+const fallbackStatements: readonly string[] = [
+  `ALTER TABLE tasks ADD COLUMN fallback TEXT`,
+  `ALTER TABLE tasks ADD COLUMN fallback_from INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE tasks ADD COLUMN best_of INTEGER`,
+  `ALTER TABLE tasks ADD COLUMN choose TEXT`,
+  `ALTER TABLE tasks ADD COLUMN candidate_of TEXT`,
+  `ALTER TABLE tasks ADD COLUMN changed_lines INTEGER`,
+  `CREATE INDEX tasks_candidates ON tasks(candidate_of) WHERE candidate_of IS NOT NULL`,
+  `ALTER TABLE attempts ADD COLUMN model TEXT`,
+  `ALTER TABLE attempts ADD COLUMN step INTEGER NOT NULL DEFAULT 0`,
+];
+
+/** The plans that agents have made, and who wants one; an attempt that plans writes nothing that lands. */
+const planStatements: readonly string[] = [
+  `CREATE TABLE task_plans (
+    task_id TEXT NOT NULL REFERENCES tasks(id) ON DELETE CASCADE, number INTEGER NOT NULL,
+    attempt INTEGER NOT NULL, state TEXT NOT NULL, text TEXT NOT NULL, comment TEXT,
+    created_at_ms INTEGER NOT NULL, decided_at_ms INTEGER, PRIMARY KEY (task_id, number)) WITHOUT ROWID`,
+  `ALTER TABLE tasks ADD COLUMN plan INTEGER`,
+  `ALTER TABLE attempts ADD COLUMN planning INTEGER NOT NULL DEFAULT 0`,
+];
+
+/**
+ * Tables of the sixth version: the machines of a fleet, whose worktrees are whose, and what agents write, for readers on
+ * other machines. '' is the one machine of a project that shares its plan with nobody.
+ */
+const fleetStatements: readonly string[] = [
+  `CREATE TABLE machines (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, labels TEXT NOT NULL DEFAULT '[]', state TEXT NOT NULL,
+    agents_max INTEGER NOT NULL, room INTEGER NOT NULL, note TEXT, version TEXT NOT NULL,
+    joined_at_ms INTEGER NOT NULL, alive_until_ms INTEGER NOT NULL) WITHOUT ROWID`,
+  `ALTER TABLE slots RENAME TO slots_before`,
+  `CREATE TABLE slots (
+    machine TEXT NOT NULL DEFAULT '', path TEXT NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,
+    task_id TEXT, attempt INTEGER, setup_fingerprint TEXT, created_at INTEGER NOT NULL,
+    last_used_at INTEGER NOT NULL, PRIMARY KEY (machine, path))`,
+  `INSERT INTO slots (path, number, kind, task_id, attempt, setup_fingerprint, created_at, last_used_at)
+    SELECT path, number, kind, task_id, attempt, setup_fingerprint, created_at, last_used_at FROM slots_before`,
+  `DROP TABLE slots_before`,
+  `ALTER TABLE attempts ADD COLUMN machine TEXT NOT NULL DEFAULT ''`,
+  `CREATE INDEX attempts_machine ON attempts(machine, state)`,
+  `CREATE TABLE log_parts (
+    file TEXT NOT NULL, start INTEGER NOT NULL, size INTEGER NOT NULL, text TEXT NOT NULL,
+    at_ms INTEGER NOT NULL, PRIMARY KEY (file, start)) WITHOUT ROWID`,
+];
+
+/**
+ * What rows held before each change (`past-tables.ts` says which), so that the state at any event can be restored from
+ * the present one. `past_events` says which changes an event's transaction made; `past_start` from where on all are kept.
+ */
+const pastStatements: readonly string[] = [
+  `CREATE TABLE past (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, tx INTEGER NOT NULL, op TEXT NOT NULL, tbl TEXT NOT NULL,
+    key TEXT NOT NULL, old TEXT)`,
+  `CREATE TABLE past_events (seq INTEGER PRIMARY KEY, n INTEGER NOT NULL, tx INTEGER NOT NULL)`,
+  `CREATE TABLE past_start (seq INTEGER NOT NULL)`,
+  `INSERT INTO past_start (seq) SELECT coalesce(max(seq), 0) FROM events`,
+];
+
+/** The eighth version: what Drover itself has written into the refs of its lines, and what stops a line. */
+const lineStatements: readonly string[] = [
+  `CREATE TABLE line_tips (
+    branch TEXT NOT NULL, sha TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (branch, sha)) WITHOUT ROWID`,
+  `INSERT INTO line_tips (branch, sha, at_ms) SELECT branch, landed_sha, 0 FROM lines`,
+  `ALTER TABLE lines ADD COLUMN held_reason TEXT`,
+  `ALTER TABLE lines ADD COLUMN held_since_ms INTEGER`,
+  `ALTER TABLE lines ADD COLUMN dropped TEXT NOT NULL DEFAULT '[]'`,
+];
+
+/** The ninth version: which machines of a fleet may land work and run its gates now. */
+const landersStatements: readonly string[] = [
+  `ALTER TABLE machines ADD COLUMN lands INTEGER NOT NULL DEFAULT 1`,
+];
+
+const compatibilityStatements: readonly string[] = [
+  `ALTER TABLE machines ADD COLUMN compatibility INTEGER NOT NULL DEFAULT 1`,
+];
+
+/** The thirteenth version: the repository that the plan belongs to. */
+const repositoryStatements: readonly string[] = [
+  `CREATE TABLE repository (id TEXT PRIMARY KEY, common_dir TEXT NOT NULL, root_commit TEXT) WITHOUT ROWID`,
+];
+
+/** The tenth version: what is posted to webhooks, and up to which event that was decided. */
+const webhookStatements: readonly string[] = [
+  `CREATE TABLE webhook_cursors (endpoint TEXT PRIMARY KEY, seq INTEGER NOT NULL, gone TEXT) WITHOUT ROWID`,
+  `CREATE TABLE webhook_deliveries (
+    endpoint TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,
+    state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, next_at_ms INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, last_answer TEXT, sender TEXT, sender_until_ms INTEGER,
+    PRIMARY KEY (endpoint, seq))`,
+  `CREATE INDEX webhook_deliveries_due ON webhook_deliveries(state, endpoint, next_at_ms)`,
+  `CREATE INDEX webhook_deliveries_ids ON webhook_deliveries(id)`,
+];
+
+/** Where agents are to run, and where each attempt's does. */
+const runsOnStatements: readonly string[] = [
+  `ALTER TABLE tasks ADD COLUMN runs_on TEXT`,
+  `ALTER TABLE epics ADD COLUMN runs_on TEXT`,
+  `ALTER TABLE attempts ADD COLUMN runs_on TEXT NOT NULL DEFAULT 'local'`,
+];
+
+/** The twelfth version: what metrics still count of removed events, and the last event that was removed. */
+const retentionStatements: readonly string[] = [
+  `CREATE TABLE metrics_carried (series TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID`,
+  `CREATE TABLE pruned_events (seq INTEGER NOT NULL)`,
+  `INSERT INTO pruned_events (seq) VALUES (0)`,
+  `CREATE INDEX gate_verdicts_at ON gate_verdicts(at_ms)`,
+];
+
+/** How far exporters of the feed have come. */
+const exporterStatements: readonly string[] = [
+  `CREATE TABLE exporters (
+    name TEXT PRIMARY KEY, seq INTEGER NOT NULL, owner TEXT, owner_until_ms INTEGER, sent_at_ms INTEGER,
+    error TEXT, error_at_ms INTEGER) WITHOUT ROWID`,
+];
+
+/** The version of the schema that this code reads and writes (`PRAGMA user_version`). */
+export const schemaVersion = 15;
+
+export async function createStoreTables<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, statements);
+  if (isPostgres(db)) await addToFirstTables(db);
+}
+
+export async function improveIndexes<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, secondStatements);
+}
+
+export async function addBudgetTables<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, budgetStatements);
+}
+
+export async function addFallback<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, fallbackStatements);
+}
+
+export async function addPlans<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, planStatements);
+}
+
+export async function addFleet<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, fleetStatements);
+}
+
+export async function addPast<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, pastStatements);
+  if (isPostgres(db)) await addPastTriggers(db);
+}
+
+export async function addLineTips<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, lineStatements);
+}
+
+export async function addLanders<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, landersStatements);
+}
+
+export async function addWebhooks<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, webhookStatements);
+}
+
+export async function addRunsOn<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, runsOnStatements);
+}
+
+export async function addRetention<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, retentionStatements);
+}
+
+export async function addRepository<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, repositoryStatements);
+}
+
+export async function addExporters<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, exporterStatements);
+}
+
+export async function addCompatibility<Tables>(db: Kysely<Tables>): Promise<void> {
+  await executeAll(db, compatibilityStatements);
+}
+
+async function executeAll<Tables>(db: Kysely<Tables>, list: readonly string[]): Promise<void> {
+  const inItsWords = isPostgres(db) ? forPostgres : (statement: string) => statement;
+  for (const statement of list) await sql.raw(inItsWords(statement)).execute(db);
+}
+
+export interface SchemaStep {
+  /** The schema version that the database has afterwards. */
+  readonly version: number;
+  readonly name: string;
+  readonly up: (db: Kysely<unknown>) => Promise<void>;
+}
+
+/** In ascending order; the last one leads to `schemaVersion`. */
+export const storeSteps: readonly SchemaStep[] = [
+  { version: 1, name: 'first tables', up: createStoreTables },
+  { version: 2, name: 'indexes for the order that people give', up: improveIndexes },
+  { version: 3, name: 'what is used up, and why nothing starts', up: addBudgetTables },
+  { version: 4, name: 'who takes over from an agent, and candidates', up: addFallback },
+  { version: 5, name: 'plans that wait for a person', up: addPlans },
+  { version: 6, name: 'the machines of a fleet', up: addFleet },
+  { version: 7, name: 'the past of the plan', up: addPast },
+  { version: 8, name: 'the tips of lines that Drover has written', up: addLineTips },
+  { version: 9, name: 'which machines land', up: addLanders },
+  { version: 10, name: 'webhooks', up: addWebhooks },
+  { version: 11, name: 'where agents run', up: addRunsOn },
+  { version: 12, name: 'what is left of removed history', up: addRetention },
+  { version: 13, name: 'whose plan it is', up: addRepository },
+  { version: 14, name: 'exporters of the feed', up: addExporters },
+  { version: 15, name: 'which work a machine can continue', up: addCompatibility },
+];

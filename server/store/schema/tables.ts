@@ -1,0 +1,400 @@
+// The tables as Kysely sees them. Columns of the public design schema keep their names and units (times in Unix
+// seconds); columns of our own end in their unit (`_ms`). Lists are JSON text. `runs_on` is local or remote.
+
+import type { ColumnType, Generated, Kysely, Selectable, Transaction } from 'kysely';
+import type { TaskStatus } from '../../core/plan/state.ts';
+import type { PastTables } from './past-rows.ts';
+import type { SideTables } from './side-tables.ts';
+
+type Defaulted<T> = ColumnType<T, T | undefined, T>;
+
+export interface TaskTable {
+  id: string;
+  title: string;
+  description: Defaulted<string | null>;
+  epic_id: Defaulted<string | null>;
+  parent_id: Defaulted<string | null>;
+  sequence_number: Defaulted<number>;
+  type: Defaulted<string>;
+  priority: Defaulted<number>;
+  status: Defaulted<TaskStatus>;
+  /** Attempts that have been used up (interrupted ones are not counted). */
+  attempts: Defaulted<number>;
+  max_attempts: Defaulted<number>;
+  last_error: Defaulted<string | null>;
+  claimed_by: Defaulted<string | null>;
+  claimed_at: Defaulted<number | null>;
+  operator: Defaulted<string | null>;
+  verdict: Defaulted<string>;
+  verdict_reason: Defaulted<string | null>;
+  test_mode: Defaulted<string>;
+  test_scope: Defaulted<string>;
+  test_command: Defaulted<string | null>;
+  created_at: number;
+  updated_at: number;
+  /** The order that people give, of creation at first: the last word when priority and chain are equal. */
+  position: Defaulted<number>;
+  labels: Defaulted<string>;
+  acceptance_criteria: Defaulted<string>;
+  agent: Defaulted<string | null>;
+  /** Who takes over from it, as `codex,claude:opus`; null = as the settings say, '' = nobody. */
+  fallback: Defaulted<string | null>;
+  /** The last attempt before the task was begun anew: who has the next one follows from those after it. */
+  fallback_from: Defaulted<number>;
+  /** Candidates that are made of it side by side; null = as the settings say. */
+  best_of: Defaulted<number | null>;
+  /** Who chooses among them: a rule of `core/plan/best-of.ts`; null = as the settings say. */
+  choose: Defaulted<string | null>;
+  /** The task that this one is a candidate of: its work waits for the choice and never lands by itself. */
+  candidate_of: Defaulted<string | null>;
+  /** Lines that the change of a candidate adds and removes. */
+  changed_lines: Defaulted<number | null>;
+  /** Tasks on the longest chain of dependents that begins here, itself included. */
+  chain: Defaulted<number>;
+  /** Fencing number: raised by every claim; writes of an older owner are refused. */
+  epoch: Defaulted<number>;
+  phase: Defaulted<string | null>;
+  base_sha: Defaulted<string | null>;
+  branch: Defaulted<string | null>;
+  commit_sha: Defaulted<string | null>;
+  landed_sha: Defaulted<string | null>;
+  /** Branch whose landing line holds `landed_sha`. */
+  landed_on: Defaulted<string | null>;
+  worktree_path: Defaulted<string | null>;
+  blocked_reason: Defaulted<string | null>;
+  review_kind: Defaulted<string | null>;
+  conflict_files: Defaulted<string>;
+  held_files: Defaulted<string>;
+  rescue_refs: Defaulted<string>;
+  next_attempt_at_ms: Defaulted<number | null>;
+  waiting_until_ms: Defaulted<number | null>;
+  /** What a person asked for while an owner was at work: pause, cancel or stop (the run ends). */
+  stop_requested: Defaulted<string | null>;
+  stop_reason: Defaulted<string | null>;
+  cost_usd: Defaulted<number>;
+  /** Where the imported record came from, as canonical JSON, for "unchanged" on a second import. */
+  source: Defaulted<string | null>;
+  /** 1: a person approves a plan before anything is built; 0: not; null: as the settings say. */
+  plan: Defaulted<number | null>;
+  runs_on: Defaulted<string | null>;
+}
+
+export interface EpicTable {
+  id: string;
+  title: string;
+  description: Defaulted<string | null>;
+  status: Defaulted<string>;
+  created_at: number;
+  position: Defaulted<number>;
+  branch: Defaulted<string | null>;
+  landed_sha: Defaulted<string | null>;
+  /** Tree a person has approved, or null. */
+  approved_tree: Defaulted<string | null>;
+  /** Tree that waits for an approval: the merge with the target as it was tested. */
+  review_tree: Defaulted<string | null>;
+  /** null, landing, needs_review, conflict, gate_failed, landed. */
+  landing_state: Defaulted<string | null>;
+  landing_note: Defaulted<string | null>;
+  source: Defaulted<string | null>;
+  runs_on: Defaulted<string | null>;
+}
+
+export interface DependencyTable {
+  task_id: string;
+  blocked_by: string;
+}
+
+/** Pool slots; `task_id` is null while a slot is free. Kept beside the design's `worktrees`, which is keyed by task. */
+export interface SlotTable {
+  /** Whose disk it is on; '' = the project's only machine. */
+  machine: Defaulted<string>;
+  path: string;
+  number: number;
+  kind: string;
+  task_id: Defaulted<string | null>;
+  attempt: Defaulted<number | null>;
+  setup_fingerprint: Defaulted<string | null>;
+  created_at: number;
+  last_used_at: number;
+}
+
+/** The design's table: where each task's last worktree is or was. */
+export interface WorktreeTable {
+  task_id: string;
+  path: string;
+  branch: string;
+  created_at: number;
+  last_used_at: number;
+  status: Defaulted<string>;
+  disk_size: Defaulted<number>;
+}
+
+export interface AttemptTable {
+  task_id: string;
+  number: number;
+  epoch: number;
+  /** running, waiting, submitted, succeeded, failed, interrupted. */
+  state: string;
+  agent: string;
+  /** Model that its agent was asked for; null = the agent's own choice. */
+  model: Defaulted<string | null>;
+  /** Place of its agent among those that take over from each other: 0 = the task's first one. */
+  step: Defaulted<number>;
+  session_id: string;
+  /** 1 once the agent's session exists, so that the next start resumes it. */
+  session_started: Defaulted<number>;
+  branch: string;
+  /** Branch of an earlier attempt this one goes on from, or null for a fresh start. */
+  continues_from: Defaulted<string | null>;
+  base_sha: Defaulted<string | null>;
+  commit_sha: Defaulted<string | null>;
+  worktree_path: Defaulted<string | null>;
+  started_at_ms: number;
+  ended_at_ms: Defaulted<number | null>;
+  failure_kind: Defaulted<string | null>;
+  error: Defaulted<string | null>;
+  error_detail: Defaulted<string | null>;
+  summary: Defaulted<string | null>;
+  exit_code: Defaulted<number | null>;
+  input_tokens: Defaulted<number>;
+  output_tokens: Defaulted<number>;
+  cost_usd: Defaulted<number>;
+  log_path: Defaulted<string | null>;
+  run_id: Defaulted<string | null>;
+  pid: Defaulted<number | null>;
+  pid_start: Defaulted<string | null>;
+  /** Part (task or sub-task id) the process works on. */
+  pid_part: Defaulted<string | null>;
+  /** Usage of each part's log so far, as JSON; the sums are in the columns above. */
+  usage_by_part: Defaulted<string>;
+  gate_runs: Defaulted<number>;
+  /** 1: it only plans; nothing of what it writes lands. */
+  planning: Defaulted<number>;
+  runs_on: Defaulted<string>;
+  /** Where its worktree, its session and its process are; '' = on the project's only machine. */
+  machine: Defaulted<string>;
+}
+
+/** The plans of a task, one for each round; the approved one is told to every attempt that builds. */
+export interface PlanTable {
+  task_id: string;
+  /** From 1. */
+  number: number;
+  attempt: number;
+  /** proposed, approved, sent_back, dropped. */
+  state: string;
+  text: string;
+  /** What a person said as they sent it back. */
+  comment: Defaulted<string | null>;
+  created_at_ms: number;
+  decided_at_ms: Defaulted<number | null>;
+}
+
+export interface EventTable {
+  seq: Generated<number>;
+  id: string;
+  type: string;
+  timestamp: number;
+  at_ms: number;
+  task_id: Defaulted<string | null>;
+  epic_id: Defaulted<string | null>;
+  run_id: Defaulted<string | null>;
+  data: string;
+}
+
+export interface QuestionTable {
+  id: string;
+  task_id: string;
+  attempt: number;
+  request_id: string;
+  kind: string;
+  text: string;
+  choices: string;
+  state: string;
+  answer: Defaulted<string | null>;
+  asked_at_ms: number;
+  answered_at_ms: Defaulted<number | null>;
+}
+
+/** Hints to a task; the design's name and columns. */
+export interface HintTable {
+  id: string;
+  task_id: string;
+  message: string;
+  created_at: number;
+  delivered: Defaulted<number>;
+}
+
+export interface RunTable {
+  id: string;
+  /** active, stopped (goes on with `resume`), finished. */
+  state: string;
+  started_at_ms: number;
+  ended_at_ms: Defaulted<number | null>;
+  workers: number;
+  epic_id: Defaulted<string | null>;
+  land: string;
+  target_branch: string;
+  /** Branch whose landing line the run's tasks land on: the target, or `drover/epic/<id>`. */
+  line: string;
+  base_sha: string;
+  result_branch: Defaulted<string | null>;
+  /** Flags of the command that started it, as JSON, so that `resume` uses the same. */
+  flags: string;
+}
+
+/** One row per landing line (branch). */
+export interface LineTable {
+  branch: string;
+  landed_sha: string;
+  /** Last tip that the branch itself was seen to hold; null = never yet. */
+  followed_sha: Defaulted<string | null>;
+  pending: Defaulted<number>;
+  pending_reason: Defaulted<string | null>;
+  /** For an epic's line: the branch it began at. */
+  parent_branch: Defaulted<string | null>;
+  /** Why nothing starts and nothing lands on it until a person has chosen; null = it is free. */
+  held_reason: Defaulted<string | null>;
+  held_since_ms: Defaulted<number | null>;
+  /** JSON list, newest last: tips that people have taken out of the branch. Their commits never come back with a task. */
+  dropped: Defaulted<string>;
+}
+
+/** Values that Drover has given, or was about to give, to the landing ref of a line: any other value is another hand's. */
+export interface LineTipTable {
+  branch: string;
+  sha: string;
+  at_ms: number;
+}
+
+export interface LandingTable {
+  task_id: string;
+  epoch: number;
+  attempt: number;
+  line: string;
+  commit_sha: string;
+  gate_command: Defaulted<string | null>;
+  /** queued, taken, landed, returned, withdrawn. */
+  state: string;
+  workflow_id: Defaulted<string | null>;
+  position: Generated<number>;
+  queued_at_ms: number;
+}
+
+/** Verdicts of gate commands by tree: the same tree is never tested twice with the same command. */
+export interface GateVerdictTable {
+  tree_sha: string;
+  command: string;
+  ok: number;
+  exit_code: Defaulted<number | null>;
+  duration_ms: number;
+  output_tail: string;
+  flaky: Defaulted<number>;
+  at_ms: number;
+}
+
+/** State of a provider account: a limit parks everything that runs on it. */
+export interface AccountTable {
+  name: string;
+  limited_until_ms: Defaulted<number | null>;
+  message: Defaulted<string | null>;
+  /** Agents that may work at once since the last sign of overload, and when that was; null = there was none. */
+  pace_agents: Defaulted<number | null>;
+  pace_at_ms: Defaulted<number | null>;
+}
+
+/** What each part of an attempt has used, by the day on which it was used: budgets are counted from here. */
+export interface SpendingTable {
+  task_id: string;
+  attempt: number;
+  part: string;
+  /** `YYYY-MM-DD` where the backend runs. */
+  day: string;
+  tokens: number;
+  usd: number;
+  turns: number;
+  worked_ms: number;
+}
+
+/** Why nothing new starts now, one row per reason; the dispatcher of the active run writes them. */
+export interface HoldTable {
+  /** `day`, `machine`, `epic/<id>` or `agent/<kind>`. */
+  scope: string;
+  reason: string;
+  since_ms: number;
+  /** When time alone ends it; null = something has to change. */
+  until_ms: Defaulted<number | null>;
+}
+
+/** A machine of a fleet: a clone of the repository with a backend of its own. */
+export interface MachineTable {
+  id: string;
+  name: string;
+  /** JSON list: what tasks may ask for. */
+  labels: Defaulted<string>;
+  /** working, draining (starts nothing new), left. */
+  state: string;
+  /** Agents at work there at once at the most. */
+  agents_max: number;
+  /** Of those, how many it can bear now: fewer when its memory or disk is short. */
+  room: number;
+  /** 1: it may land work and run gates now. */
+  lands: Defaulted<number>;
+  /** Why it takes less than it could, for people. */
+  note: Defaulted<string | null>;
+  version: string;
+  compatibility: Defaulted<number>;
+  joined_at_ms: number;
+  /** By the database's clock. After that it counts as dead, and its tasks are given to others. */
+  alive_until_ms: number;
+}
+
+/** What agents of a fleet have written, in parts: each file of a log from its first byte on, without a hole. */
+export interface LogPartTable {
+  /** Relative to the folder of the logs: `attemptLogFile`, one of its segments, or its prompt. */
+  file: string;
+  /** Place of its first byte in the file. */
+  start: number;
+  /** Bytes. */
+  size: number;
+  text: string;
+  at_ms: number;
+}
+
+export interface StoreTables extends PastTables, SideTables {
+  tasks: TaskTable;
+  epics: EpicTable;
+  task_dependencies: DependencyTable;
+  worktrees: WorktreeTable;
+  slots: SlotTable;
+  attempts: AttemptTable;
+  events: EventTable;
+  questions: QuestionTable;
+  guidance_queue: HintTable;
+  runs: RunTable;
+  lines: LineTable;
+  line_tips: LineTipTable;
+  landings: LandingTable;
+  gate_verdicts: GateVerdictTable;
+  accounts: AccountTable;
+  spending: SpendingTable;
+  holds: HoldTable;
+  task_plans: PlanTable;
+  machines: MachineTable;
+  log_parts: LogPartTable;
+}
+
+export type Tx = Transaction<StoreTables>;
+export type Reads = Kysely<StoreTables>;
+export type TaskRow = Selectable<TaskTable>;
+export type EpicRow = Selectable<EpicTable>;
+export type AttemptRow = Selectable<AttemptTable>;
+export type EventRow = Selectable<EventTable>;
+export type QuestionRow = Selectable<QuestionTable>;
+export type HintRow = Selectable<HintTable>;
+export type RunRow = Selectable<RunTable>;
+export type LineRow = Selectable<LineTable>;
+export type LandingRow = Selectable<LandingTable>;
+export type PlanRow = Selectable<PlanTable>;
+export type HoldRow = Selectable<HoldTable>;
+export type SlotRow = Selectable<SlotTable>;

@@ -1,0 +1,46 @@
+// Why nothing new starts now: written by the dispatcher when it changes, read by `why` and `status`.
+
+import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import type { HoldRow, Reads, Tx } from '../schema/tables.ts';
+
+export interface Hold {
+  /** `day`, `machine`, `epic/<id>` or `agent/<kind>`. */
+  readonly scope: string;
+  readonly reason: string;
+  readonly untilMs: number | null;
+}
+
+export async function readHolds(db: Reads): Promise<HoldRow[]> {
+  return db.selectFrom('holds').selectAll().orderBy('scope').execute();
+}
+
+/** Scopes in which nothing starts at all. */
+export async function heldScopes(db: Reads): Promise<ReadonlySet<string>> {
+  return new Set((await readHolds(db)).map((row) => row.scope));
+}
+
+/** Puts these in the place of all others; what begins and ends is told in the feed. */
+export async function setHolds(
+  tx: Tx,
+  sources: StoreSources,
+  holds: readonly Hold[],
+): Promise<void> {
+  const before = new Map((await readHolds(tx)).map((row) => [row.scope, row]));
+  for (const { scope, reason, untilMs } of holds) {
+    const known = before.get(scope);
+    before.delete(scope);
+    if (known !== undefined && known.reason === reason && known.until_ms === untilMs) continue;
+    const values = { scope, reason, since_ms: sources.clock.now(), until_ms: untilMs };
+    await tx
+      .insertInto('holds')
+      .values(values)
+      .onConflict((conflict) => conflict.column('scope').doUpdateSet({ reason, until_ms: untilMs }))
+      .execute();
+    if (known !== undefined) continue;
+    await appendEvent(tx, sources, { type: 'run.held', data: { scope, reason } });
+  }
+  for (const { scope } of before.values()) {
+    await tx.deleteFrom('holds').where('scope', '=', scope).execute();
+    await appendEvent(tx, sources, { type: 'run.released', data: { scope } });
+  }
+}

@@ -1,0 +1,129 @@
+// The plans of tasks: proposed by an agent that wrote nothing, approved or sent back by a person.
+
+import { cutEnd } from '../../core/prompt/prompt-text.ts';
+import type { PlanView } from '../../protocol/api.ts';
+import type { StoreSources } from '../feed/feed.ts';
+import { inParts } from '../rows/read.ts';
+import type { PlanRow, Reads, Tx } from '../schema/tables.ts';
+
+/** The newest plan of a task, whatever has become of it. */
+export async function lastPlan(db: Reads, taskId: string): Promise<PlanRow | null> {
+  const row = await db
+    .selectFrom('task_plans')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** The plan that its attempts build by, or null: there is none, or it has been taken back. */
+export async function approvedPlan(db: Reads, taskId: string): Promise<PlanRow | null> {
+  const row = await db
+    .selectFrom('task_plans')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .where('state', '=', 'approved')
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Adds the plan of a further round; one that was still undecided is dropped. */
+export async function proposePlan(
+  tx: Tx,
+  sources: StoreSources,
+  plan: { readonly taskId: string; readonly attempt: number; readonly text: string },
+): Promise<PlanRow> {
+  await dropPlans(tx, sources, plan.taskId, ['proposed']);
+  const number = ((await lastPlan(tx, plan.taskId))?.number ?? 0) + 1;
+  const row: PlanRow = {
+    task_id: plan.taskId,
+    number,
+    attempt: plan.attempt,
+    state: 'proposed',
+    text: plan.text,
+    comment: null,
+    created_at_ms: sources.clock.now(),
+    decided_at_ms: null,
+  };
+  await tx.insertInto('task_plans').values(row).execute();
+  return row;
+}
+
+export type PlanDecision =
+  /** `text`: the plan as the person has changed it. */
+  | { readonly state: 'approved'; readonly text?: string }
+  | { readonly state: 'sent_back'; readonly comment: string };
+
+/** A person's word on the plan that waits; null when none does. */
+export async function decidePlan(
+  tx: Tx,
+  sources: StoreSources,
+  taskId: string,
+  decision: PlanDecision,
+): Promise<PlanRow | null> {
+  const row = await tx
+    .updateTable('task_plans')
+    .set({ ...decision, decided_at_ms: sources.clock.now() })
+    .where('task_id', '=', taskId)
+    .where('state', '=', 'proposed')
+    .returningAll()
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Plans that count no more: the next attempt makes a new one if the task wants one. */
+export async function dropPlans(
+  tx: Tx,
+  sources: StoreSources,
+  taskId: string,
+  states: readonly ('proposed' | 'approved')[],
+): Promise<number> {
+  const done = await tx
+    .updateTable('task_plans')
+    .set({ state: 'dropped', decided_at_ms: sources.clock.now() })
+    .where('task_id', '=', taskId)
+    .where('state', 'in', [...states])
+    .executeTakeFirst();
+  return Number(done.numUpdatedRows);
+}
+
+/** As much of a plan as a board shows. */
+const boardCharacters = 3_900;
+
+/** The plans that wait, by task. */
+export async function readProposals(
+  db: Reads,
+  taskIds: readonly string[],
+): Promise<ReadonlyMap<string, PlanView>> {
+  const found = new Map<string, PlanView>();
+  for (const part of inParts(taskIds)) {
+    const rows = await db
+      .selectFrom('task_plans')
+      .selectAll()
+      .where('task_id', 'in', [...part])
+      .where('state', '=', 'proposed')
+      .execute();
+    for (const row of rows) {
+      const text = cutEnd(row.text, boardCharacters);
+      found.set(row.task_id, planView({ ...row, text }));
+    }
+  }
+  return found;
+}
+
+const states = ['proposed', 'approved', 'sent_back'] as const;
+
+export function planView(row: PlanRow): PlanView {
+  return {
+    number: row.number,
+    attempt: row.attempt,
+    state: states.find((state) => state === row.state) ?? 'dropped',
+    text: row.text,
+    comment: row.comment,
+    created_at: Math.floor(row.created_at_ms / 1000),
+  };
+}

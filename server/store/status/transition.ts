@@ -1,0 +1,345 @@
+// The one function that changes a task's status: it checks the transition table, fences an older owner, writes row and
+// event in the caller's transaction, and derives what follows (dependents, sub-tasks).
+
+import { isLegalTransition, type TaskStatus } from '../../core/plan/state.ts';
+import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import { dropPlans } from './plans.ts';
+import type { StoreTables, TaskRow, TaskTable, Tx } from '../schema/tables.ts';
+import type { Kysely, Updateable } from 'kysely';
+
+export interface Transition {
+  readonly taskId: string;
+  /** `ready` means ready or blocked, whichever the blockers say. */
+  readonly to: TaskStatus;
+  readonly event: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly runId?: string | null;
+  /** The owner's fencing number; refused when the task has been claimed again since. */
+  readonly epoch?: number;
+  /** Refused unless the present state is one of these. */
+  readonly from?: readonly TaskStatus[];
+  readonly set?: TransitionSet;
+}
+
+export type TransitionSet = Updateable<TaskTable>;
+
+export type TransitionOutcome =
+  | { readonly ok: true; readonly from: TaskStatus; readonly to: TaskStatus }
+  | {
+      readonly ok: false;
+      readonly reason: 'unknown' | 'illegal' | 'fenced';
+      readonly status: TaskStatus | null;
+    };
+
+const lastingStatuses: ReadonlySet<TaskStatus> = new Set([
+  'in_progress',
+  'claimed',
+  'waiting',
+  'needs_review',
+  'paused',
+  'conflict',
+]);
+
+/**
+ * Blockers that do not yet let the task start: not completed. Covers the task and everything below it. Blockers of the
+ * same family are met by the order of the sub-tasks.
+ */
+export async function unmetBlockers(tx: Kysely<StoreTables>, taskId: string): Promise<string[]> {
+  const family = await familyOf(tx, taskId);
+  const root = await rootOf(tx, taskId);
+  const relatives = root === taskId ? family : await familyOf(tx, root);
+  const rows = await tx
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select('d.blocked_by')
+    .distinct()
+    .where('d.task_id', 'in', family)
+    .where('b.status', '!=', 'completed')
+    .where('d.blocked_by', 'not in', relatives)
+    .orderBy('d.blocked_by')
+    .execute();
+  return rows.map((row) => row.blocked_by);
+}
+
+/** The task and all sub-tasks below it (two levels at most). */
+export async function familyOf(tx: Kysely<StoreTables>, taskId: string): Promise<string[]> {
+  const family = [taskId];
+  let level = [taskId];
+  for (let depth = 0; depth < 3 && level.length > 0; depth += 1) {
+    const rows = await tx
+      .selectFrom('tasks')
+      .select('id')
+      .where('parent_id', 'in', level)
+      .execute();
+    level = rows.map((row) => row.id);
+    family.push(...level);
+  }
+  return family;
+}
+
+/** The task that is scheduled for this one: itself, or the topmost parent of a sub-task. */
+export async function rootOf(tx: Kysely<StoreTables>, taskId: string): Promise<string> {
+  let id = taskId;
+  for (let depth = 0; depth < 4; depth += 1) {
+    const row = await tx
+      .selectFrom('tasks')
+      .select('parent_id')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (row === undefined || row.parent_id === null) return id;
+    id = row.parent_id;
+  }
+  return id;
+}
+
+export async function transition(
+  tx: Tx,
+  sources: StoreSources,
+  change: Transition,
+): Promise<TransitionOutcome> {
+  const row = await tx
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', change.taskId)
+    .executeTakeFirst();
+  if (row === undefined) return { ok: false, reason: 'unknown', status: null };
+  if (change.epoch !== undefined && row.epoch !== change.epoch) {
+    return { ok: false, reason: 'fenced', status: row.status };
+  }
+  const from = row.status;
+  if (change.from !== undefined && !change.from.includes(from)) {
+    return { ok: false, reason: 'illegal', status: from };
+  }
+  const unmet = change.to === 'ready' ? await unmetBlockers(tx, change.taskId) : [];
+  const to: TaskStatus = unmet.length > 0 ? 'blocked' : change.to;
+  if (from === to || !isLegalTransition(from, to)) {
+    return { ok: false, reason: 'illegal', status: from };
+  }
+  await writeStatus(tx, sources, row, to, change);
+  if (to === 'completed') await unblockDependents(tx, sources, change.taskId);
+  if (from === 'completed') await blockDependents(tx, sources, change.taskId);
+  await carrySubTasks(tx, sources, change, from, to);
+  return { ok: true, from, to };
+}
+
+async function writeStatus(
+  tx: Tx,
+  sources: StoreSources,
+  row: TaskRow,
+  to: TaskStatus,
+  change: Transition,
+): Promise<void> {
+  const cleared: Updateable<TaskTable> = lastingStatuses.has(to)
+    ? {}
+    : { phase: null, claimed_by: null, claimed_at: null, stop_requested: null, stop_reason: null };
+  const waking: Updateable<TaskTable> = {
+    ...(row.status === 'waiting' ? { waiting_until_ms: null } : {}),
+    ...(row.status === 'blocked' ? { blocked_reason: null } : {}),
+    ...(row.status === 'needs_review' ? { review_kind: null } : {}),
+  };
+  await tx
+    .updateTable('tasks')
+    .set({
+      ...cleared,
+      ...waking,
+      ...change.set,
+      status: to,
+      updated_at: Math.floor(sources.clock.now() / 1000),
+    })
+    .where('id', '=', row.id)
+    .execute();
+  // Decided it is another state; left undecided (cancelled, retried), nobody will.
+  if (row.review_kind === 'plan') await dropPlans(tx, sources, row.id, ['proposed']);
+  await appendEvent(tx, sources, {
+    type: change.event,
+    taskId: row.id,
+    epicId: row.epic_id,
+    runId: change.runId ?? null,
+    data: {
+      title: row.title,
+      from: row.status,
+      status: to,
+      ...(await workerFacts(tx, sources, row, to)),
+      ...change.data,
+    },
+  });
+}
+
+/** Who works or has worked on it, and at its end for how long (milliseconds). */
+async function workerFacts(
+  tx: Tx,
+  sources: StoreSources,
+  row: TaskRow,
+  to: TaskStatus,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (row.claimed_by === null || (to !== 'in_progress' && to !== 'completed')) return {};
+  const worker = row.claimed_by;
+  if (to === 'in_progress') return { worker };
+  const attempt = await tx
+    .selectFrom('attempts')
+    .select('started_at_ms')
+    .where('task_id', '=', row.id)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (attempt === undefined) return { worker };
+  return { worker, duration: Math.max(0, sources.clock.now() - attempt.started_at_ms) };
+}
+
+/** Landing a blocker changes only dependents that are blocked by tasks; one blocked from outside keeps its reason. */
+async function unblockDependents(tx: Tx, sources: StoreSources, blocker: string): Promise<void> {
+  for (const id of await dependentsOf(tx, blocker)) {
+    const row = await tx
+      .selectFrom('tasks')
+      .select(['status', 'blocked_reason'])
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (row?.status !== 'blocked' || row.blocked_reason !== null) continue;
+    if ((await unmetBlockers(tx, id)).length > 0) continue;
+    await transition(tx, sources, {
+      taskId: id,
+      to: 'ready',
+      event: 'task.unblocked',
+      data: { by: blocker },
+    });
+  }
+}
+
+/** A completed task that is reset takes readiness away from dependents that have not begun. */
+async function blockDependents(tx: Tx, sources: StoreSources, blocker: string): Promise<void> {
+  for (const id of await dependentsOf(tx, blocker)) {
+    // A relative is no reason: those take their turns inside one attempt.
+    if ((await unmetBlockers(tx, id)).length === 0) continue;
+    await transition(tx, sources, {
+      taskId: id,
+      to: 'blocked',
+      from: ['ready'],
+      event: 'task.blocked',
+      data: { by: blocker },
+    });
+  }
+}
+
+/** Tasks whose readiness can depend on the blocker: those that name it, and the parents above them. */
+async function dependentsOf(tx: Tx, blocker: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('task_dependencies')
+    .select('task_id')
+    .where('blocked_by', '=', blocker)
+    .orderBy('task_id')
+    .execute();
+  const ids = new Set<string>();
+  for (const { task_id: id } of rows) {
+    let current: string | null = id;
+    for (let depth = 0; current !== null && depth < 4; depth += 1) {
+      ids.add(current);
+      const parent: { parent_id: string | null } | undefined = await tx
+        .selectFrom('tasks')
+        .select('parent_id')
+        .where('id', '=', current)
+        .executeTakeFirst();
+      current = parent?.parent_id ?? null;
+    }
+  }
+  return [...ids];
+}
+
+/**
+ * Sub-tasks have no attempt of their own: they share the fate of their parent's. A sub-task that was at work when the
+ * attempt ended goes back to ready; all of them are completed, cancelled or failed with it.
+ */
+async function carrySubTasks(
+  tx: Tx,
+  sources: StoreSources,
+  change: Transition,
+  from: TaskStatus,
+  to: TaskStatus,
+): Promise<void> {
+  const mapping = subTaskFate(from, to);
+  if (mapping === null) return;
+  const rows = await tx
+    .selectFrom('tasks')
+    .select(['id', 'status'])
+    .where('parent_id', '=', change.taskId)
+    .orderBy('sequence_number')
+    .execute();
+  for (const row of rows) {
+    const next = mapping(row.status);
+    if (next === null || next === row.status) continue;
+    if (next === 'completed' && row.status !== 'in_progress')
+      await beginSubTask(tx, sources, row.id);
+    await transition(tx, sources, {
+      taskId: row.id,
+      to: next,
+      event: subTaskEvents[next] ?? 'task.retry',
+      runId: change.runId ?? null,
+      data: { parent: change.taskId },
+      ...(next === 'completed'
+        ? {
+            set: {
+              landed_sha: change.set?.landed_sha ?? null,
+              landed_on: change.set?.landed_on ?? null,
+              verdict: 'pass',
+            },
+          }
+        : {}),
+    });
+  }
+}
+
+const subTaskEvents: { readonly [S in TaskStatus]?: string } = {
+  completed: 'task.completed',
+  cancelled: 'task.cancelled',
+  failed: 'task.failed',
+  ready: 'task.retry',
+};
+
+/**
+ * A completed sub-task of a task that is not completed itself was finished somewhere else (before an import, or before
+ * it was put below this parent): it is never run again by what happens to the parent.
+ */
+function subTaskFate(
+  from: TaskStatus,
+  to: TaskStatus,
+): ((status: TaskStatus) => TaskStatus | null) | null {
+  const goesBack: readonly TaskStatus[] = [
+    'in_progress',
+    'failed',
+    'claimed',
+    ...(from === 'completed' ? (['completed'] as const) : []),
+    ...(from === 'cancelled' ? (['cancelled'] as const) : []),
+  ];
+  switch (to) {
+    case 'completed':
+      return (status) => (status === 'cancelled' ? null : 'completed');
+    case 'cancelled':
+      return (status) => (status === 'completed' ? null : 'cancelled');
+    case 'failed':
+      return (status) => (status === 'in_progress' ? 'failed' : null);
+    case 'ready':
+    case 'blocked':
+    case 'paused':
+    case 'conflict':
+      return (status) => (goesBack.includes(status) ? 'ready' : null);
+    case 'claimed':
+    case 'in_progress':
+    case 'waiting':
+    case 'needs_review':
+      return null;
+  }
+}
+
+/** Takes a sub-task to `in_progress` when its turn comes inside the parent's attempt. */
+export async function beginSubTask(tx: Tx, sources: StoreSources, taskId: string): Promise<void> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select('status')
+    .where('id', '=', taskId)
+    .executeTakeFirst();
+  if (row === undefined || row.status === 'in_progress') return;
+  if (row.status !== 'ready' && row.status !== 'claimed') {
+    await transition(tx, sources, { taskId, to: 'ready', event: 'task.retry' });
+  }
+  await transition(tx, sources, { taskId, to: 'claimed', event: 'task.claimed' });
+  await transition(tx, sources, { taskId, to: 'in_progress', event: 'task.started' });
+}

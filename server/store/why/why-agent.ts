@@ -1,0 +1,50 @@
+// Which agent has a task's next attempt, and what has kept those before it from doing it: in sentences, from stored facts.
+
+import { agentChain, nextStepIndex } from '../../core/work/fallback.ts';
+import { stepText } from '../../core/format.ts';
+import { attemptsSince, unendedStates } from '../work/claims.ts';
+import type { Db } from '../rows/read.ts';
+import type { AttemptRow, TaskRow } from '../schema/tables.ts';
+import { oneLine, type WhyFacts } from './why-words.ts';
+
+export interface NextAgentFacts {
+  /** Kind of the agent that has the next attempt: its account and its pace count. */
+  readonly agent: string;
+  /** Names the agents that have given the task up, where there are any. */
+  readonly sentences: readonly string[];
+  /** Agents that could still take over from it, as `claude:opus`. */
+  readonly others: readonly string[];
+}
+
+export async function nextAgentFacts(
+  db: Db,
+  row: TaskRow,
+  facts: WhyFacts,
+): Promise<NextAgentFacts> {
+  const chain = agentChain(facts.agents, facts.agentKind, row);
+  const attempts = await attemptsSince(db, row.id, row.fallback_from);
+  const last = attempts.at(-1);
+  const goesOn = last !== undefined && unendedStates.includes(last.state);
+  const ended = attempts.map((one) => ({ step: one.step, failureKind: one.failure_kind }));
+  const step = goesOn ? last.step : nextStepIndex(ended, chain.length, facts.agents.after);
+  const next = goesOn ? last : (chain[step] ?? chain[0]);
+  return {
+    agent: next.agent,
+    sentences: takenOver(row.id, attempts, step, stepText(next)),
+    others: chain.slice(step + 1).map(stepText),
+  };
+}
+
+/** `codex takes over task-1 from claude, which ended with: …` */
+function takenOver(
+  id: string,
+  attempts: readonly AttemptRow[],
+  step: number,
+  next: string,
+): string[] {
+  const before = attempts.findLast((one) => one.step < step && one.error !== null);
+  if (before === undefined) return [];
+  return [
+    `${next} takes over ${id} from ${stepText(before)}, whose attempt ended with: ${oneLine(before.error ?? '')}`,
+  ];
+}

@@ -1,0 +1,20 @@
+// Why a task that is tried several ways side by side has not gone on: how its candidates stand.
+
+import { standOf } from '../../core/plan/best-of.ts';
+import { candidateFacts, candidatesOf } from '../work/candidates.ts';
+import type { Db } from '../rows/read.ts';
+import type { TaskRow } from '../schema/tables.ts';
+
+/** Nothing for a task without candidates. */
+export async function whyCandidates(db: Db, row: TaskRow): Promise<string[]> {
+  const rows = await candidatesOf(db, row.id);
+  if (rows.length === 0) return [];
+  const stands = rows.map((one) => standOf(candidateFacts(one)));
+  const count = (stand: string): number => stands.filter((one) => one === stand).length;
+  const sentence = `${row.id} is tried ${rows.length} ways side by side: ${count('green')} passed the gate, ${count('open')} may still do so, ${count('ended')} ended otherwise.`;
+  if (count('open') > 0 || count('green') > 0) return [sentence];
+  return [
+    sentence,
+    `None of them can be chosen: "drover retry <candidate>" gives one another try, "drover cancel ${row.id}" gives it up.`,
+  ];
+}

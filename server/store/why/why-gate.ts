@@ -1,0 +1,27 @@
+// What the gate said of a task's work: its telling lines, and where its whole output is.
+
+import { sql } from 'kysely';
+import type { Db } from '../rows/read.ts';
+import type { TaskRow } from '../schema/tables.ts';
+
+/** As many are in the task's last error already. */
+const toldAlready = 3;
+
+/** Nothing when the task's last failure was not the gate's. */
+export async function whyGate(db: Db, row: Pick<TaskRow, 'id' | 'last_error'>): Promise<string[]> {
+  if (row.last_error?.includes('the gate is red') !== true) return [];
+  const found = await db
+    .selectFrom('events')
+    .select('data')
+    .where('type', '=', 'gate.failed')
+    .where(sql<boolean>`replace(data, ${JSON.stringify(row.id)}, '') <> data`)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (found === undefined) return [];
+  const data = JSON.parse(found.data) as { readonly telling?: unknown; readonly log?: unknown };
+  const telling = Array.isArray(data.telling) ? data.telling.map(String) : [];
+  const said = telling.length > toldAlready ? [`The gate printed: ${telling.join(' | ')}`] : [];
+  const log = typeof data.log === 'string' ? [`Its whole output is in ${data.log}.`] : [];
+  return [...said, ...log];
+}

@@ -1,0 +1,47 @@
+// Why no machine of a fleet takes a task that could start.
+
+import { type MachineFacts, whyItsMachine, whyNoMachine } from '../../core/work/machines.ts';
+import { isBound, lastAttempt } from '../work/claims.ts';
+import { readMachines } from '../fleet/machine-views.ts';
+import { type Db, textList } from '../rows/read.ts';
+import type { TaskRow } from '../schema/tables.ts';
+
+export async function whyMachine(db: Db, row: TaskRow): Promise<string[]> {
+  const views = await readMachines(db, 0);
+  const facts = new Map(views.map((view) => [view.id, { ...view, busy: view.agents }]));
+  const begun = await begunOn(db, row, facts);
+  const sentence =
+    begun === null ? whyNoMachine(textList(row.labels), [...facts.values()]) : whyItsMachine(begun);
+  return sentence === null ? [] : [sentence];
+}
+
+/** The machine that takes starts and has the attempt's worktree and conversation. */
+async function begunOn(
+  db: Db,
+  row: TaskRow,
+  machines: ReadonlyMap<string, MachineFacts>,
+): Promise<MachineFacts | null> {
+  if (machines.size === 0) return null;
+  const last = await lastAttempt(db, row.id);
+  const machine = last !== null && isBound(last) ? machines.get(last.machine) : undefined;
+  return machine?.state === 'working' ? machine : null;
+}
+
+/** For a task whose attempt is at work by the rows: its machine stopped. Null while it is there, or was never one. */
+export async function whyLost(
+  db: Db,
+  attempt: { readonly task_id: string; readonly machine: string },
+): Promise<string | null> {
+  if (attempt.machine === '') return null;
+  const machines = await readMachines(db, 0, true);
+  const machine = machines.find(({ id }) => id === attempt.machine);
+  if (machine === undefined || machine.state === 'working' || machine.state === 'draining') {
+    return null;
+  }
+  const gone = machine.state === 'dead' ? 'is dead' : 'has left';
+  const isAnybody = machines.some(({ state }) => state === 'working' || state === 'draining');
+  const next = isAnybody
+    ? 'the others take it over, and no attempt is used'
+    : 'start "drover worker" on a machine to resume it; no attempt is used';
+  return `${attempt.task_id} was running on ${machine.name}, which ${gone}: ${next}.`;
+}

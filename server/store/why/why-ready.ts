@@ -1,0 +1,191 @@
+// Why a task that is ready has not started: its delay, the run, its scope, the workers, the account.
+
+import { formatCount } from '../../core/format.ts';
+import { landingsWaitingMax } from '../../core/plan/schedule.ts';
+import { readHolds } from '../status/holds.ts';
+import type { Db } from '../rows/read.ts';
+import { refusedPushes, refusedPushesMax } from '../work/refused-pushes.ts';
+import { shortList } from '../board/stuck.ts';
+import type { RunRow, TaskRow } from '../schema/tables.ts';
+import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
+import { whyMachine } from './why-machine.ts';
+import { oneLine, timeText, type WhyFacts } from './why-words.ts';
+
+export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
+  const next = await nextAgentFacts(db, row, facts);
+  const sentences: string[] = [...next.sentences];
+  if (row.next_attempt_at_ms !== null && row.next_attempt_at_ms > facts.nowMs) {
+    const number = Math.min(row.attempts + 1, row.max_attempts);
+    const after =
+      row.last_error === null || next.sentences.length > 0
+        ? ''
+        : ` The last one ended with: ${oneLine(row.last_error)}`;
+    sentences.push(
+      `Attempt ${number} of ${row.max_attempts} of ${row.id} starts at ${timeText(row.next_attempt_at_ms, facts.nowMs)}.${after}`,
+    );
+  }
+  const runs = facts.hasBackend ? await activeRuns(db) : [];
+  sentences.push(...(await holdsOf(db, row, { ...next, ...facts }, runs.length > 0)));
+  if (runs.length === 0) return [...sentences, await noRun(db, row, facts)];
+  const run =
+    runs.find((one) => one.epic_id !== null && one.epic_id === row.epic_id) ??
+    runs.find((one) => one.epic_id === null);
+  if (run === undefined) {
+    const scopes = runs.map((one) => `epic ${one.epic_id}`).join(', ');
+    const epic = row.epic_id === null ? 'has no epic' : `is in epic ${row.epic_id}`;
+    const start = row.epic_id === null ? 'drover run' : `drover run --epic ${row.epic_id}`;
+    return [
+      ...sentences,
+      `What runs now covers ${scopes} alone, and ${row.id} ${epic}; "${start}" adds it.`,
+    ];
+  }
+  sentences.push(...(await limitedAccount(db, { ...next, ...facts })));
+  sentences.push(...(await refusedWork(db, row, run)));
+  sentences.push(...(await otherLine(db, row, run)));
+  sentences.push(...(await busyWorkers(db, row, run)));
+  sentences.push(...(await whyMachine(db, row)));
+  if (sentences.length > next.sentences.length) return sentences;
+  return [...next.sentences, `${row.id} is ready and a worker is free: it starts in a moment.`];
+}
+
+/** `isRun`: what is short for the moment is told of a run that goes on alone; a used up budget waits for the next one. */
+async function holdsOf(
+  db: Db,
+  row: TaskRow,
+  facts: NextAgentFacts & WhyFacts,
+  isRun: boolean,
+): Promise<string[]> {
+  const { agent } = facts;
+  const scopes = isRun ? ['machine', `agent/${agent}`] : [];
+  if (row.epic_id !== null) scopes.push(`epic/${row.epic_id}`);
+  const holds = (await readHolds(db)).filter(
+    ({ scope, until_ms: untilMs }) =>
+      (scopes.includes(scope) || scope === 'day') && (untilMs === null || untilMs > facts.nowMs),
+  );
+  return holds.map(({ reason }) => reason);
+}
+
+async function activeRuns(db: Db): Promise<RunRow[]> {
+  return db
+    .selectFrom('runs')
+    .selectAll()
+    .where('state', '=', 'active')
+    .orderBy('started_at_ms')
+    .execute();
+}
+
+async function noRun(db: Db, row: TaskRow, facts: WhyFacts): Promise<string> {
+  const last = await db
+    .selectFrom('runs')
+    .selectAll()
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const goesOn =
+    last !== undefined &&
+    (last.state === 'stopped' || (last.state === 'active' && !facts.hasBackend)) &&
+    (last.epic_id === null || last.epic_id === row.epic_id);
+  if (goesOn) {
+    return `${row.id} is ready, but the last run was stopped. Run "drover resume" to continue it.`;
+  }
+  return `${row.id} is ready, but nothing runs now; "drover run" starts it.`;
+}
+
+async function limitedAccount(db: Db, facts: NextAgentFacts & WhyFacts): Promise<string[]> {
+  const { agent, others } = facts;
+  const account = await db
+    .selectFrom('accounts')
+    .select('limited_until_ms')
+    .where('name', '=', agent)
+    .executeTakeFirst();
+  const until = account?.limited_until_ms ?? null;
+  if (until === null || until <= facts.nowMs) return [];
+  const { limitWaitMs } = facts.agents;
+  const instead =
+    others.length === 0 || limitWaitMs === null || until - facts.nowMs <= limitWaitMs
+      ? ''
+      : ` ${others.join(' or ')} takes over where its own account is free.`;
+  return [
+    `The account of ${agent} is out of quota until ${timeText(until, facts.nowMs)}; nothing new starts on it before.${instead}`,
+  ];
+}
+
+async function refusedWork(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
+  const refused = await refusedPushes(db, run.epic_id);
+  if (refused.length < refusedPushesMax) return [];
+  const names = shortList(refused.map(({ id }) => id));
+  return [
+    `The git server rejected the finished work of ${names} and would reject that of ${row.id}. It starts when those are resolved ("drover why ${refused[0]?.id ?? ''}" shows the server's answer).`,
+  ];
+}
+
+/** A blocker that landed elsewhere lets the task start only when the run's line holds its commit. */
+async function otherLine(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
+  const rows = await db
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select(['b.id', 'b.landed_on'])
+    .where('d.task_id', '=', row.id)
+    .where('b.landed_on', 'is not', null)
+    .where('b.landed_on', '!=', run.line)
+    .where('b.landed_on', '!=', run.target_branch)
+    .orderBy('d.blocked_by')
+    .execute();
+  return rows.map(
+    (blocker) =>
+      `Its blocker ${blocker.id} has landed on ${blocker.landed_on}, and this run lands on ${run.line}: ${row.id} starts when that line holds its commit.`,
+  );
+}
+
+/** Phases in which a task has handed its work over and needs no worker. */
+const handedOver: readonly (string | null)[] = ['gate', 'land'];
+
+async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]> {
+  const owned = await db
+    .selectFrom('tasks as t')
+    .leftJoin('attempts as a', (join) =>
+      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
+    )
+    .select(['t.id', 't.phase', 'a.run_id'])
+    .where('t.status', 'in', ['claimed', 'in_progress'])
+    .where('t.parent_id', 'is', null)
+    .orderBy('t.position')
+    .execute();
+  const atWork = owned.filter((task) => !handedOver.includes(task.phase));
+  const workers = Math.max(run.workers, ...(await activeRuns(db)).map((one) => one.workers));
+  const isFull = atWork.length >= workers;
+  const own = isFull ? atWork : atWork.filter((task) => task.run_id === run.id);
+  const busy = own.map((task) => task.id);
+  const most = isFull ? workers : run.workers;
+  if (busy.length < most) {
+    const landing = owned.length - atWork.length;
+    if (landing < landingsWaitingMax(workers)) return [];
+    return [
+      `${formatCount(landing, 'finished task waits', 'finished tasks wait')} to land; ${row.id} starts when some of them have landed.`,
+    ];
+  }
+  const before = await db
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('status', '=', 'ready')
+    .where('parent_id', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('priority', '>', row.priority),
+        eb.and([eb('priority', '=', row.priority), eb('chain', '>', row.chain)]),
+        eb.and([
+          eb('priority', '=', row.priority),
+          eb('chain', '=', row.chain),
+          eb('position', '<', row.position),
+        ]),
+      ]),
+    )
+    .executeTakeFirstOrThrow();
+  const place =
+    before.n === 0
+      ? 'it is the next one'
+      : `${formatCount(before.n, 'ready task is', 'ready tasks are')} ahead of it (priority, chain, order)`;
+  return [
+    `All workers are busy (${busy.length} of ${most}: ${shortList(busy)}); ${row.id} starts when one is free, ${place}.`,
+  ];
+}

@@ -1,0 +1,30 @@
+// Words that the sentences of "why" share.
+
+import type { AgentChoices } from '../../core/work/fallback.ts';
+import { formatDuration } from '../../core/format.ts';
+
+export interface WhyFacts {
+  readonly nowMs: number;
+  /** Agent of tasks that name none. */
+  readonly agentKind: string;
+  /** Who takes over when an agent cannot do a task. */
+  readonly agents: AgentChoices;
+  /** False: nobody can be at work now, whatever the rows say. */
+  readonly hasBackend: boolean;
+}
+
+const errorCharactersMax = 500;
+
+export function oneLine(text: string): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  return line.length > errorCharactersMax ? `${line.slice(0, errorCharactersMax)}…` : line;
+}
+
+/** `2027-01-15 08:00:00 UTC (in 5 min)`. */
+export function timeText(ms: number, nowMs: number): string {
+  const text = new Date(ms)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/u, ' UTC');
+  return ms > nowMs ? `${text} (in ${formatDuration(ms - nowMs)})` : `${text} (now)`;
+}

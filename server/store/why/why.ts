@@ -1,0 +1,258 @@
+// Why a task is not running (or what it is doing), in sentences that follow from stored facts alone.
+
+import { formatDuration, stepText } from '../../core/format.ts';
+import { ownedStatuses } from '../../core/plan/state.ts';
+import { byHandPhase } from '../../core/plan/task.ts';
+import { taskOrRefuse } from '../rows/find-rows.ts';
+import { machineNames } from '../fleet/machine-views.ts';
+import { type Db, readAtOneMoment, textList } from '../rows/read.ts';
+import type { AttemptRow, TaskRow } from '../schema/tables.ts';
+import { rootOf } from '../status/transition.ts';
+import { whyCandidates } from './why-candidates.ts';
+import { nextAgentFacts } from './why-agent.ts';
+import { whyBlocked } from './why-blocked.ts';
+import { whyGate } from './why-gate.ts';
+import { whyLost } from './why-machine.ts';
+import { whyNotStarted } from './why-ready.ts';
+import { oneLine, timeText, type WhyFacts } from './why-words.ts';
+
+export async function why(db: Db, id: string, facts: WhyFacts): Promise<readonly string[]> {
+  return readAtOneMoment(db, async (at) => {
+    const row = await taskOrRefuse(at, id);
+    const root = await rootOf(at, id);
+    if (root === id) return whyTask(at, row, facts);
+    const parent = await taskOrRefuse(at, root);
+    const own = row.status === 'ready' ? [] : await whyTask(at, row, facts);
+    const first = `${id} is a sub-task: it runs in its turn inside the attempt of ${root}.`;
+    return row.status === 'completed' || row.status === 'cancelled'
+      ? own
+      : [first, ...own, ...(await whyTask(at, parent, facts))];
+  });
+}
+
+async function whyTask(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
+  const { id } = row;
+  switch (row.status) {
+    case 'ready':
+      return whyNotStarted(db, row, facts);
+    case 'blocked':
+      return [...(await whyCandidates(db, row)), ...(await whyBlocked(db, row))];
+    case 'claimed':
+    case 'in_progress':
+      return whyRunning(db, row, facts);
+    case 'waiting':
+      return whyWaiting(db, row, facts);
+    case 'paused':
+      return whyPaused(db, row);
+    case 'needs_review':
+      return whyReview(row);
+    case 'conflict':
+      return whyConflict(row);
+    case 'completed':
+      return [whyCompleted(row)];
+    case 'failed':
+      return [
+        `${id} has failed: ${row.attempts} of ${row.max_attempts} attempts are used up.`,
+        ...lastError(row),
+        ...(await whyGate(db, row)),
+        ...keptWork(row),
+        `Use "drover retry ${id}" to try again, with a hint or an edit before it if the task was not clear.`,
+      ];
+    case 'cancelled':
+      return [
+        `${id} is cancelled.`,
+        ...lastError(row),
+        ...keptWork(row),
+        `Use "drover retry ${id}" to bring it back.`,
+      ];
+  }
+}
+
+function lastError(row: TaskRow): string[] {
+  if (row.last_error === null || row.last_error.trim() === '') return [];
+  return [`The last error: ${oneLine(row.last_error)}`];
+}
+
+function keptWork(row: TaskRow): string[] {
+  const kept = [
+    ...new Set([...(row.branch === null ? [] : [row.branch]), ...textList(row.rescue_refs)]),
+  ];
+  return kept.length === 0 ? [] : [`Its work is kept: ${kept.join(', ')}.`];
+}
+
+async function runningAttempt(db: Db, id: string): Promise<AttemptRow | null> {
+  const row = await db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('task_id', '=', id)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+async function whyRunning(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
+  const attempt = await runningAttempt(db, row.id);
+  const isHandedOver = row.phase === 'land' || row.phase === 'gate';
+  const lost = attempt === null || isHandedOver ? null : await whyLost(db, attempt);
+  if (lost !== null) return [lost];
+  const agent = attempt === null ? (row.agent ?? facts.agentKind) : stepText(attempt);
+  const plans = attempt?.planning === 1 ? 'plans and writes nothing: it ' : '';
+  const phase = row.phase === null ? 'is about to start' : `${plans}is at the step "${row.phase}"`;
+  const since =
+    attempt === null ? '' : ` for ${formatDuration(facts.nowMs - attempt.started_at_ms)}`;
+  const names = await machineNames(db, [attempt?.machine ?? '']);
+  const worker =
+    attempt?.runs_on === 'remote' && row.phase === 'agent' ? ' on a remote worker' : '';
+  const place = [...[...names.values()].map((name) => ` on ${name}`), worker].join('');
+  const sentences = facts.hasBackend
+    ? [
+        `${row.id} is running${place}${since}: attempt ${attempt?.number ?? 1} with ${agent} ${phase}.`,
+      ]
+    : [
+        `${row.id} was running (attempt ${attempt?.number ?? 1} with ${agent}) when the backend stopped. Run "drover resume" to continue it.`,
+      ];
+  sentences.push(...(await nextAgentFacts(db, row, facts)).sentences);
+  if (row.stop_requested !== null && ownedStatuses.has(row.status)) {
+    sentences.push(`A person asked to ${row.stop_requested} it; its agent is being ended.`);
+  }
+  sentences.push(...(await openQuestion(db, row.id)));
+  if (isHandedOver) sentences.push(...(await landingPlace(db, row)));
+  return sentences;
+}
+
+async function openQuestion(db: Db, id: string): Promise<string[]> {
+  const questions = await db
+    .selectFrom('questions')
+    .select(['id', 'text', 'choices'])
+    .where('task_id', '=', id)
+    .where('state', '=', 'open')
+    .orderBy('asked_at_ms')
+    .execute();
+  return questions.map((question) => {
+    const choices = textList(question.choices);
+    const answers =
+      choices.length === 0 ? '<text>' : choices.map((choice) => `"${choice}"`).join(' or ');
+    return `Its agent waits for an answer to "${oneLine(question.text)}": use "drover answer ${question.id}" with ${answers}.`;
+  });
+}
+
+async function landingPlace(db: Db, row: TaskRow): Promise<string[]> {
+  const own = await db
+    .selectFrom('landings')
+    .select(['position', 'line'])
+    .where('task_id', '=', row.id)
+    .where('epoch', '=', row.epoch)
+    .where('state', 'in', ['queued', 'taken'])
+    .executeTakeFirst();
+  if (own === undefined) return [];
+  const before = await db
+    .selectFrom('landings')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('line', '=', own.line)
+    .where('state', 'in', ['queued', 'taken'])
+    .where('position', '<', own.position)
+    .executeTakeFirstOrThrow();
+  const ahead = before.n === 0 ? 'it is the next one' : `${before.n} others land before it`;
+  return [`Its work is finished and waits to land on ${own.line}; ${ahead}.`];
+}
+
+async function whyWaiting(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
+  const attempt = await runningAttempt(db, row.id);
+  const agent = attempt?.agent ?? row.agent ?? facts.agentKind;
+  const account = await db
+    .selectFrom('accounts')
+    .select('message')
+    .where('name', '=', agent)
+    .executeTakeFirst();
+  const said =
+    account?.message === null || account?.message === undefined
+      ? ''
+      : ` It said: ${oneLine(account.message)}`;
+  const until =
+    row.waiting_until_ms === null
+      ? 'until an unknown time'
+      : `until ${timeText(row.waiting_until_ms, facts.nowMs)}`;
+  return [
+    `The account of ${agent} is out of quota ${until}; ${row.id} then continues automatically, in the same conversation, and no attempt is used up.${said}`,
+    ...(facts.hasBackend ? [] : ['No backend is running; "drover resume" starts it.']),
+  ];
+}
+
+async function whyPaused(db: Db, row: TaskRow): Promise<string[]> {
+  if (row.phase === byHandPhase) {
+    const place = row.worktree_path ?? 'its worktree';
+    return [
+      `${row.id} was taken over by a person, who works in ${place}; use "drover unpause ${row.id}" to let its agent continue from there.`,
+    ];
+  }
+  const attempt = await runningAttempt(db, row.id);
+  const reason = attempt?.state === 'interrupted' && attempt.error !== null ? attempt.error : null;
+  const said = reason === null || reason === '' ? '' : ` (${oneLine(reason)})`;
+  return [
+    `${row.id} was paused by a person${said}; use "drover unpause ${row.id}" to continue it.`,
+  ];
+}
+
+/** What the verdict says of the held files names what was found in them. */
+function reasonOr({ verdict_reason: reason }: TaskRow, files: string): string {
+  const said = /^held back, never committed: (.*)$/u.exec(reason ?? '')?.[1];
+  return said ?? files;
+}
+
+function whyReview(row: TaskRow): string[] {
+  const { id } = row;
+  const decide = `Use "drover approve ${id}" to take it as it is, or "drover send-back ${id} <text>" to have it changed; "drover diff ${id}" shows the change.`;
+  switch (row.review_kind) {
+    case 'held_files': {
+      const files = textList(row.held_files).join(', ');
+      const place = row.worktree_path === null ? '' : ` in ${row.worktree_path}`;
+      return [
+        `${id} needs a review: files that look like secrets or are too large were held back and not committed (${reasonOr(row, files)}); they are${place === '' ? ' in its worktree' : place}.`,
+        `Use "drover approve ${id}" to land the rest without them, or "drover send-back ${id} <text>" to have it done another way.`,
+        `A file that is no secret may be named in "secrets_allowed" under [protect] in .drover.toml; a further attempt ("drover retry ${id} --force") then commits it.`,
+      ];
+    }
+    case 'protected':
+      return [
+        `${id} needs a review: it ${row.verdict_reason ?? 'changes protected files'}. Such files decide which programs, gates or instructions count later.`,
+        decide,
+      ];
+    case 'no_changes':
+      return [
+        `${id} needs a review: its agent ended well, but changed nothing, and a commit was expected.`,
+        `Use "drover approve ${id}" if no change was needed, or "drover send-back ${id} <text>" to state what is missing; "drover log ${id}" shows what it said.`,
+      ];
+    case 'plan':
+      return [
+        `${id} waits for you to approve its plan; "drover show ${id}" shows the plan.`,
+        `Use "drover approve ${id}" to have it built so, or "drover send-back ${id} <text>" to have it planned another way.`,
+      ];
+    case 'candidate':
+      return [
+        `${id} has passed the gate and is a candidate of ${row.candidate_of}: it waits for the choice.`,
+        `Use "drover approve ${id}" to choose it, or "drover send-back ${id} <text>" to have it changed; "drover diff ${id}" shows the change.`,
+      ];
+    case 'approval':
+      return [`${id} needs a review: its change waits for an approval before it lands.`, decide];
+    default:
+      return [`${id} needs a review: a person must decide.`, ...lastError(row), decide];
+  }
+}
+
+function whyConflict(row: TaskRow): string[] {
+  const files = textList(row.conflict_files);
+  const where = files.length === 0 ? '' : ` in ${files.join(', ')}`;
+  return [
+    `${row.id} is in conflict with what has landed${where}; its own further attempts have not cured it.`,
+    ...lastError(row),
+    ...keptWork(row),
+    `Use "drover retry ${row.id}" to give it to its agent once more, or merge its branch by hand.`,
+  ];
+}
+
+function whyCompleted(row: TaskRow): string {
+  if (row.landed_sha === null) return `${row.id} is completed; no commit was expected or needed.`;
+  const where = row.landed_on === null ? '' : ` on ${row.landed_on}`;
+  return `${row.id} is completed: it has landed${where} as ${row.landed_sha.slice(0, 12)}.`;
+}

@@ -1,0 +1,123 @@
+// How an attempt ends other than well: booked with its failure, and what follows for its task.
+
+import type { Failure } from '../../core/failure.ts';
+import { setAttempt } from './claims.ts';
+import type { StoreSources } from '../feed/feed.ts';
+import type { Reads, Tx } from '../schema/tables.ts';
+import { transition, type TransitionOutcome } from '../status/transition.ts';
+
+export interface AttemptFailure {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly runId: string | null;
+  readonly failure: Failure;
+  /** Unix ms of the next try, used when one is left. */
+  readonly retryAtMs: number;
+  /** State when no attempt is left. */
+  readonly atEnd: 'failed' | 'conflict';
+  readonly conflictFiles?: readonly string[];
+  /** Another agent has the next attempt. */
+  readonly next?: NextAgent;
+  /** Not its fault: the same attempt goes on later, in its worktree, with what it has committed. */
+  readonly goesOn?: boolean;
+  /** Not its fault either, but only a new attempt can do it. */
+  readonly isFree?: boolean;
+}
+
+export interface NextAgent {
+  readonly agent: string;
+  readonly model: string | null;
+  /** False: the agent that ended could not even try. */
+  readonly usesAttempt: boolean;
+}
+
+/** How often trouble that is not its own costs an attempt nothing; after that each time counts, so that nothing goes round for ever. */
+const freeMax = 5;
+
+/** Kinds that the task did not cause: a remote that is away, a full disk, a lock, a lost worker, a landing that was cut off. */
+const passingKinds: ReadonlySet<string> = new Set(['git_failed', 'worker_failed', 'interrupted']);
+
+/**
+ * Whether an attempt that passing trouble has ended goes on later at no cost: what its agent has done is in its worktree
+ * or committed, and has only to be taken further.
+ */
+export async function goesOnAfter(
+  tx: Reads,
+  { taskId, attempt }: { readonly taskId: string; readonly attempt: number },
+  { kind, retryable }: Pick<Failure, 'kind' | 'retryable'>,
+): Promise<boolean> {
+  if (kind === 'line_held') return true;
+  if (!passingKinds.has(kind) || !retryable) return false;
+  return (await retriesOf(tx, taskId, `%"attempt":${attempt},%"kind":"${kind}"%`)) < freeMax;
+}
+
+/** Whether a further attempt may begin at no cost because the one before was interrupted. */
+export async function beginsFreely(tx: Reads, taskId: string): Promise<boolean> {
+  return (await retriesOf(tx, taskId, `%"kind":"interrupted"%`)) < freeMax;
+}
+
+async function retriesOf(tx: Reads, taskId: string, pattern: string): Promise<number> {
+  const { n } = await tx
+    .selectFrom('events')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('task_id', '=', taskId)
+    .where('type', '=', 'task.retry')
+    .where('data', 'like', pattern)
+    .executeTakeFirstOrThrow();
+  return Number(n);
+}
+
+/** Books a failed attempt: the next try later while there are attempts left, else the end. */
+export async function failAttempt(
+  tx: Tx,
+  sources: StoreSources,
+  end: AttemptFailure,
+): Promise<TransitionOutcome> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select(['attempts', 'max_attempts', 'epoch'])
+    .where('id', '=', end.taskId)
+    .executeTakeFirst();
+  if (row === undefined) return { ok: false, reason: 'unknown', status: null };
+  if (row.epoch !== end.epoch) return { ok: false, reason: 'fenced', status: null };
+  const { next, goesOn = false, isFree = false } = end;
+  const used = row.attempts + (goesOn || isFree || next?.usesAttempt === false ? 0 : 1);
+  const again = (end.failure.retryable || next !== undefined) && used < row.max_attempts;
+  await setAttempt(tx, end.taskId, end.attempt, {
+    state: goesOn && again ? 'interrupted' : 'failed',
+    ended_at_ms: goesOn && again ? null : sources.clock.now(),
+    failure_kind: end.failure.kind,
+    error: end.failure.message,
+    error_detail: end.failure.detail ?? null,
+    pid: null,
+    pid_start: null,
+  });
+  return transition(tx, sources, {
+    taskId: end.taskId,
+    epoch: end.epoch,
+    to: again ? 'ready' : end.atEnd,
+    event: again ? 'task.retry' : end.atEnd === 'conflict' ? 'task.conflict' : 'task.failed',
+    runId: end.runId,
+    data: {
+      attempt: end.attempt,
+      attempts: used,
+      kind: end.failure.kind,
+      error: end.failure.message,
+      ...(again ? { next_attempt_at: Math.ceil(end.retryAtMs / 1000) } : {}),
+      ...(again && next !== undefined ? { next_agent: next.agent, next_model: next.model } : {}),
+      ...(end.conflictFiles === undefined ? {} : { files: end.conflictFiles }),
+    },
+    set: {
+      attempts: used,
+      last_error: end.failure.message,
+      next_attempt_at_ms: again ? end.retryAtMs : null,
+      verdict: 'fail',
+      verdict_reason: end.failure.message.slice(0, 200),
+      conflict_files: JSON.stringify(end.conflictFiles ?? []),
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+    },
+  });
+}

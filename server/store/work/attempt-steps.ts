@@ -1,0 +1,124 @@
+// The steps of an attempt with their times, told from the events of the feed. Pure.
+
+import type { StepName, StepView } from '../../protocol/panel-views.ts';
+
+export interface StepEvent {
+  readonly type: string;
+  readonly atMs: number;
+  /** True for the task of the attempt itself, false for a sub-task of it. */
+  readonly isOwn: boolean;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What is told of the steps; the feed holds more. */
+export const stepEventTypes = [
+  'task.claimed',
+  'task.resumed',
+  'task.started',
+  'task.phase',
+  'worktree.ready',
+  'agent.ended',
+  'task.committed',
+  'task.needs_review',
+  'task.approved',
+  'task.completed',
+  'task.retry',
+  'task.failed',
+  'task.conflict',
+  'task.returned',
+  'task.waiting',
+  'task.paused',
+  'task.cancelled',
+  'task.blocked',
+  'task.sent_back',
+  'task.reset',
+] as const;
+
+interface OpenStep {
+  readonly name: StepName;
+  readonly startedAtMs: number;
+}
+
+/** Steps of one attempt. `isGated`: it has a gate; `gatePassedMs`: when that was green, where it is known. */
+export class AttemptSteps {
+  readonly #steps: StepView[] = [];
+  readonly #isGated: boolean;
+  #open: OpenStep | null = null;
+
+  constructor(isGated: boolean) {
+    this.#isGated = isGated;
+  }
+
+  /** `endedAtMs`: nothing runs any more, whatever the feed has not said. */
+  list(endedAtMs: number | null): readonly StepView[] {
+    if (this.#open !== null && endedAtMs !== null) this.#end(endedAtMs, 'failed');
+    if (this.#open === null) return this.#steps;
+    const { name, startedAtMs } = this.#open;
+    const running = { name, started_at_ms: startedAtMs, ended_at_ms: null, outcome: 'running' };
+    return [...this.#steps, running as StepView];
+  }
+
+  take(event: StepEvent, gatePassedMs: number | null): void {
+    const { type, atMs, data, isOwn } = event;
+    switch (type) {
+      case 'task.claimed':
+      case 'task.resumed':
+        if (isOwn && data['attempt'] !== undefined) this.#begin('worktree', atMs, 'failed');
+        return;
+      case 'task.phase':
+        if (data['phase'] === 'setup') this.#begin('setup', atMs);
+        // A sub-task's work is committed: the agent goes on with the next one.
+        if (data['phase'] === 'committed') this.#begin('agent', atMs);
+        return;
+      case 'worktree.ready':
+        return this.#begin('agent', atMs);
+      case 'agent.ended':
+        if (data['outcome'] === 'done') return this.#begin('commit', atMs);
+        return this.#end(atMs, 'failed');
+      case 'task.started':
+        // The work of an interrupted attempt was committed already: it only has to land.
+        if (isOwn && data['committed'] !== undefined) this.#submitted(atMs);
+        return;
+      case 'task.committed':
+      case 'task.approved':
+        return this.#submitted(atMs);
+      case 'task.needs_review':
+        return this.#end(atMs, this.#open?.name === 'commit' ? 'done' : 'failed');
+      case 'task.completed':
+        if (isOwn) this.#completed(atMs, gatePassedMs);
+        return;
+      default:
+        if (isOwn) this.#ended(atMs, data['kind'] === 'conflict');
+    }
+  }
+
+  #submitted(atMs: number): void {
+    this.#begin(this.#isGated ? 'gate' : 'land', atMs);
+  }
+
+  #completed(atMs: number, gatePassedMs: number | null): void {
+    if (this.#open?.name === 'gate') {
+      const passedMs = gatePassedMs ?? atMs;
+      this.#begin('land', Math.max(this.#open.startedAtMs, Math.min(passedMs, atMs)));
+    }
+    this.#end(atMs, 'done');
+  }
+
+  /** A conflict is found as the work is merged, which is the landing, whatever gate was to follow. */
+  #ended(atMs: number, isConflict: boolean): void {
+    if (isConflict && this.#open?.name === 'gate') this.#open = { ...this.#open, name: 'land' };
+    this.#end(atMs, 'failed');
+  }
+
+  #begin(name: StepName, atMs: number, before: 'done' | 'failed' = 'done'): void {
+    this.#end(atMs, before);
+    this.#open = { name, startedAtMs: atMs };
+  }
+
+  #end(atMs: number, outcome: 'done' | 'failed'): void {
+    if (this.#open === null) return;
+    const { name, startedAtMs } = this.#open;
+    this.#open = null;
+    this.#steps.push({ name, started_at_ms: startedAtMs, ended_at_ms: atMs, outcome });
+  }
+}

@@ -1,0 +1,314 @@
+// Who works on what: candidates in their order, and the claim with its fencing number.
+
+import type { Updateable } from 'kysely';
+import { executionOrder, type GraphNode } from '../../core/plan/graph.ts';
+import type { RunPlace } from '../../core/settings/remote-settings.ts';
+import type { StoreSources } from '../feed/feed.ts';
+import { approvedPlan, lastPlan } from '../status/plans.ts';
+import type { AttemptRow, AttemptTable, Reads, TaskRow, Tx } from '../schema/tables.ts';
+import { familyOf, transition } from '../status/transition.ts';
+
+export interface ClaimRequest {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly owner: string;
+  /** Where the attempt runs; '' = the project's only machine. */
+  readonly machine: string;
+  readonly agent: string;
+  /** What the agent is asked for; null = its own choice. */
+  readonly model: string | null;
+  /** Place of the agent among those that take over from each other. */
+  readonly step: number;
+  /** True when the agent can go on with an earlier conversation. */
+  readonly agentResumes: boolean;
+  readonly sessionId: string;
+  /** Where a new attempt's agent runs; absent: here. */
+  readonly runsOn?: RunPlace;
+  /** Whether tasks that say nothing of it get a plan first. */
+  readonly plansFirst: boolean;
+}
+
+export interface Claim {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly agent: string;
+  /** Absent in claims of older versions. */
+  readonly model?: string | null;
+  readonly branch: string;
+  /** Sub-tasks in their order, then the task itself. */
+  readonly parts: readonly string[];
+  /** Work that was committed before the attempt was interrupted: it only has to land. */
+  readonly commitSha: string | null;
+  /** The attempt makes a plan and nothing else. Absent in claims of older versions. */
+  readonly planning?: boolean;
+}
+
+/** Takes a task that is ready (or back from a limit); null when somebody or something was faster. */
+export async function claimTask(
+  tx: Tx,
+  sources: StoreSources,
+  request: ClaimRequest,
+): Promise<Claim | null> {
+  const row = await tx
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', request.taskId)
+    .executeTakeFirst();
+  if (row === undefined || row.parent_id !== null) return null;
+  if (row.status !== 'ready' && row.status !== 'waiting') return null;
+  const epoch = row.epoch + 1;
+  const nowMs = sources.clock.now();
+  const attempt = await openAttempt(tx, sources, row, request, epoch);
+  const outcome = await transition(tx, sources, {
+    taskId: row.id,
+    to: row.status === 'waiting' ? 'in_progress' : 'claimed',
+    event: row.status === 'waiting' ? 'task.resumed' : 'task.claimed',
+    runId: request.runId,
+    data: {
+      worker: request.owner,
+      attempt: attempt.number,
+      agent: attempt.agent,
+      ...(attempt.model === null ? {} : { model: attempt.model }),
+    },
+    set: {
+      epoch,
+      claimed_by: request.owner,
+      claimed_at: Math.floor(nowMs / 1000),
+      next_attempt_at_ms: null,
+      branch: attempt.branch,
+      phase: 'worktree',
+    },
+  });
+  if (!outcome.ok) return null;
+  return {
+    taskId: row.id,
+    epoch,
+    runId: request.runId,
+    attempt: attempt.number,
+    agent: attempt.agent,
+    model: attempt.model,
+    branch: attempt.branch,
+    parts: await partsOf(tx, row.id),
+    commitSha: attempt.commitSha,
+    planning: attempt.planning,
+  };
+}
+
+/** Sub-tasks that are left to do, in their order, then the task itself. */
+export async function partsOf(tx: Reads, taskId: string): Promise<string[]> {
+  const nodes: GraphNode[] = [];
+  const done = new Set<string>();
+  let level = [taskId];
+  for (let depth = 0; depth < 3 && level.length > 0; depth += 1) {
+    const rows = await tx
+      .selectFrom('tasks')
+      .select(['id', 'parent_id', 'sequence_number', 'status'])
+      .where('parent_id', 'in', level)
+      .where('status', '!=', 'cancelled')
+      .execute();
+    for (const row of rows) {
+      if (row.status === 'completed') done.add(row.id);
+      nodes.push({
+        id: row.id,
+        blockedBy: [],
+        parentId: row.parent_id,
+        sequence: row.sequence_number,
+      });
+    }
+    level = rows.map((row) => row.id);
+  }
+  if (nodes.length === 0) return [taskId];
+  nodes.push({ id: taskId, blockedBy: [], parentId: null, sequence: 0 });
+  return executionOrder(taskId, nodes).filter((id) => !done.has(id));
+}
+
+interface OpenedAttempt {
+  readonly number: number;
+  readonly agent: string;
+  readonly model: string | null;
+  readonly branch: string;
+  readonly commitSha: string | null;
+  readonly planning: boolean;
+}
+
+/** States in which an attempt is gone on with, by the agent that has begun it. */
+export const unendedStates: readonly string[] = ['interrupted', 'waiting', 'running'];
+
+/** Only its machine can go on with it: its worktree is there, or finished work that the git server has not taken. */
+export function isBound(
+  last: Pick<AttemptRow, 'state' | 'commit_sha' | 'failure_kind'> | null,
+): boolean {
+  if (last === null || !unendedStates.includes(last.state)) return false;
+  return last.commit_sha === null || last.failure_kind === 'push_refused';
+}
+
+/** The attempt to go on with (it was interrupted or waited), or a new one. */
+async function openAttempt(
+  tx: Tx,
+  sources: StoreSources,
+  row: TaskRow,
+  request: ClaimRequest,
+  epoch: number,
+): Promise<OpenedAttempt> {
+  const last = await lastAttempt(tx, row.id);
+  const wantsPlan = row.plan === null ? request.plansFirst : row.plan === 1;
+  const planning = wantsPlan && (await approvedPlan(tx, row.id)) === null;
+  if (last !== null && unendedStates.includes(last.state)) {
+    // Its worktree and its conversation are where it has begun; work that was committed can land from anywhere.
+    const isHere = last.machine === request.machine || last.commit_sha !== null;
+    // One that began to build goes on; one that planned while no plan is wanted any more has ended.
+    if (isHere && (last.planning === 0 || planning)) {
+      await setAttempt(tx, row.id, last.number, {
+        state: 'running',
+        epoch,
+        run_id: request.runId,
+        ended_at_ms: null,
+      });
+      const { number, agent, model, branch, commit_sha: commitSha } = last;
+      return { number, agent, model, branch, commitSha, planning: last.planning === 1 };
+    }
+    await setAttempt(tx, row.id, last.number, {
+      state: isHere ? 'failed' : 'interrupted',
+      ended_at_ms: sources.clock.now(),
+    });
+  }
+  const number = (last?.number ?? 0) + 1;
+  const branch = `drover/${row.id}/${number}`;
+  const { session, continuesFrom } = await handedBack(tx, last, row, request);
+  if (continuesFrom === null) await forgetPartsDone(tx, row.id);
+  await tx
+    .insertInto('attempts')
+    .values({
+      task_id: row.id,
+      number,
+      epoch,
+      state: 'running',
+      agent: request.agent,
+      model: request.model,
+      step: request.step,
+      session_id: session?.session_id ?? request.sessionId,
+      session_started: session?.session_started ?? 0,
+      branch,
+      continues_from: continuesFrom,
+      started_at_ms: sources.clock.now(),
+      run_id: request.runId,
+      planning: planning ? 1 : 0,
+      runs_on: request.runsOn ?? 'local',
+      machine: request.machine,
+    })
+    .execute();
+  const { agent, model } = request;
+  return { number, agent, model, branch, commitSha: null, planning };
+}
+
+/** Sub-tasks that an earlier attempt has done are to be done again by one that begins without its work. */
+async function forgetPartsDone(tx: Tx, taskId: string): Promise<void> {
+  const below = (await familyOf(tx, taskId)).filter((id) => id !== taskId);
+  if (below.length === 0) return;
+  await tx
+    .updateTable('tasks')
+    .set({ commit_sha: null })
+    .where('id', 'in', below)
+    .where('status', '!=', 'completed')
+    .execute();
+}
+
+/** Ends after which the work of an attempt is good to continue from: all but a conflict, whose work does not fit any more. */
+const continuedKinds: ReadonlySet<string> = new Set([
+  'agent_failed',
+  'agent_limit',
+  'agent_overloaded',
+  'agent_stalled',
+  'account_limit',
+  'timeout',
+  'gate_failed',
+  'sent_back',
+  'interrupted',
+]);
+
+/** Ends after which all work of the attempt is where every machine finds it: committed, or a snapshot that was pushed. */
+const sharedKinds: readonly string[] = ['gate_failed', 'sent_back', 'interrupted'];
+
+/** Which conversation and which work a new attempt continues. */
+async function handedBack(
+  tx: Tx,
+  last: AttemptRow | null,
+  row: TaskRow,
+  request: ClaimRequest,
+): Promise<{ readonly session: AttemptRow | null; readonly continuesFrom: string | null }> {
+  if (last === null) return { session: null, continuesFrom: null };
+  const session = await sessionOf(tx, last, request);
+  // One that has not ended was cut off, or its machine was.
+  const kind = unendedStates.includes(last.state) ? 'interrupted' : (last.failure_kind ?? '');
+  // A person who resets or retries a task wants it from its beginning; what was written while planning is never built on.
+  const isFresh = last.number <= row.fallback_from || last.planning === 1;
+  const isHere = last.machine === request.machine || sharedKinds.includes(kind);
+  // Cut off before it had a worktree, it has passed on nothing but what it was to begin with.
+  const made = last.base_sha === null && kind === 'interrupted' ? last.continues_from : last.branch;
+  const continuesFrom = !isFresh && isHere && continuedKinds.has(kind) ? made : null;
+  return { session, continuesFrom };
+}
+
+/** A conversation is its agent's own: no other one can continue it. */
+async function sessionOf(
+  tx: Tx,
+  last: AttemptRow,
+  request: ClaimRequest,
+): Promise<AttemptRow | null> {
+  const isOwn = last.agent === request.agent && last.step === request.step;
+  if (!isOwn || !request.agentResumes || last.machine !== request.machine) return null;
+  if (last.planning === 1) {
+    const plan = await lastPlan(tx, last.task_id);
+    const isDecided = plan !== null && ['approved', 'sent_back'].includes(plan.state);
+    return isDecided && plan.attempt === last.number ? last : null;
+  }
+  const kind = last.failure_kind ?? '';
+  return ['gate_failed', 'conflict', 'sent_back'].includes(kind) ? last : null;
+}
+
+export async function lastAttempt(tx: Reads, taskId: string): Promise<AttemptRow | null> {
+  const row = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Most attempts that are looked at for who has the next one. */
+const historyMax = 50;
+
+/** The attempts after a number, oldest first. */
+export async function attemptsSince(
+  tx: Reads,
+  taskId: string,
+  after: number,
+): Promise<readonly AttemptRow[]> {
+  const rows = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .where('number', '>', after)
+    .orderBy('number', 'desc')
+    .limit(historyMax)
+    .execute();
+  return rows.toReversed();
+}
+
+export async function setAttempt(
+  tx: Tx,
+  taskId: string,
+  number: number,
+  set: Updateable<AttemptTable>,
+): Promise<void> {
+  await tx
+    .updateTable('attempts')
+    .set(set)
+    .where('task_id', '=', taskId)
+    .where('number', '=', number)
+    .execute();
+}

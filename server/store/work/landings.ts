@@ -1,0 +1,138 @@
+// The landing queue's rows: what waits to be merged into which line, and what became of it.
+
+import type { StoreSources } from '../feed/feed.ts';
+import type { LandingRow, LineRow, Reads, Tx } from '../schema/tables.ts';
+
+/** What is written whenever a line has moved; what holds it, and what was dropped from it, is written by itself. */
+export type LineState = Omit<LineRow, 'held_reason' | 'held_since_ms' | 'dropped'>;
+
+export interface NewLanding {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly line: string;
+  readonly commitSha: string;
+  readonly gateCommand: string | null;
+  /** The workflow that is started for it; another one may be faster and take it along. */
+  readonly workflowId: string;
+}
+
+/** Queues it, once; what came back from an earlier landing (approved again) is queued anew. */
+export async function queueLanding(
+  tx: Tx,
+  sources: StoreSources,
+  landing: NewLanding,
+): Promise<void> {
+  const queued = {
+    attempt: landing.attempt,
+    line: landing.line,
+    commit_sha: landing.commitSha,
+    gate_command: landing.gateCommand,
+    state: 'queued',
+    workflow_id: landing.workflowId,
+    queued_at_ms: sources.clock.now(),
+  };
+  await tx
+    .insertInto('landings')
+    .values({ task_id: landing.taskId, epoch: landing.epoch, ...queued })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['task_id', 'epoch'])
+        .doUpdateSet(queued)
+        .where('landings.state', 'in', ['returned', 'withdrawn']),
+    )
+    .execute();
+}
+
+/** Gives everything that waits for the line (at most `limit`) to one workflow, in the order of arrival. */
+export async function takeLandings(
+  tx: Tx,
+  line: string,
+  workflowId: string,
+  limit: number,
+): Promise<LandingRow[]> {
+  const rows = await tx
+    .selectFrom('landings')
+    .selectAll()
+    .where('line', '=', line)
+    .where('state', '=', 'queued')
+    .orderBy('position')
+    .limit(limit)
+    .execute();
+  if (rows.length > 0) {
+    await tx
+      .updateTable('landings')
+      .set({ state: 'taken', workflow_id: workflowId })
+      .where(
+        'position',
+        'in',
+        rows.map((row) => row.position),
+      )
+      .execute();
+  }
+  return rows;
+}
+
+/** Resolves with the commit that was to land; null when there is none. */
+export async function endLanding(
+  tx: Tx,
+  landing: { readonly taskId: string; readonly epoch: number },
+  state: 'landed' | 'returned' | 'withdrawn',
+): Promise<string | null> {
+  const row = await tx
+    .updateTable('landings')
+    .set({ state })
+    .where('task_id', '=', landing.taskId)
+    .where('epoch', '=', landing.epoch)
+    .returning('commit_sha')
+    .executeTakeFirst();
+  return row?.commit_sha ?? null;
+}
+
+export async function queuedLandings(tx: Tx, line: string): Promise<number> {
+  const row = await tx
+    .selectFrom('landings')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('line', '=', line)
+    .where('state', '=', 'queued')
+    .executeTakeFirstOrThrow();
+  return row.n;
+}
+
+export async function readLine(tx: Reads, branch: string): Promise<LineRow | null> {
+  const row = await tx
+    .selectFrom('lines')
+    .selectAll()
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Work has landed on a line. An epic whose line it is has something to land, also where it has landed before. */
+export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<void> {
+  const line = await readLine(tx, branch);
+  await writeLine(tx, {
+    branch,
+    landed_sha: sha,
+    followed_sha: line?.followed_sha ?? null,
+    pending: line?.pending ?? 0,
+    pending_reason: line?.pending_reason ?? null,
+    parent_branch: line?.parent_branch ?? null,
+  });
+  await tx
+    .updateTable('epics')
+    .set({ landing_state: null })
+    .where('branch', '=', branch)
+    .where('landing_state', '=', 'landed')
+    .execute();
+}
+
+export async function writeLine(tx: Tx, line: LineState): Promise<void> {
+  const { branch, ...rest } = line;
+  await tx
+    .insertInto('lines')
+    .values(line)
+    .onConflict((conflict) => conflict.column('branch').doUpdateSet(rest))
+    .execute();
+  void branch;
+}

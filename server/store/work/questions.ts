@@ -1,0 +1,151 @@
+// Questions of agents to a person, and hints of a person to an agent.
+
+import { newId } from '../../core/ids.ts';
+import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import type { HintRow, QuestionRow, Reads, Tx } from '../schema/tables.ts';
+
+export interface NewQuestion {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly requestId: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly choices: readonly string[];
+}
+
+/** Stores a question; the same request of the same attempt is the same question. */
+export async function askQuestion(
+  tx: Tx,
+  sources: StoreSources,
+  question: NewQuestion,
+): Promise<QuestionRow> {
+  const known = await tx
+    .selectFrom('questions')
+    .selectAll()
+    .where('task_id', '=', question.taskId)
+    .where('attempt', '=', question.attempt)
+    .where('request_id', '=', question.requestId)
+    .where('state', '!=', 'withdrawn')
+    .executeTakeFirst();
+  if (known !== undefined) return known;
+  const row: QuestionRow = {
+    id: newId('question', sources.random(8)),
+    task_id: question.taskId,
+    attempt: question.attempt,
+    request_id: question.requestId,
+    kind: question.kind,
+    text: question.text,
+    choices: JSON.stringify(question.choices),
+    state: 'open',
+    answer: null,
+    asked_at_ms: sources.clock.now(),
+    answered_at_ms: null,
+  };
+  await tx.insertInto('questions').values(row).execute();
+  await appendEvent(tx, sources, {
+    type: 'question.asked',
+    taskId: row.task_id,
+    data: { question: row.id, kind: row.kind, text: row.text, choices: question.choices },
+  });
+  return row;
+}
+
+/** Ends an open question; false when it was not open any more. */
+export async function endQuestion(
+  tx: Tx,
+  sources: StoreSources,
+  id: string,
+  end: { readonly state: 'answered' | 'withdrawn'; readonly answer: string | null },
+): Promise<boolean> {
+  const row = await tx
+    .updateTable('questions')
+    .set({ state: end.state, answer: end.answer, answered_at_ms: sources.clock.now() })
+    .where('id', '=', id)
+    .where('state', '=', 'open')
+    .returning('task_id')
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  await appendEvent(tx, sources, {
+    type: end.state === 'answered' ? 'question.answered' : 'question.withdrawn',
+    taskId: row.task_id,
+    data: { question: id, ...(end.answer === null ? {} : { answer: end.answer, by: 'person' }) },
+  });
+  return true;
+}
+
+/** Takes back what an agent has asked about a task, or about a part of it (its sub-tasks run in the same attempt). */
+export async function withdrawQuestions(
+  tx: Tx,
+  sources: StoreSources,
+  taskId: string,
+): Promise<void> {
+  const rows = await tx
+    .withRecursive('family(id)', (cte) =>
+      cte
+        .selectFrom('tasks')
+        .select('id')
+        .where('id', '=', taskId)
+        .unionAll(
+          cte
+            .selectFrom('tasks')
+            .innerJoin('family', 'family.id', 'tasks.parent_id')
+            .select('tasks.id'),
+        ),
+    )
+    .selectFrom('questions')
+    .select('id')
+    .where('task_id', 'in', (query) => query.selectFrom('family').select('family.id'))
+    .where('state', '=', 'open')
+    .where('kind', '!=', 'review')
+    .execute();
+  for (const row of rows)
+    await endQuestion(tx, sources, row.id, { state: 'withdrawn', answer: null });
+}
+
+export async function addHint(
+  tx: Tx,
+  sources: StoreSources,
+  taskId: string,
+  message: string,
+): Promise<HintRow> {
+  const row: HintRow = {
+    id: sources.uuid(),
+    task_id: taskId,
+    message,
+    created_at: Math.floor(sources.clock.now() / 1000),
+    delivered: 0,
+  };
+  await tx.insertInto('guidance_queue').values(row).execute();
+  await appendEvent(tx, sources, {
+    type: 'hint.added',
+    taskId,
+    data: { hint: row.id, text: message },
+  });
+  return row;
+}
+
+export async function openHints(tx: Reads, taskIds: readonly string[]): Promise<HintRow[]> {
+  return tx
+    .selectFrom('guidance_queue')
+    .selectAll()
+    .where('task_id', 'in', taskIds)
+    .where('delivered', '=', 0)
+    .orderBy('created_at')
+    .execute();
+}
+
+export async function markHintDelivered(tx: Tx, sources: StoreSources, id: string): Promise<void> {
+  const row = await tx
+    .updateTable('guidance_queue')
+    .set({ delivered: 1 })
+    .where('id', '=', id)
+    .where('delivered', '=', 0)
+    .returning('task_id')
+    .executeTakeFirst();
+  if (row === undefined) return;
+  await appendEvent(tx, sources, {
+    type: 'hint.delivered',
+    taskId: row.task_id,
+    data: { hint: id },
+  });
+}

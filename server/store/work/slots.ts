@@ -1,0 +1,165 @@
+// The pool of worktrees: which slot is whose. The folder itself is git's business; this is who may use it.
+
+import type { StoreSources } from '../feed/feed.ts';
+import type { SlotRow, Tx } from '../schema/tables.ts';
+
+export interface SlotWish {
+  /** Whose disk; '' = the project's only machine. */
+  readonly machine: string;
+  readonly kind: 'task' | 'gate';
+  readonly taskId: string;
+  readonly attempt: number;
+  /** Makes the path of a slot from its number. */
+  readonly pathOf: (kind: 'task' | 'gate', number: number) => string;
+}
+
+/** The slot the attempt holds already, else a free one (the one used last is warmest), else a new number. */
+export async function leaseSlot(tx: Tx, sources: StoreSources, wish: SlotWish): Promise<SlotRow> {
+  const nowS = Math.floor(sources.clock.now() / 1000);
+  const held = await tx
+    .selectFrom('slots')
+    .selectAll()
+    .where('machine', '=', wish.machine)
+    .where('kind', '=', wish.kind)
+    .where('task_id', '=', wish.taskId)
+    .executeTakeFirst();
+  const free = held ?? (await freeSlot(tx, wish));
+  if (free !== undefined) {
+    await tx
+      .updateTable('slots')
+      .set({ task_id: wish.taskId, attempt: wish.attempt, last_used_at: nowS })
+      .where('machine', '=', free.machine)
+      .where('path', '=', free.path)
+      .execute();
+    return { ...free, task_id: wish.taskId, attempt: wish.attempt, last_used_at: nowS };
+  }
+  return newSlot(tx, wish, nowS);
+}
+
+/** Only below the present folder of worktrees: another one belongs to a former setting, or to the project that ours is a copy of. */
+async function freeSlot(tx: Tx, wish: SlotWish): Promise<SlotRow | undefined> {
+  const rows = await tx
+    .selectFrom('slots')
+    .selectAll()
+    .where('machine', '=', wish.machine)
+    .where('kind', '=', wish.kind)
+    .where('task_id', 'is', null)
+    .orderBy('last_used_at', 'desc')
+    .orderBy('number')
+    .execute();
+  return rows.find((row) => row.path === wish.pathOf(wish.kind, row.number));
+}
+
+/** The folder is not ours to use (any more): its number is not given out again in this life of the backend. */
+export async function setSlotAside(tx: Tx, slot: SlotPlace): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: `${upkeepPrefix}aside`, attempt: null })
+    .where('machine', '=', slot.machine)
+    .where('path', '=', slot.path)
+    .execute();
+}
+
+async function newSlot(tx: Tx, wish: SlotWish, nowS: number): Promise<SlotRow> {
+  const numbers = await tx
+    .selectFrom('slots')
+    .select('number')
+    .where('machine', '=', wish.machine)
+    .where('kind', '=', wish.kind)
+    .execute();
+  const used = new Set(numbers.map((row) => row.number));
+  let number = 1;
+  while (used.has(number)) number += 1;
+  const slot: SlotRow = {
+    machine: wish.machine,
+    path: wish.pathOf(wish.kind, number),
+    number,
+    kind: wish.kind,
+    task_id: wish.taskId,
+    attempt: wish.attempt,
+    setup_fingerprint: null,
+    created_at: nowS,
+    last_used_at: nowS,
+  };
+  await tx.insertInto('slots').values(slot).execute();
+  return slot;
+}
+
+export async function releaseSlot(tx: Tx, kind: 'task' | 'gate', taskId: string): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: null, attempt: null })
+    .where('kind', '=', kind)
+    .where('task_id', '=', taskId)
+    .execute();
+  if (kind === 'gate') return;
+  // A folder that a task holds no more is not named as its own: somebody could look for its work there, or edit it.
+  await tx.updateTable('tasks').set({ worktree_path: null }).where('id', '=', taskId).execute();
+}
+
+const upkeepPrefix = 'upkeep:';
+
+/** A worktree on the disk of one machine. */
+export interface SlotPlace {
+  readonly machine: string;
+  readonly path: string;
+}
+
+export interface HeldSlot extends SlotPlace {
+  readonly holder: string | null;
+}
+
+/**
+ * Takes a slot for work on the worktree itself, so that no task gets it meanwhile: only while the same holder (null:
+ * nobody) has it as when it was looked at. False: somebody was faster.
+ */
+export async function holdForUpkeep(tx: Tx, slot: HeldSlot, name: string): Promise<boolean> {
+  const taken = await tx
+    .updateTable('slots')
+    .set({ task_id: `${upkeepPrefix}${name}` })
+    .where('machine', '=', slot.machine)
+    .where('path', '=', slot.path)
+    .where('task_id', slot.holder === null ? 'is' : '=', slot.holder)
+    .executeTakeFirst();
+  return taken.numUpdatedRows > 0n;
+}
+
+/** Gives a slot back to whoever had it. */
+export async function endUpkeep(tx: Tx, slot: HeldSlot): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: slot.holder })
+    .where('machine', '=', slot.machine)
+    .where('path', '=', slot.path)
+    .where('task_id', 'like', `${upkeepPrefix}%`)
+    .execute();
+}
+
+/** What a process that stood still, or died, has taken for upkeep and will not give back. `own`: the end of our own names. */
+export async function endUpkeepOfOthers(tx: Tx, machine: string, own: string): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: null })
+    .where('machine', '=', machine)
+    .where('task_id', 'like', `${upkeepPrefix}sweep/%`)
+    .where('task_id', '!=', `${upkeepPrefix}${own}`)
+    .execute();
+}
+
+/** After the death of a backend: what it held for upkeep is free. */
+export async function endAllUpkeep(tx: Tx, machine: string): Promise<void> {
+  await tx
+    .updateTable('slots')
+    .set({ task_id: null })
+    .where('machine', '=', machine)
+    .where('task_id', 'like', `${upkeepPrefix}%`)
+    .execute();
+}
+
+export async function forgetSlot(tx: Tx, slot: SlotPlace): Promise<void> {
+  await tx
+    .deleteFrom('slots')
+    .where('machine', '=', slot.machine)
+    .where('path', '=', slot.path)
+    .execute();
+}

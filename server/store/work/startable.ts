@@ -1,0 +1,88 @@
+// Tasks that may start now, in their order.
+
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import type { Reads, StoreTables } from '../schema/tables.ts';
+
+export interface Startable {
+  readonly id: string;
+  readonly status: 'ready' | 'waiting';
+  readonly agent: string | null;
+  readonly fallback: string | null;
+  readonly fallback_from: number;
+  readonly best_of: number | null;
+  readonly labels: string;
+  readonly epoch: number;
+  readonly runs_on: string | null;
+  readonly epic_id: string | null;
+}
+
+/** Tasks that may start now, best first: those back from a limit, then by priority, chain, and the order people gave. */
+export async function startableTasks(
+  tx: Reads,
+  options: {
+    readonly epicId: string | null;
+    readonly exceptEpics?: readonly string[];
+    readonly nowMs: number;
+    readonly limit: number;
+    /** Without those that ask for something of a machine. */
+    readonly anywhere?: boolean;
+  },
+): Promise<Startable[]> {
+  const { exceptEpics = [] } = options;
+  const base = tx
+    .selectFrom('tasks')
+    .select([
+      'id',
+      'status',
+      'agent',
+      'fallback',
+      'fallback_from',
+      'best_of',
+      'labels',
+      'epoch',
+      'runs_on',
+      'epic_id',
+    ])
+    .where('parent_id', 'is', null)
+    .$if(options.epicId !== null, (query) => query.where('epic_id', '=', options.epicId))
+    .$if(options.anywhere === true, (query) => query.where('labels', 'not like', '%"needs:%'))
+    .$if(exceptEpics.length > 0, (query) =>
+      query.where((eb) =>
+        eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),
+      ),
+    );
+  const waiting = await base
+    .where('status', '=', 'waiting')
+    .where('waiting_until_ms', '<=', options.nowMs)
+    .where(isUnblocked)
+    .orderBy('priority', 'desc')
+    .orderBy('chain', 'desc')
+    .orderBy('position')
+    .limit(options.limit)
+    .execute();
+  const ready = await base
+    .where('status', '=', 'ready')
+    .where((eb) =>
+      eb.or([eb('next_attempt_at_ms', 'is', null), eb('next_attempt_at_ms', '<=', options.nowMs)]),
+    )
+    .orderBy('priority', 'desc')
+    .orderBy('chain', 'desc')
+    .orderBy('position')
+    .limit(options.limit)
+    .execute();
+  return [...waiting, ...ready].map((row) => ({
+    ...row,
+    status: row.status === 'waiting' ? 'waiting' : 'ready',
+  }));
+}
+
+/** Every blocker is done. One that was added while the task waited for its account holds it like any other task. */
+export function isUnblocked(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
+  const unfinished = eb
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as blocker', 'blocker.id', 'd.blocked_by')
+    .select('blocker.id')
+    .whereRef('d.task_id', '=', 'tasks.id')
+    .where('blocker.status', '!=', 'completed');
+  return eb.not(eb.exists(unfinished));
+}

@@ -1,0 +1,101 @@
+// What an undo has to know of the plan: the tasks whose landed work it takes out, and what depends on them.
+
+import { allEdges } from '../status/graph-rows.ts';
+import type { Db } from '../rows/read.ts';
+import type { EpicRow, TaskRow, Tx } from '../schema/tables.ts';
+
+export async function epicById(db: Db, id: string): Promise<EpicRow | null> {
+  const row = await db.selectFrom('epics').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ?? null;
+}
+
+/** The epic's own tasks, without sub-tasks, in the order of the plan. */
+export async function rootTasksOf(db: Db, epicId: string): Promise<readonly TaskRow[]> {
+  return await db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('epic_id', '=', epicId)
+    .where('parent_id', 'is', null)
+    .orderBy('position')
+    .execute();
+}
+
+export interface Dependent {
+  readonly id: string;
+  readonly status: TaskRow['status'];
+}
+
+/** Tasks that wait for one of these, directly or through others, nearest first; canceled ones are left out. */
+export async function dependentsOf(db: Db, ids: readonly string[]): Promise<readonly Dependent[]> {
+  const rows = await db.selectFrom('tasks').select(['id', 'parent_id', 'status']).execute();
+  const children = new Map<string, string[]>();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  for (const { id, parent_id: parent } of rows) {
+    if (parent !== null) children.set(parent, [...(children.get(parent) ?? []), id]);
+  }
+  const waiting = new Map<string, string[]>();
+  for (const { task_id: id, blocked_by: blocker } of await allEdges(db)) {
+    waiting.set(blocker, [...(waiting.get(blocker) ?? []), id]);
+  }
+  const seen = new Set(withDescendants(ids, children));
+  const found: Dependent[] = [];
+  for (let level = [...seen]; level.length > 0;) {
+    const next = level.flatMap((id) => waiting.get(id) ?? []).filter((id) => !seen.has(id));
+    level = [];
+    for (const id of new Set(next)) {
+      const row = byId.get(id);
+      if (row === undefined || row.status === 'cancelled') continue;
+      found.push({ id, status: row.status });
+      // A task is over when its sub-tasks are: what waits for it waits for them too.
+      for (const one of withDescendants([rootIn(id, byId)], children)) {
+        if (!seen.has(one)) level.push(one);
+        seen.add(one);
+      }
+    }
+  }
+  return found;
+}
+
+function withDescendants(
+  ids: readonly string[],
+  children: ReadonlyMap<string, readonly string[]>,
+): string[] {
+  return ids.flatMap((id) => [id, ...withDescendants(children.get(id) ?? [], children)]);
+}
+
+function rootIn(
+  id: string,
+  byId: ReadonlyMap<string, { readonly parent_id: string | null }>,
+): string {
+  const parent = byId.get(id)?.parent_id ?? null;
+  return parent === null ? id : rootIn(parent, byId);
+}
+
+/** The flags of the run that made a task's last attempt; those of no run where it is gone. */
+export async function flagsOfRun(
+  db: Db,
+  runId: string | null,
+): Promise<{ readonly flags: string }> {
+  const run = await db
+    .selectFrom('runs')
+    .select('flags')
+    .where('id', '=', runId ?? '')
+    .executeTakeFirst();
+  return run ?? { flags: '{}' };
+}
+
+/** The epic is open again, and waits for its work to land. */
+export async function reopenEpic(tx: Tx, id: string, note: string): Promise<void> {
+  await tx
+    .updateTable('epics')
+    .set({
+      status: 'open',
+      landed_sha: null,
+      landing_state: null,
+      landing_note: note,
+      approved_tree: null,
+      review_tree: null,
+    })
+    .where('id', '=', id)
+    .execute();
+}

@@ -1,0 +1,199 @@
+// How an attempt ends other than well: a failure that may be tried again, a cause outside, an account at its limit.
+
+import { failure, type Failure, type FailureKind } from '../../core/failure.ts';
+import { retryDelayMs } from '../../core/work/retry.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import {
+  beginsFreely,
+  type Claim,
+  failAttempt,
+  goesOnAfter,
+  type NextAgent,
+  releaseSlot,
+  setAttempt,
+  type TransitionSet,
+  type Tx,
+} from '../../store/port.ts';
+import { limitedAccounts, takesOver, takesOverAtLimit } from './fallback.ts';
+import type { Engine } from '../kit/parts.ts';
+import { beginSlowly } from '../kit/holds.ts';
+import { stoppedInstead } from './stops.ts';
+
+export async function recordFailure(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  reason: Failure,
+  /** Files that the work of an earlier attempt is still in conflict in. */
+  conflictFiles: readonly string[] | null = null,
+): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const goesOn = await goesOnAfter(tx, claim, reason);
+  const next = goesOn ? null : await takesOver(engine, tx, claim, reason.kind);
+  const row = await tx
+    .selectFrom('tasks')
+    .select('attempts')
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  const masked: Failure = {
+    ...reason,
+    message: engine.mask(reason.message),
+    ...(reason.detail === undefined ? {} : { detail: engine.mask(reason.detail) }),
+  };
+  await failAttempt(tx, engine.store.sources, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    attempt: claim.attempt,
+    runId: claim.runId,
+    failure: masked,
+    retryAtMs: engine.clock.now() + delayBefore(engine, next, row.attempts + 1),
+    ...(conflictFiles === null
+      ? { atEnd: 'failed' as const }
+      : { atEnd: 'conflict' as const, conflictFiles }),
+    goesOn,
+    ...(next === null ? {} : { next }),
+  });
+  if (!goesOn) await releaseSlot(tx, 'task', claim.taskId);
+}
+
+/** The attempt was interrupted and cannot go on itself: a new one goes on from what was kept of it, at no cost. */
+export async function beginAnew(
+  engine: Engine,
+  tx: Tx,
+  { taskId, epoch, attempt, runId }: Claim,
+  message: string,
+): Promise<void> {
+  await failAttempt(tx, engine.store.sources, {
+    taskId,
+    epoch,
+    attempt,
+    runId,
+    failure: failure('interrupted', message),
+    retryAtMs: engine.clock.now(),
+    atEnd: 'failed',
+    isFree: await beginsFreely(tx, taskId),
+  });
+  await releaseSlot(tx, 'task', taskId);
+}
+
+/** Another agent has no reason to wait when the one before could not even try. */
+function delayBefore(engine: Engine, next: NextAgent | null, failed: number): number {
+  return next?.usesAttempt === false ? 0 : retryDelayMs(failed, engine.chance());
+}
+
+export interface Block {
+  /** What ended the attempt for now. */
+  readonly kind: FailureKind | 'blocked';
+  readonly message: string;
+  readonly detail?: string;
+  /** What is committed of it, where it has only to land: its agent has nothing more to do. */
+  readonly commit?: string;
+}
+
+/** Only a person can take the cause away. The attempt is not used up: it goes on where it is once the task is resolved. */
+export async function blockTask(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  { kind, message, detail, commit }: Block,
+  set: TransitionSet = { last_error: message },
+): Promise<void> {
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'interrupted',
+    failure_kind: kind,
+    error: message,
+    error_detail: detail ?? null,
+    ...(commit === undefined ? {} : { commit_sha: commit }),
+  });
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: 'blocked',
+    event: 'task.blocked',
+    runId: claim.runId,
+    data: { reason: message },
+    set: { blocked_reason: message, ...set },
+  });
+}
+
+export async function blockFromOutside(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  words: string,
+): Promise<void> {
+  const message = engine.mask(words);
+  await run.commit('blocked', async (tx) => {
+    if (await stoppedInstead(engine, tx, claim)) return;
+    await blockTask(
+      engine,
+      tx,
+      claim,
+      { kind: 'blocked', message },
+      { verdict: 'blocked', verdict_reason: message.slice(0, 200) },
+    );
+  });
+}
+
+/** Rest of an account whose limit came without a time. */
+const unknownLimitMs = 60_000;
+/** Spread of the resumed tasks after a limit, so that they don't all come back in one second. */
+const limitJitterMs = 2_000;
+
+export async function waitForAccount(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  untilMs: number | null,
+  message: string,
+): Promise<void> {
+  await run.commit('limited', async (tx) => {
+    if (await stoppedInstead(engine, tx, claim)) return;
+    const until = untilMs ?? engine.clock.now() + unknownLimitMs;
+    const wakeMs = Math.round(until + engine.chance() * limitJitterMs);
+    await tx
+      .insertInto('accounts')
+      .values({ name: claim.agent, limited_until_ms: until, message: engine.mask(message) })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet({ limited_until_ms: until, message: engine.mask(message) }),
+      )
+      .execute();
+    await beginSlowly(tx, claim, until);
+    const limited = await limitedAccounts(tx, engine.clock.now());
+    const next = await takesOverAtLimit(engine, tx, claim, until, limited);
+    if (next !== null) return passOnAtLimit(engine, tx, claim, message, next);
+    await setAttempt(tx, claim.taskId, claim.attempt, { state: 'waiting' });
+    await engine.store.transition(tx, {
+      taskId: claim.taskId,
+      epoch: claim.epoch,
+      to: 'waiting',
+      event: 'task.waiting',
+      runId: claim.runId,
+      data: { until: Math.ceil(wakeMs / 1000), reason: engine.mask(message) },
+      set: { waiting_until_ms: wakeMs, phase: null, claimed_by: null, claimed_at: null },
+    });
+  });
+}
+
+/** The account rests, the task does not: another agent begins it at once. What was done is kept as after any attempt. */
+async function passOnAtLimit(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  message: string,
+  next: NextAgent,
+): Promise<void> {
+  await failAttempt(tx, engine.store.sources, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    attempt: claim.attempt,
+    runId: claim.runId,
+    failure: failure('account_limit', engine.mask(message)),
+    retryAtMs: engine.clock.now(),
+    atEnd: 'failed',
+    next,
+  });
+  await releaseSlot(tx, 'task', claim.taskId);
+}

@@ -1,0 +1,52 @@
+// How an attempt ends that was stopped for its budget, or for going round in a circle: its own budget needs a person;
+// for that of its epic or of the day it was only one of many, and goes on when they allow it.
+
+import { failure } from '../../core/failure.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import { type Claim, setAttempt, type Tx } from '../../store/port.ts';
+import { recordFailure } from './attempt-ends.ts';
+import type { WatchStop } from './budget-watch.ts';
+import type { Engine } from '../kit/parts.ts';
+import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
+
+export async function endAtBudget(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  stop: WatchStop,
+): Promise<string> {
+  if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+  switch (stop.scope) {
+    case 'task':
+    case 'loop':
+      await run.commit('budget_used', (tx) =>
+        recordFailure(engine, tx, claim, failure('budget_used', stop.sentence)),
+      );
+      return 'failed';
+    case 'epic':
+    case 'day':
+      await run.commit('budget_held', (tx) => giveBack(engine, tx, claim, stop.sentence));
+      return 'stopped';
+  }
+}
+
+/** No attempt is used: the same conversation goes on as soon as the budget lets something start. */
+async function giveBack(engine: Engine, tx: Tx, claim: Claim, reason: string): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'interrupted',
+    failure_kind: 'interrupted',
+    error: reason,
+    pid: null,
+    pid_start: null,
+  });
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: 'ready',
+    event: 'task.returned',
+    runId: claim.runId,
+    data: { reason },
+    set: { phase: null, claimed_by: null, claimed_at: null },
+  });
+}

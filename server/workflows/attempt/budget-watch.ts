@@ -1,0 +1,296 @@
+// Watches one part's agent while it works: stores what it uses, asks before a budget is used up, ends it between two
+// turns when it is, and notices when it goes round in a circle.
+
+import type { AgentEvent, Usage } from '../../agents/port.ts';
+import { goOn, type BudgetScope, stopHere } from '../../core/work/budget.ts';
+import {
+  type FoundLoop,
+  LoopDetector,
+  loopQuestion,
+  loopStopSentence,
+} from '../../core/work/loop-detector.ts';
+import { SpendingCounter } from '../../core/work/spending.ts';
+import { addSpending, type Claim, spentByPart, type Tx } from '../../store/port.ts';
+import { type BudgetPlace, budgetWord } from '../kit/budget-scopes.ts';
+import { dayOf } from '../kit/days.ts';
+import type { Engine } from '../kit/parts.ts';
+
+export interface WatchStop {
+  readonly scope: BudgetScope | 'loop';
+  readonly sentence: string;
+}
+
+export type AskPerson = (
+  question: Extract<AgentEvent, { type: 'question' }>,
+  signal: AbortSignal,
+) => Promise<string | null>;
+
+/** How long a tool that runs may go on after the budget is used up. */
+const toolGraceMs = 20_000;
+/** Time at work is stored, and judged, at least so often. */
+const lookEveryMs = 5_000;
+
+export class BudgetWatch {
+  readonly #engine: Engine;
+  readonly #claim: Claim;
+  readonly #part: string;
+  readonly #ask: AskPerson;
+  readonly #loops: LoopDetector;
+  readonly #over = new AbortController();
+  readonly #asked = new Set<string>();
+  readonly #openTools = new Set<string>();
+  readonly #offs: (() => void)[] = [];
+  #controller = new AbortController();
+  #counter: SpendingCounter | null = null;
+  #epicId: string | null = null;
+  #loop: FoundLoop | null = null;
+  #wanted: WatchStop | null = null;
+  #stop: WatchStop | null = null;
+  #offTimer: () => void = () => undefined;
+  #isAtWork = false;
+  #workSinceMs: number | null = null;
+  #questions = 0;
+  #loopQuestions = 0;
+  #looking: Promise<void> | null = null;
+  #isDirty = false;
+
+  constructor(engine: Engine, claim: Claim, part: string, ask: AskPerson) {
+    this.#engine = engine;
+    this.#claim = claim;
+    this.#part = part;
+    this.#ask = ask;
+    this.#loops = new LoopDetector(engine.settings().budget.loopRepeats);
+  }
+
+  /** Reads what is stored. A budget that is used up already shows in `stop`: nothing is to be started then. */
+  async begin(): Promise<void> {
+    const { db } = this.#engine.store;
+    const { taskId, attempt } = this.#claim;
+    const task = await db
+      .selectFrom('tasks')
+      .select('epic_id')
+      .where('id', '=', taskId)
+      .executeTakeFirst();
+    this.#epicId = task?.epic_id ?? null;
+    const stored = await spentByPart(db, { taskId, attempt, part: this.#part });
+    this.#counter = new SpendingCounter(stored);
+    await this.#look();
+  }
+
+  get stop(): WatchStop | null {
+    return this.#stop;
+  }
+
+  /** For one run of the agent: aborted when it is to end. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The agent works from now on, or does not. */
+  setAtWork(isAtWork: boolean): void {
+    this.#offTimer();
+    this.#takeWorked();
+    this.#isAtWork = isAtWork;
+    this.#workSinceMs = this.#sinceNow();
+    if (!isAtWork) return;
+    const tick = (): void => {
+      this.#takeWorked();
+      this.#lookSoon();
+      this.#offTimer = this.#engine.clock.timer(lookEveryMs, tick);
+    };
+    this.#offTimer = this.#engine.clock.timer(this.#firstLookMs(), tick);
+  }
+
+  /** A person is being asked by the agent: that is no time of its work. */
+  setAsking(isAsking: boolean): void {
+    this.#takeWorked();
+    this.#questions += isAsking ? 1 : -1;
+    this.#workSinceMs = this.#sinceNow();
+  }
+
+  onEvent(event: AgentEvent): void {
+    switch (event.type) {
+      case 'started':
+        if (event.model !== undefined) this.#counter?.model(event.model);
+        return;
+      case 'tool_call':
+        this.#openTools.add(event.id);
+        this.#counter?.turn();
+        this.#seeLoop(this.#loops.take(event.name, event.input));
+        return;
+      case 'tool_result':
+        this.#openTools.delete(event.id);
+        this.#takeWorked();
+        this.#stopIfWanted();
+        return this.#lookSoon();
+      case 'usage':
+        return this.onUsage(event.usage, false);
+      default:
+        return;
+    }
+  }
+
+  /** `isBase`: what the agent's totals begin from, known before. */
+  onUsage(usage: Usage, isBase: boolean): void {
+    if (isBase) {
+      this.#counter?.goesOnFrom(usage);
+      return;
+    }
+    this.#counter?.usage(usage);
+    this.#lookSoon();
+  }
+
+  /** After an agent was stopped: true when a person wants the same agent to go on. */
+  async mayGoOn(): Promise<boolean> {
+    const found = this.#loop;
+    if (this.#stop?.scope !== 'loop' || found === null) return false;
+    const answer = await this.#askAboutLoop(found);
+    if (answer === null || answer === stopHere) return false;
+    this.#loops.allow();
+    this.#loop = null;
+    this.#stop = null;
+    this.#wanted = null;
+    this.#openTools.clear();
+    this.#controller = new AbortController();
+    return true;
+  }
+
+  /** The part's agent has ended: the last of its usage is stored, and nobody is asked any more. */
+  async end(): Promise<WatchStop | null> {
+    this.setAtWork(false);
+    for (const off of this.#offs) off();
+    this.#over.abort();
+    await this.#looking;
+    await this.#engine.store.transaction((tx) => this.#store(tx));
+    return this.#stop;
+  }
+
+  #seeLoop(found: FoundLoop | null): void {
+    if (found === null || this.#loop !== null) return;
+    this.#loop = found;
+    const canPause = this.#engine.driverFor(this.#claim.agent, this.#claim.model).capabilities
+      .resume;
+    if (canPause) return this.#want({ scope: 'loop', sentence: this.#loopSentence(found) });
+    // It could not be started again where it was: so it works on until there is an answer.
+    this.#askAboutLoop(found)
+      .then((answer) => {
+        this.#loops.allow();
+        this.#loop = null;
+        if (answer === stopHere) this.#want({ scope: 'loop', sentence: this.#loopSentence(found) });
+      })
+      .catch((error: unknown) => this.#engine.report(error, 'asking about a loop'));
+  }
+
+  #loopSentence(found: FoundLoop): string {
+    return loopStopSentence(found, this.#claim.taskId);
+  }
+
+  async #askAboutLoop(found: FoundLoop): Promise<string | null> {
+    this.#loopQuestions += 1;
+    const requestId = `loop/${this.#engine.launchedAtMs}/${this.#loopQuestions}`;
+    return this.#ask(questionOf(requestId, loopQuestion(found, this.#part)), this.#over.signal);
+  }
+
+  /** Carried out when no tool runs; a tool that does not end is given a little time. */
+  #want(stop: WatchStop): void {
+    if (this.#stop !== null || this.#wanted !== null) return;
+    this.#wanted = stop;
+    if (this.#openTools.size === 0) return this.#stopIfWanted();
+    const off = this.#engine.clock.timer(toolGraceMs, () => {
+      this.#openTools.clear();
+      this.#stopIfWanted();
+    });
+    this.#offs.push(off);
+  }
+
+  #stopIfWanted(): void {
+    if (this.#wanted === null || this.#stop !== null || this.#openTools.size > 0) return;
+    this.#stop = this.#wanted;
+    this.#controller.abort(new Error(this.#stop.sentence));
+  }
+
+  #sinceNow(): number | null {
+    return this.#isAtWork && this.#questions === 0 ? this.#engine.clock.now() : null;
+  }
+
+  #takeWorked(): void {
+    if (this.#workSinceMs === null) return;
+    const nowMs = this.#engine.clock.now();
+    this.#counter?.worked(nowMs - this.#workSinceMs);
+    this.#workSinceMs = nowMs;
+  }
+
+  /** A short limit of time is not overrun by the whole of the pause between two looks. */
+  #firstLookMs(): number {
+    const { task, epic, day } = this.#engine.settings().budget;
+    const limits = [task, epic, day].flatMap(({ workedMs }) =>
+      workedMs === null ? [] : [workedMs],
+    );
+    return Math.max(50, Math.min(lookEveryMs, ...limits));
+  }
+
+  /** One look at a time, and one more when something has come meanwhile. */
+  #lookSoon(): void {
+    if (this.#over.signal.aborted) return;
+    this.#isDirty = true;
+    if (this.#looking !== null) return;
+    this.#looking = this.#lookWhileDirty()
+      .catch((error: unknown) => this.#engine.report(error, 'counting what an agent uses'))
+      .finally(() => {
+        this.#looking = null;
+      });
+  }
+
+  async #lookWhileDirty(): Promise<void> {
+    while (this.#isDirty) {
+      this.#isDirty = false;
+      await this.#look();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const words = await this.#engine.store.transaction(async (tx) => {
+      await this.#store(tx);
+      const found = [];
+      for (const place of this.#places()) {
+        found.push(await budgetWord(this.#engine, tx, place, this.#claim.attempt));
+      }
+      return found;
+    });
+    for (const word of words) {
+      if (word.kind === 'stop') this.#want(word);
+      if (word.kind === 'ask') this.#askSoftly(word.requestId, word.text);
+    }
+  }
+
+  #places(): readonly BudgetPlace[] {
+    const epicId = this.#epicId;
+    return [
+      { scope: 'task', name: this.#claim.taskId },
+      ...(epicId === null ? [] : [{ scope: 'epic', name: epicId } as const]),
+      { scope: 'day', name: dayOf(this.#engine.clock.now()) },
+    ];
+  }
+
+  async #store(tx: Tx): Promise<void> {
+    const spent = this.#counter?.takeUnstored();
+    if (spent === undefined) return;
+    if (spent.tokens === 0 && spent.usd === 0 && spent.turns === 0 && spent.workedMs === 0) return;
+    const { taskId, attempt } = this.#claim;
+    const day = dayOf(this.#engine.clock.now());
+    await addSpending(tx, { taskId, attempt, part: this.#part, day }, spent);
+  }
+
+  /** The agent works on meanwhile; what a person answers is stored, and the next look finds it. */
+  #askSoftly(requestId: string, text: string): void {
+    if (this.#asked.has(requestId)) return;
+    this.#asked.add(requestId);
+    this.#ask(questionOf(requestId, text), this.#over.signal)
+      .then(() => this.#lookSoon())
+      .catch((error: unknown) => this.#engine.report(error, 'asking about a budget'));
+  }
+}
+
+function questionOf(requestId: string, text: string): Extract<AgentEvent, { type: 'question' }> {
+  return { type: 'question', requestId, kind: 'question', text, choices: [goOn, stopHere] };
+}

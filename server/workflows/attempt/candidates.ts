@@ -1,0 +1,390 @@
+// A candidate's end and the choice among them: its own tree is gated, it waits, and when the rule has enough to go on (or a
+// person has answered), one becomes the work of its task and the others are cancelled. Every choice is one transaction.
+
+import {
+  type ChooseRule,
+  changedLinesOf,
+  judgeCandidates,
+  standOf,
+} from '../../core/plan/best-of.ts';
+import { failure, Refusal } from '../../core/failure.ts';
+import { formatCost } from '../../core/format.ts';
+import { ownedStatuses, terminalStatuses } from '../../core/plan/state.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import {
+  askQuestion,
+  attemptsSince,
+  candidateFacts,
+  candidatesOf,
+  type Claim,
+  familyOf,
+  insertBlockers,
+  openCandidates,
+  readLine,
+  refreshReadiness,
+  releaseSlot,
+  type RunRow,
+  setAttempt,
+  takeCandidate,
+  type TaskRow,
+  type Tx,
+  withdrawQuestions,
+} from '../../store/port.ts';
+import { recordFailure } from './attempt-ends.ts';
+import { type GateVerdict, runGate } from '../landing/gate.ts';
+import type { Engine } from '../kit/parts.ts';
+import { settleStop, stoppedInstead } from './stops.ts';
+import { gateOf } from './submission.ts';
+
+/** Names the questions of a choice among those that agents ask. */
+const choiceRequest = 'choice/';
+
+interface TestedCandidate {
+  readonly verdict: GateVerdict;
+  readonly changedLines: number | null;
+}
+
+/** The candidate's work is committed: its own tree is tested, and then it waits for the choice. */
+export async function gateCandidate(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  runRow: RunRow,
+  signal: AbortSignal,
+): Promise<string> {
+  if (!(await waitsForGate(engine, claim))) return 'submitted';
+  const tested = await run.step(
+    'candidate_gated',
+    async () => leaveIfClosing(run, await testCandidate(engine, claim, runRow, signal)),
+    (tx, outcome) => recordTested(engine, tx, claim, outcome),
+  );
+  engine.durable.wake();
+  return tested.verdict.kind === 'aborted' ? settleStop(engine, run, claim) : 'candidate';
+}
+
+/** Not when its work went to a person, or when it has been tested in an earlier life of the backend. */
+async function waitsForGate(engine: Engine, claim: Claim): Promise<boolean> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select('id')
+    .where('id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .where('status', '=', 'in_progress')
+    .where('phase', '=', 'gate')
+    .where('commit_sha', 'is not', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** A gate that ended because the process closes has said nothing: the step is run again at the next start. */
+function leaveIfClosing(run: DurableRun<Tx>, tested: TestedCandidate): TestedCandidate {
+  if (tested.verdict.kind === 'aborted' && run.signal.aborted) throw run.signal.reason;
+  return tested;
+}
+
+async function testCandidate(
+  engine: Engine,
+  claim: Claim,
+  runRow: RunRow,
+  signal: AbortSignal,
+): Promise<TestedCandidate> {
+  const task = await engine.store.db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  const commit = task.commit_sha ?? '';
+  const diff = await engine.git.diff(task.base_sha ?? '', commit);
+  const changedLines = diff.ok ? changedLinesOf(diff.value) : null;
+  const command = gateOf(engine, runRow, task);
+  if (command === null) {
+    return { verdict: { kind: 'green', flaky: false, cached: false }, changedLines };
+  }
+  const tree = await engine.git.treeOf(commit);
+  if (!tree.ok) {
+    const reason = failure('git_failed', tree.error.message);
+    return { verdict: { kind: 'unusable', failure: reason }, changedLines };
+  }
+  const taskIds = [claim.taskId];
+  const question = { commit, tree: tree.value, command, taskIds, redSinceMs: engine.clock.now() };
+  return { verdict: await runGate(engine, question, signal), changedLines };
+}
+
+async function recordTested(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  { verdict, changedLines }: TestedCandidate,
+): Promise<void> {
+  if (verdict.kind === 'aborted' || (await stoppedInstead(engine, tx, claim))) return;
+  if (verdict.kind === 'green') await park(engine, tx, claim, changedLines);
+  else await recordFailure(engine, tx, claim, verdict.failure);
+}
+
+async function park(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  changedLines: number | null,
+): Promise<void> {
+  const { store, clock } = engine;
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'submitted',
+    ended_at_ms: clock.now(),
+  });
+  await store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: 'needs_review',
+    event: 'task.needs_review',
+    runId: claim.runId,
+    data: { kind: 'candidate', changed_lines: changedLines },
+    set: {
+      review_kind: 'candidate',
+      changed_lines: changedLines,
+      verdict: 'pass',
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+    },
+  });
+}
+
+/**
+ * A ready task of which several candidates are wanted gets them in place of an attempt; false when it is to be tried as it
+ * is. One that has had an attempt (the chosen work came back) goes on with that.
+ */
+export async function beginCandidates(
+  engine: Engine,
+  tx: Tx,
+  run: RunRow,
+  wanted: Pick<TaskRow, 'id' | 'status' | 'best_of' | 'fallback_from'>,
+): Promise<boolean> {
+  const count = wanted.best_of ?? engine.settings().bestOf;
+  if (count <= 1 || wanted.status !== 'ready') return false;
+  const { sources } = engine.store;
+  if ((await attemptsSince(tx, wanted.id, wanted.fallback_from)).length > 0) return false;
+  // Sub-tasks run inside an attempt of their parent: such a task is tried one way.
+  if ((await familyOf(tx, wanted.id)).length > 1) return false;
+  const task = await tx
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', wanted.id)
+    .executeTakeFirstOrThrow();
+  const line = await readLine(tx, run.line);
+  // A plan is approved for one attempt: such a task is tried one way.
+  const isPlanned = task.plan === null ? engine.settings().plansFirst : task.plan === 1;
+  if (task.candidate_of !== null || isPlanned || line === null) return false;
+  await openCandidates(tx, sources, task, { count, baseSha: line.landed_sha, runId: run.id });
+  return true;
+}
+
+/** Every task with candidates is looked at: a choice that can be made now is made. Resolves with how many have changed. */
+export async function settleAll(engine: Engine): Promise<number> {
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select('candidate_of')
+    .distinct()
+    .where('candidate_of', 'is not', null)
+    .where('status', '!=', 'cancelled')
+    .execute();
+  let changed = 0;
+  for (const { candidate_of: id } of rows) {
+    if (id === null) continue;
+    const settled = await engine.store.transaction((tx) => settleCandidates(engine, tx, id));
+    for (const stopped of settled.stopped) engine.switchboard.stop(stopped, null);
+    if (settled.changed) changed += 1;
+  }
+  return changed;
+}
+
+interface Settled {
+  readonly changed: boolean;
+  /** Candidates whose agents are to be ended, once this is stored. */
+  readonly stopped: readonly string[];
+}
+
+const nothingSettled: Settled = { changed: false, stopped: [] };
+
+async function settleCandidates(engine: Engine, tx: Tx, taskId: string): Promise<Settled> {
+  const task = await tx.selectFrom('tasks').selectAll().where('id', '=', taskId).executeTakeFirst();
+  const rows = await candidatesOf(tx, taskId);
+  if (task === undefined || terminalStatuses.has(task.status)) {
+    return giveUpAll(engine, tx, rows, `${taskId} is over`);
+  }
+  // The choice is made: what is left of the others is about to end.
+  if ((await attemptsSince(tx, taskId, task.fallback_from)).length > 0) {
+    return giveUpAll(engine, tx, rows, 'another one was chosen');
+  }
+  if (task.status === 'ready') {
+    const live = rows.filter((row) => row.stop_requested !== 'cancel').map((row) => row.id);
+    if (live.length === 0) return nothingSettled;
+    // Somebody has taken away what it waited for.
+    await insertBlockers(tx, taskId, live);
+    await refreshReadiness(tx, engine.store.sources, [taskId]);
+    return { changed: true, stopped: [] };
+  }
+  if (task.status !== 'blocked') return nothingSettled;
+  const rule = (task.choose ?? engine.settings().choose) as ChooseRule;
+  const choice = judgeCandidates(rule, rows.map(candidateFacts));
+  switch (choice.kind) {
+    case 'wait':
+    case 'none':
+      return nothingSettled;
+    case 'choose':
+      return { changed: true, stopped: await choose(engine, tx, task, choice.id, rule) };
+    case 'ask':
+      return { changed: await askPerson(engine, tx, task, rows), stopped: [] };
+  }
+}
+
+async function giveUpAll(
+  engine: Engine,
+  tx: Tx,
+  rows: readonly TaskRow[],
+  reason: string,
+): Promise<Settled> {
+  const stopped: string[] = [];
+  const left = rows.filter((row) => row.stop_requested !== 'cancel');
+  for (const row of left) if (await giveUp(engine, tx, row, reason)) stopped.push(row.id);
+  return { changed: left.length > 0, stopped };
+}
+
+async function choose(
+  engine: Engine,
+  tx: Tx,
+  task: TaskRow,
+  id: string,
+  by: string,
+): Promise<readonly string[]> {
+  const { store } = engine;
+  const rows = await candidatesOf(tx, task.id);
+  const chosen = rows.find((row) => row.id === id);
+  if (chosen === undefined) throw new Error(`${id} is no candidate of ${task.id}`);
+  await takeCandidate(tx, store.sources, task, chosen, by);
+  await withdrawQuestions(tx, store.sources, task.id);
+  const stopped: string[] = [];
+  for (const row of rows) {
+    const reason = row === chosen ? `chosen: lands as ${task.id}` : `${id} was chosen`;
+    if (await giveUp(engine, tx, row, reason)) stopped.push(row.id);
+  }
+  return stopped;
+}
+
+/** What a candidate has committed stays on its branch. True: its agent is to be ended first. */
+async function giveUp(engine: Engine, tx: Tx, row: TaskRow, reason: string): Promise<boolean> {
+  const { store } = engine;
+  if (ownedStatuses.has(row.status)) {
+    await tx
+      .updateTable('tasks')
+      .set({ stop_requested: 'cancel', stop_reason: reason })
+      .where('id', '=', row.id)
+      .execute();
+    await store.append(tx, {
+      type: 'task.stopping',
+      taskId: row.id,
+      data: { kind: 'cancel', reason },
+    });
+    return true;
+  }
+  await store.transition(tx, {
+    taskId: row.id,
+    to: 'cancelled',
+    event: 'task.cancelled',
+    data: { reason },
+  });
+  await withdrawQuestions(tx, store.sources, row.id);
+  await releaseSlot(tx, 'task', row.id);
+  return false;
+}
+
+/** False when the same question is open already. */
+async function askPerson(
+  engine: Engine,
+  tx: Tx,
+  task: TaskRow,
+  rows: readonly TaskRow[],
+): Promise<boolean> {
+  const { store } = engine;
+  const green = rows.filter((row) => standOf(candidateFacts(row)) === 'green');
+  const lines = rows.map((row) => `${row.id}: ${candidateWords(row)}`);
+  // Work that was sent back and done anew is another question.
+  const requestId = `${choiceRequest}${green.map((row) => row.commit_sha?.slice(0, 12)).join('+')}`;
+  const open = await tx
+    .selectFrom('questions')
+    .select('request_id')
+    .where('task_id', '=', task.id)
+    .where('state', '=', 'open')
+    .execute();
+  if (open.some((question) => question.request_id === requestId)) return false;
+  await withdrawQuestions(tx, store.sources, task.id);
+  await askQuestion(tx, store.sources, {
+    taskId: task.id,
+    attempt: 0,
+    requestId,
+    kind: 'question',
+    text: `Which candidate is to land as ${task.id}? "drover diff <candidate>" shows its change.\n${lines.join('\n')}`,
+    choices: green.map((row) => row.id),
+  });
+  return true;
+}
+
+function candidateWords(row: TaskRow): string {
+  if (standOf(candidateFacts(row)) !== 'green') {
+    return `${row.status.replace('_', ' ')}${row.last_error === null ? '' : ` (${row.last_error})`}`;
+  }
+  const size = row.changed_lines === null ? '' : `, ${row.changed_lines} changed lines`;
+  const cost = row.cost_usd === 0 ? '' : `, ${formatCost(row.cost_usd)}`;
+  return `${(row.commit_sha ?? '').slice(0, 12)}${size}, gate green${cost}`;
+}
+
+/** A person has chosen, by an answer (`first` notes it) or by approving a candidate. */
+export async function chooseByPerson(
+  engine: Engine,
+  candidateId: string,
+  first: (tx: Tx) => Promise<unknown> = async () => {},
+): Promise<void> {
+  const stopped = await engine.store.transaction(async (tx) => {
+    await first(tx);
+    return chooseByPersonIn(engine, tx, candidateId);
+  });
+  for (const id of stopped) engine.switchboard.stop(id, null);
+  engine.durable.wake();
+}
+
+async function chooseByPersonIn(
+  engine: Engine,
+  tx: Tx,
+  candidateId: string,
+): Promise<readonly string[]> {
+  const row = await tx
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', candidateId)
+    .executeTakeFirst();
+  const task =
+    row === undefined || row.candidate_of === null
+      ? undefined
+      : await tx
+          .selectFrom('tasks')
+          .selectAll()
+          .where('id', '=', row.candidate_of)
+          .executeTakeFirst();
+  if (row === undefined || task === undefined || task.status !== 'blocked') {
+    throw new Refusal(
+      'illegal',
+      `${candidateId} can no longer be chosen: the choice was already made`,
+    );
+  }
+  if (standOf(candidateFacts(row)) !== 'green') {
+    throw new Refusal(
+      'illegal',
+      `${candidateId} has not passed the gate and can't be chosen; drover send-back ${candidateId} <text> or drover retry ${candidateId} gives it another try`,
+    );
+  }
+  return choose(engine, tx, task, candidateId, 'person');
+}
+
+export function isChoice(question: { readonly request_id: string }): boolean {
+  return question.request_id.startsWith(choiceRequest);
+}

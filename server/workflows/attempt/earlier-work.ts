@@ -1,0 +1,129 @@
+// What an earlier attempt, or this one before it was interrupted, has left: put back into the slot that it continues in.
+
+import type { Failure } from '../../core/failure.ts';
+import { GitTrouble, type Sha, type SnapshotView } from '../../git/port.ts';
+import type { PresentWork } from '../../core/prompt/present-work.ts';
+import { type AttemptRow, chosenSnapshot, type Claim, setAttempt } from '../../store/port.ts';
+import { gitFailed } from '../kit/git-trouble.ts';
+import { branchRef } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+
+/** `drover/<task>/<attempt>` without its first part. */
+function labelOf(branch: string): string {
+  return branch.slice('drover/'.length);
+}
+
+async function lastOf(engine: Engine, branch: string): Promise<SnapshotView | null> {
+  // It may have been made by a machine that is dead by now.
+  const last = await engine.git.lastSnapshot(labelOf(branch), 'anywhere');
+  if (!last.ok) throw new GitTrouble(last.error);
+  return last.value;
+}
+
+/** A ref that says with which snapshot a person wants an attempt to begin. */
+export function restoreRef(taskId: string, attempt: number): string {
+  return `refs/drover/restore/${taskId}/${attempt}`;
+}
+
+/** The snapshot that a person has chosen for the beginning of this attempt, on whatever machine of a fleet, or null. */
+async function chosenFor(engine: Engine, attempt: AttemptRow): Promise<SnapshotView | null> {
+  const commit =
+    (engine.machineId === ''
+      ? null
+      : await chosenSnapshot(engine.store.db, attempt.task_id, attempt.number)) ??
+    (await engine.git.readRef(restoreRef(attempt.task_id, attempt.number)));
+  if (commit === null) return null;
+  const chosen = await engine.git.snapshotAt(commit);
+  if (!chosen.ok) throw new GitTrouble(chosen.error);
+  return chosen.value;
+}
+
+/** A commit that a new attempt begins with, and the branch of the attempt that made it. */
+export interface EarlierCommit {
+  readonly commit: Sha;
+  readonly branch: string;
+}
+
+/** Null: the new attempt begins with its base alone. */
+export async function startOfAttempt(
+  engine: Engine,
+  attempt: AttemptRow,
+): Promise<EarlierCommit | null> {
+  const chosen = await chosenFor(engine, attempt);
+  const branch = chosen === null ? attempt.continues_from : `drover/${chosen.label}`;
+  if (branch === null) return null;
+  const commit = chosen === null ? await endOfEarlier(engine, branch) : chosen.head;
+  return commit === null ? null : { commit, branch };
+}
+
+/** The last commit of an attempt, on its branch or wherever its agent stood; null when it made none. */
+async function endOfEarlier(engine: Engine, branch: string): Promise<Sha | null> {
+  const tip = await engine.git.readRef(branchRef(branch));
+  const head = (await lastOf(engine, branch))?.head ?? null;
+  if (tip === null || head === null || tip === head) return tip ?? head;
+  return (await engine.git.isAncestor(tip, head)) ? head : tip;
+}
+
+/** Uncommitted work goes where it was, on top of what was committed. Where it cannot, its snapshot stays to look at. */
+export async function restoreEarlier(
+  engine: Engine,
+  attempt: AttemptRow,
+  path: string,
+): Promise<Failure | null> {
+  const isInterrupted = attempt.base_sha !== null;
+  const chosen = isInterrupted ? null : await chosenFor(engine, attempt);
+  if (chosen !== null) return restoreChosen(engine, attempt, path, chosen);
+  const branch = isInterrupted ? attempt.branch : attempt.continues_from;
+  if (branch === null) return null;
+  const last = await lastOf(engine, branch);
+  if (last === null) return null;
+  // What was committed after the snapshot holds what it held.
+  const tip = await engine.git.readRef(branchRef(branch));
+  const isLatest = isInterrupted || tip === null || tip === last.head;
+  if (!isLatest && last.head !== (await endOfEarlier(engine, branch))) return null;
+  const status = await engine.git.status(path);
+  if (status.ok && isInterrupted && last.head !== status.value.head) return null;
+  const done = await engine.git.restore({ path, commit: last.commit });
+  return done.ok ? null : gitFailed(done.error);
+}
+
+async function restoreChosen(
+  engine: Engine,
+  attempt: AttemptRow,
+  path: string,
+  chosen: SnapshotView,
+): Promise<Failure | null> {
+  const done = await engine.git.restore({ path, commit: chosen.commit });
+  if (!done.ok) return gitFailed(done.error);
+  await engine.store.transaction((tx) =>
+    setAttempt(tx, attempt.task_id, attempt.number, { continues_from: `drover/${chosen.label}` }),
+  );
+  return null;
+}
+
+/** What an agent that knows nothing of it finds in its slot; null when that is the base alone. */
+export async function presentWork(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+): Promise<PresentWork | null> {
+  if (claim.planning === true) return null;
+  const slot = await engine.store.db
+    .selectFrom('slots')
+    .select('path')
+    .where('machine', '=', engine.machineId)
+    .where('kind', '=', 'task')
+    .where('task_id', '=', claim.taskId)
+    .executeTakeFirst();
+  if (slot === undefined || attempt.base_sha === null) return null;
+  const status = await engine.git.status(slot.path);
+  if (!status.ok) return null;
+  const uncommitted = status.value.changed;
+  if (attempt.continues_from !== null) {
+    const isThere = uncommitted.length > 0 || status.value.head !== attempt.base_sha;
+    return isThere ? { from: 'earlier', uncommitted } : null;
+  }
+  // A prompt can do without it.
+  const last = await engine.git.lastSnapshot(labelOf(attempt.branch));
+  return !last.ok || last.value === null ? null : { from: 'interrupted', uncommitted };
+}

@@ -1,0 +1,211 @@
+// The workflow of one attempt: worktree, setup, agent (part by part), commit, then into the landing queue.
+
+import type { Failure } from '../../core/failure.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import {
+  candidateOf,
+  type Claim,
+  releaseSlot,
+  type RunRow,
+  setAttempt,
+  type Tx,
+} from '../../store/port.ts';
+import { gateCandidate } from './candidates.ts';
+import { blockTask, recordFailure } from './attempt-ends.ts';
+import { waitForBase } from './missing-base.ts';
+import type { Engine } from '../kit/parts.ts';
+import { makePlan } from './plan-attempt.ts';
+import { nameKeptRefs } from './kept-work.ts';
+import { publishAgain } from './refused-work.ts';
+import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
+import { gateOf, submitLanding } from './submission.ts';
+import { workParts } from './work-parts.ts';
+import { type PlaceOutcome, prepareWorktree } from './worktree-step.ts';
+
+export const executeWorkflow = 'execute-task';
+
+export function executeWorkflowId(claim: Pick<Claim, 'taskId' | 'epoch'>): string {
+  return `exec/${claim.taskId}/${claim.epoch}`;
+}
+
+/** Names an attempt, for who may touch its processes and its worktree in this process. */
+export function attemptKey(taskId: string, attempt: number): string {
+  return `${taskId}/${attempt}`;
+}
+
+export async function executeTask(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+): Promise<string> {
+  const runRow = await engine.store.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('id', '=', claim.runId)
+    .executeTakeFirstOrThrow();
+  const { switchboard } = engine;
+  return switchboard.turns.run(claim.taskId, () =>
+    switchboard.turns.run(attemptKey(claim.taskId, claim.attempt), () =>
+      switchboard.untilStopped([claim], (stopped) =>
+        executeUntilStopped(engine, run, claim, runRow, AbortSignal.any([run.signal, stopped])),
+      ),
+    ),
+  );
+}
+
+async function executeUntilStopped(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  runRow: RunRow,
+  signal: AbortSignal,
+): Promise<string> {
+  if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+  const isCandidate = (await candidateOf(engine.store.db, claim.taskId)) !== null;
+  if (claim.commitSha !== null) {
+    if (!(await publishAgain(engine, run, claim, claim.commitSha, signal))) return 'unpublished';
+    if (!isCandidate) return landAgain(engine, run, claim, runRow, claim.commitSha);
+    await run.commit('committed', (tx) => goOnWithWork(engine, tx, claim, claim.commitSha));
+    return gateCandidate(engine, run, claim, runRow, signal);
+  }
+  const placed = await run.step(
+    'worktree_created',
+    () => prepareWorktree(engine, claim, runRow, signal),
+    (tx, outcome) => recordPlace(engine, tx, claim, outcome),
+  );
+  if (placed.kind === 'no_base') return 'no_base';
+  if (placed.kind === 'failed') return failedPlace(engine, run, claim, placed.failure);
+  const attempt = { engine, run, claim, runRow, place: placed.place, signal };
+  if (claim.planning === true) return makePlan(attempt);
+  const ended = await workParts(attempt);
+  if (ended !== null) return ended;
+  if (isCandidate) return gateCandidate(engine, run, claim, runRow, signal);
+  engine.durable.wake();
+  return 'submitted';
+}
+
+/** The attempt had committed its work before it was interrupted: nothing is done twice, it only has to land. */
+async function landAgain(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  runRow: RunRow,
+  commitSha: string,
+): Promise<string> {
+  await run.commit('committed', async (tx) => {
+    const task = await tx
+      .selectFrom('tasks')
+      .selectAll()
+      .where('id', '=', claim.taskId)
+      .executeTakeFirstOrThrow();
+    await goOnWithWork(engine, tx, claim, commitSha);
+    await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
+    const gate = gateOf(engine, runRow, task);
+    await submitLanding(engine, tx, claim, runRow.line, commitSha, gate);
+  });
+  engine.durable.wake();
+  return 'submitted';
+}
+
+async function goOnWithWork(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  commitSha: string | null,
+): Promise<void> {
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    from: ['claimed'],
+    to: 'in_progress',
+    event: 'task.started',
+    runId: claim.runId,
+    data: { attempt: claim.attempt, agent: claim.agent, committed: commitSha },
+    set: { phase: 'gate', commit_sha: commitSha },
+  });
+  await releaseSlot(tx, 'task', claim.taskId);
+}
+
+async function recordPlace(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  outcome: PlaceOutcome,
+): Promise<void> {
+  const { store } = engine;
+  if (outcome.kind === 'no_base') return waitForBase(engine, tx, claim, outcome);
+  await store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    from: ['claimed'],
+    to: 'in_progress',
+    event: 'task.started',
+    runId: claim.runId,
+    data: {
+      attempt: claim.attempt,
+      agent: claim.agent,
+      ...(typeof claim.model === 'string' ? { model: claim.model } : {}),
+    },
+  });
+  if (outcome.kind === 'failed') return;
+  const { place } = outcome;
+  await nameKeptRefs(tx, store, place.keptRefs, claim.taskId);
+  await tx
+    .updateTable('tasks')
+    .set({ phase: 'agent', base_sha: place.base, worktree_path: place.path })
+    .where('id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .execute();
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    base_sha: place.base,
+    worktree_path: place.path,
+  });
+  await store.append(tx, {
+    type: 'worktree.ready',
+    taskId: claim.taskId,
+    runId: claim.runId,
+    data: {
+      path: place.path,
+      base: place.base,
+      created: place.created,
+      branch: claim.branch,
+      ...repositoryNotes(engine),
+    },
+  });
+}
+
+/** What a worktree of this repository does not bring by itself is said with the task. */
+function repositoryNotes(engine: Engine): { readonly notes?: readonly string[] } {
+  const { hasSubmodules, usesLfs } = engine.git.facts;
+  const notes = [
+    ...(hasSubmodules
+      ? [
+          'submodules are not checked out here; add "git submodule update --init" to [setup] command',
+        ]
+      : []),
+    ...(usesLfs
+      ? ['files in Git LFS are fetched by git lfs at checkout, where it is installed']
+      : []),
+  ];
+  return notes.length === 0 ? {} : { notes };
+}
+
+async function failedPlace(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  found: Failure,
+): Promise<string> {
+  if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+  const reason = { ...found, message: engine.mask(found.message) };
+  await run.commit('worktree_failed', async (tx) => {
+    if (reason.kind !== 'setup_failed') return recordFailure(engine, tx, claim, reason);
+    if (await stoppedInstead(engine, tx, claim)) return;
+    await blockTask(engine, tx, claim, reason, {
+      blocked_reason: `setup: ${reason.message}`,
+      last_error: reason.message,
+    });
+    await releaseSlot(tx, 'task', claim.taskId);
+  });
+  return 'failed';
+}

@@ -1,0 +1,123 @@
+// Who has a task's next attempt: the agent that had the last one, or who takes over from it. It follows from the rows of the
+// attempts alone, so a death between the end of one and the start of the next changes nothing.
+
+import {
+  agentChain,
+  type AgentStep,
+  nextStepIndex,
+  usesNoAttempt,
+} from '../../core/work/fallback.ts';
+import { stepText } from '../../core/format.ts';
+import {
+  attemptsSince,
+  type Claim,
+  type NextAgent,
+  type Reads,
+  type TaskRow,
+  unendedStates,
+} from '../../store/port.ts';
+import type { Engine } from '../kit/parts.ts';
+
+type Who = Pick<TaskRow, 'id' | 'agent' | 'fallback' | 'fallback_from'>;
+
+export interface ChosenAgent {
+  readonly agent: string;
+  readonly model: string | null;
+  readonly step: number;
+}
+
+/** Accounts at their limit, with the time at which it is over. */
+export type LimitedAccounts = ReadonlyMap<string, number>;
+
+/** The agent of the next attempt, or null while all that could have it are at their limit. */
+export async function chooseAgent(
+  engine: Engine,
+  tx: Reads,
+  task: Who,
+  limited: LimitedAccounts,
+): Promise<ChosenAgent | null> {
+  const { agents, agentKind } = engine.settings();
+  const attempts = await attemptsSince(tx, task.id, task.fallback_from);
+  const last = attempts.at(-1);
+  if (last !== undefined && unendedStates.includes(last.state)) {
+    return limited.has(last.agent) ? null : last;
+  }
+  const chain = agentChain(agents, agentKind, task);
+  const ended = attempts.map((row) => ({ step: row.step, failureKind: row.failure_kind }));
+  const due = nextStepIndex(ended, chain.length, agents.after);
+  for (let step = due; step < chain.length; step += 1) {
+    const { agent, model } = chain[step] ?? chain[0];
+    const untilMs = limited.get(agent);
+    if (untilMs === undefined) return { agent, model, step };
+    if (!isTooLong(engine, untilMs)) return null;
+  }
+  return null;
+}
+
+/** Whether a limit lasts longer than it is to be waited for. */
+function isTooLong(engine: Engine, untilMs: number): boolean {
+  const { limitWaitMs } = engine.settings().agents;
+  return limitWaitMs !== null && untilMs - engine.clock.now() > limitWaitMs;
+}
+
+/** Who takes over when the running attempt ends like this; null: nobody, or not yet. */
+export async function takesOver(
+  engine: Engine,
+  tx: Reads,
+  claim: Pick<Claim, 'taskId'>,
+  failureKind: string,
+): Promise<NextAgent | null> {
+  const { agents, agentKind } = engine.settings();
+  const task = await taskOf(tx, claim.taskId);
+  const chain = agentChain(agents, agentKind, task);
+  if (chain.length === 1) return null;
+  const attempts = await attemptsSince(tx, task.id, task.fallback_from);
+  const now = attempts.at(-1);
+  if (now === undefined) return null;
+  const ended = attempts.map((row) => ({
+    step: row.step,
+    failureKind: row === now ? failureKind : row.failure_kind,
+  }));
+  const step = nextStepIndex(ended, chain.length, agents.after);
+  const next = chain[step];
+  if (next === undefined || step <= now.step || stepText(next) === stepText(now)) return null;
+  return { ...next, usesAttempt: !usesNoAttempt(failureKind) };
+}
+
+/** Who takes over from an agent whose account has come to its limit; null: the limit is waited for. */
+export async function takesOverAtLimit(
+  engine: Engine,
+  tx: Reads,
+  claim: Pick<Claim, 'taskId' | 'agent'>,
+  untilMs: number,
+  limited: LimitedAccounts,
+): Promise<NextAgent | null> {
+  if (!isTooLong(engine, untilMs)) return null;
+  const next = await takesOver(engine, tx, claim, 'account_limit');
+  if (next === null) return null;
+  const { agents, agentKind } = engine.settings();
+  const task = await taskOf(tx, claim.taskId);
+  const chain = agentChain(agents, agentKind, task);
+  const from = chain.findIndex((step) => stepText(step) === stepText(next));
+  const free = chain
+    .slice(from)
+    .find((step: AgentStep) => step.agent !== claim.agent && !limited.has(step.agent));
+  return free === undefined ? null : { ...free, usesAttempt: false };
+}
+
+async function taskOf(tx: Reads, id: string): Promise<Who> {
+  return tx
+    .selectFrom('tasks')
+    .select(['id', 'agent', 'fallback', 'fallback_from'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+export async function limitedAccounts(tx: Reads, nowMs: number): Promise<LimitedAccounts> {
+  const rows = await tx
+    .selectFrom('accounts')
+    .select(['name', 'limited_until_ms'])
+    .where('limited_until_ms', '>', nowMs)
+    .execute();
+  return new Map(rows.map((row) => [row.name, row.limited_until_ms ?? nowMs]));
+}

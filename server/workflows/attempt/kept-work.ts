@@ -1,0 +1,107 @@
+// The work of an attempt is kept as snapshots; they are written down at the task, so that a person finds them there: also
+// when that work was still in a slot that another task has taken, or that was pruned.
+
+import type { SnapshotAuthor, SnapshotReason } from '../../git/port.ts';
+import { type Claim, lastAttempt, type Store, type Tx } from '../../store/port.ts';
+import type { Engine } from '../kit/parts.ts';
+
+const workRoots = ['refs/drover/work/', 'refs/drover/rescue/'];
+
+/** Why and by whom; of a ref that was found with work of an earlier user in it neither is known. */
+export interface KeptNote {
+  readonly reason: SnapshotReason;
+  readonly author: SnapshotAuthor;
+}
+
+const foundNote: KeptNote = { reason: 'found', author: 'unknown' };
+
+/** `otherwise`: the task that gets a ref whose name holds no task. */
+export async function nameKeptRefs(
+  tx: Tx,
+  store: Store,
+  refs: readonly string[],
+  otherwise: string | null,
+  note: KeptNote = foundNote,
+): Promise<void> {
+  for (const ref of refs) {
+    const row =
+      (await readRefs(tx, taskInName(ref))) ??
+      (otherwise === null ? undefined : await readRefs(tx, otherwise));
+    if (row === undefined) continue;
+    const known = JSON.parse(row.rescue_refs) as string[];
+    if (!known.includes(ref)) {
+      await tx
+        .updateTable('tasks')
+        .set({ rescue_refs: JSON.stringify([...known, ref]) })
+        .where('id', '=', row.id)
+        .execute();
+    }
+    const { reason, author } = note;
+    await store.append(tx, { type: 'work.kept', taskId: row.id, data: { ref, reason, author } });
+  }
+}
+
+/** `refs/drover/work/<task>/<attempt>` */
+function taskInName(ref: string): string {
+  const root = workRoots.find((each) => ref.startsWith(each));
+  return root === undefined ? '' : (ref.slice(root.length).split('/', 1)[0] ?? '');
+}
+
+async function readRefs(
+  tx: Tx,
+  id: string,
+): Promise<{ id: string; rescue_refs: string } | undefined> {
+  return tx
+    .selectFrom('tasks')
+    .select(['id', 'rescue_refs'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+export interface WorkPlace {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly path: string;
+  readonly base: string | null;
+}
+
+/** Makes a snapshot of what an attempt has in its slot, and names it at the task. False: that was not possible. */
+export async function keepWork(engine: Engine, place: WorkPlace, note: KeptNote): Promise<boolean> {
+  const { taskId, attempt, path, base } = place;
+  if (!(await engine.files.exists(path))) return true;
+  const label = `${taskId}/${attempt}`;
+  const taken = await engine.git.snapshot({ path, label, base, ...note });
+  if (!taken.ok) {
+    engine.report(taken.error, `keeping the work of ${taskId}`);
+    return false;
+  }
+  if (taken.value === null || !taken.value.isNew) return true;
+  const { ref } = taken.value;
+  await engine.store.transaction((tx) => nameKeptRefs(tx, engine.store, [ref], taskId, note));
+  return true;
+}
+
+/** The same for an attempt of which only the rows tell where it works. */
+export async function keepWorkOf(
+  engine: Engine,
+  claim: Pick<Claim, 'taskId' | 'attempt'>,
+  note: KeptNote,
+): Promise<void> {
+  const attempt = await lastAttempt(engine.store.db, claim.taskId);
+  if (attempt === null || attempt.number !== claim.attempt) return;
+  const slot = await engine.store.db
+    .selectFrom('slots')
+    .select('path')
+    .where('machine', '=', engine.machineId)
+    .where('kind', '=', 'task')
+    .where('task_id', '=', claim.taskId)
+    .where('attempt', '=', claim.attempt)
+    .executeTakeFirst();
+  if (slot === undefined) return;
+  const { taskId, attempt: number } = claim;
+  await keepWork(
+    engine,
+    { taskId, attempt: number, path: slot.path, base: attempt.base_sha },
+    note,
+  );
+}

@@ -1,0 +1,37 @@
+// The sentence of a task whose base lacks the commit of a blocker.
+
+import type { Sha } from '../../git/port.ts';
+import { branchRef, resultBranch } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+
+interface Blocker {
+  readonly id: string;
+  readonly sha: Sha;
+  readonly landedOn: string | null;
+}
+
+/** Says where the commit of a blocker is and what a person can do; `releaseFromMissingBase` reads the line out of it again. */
+export async function missingBaseWords(
+  engine: Engine,
+  taskId: string,
+  blocker: Blocker,
+  line: string,
+): Promise<string> {
+  const { where, remedy } = await whereIs(engine, blocker, line);
+  return `the commit of its blocker ${blocker.id} ${where}; ${remedy}, then drover resolve ${taskId}`;
+}
+
+async function whereIs(
+  engine: Engine,
+  { id, sha, landedOn }: Blocker,
+  line: string,
+): Promise<{ readonly where: string; readonly remedy: string }> {
+  const gone = { where: `is no longer in ${landedOn ?? line}`, remedy: `reset ${id}` };
+  if (landedOn === null || landedOn === line) return gone;
+  for (const branch of [landedOn, resultBranch(landedOn)]) {
+    const tip = await engine.git.readRef(branchRef(branch));
+    if (tip !== null && (tip === sha || (await engine.git.isAncestor(sha, tip))))
+      return { where: `is on ${branch}, not in ${line}`, remedy: `merge ${branch} into ${line}` };
+  }
+  return gone;
+}

@@ -1,0 +1,233 @@
+// Tasks whose blocker has landed on another line only. While a run is active that can bring the commit, they wait and are
+// not claimed; where none is, they are blocked with a sentence, and released once the commit has arrived.
+
+import type { Sha } from '../../git/port.ts';
+import {
+  activeRunsIn,
+  type Claim,
+  epicsOfOthers,
+  readLine,
+  type Reads,
+  type RunRow,
+  setAttempt,
+  type Tx,
+} from '../../store/port.ts';
+import { landingRef, syncLine } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+import { scopeState } from '../kit/scope-state.ts';
+import { stoppedInstead } from './stops.ts';
+
+/** Pause between two looks whether a blocker has arrived on the line. */
+const baseLookMs = 5_000;
+
+/** Tasks held or released in one look; the next look takes the rest. */
+const looksMax = 200;
+
+/** What `missingBaseWords` writes. */
+const missingBasePattern = /^the commit of its blocker \S+ is on \S+, not in (\S+);/;
+
+/** The task has been claimed before its base was known to lack a commit. Where no other run brings it, only a person can. */
+export async function waitForBase(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  { reason, landedOn }: { readonly reason: string; readonly landedOn: string | null },
+): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
+  await setAttempt(tx, claim.taskId, claim.attempt, { state: 'interrupted' });
+  const fence = { taskId: claim.taskId, epoch: claim.epoch, runId: claim.runId };
+  if ((await linesOnTheWay(tx, claim.runId)).has(landedOn ?? '')) {
+    await engine.store.transition(tx, {
+      ...fence,
+      to: 'ready',
+      event: 'task.returned',
+      data: { reason },
+      set: { phase: null, next_attempt_at_ms: engine.clock.now() + baseLookMs },
+    });
+    return;
+  }
+  await engine.store.transition(tx, {
+    ...fence,
+    to: 'blocked',
+    event: 'task.blocked',
+    data: { reason },
+    set: { blocked_reason: reason, last_error: reason },
+  });
+}
+
+/** Lines of other active runs that land on a target in the end. */
+async function linesOnTheWay(db: Reads, runId: string): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('runs')
+    .select('line')
+    .where('state', '=', 'active')
+    .where('id', '!=', runId)
+    .whereRef('target_branch', '!=', 'line')
+    .execute();
+  return new Set(rows.map(({ line }) => line));
+}
+
+/** Before anything is claimed: tasks of the run whose blockers are still on the line of another active run wait for it. */
+export async function waitForOtherLines(engine: Engine, run: RunRow): Promise<void> {
+  const { db } = engine.store;
+  const lines = await linesOnTheWay(db, run.id);
+  if (lines.size === 0) return;
+  const nowMs = engine.clock.now();
+  const rows = await db
+    .selectFrom('tasks as t')
+    .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select(['t.id', 'b.landed_sha as sha'])
+    .where('t.status', '=', 'ready')
+    .where('t.parent_id', 'is', null)
+    .$if(run.epic_id !== null, (query) => query.where('t.epic_id', '=', run.epic_id))
+    .where((eb) =>
+      eb.or([eb('t.next_attempt_at_ms', 'is', null), eb('t.next_attempt_at_ms', '<=', nowMs)]),
+    )
+    .where('b.landed_on', 'in', [...lines])
+    .where('b.landed_on', '!=', run.line)
+    .where('b.landed_sha', 'is not', null)
+    .limit(looksMax)
+    .execute();
+  const missing = new Set<string>();
+  for (const { id, sha } of rows) {
+    if (!missing.has(id) && !(await isOnLine(engine, run.line, sha ?? ''))) missing.add(id);
+  }
+  if (missing.size === 0) return;
+  await engine.store.transaction((tx) =>
+    tx
+      .updateTable('tasks')
+      .set({ next_attempt_at_ms: nowMs + baseLookMs })
+      .where('id', 'in', [...missing])
+      .where('status', '=', 'ready')
+      .execute(),
+  );
+}
+
+/**
+ * Whether the run has tasks that wait for unfinished tasks of another active run, while one of those runs moves by
+ * itself: two runs that only wait for each other both end.
+ */
+export async function waitsForOtherRuns(engine: Engine, run: RunRow): Promise<boolean> {
+  const { db } = engine.store;
+  const active = await activeRunsIn(db);
+  const others = active.filter(({ id }) => id !== run.id);
+  // Their tasks are no part of this run.
+  const theirs = epicsOfOthers(active, run);
+  const epics = others.flatMap(({ epic_id: epic }) => (epic === null ? [] : [epic]));
+  const hasWider = epics.length < others.length;
+  if (others.length === 0) return false;
+  const waiting = await db
+    .selectFrom('tasks as t')
+    .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select('t.id')
+    .where('t.status', '=', 'blocked')
+    .where('t.blocked_reason', 'is', null)
+    .$if(run.epic_id !== null, (query) => query.where('t.epic_id', '=', run.epic_id))
+    .$if(theirs.length > 0, (query) =>
+      query.where((eb) => eb.or([eb('t.epic_id', 'is', null), eb('t.epic_id', 'not in', theirs)])),
+    )
+    .where('b.status', 'not in', ['completed', 'failed', 'cancelled'])
+    .$if(!hasWider, (query) => query.where('b.epic_id', 'in', epics))
+    .$if(hasWider, (query) =>
+      query.where((eb) => eb.or([eb('b.epic_id', 'is', null), eb('b.epic_id', '!=', run.epic_id)])),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  if (waiting === undefined) return false;
+  for (const other of others) {
+    const { moving } = await scopeState(db, other);
+    if (moving > (await waitingForLines(engine, other))) return true;
+  }
+  return false;
+}
+
+/** Ready tasks of a run whose blockers are on the lines of others: they move only when those do. */
+async function waitingForLines(engine: Engine, run: RunRow): Promise<number> {
+  const { db } = engine.store;
+  const lines = [...(await linesOnTheWay(db, run.id))];
+  if (lines.length === 0) return 0;
+  const rows = await db
+    .selectFrom('tasks as t')
+    .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select('t.id')
+    .distinct()
+    .where('t.status', '=', 'ready')
+    .where('t.parent_id', 'is', null)
+    .$if(run.epic_id !== null, (query) => query.where('t.epic_id', '=', run.epic_id))
+    .where('b.landed_on', 'in', lines)
+    .where('b.landed_on', '!=', run.line)
+    .execute();
+  return rows.length;
+}
+
+/** Whether a task of this line can begin with the commit: a line takes in its parent when one needs that. */
+async function isOnLine(engine: Engine, line: string, sha: Sha): Promise<boolean> {
+  const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
+  for (const branch of parent === null ? [line] : [line, parent]) {
+    const tip = await engine.git.readRef(landingRef(branch));
+    if (tip !== null && (tip === sha || (await engine.git.isAncestor(sha, tip)))) return true;
+  }
+  return false;
+}
+
+/** Tasks that were blocked because a commit was not in their line, and is now, are ready again. Resolves with how many. */
+export async function releaseFromMissingBase(engine: Engine): Promise<number> {
+  const { db } = engine.store;
+  const rows = await db
+    .selectFrom('tasks')
+    .select(['id', 'blocked_reason'])
+    .where('status', '=', 'blocked')
+    .where('blocked_reason', 'like', 'the commit of its blocker % is on %')
+    .limit(looksMax)
+    .execute();
+  let released = 0;
+  for (const { id, blocked_reason: reason } of rows) {
+    const line = missingBasePattern.exec(reason ?? '')?.[1];
+    if (line === undefined || !(await hasArrived(engine, id, line))) continue;
+    if (await isTriedAlready(engine, id, line)) continue;
+    const outcome = await engine.store.transaction((tx) =>
+      engine.store.transition(tx, {
+        taskId: id,
+        to: 'ready',
+        from: ['blocked'],
+        event: 'task.unblocked',
+        data: { reason: 'the work of its blockers has arrived' },
+        set: { blocked_reason: null, last_error: null },
+      }),
+    );
+    if (outcome.ok) released += 1;
+  }
+  return released;
+}
+
+/** Where each task was released last. A line and its parent may conflict: that is tried again once one of them has moved. */
+const releasedAt = new WeakMap<Engine['store'], Map<string, string>>();
+
+async function isTriedAlready(engine: Engine, taskId: string, line: string): Promise<boolean> {
+  const known = releasedAt.get(engine.store) ?? new Map<string, string>();
+  releasedAt.set(engine.store, known);
+  const parent = (await readLine(engine.store.db, line))?.parent_branch ?? line;
+  const tips = [line, parent].map((branch) => engine.git.readRef(landingRef(branch)));
+  const place = (await Promise.all(tips)).join(' ');
+  if (known.get(taskId) === place) return true;
+  if (known.size >= looksMax) known.clear();
+  known.set(taskId, place);
+  return false;
+}
+
+async function hasArrived(engine: Engine, taskId: string, line: string): Promise<boolean> {
+  const blockers = await engine.store.db
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select('b.landed_sha as sha')
+    .where('d.task_id', '=', taskId)
+    .where('b.landed_sha', 'is not', null)
+    .execute();
+  // Commits that people have brought there count once the line has taken them in.
+  await syncLine(engine, line);
+  for (const { sha } of blockers) if (!(await isOnLine(engine, line, sha ?? ''))) return false;
+  return true;
+}

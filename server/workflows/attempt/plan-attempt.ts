@@ -1,0 +1,100 @@
+// An attempt that plans: the agent reads and writes nothing, its last words are the plan, and a person decides on it.
+// Whatever it wrote nevertheless is kept as a snapshot, and no attempt that builds begins from it.
+
+import { failure } from '../../core/failure.ts';
+import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
+import { type Claim, proposePlan, releaseSlot, setAttempt, type Tx } from '../../store/port.ts';
+import { recordFailure } from './attempt-ends.ts';
+import { branchRef } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+import { keepWork, nameKeptRefs } from './kept-work.ts';
+import { isStopRequested, settleStop, stoppedInstead } from './stops.ts';
+import { type AttemptAtWork, runAgent } from './work-parts.ts';
+import type { Place } from './worktree-step.ts';
+
+/** Resolves with how the attempt has ended: `planned` when its plan waits for a person. */
+export async function makePlan(attempt: AttemptAtWork): Promise<string> {
+  const { engine, run, claim, place } = attempt;
+  const done = await runAgent(attempt, claim.taskId, 'planned');
+  if (done.ended !== null) return done.ended;
+  await setWorkAside(engine, claim, place);
+  if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+  const text = boundedPlan(engine.mask(done.summary));
+  await run.commit('plan_proposed', (tx) =>
+    text === ''
+      ? recordFailure(engine, tx, claim, failure('agent_failed', 'the agent ended without a plan'))
+      : waitForDecision(engine, tx, claim, text),
+  );
+  return 'planned';
+}
+
+/** Uncommitted changes and commits alike: kept, named at the task, and out of the way of what is built. */
+async function setWorkAside(engine: Engine, claim: Claim, place: Place): Promise<void> {
+  const { taskId, attempt } = claim;
+  const { path, base } = place;
+  const note = { reason: 'plan', author: 'agent' } as const;
+  await keepWork(engine, { taskId, attempt, path, base }, note);
+  const head = await engine.git.status(place.path);
+  const tips = new Set([
+    await engine.git.readRef(branchRef(claim.branch)),
+    head.ok ? head.value.head : null,
+  ]);
+  for (const tip of tips) {
+    if (tip === null || tip === place.base || (await engine.git.isAncestor(tip, place.base)))
+      continue;
+    const kept = await engine.git.keepCommit(tip, `${taskId}/${attempt}`);
+    if (!kept.ok) {
+      engine.report(kept.error, `keeping the commits of ${taskId}`);
+      continue;
+    }
+    await engine.store.transaction((tx) =>
+      nameKeptRefs(tx, engine.store, [kept.value], taskId, note),
+    );
+  }
+}
+
+async function waitForDecision(engine: Engine, tx: Tx, claim: Claim, text: string): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const { taskId, attempt } = claim;
+  const plan = await proposePlan(tx, engine.store.sources, { taskId, attempt, text });
+  await setAttempt(tx, taskId, attempt, { state: 'succeeded', ended_at_ms: engine.clock.now() });
+  await engine.store.transition(tx, {
+    taskId,
+    epoch: claim.epoch,
+    to: 'needs_review',
+    event: 'task.needs_review',
+    runId: claim.runId,
+    data: { kind: 'plan', plan: plan.number, reason: 'its plan waits for an approval' },
+    set: {
+      review_kind: 'plan',
+      attempts: await attemptsWithoutPlanning(tx, claim),
+      // Its slot is given back, and its branch holds nothing of the task.
+      commit_sha: null,
+      branch: null,
+      worktree_path: null,
+      last_error: null,
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+    },
+  });
+  await releaseSlot(tx, 'task', taskId);
+}
+
+/** Failed tries at a plan count while there is none, so that they have an end; the plan gives them back. */
+async function attemptsWithoutPlanning(tx: Tx, claim: Claim): Promise<number> {
+  const task = await tx
+    .selectFrom('tasks')
+    .select('attempts')
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  const failed = await tx
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('task_id', '=', claim.taskId)
+    .where('planning', '=', 1)
+    .where('state', '=', 'failed')
+    .where((eb) => eb.or([eb('failure_kind', 'is', null), eb('failure_kind', '!=', 'sent_back')]))
+    .executeTakeFirstOrThrow();
+  return Math.max(0, task.attempts - failed.n);
+}

@@ -1,0 +1,328 @@
+// Gathers the facts that a part's prompt is made of; core puts them into words.
+
+import { stepText } from '../../core/format.ts';
+import type { PromptPlan } from '../../core/prompt/plan-prompt.ts';
+import {
+  buildPrompt,
+  resumePrompt,
+  sentBackPrompt,
+  type FinishedTask,
+  type PromptInput,
+} from '../../core/prompt/prompt.ts';
+import {
+  approvedPlan,
+  type AttemptRow,
+  type Claim,
+  type HintRow,
+  lastPlan,
+  markHintDelivered,
+  openHints,
+} from '../../store/port.ts';
+import { presentWork } from './earlier-work.ts';
+import type { Engine } from '../kit/parts.ts';
+import { surroundingsOf } from './surroundings.ts';
+
+/** Most siblings named in a prompt. */
+const siblingsMax = 50;
+
+export interface PartPrompt {
+  readonly text: string;
+  /** The whole task, for a session that turns out to know nothing of it. Null: `text` is that. */
+  readonly ifForgotten: string | null;
+  /** Hints that had waited and are told with it. */
+  readonly hints: readonly string[];
+}
+
+export async function buildPartPrompt(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  part: string,
+  given: { readonly resume: boolean; readonly hasTools: boolean },
+): Promise<PartPrompt> {
+  const { resume, hasTools } = given;
+  const open = await openHints(engine.store.db, hintIds(claim, part));
+  const all = await allHints(engine, claim, part);
+  const gathered = await promptInput(engine, claim, attempt, part, resume ? open : all);
+  const surroundings = await surroundingsOf(engine, claim, attempt, hasTools);
+  const input: PromptInput = { ...gathered, surroundings };
+  const cut = attempt.failure_kind === 'interrupted' || attempt.error === null;
+  const firstPart = claim.planning === true || claim.parts[0] === part;
+  const isCut = resume && firstPart && cut && input.lastFailure === null;
+  const text = resume
+    ? (sentBackPrompt(input) ??
+      (isCut && !(await isAfterPlanning(engine, attempt))
+        ? resumePrompt(input)
+        : buildPrompt(input)))
+    : buildPrompt(input);
+  const ifForgotten = resume
+    ? buildPrompt({ ...input, hints: all.map((hint) => hint.message) })
+    : null;
+  return { text, ifForgotten, hints: open.map((hint) => hint.id) };
+}
+
+/** It goes on in the conversation that planned, which has not been told to build yet. */
+async function isAfterPlanning(engine: Engine, attempt: AttemptRow): Promise<boolean> {
+  if (attempt.planning === 1) return false;
+  const before = await engine.store.db
+    .selectFrom('attempts')
+    .select(['planning', 'session_id'])
+    .where('task_id', '=', attempt.task_id)
+    .where('number', '=', attempt.number - 1)
+    .executeTakeFirst();
+  return before?.planning === 1 && before.session_id === attempt.session_id;
+}
+
+/** A plan that was sent back is the one to answer, also for the attempt that tries it again after a failure. */
+async function planOf(engine: Engine, claim: Claim): Promise<PromptPlan | null> {
+  const { db } = engine.store;
+  if (claim.planning !== true) {
+    const approved = await approvedPlan(db, claim.taskId);
+    return approved === null ? null : { kind: 'approved', text: approved.text };
+  }
+  const last = await lastPlan(db, claim.taskId);
+  const sentBack =
+    last?.state === 'sent_back' ? { text: last.text, comment: last.comment ?? '' } : null;
+  return { kind: 'make', sentBack };
+}
+
+/** Hints told with a prompt count as delivered once it is given to an agent. */
+export async function hintsTold(engine: Engine, ids: readonly string[]): Promise<void> {
+  const { store } = engine;
+  if (ids.length === 0) return;
+  await store.transaction(async (tx) => {
+    for (const id of ids) await markHintDelivered(tx, store.sources, id);
+  });
+}
+
+async function promptInput(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  part: string,
+  hints: readonly HintRow[],
+): Promise<PromptInput> {
+  const { db } = engine.store;
+  const settings = engine.settings();
+  const task = await db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', part)
+    .executeTakeFirstOrThrow();
+  const epic =
+    task.epic_id === null
+      ? null
+      : ((await db
+          .selectFrom('epics')
+          .select(['id', 'title', 'description'])
+          .where('id', '=', task.epic_id)
+          .executeTakeFirst()) ?? null);
+  const blockers = await db
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select(['b.id', 'b.title', 'b.verdict', 'b.verdict_reason', 'b.landed_sha'])
+    .where('d.task_id', '=', part)
+    .orderBy('b.id')
+    .execute();
+  const recent = await recentTasks(
+    engine,
+    part,
+    task.epic_id,
+    blockers.map((row) => row.id),
+  );
+  return {
+    guidelines: settings.guidelines,
+    blockers: blockers.map((row) => ({
+      id: row.id,
+      title: row.title,
+      verdict: row.verdict,
+      summary: row.verdict_reason ?? '',
+      landedSha: row.landed_sha,
+    })),
+    recent,
+    hints: hints.map((hint) => hint.message),
+    task: {
+      id: task.id,
+      title: task.title,
+      description: task.description ?? '',
+      type: task.type,
+      acceptanceCriteria: JSON.parse(task.acceptance_criteria) as string[],
+    },
+    siblings: await siblingsOf(engine, task.parent_id, part),
+    subTasks: (await subTasksOf(engine, part)) ?? [],
+    lastFailure: await lastFailure(engine, claim, attempt),
+    epic:
+      epic === null
+        ? null
+        : { id: epic.id, title: epic.title, description: epic.description ?? '' },
+    attempt: claim.attempt,
+    descriptionFile: await descriptionFile(engine, claim, part, task.description ?? ''),
+    plan: await planOf(engine, claim),
+    presentWork: await presentWork(engine, claim, attempt),
+  };
+}
+
+async function recentTasks(
+  engine: Engine,
+  part: string,
+  epicId: string | null,
+  blockers: readonly string[],
+): Promise<PromptInput['recent']> {
+  const settings = engine.settings();
+  if (settings.taskContextCount === 0 || epicId === null) return [];
+  const since = Math.floor((engine.clock.now() - settings.taskContextMaxAgeMs) / 1000);
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title', 'verdict', 'verdict_reason', 'updated_at'])
+    .where('epic_id', '=', epicId)
+    .where('status', '=', 'completed')
+    .where('updated_at', '>=', since)
+    .where('id', 'not in', [part, ...blockers])
+    .orderBy('updated_at', 'desc')
+    .limit(settings.taskContextCount)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    title: row.title,
+    verdict: row.verdict,
+    summary: row.verdict_reason ?? '',
+    ageMs: Math.max(0, engine.clock.now() - row.updated_at * 1000),
+  }));
+}
+
+async function siblingsOf(
+  engine: Engine,
+  parentId: string | null,
+  part: string,
+): Promise<PromptInput['siblings']> {
+  if (parentId === null) return null;
+  const parent = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title'])
+    .where('id', '=', parentId)
+    .executeTakeFirstOrThrow();
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title'])
+    .where('parent_id', '=', parentId)
+    .orderBy('sequence_number')
+    .limit(siblingsMax)
+    .execute();
+  return { parent, all: rows, index: rows.findIndex((row) => row.id === part) };
+}
+
+function hintIds(claim: Claim, part: string): readonly string[] {
+  return [...new Set([part, claim.taskId])];
+}
+
+/** A conversation that begins anew is told the earlier hints as well: it has not heard them. */
+async function allHints(engine: Engine, claim: Claim, part: string): Promise<readonly HintRow[]> {
+  return engine.store.db
+    .selectFrom('guidance_queue')
+    .selectAll()
+    .where('task_id', 'in', hintIds(claim, part))
+    .orderBy('created_at')
+    .execute();
+}
+
+async function lastFailure(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+): Promise<PromptInput['lastFailure']> {
+  const before = await engine.store.db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('task_id', '=', claim.taskId)
+    .where('number', '=', attempt.number - 1)
+    .executeTakeFirst();
+  if (before === undefined || before.failure_kind === null) return null;
+  // The plan that was sent back is told as such.
+  if (before.planning === 1 && before.failure_kind === 'sent_back') return null;
+  const task = await engine.store.db
+    .selectFrom('tasks')
+    .select('conflict_files')
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  const conflictFiles = JSON.parse(task?.conflict_files ?? '[]') as string[];
+  return {
+    kind: before.failure_kind,
+    message: before.error ?? '',
+    otherAgent: before.step === attempt.step ? null : stepText(before),
+    detail: before.error_detail ?? '',
+    commit: before.commit_sha ?? (await conflictingCommit(engine, before)),
+    continued: attempt.continues_from !== null,
+    conflictFiles,
+    landedMeanwhile: await landedMeanwhile(engine, before, conflictFiles),
+  };
+}
+
+/** The work that is in conflict, where an attempt between has changed nothing. */
+async function conflictingCommit(engine: Engine, before: AttemptRow): Promise<string | null> {
+  if (before.failure_kind !== 'conflict') return null;
+  const row = await engine.store.db
+    .selectFrom('attempts')
+    .select('commit_sha')
+    .where('task_id', '=', before.task_id)
+    .where('number', '<', before.number)
+    .where('commit_sha', 'is not', null)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.commit_sha ?? null;
+}
+
+/** Most landed tasks whose changes are compared with the files in conflict. */
+const landedMax = 20;
+
+/** The other side of a conflict: what landed since the attempt began and touched the same files, with its intent. */
+async function landedMeanwhile(
+  engine: Engine,
+  before: AttemptRow,
+  conflictFiles: readonly string[],
+): Promise<readonly FinishedTask[]> {
+  if (conflictFiles.length === 0) return [];
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title', 'verdict', 'verdict_reason', 'base_sha', 'commit_sha'])
+    .where('status', '=', 'completed')
+    .where('updated_at', '>=', Math.floor(before.started_at_ms / 1000))
+    .where('commit_sha', 'is not', null)
+    .orderBy('updated_at', 'desc')
+    .limit(landedMax)
+    .execute();
+  const found: FinishedTask[] = [];
+  for (const row of rows) {
+    if (row.base_sha === null || row.commit_sha === null) continue;
+    const paths = await engine.git.changedPaths(row.base_sha, row.commit_sha);
+    if (!paths.ok || !paths.value.some((path) => conflictFiles.includes(path))) continue;
+    const { id, title, verdict } = row;
+    found.push({ id, title, verdict, summary: row.verdict_reason ?? '' });
+  }
+  return found;
+}
+
+/** Sub-tasks that were done before their parent's own turn. */
+async function subTasksOf(engine: Engine, part: string): Promise<PromptInput['subTasks']> {
+  return engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'title'])
+    .where('parent_id', '=', part)
+    .where('status', '!=', 'cancelled')
+    .orderBy('sequence_number')
+    .limit(siblingsMax)
+    .execute();
+}
+
+/** A description too long for a prompt goes to a file beside the logs, and the prompt names it. */
+async function descriptionFile(
+  engine: Engine,
+  claim: Claim,
+  part: string,
+  description: string,
+): Promise<string | null> {
+  if (Buffer.byteLength(description) <= engine.settings().maxDescriptionBytes) return null;
+  const path = `${engine.places.logs}/${claim.taskId}/${part}.description.md`;
+  await engine.files.writeText(path, engine.mask(description));
+  return path;
+}

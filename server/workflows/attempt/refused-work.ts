@@ -1,0 +1,112 @@
+// Finished work that lands again, from whatever machine, has to be where every machine finds it. Where a git server refuses
+// it, the work stays a commit on the machine that made it, and the task waits for a person with the server's words;
+// `tooManyRefused` keeps further tasks from meeting the same rule. Where it is nowhere, a new attempt begins.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import type { CommitLeftoversOutcome, GitFailure, Sha } from '../../git/port.ts';
+import { candidateOf, type Claim, machineName, releaseSlot, type Tx } from '../../store/port.ts';
+import { beginAnew, blockTask, recordFailure } from './attempt-ends.ts';
+import { gitFailed, whileAway } from '../kit/git-trouble.ts';
+import type { Engine } from '../kit/parts.ts';
+import { stoppedInstead } from './stops.ts';
+
+/**
+ * Ends an attempt whose work could not be committed, or not be pushed. `isWhole` tells of a commit that only has to land:
+ * once the task is resolved no agent works on it again.
+ */
+export async function endUncommitted(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  trouble: GitFailure,
+  isWhole: (made: CommitLeftoversOutcome) => boolean,
+): Promise<void> {
+  const { kind, made, message } = trouble;
+  await run.commit('commit_failed', async (tx) => {
+    if (kind !== 'refused' || made === undefined) {
+      return recordFailure(engine, tx, claim, failure('git_failed', message));
+    }
+    const lands = isWhole(made) && (await candidateOf(tx, claim.taskId)) === null;
+    await holdRefused(engine, tx, claim, message, made.commit, lands);
+  });
+}
+
+/** Puts work that was finished before where every machine finds it; false: that was not possible, which ends the attempt. */
+export async function publishAgain(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  commit: Sha,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (engine.git.sharedRemote === null) return true;
+  const published = await run.step('published', () =>
+    whileAway(
+      engine,
+      signal,
+      () => engine.git.publish(claim.branch, commit),
+      (outcome) => (outcome.ok ? null : gitFailed(outcome.error)),
+    ),
+  );
+  if (published.ok) return true;
+  await run.commit('publish_failed', (tx) =>
+    endUnpublished(engine, tx, claim, commit, published.error),
+  );
+  return false;
+}
+
+async function endUnpublished(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  commit: Sha,
+  { kind, message }: GitFailure,
+): Promise<void> {
+  if (kind === 'refused') {
+    const lands = (await candidateOf(tx, claim.taskId)) === null;
+    return holdRefused(engine, tx, claim, message, commit, lands);
+  }
+  const { taskId, epoch, runId, attempt, agent } = claim;
+  await engine.store.transition(tx, {
+    taskId,
+    epoch,
+    runId,
+    from: ['claimed'],
+    to: 'in_progress',
+    event: 'task.started',
+    data: { attempt, agent, committed: commit },
+  });
+  if (kind !== 'unknown_ref') {
+    return recordFailure(engine, tx, claim, failure('git_failed', message));
+  }
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const words = await wordsOfMissing(tx, { taskId, attempt, commit });
+  await beginAnew(engine, tx, claim, `${words}. A new attempt begins.`);
+}
+
+/** Where finished work is that neither this clone nor the remote has. */
+export async function wordsOfMissing(
+  tx: Pick<Tx, 'selectFrom'>,
+  { taskId, attempt, commit }: { taskId: string; attempt: number; commit: Sha },
+): Promise<string> {
+  const { name, branch } = await machineName(tx, taskId, attempt);
+  const where = name === null ? 'in the clone where it was made' : `in the clone of ${name}`;
+  return `The finished work of ${taskId} is not on the git remote: commit ${commit.slice(0, 12)}, branch ${branch}, is ${where} alone`;
+}
+
+async function holdRefused(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  words: string,
+  commit: string,
+  lands: boolean,
+): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const kept = `The finished work is kept: commit ${commit.slice(0, 12)}, branch ${claim.branch} in the clone of ${engine.owner}`;
+  const reason: Failure = failure('push_refused', `${engine.mask(words)} ${kept}`);
+  const block = lands ? { ...reason, commit } : reason;
+  await blockTask(engine, tx, claim, block, { last_error: reason.message, phase: null });
+  await releaseSlot(tx, 'task', claim.taskId);
+}

@@ -1,0 +1,133 @@
+// Pause, cancel and the end of a run while an owner is at work: asked for in the row, carried out by the workflow.
+
+import { ownedStatuses } from '../../core/plan/state.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import {
+  type Claim,
+  releaseSlot,
+  setAttempt,
+  type Tx,
+  withdrawQuestions,
+} from '../../store/port.ts';
+import { endLeftAgent } from '../landing/left-commands.ts';
+import type { Engine } from '../kit/parts.ts';
+import { keepWorkOf, type KeptNote } from './kept-work.ts';
+
+export type StopKind = 'pause' | 'cancel' | 'stop';
+
+export async function isStopRequested(
+  engine: Engine,
+  claim: Pick<Claim, 'taskId' | 'epoch'>,
+): Promise<boolean> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select(['stop_requested', 'epoch', 'status'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  if (row === undefined || row.epoch !== claim.epoch) return true;
+  return row.stop_requested !== null || !ownedStatuses.has(row.status);
+}
+
+/** Carries out what a person asked for, after what may still run of the attempt has ended. */
+export async function settleStop(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+): Promise<string> {
+  await endLeftAgent(engine, claim.taskId, claim.epoch);
+  await keepStopped(engine, claim);
+  await run.commit('stopped', (tx) => settleStopIn(engine, tx, claim));
+  return 'stopped';
+}
+
+/** Whatever is asked for next, what the attempt has made until now is kept first. */
+async function keepStopped(engine: Engine, claim: Claim): Promise<void> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select('stop_requested')
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  const kind = (row?.stop_requested ?? 'stop') as StopKind;
+  await keepWorkOf(engine, claim, stopNotes[kind]);
+}
+
+const stopNotes: Readonly<Record<StopKind, KeptNote>> = {
+  pause: { reason: 'paused', author: 'agent' },
+  cancel: { reason: 'cancelled', author: 'agent' },
+  stop: { reason: 'stopped', author: 'agent' },
+};
+
+export async function settleStopIn(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+): Promise<void> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select(['stop_requested', 'stop_reason', 'epoch', 'status'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  if (row === undefined || row.epoch !== claim.epoch) return;
+  // Whatever took the task out of the hands of its owner has had its say.
+  // What waits for a person is stopped only by a person's word: the replay of an attempt that has ended is none.
+  const isApproved = row.status === 'needs_review' && row.stop_requested !== null;
+  if (!ownedStatuses.has(row.status) && !isApproved) return;
+  const kind = (row.stop_requested ?? 'stop') as StopKind;
+  const { store } = engine;
+  await withdrawQuestions(tx, store.sources, claim.taskId);
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'interrupted',
+    failure_kind: 'interrupted',
+    error: row.stop_reason,
+    pid: null,
+    pid_start: null,
+  });
+  const change = stopTargets[kind];
+  await store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: change.to,
+    event: change.event,
+    runId: claim.runId,
+    data: { reason: row.stop_reason },
+    set: {
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+      stop_requested: null,
+      stop_reason: null,
+    },
+  });
+  if (kind === 'cancel') {
+    await setAttempt(tx, claim.taskId, claim.attempt, {
+      state: 'failed',
+      ended_at_ms: engine.clock.now(),
+    });
+    await releaseSlot(tx, 'task', claim.taskId);
+  }
+}
+
+/**
+ * For the end of an attempt that came by itself while a person had asked for another one: their word counts. True when
+ * it has been carried out, and nothing else is to be written.
+ */
+export async function stoppedInstead(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select(['stop_requested', 'epoch'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  if (row === undefined || row.stop_requested === null || row.epoch !== claim.epoch) return false;
+  await settleStopIn(engine, tx, claim);
+  return true;
+}
+
+const stopTargets = {
+  pause: { to: 'paused', event: 'task.paused' },
+  cancel: { to: 'cancelled', event: 'task.cancelled' },
+  stop: { to: 'ready', event: 'task.returned' },
+} as const;

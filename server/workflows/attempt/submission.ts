@@ -1,0 +1,308 @@
+// After the commit: facts decide what follows - a review, the end without a commit, or the landing queue.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import { hasGate, type TestMode, type TestScope } from '../../core/plan/task.ts';
+import { judgeWork, type Judgement } from '../../core/plan/verdict.ts';
+import type { CommitLeftoversOutcome } from '../../git/port.ts';
+import {
+  attemptsSince,
+  candidateOf,
+  type Claim,
+  queueLanding,
+  releaseSlot,
+  type RunRow,
+  setAttempt,
+  type Tx,
+} from '../../store/port.ts';
+import { beginAnew, recordFailure } from './attempt-ends.ts';
+import { takesOver } from './fallback.ts';
+import type { Engine } from '../kit/parts.ts';
+import { stoppedInstead } from './stops.ts';
+import type { Place } from './worktree-step.ts';
+
+export interface Submission {
+  readonly task: {
+    readonly type: string;
+    readonly test_mode: string;
+    readonly test_scope: string;
+    readonly test_command: string | null;
+  };
+  readonly summary: string;
+}
+
+export async function submit(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  runRow: RunRow,
+  place: Place,
+  committed: CommitLeftoversOutcome,
+  submission: Submission,
+): Promise<void> {
+  const { task } = submission;
+  const { changed, held, heldFor = {}, commit, protected: guarded, aside = false } = committed;
+  const summary = engine.mask(submission.summary);
+  const facts = { summary, changed, held, heldFor, protected: guarded, aside };
+  const judgement = judgeWork({ ...facts, task });
+  await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: changed ? commit : null });
+  const isCandidate = (await candidateOf(tx, claim.taskId)) !== null;
+  if (!changed && held.length === 0 && !isCandidate) {
+    const conflict = await conflictLeft(tx, claim);
+    if (conflict !== null) return recordFailure(engine, tx, claim, conflict.reason, conflict.files);
+  }
+  switch (judgement.next.kind) {
+    case 'complete_without_commit':
+      // There is nothing to choose among candidates that have changed nothing.
+      if (isCandidate)
+        return review(engine, tx, claim, judgement, { held, protected: [], commit: null });
+      return completeWithoutCommit(engine, tx, claim, judgement.reason);
+    case 'needs_review':
+      return review(engine, tx, claim, judgement, {
+        held,
+        protected: guarded,
+        commit: changed ? commit : null,
+      });
+    case 'land':
+      if (isCandidate) return holdCandidate(engine, tx, claim, committed, judgement.reason);
+      return queueWork(engine, tx, claim, runRow, place, committed, task, judgement.reason);
+  }
+}
+
+/** An attempt that changes nothing after a conflict has not cured it: the work of the earlier one is still to land. */
+async function conflictLeft(
+  tx: Tx,
+  claim: Claim,
+): Promise<{ readonly reason: Failure; readonly files: readonly string[] } | null> {
+  const task = await tx
+    .selectFrom('tasks')
+    .select(['conflict_files', 'fallback_from'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  const since = await attemptsSince(tx, claim.taskId, task.fallback_from);
+  const before = since.filter(({ number }) => number < claim.attempt);
+  const worked = before.findLast(({ commit_sha: commit }) => commit !== null);
+  if (worked?.failure_kind !== 'conflict') return null;
+  const message = `${worked.error ?? 'the work conflicts with what has landed'}; a further attempt changed nothing`;
+  const files = JSON.parse(task.conflict_files) as string[];
+  return { reason: failure('conflict', message), files };
+}
+
+/** A candidate's work goes no further than its own gate: it waits for the choice. */
+async function holdCandidate(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  { commit }: CommitLeftoversOutcome,
+  verdictReason: string,
+): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ commit_sha: commit, phase: 'gate', verdict_reason: verdictReason })
+    .where('id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .execute();
+  await releaseSlot(tx, 'task', claim.taskId);
+  await engine.store.append(tx, {
+    type: 'task.committed',
+    taskId: claim.taskId,
+    runId: claim.runId,
+    data: { commit, branch: claim.branch },
+  });
+}
+
+async function queueWork(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  runRow: RunRow,
+  place: Place,
+  committed: CommitLeftoversOutcome,
+  task: Submission['task'],
+  verdictReason: string,
+): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ commit_sha: committed.commit, phase: 'gate', verdict_reason: verdictReason })
+    .where('id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .execute();
+  await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
+  const gate = gateOf(engine, runRow, task);
+  await submitLanding(engine, tx, claim, runRow.line, committed.commit, gate);
+  await releaseSlot(tx, 'task', claim.taskId);
+  await engine.store.append(tx, {
+    type: 'task.committed',
+    taskId: claim.taskId,
+    runId: claim.runId,
+    data: { commit: committed.commit, branch: claim.branch, base: place.base },
+  });
+}
+
+/** The gate command that covers the task, or null when it has none. */
+export function gateOf(
+  engine: Engine,
+  run: Pick<RunRow, 'flags'>,
+  task: Submission['task'],
+): string | null {
+  const covered = hasGate({
+    testMode: task.test_mode as TestMode,
+    testScope: task.test_scope as TestScope,
+  });
+  return covered ? (task.test_command ?? gateOfRun(engine, run)) : null;
+}
+
+/** A gate given with the command counts for its run, whatever the settings in force are when its work lands. */
+export function gateOfRun(engine: Engine, run: Pick<RunRow, 'flags'> | undefined): string | null {
+  const flags = JSON.parse(run?.flags ?? '{}') as Readonly<Record<string, unknown>>;
+  const given = flags['gate.command'];
+  return typeof given === 'string' && given.trim() !== '' ? given : engine.settings().gateCommand;
+}
+
+export const landWorkflow = 'land-tasks';
+
+const landPrefix = 'land:';
+
+export function landQueue(line: string): string {
+  return `${landPrefix}${line}`;
+}
+
+/** One landing at a time for each line. In a fleet every machine knows that without being told (`sharedQueueLimits`). */
+export function limitLandQueue(engine: Engine, line: string): void {
+  if (engine.machineId === '') engine.durable.queue(landQueue(line), { concurrency: 1 });
+}
+
+export function isLandQueue(queue: string): boolean {
+  return queue.startsWith(landPrefix);
+}
+
+export async function submitLanding(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  line: string,
+  commitSha: string,
+  gateCommand: string | null,
+): Promise<void> {
+  // Not by task and epoch alone: an approved task that came back is approved again in the same epoch.
+  const workflowId = `land/${claim.taskId}/${claim.epoch}/${engine.store.sources.uuid()}`;
+  await queueLanding(tx, engine.store.sources, {
+    workflowId,
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    attempt: claim.attempt,
+    line,
+    commitSha,
+    gateCommand,
+  });
+  const queue = landQueue(line);
+  limitLandQueue(engine, line);
+  const input = { line, runId: claim.runId };
+  await engine.durable.startIn(tx, landWorkflow, workflowId, input, { queue });
+}
+
+async function review(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  judgement: Judgement,
+  facts: {
+    readonly held: readonly string[];
+    readonly protected: readonly string[];
+    readonly commit: string | null;
+  },
+): Promise<void> {
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const kind = judgement.next.kind === 'needs_review' ? judgement.next.review : 'no_changes';
+  if (kind === 'no_changes' && (await workWasCutOff(tx, claim)))
+    return beginAnew(engine, tx, claim, cutOffWords(claim));
+  if (kind === 'no_changes' && (await hasAnotherTry(engine, tx, claim))) {
+    return recordFailure(engine, tx, claim, failure('no_changes', judgement.reason));
+  }
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'submitted',
+    failure_kind: kind,
+    ended_at_ms: engine.clock.now(),
+  });
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: 'needs_review',
+    event: 'task.needs_review',
+    runId: claim.runId,
+    data: {
+      kind,
+      files: kind === 'protected' ? facts.protected : facts.held,
+      reason: judgement.reason,
+    },
+    set: {
+      review_kind: kind,
+      held_files: JSON.stringify(facts.held),
+      commit_sha: facts.commit,
+      verdict: judgement.verdict,
+      verdict_reason: judgement.reason,
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+      last_error: judgement.reason,
+    },
+  });
+  if (kind === 'no_changes') await releaseSlot(tx, 'task', claim.taskId);
+}
+
+/**
+ * An attempt that was interrupted with work of its own, and at whose end there is none, has not "changed nothing": what it
+ * made is in its snapshots. Told by the feed, since git is not asked in a transaction.
+ */
+async function workWasCutOff(tx: Tx, { taskId, attempt }: Claim): Promise<boolean> {
+  const row = await tx
+    .selectFrom('attempts as a')
+    .innerJoin('tasks as t', 't.id', 'a.task_id')
+    .innerJoin('events as e', 'e.task_id', 'a.task_id')
+    .select('t.rescue_refs')
+    .where('a.task_id', '=', taskId)
+    .where('a.number', '=', attempt)
+    .where('e.type', '=', 'task.returned')
+    .whereRef('e.at_ms', '>=', 'a.started_at_ms')
+    .limit(1)
+    .executeTakeFirst();
+  const kept = JSON.parse(row?.rescue_refs ?? '[]') as readonly string[];
+  return kept.includes(`refs/drover/work/${taskId}/${attempt}`);
+}
+
+function cutOffWords({ attempt }: Claim): string {
+  return `attempt ${attempt} was interrupted, and what it had made was no longer in its worktree: a new one goes on from its snapshot`;
+}
+
+/** Before a person is asked about an attempt without changes, the agent that takes over has its try. */
+async function hasAnotherTry(engine: Engine, tx: Tx, claim: Claim): Promise<boolean> {
+  const next = await takesOver(engine, tx, claim, 'no_changes');
+  if (next === null) return false;
+  const task = await tx
+    .selectFrom('tasks')
+    .select(['attempts', 'max_attempts'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  return task.attempts + 1 < task.max_attempts;
+}
+
+async function completeWithoutCommit(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  reason: string | null,
+): Promise<void> {
+  await setAttempt(tx, claim.taskId, claim.attempt, {
+    state: 'succeeded',
+    ended_at_ms: engine.clock.now(),
+  });
+  await engine.store.transition(tx, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    to: 'completed',
+    event: 'task.completed',
+    runId: claim.runId,
+    data: { attempt: claim.attempt, commit: null },
+    set: { verdict: 'pass', verdict_reason: reason },
+  });
+  await releaseSlot(tx, 'task', claim.taskId);
+}

@@ -1,0 +1,96 @@
+// Gathers what an agent is told of its surroundings: setup, gate, limits, and what other running tasks have changed so far.
+
+import type { OtherTask, Surroundings } from '../../core/prompt/surroundings-prompt.ts';
+import type { Sha } from '../../git/port.ts';
+import type { AttemptRow, Claim } from '../../store/port.ts';
+import type { Engine } from '../kit/parts.ts';
+import { gateOf } from './submission.ts';
+
+/** Other running tasks that are looked at. */
+const othersMax = 20;
+/** Files kept of each. */
+const filesMax = 200;
+/** Changes remembered, so that each state of a task is compared once and not for every prompt. */
+const rememberedMax = 200;
+
+/** Null while planning: nothing is built, so nothing is judged. */
+export async function surroundingsOf(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  hasTools: boolean,
+): Promise<Surroundings | null> {
+  if (claim.planning === true) return null;
+  const settings = engine.settings();
+  const gate = await gateFor(engine, claim);
+  const setup = settings.setupCommand === null ? null : engine.mask(settings.setupCommand);
+  return {
+    branch: claim.branch,
+    base: attempt.base_sha,
+    // A worker sets its copy up by itself.
+    ...(attempt.runs_on === 'remote' ? {} : { setup }),
+    gate: gate === null ? null : engine.mask(gate),
+    timeLimitMs: settings.taskTimeoutMs,
+    budgetUsd: settings.budget.task.usd,
+    hasTools,
+    others: await changesOfOthers(engine, claim.taskId),
+  };
+}
+
+async function gateFor(engine: Engine, claim: Claim): Promise<string | null> {
+  const { db } = engine.store;
+  const run = await db
+    .selectFrom('runs')
+    .select('flags')
+    .where('id', '=', claim.runId)
+    .executeTakeFirst();
+  const task = await db
+    .selectFrom('tasks')
+    .select(['type', 'test_mode', 'test_scope', 'test_command'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  return gateOf(engine, run ?? { flags: '{}' }, task);
+}
+
+/** By commit: paths that differ from the base of its attempt. */
+const remembered = new WeakMap<Engine['store'], Map<Sha, readonly string[]>>();
+
+async function changesOfOthers(engine: Engine, taskId: string): Promise<readonly OtherTask[]> {
+  const rows = await engine.store.db
+    .selectFrom('tasks as t')
+    .innerJoin('attempts as a', (join) =>
+      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
+    )
+    .select(['t.id', 't.title', 't.commit_sha', 'a.number', 'a.base_sha'])
+    .where('t.status', '=', 'in_progress')
+    .where('t.parent_id', 'is', null)
+    .where('t.id', '!=', taskId)
+    .where('a.base_sha', 'is not', null)
+    .orderBy('t.id')
+    .limit(othersMax)
+    .execute();
+  const found: OtherTask[] = [];
+  for (const row of rows) {
+    // What is committed, else the last snapshot of what is under way; a task that has just begun has neither.
+    const commit =
+      row.commit_sha ?? (await engine.git.readRef(`refs/drover/work/${row.id}/${row.number}`));
+    if (commit === null || row.base_sha === null) continue;
+    const files = await changedIn(engine, row.base_sha, commit);
+    found.push({ id: row.id, title: row.title, files });
+  }
+  return found;
+}
+
+/** A prompt can do without it: what git cannot tell is left out. */
+async function changedIn(engine: Engine, base: Sha, commit: Sha): Promise<readonly string[]> {
+  const known = remembered.get(engine.store) ?? new Map<Sha, readonly string[]>();
+  remembered.set(engine.store, known);
+  const before = known.get(commit);
+  if (before !== undefined) return before;
+  const paths = await engine.git.changedPaths(base, commit);
+  if (!paths.ok) return [];
+  if (known.size >= rememberedMax) known.clear();
+  const kept = paths.value.slice(0, filesMax);
+  known.set(commit, kept);
+  return kept;
+}

@@ -1,0 +1,278 @@
+// The parts of one attempt: sub-tasks in their order, the task itself, and what its agents add meanwhile.
+
+import type { AgentOutcome } from '../../agents/port.ts';
+import { judgeWork } from '../../core/plan/verdict.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import type { CommitLeftoversOutcome } from '../../git/port.ts';
+import {
+  beginSubTask,
+  type Claim,
+  partsOf,
+  type RunRow,
+  type TaskRow,
+  type Tx,
+} from '../../store/port.ts';
+import { type PartOutcome, runPart } from './agent-step.ts';
+import { blockFromOutside, recordFailure, waitForAccount } from './attempt-ends.ts';
+import { endAtBudget } from './budget-ends.ts';
+import { gitFailed, whileAway } from '../kit/git-trouble.ts';
+import { branchRef } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+import { recordPart } from './part-record.ts';
+import { endUncommitted } from './refused-work.ts';
+import { isStopRequested, settleStop } from './stops.ts';
+import { submit } from './submission.ts';
+import type { Place } from './worktree-step.ts';
+
+export interface AttemptAtWork {
+  readonly engine: Engine;
+  readonly run: DurableRun<Tx>;
+  readonly claim: Claim;
+  readonly runRow: RunRow;
+  readonly place: Place;
+  readonly signal: AbortSignal;
+}
+
+/** Works through all parts and submits the task; resolves with how the attempt has ended otherwise, or null. */
+export async function workParts(attempt: AttemptAtWork): Promise<string | null> {
+  const { claim } = attempt;
+  const own = claim.taskId;
+  const known = new Set(claim.parts);
+  const done = await partsDone(attempt);
+  for (const part of claim.parts) {
+    if (part === own || done.includes(part)) continue;
+    const ended = await workSubTask(attempt, part);
+    if (ended !== null) return ended;
+  }
+  const endedBefore = await workAddedBefore(attempt, known);
+  if (endedBefore !== null) return endedBefore;
+  const ownTurn = await runAgent(attempt, own);
+  if (ownTurn.ended !== null) return ownTurn.ended;
+  const endedAfter = await workAddedAfter(attempt, known);
+  if (endedAfter !== null) return endedAfter;
+  const isSubmitted = await commitWork(
+    attempt,
+    own,
+    'committed',
+    async (tx, commit, task) =>
+      submit(attempt.engine, tx, claim, attempt.runRow, attempt.place, commit, {
+        task,
+        summary: ownTurn.summary,
+      }),
+    (made, task) => judgeWork({ ...made, summary: ownTurn.summary, task }).next.kind === 'land',
+  );
+  return isSubmitted ? null : 'failed';
+}
+
+/** Sub-tasks whose work the attempt began with: done by the attempt before it, or before it was interrupted. */
+async function partsDone({ engine, run, claim }: AttemptAtWork): Promise<readonly string[]> {
+  if (claim.parts.length === 1) return [];
+  return run.step('parts_done', async () => {
+    const rows = await engine.store.db
+      .selectFrom('tasks')
+      .select(['id', 'commit_sha'])
+      .where('id', 'in', [...claim.parts])
+      .where('parent_id', 'is not', null)
+      .where('commit_sha', 'is not', null)
+      .execute();
+    const tip = await engine.git.readRef(branchRef(claim.branch));
+    const done: string[] = [];
+    for (const { id, commit_sha: commit } of rows) {
+      if (commit === null || tip === null) continue;
+      if (await engine.git.isAncestor(commit, tip)) done.push(id);
+    }
+    return done;
+  });
+}
+
+/** Sub-tasks that the agents of the sub-tasks have added have their turns before the task itself. */
+async function workAddedBefore(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
+  // Without an agent that could have added any, what is there now has been added by a turn that this one is the replay of.
+  if (attempt.claim.parts.length === 1) return null;
+  for (let round = 1; ; round += 1) {
+    // Also an empty list is remembered: the task's own turn, which comes next, may add some.
+    const added = await attempt.run.step(`added:before:${round}`, () =>
+      unknownParts(attempt, known),
+    );
+    if (added.length === 0) return null;
+    const ended = await workEach(attempt, known, added);
+    if (ended !== null) return ended;
+  }
+}
+
+/** What the task's own turn has added, and what is added by that: until no agent of the attempt is left that could add any. */
+async function workAddedAfter(attempt: AttemptAtWork, known: Set<string>): Promise<string | null> {
+  const { run, claim } = attempt;
+  for (let round = 1; ; round += 1) {
+    // Nobody can add any more once the agent has ended: where nothing was added, there is nothing to remember.
+    if ((await unknownParts(attempt, known)).length === 0) return null;
+    // What the task's own turn has left uncommitted is its own.
+    if (round === 1 && !(await commitWork(attempt, claim.taskId, 'kept', async () => {}))) {
+      return 'failed';
+    }
+    const added = await run.step(
+      `added:after:${round}`,
+      () => unknownParts(attempt, known),
+      (tx) => backToAgents(tx, claim),
+    );
+    const ended = await workEach(attempt, known, added);
+    if (ended !== null) return ended;
+  }
+}
+
+async function unknownParts(
+  { engine, claim }: AttemptAtWork,
+  known: ReadonlySet<string>,
+): Promise<string[]> {
+  const parts = await partsOf(engine.store.db, claim.taskId);
+  return parts.filter((id) => !known.has(id));
+}
+
+async function backToAgents(tx: Tx, claim: Claim): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ phase: 'agent' })
+    .where('id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .where('status', '=', 'in_progress')
+    .execute();
+}
+
+async function workEach(
+  attempt: AttemptAtWork,
+  known: Set<string>,
+  parts: readonly string[],
+): Promise<string | null> {
+  for (const part of parts) {
+    known.add(part);
+    const ended = await workSubTask(attempt, part);
+    if (ended !== null) return ended;
+  }
+  return null;
+}
+
+async function workSubTask(attempt: AttemptAtWork, part: string): Promise<string | null> {
+  const { engine, claim } = attempt;
+  const done = await runAgent(attempt, part);
+  if (done.ended !== null) return done.ended;
+  const isCommitted = await commitWork(
+    attempt,
+    part,
+    `committed:${part}`,
+    async (tx, { commit }) => {
+      await tx
+        .updateTable('tasks')
+        .set({ commit_sha: commit, phase: 'committed' })
+        .where('id', '=', part)
+        .execute();
+      await engine.store.append(tx, {
+        type: 'task.phase',
+        taskId: part,
+        runId: claim.runId,
+        data: { attempt: claim.attempt, phase: 'committed' },
+      });
+    },
+  );
+  return isCommitted ? null : 'failed';
+}
+
+type PartEnd =
+  | { readonly ended: null; readonly summary: string }
+  | { readonly ended: string; readonly summary?: undefined };
+
+/** `step`: what its end is stored as, where that is not the usual name. */
+export async function runAgent(
+  attempt: AttemptAtWork,
+  part: string,
+  step: string | null = null,
+): Promise<PartEnd> {
+  const { engine, run, claim, place, signal } = attempt;
+  const own = part === claim.taskId;
+  if (await isStopRequested(engine, claim)) return { ended: await settleStop(engine, run, claim) };
+  if (!own) await run.commit(`begin:${part}`, (tx) => beginSubTask(tx, engine.store.sources, part));
+  const done = await run.step(
+    step ?? (own ? 'agent_done' : `agent_done:${part}`),
+    async () => leaveIfClosing(run, await runPart(engine, claim, place, part, signal)),
+    (tx, outcome) => recordPart(engine, tx, claim, part, outcome),
+  );
+  const ended = await endIfNotDone(engine, run, claim, done);
+  if (ended !== null) return { ended };
+  if (await isStopRequested(engine, claim)) return { ended: await settleStop(engine, run, claim) };
+  return { ended: null, summary: done.outcome.kind === 'done' ? done.outcome.summary : '' };
+}
+
+/** An agent that ended because the process closes has not ended its step: the step is run again at the next start. */
+function leaveIfClosing(run: DurableRun<Tx>, outcome: PartOutcome): PartOutcome {
+  if (outcome.outcome.kind === 'stopped' && run.signal.aborted) throw run.signal.reason;
+  return outcome;
+}
+
+async function endIfNotDone(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  claim: Claim,
+  done: PartOutcome,
+): Promise<string | null> {
+  const outcome: AgentOutcome = done.outcome;
+  switch (outcome.kind) {
+    case 'done':
+      if (outcome.blockedReason === undefined) return null;
+      await blockFromOutside(engine, run, claim, outcome.blockedReason);
+      return 'blocked';
+    case 'stopped':
+      if (done.held !== undefined) return endAtBudget(engine, run, claim, done.held);
+      return settleStop(engine, run, claim);
+    case 'limited':
+      await waitForAccount(engine, run, claim, outcome.untilMs, outcome.message);
+      return 'waiting';
+    case 'failed':
+      if (await isStopRequested(engine, claim)) return settleStop(engine, run, claim);
+      await run.commit('attempt_failed', (tx) => recordFailure(engine, tx, claim, outcome.failure));
+      return 'failed';
+  }
+}
+
+/** Commits what the part has left uncommitted, under its name; false: that was not possible, and is the end of the attempt. */
+async function commitWork(
+  attempt: AttemptAtWork,
+  part: string,
+  step: string,
+  record: (tx: Tx, committed: CommitLeftoversOutcome, task: TaskRow) => Promise<void>,
+  isWhole: (made: CommitLeftoversOutcome, task: TaskRow) => boolean = () => false,
+): Promise<boolean> {
+  const { engine, run, claim, place } = attempt;
+  const task = await engine.store.db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', part)
+    .executeTakeFirstOrThrow();
+  const settings = engine.settings();
+  const committed = await run.step(
+    step,
+    () =>
+      // Committed it is by the first try, and pushed by one of the next.
+      whileAway(
+        engine,
+        attempt.signal,
+        () =>
+          engine.git.commitLeftovers({
+            path: place.path,
+            branch: claim.branch,
+            base: place.base,
+            subject: `${part}: ${task.title}`.split(/[\r\n]/, 1)[0] ?? part,
+            trailers: [`Drover-Task: ${part}`, `Drover-Attempt: ${claim.attempt}`],
+            maxFileSize: settings.maxCommitFileSize,
+            protect: settings.protectedPaths,
+            runHooks: settings.runHooks,
+            signature: null,
+          }),
+        (outcome) => (outcome.ok ? null : gitFailed(outcome.error)),
+      ),
+    async (tx, outcome) => {
+      if (outcome.ok) await record(tx, outcome.value, task);
+    },
+  );
+  if (committed.ok) return true;
+  await endUncommitted(engine, run, claim, committed.error, (made) => isWhole(made, task));
+  return false;
+}

@@ -1,0 +1,354 @@
+// Step "worktree": a slot of the pool at the right base, the branch of the attempt in it, and the project's setup done.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import { ownedStatuses } from '../../core/plan/state.ts';
+import { GitTrouble, type Sha } from '../../git/port.ts';
+import {
+  type AttemptRow,
+  type Claim,
+  leaseSlot,
+  lastAttempt,
+  type RunRow,
+  setSlotAside,
+  type SlotRow,
+  type Tx,
+} from '../../store/port.ts';
+import { gitFailed, orElse, whileAway } from '../kit/git-trouble.ts';
+import { restoreEarlier, startOfAttempt } from './earlier-work.ts';
+import { baseContaining, branchRef, containsAll, landingRef } from '../lines/lines.ts';
+import { missingBaseWords } from './missing-base-words.ts';
+import { baseOfBranch, findAgain } from '../lines/landed-again.ts';
+import { ownBase } from '../lines/own-range.ts';
+import type { Engine } from '../kit/parts.ts';
+import { enterPhase } from '../kit/phases.ts';
+import { setupRunId } from '../kit/run-ids.ts';
+import { setUp } from '../kit/setup-step.ts';
+
+export interface Place {
+  readonly path: string;
+  readonly slotNumber: number;
+  readonly base: Sha;
+  readonly created: boolean;
+  readonly keptRefs: readonly string[];
+}
+
+export type PlaceOutcome =
+  | { readonly kind: 'ready'; readonly place: Place }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  /** A blocker's commit is not in any base this line can offer; `reason` says which. */
+  | { readonly kind: 'no_base'; readonly reason: string; readonly landedOn: string | null };
+
+export async function prepareWorktree(
+  engine: Engine,
+  claim: Claim,
+  runRow: RunRow,
+  signal: AbortSignal,
+): Promise<PlaceOutcome> {
+  return whileAway(
+    engine,
+    signal,
+    () =>
+      orElse<PlaceOutcome>(
+        () => prepareNow(engine, claim, runRow, signal),
+        (trouble) => ({ kind: 'failed', failure: trouble }),
+      ),
+    (outcome) => (outcome.kind === 'failed' ? outcome.failure : null),
+  );
+}
+
+async function prepareNow(
+  engine: Engine,
+  claim: Claim,
+  runRow: RunRow,
+  signal: AbortSignal,
+): Promise<PlaceOutcome> {
+  const attempt = await lastAttempt(engine.store.db, claim.taskId);
+  if (attempt === null) throw new Error(`attempt of ${claim.taskId} is missing`);
+  const base = await chooseBase(engine, claim, attempt, runRow.line);
+  if (typeof base !== 'string') return base;
+  for (let tries = 1; ; tries += 1) {
+    const slot = await engine.store.transaction((tx) => leaseOwnSlot(engine, tx, claim));
+    const outcome = await prepareIn(
+      engine,
+      claim,
+      { attempt, base, slot, line: runRow.line },
+      signal,
+    );
+    if (outcome !== 'foreign') return outcome;
+    await engine.store.transaction((tx) => setSlotAside(tx, slot));
+    if (tries < foreignMax) continue;
+    const message = `${slot.path} and ${foreignMax - 1} other folders hold something that is not a worktree of this repository: move them away, or set another worktree_root`;
+    return { kind: 'failed', failure: failure('git_failed', message) };
+  }
+}
+
+/** Folders in a row that turn out to be somebody else's. */
+const foreignMax = 20;
+
+async function prepareIn(
+  engine: Engine,
+  claim: Claim,
+  given: {
+    readonly attempt: AttemptRow;
+    readonly base: Sha;
+    readonly slot: SlotRow;
+    readonly line: string;
+  },
+  signal: AbortSignal,
+): Promise<PlaceOutcome | 'foreign'> {
+  const { attempt, base, slot, line } = given;
+  const rescued = await keepEarlierBranch(engine, claim, attempt, slot.path, base, line);
+  if (rescued.keepBranch && (await holdsBranch(engine, slot.path, claim.branch))) {
+    const place = {
+      path: slot.path,
+      slotNumber: slot.number,
+      base,
+      created: false,
+      keptRefs: [],
+    };
+    return { kind: 'ready', place };
+  }
+  const settings = engine.settings();
+  const prepared = await engine.git.prepareSlot({
+    path: slot.path,
+    branch: claim.branch,
+    sha: rescued.startSha,
+    keepBranch: rescued.keepBranch,
+    dropIgnored: !settings.keepIgnored,
+    sparse: settings.sparse,
+    use: 'task',
+  });
+  if (!prepared.ok) {
+    if (prepared.error.kind === 'foreign') return 'foreign';
+    const message = `the worktree ${slot.path} could not be prepared: ${prepared.error.message}`;
+    return { kind: 'failed', failure: gitFailed({ ...prepared.error, message }) };
+  }
+  const restored = await restoreEarlier(engine, attempt, slot.path);
+  if (restored !== null) return { kind: 'failed', failure: restored };
+  const isNew = attempt.base_sha === null && attempt.continues_from === null;
+  const isBase = isNew && rescued.startSha === base && !rescued.keepBranch;
+  const setup = await runSetup(engine, claim, slot, isBase, signal);
+  if (setup !== null) return { kind: 'failed', failure: setup };
+  const keptRefs = [rescued.ref, prepared.value.keptRef].filter((ref) => ref !== null);
+  return {
+    kind: 'ready',
+    place: {
+      path: slot.path,
+      slotNumber: slot.number,
+      base,
+      created: prepared.value.created,
+      keptRefs,
+    },
+  };
+}
+
+/** A process that stood still while another took over its work must not take a slot that nobody would give back. */
+async function leaseOwnSlot(engine: Engine, tx: Tx, claim: Claim): Promise<SlotRow> {
+  const task = await tx
+    .selectFrom('tasks')
+    .select(['status', 'epoch', 'phase'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirst();
+  const isOwned = task?.epoch === claim.epoch && ownedStatuses.has(task.status);
+  if (!isOwned || task.phase === 'gate' || task.phase === 'land')
+    throw new Error(`${claim.taskId} is in other hands`);
+  return leaseSlot(tx, engine.store.sources, {
+    machine: engine.machineId,
+    kind: 'task',
+    taskId: claim.taskId,
+    attempt: claim.attempt,
+    pathOf: (_kind, number) => `${engine.places.worktrees}/slot-${number}`,
+  });
+}
+
+/** The conversation goes on in the worktree as it was left: nothing in it may be touched. */
+async function holdsBranch(engine: Engine, path: string, branch: string): Promise<boolean> {
+  if (!(await engine.files.exists(path))) return false;
+  const status = await engine.git.status(path);
+  return status.ok && status.value.branch === branch;
+}
+
+async function chooseBase(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  line: string,
+  isSecond = false,
+): Promise<Sha | Extract<PlaceOutcome, { kind: 'failed' | 'no_base' }>> {
+  const blockers = await engine.store.db
+    .selectFrom('task_dependencies as d')
+    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
+    .select(['b.id', 'b.landed_sha', 'b.landed_on', 'b.commit_sha', 'b.base_sha'])
+    .where('d.task_id', 'in', [...claim.parts])
+    .where('b.landed_sha', 'is not', null)
+    .orderBy('b.id')
+    .execute();
+  const landed = blockers.map((row) => ({ ...row, sha: row.landed_sha ?? '' }));
+  const commits = landed.map((row) => row.sha);
+  const former = attempt.base_sha;
+  // It goes on in the same worktree, unless a blocker has landed (again) since it began.
+  if (former !== null && (await containsAll(engine, former, commits))) return former;
+  const shared = await baseOfCandidates(engine, claim.taskId);
+  if (shared !== null && (await containsAll(engine, shared, commits))) return shared;
+  const base = await baseContaining(engine, line, commits);
+  if (!base.ok) return { kind: 'failed', failure: base.error };
+  if (base.value !== null) return base.value;
+  // People rebase and amend: the work is there, under another commit.
+  if (!isSecond && (await findAgain(engine, line, landed)))
+    return chooseBase(engine, claim, attempt, line, true);
+  const tip = (await engine.git.readRef(landingRef(line))) ?? '';
+  for (const { id, sha, landed_on } of landed) {
+    if (sha === tip || (await engine.git.isAncestor(sha, tip))) continue;
+    const blocker = { id, sha, landedOn: landed_on };
+    const reason = await missingBaseWords(engine, claim.taskId, blocker, line);
+    return { kind: 'no_base', reason, landedOn: landed_on };
+  }
+  const reason = `${line} and its parent can't be merged; merge them by hand`;
+  return { kind: 'no_base', reason, landedOn: null };
+}
+
+/** Candidates of one task begin at one commit, whenever each of them starts: so they can be compared. */
+async function baseOfCandidates(engine: Engine, taskId: string): Promise<Sha | null> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select('base_sha')
+    .where('id', '=', taskId)
+    .where('candidate_of', 'is not', null)
+    .executeTakeFirst();
+  return row?.base_sha ?? null;
+}
+
+interface Start {
+  readonly startSha: Sha;
+  readonly keepBranch: boolean;
+  readonly ref: string | null;
+}
+
+/** What the branch of this attempt (or the one it goes on from) holds already is kept, one way or the other. */
+async function keepEarlierBranch(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  path: string,
+  base: Sha,
+  line: string,
+): Promise<Start> {
+  let present = await engine.git.readRef(branchRef(attempt.branch));
+  if (present !== null && attempt.base_sha !== null) {
+    if (attempt.base_sha === base || (await engine.git.isAncestor(base, present)))
+      return { startSha: present, keepBranch: true, ref: null };
+    present = await commitUnfinished(engine, claim, attempt, path, present);
+    const own = { line, base: attempt.base_sha };
+    const moved = await ontoBase(engine, attempt, base, present, own);
+    if (moved !== null) return { startSha: moved, keepBranch: false, ref: null };
+  } else {
+    const earlier = await startOfAttempt(engine, attempt);
+    const from = earlier?.branch ?? attempt.branch;
+    const own = { line, base: await baseOfBranch(engine, from) };
+    const start =
+      earlier === null ? null : await ontoBase(engine, attempt, base, earlier.commit, own);
+    if (start !== null) return { startSha: start, keepBranch: false, ref: null };
+  }
+  if (present === null || present === base || (await engine.git.isAncestor(present, base))) {
+    return { startSha: base, keepBranch: false, ref: null };
+  }
+  const kept = await engine.git.keepCommit(present, attempt.branch.slice('drover/'.length));
+  if (!kept.ok) throw new GitTrouble(kept.error);
+  return { startSha: base, keepBranch: false, ref: kept.value };
+}
+
+/** An interrupted attempt that has to move to another base takes its uncommitted changes along. */
+async function commitUnfinished(
+  engine: Engine,
+  claim: Claim,
+  attempt: AttemptRow,
+  path: string,
+  present: Sha,
+): Promise<Sha> {
+  if (!(await holdsBranch(engine, path, claim.branch))) return present;
+  const committed = await engine.git.commitLeftovers({
+    path,
+    branch: claim.branch,
+    base: attempt.base_sha ?? present,
+    subject: `${claim.taskId}: not finished yet`,
+    trailers: [`Drover-Task: ${claim.taskId}`, `Drover-Attempt: ${claim.attempt}`],
+    maxFileSize: engine.settings().maxCommitFileSize,
+    runHooks: false,
+    signature: null,
+  });
+  if (committed.ok) return committed.value.commit;
+  // A snapshot keeps them when the slot is emptied.
+  engine.report(committed.error, `committing the unfinished work of ${claim.taskId}`);
+  return present;
+}
+
+/** Earlier work on top of the present base, when it merges cleanly. */
+async function ontoBase(
+  engine: Engine,
+  attempt: AttemptRow,
+  base: Sha,
+  earlier: Sha,
+  own: { readonly line: string; readonly base: Sha | null },
+): Promise<Sha | null> {
+  if (await engine.git.isAncestor(base, earlier)) return earlier;
+  if (await engine.git.isAncestor(earlier, base)) return base;
+  const merged = await engine.git.merge({
+    tip: base,
+    commit: earlier,
+    base: await ownBase(engine, own.line, { head: base, commit: earlier, base: own.base }),
+    subject: `${attempt.task_id}: go on from ${attempt.continues_from ?? attempt.branch}`,
+    trailers: [],
+  });
+  return merged.ok && merged.value.kind === 'merged' ? merged.value.commit : null;
+}
+
+async function runSetup(
+  engine: Engine,
+  claim: Claim,
+  slot: SlotRow,
+  isBase: boolean,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const end = await setUp(
+    engine,
+    {
+      path: slot.path,
+      env: {
+        ...engine.commandEnvironment('setup'),
+        ...taskVariables(engine, claim.taskId, claim.attempt, slot.number),
+      },
+      logPath: `${engine.places.logs}/${claim.taskId}/${claim.attempt}.setup.log`,
+      runId: setupRunId(engine, claim.taskId, claim.attempt),
+      only: false,
+      isBase,
+      onRun: () => enterPhase(engine, claim, 'setup'),
+    },
+    signal,
+  );
+  switch (end.kind) {
+    case 'ready':
+      return null;
+    case 'aborted':
+      return failure('setup_failed', 'the setup was stopped before its end');
+    case 'failed':
+      return end.failure;
+  }
+}
+
+/** First port of the first slot; well below the ephemeral range. */
+const portBaseFirst = 20_000;
+
+/** The variables every agent, setup and gate of a task gets. */
+export function taskVariables(
+  engine: Engine,
+  taskId: string,
+  attempt: number,
+  slotNumber: number,
+): Record<string, string> {
+  const portBase = portBaseFirst + slotNumber * engine.settings().portsPerTask;
+  return {
+    DROVER_TASK_ID: taskId,
+    DROVER_ATTEMPT: String(attempt),
+    DROVER_PORT_BASE: String(portBase),
+  };
+}

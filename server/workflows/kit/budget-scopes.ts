@@ -1,0 +1,53 @@
+// What a budget says now, from stored usage and stored answers alone: so it is the same after any restart.
+
+import {
+  type BudgetScope,
+  budgetQuestion,
+  budgetSetting,
+  budgetStopSentence,
+  hasLimit,
+  judgeBudget,
+  stopHere,
+} from '../../core/work/budget.ts';
+import { answersTo, type Reads, spentByScope } from '../../store/port.ts';
+import type { Engine } from './parts.ts';
+
+export interface BudgetPlace {
+  readonly scope: BudgetScope;
+  /** Id of the task or the epic, or the day. */
+  readonly name: string;
+}
+
+export type BudgetWord =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'ask'; readonly requestId: string; readonly text: string }
+  | { readonly kind: 'stop'; readonly scope: BudgetScope; readonly sentence: string };
+
+const fine: BudgetWord = { kind: 'ok' };
+
+/** `attempt`: a person who stopped an earlier attempt of the task has let this one begin. */
+export async function budgetWord(
+  engine: Engine,
+  tx: Reads,
+  place: BudgetPlace,
+  attempt: number | null,
+): Promise<BudgetWord> {
+  const { scope, name } = place;
+  const budgets = engine.settings().budget;
+  const limits = budgets[scope];
+  if (!hasLimit(limits)) return fine;
+  const spent = await spentByScope(tx, scope, name);
+  const verdict = judgeBudget(scope, limits, spent, budgets.askAt);
+  if (verdict.kind === 'ok') return fine;
+  const { found } = verdict;
+  if (verdict.kind === 'stop')
+    return { kind: 'stop', scope, sentence: budgetStopSentence(found, name, false) };
+  const requestId = `budget/${name}/${budgetSetting(found)}/${found.limit}`;
+  const earlier = await answersTo(tx, requestId);
+  const isStopped = earlier.some(
+    (one) => one.answer === stopHere && (scope !== 'task' || one.attempt === attempt),
+  );
+  if (isStopped) return { kind: 'stop', scope, sentence: budgetStopSentence(found, name, true) };
+  if (earlier.length > 0) return fine;
+  return { kind: 'ask', requestId, text: budgetQuestion(found, name) };
+}

@@ -1,0 +1,92 @@
+// A shared remote that is away is nobody's mistake: where an answer has room for a failure it becomes one, and what has
+// no other way to go on waits for it, so that no attempt is used up and no agent works twice.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import { type GitFailure, type GitResult, GitTrouble } from '../../git/port.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import { othersLand, type Tx } from '../../store/port.ts';
+import type { Engine } from './parts.ts';
+
+/** What `body` returns; or what `otherwise` makes of the trouble, when git could not tell. */
+export async function orElse<T>(
+  body: () => Promise<T>,
+  otherwise: (trouble: Failure) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    if (!(error instanceof GitTrouble)) throw error;
+    return otherwise(gitFailed(error.failure));
+  }
+}
+
+export function gitFailed({ isAway, message }: GitFailure): Failure {
+  const failed = failure('git_failed', message);
+  if (isAway) passing.add(failed);
+  return failed;
+}
+
+/** Failures of this process that pass by themselves. */
+const passing = new WeakSet<Failure>();
+
+export function isPassingTrouble(error: unknown): boolean {
+  return error instanceof GitTrouble && error.failure.isAway === true;
+}
+
+/**
+ * Takes the line for one execution of a landing workflow, outside of its steps: asked anew whenever it begins, here or on
+ * another machine. Later calls only repeat what has failed: who was replaced meanwhile must not take it back.
+ */
+export async function ownLine(
+  engine: Engine,
+  line: string,
+): Promise<() => Promise<GitResult<void>>> {
+  let owned = await engine.git.ownLine(line);
+  return async () => {
+    if (!owned.ok) owned = await engine.git.ownLine(line);
+    return owned;
+  };
+}
+
+/** The adapter itself has tried for half a minute before each of these. */
+const waitsMax = 30;
+const waitMs = 15_000;
+
+/**
+ * Does it again while its outcome says that the remote is away, within bounds and until it is called off. With `landing`,
+ * the workflow is handed over instead as soon as another machine can land: what waits behind it must not wait for this
+ * machine's network.
+ */
+export async function whileAway<T>(
+  engine: Engine,
+  signal: AbortSignal,
+  body: () => Promise<T>,
+  troubleIn: (outcome: T) => Failure | null,
+  landing: DurableRun<Tx> | null = null,
+): Promise<T> {
+  for (let waits = 0; ; waits += 1) {
+    const outcome = await body();
+    const trouble = troubleIn(outcome);
+    if (trouble === null || !passing.has(trouble) || waits >= waitsMax || signal.aborted) {
+      return outcome;
+    }
+    if (landing !== null && (await othersLand(engine.store.db, engine.machineId))) {
+      engine.report(trouble, 'another machine lands meanwhile');
+      throw landing.handOver();
+    }
+    engine.report(trouble, 'waiting for git');
+    await pause(engine, signal);
+  }
+}
+
+function pause(engine: Engine, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const off = engine.clock.timer(waitMs, done);
+    signal.addEventListener('abort', done, { once: true });
+    function done(): void {
+      off();
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,154 @@
+// What keeps tasks from being started although workers are free: budgets of the day and of epics, the machine, and
+// providers that are overloaded.
+
+import { agentsAllowed, isOverload, nextPaceMs, slowerPace } from '../../core/work/concurrency.ts';
+import { hasLimit } from '../../core/work/budget.ts';
+import { machineHold } from '../../core/work/machine.ts';
+import {
+  busyAgents,
+  type Claim,
+  type Hold,
+  paceOf,
+  type Reads,
+  setHolds,
+  setPace,
+  type Tx,
+} from '../../store/port.ts';
+import { budgetWord } from './budget-scopes.ts';
+import { dayOf, nextDayMs } from './days.ts';
+import type { Engine } from './parts.ts';
+
+export interface StartRules {
+  /** Nothing starts at all. */
+  readonly isHeld: boolean;
+  readonly heldEpics: readonly string[];
+  /** How many more agents of a kind may start; a kind that is not named has no limit of its own. */
+  readonly free: ReadonlyMap<string, number>;
+}
+
+/** What may start now; what may not is written down with its reason when that has changed. */
+export async function startRules(engine: Engine): Promise<StartRules> {
+  const { db } = engine.store;
+  const busy = await busyAgents(db);
+  const general = [...(await dayHold(engine, db)), ...machineHolds(engine, busy)];
+  const epics = await epicHolds(engine, db);
+  const paces = await paceHolds(engine, db, busy);
+  await tellHolds(engine, [...general, ...epics, ...paces.holds]);
+  return {
+    isHeld: general.length > 0,
+    heldEpics: epics.map(({ scope }) => scope.slice(epicScope.length)),
+    free: paces.free,
+  };
+}
+
+const epicScope = 'epic/';
+
+async function tellHolds(engine: Engine, holds: readonly Hold[]): Promise<void> {
+  const { store } = engine;
+  const stored = await store.db
+    .selectFrom('holds')
+    .select(['scope', 'reason', 'until_ms'])
+    .execute();
+  const isSame =
+    stored.length === holds.length &&
+    holds.every((hold) =>
+      stored.some(
+        (row) =>
+          row.scope === hold.scope && row.reason === hold.reason && row.until_ms === hold.untilMs,
+      ),
+    );
+  if (!isSame) await store.transaction((tx) => setHolds(tx, store.sources, holds));
+}
+
+async function dayHold(engine: Engine, db: Reads): Promise<Hold[]> {
+  const nowMs = engine.clock.now();
+  const place = { scope: 'day', name: dayOf(nowMs) } as const;
+  const word = await budgetWord(engine, db, place, null);
+  if (word.kind !== 'stop') return [];
+  return [{ scope: 'day', reason: word.sentence, untilMs: nextDayMs(nowMs) }];
+}
+
+function machineHolds(engine: Engine, busy: ReadonlyMap<string, number>): Hold[] {
+  const facts = engine.machine();
+  if (facts === null) return [];
+  const agents = [...busy.values()].reduce((sum, n) => sum + n, 0);
+  const reason = machineHold(facts, engine.settings().machine, agents);
+  return reason === null ? [] : [{ scope: 'machine', reason, untilMs: null }];
+}
+
+async function epicHolds(engine: Engine, db: Reads): Promise<Hold[]> {
+  if (!hasLimit(engine.settings().budget.epic)) return [];
+  const epics = await db
+    .selectFrom('tasks')
+    .select('epic_id')
+    .distinct()
+    .where('epic_id', 'is not', null)
+    .where('status', 'in', ['ready', 'waiting', 'blocked'])
+    .execute();
+  const holds: Hold[] = [];
+  for (const { epic_id: id } of epics) {
+    if (id === null) continue;
+    const word = await budgetWord(engine, db, { scope: 'epic', name: id }, null);
+    if (word.kind !== 'stop') continue;
+    holds.push({ scope: `${epicScope}${id}`, reason: word.sentence, untilMs: null });
+  }
+  return holds;
+}
+
+async function paceHolds(
+  engine: Engine,
+  db: Reads,
+  busy: ReadonlyMap<string, number>,
+): Promise<{ holds: Hold[]; free: Map<string, number> }> {
+  const nowMs = engine.clock.now();
+  const holds: Hold[] = [];
+  const free = new Map<string, number>();
+  const workers = await workersOfAll(db);
+  const accounts = await db
+    .selectFrom('accounts')
+    .select('name')
+    .where('pace_at_ms', 'is not', null)
+    .execute();
+  for (const { name } of accounts) {
+    const pace = await paceOf(db, name);
+    const allowed = agentsAllowed(pace, nowMs, workers);
+    if (allowed >= workers) continue;
+    const left = Math.max(0, allowed - (busy.get(name) ?? 0));
+    free.set(name, left);
+    if (left > 0) continue;
+    const reason = `The provider of ${name} is overloaded or just back from its limit: ${allowed} of ${workers} agents work at once for now, and one more after each quiet while.`;
+    holds.push({ scope: `agent/${name}`, reason, untilMs: nextPaceMs(pace, nowMs, workers) });
+  }
+  return { holds, free };
+}
+
+/** An agent was told to come again later because its provider has too much to do: fewer of its kind work at once. */
+export async function slowDown(
+  engine: Engine,
+  tx: Tx,
+  claim: Claim,
+  retry: { readonly status: number | null; readonly error: string },
+): Promise<void> {
+  if (!isOverload(retry)) return;
+  const busy = (await busyAgents(tx)).get(claim.agent) ?? 1;
+  const before = await paceOf(tx, claim.agent);
+  const workers = await workersOfAll(tx);
+  const pace = slowerPace(before, engine.clock.now(), { workers, busy });
+  if (pace !== null) await setPace(tx, claim.agent, pace);
+}
+
+/** After a limit not all come back at once: should it not be over, few find that out. */
+export async function beginSlowly(tx: Tx, claim: Claim, untilMs: number): Promise<void> {
+  const workers = await workersOfAll(tx);
+  await setPace(tx, claim.agent, { agents: Math.max(1, Math.ceil(workers / 4)), atMs: untilMs });
+}
+
+/** Of the largest run: what is told must not depend on which of several runs looks. */
+async function workersOfAll(db: Reads): Promise<number> {
+  const row = await db
+    .selectFrom('runs')
+    .select((eb) => eb.fn.max('workers').as('workers'))
+    .where('state', '=', 'active')
+    .executeTakeFirst();
+  return row?.workers ?? 1;
+}

@@ -1,0 +1,295 @@
+// What the workflows are made of: the ports they use and the settings they obey. Composed by hand in server/main.
+
+import type { AgentDriver, AgentTools, ProcessTable } from '../../agents/port.ts';
+import type { ChooseRule } from '../../core/plan/best-of.ts';
+import type { Budgets } from '../../core/work/budget.ts';
+import type { AgentChoices } from '../../core/work/fallback.ts';
+import type { MachineFacts, MachineLimits } from '../../core/work/machine.ts';
+import { KeyedMutex } from '../../core/work/turns.ts';
+import type { RunPlace } from '../../core/settings/remote-settings.ts';
+import type { Clock, Durable } from '../../durable/port.ts';
+import type { GitRepository } from '../../git/port.ts';
+import type { Claim, Store, Tx } from '../../store/port.ts';
+
+export interface CommandRequest {
+  /** A shell command line of the project's own configuration (gate, setup). */
+  readonly command: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly logPath: string;
+  /** Marks the process tree, so that all of it can be ended. */
+  readonly runId: string;
+}
+
+export interface CommandOutcome {
+  readonly kind: 'exited' | 'timed_out' | 'aborted' | 'not_started';
+  readonly exitCode: number | null;
+  readonly durationMs: number;
+  /** The end of its output, bounded. */
+  readonly tail: string;
+  /** The lines of its whole output that tell what is wrong, bounded. */
+  readonly telling: readonly string[];
+}
+
+/** Runs commands of the project's own configuration through the shell, to the end of their whole process tree. */
+export interface Commands {
+  run(request: CommandRequest, signal: AbortSignal): Promise<CommandOutcome>;
+}
+
+/** The few things workflows do to files outside of git. */
+export interface WorkFiles {
+  /** Copies ignored files of the main checkout (relative paths) into a worktree; missing ones are skipped. */
+  copyIgnored(root: string, worktree: string, paths: readonly string[]): Promise<readonly string[]>;
+  exists(path: string): Promise<boolean>;
+  writeText(path: string, text: string): Promise<void>;
+}
+
+/** Whose agent it is: one part of one attempt. */
+export interface AgentScope {
+  /** The task that is scheduled; the part may be one of its sub-tasks. */
+  readonly taskId: string;
+  readonly part: string;
+  readonly attempt: number;
+  readonly epoch: number;
+  readonly runId: string;
+}
+
+/** Tools of Drover's own for agents: each part of an attempt gets a token that is good for itself alone. */
+export interface AgentToolsDoor {
+  /** The same answer while the part is at work, also in the next life of the backend. Null: the settings give it none. */
+  open(
+    scope: AgentScope,
+    logPath: string,
+    /** The mark by which the agent's processes are found. */
+    mark: string,
+  ): Promise<{ readonly tools: AgentTools; readonly token: string } | null>;
+  /** The part's agent has ended: its token is good for nothing any more. */
+  close(logPath: string): Promise<void>;
+}
+
+/** Settings of one run, resolved (flag > environment > project > user > default). */
+export interface WorkSettings {
+  readonly agentKind: string;
+  /** Who takes over when an agent cannot do a task. */
+  readonly agents: AgentChoices;
+  /** Candidates of each task that says nothing else, and who chooses among them. */
+  readonly bestOf: number;
+  readonly choose: ChooseRule;
+  /** Tasks that say nothing of it get a plan first, which a person approves. */
+  readonly plansFirst: boolean;
+  readonly workers: number;
+  /** Branch to land on; null = the one that is checked out when the run starts. */
+  readonly target: string | null;
+  readonly land: 'task' | 'epic' | 'review' | null;
+  readonly gateCommand: string | null;
+  readonly gateTimeoutMs: number;
+  readonly setupCommand: string | null;
+  readonly setupTimeoutMs: number;
+  readonly setupInputs: readonly string[];
+  readonly copyIgnored: readonly string[];
+  readonly keepIgnored: boolean;
+  readonly sparse: readonly string[] | null;
+  readonly portsPerTask: number;
+  readonly runHooks: boolean;
+  readonly follow: 'fast-forward' | 'never';
+  readonly maxCommitFileSize: number;
+  /** Patterns of paths whose change waits for a review. */
+  readonly protectedPaths: readonly string[];
+  readonly maxOutputBytes: number;
+  readonly taskTimeoutMs: number;
+  readonly guidelines: string;
+  readonly taskContextCount: number;
+  readonly taskContextMaxAgeMs: number;
+  readonly maxDescriptionBytes: number;
+  readonly budget: Budgets;
+  readonly machine: MachineLimits;
+  /** Where agents run whose task and epic say nothing of it. */
+  readonly runsOn: RunPlace;
+  /** Attempts on workers at once. */
+  readonly remoteMax: number;
+}
+
+export interface WorkPlaces {
+  /** Root of the main checkout. */
+  readonly root: string;
+  /** Folder of the pool, outside the checkout. */
+  readonly worktrees: string;
+  /** Folder of the attempts' logs (`.drover/logs`). */
+  readonly logs: string;
+  /** Of this project on this machine: begins the marks of its processes. */
+  readonly mark: string;
+}
+
+export interface Parts {
+  /** Names this machine's disk and processes in rows; '' = the project's only machine. */
+  readonly machineId: string;
+  /** Which running work this process can go on with; `leads`: whether it hands out work, which the newest machines do. */
+  readonly compatibility: { readonly number: number; readonly leads: () => boolean };
+  readonly store: Store;
+  readonly durable: Durable<Tx>;
+  readonly git: GitRepository;
+  readonly clock: Clock;
+  readonly processes: ProcessTable;
+  readonly commands: Commands;
+  readonly agentTools: AgentToolsDoor;
+  readonly files: WorkFiles;
+  /** Resolves when what the log holds can be read on every machine of a fleet. */
+  readonly storeOutput: (logPath: string) => Promise<void>;
+  readonly places: WorkPlaces;
+  readonly settings: () => WorkSettings;
+  /** The flags of a run that was started on another machine of the fleet count here as well. */
+  readonly useRun: (run: { readonly flags: string }) => Promise<void>;
+  /** Trouble of the database that is over by itself: no mistake of a workflow's. */
+  readonly isPassing: (error: unknown) => boolean;
+  /** `model`: null or absent = as it is set for that agent. */
+  readonly driverFor: (kind: string, model?: string | null) => AgentDriver;
+  /** Complete environment of an attempt's agent (filtered), before the task's own variables; `of` null: of none yet. */
+  readonly agentEnvironment: (
+    kind: string,
+    of: { readonly runId: string; readonly taskId: string; readonly attempt: number } | null,
+  ) => Readonly<Record<string, string>>;
+  /** Environment of the project's own commands. */
+  readonly commandEnvironment: (of: 'gate' | 'setup') => Readonly<Record<string, string>>;
+  /** Values never to be stored; replaced by `[hidden]`. */
+  readonly secrets: () => readonly string[];
+  readonly mask: (text: string) => string;
+  /** What the machine has left; null = nobody knows, and nothing is held for it. */
+  readonly machine: () => MachineFacts | null;
+  /** `pid:start` of this process, for people. */
+  readonly owner: string;
+  /** Called right after the named step is stored (crash tests). */
+  readonly crashPoint: (step: string) => void;
+  /** From 0 up to 1, for jitter. */
+  readonly chance: () => number;
+  /** The last word on something the program did not expect. */
+  readonly report: (error: unknown, where: string) => void;
+}
+
+/** An attempt, named by its epoch: a stop of an earlier attempt of the task means nothing to it. */
+export type AttemptOfTask = Pick<Claim, 'taskId' | 'epoch'>;
+
+interface StopListener extends AttemptOfTask {
+  readonly controller: AbortController;
+}
+
+/** Signals that cut across workflows: a person's stop, a new hint, a change worth another look. */
+export class Switchboard {
+  /**
+   * One execution at a time of each task, and of each of its attempts. One that has lost its claim may run on until it
+   * notices: the next one must not share its worktree with it.
+   */
+  readonly turns = new KeyedMutex();
+  readonly #stops = new Set<StopListener>();
+  readonly #hintListeners = new Map<string, Set<() => void>>();
+  readonly #answerListeners = new Map<string, (answer: string | null) => void>();
+  readonly #noteListeners = new Map<string, Set<(text: string) => void>>();
+  readonly #wakes = new Set<() => void>();
+  #works = 0;
+
+  /** Work that no row tells of: the backend does not leave in its middle. */
+  async whileWorking<T>(body: () => Promise<T>): Promise<T> {
+    this.#works += 1;
+    try {
+      return await body();
+    } finally {
+      this.#works -= 1;
+    }
+  }
+
+  get isWorking(): boolean {
+    return this.#works > 0;
+  }
+
+  /**
+   * The signal is aborted when a person wants one of these attempts stopped while `body` runs. It tells nothing of a stop
+   * that came before: the row does, which is to be read once the body has begun.
+   */
+  async untilStopped<T>(
+    attempts: readonly AttemptOfTask[],
+    body: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const controller = new AbortController();
+    const listeners = attempts.map(({ taskId, epoch }) => ({ taskId, epoch, controller }));
+    for (const listener of listeners) this.#stops.add(listener);
+    try {
+      return await body(controller.signal);
+    } finally {
+      for (const listener of listeners) this.#stops.delete(listener);
+    }
+  }
+
+  /** `epoch` null: whichever attempt of the task has a step running. */
+  stop(taskId: string, epoch: number | null): void {
+    for (const listener of this.#stops) {
+      if (listener.taskId !== taskId || (epoch ?? listener.epoch) !== listener.epoch) continue;
+      listener.controller.abort(new Error('stopped by a person'));
+    }
+  }
+
+  onHint(taskId: string, listener: () => void): () => void {
+    const listeners = this.#hintListeners.get(taskId) ?? new Set();
+    this.#hintListeners.set(taskId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#hintListeners.delete(taskId);
+    };
+  }
+
+  hintAdded(taskId: string): void {
+    for (const listener of this.#hintListeners.get(taskId) ?? []) listener();
+  }
+
+  onAnswer(questionId: string, listener: (answer: string | null) => void): () => void {
+    this.#answerListeners.set(questionId, listener);
+    return () => this.#answerListeners.delete(questionId);
+  }
+
+  answered(questionId: string, answer: string | null): void {
+    this.#answerListeners.get(questionId)?.(answer);
+  }
+
+  onNote(taskId: string, listener: (text: string) => void): () => void {
+    const listeners = this.#noteListeners.get(taskId) ?? new Set();
+    this.#noteListeners.set(taskId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#noteListeners.delete(taskId);
+    };
+  }
+
+  /** False: no agent of the task is being followed, so nobody writes it down. */
+  note(taskId: string, text: string): boolean {
+    const listeners = this.#noteListeners.get(taskId) ?? new Set();
+    for (const listener of listeners) listener(text);
+    return listeners.size > 0;
+  }
+
+  /** Attempts with a step running here that could be stopped. */
+  stoppable(): readonly AttemptOfTask[] {
+    return [...this.#stops].filter(({ controller }) => !controller.signal.aborted);
+  }
+
+  questionsOpen(): readonly string[] {
+    return [...this.#answerListeners.keys()];
+  }
+
+  tasksWithHints(): readonly string[] {
+    return [...this.#hintListeners.keys()];
+  }
+
+  onWake(listener: () => void): () => void {
+    this.#wakes.add(listener);
+    return () => this.#wakes.delete(listener);
+  }
+
+  wake(): void {
+    for (const listener of this.#wakes) listener();
+  }
+}
+
+export interface Engine extends Parts {
+  readonly switchboard: Switchboard;
+  /** When this process took up the work (Unix ms): what began before may be further in git than the rows say. */
+  readonly launchedAtMs: number;
+}

@@ -1,0 +1,89 @@
+// On which machine of a fleet a task's attempt runs. A single machine takes everything.
+//
+// An attempt stays where it has begun: its worktree, its session and its process are there. Whoever waits for a machine
+// that is alive waits for its turn; a machine that is dead, or has left, has lost its attempts to the others.
+
+import { neededLabels, suits } from '../../core/work/machines.ts';
+import {
+  busyByMachine,
+  type Startable,
+  isBound,
+  lastAttempt,
+  liveMachines,
+  type Reads,
+  textList,
+} from '../../store/port.ts';
+import type { Engine } from './parts.ts';
+
+/** Phases in which a task has handed its work over and needs no worker. */
+export const handedOver: readonly string[] = ['gate', 'land'];
+
+const queuePrefix = 'agents@';
+
+/** Attempts of one machine; taken by nobody else. */
+export function agentQueueOf(machine: string): string {
+  return machine === '' ? 'agents' : `${queuePrefix}${machine}`;
+}
+
+/** The machine whose queue it is; null: not a queue of one machine. */
+export function machineOfQueue(queue: string): string | null {
+  return queue.startsWith(queuePrefix) ? queue.slice(queuePrefix.length) : null;
+}
+
+interface OpenMachine {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  left: number;
+}
+
+export interface Placement {
+  /** Agents that all machines together can bear; null: only the run's own number counts. */
+  readonly room: number | null;
+  /** A machine for the task's next attempt, or null while none can take it. */
+  choose(task: Pick<Startable, 'id' | 'labels'>): Promise<string | null>;
+  taken(machine: string): void;
+  /** What people call it; null: there is one machine only. */
+  nameOf(machine: string): string | null;
+}
+
+export async function openPlacement(engine: Engine, tx: Reads): Promise<Placement> {
+  if (engine.machineId === '') {
+    return { room: null, choose: async () => '', taken: () => {}, nameOf: () => null };
+  }
+  const busy = await busyByMachine(tx, handedOver);
+  const machines = (await liveMachines(tx))
+    .filter((machine) => !machine.isDraining)
+    // What is started here could not be begun by a machine of another number.
+    .filter((machine) => machine.compatibility === engine.compatibility.number)
+    .map(({ id, name, labels, room }): OpenMachine & { room: number } => {
+      return { id, name, labels, room, left: room - (busy.get(id) ?? 0) };
+    });
+  return {
+    room: machines.reduce((sum, { room }) => sum + room, 0),
+    choose: async ({ id, labels }) => {
+      const last = await lastAttempt(tx, id);
+      const here = machines.find((machine) => machine.id === last?.machine);
+      if (here !== undefined && isBound(last)) return here.left > 0 ? here.id : null;
+      const needed = neededLabels(textList(labels));
+      // A person may have asked for another machine meanwhile.
+      const isFit = here !== undefined && here.left > 0 && suits(here.labels, needed);
+      return isFit ? here.id : freest(machines, needed);
+    },
+    taken: (id) => {
+      const machine = machines.find((open) => open.id === id);
+      if (machine !== undefined) machine.left -= 1;
+    },
+    nameOf: (id) => machines.find((machine) => machine.id === id)?.name ?? null,
+  };
+}
+
+/** The one with the most room left, so that work spreads. */
+function freest(machines: readonly OpenMachine[], needed: readonly string[]): string | null {
+  let best: OpenMachine | null = null;
+  for (const machine of machines) {
+    if (machine.left <= 0 || !suits(machine.labels, needed)) continue;
+    if (best === null || machine.left > best.left) best = machine;
+  }
+  return best?.id ?? null;
+}

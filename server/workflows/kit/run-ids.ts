@@ -1,0 +1,24 @@
+// The marks by which the processes of attempts and gates are found again and ended. Each begins with the project's own mark:
+// two projects on one machine have tasks, and as copies even commits, of the same names.
+
+import type { Sha } from '../../git/port.ts';
+import type { Engine } from './parts.ts';
+
+type Of = Pick<Engine, 'places'>;
+
+export function agentRunId(
+  { places }: Of,
+  taskId: string,
+  attempt: number,
+  part: string | null,
+): string {
+  return `${places.mark}/${taskId}/${attempt}/${part ?? taskId}`;
+}
+
+export function setupRunId({ places }: Of, taskId: string, attempt: number): string {
+  return `${places.mark}/${taskId}/${attempt}/setup`;
+}
+
+export function gateRunId({ places }: Of, commit: Sha, part: string | number): string {
+  return `${places.mark}/gate/${commit}/${part}`;
+}

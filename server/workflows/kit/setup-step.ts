@@ -1,0 +1,121 @@
+// The project's setup in a slot: run where the slot does not stand in the setup state of its tree, and noted there.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import { evidenceOf } from '../../core/prompt/telling-lines.ts';
+import { commandEnd } from './command-ends.ts';
+import { gitFailed } from './git-trouble.ts';
+import type { Engine } from './parts.ts';
+
+export interface SetupJob {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly logPath: string;
+  readonly runId: string;
+  /** True: no file but the tree's and the setup's stays in the folder (a gate's). */
+  readonly only: boolean;
+  /** True: the folder holds a commit of the line and nothing of an agent. */
+  readonly isBase: boolean;
+  /** Called when the command is about to run. */
+  readonly onRun?: () => Promise<void>;
+}
+
+export type SetupEnd =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export async function setUp(engine: Engine, job: SetupJob, signal: AbortSignal): Promise<SetupEnd> {
+  const settings = engine.settings();
+  const { setupCommand: command, copyIgnored } = settings;
+  const request = {
+    path: job.path,
+    command,
+    inputs: settings.setupInputs,
+    leave: copyIgnored,
+    only: job.only,
+    ...(command === null ? {} : { seal: job.isBase ? ('base' as const) : ('use' as const) }),
+  };
+  let look = command !== null || job.only ? await engine.git.lookAtSetup(request) : null;
+  if (look !== null && look.ok && command !== null && !look.value.stands) {
+    // The same state is being made elsewhere: it may be there to copy in a moment.
+    if (await waitForLeader(engine, look.value.fingerprint, signal))
+      look = await engine.git.lookAtSetup(request);
+  }
+  if (look !== null && !look.ok) return { kind: 'failed', failure: gitFailed(look.error) };
+  if (copyIgnored.length > 0) {
+    await engine.files.copyIgnored(engine.places.root, job.path, copyIgnored);
+  }
+  if (look === null || command === null || look.value.stands) return { kind: 'ready' };
+  const seen = look.value;
+  return lead(engine, job.isBase ? seen.fingerprint : null, async () => {
+    await job.onRun?.();
+    const ended = await runCommand(engine, job, command, signal);
+    if (ended.kind !== 'ready') return ended;
+    const kept = await engine.git.keepSetup(request, seen);
+    return kept.ok ? ended : { kind: 'failed', failure: gitFailed(kept.error) };
+  });
+}
+
+/** Setups under way whose state may be sealed, by their fingerprints. */
+const leaders = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
+
+/** False: nobody makes this state now. */
+async function waitForLeader(
+  engine: Engine,
+  fingerprint: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const leader = leaders.get(engine.store)?.get(fingerprint);
+  if (leader === undefined) return false;
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  await Promise.race([leader, stopped]);
+  signal.removeEventListener('abort', stop);
+  return true;
+}
+
+async function lead(
+  engine: Engine,
+  fingerprint: string | null,
+  body: () => Promise<SetupEnd>,
+): Promise<SetupEnd> {
+  const underWay = leaders.get(engine.store) ?? new Map<string, Promise<unknown>>();
+  leaders.set(engine.store, underWay);
+  if (fingerprint === null || underWay.has(fingerprint)) return body();
+  const done = body();
+  // Whoever waits looks for itself at what came of it.
+  const over = done.catch(() => undefined);
+  underWay.set(fingerprint, over);
+  try {
+    return await done;
+  } finally {
+    underWay.delete(fingerprint);
+  }
+}
+
+async function runCommand(
+  engine: Engine,
+  job: SetupJob,
+  command: string,
+  signal: AbortSignal,
+): Promise<SetupEnd> {
+  const timeoutMs = engine.settings().setupTimeoutMs;
+  const { path: cwd, env, logPath, runId } = job;
+  const outcome = await engine.commands.run(
+    { command, cwd, env, timeoutMs, logPath, runId },
+    signal,
+  );
+  if (outcome.kind === 'exited' && outcome.exitCode === 0) return { kind: 'ready' };
+  if (outcome.kind === 'aborted') return { kind: 'aborted' };
+  const telling = outcome.telling.map(engine.mask);
+  const tail = evidenceOf(telling, engine.mask(outcome.tail));
+  const limit = { name: '[setup] timeout', ms: timeoutMs };
+  const isLate = outcome.kind === 'timed_out';
+  const how = commandEnd({ isLate, exitCode: outcome.exitCode, telling, limit });
+  const where = job.only ? "in the gate's worktree " : '';
+  const message = `the setup command ${engine.mask(command)} ${where}${how}; its log is ${logPath}`;
+  return { kind: 'failed', failure: failure('setup_failed', message, tail) };
+}

@@ -1,0 +1,305 @@
+// The gate: the project's own command on the merged tree, in a worktree of its own. A verdict belongs to a tree: green is
+// remembered, red is only believed by those who asked.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import { evidenceOf, tellingLines } from '../../core/prompt/telling-lines.ts';
+import type { GitFailure, Sha } from '../../git/port.ts';
+import { leaseSlot, releaseSlot, setSlotAside, type Tx } from '../../store/port.ts';
+import { commandEnd } from '../kit/command-ends.ts';
+import type { Engine } from '../kit/parts.ts';
+import { gateRunId } from '../kit/run-ids.ts';
+import { setUp } from '../kit/setup-step.ts';
+
+export type GateVerdict =
+  | { readonly kind: 'green'; readonly flaky: boolean; readonly cached: boolean }
+  | { readonly kind: 'red'; readonly failure: Failure; readonly cached: boolean }
+  | { readonly kind: 'aborted' }
+  /** `isForeign`: the folder is not ours to use; another one may do. */
+  | { readonly kind: 'unusable'; readonly failure: Failure; readonly isForeign?: boolean };
+
+/** One question to the gate. */
+export interface GateQuestion {
+  readonly commit: Sha;
+  readonly tree: Sha;
+  readonly command: string;
+  /** Tasks that the answer is about. */
+  readonly taskIds: readonly string[];
+  /** A red answer that is older (Unix ms) is not believed: what made it red may be over. */
+  readonly redSinceMs: number;
+  /** What is red, for the sentence; absent: the merged tree. */
+  readonly about?: string;
+}
+
+/**
+ * Runs the command on the commit's tree, in a folder that holds this tree and what the setup made of it, and nothing else.
+ * A green tree is not asked about twice; a red one is tried once more before it counts.
+ */
+export async function runGate(
+  engine: Engine,
+  question: GateQuestion,
+  signal: AbortSignal,
+): Promise<GateVerdict> {
+  const known = await knownVerdict(engine, question);
+  if (known !== null) return known;
+  const holder = gateHolder(question.commit);
+  for (let tries = 1; ; tries += 1) {
+    const slot = await engine.store.transaction((tx) =>
+      leaseSlot(tx, engine.store.sources, {
+        machine: engine.machineId,
+        kind: 'gate',
+        taskId: holder,
+        attempt: 0,
+        pathOf: (_kind, number) => `${engine.places.worktrees}/gate-${number}`,
+      }),
+    );
+    const job = { ...question, path: slot.path, number: slot.number };
+    try {
+      const verdict = await testTree(engine, job, signal);
+      if (verdict.kind !== 'unusable' || verdict.isForeign !== true) return verdict;
+      if (tries === foreignMax) return verdict;
+      await engine.store.transaction((tx) => setSlotAside(tx, slot));
+    } finally {
+      await engine.store.transaction((tx) => releaseSlot(tx, 'gate', holder));
+    }
+  }
+}
+
+/** Folders in a row that turn out to be somebody else's. */
+const foreignMax = 20;
+
+async function knownVerdict(engine: Engine, question: GateQuestion): Promise<GateVerdict | null> {
+  const known = await engine.store.db
+    .selectFrom('gate_verdicts')
+    .selectAll()
+    .where('tree_sha', '=', question.tree)
+    .where('command', '=', question.command)
+    .executeTakeFirst();
+  if (known === undefined) return null;
+  if (known.ok === 1) return { kind: 'green', flaky: known.flaky === 1, cached: true };
+  if (known.at_ms < question.redSinceMs) return null;
+  const { exit_code: exitCode, output_tail: tail } = known;
+  const telling = tellingLines(tail);
+  const last = { kind: 'exited' as const, exitCode, tail, telling };
+  const red = redGate(engine, question, last);
+  return { kind: 'red', cached: true, failure: red };
+}
+
+function gateHolder(commit: Sha): string {
+  return `gate:${commit}`;
+}
+
+/** Names of all the commands that the holder of a gate slot can have started. */
+export function gateRunIds(engine: Engine, holder: string): readonly string[] {
+  const commit = holder.slice(gateHolder('').length);
+  return ['setup', 1, 2].map((part) => gateRunId(engine, commit, part));
+}
+
+interface GateJob extends GateQuestion {
+  readonly path: string;
+  readonly number: number;
+}
+
+async function testTree(engine: Engine, job: GateJob, signal: AbortSignal): Promise<GateVerdict> {
+  const first = await tryOnce(engine, job, 1, signal);
+  if (first.kind === 'verdict') return first.verdict;
+  if (first.kind === 'timed_out') return remember(engine, job, first, false);
+  if (first.ok && first.changed.length === 0) return remember(engine, job, first, false);
+  const second = await tryOnce(engine, job, 2, signal);
+  if (second.kind === 'verdict') return second.verdict;
+  // Green over changed files is believed when it is repeated from the tree: then the command itself changes them.
+  return remember(engine, job, second, second.ok && !first.ok);
+}
+
+/** A try in a folder that is made ready for it, so that no try finds what another one left. */
+async function tryOnce(
+  engine: Engine,
+  job: GateJob,
+  number: number,
+  signal: AbortSignal,
+): Promise<GateTry | { readonly kind: 'verdict'; readonly verdict: GateVerdict }> {
+  const unready = await makeReady(engine, job, signal);
+  if (unready !== null) return { kind: 'verdict', verdict: unready };
+  const tried = await runOnce(engine, job, number, signal);
+  if (tried.kind === 'aborted') return { kind: 'verdict', verdict: { kind: 'aborted' } };
+  if (!tried.ok) return tried;
+  const after = await engine.git.status(job.path);
+  if (!after.ok) return { kind: 'verdict', verdict: unusable(after.error) };
+  const untracked = new Set(after.value.untracked);
+  return { ...tried, changed: after.value.changed.filter((path) => !untracked.has(path)) };
+}
+
+/** Null when the folder is ready for the command. */
+async function makeReady(
+  engine: Engine,
+  job: GateJob,
+  signal: AbortSignal,
+): Promise<GateVerdict | null> {
+  const prepared = await engine.git.prepareSlot({
+    path: job.path,
+    branch: null,
+    sha: job.commit,
+    keepBranch: false,
+    dropIgnored: !engine.settings().keepIgnored,
+    sparse: null,
+    use: 'gate',
+  });
+  if (!prepared.ok) return unusable(prepared.error);
+  const setup = await setUp(
+    engine,
+    {
+      path: job.path,
+      env: gateEnvironment(engine, job, 'setup'),
+      logPath: `${engine.places.logs}/gate/${job.tree}.setup.log`,
+      runId: gateRunId(engine, job.commit, 'setup'),
+      only: true,
+      isBase: false,
+    },
+    signal,
+  );
+  switch (setup.kind) {
+    case 'ready':
+      return null;
+    case 'aborted':
+      return { kind: 'aborted' };
+    case 'failed':
+      return { kind: 'unusable', failure: setup.failure };
+  }
+}
+
+function unusable(found: GitFailure): GateVerdict {
+  const message = `the gate's worktree could not be prepared: ${found.message}`;
+  const isForeign = found.kind === 'foreign';
+  return { kind: 'unusable', failure: failure('git_failed', message), isForeign };
+}
+
+interface GateTry {
+  readonly kind: 'exited' | 'timed_out' | 'aborted';
+  readonly ok: boolean;
+  readonly exitCode: number | null;
+  readonly durationMs: number;
+  /** The end of its output, with the telling lines that it no longer holds before it. */
+  readonly tail: string;
+  readonly telling: readonly string[];
+  /** Holds the whole output. */
+  readonly logPath: string;
+  /** Tracked files that differ from the tree after it was green. */
+  readonly changed: readonly string[];
+}
+
+async function runOnce(
+  engine: Engine,
+  job: GateJob,
+  attempt: number,
+  signal: AbortSignal,
+): Promise<GateTry> {
+  const settings = engine.settings();
+  const logPath = `${engine.places.logs}/gate/${job.tree}.${attempt}.log`;
+  const outcome = await engine.commands.run(
+    {
+      command: job.command,
+      cwd: job.path,
+      env: gateEnvironment(engine, job, 'gate'),
+      timeoutMs: settings.gateTimeoutMs,
+      logPath,
+      runId: gateRunId(engine, job.commit, attempt),
+    },
+    signal,
+  );
+  const late = `\n(ended by Drover after ${settings.gateTimeoutMs / 1000} s)`;
+  const tail = outcome.kind === 'timed_out' ? `${outcome.tail}${late}` : outcome.tail;
+  const telling = outcome.telling.map(engine.mask);
+  return {
+    kind: outcome.kind === 'not_started' ? 'exited' : outcome.kind,
+    ok: outcome.kind === 'exited' && outcome.exitCode === 0,
+    exitCode: outcome.exitCode,
+    durationMs: outcome.durationMs,
+    tail: evidenceOf(telling, engine.mask(tail)),
+    telling,
+    logPath,
+    changed: [],
+  };
+}
+
+function gateEnvironment(
+  engine: Engine,
+  job: GateJob,
+  command: 'gate' | 'setup',
+): Record<string, string> {
+  return {
+    ...engine.commandEnvironment(command),
+    DROVER_GATE: '1',
+    DROVER_PORT_BASE: String(gatePortBase + job.number * engine.settings().portsPerTask),
+  };
+}
+
+/** Names that an event tells at most. */
+const changedMax = 20;
+
+/** Ports of gate worktrees lie above those of task slots. */
+const gatePortBase = 28_000;
+
+async function remember(
+  engine: Engine,
+  job: GateJob,
+  last: GateTry,
+  flaky: boolean,
+): Promise<GateVerdict> {
+  await engine.store.transaction(async (tx) => {
+    // A gate that was cut off or never began has said nothing about the tree.
+    if (last.kind === 'exited' && last.exitCode !== null)
+      await keepVerdict(engine, tx, job, last, flaky);
+    await engine.store.append(tx, {
+      type: last.ok ? 'gate.passed' : 'gate.failed',
+      data: {
+        task_ids: job.taskIds,
+        tree: job.tree,
+        commit: job.commit,
+        command: engine.mask(job.command),
+        exit_code: last.exitCode,
+        duration_ms: Math.round(last.durationMs),
+        flaky,
+        ...(last.ok ? {} : { telling: last.telling, log: last.logPath }),
+        ...(last.changed.length === 0 ? {} : { changed_files: last.changed.slice(0, changedMax) }),
+      },
+    });
+  });
+  if (last.ok) return { kind: 'green', flaky, cached: false };
+  return {
+    kind: 'red',
+    cached: false,
+    failure: redGate(engine, job, last),
+  };
+}
+
+async function keepVerdict(
+  engine: Engine,
+  tx: Tx,
+  job: GateJob,
+  last: GateTry,
+  flaky: boolean,
+): Promise<void> {
+  const verdict = {
+    ok: last.ok ? 1 : 0,
+    exit_code: last.exitCode,
+    duration_ms: Math.round(last.durationMs),
+    output_tail: last.tail,
+    flaky: flaky ? 1 : 0,
+    at_ms: engine.clock.now(),
+  };
+  await tx
+    .insertInto('gate_verdicts')
+    .values({ tree_sha: job.tree, command: job.command, ...verdict })
+    .onConflict((conflict) => conflict.columns(['tree_sha', 'command']).doUpdateSet(verdict))
+    .execute();
+}
+
+function redGate(
+  engine: Engine,
+  { command, about = 'the gate is red on the merged tree' }: GateQuestion,
+  last: Pick<GateTry, 'kind' | 'exitCode' | 'tail' | 'telling'>,
+): Failure {
+  const { exitCode, tail, telling } = last;
+  const limit = { name: '[gate] timeout', ms: engine.settings().gateTimeoutMs };
+  const how = commandEnd({ isLate: last.kind === 'timed_out', exitCode, telling, limit });
+  return failure('gate_failed', `${about}: ${engine.mask(command)} ${how}`, tail);
+}

@@ -1,0 +1,302 @@
+// A finished epic onto its target: one merge commit, after the gate on the present target; with an approval first in
+// review mode, which binds to the tree that a person has seen.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import type { GitResult, Sha } from '../../git/port.ts';
+import { landOnLine, type RunRow, type Tx } from '../../store/port.ts';
+import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
+import { runGate } from './gate.ts';
+import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
+import { followLine } from '../lines/follow-line.ts';
+import { isWithinReach } from './landing-rows.ts';
+import { moveLine } from '../lines/line-holds.ts';
+import { headOn, landingRef, syncLine } from '../lines/lines.ts';
+import { isLandedOn, landedTip, ownBase } from '../lines/own-range.ts';
+import type { Engine } from '../kit/parts.ts';
+
+export const landEpicWorkflow = 'land-epic';
+
+export interface LandEpicInput {
+  readonly epicId: string;
+  readonly runId: string;
+  readonly line: string;
+  readonly target: string;
+  readonly approvalNeeded: boolean;
+  /** Tip of the epic's line that is to land. */
+  readonly tip: Sha;
+}
+
+/**
+ * Starts the landing of the run's epic unless it is over; true when the run has nothing more to wait for: landed, or
+ * waiting for a person.
+ */
+export async function startEpicLanding(
+  engine: Engine,
+  row: RunRow,
+  /** A person has just approved: an earlier landing of the same tree, which came to nothing, is no answer. */
+  isAsked = false,
+): Promise<boolean> {
+  const epicId = row.epic_id;
+  if (epicId === null) return true;
+  // A person may have cured a conflict on the epic's branch, as they were told.
+  const synced = await syncLine(engine, row.line);
+  const tip = synced.ok ? synced.value : await engine.git.readRef(landingRef(row.line));
+  if (tip === null) return true;
+  const target = await engine.git.readRef(landingRef(row.target_branch));
+  const name = `land-epic/${epicId}/${row.id}/${tip.slice(0, 16)}/${(await approvedTree(engine, epicId)) ?? 'none'}`;
+  const known = await engine.durable.get(name);
+  const isUnderWay = known !== null && (known.state === 'pending' || known.state === 'running');
+  if (known !== null && (isUnderWay || !isAsked)) return !isUnderWay;
+  const id = known === null ? name : `${name}/${engine.store.sources.uuid()}`;
+  if (target !== null && (await isLandedOn(engine, tip, target))) {
+    await noteLanded(engine, row);
+    return true;
+  }
+  const input: LandEpicInput = {
+    epicId,
+    runId: row.id,
+    line: row.line,
+    target: row.target_branch,
+    approvalNeeded: row.land === 'review',
+    tip,
+  };
+  limitLandQueue(engine, row.target_branch);
+  await engine.durable.start(landEpicWorkflow, id, input, { queue: landQueue(row.target_branch) });
+  return false;
+}
+
+/** A person has merged the line by hand. */
+async function noteLanded(engine: Engine, row: RunRow): Promise<void> {
+  const { db } = engine.store;
+  const work = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('status', '=', 'completed')
+    .where('landed_on', '=', row.line)
+    .limit(1)
+    .execute();
+  if (work.length === 0) return;
+  await db
+    .updateTable('epics')
+    .set({ landing_state: 'landed', landing_note: null })
+    .where('id', '=', row.epic_id)
+    .execute();
+}
+
+async function approvedTree(engine: Engine, epicId: string): Promise<string | null> {
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .select('approved_tree')
+    .where('id', '=', epicId)
+    .executeTakeFirst();
+  return epic?.approved_tree ?? null;
+}
+
+interface EpicCandidate {
+  readonly tip: Sha;
+  readonly commit: Sha;
+  readonly tree: Sha;
+}
+
+const triesMax = 5;
+
+export async function landEpic(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: LandEpicInput,
+): Promise<string> {
+  const own = await ownLine(engine, input.target);
+  for (let round = 0; round < triesMax; round += 1) {
+    const built = await run.step(`built:${round}`, (signal) =>
+      whileAway(
+        engine,
+        signal,
+        () => orElse<BuiltEpic>(() => buildEpic(engine, input, own), notBuilt),
+        (outcome) => (outcome.kind === 'built' ? null : outcome.failure),
+        run,
+      ),
+    );
+    if (built.kind !== 'built')
+      return endEpic(engine, run, input, built.kind, built.failure, round);
+    const { candidate } = built;
+    if (!(await isWithinReach(engine, candidate.commit))) continue;
+    const verdict = await run.step(`verified:${round}`, (signal) =>
+      testEpic(engine, input, candidate, signal),
+    );
+    if (verdict !== null) return endEpic(engine, run, input, 'gate_failed', verdict, round);
+    if (input.approvalNeeded && (await approvedTree(engine, input.epicId)) !== candidate.tree) {
+      const wait = failure(
+        'interrupted',
+        `epic ${input.epicId} waits for an approval: drover diff ${input.epicId}, then drover approve ${input.epicId}`,
+      );
+      return endEpic(engine, run, input, 'needs_review', wait, round, candidate.tree);
+    }
+    const moved = await run.step(`merged:${round}`, () =>
+      orElse(
+        () => moveTarget(engine, input, candidate),
+        () => false,
+      ),
+    );
+    if (!moved) continue;
+    await run.commit(`completed:${round}`, (tx) => recordLanded(engine, tx, input, candidate));
+    await followLine(engine, input.target);
+    return 'landed';
+  }
+  return endEpic(
+    engine,
+    run,
+    input,
+    'conflict',
+    failure('git_failed', `${input.target} moves too often`),
+    triesMax,
+  );
+}
+
+type BuiltEpic =
+  | { readonly kind: 'built'; readonly candidate: EpicCandidate }
+  | { readonly kind: 'conflict'; readonly failure: Failure };
+
+function notBuilt(trouble: Failure): BuiltEpic {
+  return { kind: 'conflict', failure: trouble };
+}
+
+async function buildEpic(
+  engine: Engine,
+  input: LandEpicInput,
+  own: () => Promise<GitResult<void>>,
+): Promise<BuiltEpic> {
+  const owned = await own();
+  if (!owned.ok) return notBuilt(gitFailed(owned.error));
+  const tip = await syncLine(engine, input.target);
+  if (!tip.ok) return notBuilt(tip.error);
+  const head = await headOn(engine, input.target, tip.value);
+  if (!head.ok) return notBuilt(head.error);
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .select('title')
+    .where('id', '=', input.epicId)
+    .executeTakeFirst();
+  const work = { head: head.value, commit: input.tip, base: null };
+  const base = await ownBase(engine, input.line, work);
+  const merged = await engine.git.merge({
+    tip: head.value,
+    commit: input.tip,
+    base,
+    subject: `drover: ${input.epicId} ${(epic?.title ?? '').split(/[\r\n]/, 1)[0] ?? ''}`,
+    trailers: [`Drover-Epic: ${input.epicId}`, ...(base === null ? [] : [landedTip(input.tip)])],
+  });
+  if (!merged.ok) return notBuilt(gitFailed(merged.error));
+  if (merged.value.kind === 'conflict') {
+    const files = merged.value.files.join(', ');
+    return {
+      kind: 'conflict',
+      failure: failure(
+        'conflict',
+        `epic ${input.epicId} conflicts with ${input.target} in ${files}; merge ${input.target} into ${input.line} by hand and run again`,
+      ),
+    };
+  }
+  return {
+    kind: 'built',
+    candidate: { tip: tip.value, commit: merged.value.commit, tree: merged.value.tree },
+  };
+}
+
+async function testEpic(
+  engine: Engine,
+  input: LandEpicInput,
+  candidate: EpicCandidate,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  const row = await engine.store.db
+    .selectFrom('runs')
+    .select('flags')
+    .where('id', '=', input.runId)
+    .executeTakeFirst();
+  const command = gateOfRun(engine, row);
+  if (command === null) return null;
+  const { commit, tree } = candidate;
+  const question = { commit, tree, command, taskIds: [], redSinceMs: engine.clock.now() };
+  const verdict = await runGate(engine, question, signal);
+  switch (verdict.kind) {
+    case 'green':
+      return null;
+    case 'red':
+    case 'unusable':
+      return { ...verdict.failure, message: `epic ${input.epicId}: ${verdict.failure.message}` };
+    case 'aborted':
+      throw signal.reason;
+  }
+}
+
+async function moveTarget(
+  engine: Engine,
+  input: LandEpicInput,
+  candidate: EpicCandidate,
+): Promise<boolean> {
+  const ref = landingRef(input.target);
+  const present = await engine.git.readRef(ref);
+  if (
+    present !== null &&
+    (present === candidate.commit ||
+      (present !== candidate.tip && (await engine.git.isAncestor(candidate.commit, present))))
+  ) {
+    return true;
+  }
+  const moved = await moveLine(
+    engine,
+    input.target,
+    candidate.commit,
+    candidate.tip,
+    `drover: land ${input.epicId}`,
+    'owner',
+  );
+  if (moved.ok) await engine.git.sync();
+  return moved.ok;
+}
+
+async function recordLanded(
+  engine: Engine,
+  tx: Tx,
+  input: LandEpicInput,
+  candidate: EpicCandidate,
+): Promise<void> {
+  await tx
+    .updateTable('epics')
+    .set({ landed_sha: candidate.commit, landing_state: 'landed', landing_note: null })
+    .where('id', '=', input.epicId)
+    .execute();
+  await landOnLine(tx, input.target, candidate.commit);
+  await engine.store.append(tx, {
+    type: 'epic.landed',
+    epicId: input.epicId,
+    runId: input.runId,
+    data: { sha: candidate.commit, branch: input.target },
+  });
+}
+
+async function endEpic(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: LandEpicInput,
+  state: 'conflict' | 'gate_failed' | 'needs_review',
+  reason: Failure,
+  round: number,
+  tree?: Sha,
+): Promise<string> {
+  await run.commit(`ended:${round}`, async (tx) => {
+    await tx
+      .updateTable('epics')
+      .set({ landing_state: state, landing_note: reason.message, review_tree: tree ?? null })
+      .where('id', '=', input.epicId)
+      .execute();
+    await engine.store.append(tx, {
+      type: `epic.${state}`,
+      epicId: input.epicId,
+      runId: input.runId,
+      data: { reason: reason.message, ...(tree === undefined ? {} : { tree }) },
+    });
+  });
+  return state;
+}

@@ -1,0 +1,390 @@
+// The landing queue of one line: merges what waits onto the tip, tests the merged tree, moves the landing ref by
+// compare-and-swap. Deterministic; one workflow at a time per line. A red batch is halved until the bad task is alone.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import type { GitFailure, GitResult, Sha } from '../../git/port.ts';
+import {
+  endLanding,
+  landOnLine,
+  type LandingRow,
+  setAttempt,
+  takeLandings,
+  type Tx,
+} from '../../store/port.ts';
+import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
+import { returnLanding } from './landing-returns.ts';
+import {
+  type Candidate,
+  type Merged,
+  type Moved,
+  nothingBuilt,
+  type Unmergeable,
+} from './landing-candidate.ts';
+import { isLanding, landedBefore, mergeRow, whyUnmergeable } from './landing-rows.ts';
+import { followLine } from '../lines/follow-line.ts';
+import { moveLine } from '../lines/line-holds.ts';
+import { headOn, landingRef, syncLine } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+import { settleStopIn } from '../attempt/stops.ts';
+import { waitForLine } from './red-base.ts';
+import { testBatch } from './test-batch.ts';
+
+export interface LandInput {
+  readonly line: string;
+  readonly runId: string;
+}
+
+/** Most tasks tested together. */
+const batchMax = 32;
+/** Most times one batch is built anew because the tip moved or somebody left it. */
+const rebuildsMax = 8;
+
+export async function landTasks(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: LandInput,
+): Promise<number> {
+  const batch = await run.commit('batch', (tx) =>
+    takeLandings(tx, input.line, run.workflowId, batchMax),
+  );
+  if (batch.length === 0) return 0;
+  const own = await ownLine(engine, input.line);
+  const landing = new Landing(engine, run, input, own);
+  // What has no gate of its own lands first: a red verdict on others must not be its fault.
+  const ungated = batch.filter((row) => row.gate_command === null);
+  const gated = batch.filter((row) => row.gate_command !== null);
+  await landing.land(ungated, 'u', 0);
+  await landing.land(gated, 'g', 0);
+  return batch.length;
+}
+
+class Landing {
+  readonly #engine: Engine;
+  readonly #run: DurableRun<Tx>;
+  readonly #input: LandInput;
+  readonly #own: () => Promise<GitResult<void>>;
+  /** A red verdict from before is another attempt's: it serves the halving of this batch alone. */
+  readonly #begunMs: number;
+
+  constructor(
+    engine: Engine,
+    run: DurableRun<Tx>,
+    input: LandInput,
+    own: () => Promise<GitResult<void>>,
+  ) {
+    this.#engine = engine;
+    this.#run = run;
+    this.#input = input;
+    this.#own = own;
+    this.#begunMs = engine.clock.now();
+  }
+
+  async land(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
+    if (rows.length === 0) return;
+    const attempts = rows.map((row) => this.#claimOf(row));
+    const built = await this.#engine.switchboard.untilStopped(attempts, async (stopped) => {
+      const present = await this.#withoutStopped(rows, path);
+      const signal = AbortSignal.any([this.#run.signal, stopped]);
+      return { present, candidate: await this.#verify(present, path, signal) };
+    });
+    const { present, candidate } = built;
+    if (present.length === 0) return;
+    if (candidate.problem !== null) return this.#giveBack(present, path, candidate.problem);
+    for (const [index, conflict] of candidate.conflicts.entries()) {
+      await this.#returnConflict(conflict, `${path}.c${index}`);
+    }
+    for (const [index, { row, failure: reason }] of (candidate.unmergeable ?? []).entries())
+      await this.#giveBack([row], `${path}.m${index}`, reason);
+    const rows2 = candidate.merged.map((item) => item.row);
+    await this.#decide(candidate, rows2, path, rebuilds);
+    await this.land(candidate.deferred, `${path}d`, rebuilds);
+  }
+
+  #verify(rows: readonly LandingRow[], path: string, signal: AbortSignal): Promise<Candidate> {
+    if (rows.length === 0) return Promise.resolve({ ...nothingBuilt, problem: null });
+    return this.#run.step(`verified:${path}`, () =>
+      whileAway(
+        this.#engine,
+        signal,
+        () =>
+          orElse<Candidate>(
+            () => this.#build(rows, signal),
+            (problem) => ({ ...nothingBuilt, problem }),
+          ),
+        (built) => built.problem,
+        this.#run,
+      ),
+    );
+  }
+
+  async #decide(
+    candidate: Candidate,
+    rows: readonly LandingRow[],
+    path: string,
+    rebuilds: number,
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    const verdict = candidate.verdict;
+    switch (verdict.kind) {
+      case 'aborted':
+        if (rebuilds >= rebuildsMax)
+          return this.#giveBack(
+            rows,
+            path,
+            failure('interrupted', 'the landing was interrupted too often'),
+          );
+        return this.land(rows, `${path}w`, rebuilds + 1);
+      case 'unusable':
+        return this.#giveBack(rows, path, verdict.failure);
+      case 'red_base':
+        return this.#waitForLine(rows, path, verdict.failure);
+      case 'red':
+        if (rows.length === 1 && rows[0] !== undefined)
+          return this.#returnRed(rows[0], path, verdict.failure);
+        return this.#halve(rows, path, rebuilds);
+      case 'green':
+      case 'none':
+        return this.#merge(candidate, path, rebuilds);
+    }
+  }
+
+  async #halve(rows: readonly LandingRow[], path: string, rebuilds: number): Promise<void> {
+    const middle = Math.ceil(rows.length / 2);
+    await this.land(rows.slice(0, middle), `${path}0`, rebuilds);
+    await this.land(rows.slice(middle), `${path}1`, rebuilds);
+  }
+
+  /** Tasks that a person wants stopped, or that somebody else owns now, leave the batch. */
+  async #withoutStopped(rows: readonly LandingRow[], path: string): Promise<readonly LandingRow[]> {
+    const positions = await this.#run.commit(`present:${path}`, async (tx) => {
+      const staying: number[] = [];
+      for (const row of rows) {
+        const task = await tx
+          .selectFrom('tasks')
+          .select(['epoch', 'stop_requested', 'status'])
+          .where('id', '=', row.task_id)
+          .executeTakeFirst();
+        const owned = isLanding(task, row);
+        if (owned && task?.stop_requested === null) {
+          staying.push(row.position);
+          continue;
+        }
+        await endLanding(tx, { taskId: row.task_id, epoch: row.epoch }, 'withdrawn');
+        if (owned) await settleStopIn(this.#engine, tx, this.#claimOf(row));
+      }
+      return staying;
+    });
+    return rows.filter((row) => positions.includes(row.position));
+  }
+
+  #claimOf(row: LandingRow): { taskId: string; epoch: number; attempt: number; runId: string } {
+    return {
+      taskId: row.task_id,
+      epoch: row.epoch,
+      attempt: row.attempt,
+      runId: this.#input.runId,
+    };
+  }
+
+  async #build(rows: readonly LandingRow[], stop: AbortSignal): Promise<Candidate> {
+    const problem = (found: GitFailure): Candidate => ({
+      ...nothingBuilt,
+      problem: gitFailed(found),
+    });
+    const owned = await this.#own();
+    if (!owned.ok) return problem(owned.error);
+    const synced = await syncLine(this.#engine, this.#input.line);
+    if (!synced.ok) return { ...nothingBuilt, problem: synced.error };
+    const tip = synced.value;
+    // Without a gate on this batch, what people have committed meanwhile is left to those who test it.
+    const isGated = rows.some((row) => row.gate_command !== null);
+    const start = isGated ? await headOn(this.#engine, this.#input.line, tip) : synced;
+    if (!start.ok) return { ...nothingBuilt, problem: start.error };
+    const merged: Merged[] = [];
+    const conflicts: { row: LandingRow; files: readonly string[] }[] = [];
+    const deferred: LandingRow[] = [];
+    const unmergeable: Unmergeable[] = [];
+    let head = start.value;
+    for (const row of rows) {
+      const there = await landedBefore(this.#engine, row, head);
+      if (there !== null) {
+        merged.push({ row, ...there });
+        continue;
+      }
+      const result = await mergeRow(this.#engine, row, this.#input.line, head);
+      if (!result.ok) {
+        const alone = await whyUnmergeable(this.#engine, row, head);
+        if (alone === null) return problem(result.error);
+        unmergeable.push({ row, failure: alone });
+        continue;
+      }
+      if (result.value.kind === 'merged') {
+        merged.push({ row, commit: result.value.commit, tree: result.value.tree });
+        head = result.value.commit;
+      } else if (head === start.value) {
+        conflicts.push({ row, files: result.value.files });
+      } else {
+        deferred.push(row);
+      }
+    }
+    const base = { line: this.#input.line, commit: start.value };
+    const verdict = await testBatch(this.#engine, merged, base, this.#begunMs, stop);
+    if (verdict.kind === 'aborted' && this.#run.signal.aborted) throw this.#run.signal.reason;
+    return { tip, merged, conflicts, deferred, unmergeable, verdict, problem: null };
+  }
+
+  async #merge(candidate: Candidate, path: string, rebuilds: number): Promise<void> {
+    const last = candidate.merged.at(-1);
+    if (last === undefined) return;
+    const moved = await this.#run.step(`merged:${path}`, () =>
+      whileAway(
+        this.#engine,
+        this.#run.signal,
+        () =>
+          orElse<Moved>(
+            () => this.#moveRef(candidate, last.commit),
+            (reason) => ({ kind: 'failed', reason }),
+          ),
+        (outcome) => (outcome.kind === 'failed' ? outcome.reason : null),
+        this.#run,
+      ),
+    );
+    if (moved.kind === 'moved') {
+      await this.#run.commit(`completed:${path}`, (tx) => this.#complete(tx, candidate));
+      await followLine(this.#engine, this.#input.line);
+      return;
+    }
+    const rows = candidate.merged.map((item) => item.row);
+    if (rebuilds >= rebuildsMax || moved.kind === 'failed') {
+      const reason =
+        moved.kind === 'failed'
+          ? moved.reason
+          : failure('git_failed', 'the landing ref moves too often');
+      await this.#giveBack(rows, path, reason);
+      return;
+    }
+    await this.land(rows, `${path}s`, rebuilds + 1);
+  }
+
+  async #moveRef(candidate: Candidate, next: Sha): Promise<Moved> {
+    const ref = landingRef(this.#input.line);
+    const { git, store } = this.#engine;
+    const present = await git.readRef(ref);
+    if (
+      present !== null &&
+      (present === next || (present !== candidate.tip && (await git.isAncestor(next, present))))
+    ) {
+      return { kind: 'moved' };
+    }
+    for (const { row } of candidate.merged) {
+      const task = await store.db
+        .selectFrom('tasks')
+        .select(['stop_requested', 'epoch', 'status'])
+        .where('id', '=', row.task_id)
+        .executeTakeFirst();
+      if (!isLanding(task, row) || task?.stop_requested !== null) return { kind: 'again' };
+    }
+    const moved = await moveLine(
+      this.#engine,
+      this.#input.line,
+      next,
+      candidate.tip,
+      `drover: land ${candidate.merged.map((item) => item.row.task_id).join(' ')}`.slice(0, 200),
+      'owner',
+    );
+    // A machine that is gone has merged it: what only its clone has is merged anew.
+    if (!moved.ok)
+      return ['stale', 'unknown_ref'].includes(moved.error.kind)
+        ? { kind: 'again' }
+        : { kind: 'failed', reason: gitFailed(moved.error) };
+    await git.sync();
+    return { kind: 'moved' };
+  }
+
+  async #complete(tx: Tx, candidate: Candidate): Promise<void> {
+    const { store, clock } = this.#engine;
+    const flaky = candidate.verdict.kind === 'green' && candidate.verdict.flaky;
+    for (const item of candidate.merged) {
+      const { row } = item;
+      await setAttempt(tx, row.task_id, row.attempt, {
+        state: 'succeeded',
+        ended_at_ms: clock.now(),
+      });
+      await endLanding(tx, { taskId: row.task_id, epoch: row.epoch }, 'landed');
+      const done = await store.transition(tx, {
+        taskId: row.task_id,
+        epoch: row.epoch,
+        to: 'completed',
+        event: 'task.completed',
+        runId: this.#input.runId,
+        data: {
+          attempt: row.attempt,
+          sha: item.commit,
+          branch: this.#input.line,
+          batch: candidate.merged.length,
+          flaky,
+        },
+        set: {
+          landed_sha: item.commit,
+          landed_on: this.#input.line,
+          verdict: 'pass',
+          last_error: null,
+          conflict_files: '[]',
+        },
+      });
+      // The others of the batch have landed as well: their state must not depend on this one's.
+      if (!done.ok) {
+        const state = `${done.status ?? 'unknown'} (${done.reason})`;
+        this.#engine.report(
+          new Error(`landed ${row.task_id} but its state is ${state}`),
+          'landing',
+        );
+      }
+    }
+    const last = candidate.merged.at(-1);
+    if (last !== undefined) await landOnLine(tx, this.#input.line, last.commit);
+  }
+
+  async #returnConflict(
+    conflict: { row: LandingRow; files: readonly string[] },
+    path: string,
+  ): Promise<void> {
+    const files = conflict.files.join(', ');
+    const reason = failure(
+      'conflict',
+      `the work conflicts with what has landed meanwhile in ${files}`,
+    );
+    await this.#run.commit(`returned:${path}`, (tx) =>
+      this.#fail(tx, conflict.row, reason, 'conflict', conflict.files),
+    );
+  }
+
+  async #returnRed(row: LandingRow, path: string, reason: Failure): Promise<void> {
+    await this.#run.commit(`returned:${path}`, (tx) => this.#fail(tx, row, reason, 'failed'));
+  }
+
+  async #waitForLine(rows: readonly LandingRow[], path: string, reason: Failure): Promise<void> {
+    await this.#run.commit(`returned:${path}`, async (tx) => {
+      for (const row of rows) await waitForLine(this.#engine, tx, this.#claimOf(row), reason);
+    });
+  }
+
+  /** Trouble that is nobody's fault here (git, the gate's own setup): an attempt that can be tried again. */
+  async #giveBack(rows: readonly LandingRow[], path: string, reason: Failure): Promise<void> {
+    await this.#run.commit(`returned:${path}`, async (tx) => {
+      for (const row of rows) await this.#fail(tx, row, reason, 'failed');
+    });
+  }
+
+  #fail(
+    tx: Tx,
+    row: LandingRow,
+    reason: Failure,
+    atEnd: 'failed' | 'conflict',
+    files?: readonly string[],
+  ): Promise<void> {
+    const claim = this.#claimOf(row);
+    return returnLanding(this.#engine, tx, claim, { reason, atEnd, files: files ?? null });
+  }
+}

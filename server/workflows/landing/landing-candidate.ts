@@ -1,0 +1,46 @@
+// What the landing of a batch hands from one step to the next; all of it is stored as JSON.
+
+import type { Failure } from '../../core/failure.ts';
+import type { Sha } from '../../git/port.ts';
+import type { LandingRow } from '../../store/port.ts';
+import type { GateVerdict } from './gate.ts';
+
+export interface Merged {
+  readonly row: LandingRow;
+  readonly commit: Sha;
+  readonly tree: Sha;
+}
+
+export interface Unmergeable {
+  readonly row: LandingRow;
+  readonly failure: Failure;
+}
+
+/** What one look at a batch found; stored before anything moves. */
+export interface Candidate {
+  readonly tip: Sha;
+  readonly merged: readonly Merged[];
+  readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];
+  /** Conflicts with others of the batch only: looked at again once those have landed. */
+  readonly deferred: readonly LandingRow[];
+  /** What git cannot merge at all, such as a history without the base: each goes back alone. */
+  readonly unmergeable?: readonly Unmergeable[];
+  readonly verdict:
+    | GateVerdict
+    | { readonly kind: 'none' }
+    /** Red, and so is what it was merged onto. */
+    | { readonly kind: 'red_base'; readonly failure: Failure };
+  readonly problem: Failure | null;
+}
+
+export type Moved =
+  | { readonly kind: 'moved' | 'again' }
+  | { readonly kind: 'failed'; readonly reason: Failure };
+
+export const nothingBuilt = {
+  tip: '',
+  merged: [],
+  conflicts: [],
+  deferred: [],
+  verdict: { kind: 'none' as const },
+};

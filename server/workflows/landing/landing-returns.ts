@@ -1,0 +1,86 @@
+// Work that could not land goes back to where it came from: to a further attempt, or to the person who had approved it.
+
+import type { Failure } from '../../core/failure.ts';
+import { retryDelayMs } from '../../core/work/retry.ts';
+import {
+  type Claim,
+  endLanding,
+  failAttempt,
+  goesOnAfter,
+  setAttempt,
+  type Tx,
+} from '../../store/port.ts';
+import { takesOver } from '../attempt/fallback.ts';
+import type { Engine } from '../kit/parts.ts';
+import { stoppedInstead } from '../attempt/stops.ts';
+
+export interface Returned {
+  readonly reason: Failure;
+  /** State when no attempt is left. */
+  readonly atEnd: 'failed' | 'conflict';
+  readonly files: readonly string[] | null;
+}
+
+export async function returnLanding(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  { reason, atEnd, files }: Returned,
+): Promise<void> {
+  const { store, clock, chance } = engine;
+  const commit = await endLanding(tx, claim, 'returned');
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const task = await tx
+    .selectFrom('tasks')
+    .select(['attempts', 'max_attempts', 'status', 'epoch'])
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  const goesOn = await goesOnAfter(tx, claim, reason);
+  const next = goesOn ? null : await takesOver(engine, tx, claim, reason.kind);
+  const isLast = !reason.retryable || (!goesOn && task.attempts + 1 >= task.max_attempts);
+  if (task.status === 'needs_review' && (isLast || reason.kind === 'line_held')) {
+    if (task.epoch === claim.epoch) await backToReview(engine, tx, claim, reason);
+    return;
+  }
+  // What a person has approved may be another commit than the agent's.
+  if (task.status === 'needs_review' && goesOn && commit !== null)
+    await setAttempt(tx, claim.taskId, claim.attempt, { commit_sha: commit });
+  const delayMs = reason.kind === 'conflict' ? 0 : retryDelayMs(task.attempts + 1, chance());
+  await failAttempt(tx, store.sources, {
+    taskId: claim.taskId,
+    epoch: claim.epoch,
+    attempt: claim.attempt,
+    runId: claim.runId,
+    failure: reason,
+    retryAtMs: clock.now() + delayMs,
+    atEnd,
+    goesOn,
+    ...(files === null ? {} : { conflictFiles: files }),
+    ...(next === null ? {} : { next }),
+  });
+}
+
+/** No attempt is left that could do better: the person who has approved the work is told, and decides again. */
+export async function backToReview(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  reason: Failure,
+): Promise<void> {
+  await tx
+    .deleteFrom('landings')
+    .where('task_id', '=', claim.taskId)
+    .where('epoch', '=', claim.epoch)
+    .execute();
+  await tx
+    .updateTable('tasks')
+    .set({ phase: null, last_error: reason.message })
+    .where('id', '=', claim.taskId)
+    .execute();
+  await engine.store.append(tx, {
+    type: 'task.needs_review',
+    taskId: claim.taskId,
+    runId: claim.runId,
+    data: { attempt: claim.attempt, kind: reason.kind, reason: reason.message },
+  });
+}

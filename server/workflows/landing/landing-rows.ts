@@ -1,0 +1,119 @@
+// Two questions about a row of the landing queue: does it still count, and has git landed it already?
+
+import { failure, type Failure } from '../../core/failure.ts';
+import type { GitResult, Merge, MergeConflict, Sha } from '../../git/port.ts';
+import type { LandingRow } from '../../store/port.ts';
+import { broughtInBy, ownBase } from '../lines/own-range.ts';
+import type { Engine } from '../kit/parts.ts';
+import { wordsOfMissing } from '../attempt/refused-work.ts';
+
+/**
+ * Git is the second witness of what has landed: it knows when the last rows that said so were lost with the power, or when
+ * a person has merged by hand what then was approved. The commit that brought the work into `head`, with the tree of
+ * `head`; else null. What this process has begun, and nobody had to approve, it knows.
+ */
+export async function landedBefore(
+  engine: Engine,
+  row: LandingRow,
+  head: Sha,
+): Promise<{ readonly commit: Sha; readonly tree: Sha } | null> {
+  const attempt = await engine.store.db
+    .selectFrom('attempts as a')
+    .innerJoin('tasks as t', 't.id', 'a.task_id')
+    .select(['a.started_at_ms', 'a.base_sha', 't.status'])
+    .where('a.task_id', '=', row.task_id)
+    .where('a.number', '=', row.attempt)
+    .executeTakeFirst();
+  if (attempt === undefined) return null;
+  const isOurs = attempt.started_at_ms >= engine.launchedAtMs && attempt.status !== 'needs_review';
+  if (isOurs) return null;
+  const { task_id: taskId, commit_sha: commit } = row;
+  const work = { taskId, attempt: row.attempt, commit, base: attempt.base_sha };
+  const brought = await broughtInBy(engine, head, work);
+  if (brought === null) return null;
+  const tree = await engine.git.treeOf(head);
+  return tree.ok ? { commit: brought.sha, tree: tree.value } : null;
+}
+
+/** Where the work of a row begins, when people have taken that out of the line. */
+async function baseOfRow(
+  engine: Engine,
+  row: LandingRow,
+  line: string,
+  head: Sha,
+): Promise<Sha | null> {
+  const attempt = await engine.store.db
+    .selectFrom('attempts')
+    .select('base_sha')
+    .where('task_id', '=', row.task_id)
+    .where('number', '=', row.attempt)
+    .executeTakeFirst();
+  const base = attempt?.base_sha ?? null;
+  return ownBase(engine, line, { head, commit: row.commit_sha, base });
+}
+
+/** The row's work on top of `head`, as the one commit that its task is on the line. */
+export async function mergeRow(
+  engine: Engine,
+  row: LandingRow,
+  line: string,
+  head: Sha,
+): Promise<GitResult<Merge | MergeConflict>> {
+  const title = await titleOf(engine, row.task_id);
+  return engine.git.merge({
+    tip: head,
+    commit: row.commit_sha,
+    base: await baseOfRow(engine, row, line, head),
+    subject: `drover: ${row.task_id} ${title}`,
+    trailers: [`Drover-Task: ${row.task_id}`, `Drover-Attempt: ${row.attempt}`],
+  });
+}
+
+/** The row's own fault, which leaves the others of its batch alone; null: git's trouble is nobody's here. */
+export async function whyUnmergeable(
+  engine: Engine,
+  row: LandingRow,
+  head: Sha,
+): Promise<Failure | null> {
+  const { commit_sha: commit, task_id: taskId, attempt } = row;
+  if (!(await isWithinReach(engine, commit))) {
+    // It goes on where it can be had, or begins anew.
+    return failure(
+      'interrupted',
+      await wordsOfMissing(engine.store.db, { taskId, attempt, commit }),
+    );
+  }
+  if ((await engine.git.mergeBase(row.commit_sha, head)) !== null) return null;
+  return failure(
+    'agent_failed',
+    `the work of ${row.task_id} is on an unrelated history, without the commit that it started from; it cannot be merged`,
+  );
+}
+
+/** False: neither this clone nor the remote has the commit, so another machine has made it, and it must be made anew. */
+export async function isWithinReach(engine: Engine, commit: Sha): Promise<boolean> {
+  const tree = await engine.git.treeOf(commit);
+  return tree.ok || tree.error.kind !== 'unknown_ref';
+}
+
+/** On one line, for a commit. */
+async function titleOf(engine: Engine, taskId: string): Promise<string> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select('title')
+    .where('id', '=', taskId)
+    .executeTakeFirst();
+  return (row?.title ?? '').split(/[\r\n]/, 1)[0] ?? '';
+}
+
+/** True while the row speaks for the task's present attempt, and the task waits for it. */
+export function isLanding(
+  task: { readonly epoch: number; readonly status: string } | undefined,
+  row: LandingRow,
+): boolean {
+  return (
+    task !== undefined &&
+    task.epoch === row.epoch &&
+    ['in_progress', 'needs_review'].includes(task.status)
+  );
+}

@@ -1,0 +1,86 @@
+// A line whose tip is red by itself: no task is to blame, so finished work waits, blocked, until the line has moved.
+
+import { failure, type Failure } from '../../core/failure.ts';
+import { type Claim, endLanding, type TaskRow, type Tx } from '../../store/port.ts';
+import { blockTask } from '../attempt/attempt-ends.ts';
+import { backToReview } from './landing-returns.ts';
+import { branchRef, landingRef, syncLine } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+import { stoppedInstead } from '../attempt/stops.ts';
+
+/** Begins the sentence that says so; `releaseFromRedBase` reads line and place out of it again. */
+export async function redBaseWords(engine: Engine, line: string): Promise<string> {
+  return `${line} is red before any task (${await placeOf(engine, line)})`;
+}
+
+const redBasePattern = /^(\S+) is red before any task \(([0-9a-f+]+)\)/;
+
+/** Where the line stands: its tip, and the branch where that is elsewhere. */
+async function placeOf(engine: Engine, line: string): Promise<string> {
+  const tip = (await engine.git.readRef(landingRef(line))) ?? '';
+  const branch = (await engine.git.readRef(branchRef(line))) ?? tip;
+  const places = tip === branch ? [tip] : [tip, branch];
+  return places.map((sha) => sha.slice(0, 12)).join('+');
+}
+
+export function redBaseFailure(red: Failure): Failure {
+  return failure('interrupted', red.message, red.detail);
+}
+
+/** The attempt keeps its commit and is not used up: the work lands when the line is mended. */
+export async function waitForLine(
+  engine: Engine,
+  tx: Tx,
+  claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
+  reason: Failure,
+): Promise<void> {
+  await endLanding(tx, claim, 'returned');
+  if (await stoppedInstead(engine, tx, claim)) return;
+  const task = await tx
+    .selectFrom('tasks')
+    .select('status')
+    .where('id', '=', claim.taskId)
+    .executeTakeFirstOrThrow();
+  if (task.status === 'needs_review') return backToReview(engine, tx, claim, reason);
+  await blockTask(engine, tx, claim, reason, { last_error: reason.message, phase: null });
+}
+
+/** Tasks that waited for a line which has moved since are ready again. Resolves with how many. */
+export async function releaseFromRedBase(engine: Engine): Promise<number> {
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'blocked_reason'])
+    .where('status', '=', 'blocked')
+    .where('blocked_reason', 'like', '% is red before any task (%')
+    .execute();
+  let released = 0;
+  for (const row of rows) {
+    if (!(await hasMoved(engine, row.blocked_reason ?? ''))) continue;
+    released += await engine.store.transaction((tx) => release(engine, tx, row));
+  }
+  return released;
+}
+
+async function hasMoved(engine: Engine, reason: string): Promise<boolean> {
+  const [, line, place] = redBasePattern.exec(reason) ?? [];
+  if (line === undefined || place === undefined) return false;
+  // Commits of people count once the line has taken them in.
+  const synced = await syncLine(engine, line);
+  return synced.ok && (await placeOf(engine, line)) !== place;
+}
+
+async function release(
+  engine: Engine,
+  tx: Tx,
+  row: Pick<TaskRow, 'id' | 'blocked_reason'>,
+): Promise<number> {
+  const outcome = await engine.store.transition(tx, {
+    taskId: row.id,
+    to: 'ready',
+    from: ['blocked'],
+    event: 'task.unblocked',
+    data: { reason: 'the line has moved' },
+    set: { blocked_reason: null, last_error: null },
+  });
+  return outcome.ok ? 1 : 0;
+}

@@ -1,0 +1,59 @@
+// The gate of a landing batch: every distinct command of its tasks has to be green on the last merged tree.
+
+import type { Sha } from '../../git/port.ts';
+import { runGate } from './gate.ts';
+import type { Candidate, Merged } from './landing-candidate.ts';
+import type { Engine } from '../kit/parts.ts';
+import { redBaseFailure, redBaseWords } from './red-base.ts';
+
+/** `redSinceMs`: a red verdict from before (Unix ms) is not believed. */
+export async function testBatch(
+  engine: Engine,
+  merged: readonly Merged[],
+  base: { readonly line: string; readonly commit: Sha },
+  redSinceMs: number,
+  stop: AbortSignal,
+): Promise<Candidate['verdict']> {
+  const last = merged.at(-1);
+  if (last === undefined) return { kind: 'none' };
+  const { commit, tree } = last;
+  const taskIds = merged.map((item) => item.row.task_id);
+  const commands = new Set(
+    merged.map((item) => item.row.gate_command).filter((command) => command !== null),
+  );
+  let verdict: Candidate['verdict'] = { kind: 'none' };
+  for (const command of commands) {
+    verdict = await runGate(engine, { commit, tree, command, taskIds, redSinceMs }, stop);
+    // Where one task alone is red, the base is asked whether it was red before.
+    if (verdict.kind === 'red' && merged.length === 1)
+      return (await testBase(engine, { ...base, command, redSinceMs }, stop)) ?? verdict;
+    if (verdict.kind !== 'green') return verdict;
+  }
+  return verdict;
+}
+
+interface BaseQuestion {
+  readonly line: string;
+  readonly commit: Sha;
+  readonly command: string;
+  readonly redSinceMs: number;
+}
+
+/** Null: the base is green, or cannot be asked. */
+async function testBase(
+  engine: Engine,
+  { line, ...question }: BaseQuestion,
+  stop: AbortSignal,
+): Promise<Candidate['verdict'] | null> {
+  const tree = await engine.git.treeOf(question.commit);
+  if (!tree.ok) return null;
+  const about = await redBaseWords(engine, line);
+  const verdict = await runGate(
+    engine,
+    { ...question, tree: tree.value, taskIds: [], about },
+    stop,
+  );
+  if (verdict.kind === 'aborted') return verdict;
+  if (verdict.kind !== 'red') return null;
+  return { kind: 'red_base', failure: redBaseFailure(verdict.failure) };
+}

@@ -1,0 +1,171 @@
+// Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't.
+
+import { err, type Failure } from '../../core/failure.ts';
+import type { Sha } from '../../git/port.ts';
+import { type LineRow, readLine, writeLine } from '../../store/port.ts';
+import { orElse } from '../kit/git-trouble.ts';
+import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
+import { branchRef, landingRef } from './line-names.ts';
+import { isRewritten } from './own-range.ts';
+import type { Engine } from '../kit/parts.ts';
+import { keepResultBranch } from './result-branch.ts';
+
+const casTriesMax = 5;
+
+/**
+ * Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't. `obstacle`: what is known
+ * to stand in the way, in words.
+ */
+export async function followLine(
+  engine: Engine,
+  branch: string,
+  obstacle: string | null = null,
+): Promise<Followed> {
+  const turns = turnsOf.get(engine.store) ?? new Map<string, Promise<unknown>>();
+  turnsOf.set(engine.store, turns);
+  const follow = (): Promise<Followed> => followNow(engine, branch, obstacle);
+  const mine = (turns.get(branch) ?? Promise.resolve()).then(follow, follow);
+  turns.set(branch, mine);
+  return mine;
+}
+
+/** For whoever has not moved the line itself: another machine may have, since this one looked. */
+export async function followAsOfNow(
+  engine: Engine,
+  branch: string,
+  obstacle: string | null = null,
+): Promise<Followed> {
+  if (engine.machineId !== '') {
+    await orElse(
+      () => engine.git.readRef(landingRef(branch), 'now'),
+      () => null,
+    );
+  }
+  return followLine(engine, branch, obstacle);
+}
+
+interface Followed {
+  readonly pending: number;
+  readonly reason: string | null;
+}
+
+/** One at a time for each branch: two at once would write down what the slower one saw, which is older. */
+const turnsOf = new WeakMap<Engine['store'], Map<string, Promise<unknown>>>();
+
+async function followNow(
+  engine: Engine,
+  branch: string,
+  obstacle: string | null,
+): Promise<Followed> {
+  for (let tries = 1; ; tries += 1) {
+    const known = await readLine(engine.store.db, branch);
+    const { tip, trouble } = await tipToFollow(engine, branch, known);
+    if (tip === null) return { pending: 0, reason: null };
+    // Before what is taken out is looked for: whoever moves the branch after that look is seen by git.
+    const seen = trouble === null ? await targetOf(engine, branch) : undefined;
+    const stopped = trouble === null ? await whyStopped(engine, branch, tip, known) : null;
+    if (stopped !== null) return { pending: known?.pending ?? 0, reason: stopped };
+    const followed =
+      trouble === null
+        ? await engine.git.follow(branchRef(branch), tip, engine.settings().follow, seen)
+        : err<Failure>(trouble);
+    if (!followed.ok && followed.error.kind === 'stale' && tries < casTriesMax) continue;
+    const outcome = followed.ok
+      ? followed.value
+      : { kind: 'pending' as const, commits: 1, reason: followed.error.message };
+    const pending = outcome.kind === 'pending' ? outcome.commits : 0;
+    const reason = outcome.kind === 'pending' ? (obstacle ?? outcome.reason) : null;
+    const isWritten = await writeFollowed(engine, { branch, tip, pending, reason }, known);
+    if (!isWritten && tries < casTriesMax) continue;
+    await keepResultBranch(engine, branch, pending > 0 ? tip : null);
+    return { pending, reason };
+  }
+}
+
+/** Undefined: it can't be told now. */
+async function targetOf(engine: Engine, branch: string): Promise<Sha | null | undefined> {
+  return orElse<Sha | null | undefined>(
+    () => engine.git.readRef(branchRef(branch)),
+    () => undefined,
+  );
+}
+
+/** Nothing follows what another hand has written, and no branch is made again that a person has taken away. */
+async function whyStopped(
+  engine: Engine,
+  branch: string,
+  tip: Sha,
+  known: LineRow | null,
+): Promise<string | null> {
+  return orElse(
+    async () => {
+      const foreign = await whyNotOurs(engine, branch, tip, known);
+      if (foreign !== null) return foreign;
+      const target = await engine.git.readRef(branchRef(branch));
+      if (target === null) return whyGone(branch, known);
+      // Following now would bring back what people have taken out.
+      if (target === tip || !(await isRewritten(engine, branch, tip))) return null;
+      if (!(await engine.git.isAncestor(target, tip))) return null;
+      return `${branch} was rewritten while landed work waits for it; that work is brought over without what was taken out.`;
+    },
+    () => null,
+  );
+}
+
+interface TipToFollow {
+  readonly tip: Sha | null;
+  /** The line could not be looked at: the tip is what the database tells. */
+  readonly trouble: Failure | null;
+}
+
+/** `known` was read before: where another machine has written down more than this one has heard of, it looks again. */
+async function tipToFollow(
+  engine: Engine,
+  branch: string,
+  known: LineRow | null,
+): Promise<TipToFollow> {
+  const look = async (): Promise<Sha | null> => {
+    const heard = await engine.git.readRef(landingRef(branch));
+    const isBehind =
+      heard !== null &&
+      known !== null &&
+      isNewer(engine, known, heard) &&
+      !(await engine.git.isAncestor(known.landed_sha, heard));
+    return isBehind ? engine.git.readRef(landingRef(branch), 'now') : heard;
+  };
+  return orElse<TipToFollow>(
+    async () => ({ tip: await look(), trouble: null }),
+    (trouble) => ({ tip: known?.landed_sha ?? null, trouble }),
+  );
+}
+
+/** False, and nothing is written, when another machine has written down another tip meanwhile: that one is newer. */
+async function writeFollowed(
+  engine: Engine,
+  { branch, tip, pending, reason }: Followed & { readonly branch: string; readonly tip: Sha },
+  before: LineRow | null,
+): Promise<boolean> {
+  return await engine.store.transaction(async (tx) => {
+    const known = await readLine(tx, branch);
+    const isOvertaken = known !== null && known.landed_sha !== before?.landed_sha;
+    if (isOvertaken && isNewer(engine, known, tip)) return false;
+    await writeLine(tx, {
+      branch,
+      landed_sha: tip,
+      followed_sha: pending === 0 ? tip : (known?.followed_sha ?? null),
+      pending,
+      pending_reason: reason,
+      parent_branch: known?.parent_branch ?? null,
+    });
+    if (known !== null && known.pending === pending && known.pending_reason === reason) return true;
+    if (pending > 0) {
+      await engine.store.append(tx, {
+        type: 'target.pending',
+        data: { branch, sha: tip, commits: pending, reason },
+      });
+    } else if ((known?.pending ?? 0) > 0) {
+      await engine.store.append(tx, { type: 'target.followed', data: { branch, sha: tip } });
+    }
+    return true;
+  });
+}

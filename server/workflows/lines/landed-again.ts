@@ -1,0 +1,51 @@
+// Work that is there under another commit, since people rebase and amend, and where work that is gone on with began.
+
+import type { Sha } from '../../git/port.ts';
+import { lastAttempt, readLine } from '../../store/port.ts';
+import { landingRef } from './line-names.ts';
+import { landedAgainAs } from './own-range.ts';
+import type { Engine } from '../kit/parts.ts';
+
+/** Notes under which commits the blockers' work is on the line now; true when one of them has another than before. */
+export async function findAgain(
+  engine: Engine,
+  line: string,
+  blockers: readonly {
+    readonly id: string;
+    readonly sha: Sha;
+    readonly commit_sha: Sha | null;
+    readonly base_sha: Sha | null;
+  }[],
+): Promise<boolean> {
+  const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
+  let isFound = false;
+  for (const branch of parent === null ? [line] : [line, parent]) {
+    const tip = await engine.git.readRef(landingRef(branch));
+    if (tip === null) continue;
+    for (const { id, sha, commit_sha: commit, base_sha: base } of blockers) {
+      if (await engine.git.isAncestor(sha, tip)) continue;
+      const attempt = await lastAttempt(engine.store.db, id);
+      const task = { id, attempt: attempt?.number ?? null, commit, base };
+      const again = await landedAgainAs(engine, tip, task);
+      if (again === null || again === sha) continue;
+      isFound = true;
+      await engine.store.db
+        .updateTable('tasks')
+        .set({ landed_sha: again, landed_on: branch })
+        .where('id', '=', id)
+        .where('landed_sha', '=', sha)
+        .execute();
+    }
+  }
+  return isFound;
+}
+
+/** The base of the attempt that this is the branch of. */
+export async function baseOfBranch(engine: Engine, branch: string): Promise<Sha | null> {
+  const row = await engine.store.db
+    .selectFrom('attempts')
+    .select('base_sha')
+    .where('branch', '=', branch)
+    .executeTakeFirst();
+  return row?.base_sha ?? null;
+}

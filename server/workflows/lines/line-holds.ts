@@ -1,0 +1,106 @@
+// What a line believes: only tips that Drover has written, or that a person has given to the branch itself. Whatever else
+// is found stops the line, with a sentence that says how to go on; it goes on by itself once that is done.
+
+import { err, type Failure, failure, type Result } from '../../core/failure.ts';
+import type { GitResult, Sha } from '../../git/port.ts';
+import { holdLine, isNotedTip, type LineRow, noteTip, readLine } from '../../store/port.ts';
+import { landingRef } from './line-names.ts';
+import type { Engine } from '../kit/parts.ts';
+
+/** The one way in which a landing ref moves: what is written is noted before, so that it is known again as ours. */
+export async function moveLine(
+  engine: Engine,
+  branch: string,
+  next: Sha,
+  old: Sha | null,
+  reason: string,
+  as?: 'owner',
+): Promise<GitResult<void>> {
+  await engine.store.transaction((tx) => noteTip(tx, engine.store.sources, branch, next));
+  return engine.git.updateRef(landingRef(branch), next, old, reason, as);
+}
+
+/** Another machine has landed since this one has looked: what it has written down is newer. */
+export function isNewer(engine: Engine, known: LineRow, landed: Sha): boolean {
+  return engine.machineId !== '' && known.landed_sha !== landed;
+}
+
+/** Lines that this process has looked at once: from then on it knows all that Drover writes there. */
+const lookedAt = new WeakMap<Engine['store'], Set<string>>();
+
+/** Commits that are looked at for Drover's hand when the database is older than the repository. */
+const unknownMax = 500;
+
+/** Null: the value is ours. Else the sentence that says what a person can do. `known` was read before the ref was. */
+export async function whyNotOurs(
+  engine: Engine,
+  branch: string,
+  found: Sha,
+  known: LineRow | null,
+): Promise<string | null> {
+  const looked = lookedAt.get(engine.store) ?? new Set<string>();
+  lookedAt.set(engine.store, looked);
+  const isFirst = !looked.has(branch);
+  const isOurs =
+    known === null ||
+    found === known.landed_sha ||
+    (await isNotedTip(engine.store.db, branch, found)) ||
+    // With the power, the last rows of the database may have gone: git is the second witness of what has landed.
+    (isFirst && (await bearsOurHand(engine, known.landed_sha, found)));
+  if (isOurs) {
+    looked.add(branch);
+    return null;
+  }
+  const ref = landingRef(branch);
+  return (
+    `${ref} was moved to ${short(found)}, which Drover has not written; nothing lands on ${branch} until a person decides: ` +
+    `git update-ref ${ref} ${known.landed_sha} ${found} puts it back (merge ${short(found)} into ${branch} first to keep what it holds)`
+  );
+}
+
+async function bearsOurHand(engine: Engine, from: Sha, to: Sha): Promise<boolean> {
+  if (!(await engine.git.isAncestor(from, to))) return false;
+  const commits = await engine.git.lineCommits(from, to, unknownMax);
+  if (!commits.ok || commits.value.length === unknownMax) return false;
+  return commits.value.every(
+    ({ subject, parents, trailers }) =>
+      subject.startsWith('drover: ') &&
+      (parents.length === 2 || trailers.some((line) => line.startsWith('Drover-'))),
+  );
+}
+
+/** Null: the branch may be made, because it has never been there or is a branch of Drover's own. */
+export function whyGone(branch: string, known: LineRow | null): string | null {
+  if (known === null || known.followed_sha === null || branch.startsWith('drover/')) return null;
+  return (
+    `branch ${branch} no longer exists (renamed or deleted); landed work is safe at ${landingRef(branch)}, and nothing more lands ` +
+    `until a person decides: git branch ${branch} ${known.followed_sha} makes it again, or drover run --target <branch> lands elsewhere`
+  );
+}
+
+/** A line that cannot go on says so in its row; one that can again is free. */
+export async function tellHold<T>(
+  engine: Engine,
+  branch: string,
+  outcome: Result<T>,
+): Promise<Result<T>> {
+  const reason = outcome.ok
+    ? null
+    : outcome.error.kind === 'line_held'
+      ? outcome.error.message
+      : undefined;
+  if (reason === undefined) return outcome;
+  const known = await readLine(engine.store.db, branch);
+  if (known !== null && known.held_reason !== reason) {
+    await engine.store.transaction((tx) => holdLine(tx, engine.store.sources, branch, reason));
+  }
+  return outcome;
+}
+
+export function held(reason: string): { readonly ok: false; readonly error: Failure } {
+  return err(failure('line_held', reason));
+}
+
+function short(sha: Sha): string {
+  return sha.slice(0, 12);
+}

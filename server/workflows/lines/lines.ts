@@ -1,0 +1,217 @@
+// Landing lines: the ref `refs/drover/land/<branch>` is the tip that every base is taken from. This file keeps it in
+// step with what people do to the branch itself, and lets the branch follow it.
+
+import { err, failure, type Failure, ok, type Result } from '../../core/failure.ts';
+import type { Sha } from '../../git/port.ts';
+import { type LineRow, noteDropped, readLine, writeLine } from '../../store/port.ts';
+import { followLine } from './follow-line.ts';
+import { gitFailed, orElse } from '../kit/git-trouble.ts';
+import { branchRef, landingRef, resultBranch } from './line-names.ts';
+import { held, isNewer, moveLine, tellHold, whyGone, whyNotOurs } from './line-holds.ts';
+import { isRewritten, replayOnto, takeInSubject } from './own-range.ts';
+import type { Engine } from '../kit/parts.ts';
+import { whyUngated } from './ungated-work.ts';
+
+export { branchRef, landingRef, resultBranch } from './line-names.ts';
+
+const casTriesMax = 5;
+
+/**
+ * The tip of the line, brought into step with the branch. Nothing of ours is waiting → the branch is the truth, wherever
+ * people have moved it; something waits → the tip stays, and the next candidate takes their commits in (`headOn`).
+ */
+export async function syncLine(engine: Engine, branch: string): Promise<Result<Sha>> {
+  return orElse(async () => tellHold(engine, branch, await syncLineNow(engine, branch)), err);
+}
+
+async function syncLineNow(engine: Engine, branch: string): Promise<Result<Sha>> {
+  for (let tries = 0; tries < casTriesMax; tries += 1) {
+    // In this order: what was known before the branch is looked at tells a rewind from a branch that is just following.
+    const known = await readLine(engine.store.db, branch);
+    const landed = await engine.git.readRef(landingRef(branch));
+    const target = await engine.git.readRef(branchRef(branch));
+    if (target === null && landed === null) {
+      return err(
+        failure(
+          'git_failed',
+          `branch ${branch} does not exist; create it or name another with --target`,
+        ),
+      );
+    }
+    const foreign = landed === null ? null : await whyNotOurs(engine, branch, landed, known);
+    if (foreign !== null) return held(foreign);
+    if (target === landed && landed !== null)
+      return ok(await rememberFollowed(engine, branch, landed));
+    if (target === null) {
+      const gone = whyGone(branch, known);
+      return gone === null ? ok(landed as Sha) : held(gone);
+    }
+    const ungated = landed === null ? null : await whyUngated(engine, branch, landed, target);
+    if (ungated !== null) return held(ungated);
+    const next = landed === null ? target : await inStep(engine, branch, target, landed, known);
+    if (next === null) continue;
+    if (next === landed) return ok(next);
+    const moved = await moveLine(engine, branch, next, landed, `drover: take in ${branch}`);
+    if (moved.ok) {
+      await rememberLine(engine, branch, next, target);
+      return ok(next);
+    }
+    if (moved.error.kind !== 'stale') return err(gitFailed(moved.error));
+  }
+  return err(
+    failure(
+      'git_failed',
+      `the landing ref of ${branch} keeps moving; is another Drover running here?`,
+    ),
+  );
+}
+
+/** Null: the branch is elsewhere by now. */
+async function inStep(
+  engine: Engine,
+  branch: string,
+  target: Sha,
+  landed: Sha,
+  known: LineRow | null,
+): Promise<Sha | null> {
+  const nothingWaits = known !== null && known.followed_sha === landed;
+  if (await engine.git.isAncestor(landed, target)) return target;
+  if (nothingWaits) {
+    // Another machine may have moved the branch, and told the database, after we had heard of it: that is no rewind.
+    if ((await engine.git.readRef(branchRef(branch), 'now')) !== target) return null;
+    // People have rewound or rewritten the branch, and all of ours had arrived there: their word counts.
+    await engine.git.updateRef(
+      `refs/drover/rescue/lines/${branch}/${landed.slice(0, 12)}`,
+      landed,
+      null,
+      'drover: rewound',
+    );
+    await engine.store.transaction((tx) => noteDropped(tx, branch, landed));
+    return target;
+  }
+  return landed;
+}
+
+/**
+ * What a candidate is built on: the tip with what people have committed to the branch while landed work waits for it.
+ * The merge of both goes into the line only as a part of the candidate, which is tested as a whole. Where they
+ * conflict, the work lands without theirs and waits with the rest: whoever brings both together is a person.
+ */
+export async function headOn(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
+  return orElse(() => headOnNow(engine, branch, tip), err);
+}
+
+async function headOnNow(engine: Engine, branch: string, tip: Sha): Promise<Result<Sha>> {
+  const target = await engine.git.readRef(branchRef(branch));
+  if (target === null || target === tip) return ok(tip);
+  if (await isRewritten(engine, branch, tip)) {
+    const replayed = await replayOnto(engine, branch, target, tip);
+    return replayed.ok || replayed.error.kind !== 'conflict' ? replayed : ok(tip);
+  }
+  if (await engine.git.isAncestor(target, tip)) return ok(tip);
+  if (await engine.git.isAncestor(tip, target)) return ok(tip); // they moved since: the next look takes them in
+  const subject = takeInSubject(branch);
+  const merged = await engine.git.merge({ tip, commit: target, subject, trailers: [] });
+  if (!merged.ok) return err(gitFailed(merged.error));
+  return ok(merged.value.kind === 'merged' ? merged.value.commit : tip);
+}
+
+export function takeInConflict(branch: string, files: readonly string[]): Failure {
+  return failure(
+    'conflict',
+    `commits on ${branch} conflict with landed work that waits for it (${files.join(', ')}); merge ${resultBranch(branch)} into ${branch} by hand, then run again`,
+  );
+}
+
+/** Seen before or not: now the branch holds all of ours, which decides what a later rewind of it means. */
+async function rememberFollowed(engine: Engine, branch: string, landed: Sha): Promise<Sha> {
+  const known = await readLine(engine.store.db, branch);
+  if (known !== null && known.followed_sha !== landed && !isNewer(engine, known, landed))
+    await rememberLine(engine, branch, landed, landed, known);
+  return landed;
+}
+
+/** `before`: what was known as the line was looked at; where somebody has written another tip since, that one stays. */
+async function rememberLine(
+  engine: Engine,
+  branch: string,
+  landed: Sha,
+  followed: Sha | null,
+  before: LineRow | null = null,
+): Promise<void> {
+  await engine.store.transaction(async (tx) => {
+    const known = await readLine(tx, branch);
+    if (before !== null && known !== null && known.landed_sha !== before.landed_sha) return;
+    await writeLine(tx, {
+      branch,
+      landed_sha: landed,
+      followed_sha: followed,
+      pending: known?.pending ?? 0,
+      pending_reason: known?.pending_reason ?? null,
+      parent_branch: known?.parent_branch ?? null,
+    });
+  });
+}
+
+/**
+ * A base on the line that contains all the given commits. An epic's line takes in its parent branch when a blocker has
+ * landed there meanwhile. Null: a commit is on neither; the task can't start from this line yet.
+ */
+export async function baseContaining(
+  engine: Engine,
+  branch: string,
+  commits: readonly Sha[],
+): Promise<Result<Sha | null>> {
+  return orElse(() => baseContainingNow(engine, branch, commits), err);
+}
+
+async function baseContainingNow(
+  engine: Engine,
+  branch: string,
+  commits: readonly Sha[],
+): Promise<Result<Sha | null>> {
+  const tip = await tipForBase(engine, branch, commits);
+  if (!tip.ok) return tip;
+  if (await containsAll(engine, tip.value, commits)) return tip;
+  const line = await readLine(engine.store.db, branch);
+  if (line?.parent_branch === null || line?.parent_branch === undefined) return ok(null);
+  const parent = await tipForBase(engine, line.parent_branch, commits);
+  if (!parent.ok) return parent;
+  if (!(await containsAll(engine, parent.value, commits))) return ok(null);
+  const merged = await engine.git.merge({
+    tip: tip.value,
+    commit: parent.value,
+    subject: `drover: take in ${line.parent_branch}`,
+    trailers: [],
+  });
+  if (!merged.ok) return err(gitFailed(merged.error));
+  if (merged.value.kind === 'conflict') return ok(null);
+  const moved = await moveLine(engine, branch, merged.value.commit, tip.value, 'drover: take in');
+  if (!moved.ok) return err(gitFailed(moved.error));
+  await followLine(engine, branch);
+  return ok(merged.value.commit);
+}
+
+/** What another machine has landed a moment ago is in the database before it is in what this one has last heard. */
+async function tipForBase(
+  engine: Engine,
+  branch: string,
+  commits: readonly Sha[],
+): Promise<Result<Sha>> {
+  const tip = await syncLine(engine, branch);
+  if (!tip.ok || engine.machineId === '') return tip;
+  if (await containsAll(engine, tip.value, commits)) return tip;
+  await engine.git.readRef(landingRef(branch), 'now');
+  return syncLine(engine, branch);
+}
+
+export async function containsAll(
+  engine: Engine,
+  tip: Sha,
+  commits: readonly Sha[],
+): Promise<boolean> {
+  for (const commit of commits) {
+    if (commit !== tip && !(await engine.git.isAncestor(commit, tip))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,39 @@
+// `drover/results/<branch>` stands at the landing tip exactly while the branch could not follow.
+
+import type { Sha } from '../../git/port.ts';
+import { isNotedTip } from '../../store/port.ts';
+import { orElse } from '../kit/git-trouble.ts';
+import { branchRef, resultBranch } from './line-names.ts';
+import type { Engine } from '../kit/parts.ts';
+
+/** `tip` null: there is nothing to show any more. What a person has put on the branch stays there. */
+export async function keepResultBranch(
+  engine: Engine,
+  branch: string,
+  tip: Sha | null,
+): Promise<void> {
+  const name = resultBranch(branch);
+  return orElse(
+    async () => {
+      const present = await engine.git.readRef(branchRef(name));
+      if (present === tip) return;
+      if (present !== null && !(await mayLeave(engine, branch, present, tip))) return;
+      const moved = await engine.git.moveBranch(name, tip, present);
+      // What a worktree holds is looked at again with the next landing, or when the branch has followed.
+      if (!moved.ok && moved.error.kind !== 'stale') engine.report(moved.error, `keeping ${name}`);
+    },
+    (trouble) => engine.report(trouble, `keeping ${name}`),
+  );
+}
+
+/** Drover wrote it, or nothing of it is lost when it goes. */
+async function mayLeave(
+  engine: Engine,
+  branch: string,
+  present: Sha,
+  tip: Sha | null,
+): Promise<boolean> {
+  if (await isNotedTip(engine.store.db, branch, present)) return true;
+  const kept = tip ?? (await engine.git.readRef(branchRef(branch)));
+  return kept !== null && (await engine.git.isAncestor(present, kept));
+}

@@ -1,0 +1,399 @@
+// What a person says to a task: pause, go on, cancel, retry, hint, answer, approve, send back, reset. Each waits until
+// the change is real, and is refused with the remedy where it makes no sense.
+
+import { Refusal } from '../../core/failure.ts';
+import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';
+import {
+  addHint,
+  endQuestion,
+  isSpentCandidate,
+  lastAttempt,
+  releaseSlot,
+  rootOf,
+  setAttempt,
+  type TaskRow,
+  type Tx,
+  withdrawQuestions,
+} from '../../store/port.ts';
+import { chooseByPerson, isChoice } from '../attempt/candidates.ts';
+import { nextStep } from './next-step.ts';
+import type { Engine } from '../kit/parts.ts';
+import type { StopKind } from '../attempt/stops.ts';
+
+/** How long a command waits for its change to be real (contract of the command). */
+const waitMaxMs = 15_000;
+
+export async function pauseTask(engine: Engine, id: string): Promise<void> {
+  const row = await requireRoot(engine, id, 'paused');
+  if (row.status === 'paused') return;
+  if (ownedStatuses.has(row.status)) return stopOwned(engine, row, 'pause', null);
+  const done = await engine.store.transaction((tx) =>
+    engine.store.transition(tx, {
+      taskId: id,
+      to: 'paused',
+      event: 'task.paused',
+      from: ['ready', 'blocked', 'waiting'],
+    }),
+  );
+  if (done.ok) return;
+  // It was started in this very moment: then its agent has to be ended first.
+  const now = await requireTask(engine, id);
+  if (ownedStatuses.has(now.status)) return stopOwned(engine, now, 'pause', null);
+  throw new Refusal('illegal', cannotBecome(id, now.status, 'paused', []));
+}
+
+export async function unpauseTask(engine: Engine, id: string, hint: string | null): Promise<void> {
+  const row = await requireRoot(engine, id, 'unpaused');
+  await engine.store.transaction(async (tx) => {
+    if (hint !== null) await addHint(tx, engine.store.sources, id, hint);
+    await changeIn(engine, tx, row, 'ready', 'task.resumed', {}, ['paused']);
+  });
+}
+
+export async function cancelTask(engine: Engine, id: string, reason: string | null): Promise<void> {
+  const row = await requireTask(engine, id);
+  if (row.status === 'cancelled') return;
+  if (row.status === 'completed')
+    throw new Refusal(
+      'illegal',
+      `${id} is completed; a landed task cannot be canceled (use "drover undo ${id}" instead)`,
+    );
+  if (row.parent_id === null && isHeld(row)) return stopOwned(engine, row, 'cancel', reason);
+  if (ownedStatuses.has(row.status))
+    throw new Refusal(
+      'illegal',
+      `${id} is running inside ${row.parent_id}; cancel ${row.parent_id}, or wait`,
+    );
+  const cancelled = await engine.store.transaction(async (tx) => {
+    const change = {
+      taskId: id,
+      to: 'cancelled',
+      event: 'task.cancelled',
+      data: { reason },
+    } as const;
+    const done = await engine.store.transition(tx, { ...change, from: [row.status] });
+    if (!done.ok) return false;
+    await releaseSlot(tx, 'task', id);
+    await withdrawQuestions(tx, engine.store.sources, id);
+    return true;
+  });
+  // Otherwise it was started in this very moment: then its agent has to be ended first.
+  if (!cancelled) await cancelTask(engine, id, reason);
+}
+
+/** True while a workflow works for the task: also an approved one that is on its way into its line. */
+export function isHeld(row: Pick<TaskRow, 'status' | 'phase'>): boolean {
+  return ownedStatuses.has(row.status) || (row.status === 'needs_review' && row.phase === 'land');
+}
+
+/** Asks the owner to stop and waits until the row says so. */
+async function stopOwned(
+  engine: Engine,
+  row: TaskRow,
+  kind: StopKind,
+  reason: string | null,
+): Promise<void> {
+  await requestStop(engine, row.id, kind, reason);
+  const over = await waitFor(engine, async () => {
+    const now = await requireTask(engine, row.id);
+    return now.epoch !== row.epoch || !isHeld(now);
+  });
+  if (over) return;
+  throw new Refusal(
+    'slow',
+    `${row.id} is still stopping after ${waitMaxMs / 1000} s; the request remains, and "drover status" shows when it is done`,
+  );
+}
+
+export async function requestStop(
+  engine: Engine,
+  id: string,
+  kind: StopKind,
+  reason: string | null,
+): Promise<void> {
+  const epoch = await engine.store.transaction(async (tx) => {
+    const asked = await tx
+      .updateTable('tasks')
+      .set({ stop_requested: kind, stop_reason: reason })
+      .where('id', '=', id)
+      .where((eb) =>
+        eb.or([
+          eb('status', 'in', ['claimed', 'in_progress']),
+          eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
+        ]),
+      )
+      // The end of a run is the weakest word: what a person has said to this task stands.
+      .$if(kind === 'stop', (query) => query.where('stop_requested', 'is', null))
+      .returning('epoch')
+      .executeTakeFirst();
+    if (asked === undefined) return null;
+    await engine.store.append(tx, { type: 'task.stopping', taskId: id, data: { kind, reason } });
+    return asked.epoch;
+  });
+  if (epoch !== null) engine.switchboard.stop(id, epoch);
+}
+
+export async function retryTask(engine: Engine, id: string, force: boolean): Promise<void> {
+  const row = await requireRoot(engine, id, 'retried');
+  const allowed: TaskStatus[] = ['failed', 'cancelled', 'conflict', 'needs_review'];
+  if (force) allowed.push('completed', 'paused');
+  if (row.status === 'blocked' && row.blocked_reason !== null) allowed.push('blocked');
+  if (isHeld(row)) throw new Refusal('illegal', `${id} is running; drover cancel ${id} first`);
+  if (!allowed.includes(row.status))
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status} and cannot be retried; ${nextStep(id, row.status)}`,
+    );
+  if (await isSpentCandidate(engine.store.db, row))
+    throw new Refusal(
+      'illegal',
+      `the choice that ${id} was a candidate for is over; drover retry ${row.candidate_of ?? ''} --force starts over`,
+    );
+  const begun = await engine.store.transaction((tx) => freshStart(engine, tx, row, 'task.retry'));
+  if (!begun) throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
+}
+
+/** Back to ready with all attempts given back; the next one is a new one, unless the last one `goesOn`. */
+export async function freshStart(
+  engine: Engine,
+  tx: Tx,
+  row: TaskRow,
+  event: string,
+  goesOn = false,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<boolean> {
+  const last = await lastAttempt(tx, row.id);
+  const set = {
+    attempts: 0,
+    // The first agent has it again.
+    fallback_from: last?.number ?? 0,
+    next_attempt_at_ms: null,
+    blocked_reason: null,
+    held_files: '[]',
+    conflict_files: '[]',
+    landed_sha: null,
+    landed_on: null,
+  };
+  const outcome = await engine.store.transition(tx, {
+    taskId: row.id,
+    to: 'ready',
+    from: [row.status],
+    event,
+    data: { by: 'person', ...more },
+    set,
+  });
+  // Blocked it stays when its blockers say so, but not from outside any more.
+  const stays = !outcome.ok && outcome.status === 'blocked' && row.status === 'blocked';
+  if (!outcome.ok && !stays) return false;
+  if (stays) {
+    await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
+    await engine.store.append(tx, {
+      type: event,
+      taskId: row.id,
+      data: { title: row.title, by: 'person', ...more },
+    });
+  }
+  if (!goesOn && last !== null && ['interrupted', 'waiting', 'running'].includes(last.state)) {
+    await setAttempt(tx, row.id, last.number, { state: 'failed', ended_at_ms: engine.clock.now() });
+  }
+  await releaseSlot(tx, 'task', row.id);
+  return true;
+}
+
+/** The work is finished and kept; a git server has not taken it. */
+async function onlyLands(tx: Tx, id: string): Promise<boolean> {
+  const last = await lastAttempt(tx, id);
+  return last?.failure_kind === 'push_refused' && last.commit_sha !== null;
+}
+
+/** When the agent learns of a hint: `now` while it runs, else with the `next_prompt` that it gets. */
+export type HintDelivery = 'now' | 'next_prompt';
+
+export async function hintTask(engine: Engine, id: string, text: string): Promise<HintDelivery> {
+  if (text.trim() === '') throw new Refusal('bad_request', 'the hint must not be empty');
+  const row = await requireTask(engine, id);
+  if (row.status === 'completed' || row.status === 'cancelled')
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}, so a hint would not reach an agent (${nextStep(id, row.status)})`,
+    );
+  await engine.store.transaction((tx) => addHint(tx, engine.store.sources, id, text));
+  engine.switchboard.hintAdded(id);
+  if (row.status !== 'in_progress' || row.phase !== 'agent') return 'next_prompt';
+  const attempt = await lastAttempt(engine.store.db, id);
+  const hears = attempt !== null && engine.driverFor(attempt.agent).capabilities.hints;
+  return hears ? 'now' : 'next_prompt';
+}
+
+export async function answerQuestion(engine: Engine, id: string, choice: string): Promise<string> {
+  const row = await engine.store.db
+    .selectFrom('questions')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined)
+    throw new Refusal(
+      'unknown_id',
+      `question ${id} does not exist; "drover status" lists the open ones`,
+    );
+  if (row.state !== 'open')
+    throw new Refusal(
+      'illegal',
+      `question ${id} is ${row.state} already; drover status lists the open ones`,
+    );
+  const choices = JSON.parse(row.choices) as string[];
+  // What is stored of a choice has its secrets taken out.
+  const chosen = pickChoice(choices, choice) ?? pickChoice(choices, engine.mask(choice));
+  if (chosen === null)
+    throw new Refusal(
+      'bad_choice',
+      `"${choice}" is no answer to ${id}; choose one of: ${choices.join(', ')}`,
+    );
+  const answer = { state: 'answered', answer: engine.mask(chosen) } as const;
+  if (isChoice(row)) {
+    await chooseByPerson(engine, chosen, (tx) => endQuestion(tx, engine.store.sources, id, answer));
+    return row.task_id;
+  }
+  const ended = await engine.store.transaction((tx) =>
+    endQuestion(tx, engine.store.sources, id, answer),
+  );
+  if (!ended) throw new Refusal('illegal', `question ${id} is not open any more`);
+  engine.switchboard.answered(id, chosen);
+  return row.task_id;
+}
+
+/** The choice itself, its number from 1, or its beginning when that is unique; free text where nothing is offered. */
+function pickChoice(choices: readonly string[], text: string): string | null {
+  if (choices.length === 0) return text;
+  const wanted = text.trim().toLowerCase();
+  const exact = choices.find((choice) => choice.toLowerCase() === wanted);
+  if (exact !== undefined) return exact;
+  if (/^\d+$/.test(wanted)) return choices[Number(wanted) - 1] ?? null;
+  const starting = choices.filter((choice) => choice.toLowerCase().startsWith(wanted));
+  return wanted !== '' && starting.length === 1 ? (starting[0] ?? null) : null;
+}
+
+/** A person has dealt with what blocked the task from outside, or with its conflict. */
+export async function resolveTask(engine: Engine, id: string, note: string): Promise<void> {
+  const row = await requireRoot(engine, id, 'resolved');
+  const outside = row.status === 'blocked' && row.blocked_reason !== null;
+  if (!outside && row.status !== 'conflict') {
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; resolve is for tasks that are blocked from outside or in conflict (${nextStep(id, row.status)})`,
+    );
+  }
+  await engine.store.transaction(async (tx) => {
+    await addHint(tx, engine.store.sources, id, note);
+    const isBegun = await freshStart(engine, tx, row, 'task.unblocked', await onlyLands(tx, id));
+    if (isBegun) return;
+    throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
+  });
+}
+
+export async function resetTasks(
+  engine: Engine,
+  wish: { readonly ids: readonly string[]; readonly statuses: readonly TaskStatus[] },
+): Promise<{ reset: string[]; refused: { id: string; reason: string }[] }> {
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('parent_id', 'is', null)
+    .where((eb) =>
+      wish.ids.length > 0 ? eb('id', 'in', [...wish.ids]) : eb('status', 'in', [...wish.statuses]),
+    )
+    .execute();
+  for (const id of wish.ids) {
+    if (!rows.some((row) => row.id === id))
+      throw new Refusal(
+        'unknown_id',
+        `task ${id} does not exist or is a sub-task (reset its parent instead); "drover status" lists the tasks`,
+      );
+  }
+  const done: string[] = [];
+  const refused: { id: string; reason: string }[] = [];
+  for (const row of rows) {
+    if (isHeld(row)) {
+      refused.push({ id: row.id, reason: 'its owner is running; cancel it first' });
+      continue;
+    }
+    if (row.status === 'ready') continue;
+    if (await isSpentCandidate(engine.store.db, row)) {
+      refused.push({ id: row.id, reason: 'the choice that it was a candidate for is over' });
+      continue;
+    }
+    const outcome = await engine.store.transaction((tx) =>
+      freshStart(engine, tx, row, 'task.reset'),
+    );
+    if (outcome) done.push(row.id);
+    else refused.push({ id: row.id, reason: `it is ${row.status} and has nothing to reset` });
+  }
+  return { reset: done, refused };
+}
+
+export async function requireTask(engine: Engine, id: string): Promise<TaskRow> {
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined)
+    throw new Refusal('unknown_id', `task ${id} does not exist; "drover status" lists the tasks`);
+  return row;
+}
+
+export async function requireRoot(engine: Engine, id: string, verb: string): Promise<TaskRow> {
+  const row = await requireTask(engine, id);
+  if (row.parent_id === null) return row;
+  const root = await engine.store.transaction((tx) => rootOf(tx, id));
+  throw new Refusal('illegal', `${id} is a sub-task and can't be ${verb} alone; name ${root}`);
+}
+
+async function changeIn(
+  engine: Engine,
+  tx: Tx,
+  row: TaskRow,
+  to: TaskStatus,
+  event: string,
+  data: Record<string, unknown>,
+  from?: readonly TaskStatus[],
+): Promise<void> {
+  const outcome = await engine.store.transition(tx, {
+    taskId: row.id,
+    to,
+    event,
+    data,
+    ...(from === undefined ? {} : { from }),
+  });
+  if (!outcome.ok)
+    throw new Refusal('illegal', cannotBecome(row.id, outcome.status, to, from ?? []));
+}
+
+function cannotBecome(
+  id: string,
+  status: TaskStatus | null,
+  to: TaskStatus,
+  from: readonly TaskStatus[],
+): string {
+  if (status === null) return `${id} no longer exists; "drover status" lists the tasks`;
+  const only = from.length === 0 ? `it can't become ${to}` : `only a ${from.join(' or ')} task can`;
+  return `${id} is ${status}, ${only}; ${nextStep(id, status)}`;
+}
+
+export async function waitFor(engine: Engine, done: () => Promise<boolean>): Promise<boolean> {
+  const endMs = engine.clock.now() + waitMaxMs;
+  for (;;) {
+    if (await done()) return true;
+    const leftMs = endMs - engine.clock.now();
+    if (leftMs <= 0) return false;
+    await new Promise<void>((resolve) => {
+      const finish = (): void => {
+        off();
+        offTimer();
+        resolve();
+      };
+      const off = engine.store.feed.onAppend(finish);
+      const offTimer = engine.clock.timer(Math.min(leftMs, 500), finish);
+    });
+  }
+}

@@ -1,0 +1,89 @@
+// A person goes back to a snapshot: the next attempt of the task begins with it.
+
+import { Refusal } from '../../core/failure.ts';
+import type { SnapshotView } from '../../git/port.ts';
+import { lastAttempt, type Store } from '../../store/port.ts';
+import { freshStart, isHeld, requireRoot } from './controls.ts';
+import { restoreRef } from '../attempt/earlier-work.ts';
+import { keepWorkOf } from '../attempt/kept-work.ts';
+import type { Engine } from '../kit/parts.ts';
+
+export interface Numbered extends SnapshotView {
+  /** From 1, oldest first. */
+  readonly number: number;
+}
+
+/** The snapshots of a task; the commits that its attempts began with are where the search ends. */
+export async function snapshotsOf(
+  db: Store['db'],
+  git: Pick<Engine['git'], 'listSnapshots'>,
+  id: string,
+): Promise<readonly Numbered[]> {
+  const bases = await db
+    .selectFrom('attempts')
+    .select('base_sha')
+    .where('task_id', '=', id)
+    .where('base_sha', 'is not', null)
+    .execute();
+  const listed = await git.listSnapshots(
+    id,
+    bases.map((row) => row.base_sha ?? ''),
+  );
+  if (!listed.ok) throw new Refusal('git', listed.error.message);
+  return listed.value.map((view, index) => ({ ...view, number: index + 1 }));
+}
+
+export function chooseSnapshot(
+  snapshots: readonly Numbered[],
+  id: string,
+  wanted: number | null,
+): Numbered {
+  const chosen =
+    wanted === null ? snapshots.at(-1) : snapshots.find(({ number }) => number === wanted);
+  if (chosen !== undefined) return chosen;
+  throw new Refusal(
+    'unknown_id',
+    snapshots.length === 0
+      ? `${id} has no snapshot. A snapshot is made when an attempt stops with work that is not on its branch.`
+      : `${id} has no snapshot ${wanted}. Run \`drover snapshots ${id}\` to list its ${snapshots.length}.`,
+  );
+}
+
+/** The next attempt begins with a snapshot (null: the last one); resolves with its number. */
+export async function restoreTask(
+  engine: Engine,
+  id: string,
+  wanted: number | null,
+): Promise<number> {
+  const row = await requireRoot(engine, id, 'restored');
+  const chosen = chooseSnapshot(await snapshotsOf(engine.store.db, engine.git, id), id, wanted);
+  if (isHeld(row)) {
+    throw new Refusal('illegal', `${id} is running. Run \`drover pause ${id}\` first.`);
+  }
+  if (row.status === 'completed') {
+    throw new Refusal('illegal', `${id} is completed. Run \`drover reset ${id}\` first.`);
+  }
+  const last = await lastAttempt(engine.store.db, id);
+  if (last !== null) {
+    const found = { reason: 'found', author: 'unknown' } as const;
+    await keepWorkOf(engine, { taskId: id, attempt: last.number }, found);
+  }
+  const next = (last?.number ?? 0) + 1;
+  const ref = restoreRef(id, next);
+  const present = await engine.git.readRef(ref);
+  const moved = await engine.git.updateRef(ref, chosen.commit, present, 'drover: restore');
+  if (!moved.ok) throw new Refusal('git', moved.error.message);
+  // The ref is for this machine; the machine that the attempt begins on may be another one.
+  const told = { begins: next, snapshot: chosen.commit };
+  const begun = await engine.store.transaction(async (tx) => {
+    if (await freshStart(engine, tx, row, 'task.retry', false, told)) return true;
+    if (row.status !== 'ready') return false;
+    const data = { title: row.title, by: 'person', ...told };
+    await engine.store.append(tx, { type: 'task.retry', taskId: id, data });
+    return true;
+  });
+  if (!begun) {
+    throw new Refusal('illegal', `${id} was just changed by someone else. Try again.`);
+  }
+  return chosen.number;
+}

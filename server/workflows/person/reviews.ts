@@ -1,0 +1,257 @@
+// A person's word on finished work: approve it, or send it back. An epic's approval binds to the tree that was tested.
+
+import { Refusal } from '../../core/failure.ts';
+import { addTask, lastAttempt, releaseSlot, setAttempt, type TaskRow } from '../../store/port.ts';
+import { chooseByPerson } from '../attempt/candidates.ts';
+import { isHeld, requireTask } from './controls.ts';
+import { startEpicLanding } from '../landing/land-epic.ts';
+import { nextStep } from './next-step.ts';
+import type { Engine } from '../kit/parts.ts';
+import { approvePlan, sendPlanBack } from '../run/plan-decisions.ts';
+import { gateOf, submitLanding } from '../attempt/submission.ts';
+
+/**
+ * `seen` is the commit that was looked at (of a plan: `plan-<number>`): a task's work that has changed since, or another
+ * tree, is not approved by it. `plan`: the plan as the person wants it.
+ */
+export async function approve(
+  engine: Engine,
+  id: string,
+  seen: string | null = null,
+  plan: string | null = null,
+): Promise<'task' | 'epic'> {
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (plan !== null && epic !== undefined) throw noPlan(id);
+  if (epic !== undefined) {
+    const tree = seen === null ? epic.review_tree : await treeSeen(engine, seen);
+    await approveEpic(engine, id, epic.landing_state, tree);
+    return 'epic';
+  }
+  const row = await requireTask(engine, id);
+  if (row.status !== 'needs_review')
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; only what needs a review can be approved (${nextStep(id, row.status)})`,
+    );
+  if (row.review_kind === 'plan') {
+    await approvePlan(engine, row, { changed: plan, seen });
+    return 'task';
+  }
+  if (plan !== null) throw noPlan(id);
+  if (seen !== null && row.commit_sha !== null && row.commit_sha !== seen) throw changedSince(id);
+  if (row.candidate_of !== null) {
+    await chooseByPerson(engine, id);
+    return 'task';
+  }
+  // Said once already: it is on its way.
+  if (!isHeld(row)) await approveTask(engine, row);
+  return 'task';
+}
+
+async function treeSeen(engine: Engine, seen: string): Promise<string> {
+  const tree = await engine.git.treeOf(seen);
+  if (!tree.ok) throw new Refusal('git', tree.error.message);
+  return tree.value;
+}
+
+function noPlan(id: string): Refusal {
+  return new Refusal('illegal', `no plan of ${id} waits for an approval; leave the plan out`);
+}
+
+function changedSince(id: string): Refusal {
+  return new Refusal(
+    'illegal',
+    `${id} has changed since you reviewed it; review the change again, then approve it`,
+  );
+}
+
+async function approveEpic(
+  engine: Engine,
+  id: string,
+  state: string | null,
+  tree: string | null,
+): Promise<void> {
+  if (state !== 'needs_review' || tree === null) {
+    throw new Refusal('illegal', notForReview(id, state));
+  }
+  const run = await engine.store.db
+    .selectFrom('runs')
+    .selectAll()
+    .where('epic_id', '=', id)
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (run === undefined)
+    throw new Refusal(
+      'illegal',
+      `epic ${id} has never run; drover run --epic ${id} --land review does`,
+    );
+  await engine.store.transaction(async (tx) => {
+    await tx.updateTable('epics').set({ approved_tree: tree }).where('id', '=', id).execute();
+    await engine.store.append(tx, {
+      type: 'epic.approved',
+      epicId: id,
+      data: { tree, by: 'person' },
+    });
+  });
+  await startEpicLanding(engine, run, true);
+}
+
+function notForReview(id: string, state: string | null): string {
+  const remedy =
+    state === 'landed'
+      ? `drover diff ${id} shows what has landed`
+      : `drover run --epic ${id} --land review brings it there`;
+  return `epic ${id} does not wait for an approval (${state ?? 'nothing has landed on it yet'}); ${remedy}`;
+}
+
+/** Held files that the agent has committed itself stay out of the tree and of the history. Null: nothing is to land. */
+async function commitToLand(engine: Engine, row: TaskRow): Promise<string | null> {
+  const { commit_sha: commit, base_sha: base } = row;
+  if (commit === null || base === null || row.review_kind !== 'held_files') return commit;
+  const trailers = [`Drover-Task: ${row.id}`];
+  const subject = `${row.id}: ${row.title.split(/[\r\n]/, 1)[0] ?? ''}`;
+  const held = JSON.parse(row.held_files) as string[];
+  const made = await engine.git.withoutHeld({ base, commit, held, subject, trailers });
+  if (!made.ok) throw new Refusal('git', made.error.message);
+  if (made.value === null || made.value === commit) return made.value;
+  // Named, so that nothing removes it before it has landed.
+  const ref = `refs/drover/approved/${row.id}/${made.value.slice(0, 12)}`;
+  const kept = await engine.git.updateRef(ref, made.value, null, 'drover: approve');
+  if (!kept.ok) throw new Refusal('git', kept.error.message);
+  return made.value;
+}
+
+/** Whatever machine lands it has to find it. */
+async function publishApproved(engine: Engine, id: string, commit: string | null): Promise<void> {
+  const attempt = await lastAttempt(engine.store.db, id);
+  if (commit === null || attempt === null || engine.git.sharedRemote === null) return;
+  const published = await engine.git.publish(attempt.branch, commit);
+  if (!published.ok) throw new Refusal('git', published.error.message);
+}
+
+/** Work with files held back lands without them; an attempt without changes is taken as done. */
+async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
+  const { store } = engine;
+  const commitSha = await commitToLand(engine, row);
+  await publishApproved(engine, row.id, commitSha);
+  await store.transaction(async (tx) => {
+    const attempt = await lastAttempt(tx, row.id);
+    await store.append(tx, {
+      type: 'task.approved',
+      taskId: row.id,
+      epicId: row.epic_id,
+      data: { kind: row.review_kind, by: 'person' },
+    });
+    if (attempt === null || commitSha === null || commitSha === row.base_sha) {
+      if (attempt !== null) await setAttempt(tx, row.id, attempt.number, { state: 'succeeded' });
+      await store.transition(tx, {
+        taskId: row.id,
+        to: 'completed',
+        event: 'task.completed',
+        data: { approved: true, commit: null },
+        set: { verdict: 'pass', last_error: null, held_files: '[]' },
+      });
+      await releaseSlot(tx, 'task', row.id);
+      return;
+    }
+    const run = await tx
+      .selectFrom('runs')
+      .selectAll()
+      .where('id', '=', attempt.run_id ?? '')
+      .executeTakeFirst();
+    if (run === undefined)
+      throw new Refusal('illegal', `${row.id} has no run to land with; drover retry ${row.id}`);
+    const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
+    await submitLanding(engine, tx, claim, run.line, commitSha, gateOf(engine, run, row));
+    await tx.updateTable('tasks').set({ phase: 'land' }).where('id', '=', row.id).execute();
+    await releaseSlot(tx, 'task', row.id);
+  });
+  engine.durable.wake();
+}
+
+/** An epic that is finished and has not landed: for its review, or because its merge or its gate failed. */
+const sentBackStates: ReadonlySet<string> = new Set(['needs_review', 'conflict', 'gate_failed']);
+
+/** Back to the author's session with the reviewer's words, as a further attempt. */
+export async function sendBack(engine: Engine, id: string, text: string): Promise<'task' | 'epic'> {
+  if (text.trim() === '') throw new Refusal('bad_request', 'state what to change');
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (epic !== undefined) {
+    if (!sentBackStates.has(epic.landing_state ?? ''))
+      throw new Refusal('illegal', notForReview(id, epic.landing_state));
+    return sendBackEpic(engine, id, text);
+  }
+  const row = await requireTask(engine, id);
+  if (row.status !== 'needs_review')
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; only what needs a review can be sent back (${nextStep(id, row.status)})`,
+    );
+  if (row.review_kind === 'plan') {
+    await sendPlanBack(engine, row, text);
+    return 'task';
+  }
+  if (isHeld(row))
+    throw new Refusal('illegal', `${id} is approved and on its way; drover cancel ${id} stops it`);
+  await engine.store.transaction(async (tx) => {
+    const attempt = await lastAttempt(tx, id);
+    if (attempt !== null) {
+      await setAttempt(tx, id, attempt.number, {
+        state: 'failed',
+        failure_kind: 'sent_back',
+        error: text,
+        ended_at_ms: engine.clock.now(),
+      });
+    }
+    await engine.store.transition(tx, {
+      taskId: id,
+      to: 'ready',
+      event: 'task.sent_back',
+      data: { text, by: 'person' },
+      set: { held_files: '[]', last_error: text, phase: null },
+    });
+    await releaseSlot(tx, 'task', id);
+  });
+  return 'task';
+}
+
+/** Characters of the reviewer's words in the title of the task that carries them. */
+const sentBackTitleMax = 120;
+
+/** An epic sent back becomes work again: a new task in it carries the words. */
+async function sendBackEpic(engine: Engine, id: string, text: string): Promise<'epic'> {
+  await engine.store.transaction(async (tx) => {
+    await tx
+      .updateTable('epics')
+      .set({
+        landing_state: 'sent_back',
+        landing_note: text,
+        approved_tree: null,
+        review_tree: null,
+      })
+      .where('id', '=', id)
+      .execute();
+    const words = (text.trim().split(/[\r\n]/, 1)[0] ?? '').slice(0, sentBackTitleMax);
+    const task = await addTask(tx, engine.store.sources, {
+      title: `Review: ${words}`,
+      description: text,
+      epic: id,
+    });
+    const data = { text, task: task.id };
+    await engine.store.append(tx, {
+      type: 'epic.sent_back',
+      epicId: id,
+      data: { ...data, by: 'person' },
+    });
+  });
+  return 'epic';
+}

@@ -1,0 +1,150 @@
+// A person goes on by hand in the worktree of a task, and gives it back: the agent is ended first, everything it made
+// stays where it is, and what the person leaves is what the agent finds.
+
+import { Refusal } from '../../core/failure.ts';
+import { ownedStatuses } from '../../core/plan/state.ts';
+import { byHandPhase } from '../../core/plan/task.ts';
+import { addHint, lastAttempt, setAttempt } from '../../store/port.ts';
+import { pauseTask, requireRoot } from './controls.ts';
+import { nextStep } from './next-step.ts';
+import type { Engine } from '../kit/parts.ts';
+
+export interface TakenOver {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly worktreePath: string;
+  readonly sessionId: string;
+  /** The agent's own interactive program with its arguments; null when it has none. */
+  readonly command: readonly string[] | null;
+  readonly branch: string;
+}
+
+/** Its worktree and its conversation are on the disk of the machine that it works on. */
+async function refuseElsewhere(engine: Engine, id: string): Promise<void> {
+  const attempt = await lastAttempt(engine.store.db, id);
+  if (attempt === null || attempt.machine === engine.machineId) return;
+  const row = await engine.store.db
+    .selectFrom('machines')
+    .select('name')
+    .where('id', '=', attempt.machine)
+    .executeTakeFirst();
+  throw new Refusal(
+    'elsewhere',
+    `${id} works on ${row?.name ?? 'another machine'}; take it over there, in that machine's clone`,
+  );
+}
+
+/** Steps after which the worktree has been given to others: only the landing is left. */
+const handedOver: ReadonlySet<string | null> = new Set(['gate', 'land']);
+
+export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
+  const row = await requireRoot(engine, id, 'taken over');
+  const canPause = ownedStatuses.has(row.status) || row.status === 'waiting';
+  if (row.status !== 'paused' && !canPause) {
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; only a running or paused task can be taken over (${nextStep(id, row.status)})`,
+    );
+  }
+  if (ownedStatuses.has(row.status) && handedOver.has(row.phase)) {
+    throw new Refusal(
+      'illegal',
+      `${id} has done its work and is about to land; wait, or cancel it first`,
+    );
+  }
+  await refuseElsewhere(engine, id);
+  if (canPause) await pauseTask(engine, id);
+  const attempt = await lastAttempt(engine.store.db, id);
+  const slot = await engine.store.db
+    .selectFrom('slots')
+    .select('path')
+    .where('machine', '=', engine.machineId)
+    .where('kind', '=', 'task')
+    .where('task_id', '=', id)
+    .executeTakeFirst();
+  if (attempt === null || slot === undefined || !(await engine.files.exists(slot.path))) {
+    throw new Refusal(
+      'no_worktree',
+      `${id} has no worktree yet and is paused now; "drover resume-task ${id}" resumes it`,
+    );
+  }
+  await engine.store.transaction(async (tx) => {
+    await tx
+      .updateTable('tasks')
+      .set({ phase: byHandPhase })
+      .where('id', '=', id)
+      .where('status', '=', 'paused')
+      .execute();
+    await engine.store.append(tx, {
+      type: 'task.taken_over',
+      taskId: id,
+      epicId: row.epic_id,
+      data: { title: row.title, attempt: attempt.number },
+    });
+  });
+  const driver = engine.driverFor(attempt.agent, attempt.model);
+  const session = attempt.session_started === 1 ? attempt.session_id : null;
+  return {
+    taskId: id,
+    attempt: attempt.number,
+    worktreePath: slot.path,
+    sessionId: attempt.session_id,
+    command: driver.interactive?.(session) ?? null,
+    branch: attempt.branch,
+  };
+}
+
+const byHand =
+  'A person has worked in this directory in the meantime. Check what has changed (git status, git log) before you continue, and keep it.';
+
+/** The same attempt goes on, in the same worktree and session, as soon as a run has a worker for it. */
+export async function giveBack(engine: Engine, id: string, note: string | null): Promise<void> {
+  const row = await requireRoot(engine, id, 'given back');
+  if (row.status !== 'paused') {
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; only a paused task can be returned (${nextStep(id, row.status)})`,
+    );
+  }
+  await keepForNewAgent(engine, id);
+  const words = note === null || note.trim() === '' ? byHand : `${byHand}\n\n${note.trim()}`;
+  await engine.store.transaction(async (tx) => {
+    await addHint(tx, engine.store.sources, id, words);
+    const outcome = await engine.store.transition(tx, {
+      taskId: id,
+      to: 'ready',
+      from: ['paused'],
+      event: 'task.resumed',
+      data: { reason: 'given back' },
+    });
+    if (!outcome.ok) {
+      throw new Refusal('illegal', `${id} was just changed by someone else; try again`);
+    }
+  });
+}
+
+/**
+ * An agent with a memory goes on in the worktree as it stands. Another one begins anew, at a base of its own: what the
+ * person has made is committed, and the attempt goes on from there.
+ */
+async function keepForNewAgent(engine: Engine, id: string): Promise<void> {
+  const attempt = await lastAttempt(engine.store.db, id);
+  if (attempt === null || attempt.session_started === 1) return;
+  const { worktree_path: path, base_sha: base, branch } = attempt;
+  if (path === null || base === null || !(await engine.files.exists(path))) return;
+  const committed = await engine.git.commitLeftovers({
+    path,
+    branch,
+    base,
+    subject: `${id}: work by hand`,
+    trailers: [`Drover-Task: ${id}`, `Drover-Attempt: ${attempt.number}`],
+    maxFileSize: engine.settings().maxCommitFileSize,
+    runHooks: false,
+    signature: null,
+  });
+  if (!committed.ok) throw new Refusal('git', committed.error.message);
+  if (!committed.value.changed) return;
+  await engine.store.transaction((tx) =>
+    setAttempt(tx, id, attempt.number, { continues_from: branch }),
+  );
+}

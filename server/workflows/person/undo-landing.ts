@@ -1,0 +1,343 @@
+// Takes landed work back by a commit that reverts it, through the gate and the compare-and-swap like any landing.
+//
+// The landing is not taken out of history: others may have built on the line since. A commit on top of it holds what its
+// first parent held; merged into the tip, that is the same as reverting it, found by the same three-way merge as every
+// landing. Several commits are taken back one after the other, newest first, and arrive on the line as one commit: only the
+// tree that the gate has tested is ever its tip.
+// The tasks are held for a person afterwards (paused, with the reason as their last error): a person who takes work back
+// rarely wants the same agent to make it again at once. Resuming one starts a new attempt from the line as it is.
+
+import { failure, type Failure, Refusal } from '../../core/failure.ts';
+import type { DurableRun } from '../../durable/port.ts';
+import type { GitResult, Merge, Sha } from '../../git/port.ts';
+import { readLine, reopenEpic, type Tx, writeLine } from '../../store/port.ts';
+import { waitFor } from './controls.ts';
+import { runGate } from '../landing/gate.ts';
+import { orElse, ownLine } from '../kit/git-trouble.ts';
+import { followLine } from '../lines/follow-line.ts';
+import { isWithinReach } from '../landing/landing-rows.ts';
+import { moveLine } from '../lines/line-holds.ts';
+import { headOn, landingRef, syncLine } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+import { landQueue, limitLandQueue } from '../attempt/submission.ts';
+import { planUndo, type Revert, type UndoPlan } from './undo-plan.ts';
+
+export const undoWorkflow = 'undo-landing';
+
+export interface UndoInput extends UndoPlan {
+  /** Who asked; absent in what an older version has begun. */
+  readonly by?: string;
+}
+
+const undoneReason = 'its landing was undone';
+
+export interface UndoAnswer {
+  readonly plan: UndoPlan;
+  /** Tasks that depend on what is taken back. */
+  readonly dependents: readonly string[];
+  /** `running`: it takes longer than a request waits; events of this workflow after `after` tell its end. */
+  readonly state: 'planned' | 'running' | 'undone';
+  readonly workflowId: string | null;
+  readonly after: number;
+}
+
+/** Says what an undo would take back, and whether it can be built; nothing is moved. */
+export async function previewUndo(
+  engine: Engine,
+  id: string,
+): Promise<UndoAnswer & { readonly tree: Sha }> {
+  const { plan, dependents } = await planUndo(engine, id);
+  const built = await orElse<Built>(
+    () => buildUndo(engine, plan),
+    (trouble) => ({ kind: 'failed', failure: trouble }),
+  );
+  if (built.kind === 'failed') throw new Refusal('not_undone', built.failure.message);
+  const after = await engine.store.feed.lastSeq();
+  const { tree } = built.undone;
+  return { plan, dependents, state: 'planned', workflowId: null, after, tree };
+}
+
+/** Resolves when it is done; also, after a while, when it is still under way. */
+export async function undoLanding(engine: Engine, id: string, by: string): Promise<UndoAnswer> {
+  const { plan, dependents } = await planUndo(engine, id);
+  const workflowId = `undo/${id}/${engine.store.sources.uuid()}`;
+  const after = await engine.store.feed.lastSeq();
+  limitLandQueue(engine, plan.line);
+  const input: UndoInput = { ...plan, by };
+  await engine.durable.start(undoWorkflow, workflowId, input, { queue: landQueue(plan.line) });
+  engine.durable.wake();
+  const isOver = async (): Promise<boolean> => {
+    const state = (await engine.durable.get(workflowId))?.state;
+    return state !== 'pending' && state !== 'running';
+  };
+  const answer = { plan, dependents, workflowId, after };
+  if (!(await waitFor(engine, isOver))) return { ...answer, state: 'running' };
+  const refused = await lastWord(engine, after, workflowId);
+  if (refused !== null) throw new Refusal('not_undone', refused);
+  return { ...answer, state: 'undone' };
+}
+
+async function lastWord(engine: Engine, after: number, workflowId: string): Promise<string | null> {
+  const events = await engine.store.feed.read({ after, type: 'landing.undo_failed', limit: 1_000 });
+  const own = events.findLast(({ data }) => data['workflow'] === workflowId);
+  const reason = own?.data['reason'];
+  return typeof reason === 'string' ? reason : null;
+}
+
+interface Undone {
+  readonly tip: Sha;
+  readonly commit: Sha;
+  readonly tree: Sha;
+}
+
+type Built =
+  | { readonly kind: 'built'; readonly undone: Undone }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+function askerOf({ by }: UndoInput): string {
+  return by ?? 'person';
+}
+
+const triesMax = 5;
+
+export async function runUndo(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: UndoInput,
+): Promise<string> {
+  const own = await ownLine(engine, input.line);
+  for (let round = 0; round < triesMax; round += 1) {
+    const built = await run.step(`built:${round}`, () =>
+      orElse<Built>(
+        () => buildOwned(engine, input, own),
+        (trouble) => ({ kind: 'failed', failure: trouble }),
+      ),
+    );
+    if (built.kind === 'failed') return giveUp(engine, run, input, built.failure, round);
+    const { undone } = built;
+    if (!(await isWithinReach(engine, undone.commit))) continue;
+    const red = await run.step(`verified:${round}`, (signal) =>
+      testUndo(engine, input, undone, signal),
+    );
+    if (red !== null) return giveUp(engine, run, input, red, round);
+    const moved = await run.step(`merged:${round}`, () =>
+      orElse(
+        () => moveUndone(engine, input, undone),
+        () => false,
+      ),
+    );
+    if (!moved) continue;
+    await run.commit(`completed:${round}`, (tx) =>
+      recordUndone(engine, tx, input, undone, run.workflowId),
+    );
+    await followLine(engine, input.line);
+    return 'undone';
+  }
+  const moving = failure('git_failed', `${input.line} moves too often; try again`);
+  return giveUp(engine, run, input, moving, triesMax);
+}
+
+async function buildOwned(
+  engine: Engine,
+  input: UndoInput,
+  own: () => Promise<GitResult<void>>,
+): Promise<Built> {
+  const owned = await own();
+  return owned.ok ? await buildUndo(engine, input) : failedBuild(owned.error.message);
+}
+
+function failedBuild(message: string): Built {
+  return { kind: 'failed', failure: failure('git_failed', message) };
+}
+
+async function buildUndo(engine: Engine, input: UndoInput): Promise<Built> {
+  const tip = await syncLine(engine, input.line);
+  if (!tip.ok) return { kind: 'failed', failure: tip.error };
+  const head = await headOn(engine, input.line, tip.value);
+  if (!head.ok) return { kind: 'failed', failure: head.error };
+  let last: Merge | null = null;
+  for (const revert of input.reverts) {
+    const strange = await whyNotRevertible(engine, input, head.value, revert);
+    if (strange !== null) return failedBuild(strange);
+    const taken = await takeBack(engine, input, last?.commit ?? head.value, revert.sha);
+    if (!taken.ok) return failedBuild(taken.error);
+    last = taken.value;
+  }
+  if (last === null) return failedBuild(`${input.id} has nothing to undo`);
+  // Several steps arrive as one: no tree but the tested one is ever the tip.
+  if (input.reverts.length > 1) {
+    const words = wordsOf(input);
+    const joined = await engine.git.merge({ tip: head.value, commit: last.commit, ...words });
+    if (!joined.ok) return failedBuild(joined.error.message);
+    if (joined.value.kind === 'conflict') return failedBuild(`${input.id} could not be undone`);
+    last = joined.value;
+  }
+  const { commit, tree } = last;
+  return { kind: 'built', undone: { tip: tip.value, commit, tree } };
+}
+
+/** A sentence where the commit is gone from the line, or holds more than the work in question. */
+async function whyNotRevertible(
+  engine: Engine,
+  { id, line }: UndoInput,
+  head: Sha,
+  { sha, mark }: Revert,
+): Promise<string | null> {
+  if (!(await engine.git.isAncestor(sha, head))) {
+    return `the commit ${sha.slice(0, 12)} of ${id} is not in ${line} any more`;
+  }
+  const itself = await engine.git.lineCommits(null, sha, 1);
+  if (!itself.ok) return itself.error.message;
+  if (itself.value[0]?.trailers.includes(mark) === true) return null;
+  return `${sha.slice(0, 12)}, which brought in the work of ${id}, is not Drover's own commit and may hold more; revert it by hand (git revert -m 1 ${sha.slice(0, 12)})`;
+}
+
+type TakenBack =
+  | { readonly ok: true; readonly value: Merge }
+  | { readonly ok: false; readonly error: string };
+
+async function takeBack(
+  engine: Engine,
+  input: UndoInput,
+  tip: Sha,
+  landed: Sha,
+): Promise<TakenBack> {
+  const words = wordsOf(input);
+  const revert = await engine.git.revertOf({ commit: landed, ...words });
+  if (!revert.ok) return { ok: false, error: revert.error.message };
+  const merged = await engine.git.merge({ tip, commit: revert.value, ...words });
+  if (!merged.ok) return { ok: false, error: merged.error.message };
+  if (merged.value.kind === 'merged') return { ok: true, value: merged.value };
+  const files = merged.value.files.join(', ');
+  const error = `what landed after ${input.id} has changed the same lines in ${files}; revert ${landed.slice(0, 12)} by hand`;
+  return { ok: false, error };
+}
+
+function wordsOf({ id, title }: UndoInput): { subject: string; trailers: readonly string[] } {
+  return {
+    subject: `drover: undo ${id} ${title.split(/[\r\n]/, 1)[0] ?? ''}`,
+    trailers: [`Drover-Undo: ${id}`],
+  };
+}
+
+async function testUndo(
+  engine: Engine,
+  input: UndoInput,
+  undone: Undone,
+  signal: AbortSignal,
+): Promise<Failure | null> {
+  if (input.gate === null) return null;
+  const { commit, tree } = undone;
+  const redSinceMs = engine.clock.now();
+  const question = {
+    commit,
+    tree,
+    command: input.gate,
+    taskIds: input.tasks.map(({ id }) => id),
+    redSinceMs,
+  };
+  const verdict = await runGate(engine, question, signal);
+  switch (verdict.kind) {
+    case 'green':
+      return null;
+    case 'red':
+    case 'unusable':
+      return { ...verdict.failure, message: `without ${input.id}, ${verdict.failure.message}` };
+    case 'aborted':
+      throw signal.reason;
+  }
+}
+
+async function moveUndone(engine: Engine, input: UndoInput, undone: Undone): Promise<boolean> {
+  const ref = landingRef(input.line);
+  const present = await engine.git.readRef(ref);
+  if (present === undone.commit) return true;
+  if (present !== null && (await engine.git.isAncestor(undone.commit, present))) return true;
+  const reason = `drover: undo ${input.id}`;
+  const { line } = input;
+  const moved = await moveLine(engine, line, undone.commit, undone.tip, reason, 'owner');
+  if (moved.ok) await engine.git.sync();
+  return moved.ok;
+}
+
+async function recordUndone(
+  engine: Engine,
+  tx: Tx,
+  input: UndoInput,
+  undone: Undone,
+  workflow: string,
+): Promise<void> {
+  const { line, epicId } = input;
+  const known = await readLine(tx, line);
+  await writeLine(tx, {
+    branch: line,
+    landed_sha: undone.commit,
+    followed_sha: known?.followed_sha ?? null,
+    pending: known?.pending ?? 0,
+    pending_reason: known?.pending_reason ?? null,
+    parent_branch: known?.parent_branch ?? null,
+  });
+  if (epicId !== null) {
+    await reopenEpic(tx, epicId, undoneReason);
+    const reverts = input.reverts.map(({ sha }) => sha);
+    const data = { sha: undone.commit, branch: line, reverts, workflow, by: askerOf(input) };
+    await engine.store.append(tx, { type: 'epic.undone', epicId, data });
+  }
+  for (const task of input.tasks) await freeTask(engine, tx, task, { input, undone, workflow });
+}
+
+async function freeTask(
+  engine: Engine,
+  tx: Tx,
+  { id: taskId, epoch, landed }: UndoInput['tasks'][number],
+  { input, undone, workflow }: { input: UndoInput; undone: Undone; workflow: string },
+): Promise<void> {
+  const freed = await engine.store.transition(tx, {
+    taskId,
+    epoch,
+    from: ['completed'],
+    to: 'ready',
+    event: 'landing.undone',
+    data: { sha: undone.commit, branch: input.line, landed, workflow, by: askerOf(input) },
+    set: {
+      attempts: 0,
+      landed_sha: null,
+      landed_on: null,
+      commit_sha: null,
+      verdict: 'unknown',
+      verdict_reason: null,
+      last_error: undoneReason,
+    },
+  });
+  // Reset or started again by a person meanwhile: theirs is the last word on the task.
+  if (!freed.ok) return;
+  await engine.store.transition(tx, {
+    taskId,
+    epoch,
+    to: 'paused',
+    event: 'task.paused',
+    data: { reason: undoneReason },
+  });
+}
+
+async function giveUp(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: UndoInput,
+  reason: Failure,
+  round: number,
+): Promise<string> {
+  await run.commit(`failed:${round}`, async (tx) => {
+    await engine.store.append(tx, {
+      type: 'landing.undo_failed',
+      ...(input.epicId === null ? { taskId: input.id } : { epicId: input.epicId }),
+      data: {
+        workflow: run.workflowId,
+        kind: reason.kind,
+        reason: engine.mask(reason.message),
+        by: askerOf(input),
+      },
+    });
+  });
+  return 'failed';
+}

@@ -1,0 +1,220 @@
+// What an undo takes out of which line, and what depends on it: looked up, and refused, before anything is started.
+//
+// A task's landing is one commit of its line. An epic that landed as a whole is a merge commit of its target, one for each
+// time it landed; an epic whose tasks landed one by one is the commits of its tasks. What depends on the work and has landed
+// stays: it is named beforehand, and the gate decides whether it holds without. What depends on it and is running is not
+// pulled the ground from under: the undo is refused until it has ended.
+
+import { Refusal } from '../../core/failure.ts';
+import type { Sha } from '../../git/port.ts';
+import {
+  dependentsOf,
+  epicById,
+  type EpicRow,
+  flagsOfRun,
+  lastAttempt,
+  readLine,
+  rootTasksOf,
+  type TaskRow,
+} from '../../store/port.ts';
+import { isHeld, requireRoot } from './controls.ts';
+import { landingRef } from '../lines/lines.ts';
+import { nextStep } from './next-step.ts';
+import type { Engine } from '../kit/parts.ts';
+import { gateOf, gateOfRun } from '../attempt/submission.ts';
+
+/** One commit to take back, and the trailer by which it is known as Drover's own. */
+export interface Revert {
+  readonly sha: Sha;
+  readonly mark: string;
+}
+
+export interface UndoPlan {
+  /** The task, or the epic. */
+  readonly id: string;
+  readonly title: string;
+  readonly epicId: string | null;
+  /** Tasks that are no longer landed afterwards. */
+  readonly tasks: readonly { readonly id: string; readonly epoch: number; readonly landed: Sha }[];
+  /** Newest first. */
+  readonly reverts: readonly Revert[];
+  readonly line: string;
+  readonly gate: string | null;
+}
+
+/** Commits of a line that are searched for an epic's landings. */
+const lineMax = 5_000;
+
+const runningStatuses = new Set(['claimed', 'in_progress', 'needs_review', 'waiting']);
+
+/** Refuses what cannot be undone. */
+export async function planUndo(
+  engine: Engine,
+  id: string,
+): Promise<{ readonly plan: UndoPlan; readonly dependents: readonly string[] }> {
+  const epic = await epicById(engine.store.db, id);
+  const plan = epic === null ? await planTask(engine, id) : await planEpic(engine, epic);
+  const undone = plan.tasks.map((task) => task.id);
+  const dependents = await dependentsOf(engine.store.db, undone);
+  const running = dependents.find(({ status }) => runningStatuses.has(status));
+  if (running !== undefined) {
+    throw new Refusal(
+      'illegal',
+      `${running.id} depends on ${id} and is ${running.status}; ${nextStep(running.id, running.status)}, then undo ${id}`,
+    );
+  }
+  return { plan, dependents: dependents.map((task) => task.id) };
+}
+
+async function planTask(engine: Engine, id: string): Promise<UndoPlan> {
+  const row = await requireRoot(engine, id, 'undone');
+  const { landed_sha: landed, landed_on: line } = row;
+  if (row.status !== 'completed') {
+    throw new Refusal(
+      'illegal',
+      `${id} is ${row.status}; only landed work can be undone (${nextStep(id, row.status)})`,
+    );
+  }
+  if (landed === null || line === null) {
+    throw new Refusal('illegal', `${id} completed without a commit, so it has nothing to undo`);
+  }
+  const attempt = await lastAttempt(engine.store.db, row.id);
+  const run = await flagsOfRun(engine.store.db, attempt?.run_id ?? null);
+  return {
+    id,
+    title: row.title,
+    epicId: null,
+    tasks: [{ id, epoch: row.epoch, landed }],
+    reverts: [{ sha: landed, mark: `Drover-Task: ${id}` }],
+    line: await lineThatHolds(engine, line, landed),
+    gate: gateOf(engine, run, row),
+  };
+}
+
+async function planEpic(engine: Engine, epic: EpicRow): Promise<UndoPlan> {
+  const { id } = epic;
+  const rows = await rootTasksOf(engine.store.db, id);
+  const busy = rows.find((row) => isHeld(row) || row.status === 'needs_review');
+  if (busy !== undefined) {
+    throw new Refusal(
+      'illegal',
+      `${busy.id} of ${id} is ${busy.status}; ${nextStep(busy.id, busy.status)}, then undo ${id}`,
+    );
+  }
+  const landed = rows.flatMap((row) => landedOf(row));
+  const [first] = landed;
+  if (first === undefined) {
+    throw new Refusal(
+      'illegal',
+      `no task of ${id} has landed, so it has nothing to undo (drover epic show ${id})`,
+    );
+  }
+  const line = await oneLine(engine, epic, landed);
+  const attempt = await lastAttempt(engine.store.db, first.id);
+  const run = await flagsOfRun(engine.store.db, attempt?.run_id ?? null);
+  return {
+    id,
+    title: epic.title,
+    epicId: id,
+    tasks: landed.map((task) => ({ id: task.id, epoch: task.epoch, landed: task.landed })),
+    reverts: await revertsOf(engine, epic, line, landed),
+    line,
+    gate: gateOfRun(engine, run),
+  };
+}
+
+interface Landed {
+  readonly id: string;
+  readonly epoch: number;
+  readonly landed: Sha;
+  readonly landedOn: string;
+}
+
+function landedOf(row: TaskRow): readonly Landed[] {
+  const { id, epoch, status, landed_sha: landed, landed_on: landedOn } = row;
+  if (status !== 'completed' || landed === null || landedOn === null) return [];
+  return [{ id, epoch, landed, landedOn }];
+}
+
+/** All of the epic's work must be on the same line: otherwise its landing as a whole is still to come. */
+async function oneLine(engine: Engine, epic: EpicRow, landed: readonly Landed[]): Promise<string> {
+  const lines = new Map<string, string>();
+  for (const task of landed) {
+    const line = await lineThatHolds(engine, task.landedOn, task.landed);
+    if (!lines.has(line)) lines.set(line, task.id);
+  }
+  const [[line] = ['']] = lines;
+  if (lines.size > 1) {
+    const places = [...lines].map(([branch, task]) => `${task} on ${branch}`).join(', ');
+    throw new Refusal(
+      'illegal',
+      `the work of ${epic.id} is on several branches (${places}); undo its tasks one by one`,
+    );
+  }
+  const parent = (await readLine(engine.store.db, line))?.parent_branch ?? null;
+  if (parent !== null && line === epic.branch) {
+    throw new Refusal(
+      'illegal',
+      `${epic.id} has not landed on ${parent} yet; undo its tasks one by one, or run it to its end first`,
+    );
+  }
+  return line;
+}
+
+async function revertsOf(
+  engine: Engine,
+  epic: EpicRow,
+  line: string,
+  landed: readonly Landed[],
+): Promise<readonly Revert[]> {
+  const tip = await engine.git.readRef(landingRef(line));
+  const listed = tip === null ? null : await engine.git.lineCommits(null, tip, lineMax);
+  const commits = listed?.ok === true ? listed.value : [];
+  const [mark, undone] = [`Drover-Epic: ${epic.id}`, `Drover-Undo: ${epic.id}`];
+  const end = commits.findIndex(({ trailers }) => trailers.includes(undone));
+  const merges = (end === -1 ? commits : commits.slice(0, end))
+    .filter(({ trailers }) => trailers.includes(mark))
+    .map(({ sha }) => ({ sha, mark }));
+  // Where people have rewritten the line the merge may be gone, and the tasks' own commits are what there is.
+  const alone = landed.filter((task) => task.landedOn === line || merges.length === 0);
+  const own = alone.map((task) => ({ sha: task.landed, mark: `Drover-Task: ${task.id}` }));
+  return await newestFirst(
+    engine,
+    [...merges, ...own],
+    commits.map(({ sha }) => sha),
+  );
+}
+
+/** By their place on the line; what came into it with another commit is compared with the others one by one. */
+async function newestFirst(
+  engine: Engine,
+  reverts: readonly Revert[],
+  line: readonly Sha[],
+): Promise<readonly Revert[]> {
+  const placeOf = new Map(line.map((sha, place) => [sha, place]));
+  const sorted: Revert[] = [];
+  for (const revert of reverts) {
+    const place = placeOf.get(revert.sha);
+    let at = 0;
+    for (const before of sorted) {
+      const other = placeOf.get(before.sha);
+      const isOlder =
+        place !== undefined && other !== undefined
+          ? place > other
+          : await engine.git.isAncestor(revert.sha, before.sha);
+      if (!isOlder) break;
+      at += 1;
+    }
+    sorted.splice(at, 0, revert);
+  }
+  return sorted;
+}
+
+/** That of an epic which has landed as a whole is over: its target holds the work. */
+async function lineThatHolds(engine: Engine, line: string, landed: Sha): Promise<string> {
+  const known = await readLine(engine.store.db, line);
+  const parent = known?.parent_branch ?? null;
+  if (parent === null) return line;
+  const tip = await engine.git.readRef(landingRef(parent));
+  return tip !== null && (await engine.git.isAncestor(landed, tip)) ? parent : line;
+}

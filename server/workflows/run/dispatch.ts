@@ -1,0 +1,270 @@
+// Who starts next: ready tasks in their order, as many as there are free workers, each claimed and given to its own
+// workflow in one transaction.
+
+import { landingsWaitingMax } from '../../core/plan/schedule.ts';
+import {
+  activeRunsIn,
+  busyByRun,
+  type Startable,
+  claimTask,
+  epicsOfOthers,
+  lastStarts,
+  type Reads,
+  type RunRow,
+  startableTasks,
+  type Tx,
+} from '../../store/port.ts';
+import { beginCandidates, settleAll } from '../attempt/candidates.ts';
+import { executeWorkflow, executeWorkflowId } from '../attempt/execute-task.ts';
+import { chooseAgent, limitedAccounts } from '../attempt/fallback.ts';
+import { startRules, type StartRules } from '../kit/holds.ts';
+import { releaseFromMissingBase, waitForOtherLines } from '../attempt/missing-base.ts';
+import { releaseFromRedBase } from '../landing/red-base.ts';
+import type { Engine } from '../kit/parts.ts';
+import { isStopped } from '../kit/scope-state.ts';
+import { openRemotePlaces } from './remote-places.ts';
+import { agentQueueOf, handedOver, openPlacement, type Placement } from '../kit/placement.ts';
+
+interface Free {
+  /** Tasks that the run itself may start. */
+  readonly own: number;
+  /** Tasks that may start at all. */
+  readonly all: number;
+}
+
+/**
+ * How many more tasks may start: none while too much finished work waits to land. Several runs together have as many workers
+ * as the largest of them, and each of them its own number at most.
+ */
+async function freeWorkers(
+  tx: Reads,
+  run: RunRow,
+  active: readonly RunRow[],
+  places: Placement,
+): Promise<Free> {
+  const busy = await busyByRun(tx, handedOver);
+  const largest = Math.max(...[run, ...active].map((row) => workersOf(row, places)));
+  const all = largest - [...busy.values()].reduce((sum, n) => sum + n, 0);
+  const own = Math.min(all, workersOf(run, places) - (busy.get(run.id) ?? 0));
+  if (own <= 0) return { own: 0, all: 0 };
+  const { n: landing } = await tx
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('status', '=', 'in_progress')
+    .where('phase', 'in', handedOver)
+    .where('parent_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  const room = Math.max(0, landingsWaitingMax(largest) - landing);
+  return { own: Math.min(own, room), all: Math.min(all, room) };
+}
+
+/** Other runs without a worker, who have waited longer than this one: they start a task first. */
+async function starvingRuns(
+  tx: Reads,
+  run: RunRow,
+  active: readonly RunRow[],
+): Promise<readonly RunRow[]> {
+  if (active.length < 2) return [];
+  const busy = await busyByRun(tx, handedOver);
+  const starts = await lastStarts(
+    tx,
+    active.map(({ id }) => id),
+  );
+  const lastOf = ({ id }: RunRow): number => starts.get(id) ?? 0;
+  const isIdle = ({ id }: RunRow): boolean => (busy.get(id) ?? 0) === 0;
+  return active
+    .filter((row) => row.id !== run.id && isIdle(row))
+    .filter((row) => !isIdle(run) || lastOf(row) < lastOf(run))
+    .toSorted((one, other) => lastOf(one) - lastOf(other));
+}
+
+/** A fleet works with all that its machines can bear, unless the run was given a number of its own. */
+function workersOf(run: RunRow, { room }: Placement): number {
+  if (room === null) return run.workers;
+  const flags = JSON.parse(run.flags) as Readonly<Record<string, unknown>>;
+  return flags['max_workers'] === undefined ? room : Math.min(run.workers, room);
+}
+
+export interface Dispatched {
+  /** Tasks that were started, or moved in another way: then another look is due at once. */
+  readonly started: number;
+  /** True when every worker has a task, or finished work is in the way: nothing else needs a look until that changes. */
+  readonly full: boolean;
+}
+
+/** Starts what can start now. */
+export async function dispatch(engine: Engine, run: RunRow): Promise<Dispatched> {
+  const { db } = engine.store;
+  const settled = await settleAll(engine);
+  if (settled > 0) return { started: settled, full: false };
+  const released = (await releaseFromRedBase(engine)) + (await releaseFromMissingBase(engine));
+  if (released > 0) return { started: released, full: false };
+  const rules = await startRules(engine);
+  const active = await activeRunsIn(db);
+  const free = await freeWorkers(db, run, active, await openPlacement(engine, db));
+  if (free.own === 0) return { started: 0, full: true };
+  if (rules.isHeld || (await isStopped(db, run))) return { started: 0, full: false };
+  if (active.length > 1) await waitForOtherLines(engine, run);
+  const look = { ...scopeOf(engine, run, active, rules), limit: 1 };
+  if ((await startableTasks(db, look)).length === 0) return { started: 0, full: false };
+  return { started: await claimAndStart(engine, run, rules), full: false };
+}
+
+function scopeOf(
+  engine: Engine,
+  run: RunRow,
+  active: readonly RunRow[],
+  rules: StartRules,
+): { epicId: string | null; exceptEpics: readonly string[]; nowMs: number } {
+  return {
+    epicId: run.epic_id,
+    exceptEpics: [...rules.heldEpics, ...epicsOfOthers(active, run)],
+    nowMs: engine.clock.now(),
+  };
+}
+
+/** What one transaction hands out. */
+interface Round {
+  readonly engine: Engine;
+  readonly tx: Tx;
+  readonly rules: StartRules;
+  readonly active: readonly RunRow[];
+  readonly places: Placement;
+  readonly remote: Awaited<ReturnType<typeof openRemotePlaces>>;
+  readonly limited: Awaited<ReturnType<typeof limitedAccounts>>;
+  /** How many more agents of a kind may start. */
+  readonly left: Map<string, number>;
+}
+
+async function claimAndStart(engine: Engine, run: RunRow, rules: StartRules): Promise<number> {
+  let opened = 0;
+  const claims = await engine.store.transaction(async (tx) => {
+    if (!(await isActive(tx, run.id)) || (await isStopped(tx, run))) return 0;
+    const active = await activeRunsIn(tx);
+    const places = await openPlacement(engine, tx);
+    const free = await freeWorkers(tx, run, active, places);
+    if (free.own === 0) return 0;
+    const limited = await limitedAccounts(tx, engine.clock.now());
+    const remote = await openRemotePlaces(engine, tx);
+    const left = new Map(rules.free);
+    const round: Round = { engine, tx, rules, active, places, remote, limited, left };
+    let taken = 0;
+    for (const other of await starvingRuns(tx, run, active)) {
+      if (taken >= free.all || (await isStopped(tx, other))) continue;
+      const given = await claimFor(round, other, 1);
+      taken += given.claimed;
+      opened += given.opened;
+    }
+    const own = await claimFor(round, run, Math.min(free.own, free.all - taken));
+    opened += own.opened;
+    return taken + own.claimed;
+  });
+  if (claims === 0) return opened;
+  engine.crashPoint('claimed');
+  engine.durable.wake();
+  return claims + opened;
+}
+
+/** Claims tasks of one run, `most` of them at most, and starts their attempts. */
+async function claimFor(
+  round: Round,
+  run: RunRow,
+  most: number,
+): Promise<{ readonly claimed: number; readonly opened: number }> {
+  const { engine, tx, places, remote, limited, left } = round;
+  let [claimed, opened] = [0, 0];
+  for (const candidate of most > 0 ? await candidatesFor(round, run, most) : []) {
+    if (claimed >= most) break;
+    if (await beginCandidates(engine, tx, run, candidate)) {
+      opened += 1;
+      continue;
+    }
+    const chosen = await chooseAgent(engine, tx, candidate, limited);
+    if (chosen === null) continue;
+    const { agent, model, step } = chosen;
+    const leftOfKind = left.get(agent);
+    if (leftOfKind === 0) continue;
+    const runsOn = remote.placeOf(candidate);
+    if (runsOn === 'remote' && remote.left === 0) continue;
+    const machine = await places.choose(candidate);
+    if (machine === null) continue;
+    const claim = await claimTask(tx, engine.store.sources, {
+      taskId: candidate.id,
+      runId: run.id,
+      owner: places.nameOf(machine) ?? engine.owner,
+      machine,
+      agent,
+      model,
+      step,
+      agentResumes: engine.driverFor(agent).capabilities.resume,
+      sessionId: engine.store.sources.uuid(),
+      runsOn,
+      plansFirst: engine.settings().plansFirst,
+    });
+    if (claim === null) continue;
+    if (leftOfKind !== undefined) left.set(agent, leftOfKind - 1);
+    await engine.durable.startIn(tx, executeWorkflow, executeWorkflowId(claim), claim, {
+      queue: agentQueueOf(machine),
+    });
+    places.taken(machine);
+    if (runsOn === 'remote') remote.left -= 1;
+    claimed += 1;
+  }
+  return { claimed, opened };
+}
+
+async function candidatesFor(
+  { engine, tx, rules, active, places, remote, limited }: Round,
+  run: RunRow,
+  most: number,
+): Promise<readonly Startable[]> {
+  const isRemoteFull = remote.left === 0 ? 1 : 0;
+  const limit = most + (limited.size + rules.free.size + isRemoteFull) * candidatesSpare;
+  const look = { ...scopeOf(engine, run, active, rules), limit };
+  const first = await startableTasks(tx, look);
+  // Those that ask for a machine which has no room must not keep the others waiting.
+  const others = places.room === null ? [] : await startableTasks(tx, { ...look, anywhere: true });
+  const known = new Set(first.map(({ id }) => id));
+  return [...first, ...others.filter(({ id }) => !known.has(id))];
+}
+
+/** Looked at together with the claim, so that nothing starts after the run was stopped. */
+async function isActive(tx: Tx, runId: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('runs')
+    .select('state')
+    .where('id', '=', runId)
+    .executeTakeFirst();
+  return row?.state === 'active';
+}
+
+/** How many more candidates are read per limited account, so that others can start past its tasks. */
+const candidatesSpare = 50;
+
+/** When, after the last look, time alone will change what can start (Unix ms): a delay's or a limit's end. Null: never. */
+export async function nextWakeMs(
+  engine: Engine,
+  run: RunRow,
+  nowMs: number,
+): Promise<number | null> {
+  // A time that is over has had its look: counted again, it would make the run spin while an account is at its limit.
+  const row = await engine.store.db
+    .selectFrom('tasks')
+    .select((eb) => [
+      eb.fn.min('next_attempt_at_ms').filterWhere('next_attempt_at_ms', '>', nowMs).as('retry'),
+      eb.fn.min('waiting_until_ms').filterWhere('waiting_until_ms', '>', nowMs).as('waiting'),
+    ])
+    .where('status', 'in', ['ready', 'waiting'])
+    .where('parent_id', 'is', null)
+    .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
+    .executeTakeFirst();
+  const accounts = await engine.store.db
+    .selectFrom('accounts')
+    .select((eb) => eb.fn.min('limited_until_ms').as('until'))
+    .where('limited_until_ms', '>', nowMs)
+    .executeTakeFirst();
+  const times = [row?.retry, row?.waiting, accounts?.until].filter(
+    (time) => typeof time === 'number',
+  );
+  return times.length === 0 ? null : Math.min(...times);
+}

@@ -1,0 +1,94 @@
+// A machine that comes back to its fleet: what it ran has been given to others meanwhile. Agents that it left running are
+// ended, and what they had in their slots is kept as snapshots that their tasks name.
+
+import { attemptKey } from '../attempt/execute-task.ts';
+import { branchRef } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+import { agentRunId } from '../kit/run-ids.ts';
+import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';
+
+const endGraceMs = 2_000;
+
+interface LeftAttempt {
+  readonly task_id: string;
+  readonly number: number;
+  readonly branch: string;
+  readonly base_sha: string | null;
+  readonly worktree_path: string | null;
+  readonly pid: number | null;
+  readonly pid_start: string | null;
+  readonly pid_part: string | null;
+}
+
+/** Attempts of this machine that were ended elsewhere while their process was noted here. */
+export async function endGivenAway(engine: Engine): Promise<void> {
+  for (const { task_id: taskId, number } of await leftAttempts(engine, null)) {
+    const key = attemptKey(taskId, number);
+    // One that goes on here already looks after what it finds, and its new agent bears the same mark.
+    await engine.switchboard.turns.runIfFree(key, async () => {
+      const [attempt] = await leftAttempts(engine, { taskId, number });
+      if (attempt !== undefined) await endLeft(engine, attempt);
+    });
+  }
+}
+
+async function leftAttempts(
+  engine: Engine,
+  only: { readonly taskId: string; readonly number: number } | null,
+): Promise<readonly LeftAttempt[]> {
+  return (
+    engine.store.db
+      .selectFrom('attempts as a')
+      .innerJoin('tasks as t', 't.id', 'a.task_id')
+      .select(['a.task_id', 'a.number', 'a.branch', 'a.base_sha', 'a.worktree_path'])
+      .select(['a.pid', 'a.pid_start', 'a.pid_part'])
+      .where('a.machine', '=', engine.machineId)
+      .where('a.state', '=', 'interrupted')
+      .where('a.pid', 'is not', null)
+      // The agent of a task that is blocked from outside has ended by itself.
+      .where('t.status', '!=', 'blocked')
+      .$if(only !== null, (query) =>
+        query.where('a.task_id', '=', only?.taskId ?? '').where('a.number', '=', only?.number ?? 0),
+      )
+      .execute()
+  );
+}
+
+async function endLeft(engine: Engine, attempt: LeftAttempt): Promise<void> {
+  if (attempt.pid === null || attempt.pid_start === null) return;
+  const process = { pid: attempt.pid, startTime: attempt.pid_start };
+  const runId = agentRunId(engine, attempt.task_id, attempt.number, attempt.pid_part);
+  await engine.processes.endTree(runId, process, endGraceMs);
+  await keep(engine, attempt);
+  await engine.store.transaction(async (tx) => {
+    // Not one that has begun here meanwhile.
+    await tx
+      .updateTable('attempts')
+      .set({ pid: null, pid_start: null })
+      .where('task_id', '=', attempt.task_id)
+      .where('number', '=', attempt.number)
+      .where('pid', '=', attempt.pid)
+      .where('pid_start', '=', attempt.pid_start)
+      .execute();
+  });
+}
+
+/** Its work while its worktree is still its own, and its commits that no other machine has. */
+async function keep(engine: Engine, attempt: LeftAttempt): Promise<void> {
+  const { worktree_path: path, base_sha: base, branch, task_id: taskId, number } = attempt;
+  if (path !== null && (await engine.files.exists(path))) {
+    const status = await engine.git.status(path);
+    const place = { taskId, attempt: number, path, base };
+    if (status.ok && status.value.branch === branch) {
+      await keepWork(engine, place, { reason: 'death', author: 'agent' });
+    }
+  }
+  const tip = await engine.git.readRef(branchRef(branch));
+  if (tip === null || tip === base) return;
+  const kept = await engine.git.keepCommit(tip, `${taskId}/${number}`);
+  if (!kept.ok) return engine.report(kept.error, `keeping the commits of ${taskId}`);
+  const note = { reason: 'kept', author: 'agent' } as const;
+  await engine.store.transaction((tx) =>
+    nameKeptRefs(tx, engine.store, [kept.value], taskId, note),
+  );
+}

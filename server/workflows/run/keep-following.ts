@@ -1,0 +1,174 @@
+// Target branches that could not follow their landing line are tried again, so that landed work arrives by itself: also
+// when people have committed to the branch meanwhile, by a merge of both that has passed the gate. On the way, tasks are
+// looked for that an ended run has left without an owner.
+
+import { runGate } from '../landing/gate.ts';
+import type { Sha } from '../../git/port.ts';
+import { endGivenAway } from './given-away.ts';
+import { followAsOfNow } from '../lines/follow-line.ts';
+import { moveLine } from '../lines/line-holds.ts';
+import { branchRef, landingRef, syncLine, takeInConflict } from '../lines/lines.ts';
+import { returnOrphans } from './orphans.ts';
+import { isRewritten, replayOnto, takeInSubject } from '../lines/own-range.ts';
+import type { Engine } from '../kit/parts.ts';
+import { activeRuns } from './start-run.ts';
+import { gateOfRun } from '../attempt/submission.ts';
+import { sweepBranches } from './sweep.ts';
+
+const tryAgainMs = 2_000;
+/** A merge that was red is tested again after this time: the cause may be outside the tree. */
+const redAgainMs = 600_000;
+
+/** Starts looking; returns stop. Costs a few small queries per look while nothing waits. */
+export function keepFollowing(engine: Engine): () => void {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  let off = (): void => {};
+  let swept: string | null = null;
+  /** The machine that ran a run has swept its own clone; the others have branches of what has landed as well. */
+  const sweepHere = async (): Promise<void> => {
+    if (engine.machineId === '') return;
+    const last = await lastFinishedRun(engine);
+    if (last === null || last === swept) return;
+    await sweepBranches(engine);
+    swept = last;
+  };
+  const look = async (): Promise<void> => {
+    if (engine.machineId !== '') await endGivenAway(engine);
+    // A run looks after its tasks itself; without one, an approval or the end of a stop may have lost its workflow.
+    if ((await activeRuns(engine)).length === 0) {
+      await returnOrphans(engine);
+      await sweepHere();
+    }
+    const waiting = await engine.store.db
+      .selectFrom('lines')
+      .select('branch')
+      .where('pending', '>', 0)
+      .execute();
+    // What a person has decided meanwhile frees a line that was held.
+    const stopped = await engine.store.db
+      .selectFrom('lines')
+      .select('branch')
+      .where('held_reason', 'is not', null)
+      .execute();
+    for (const { branch } of stopped) await syncLine(engine, branch);
+    for (const { branch } of waiting) {
+      const obstacle = await mergeTheirs(engine, branch, signal);
+      if (signal.aborted) return;
+      await followAsOfNow(engine, branch, obstacle);
+    }
+  };
+  const again = (): void => {
+    if (signal.aborted) return;
+    off = engine.clock.timer(tryAgainMs, () => {
+      engine.switchboard
+        .whileWorking(look)
+        .catch((error: unknown) => engine.report(error, 'following landed work'))
+        .finally(again);
+    });
+  };
+  again();
+  return () => {
+    stopped.abort();
+    off();
+  };
+}
+
+async function lastFinishedRun(engine: Engine): Promise<string | null> {
+  const row = await engine.store.db
+    .selectFrom('runs')
+    .select('id')
+    .where('state', '=', 'finished')
+    .orderBy('ended_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
+/** People's commits and the landed work that waits for the branch, as one tested tip; else the sentence why not. */
+async function mergeTheirs(
+  engine: Engine,
+  branch: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { git } = engine;
+  const theirs = await git.readRef(branchRef(branch));
+  const ours = await git.readRef(landingRef(branch));
+  if (theirs === null || ours === null) return null;
+  if (await git.isAncestor(ours, theirs)) return null;
+  const together = await bothOf(engine, branch, theirs, ours);
+  if (together === null) return null;
+  if (typeof together === 'string') return together;
+  const { commit, tree } = together;
+  const run = await engine.store.db
+    .selectFrom('runs')
+    .select('flags')
+    .where('target_branch', '=', branch)
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const command = gateOfRun(engine, run);
+  if (command !== null) {
+    const redSinceMs = engine.clock.now() - redAgainMs;
+    const question = { commit, tree, command, taskIds: [], redSinceMs };
+    const verdict = await runGate(engine, question, signal);
+    if (verdict.kind === 'aborted') return 'the gate was interrupted';
+    if (verdict.kind !== 'green') return verdict.failure.message;
+  }
+  const moved = await moveLine(engine, branch, commit, ours, `drover: take in ${branch}`);
+  return moved.ok ? null : moved.error.message;
+}
+
+interface Together {
+  readonly commit: Sha;
+  readonly tree: Sha;
+}
+
+/** What was made of a pair of tips, so that looking again makes nothing new while nobody has moved. */
+const madeOf = new WeakMap<Engine['store'], Map<string, Together | string>>();
+
+/** Null: nothing has to be brought together. A text: why it can't be. */
+async function bothOf(
+  engine: Engine,
+  branch: string,
+  theirs: Sha,
+  ours: Sha,
+): Promise<Together | string | null> {
+  const rewritten = await isRewritten(engine, branch, ours);
+  if (!rewritten && (await engine.git.isAncestor(theirs, ours))) return null;
+  const made = madeOf.get(engine.store) ?? new Map<string, Together | string>();
+  madeOf.set(engine.store, made);
+  const key = `${branch} ${theirs} ${ours}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const fresh = rewritten
+    ? await replayed(engine, branch, theirs, ours)
+    : await mergedWith(engine, branch, theirs, ours);
+  if (!fresh.ok) return fresh.error;
+  made.clear();
+  made.set(key, fresh.value);
+  return fresh.value;
+}
+
+type Made = { ok: true; value: Together | string } | { ok: false; error: string };
+
+async function replayed(engine: Engine, branch: string, theirs: Sha, ours: Sha): Promise<Made> {
+  const head = await replayOnto(engine, branch, theirs, ours);
+  if (!head.ok) {
+    const { kind, message } = head.error;
+    return kind === 'conflict' ? { ok: true, value: message } : { ok: false, error: message };
+  }
+  const tree = await engine.git.treeOf(head.value);
+  return tree.ok
+    ? { ok: true, value: { commit: head.value, tree: tree.value } }
+    : { ok: false, error: tree.error.message };
+}
+
+async function mergedWith(engine: Engine, branch: string, theirs: Sha, ours: Sha): Promise<Made> {
+  const subject = takeInSubject(branch);
+  const merged = await engine.git.merge({ tip: ours, commit: theirs, subject, trailers: [] });
+  if (!merged.ok) return { ok: false, error: merged.error.message };
+  if (merged.value.kind === 'conflict')
+    return { ok: true, value: takeInConflict(branch, merged.value.files).message };
+  return { ok: true, value: { commit: merged.value.commit, tree: merged.value.tree } };
+}

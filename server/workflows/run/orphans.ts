@@ -1,0 +1,197 @@
+// Tasks that say they are owned while no workflow owns them: given back, so that every item has an owner or a wake-up
+// time. One whose workflow broke (a mistake of ours, a disk that gave up) has used an attempt: it must not go round for ever.
+
+import { failure } from '../../core/failure.ts';
+import type { WorkflowInfo } from '../../durable/port.ts';
+import { retryDelayMs } from '../../core/work/retry.ts';
+import {
+  endLanding,
+  failAttempt,
+  type LiveMachine,
+  liveMachines,
+  releaseSlot,
+  setAttempt,
+  type Tx,
+} from '../../store/port.ts';
+import { executeWorkflowId } from '../attempt/execute-task.ts';
+import { endLeftAgent } from '../landing/left-commands.ts';
+import type { Engine } from '../kit/parts.ts';
+import { machineOfQueue } from '../kit/placement.ts';
+import { isLandQueue } from '../attempt/submission.ts';
+
+interface OwnedRow {
+  readonly id: string;
+  readonly epoch: number;
+  readonly status: string;
+  readonly attempts: number;
+}
+
+/** Gives back owned tasks whose workflow has ended or never was; resolves with their ids. */
+export async function returnOrphans(engine: Engine): Promise<readonly string[]> {
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select(['id', 'epoch', 'status', 'attempts'])
+    .where('parent_id', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('status', 'in', ['claimed', 'in_progress']),
+        // An approved task keeps its state until it has landed.
+        eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
+      ]),
+    )
+    .execute();
+  const machines = rows.length === 0 ? [] : await aliveMachines(engine);
+  const returned: string[] = [];
+  for (const row of rows) {
+    const owner = await ownerOf(engine, row, machines);
+    if (owner.kind === 'alive') continue;
+    if (owner.kind === 'out of reach') await engine.durable.cancel(owner.workflowId);
+    const error = owner.kind === 'broken' ? owner.error : null;
+    const reason = owner.kind === 'out of reach' ? 'its machine stopped' : 'its owner stopped';
+    await endLeftAgent(engine, row.id, row.epoch);
+    const done = await engine.store.transaction((tx) =>
+      giveBack(engine, tx, row, { error, reason }),
+    );
+    if (done) returned.push(row.id);
+  }
+  return returned;
+}
+
+async function aliveMachines(engine: Engine): Promise<readonly LiveMachine[]> {
+  return engine.machineId === '' ? [] : liveMachines(engine.store.db);
+}
+
+/** Whether a machine is alive that can go on with it: the one of its queue, or any that lands, of its own release. */
+function isInReach(engine: Engine, info: WorkflowInfo, machines: readonly LiveMachine[]): boolean {
+  if (engine.machineId === '') return true;
+  const own = machineOfQueue(info.queue);
+  // One that runs is looked after by its process, or given up by it.
+  const needsLander = info.state === 'pending' && isLandQueue(info.queue);
+  const { compatibility: number } = info;
+  if (own === null && (number === null || number === engine.compatibility.number)) return true;
+  return machines.some(
+    ({ id, lands, compatibility }) =>
+      (own === null || own === id) &&
+      (number === null || number === compatibility) &&
+      (lands || !needsLander),
+  );
+}
+
+type Owner =
+  | { readonly kind: 'alive' }
+  | { readonly kind: 'gone' }
+  /** Only a machine that is dead, or has left, or had another release could go on with it. */
+  | { readonly kind: 'out of reach'; readonly workflowId: string }
+  | { readonly kind: 'broken'; readonly error: string };
+
+async function ownerOf(
+  engine: Engine,
+  row: OwnedRow,
+  machines: readonly LiveMachine[],
+): Promise<Owner> {
+  const ids = [executeWorkflowId({ taskId: row.id, epoch: row.epoch })];
+  const landing = await engine.store.db
+    .selectFrom('landings')
+    .select('workflow_id')
+    .where('task_id', '=', row.id)
+    .where('epoch', '=', row.epoch)
+    .executeTakeFirst();
+  if (landing !== undefined && landing.workflow_id !== null) ids.push(landing.workflow_id);
+  let owner: Owner = { kind: 'gone' };
+  for (const id of ids) {
+    const info = await engine.durable.get(id);
+    if (info === null) continue;
+    if (info.state === 'pending' || info.state === 'running') {
+      if (isInReach(engine, info, machines)) return { kind: 'alive' };
+      owner = { kind: 'out of reach', workflowId: id };
+    }
+    if (info.state === 'failed')
+      owner = { kind: 'broken', error: info.error ?? 'no reason was kept' };
+  }
+  return owner;
+}
+
+async function giveBack(
+  engine: Engine,
+  tx: Tx,
+  row: OwnedRow,
+  { error, reason }: { readonly error: string | null; readonly reason: string },
+): Promise<boolean> {
+  // Its owner may have brought it to its end since it was looked at.
+  const now = await tx
+    .selectFrom('tasks')
+    .select(['epoch', 'status'])
+    .where('id', '=', row.id)
+    .executeTakeFirst();
+  if (now === undefined || now.epoch !== row.epoch || now.status !== row.status) return false;
+  await endLanding(tx, { taskId: row.id, epoch: row.epoch }, 'withdrawn');
+  if (row.status === 'needs_review') return giveBackReview(engine, tx, row, error);
+  const attempt = await tx
+    .selectFrom('attempts')
+    .select(['number', 'run_id'])
+    .where('task_id', '=', row.id)
+    .where('epoch', '=', row.epoch)
+    .executeTakeFirst();
+  if (error !== null && attempt !== undefined) return failBroken(engine, tx, row, attempt, error);
+  if (attempt !== undefined) await setAttempt(tx, row.id, attempt.number, { state: 'interrupted' });
+  const outcome = await engine.store.transition(tx, {
+    taskId: row.id,
+    epoch: row.epoch,
+    to: 'ready',
+    event: 'task.returned',
+    data: { reason: error ?? reason },
+    set: {
+      phase: null,
+      claimed_by: null,
+      claimed_at: null,
+      stop_requested: null,
+      stop_reason: null,
+    },
+  });
+  return outcome.ok;
+}
+
+/** An approval whose landing is gone can be given again. */
+async function giveBackReview(
+  engine: Engine,
+  tx: Tx,
+  row: OwnedRow,
+  error: string | null,
+): Promise<boolean> {
+  await tx
+    .deleteFrom('landings')
+    .where('task_id', '=', row.id)
+    .where('epoch', '=', row.epoch)
+    .execute();
+  await tx
+    .updateTable('tasks')
+    .set({ phase: null, last_error: error })
+    .where('id', '=', row.id)
+    .execute();
+  const data = { reason: error ?? 'its owner stopped' };
+  await engine.store.append(tx, { type: 'task.returned', taskId: row.id, data });
+  return true;
+}
+
+async function failBroken(
+  engine: Engine,
+  tx: Tx,
+  row: OwnedRow,
+  attempt: { readonly number: number; readonly run_id: string | null },
+  error: string,
+): Promise<boolean> {
+  const { store, clock } = engine;
+  const fence = { taskId: row.id, epoch: row.epoch, runId: attempt.run_id };
+  if (row.status === 'claimed') {
+    await store.transition(tx, { ...fence, to: 'in_progress', event: 'task.started' });
+  }
+  const ended = await failAttempt(tx, store.sources, {
+    ...fence,
+    attempt: attempt.number,
+    failure: failure('git_failed', `Drover could not finish this attempt: ${engine.mask(error)}`),
+    retryAtMs: clock.now() + retryDelayMs(row.attempts + 1, engine.chance()),
+    atEnd: 'failed',
+  });
+  await releaseSlot(tx, 'task', row.id);
+  return ended.ok;
+}

@@ -1,0 +1,349 @@
+// The workflow of a run: starts what can start, waits for something to change, and ends when nothing in scope can move.
+// It keeps nothing in mind: each round begins from the rows, so going on after a crash is the ordinary round.
+
+import type { DurableRun } from '../../durable/port.ts';
+import {
+  activeRunsIn,
+  epicsOfOthers,
+  landedElsewhere,
+  type RunRow,
+  type Tx,
+} from '../../store/port.ts';
+import { settleAll } from '../attempt/candidates.ts';
+import { dispatch, nextWakeMs } from './dispatch.ts';
+import { isPassingTrouble } from '../kit/git-trouble.ts';
+import { startEpicLanding } from '../landing/land-epic.ts';
+import { followAsOfNow } from '../lines/follow-line.ts';
+import { landingRef, resultBranch } from '../lines/lines.ts';
+import { returnOrphans } from './orphans.ts';
+import { releaseFromMissingBase, waitsForOtherRuns } from '../attempt/missing-base.ts';
+import { releaseFromRedBase } from '../landing/red-base.ts';
+import { isLandedOn } from '../lines/own-range.ts';
+import type { Engine } from '../kit/parts.ts';
+import { type ScopeState, scopeState } from '../kit/scope-state.ts';
+import { sweepBranches } from './sweep.ts';
+
+export const runWorkflow = 'run';
+export const runQueue = 'runs';
+
+/** Longest wait without a look: changes made by other processes are seen at the latest then. */
+const lookAgainMs = 1_000;
+/** How often tasks are looked for whose owner is gone without a word. */
+const orphanLookMs = 5_000;
+/** In a fleet a machine can die at any time. */
+const fleetOrphanLookMs = 1_500;
+
+export interface RunSummary {
+  readonly run: string;
+  readonly state: 'finished' | 'stopped';
+  readonly completed: number;
+  readonly failed: number;
+  readonly left: number;
+  readonly cancelled: number;
+  readonly total: number;
+  /** Exit code of the command: 0 all done, 1 a task failed, 2 tasks are left. */
+  readonly exit_code: number;
+  /** Completed work of the scope that is only on a line other than the target and the run's own. */
+  readonly elsewhere: readonly WorkOnLine[];
+}
+
+export interface WorkOnLine {
+  readonly branch: string;
+  readonly tasks: readonly string[];
+}
+
+interface UnlandedWork {
+  /** The run's own epic has not landed. */
+  readonly epicLeft: boolean;
+  readonly elsewhere: readonly WorkOnLine[];
+}
+
+/** Unexpected errors that a run survives one after the other, a pause between them. */
+const troublesMax = 10;
+const troublePauseMs = 1_000;
+/** After so long without one they are counted anew. */
+const troubleForgottenMs = 60_000;
+
+/** A mistake of ours in one round must not leave a run that is active for ever with nobody at work for it. */
+export async function runEpic(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: { runId: string },
+): Promise<RunSummary | null> {
+  let lastMs = engine.clock.now();
+  for (let troubles = 1; ; troubles += 1) {
+    try {
+      return await goThrough(engine, run, input);
+    } catch (error) {
+      if (run.signal.aborted) throw error;
+      engine.report(error, `run ${input.runId}`);
+      const isNew = engine.clock.now() - lastMs > troubleForgottenMs;
+      // A remote or a database that is away comes back one day, and is no mistake of ours.
+      if (isNew || engine.isPassing(error) || isPassingTrouble(error)) troubles = 1;
+      lastMs = engine.clock.now();
+      if (troubles >= troublesMax) {
+        await run.commit('broken', (tx) => stopBroken(engine, tx, input.runId, error));
+        return null;
+      }
+      await run.sleepUntil(engine.clock.now() + troublePauseMs);
+    }
+  }
+}
+
+async function stopBroken(engine: Engine, tx: Tx, id: string, error: unknown): Promise<void> {
+  const words = error instanceof Error ? error.message : String(error);
+  const stopped = await tx
+    .updateTable('runs')
+    .set({ state: 'stopped', ended_at_ms: engine.clock.now() })
+    .where('id', '=', id)
+    .where('state', '=', 'active')
+    .returningAll()
+    .executeTakeFirst();
+  if (stopped === undefined) return;
+  const reason = engine.mask(words);
+  await engine.store.append(tx, {
+    type: 'run.stopped',
+    runId: id,
+    epicId: stopped.epic_id,
+    data: { run: id, reason },
+  });
+  const state = await scopeState(tx, stopped);
+  const left = { pending: 0, reason };
+  const unlanded = { epicLeft: true, elsewhere: [] };
+  await appendFinished(engine, tx, stopped, summaryOf(stopped, 'stopped', state, unlanded), left);
+}
+
+/** The last word of a run that a person has stopped, once its agents have ended; none when it goes on already. */
+export async function finishStopped(engine: Engine, row: RunRow): Promise<void> {
+  const followed = await followAsOfNow(engine, row.target_branch);
+  const unlanded = await unlandedWork(engine, row);
+  await engine.store.transaction(async (tx) => {
+    const now = await tx
+      .selectFrom('runs')
+      .select('state')
+      .where('id', '=', row.id)
+      .executeTakeFirst();
+    if (now?.state !== 'stopped') return;
+    const summary = summaryOf(row, 'stopped', await scopeState(tx, row), unlanded);
+    await appendFinished(engine, tx, row, summary, followed);
+  });
+}
+
+function summaryOf(
+  row: RunRow,
+  state: RunSummary['state'],
+  scope: ScopeState,
+  { epicLeft, elsewhere }: UnlandedWork,
+): RunSummary {
+  const { completed, failed, left, cancelled, total } = scope;
+  const isLeft = left > 0 || (epicLeft && completed > 0) || elsewhere.length > 0;
+  const exitCode = failed > 0 ? 1 : isLeft ? 2 : 0;
+  return {
+    run: row.id,
+    state,
+    completed,
+    failed,
+    left,
+    cancelled,
+    total,
+    exit_code: exitCode,
+    elsewhere,
+  };
+}
+
+async function appendFinished(
+  engine: Engine,
+  tx: Tx,
+  row: RunRow,
+  summary: RunSummary,
+  followed: { readonly pending: number; readonly reason: string | null },
+): Promise<void> {
+  const result = followed.pending > 0 ? resultBranch(row.target_branch) : row.target_branch;
+  await tx.updateTable('runs').set({ result_branch: result }).where('id', '=', row.id).execute();
+  await engine.store.append(tx, {
+    type: 'run.finished',
+    epicId: row.epic_id,
+    runId: row.id,
+    data: {
+      ...summary,
+      result_branch: result,
+      pending: followed.pending,
+      reason: followed.reason,
+    },
+  });
+}
+
+async function goThrough(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  input: { runId: string },
+): Promise<RunSummary | null> {
+  const bell = new Bell(engine, run.signal);
+  try {
+    let nextOrphanLookMs = 0;
+    let ends = 0;
+    for (;;) {
+      if (run.signal.aborted) throw run.signal.reason;
+      if (!engine.compatibility.leads()) throw run.handOver();
+      bell.hush();
+      const row = await engine.store.db
+        .selectFrom('runs')
+        .selectAll()
+        .where('id', '=', input.runId)
+        .executeTakeFirst();
+      if (row === undefined || row.state !== 'active') return null;
+      const lookMs = engine.clock.now();
+      const { started, full } = await dispatch(engine, row);
+      if (started > 0) continue;
+      if (full && engine.clock.now() < nextOrphanLookMs) {
+        await bell.wait(lookAgainMs);
+        continue;
+      }
+      if (engine.clock.now() >= nextOrphanLookMs) {
+        const everyMs = engine.machineId === '' ? orphanLookMs : fleetOrphanLookMs;
+        nextOrphanLookMs = engine.clock.now() + everyMs;
+        if ((await returnOrphans(engine)).length > 0) continue;
+      }
+      const state = await scopeState(engine.store.db, row);
+      // What ended since the last look may have left a choice to be made: nothing else ends now.
+      if (state.moving === 0 && (await settleAll(engine)) > 0) continue;
+      if (state.moving === 0 && (await releaseFromRedBase(engine)) > 0) continue;
+      if (state.moving === 0 && (await releaseFromMissingBase(engine)) > 0) continue;
+      const waits = state.moving === 0 && (await waitsForOtherRuns(engine, row));
+      if (!waits && state.moving === 0 && (await settled(engine, row, state))) {
+        const summary = await finish(engine, run, row, ends);
+        if (summary !== null) return summary;
+        ends += 1;
+        continue;
+      }
+      const wakeMs = await nextWakeMs(engine, row, lookMs);
+      await bell.wait(
+        wakeMs === null
+          ? lookAgainMs
+          : Math.min(lookAgainMs, Math.max(1, wakeMs - engine.clock.now())),
+      );
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+/** Nothing moves any more: a finished epic still has to land on its target, if that can be done without a person. */
+async function settled(engine: Engine, row: RunRow, state: ScopeState): Promise<boolean> {
+  if (row.epic_id === null || row.land === 'task') return true;
+  if (state.left > 0 || state.failed > 0 || state.completed === 0) return true;
+  // It would land without a part of its work.
+  if ((await workElsewhere(engine, row)).length > 0) return true;
+  return startEpicLanding(engine, row);
+}
+
+/** Null when something moves again that a person has set going meanwhile, or when the run was stopped. */
+async function finish(
+  engine: Engine,
+  run: DurableRun<Tx>,
+  row: RunRow,
+  ends: number,
+): Promise<RunSummary | null> {
+  const followed = await followAsOfNow(engine, row.target_branch);
+  await sweepBranches(engine);
+  const unlanded = await unlandedWork(engine, row);
+  return run.commit(ends === 0 ? 'finished' : `finished:${ends}`, async (tx) => {
+    const state = await scopeState(tx, row);
+    const active = await tx
+      .selectFrom('runs')
+      .select('id')
+      .where('id', '=', row.id)
+      .where('state', '=', 'active')
+      .executeTakeFirst();
+    if (state.moving > 0 || active === undefined) return null;
+    const summary = summaryOf(row, 'finished', state, unlanded);
+    await tx
+      .updateTable('runs')
+      .set({ state: 'finished', ended_at_ms: engine.clock.now() })
+      .where('id', '=', row.id)
+      .execute();
+    await appendFinished(engine, tx, row, summary, followed);
+    return summary;
+  });
+}
+
+async function unlandedWork(engine: Engine, row: RunRow): Promise<UnlandedWork> {
+  return {
+    epicLeft: await epicNotLanded(engine, row),
+    elsewhere: await workElsewhere(engine, row),
+  };
+}
+
+/** Tasks that moved between epics, or were done by a run of their epic that has not come to its end. */
+async function workElsewhere(engine: Engine, row: RunRow): Promise<readonly WorkOnLine[]> {
+  const { db } = engine.store;
+  const exceptEpics = epicsOfOthers(await activeRunsIn(db), row);
+  const scope = { epicId: row.epic_id, exceptEpics };
+  const landed = await landedElsewhere(db, scope, [row.line, row.target_branch]);
+  const target = await engine.git.readRef(landingRef(row.target_branch));
+  const own = await engine.git.readRef(landingRef(row.line));
+  const tips = [...new Set([target, own])].filter((tip) => tip !== null);
+  const found = new Map<string, string[]>();
+  for (const { id, sha, branch } of landed) {
+    let isThere = false;
+    for (const tip of tips) isThere ||= await isLandedOn(engine, sha, tip);
+    if (!isThere) found.set(branch, [...(found.get(branch) ?? []), id]);
+  }
+  return [...found].map(([branch, tasks]) => ({ branch, tasks }));
+}
+
+async function epicNotLanded(engine: Engine, row: RunRow): Promise<boolean> {
+  if (row.epic_id === null || row.land === 'task') return false;
+  // An epic without a change of its own has nothing to land.
+  const tip = await engine.git.readRef(landingRef(row.line));
+  const target = await engine.git.readRef(landingRef(row.target_branch));
+  if (tip === null || (target !== null && (await isLandedOn(engine, tip, target)))) return false;
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .select('landing_state')
+    .where('id', '=', row.epic_id)
+    .executeTakeFirst();
+  return epic?.landing_state !== 'landed';
+}
+
+/** Rings when something worth a look has happened; a ring between two waits is not lost. */
+class Bell {
+  readonly #engine: Engine;
+  readonly #offs: (() => void)[];
+  #rung = false;
+  #ring: (() => void) | null = null;
+
+  constructor(engine: Engine, signal: AbortSignal) {
+    this.#engine = engine;
+    const ring = (): void => {
+      this.#rung = true;
+      this.#ring?.();
+    };
+    signal.addEventListener('abort', ring);
+    this.#offs = [
+      engine.store.feed.onAppend(ring),
+      engine.switchboard.onWake(ring),
+      () => signal.removeEventListener('abort', ring),
+    ];
+  }
+
+  hush(): void {
+    this.#rung = false;
+  }
+
+  async wait(ms: number): Promise<void> {
+    if (this.#rung) return;
+    await new Promise<void>((resolve) => {
+      const off = this.#engine.clock.timer(ms, resolve);
+      this.#ring = () => {
+        off();
+        resolve();
+      };
+    });
+    this.#ring = null;
+  }
+
+  close(): void {
+    for (const off of this.#offs) off();
+  }
+}

@@ -1,0 +1,41 @@
+// Refs of branches that are gone must not shut out a branch whose name lies below or above theirs: git cannot hold both.
+
+import { Refusal } from '../../core/failure.ts';
+import type { Engine } from '../kit/parts.ts';
+import { branchRef, landingRef, resultBranch } from '../lines/line-names.ts';
+
+/** Keeps what such a line holds under `refs/drover/rescue/lines/`, and takes its refs away. */
+export async function clearStaleLines(engine: Engine, branch: string): Promise<void> {
+  const rows = await engine.store.db.selectFrom('lines').select('branch').execute();
+  const inTheWay = rows.filter(
+    (row) => row.branch.startsWith(`${branch}/`) || branch.startsWith(`${row.branch}/`),
+  );
+  for (const { branch: stale } of inTheWay) {
+    if ((await engine.git.readRef(branchRef(stale))) !== null) continue;
+    const landed = await engine.git.readRef(landingRef(stale));
+    if (landed !== null) {
+      const rescue = `refs/drover/rescue/lines/${stale}/${landed.slice(0, 12)}`;
+      if ((await engine.git.readRef(rescue)) === null) {
+        const kept = await engine.git.updateRef(rescue, landed, null, 'drover: branch is gone');
+        if (!kept.ok) throw new Refusal(kept.error.kind, kept.error.message);
+      }
+      const change = { ref: landingRef(stale), next: null, old: landed };
+      const gone = await engine.git.updateRefs([change], 'drover: branch is gone');
+      if (!gone.ok) throw new Refusal(gone.error.kind, gone.error.message);
+    }
+    const result = resultBranch(stale);
+    const present = await engine.git.readRef(branchRef(result));
+    if (present === null) continue;
+    const moved = await engine.git.moveBranch(result, null, present);
+    if (!moved.ok) throw new Refusal(moved.error.kind, moved.error.message);
+  }
+}
+
+/** Every branch of Drover's lies below `drover/`. */
+export async function refuseBranchInTheWay(engine: Engine): Promise<void> {
+  if ((await engine.git.readRef(branchRef('drover'))) === null) return;
+  throw new Refusal(
+    'branch_in_the_way',
+    'The branch drover conflicts with the branches drover/… that Drover creates. Rename it with "git branch -m drover <new name>" and run again.',
+  );
+}

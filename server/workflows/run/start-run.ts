@@ -1,0 +1,326 @@
+// The beginning of a run: its target, its line, its row; refused with nothing changed when something is missing.
+
+import { agentChain } from '../../core/work/fallback.ts';
+import { Refusal } from '../../core/failure.ts';
+import { newId } from '../../core/ids.ts';
+import type { WorktreeEntry } from '../../git/port.ts';
+import { activeRunsIn, readLine, type RunRow, type Tx, writeLine } from '../../store/port.ts';
+import { followLine } from '../lines/follow-line.ts';
+import { moveLine, whyNotOurs } from '../lines/line-holds.ts';
+import { branchRef, landingRef, syncLine } from '../lines/lines.ts';
+import { runQueue, runWorkflow } from './run-epic.ts';
+import type { Engine } from '../kit/parts.ts';
+import { clearStaleLines, refuseBranchInTheWay } from './stale-lines.ts';
+import { gateOfRun } from '../attempt/submission.ts';
+
+export interface RunWish {
+  readonly workers: number;
+  readonly epicId: string | null;
+  readonly target: string | null;
+  /** Folder that the run is started from; a linked worktree's branch is the target where `target` names none. */
+  readonly calledIn?: string | null;
+  readonly land: 'task' | 'epic' | 'review' | null;
+  /** Flags as given, kept so that `resume` uses the same. */
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+export interface RunBegun {
+  readonly row: RunRow;
+  readonly joined: boolean;
+}
+
+export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun> {
+  await checkEpic(engine, wish.epicId);
+  const covering = await coveringRun(engine, wish.epicId);
+  if (covering !== null) return joinedTo(engine, covering, wish);
+  refuseLandWithoutEpic(wish);
+  await checkAgents(engine, wish.epicId);
+  const target = await chooseTarget(engine, wish.target, wish.calledIn ?? null);
+  await refuseBranchInTheWay(engine);
+  await clearStaleLines(engine, target);
+  const land = wish.land ?? (wish.epicId === null ? 'task' : 'epic');
+  const base = await syncLine(engine, target);
+  if (!base.ok) throw new Refusal(base.error.kind, base.error.message);
+  const line = land === 'task' || wish.epicId === null ? target : `drover/epic/${wish.epicId}`;
+  if (line !== target) await openEpicLine(engine, line, target, base.value);
+  const row: RunRow = {
+    id: newId('run', engine.store.sources.random(8)),
+    state: 'active',
+    started_at_ms: engine.clock.now(),
+    ended_at_ms: null,
+    workers: wish.workers,
+    epic_id: wish.epicId,
+    land,
+    target_branch: target,
+    line,
+    base_sha: base.value,
+    result_branch: null,
+    flags: JSON.stringify(wish.flags),
+  };
+  const before = await engine.store.transaction(async (tx) => {
+    // Somebody else's request may have been faster: two runs over the same tasks would be one too many.
+    const faster = covers(await activeRunsIn(tx), wish.epicId);
+    if (faster !== null) return faster;
+    await tx.insertInto('runs').values(row).execute();
+    if (wish.epicId !== null) {
+      await tx.updateTable('epics').set({ branch: line }).where('id', '=', wish.epicId).execute();
+    }
+    await begin(engine, tx, row, 'run.started');
+    return null;
+  });
+  if (before !== null) return joinedTo(engine, before, wish);
+  engine.durable.wake();
+  return { row, joined: false };
+}
+
+/** What the person has said about landing is not left out silently: work would land untested, or without a review. */
+async function joinedTo(engine: Engine, row: RunRow, { flags }: RunWish): Promise<RunBegun> {
+  const { 'land.mode': land, 'land.target': target, 'gate.command': gate } = flags;
+  const differences: string[] = [];
+  if (land !== undefined && land !== row.land) {
+    const what = row.land === 'task' ? 'each task' : 'the finished epic';
+    const how = row.land === 'review' ? ' after a review' : '';
+    differences.push(`it lands ${what} on ${row.target_branch}${how} (--land ${row.land})`);
+  }
+  if (typeof target === 'string') {
+    const branch = await engine.git.canonicalBranch(target);
+    if (branch !== row.target_branch) differences.push(`its target is ${row.target_branch}`);
+  }
+  if (gate !== undefined && gate !== gateOfRun(engine, row))
+    differences.push('its gate is another one');
+  if (differences.length > 0) {
+    const scope = row.epic_id === null ? 'everything' : `epic ${row.epic_id}`;
+    throw new Refusal(
+      'run_differs',
+      `Run ${row.id} covers ${scope} already, and ${differences.join(', ')}. Wait until it has ended or stop it with Ctrl-C, then run again.`,
+    );
+  }
+  return { row, joined: true };
+}
+
+async function begin(engine: Engine, tx: Tx, row: RunRow, event: string): Promise<void> {
+  const gate = gateOfRun(engine, row);
+  await engine.store.append(tx, {
+    type: event,
+    epicId: row.epic_id,
+    runId: row.id,
+    data: {
+      run: row.id,
+      workers: row.workers,
+      target: row.target_branch,
+      line: row.line,
+      land: row.land,
+      base: row.base_sha,
+      agent: engine.settings().agentKind,
+      gate: gate === null ? null : engine.mask(gate),
+    },
+  });
+  const id = `run/${row.id}/${engine.store.sources.uuid()}`;
+  // It remembers no step, so that any release can go on with it.
+  const options = { queue: runQueue, isForAnyRelease: true };
+  await engine.durable.startIn(tx, runWorkflow, id, { runId: row.id }, options);
+}
+
+/** Goes on with the last run that did not end; null when there is nothing to go on with. */
+export async function resumeRun(engine: Engine): Promise<RunBegun | null> {
+  const active = await activeRuns(engine);
+  if (active[0] !== undefined) return { row: active[0], joined: true };
+  const stopped = await lastStoppedRun(engine);
+  if (stopped === null) return null;
+  await checkAgents(engine, stopped.epic_id);
+  const row: RunRow = { ...stopped, state: 'active', ended_at_ms: null };
+  await engine.store.transaction(async (tx) => {
+    await tx
+      .updateTable('runs')
+      .set({ state: 'active', ended_at_ms: null })
+      .where('id', '=', row.id)
+      .execute();
+    await begin(engine, tx, row, 'run.resumed');
+  });
+  engine.durable.wake();
+  return { row, joined: false };
+}
+
+/** The active run that covers the epic (null: everything), or null. */
+export async function coveringRun(engine: Engine, epicId: string | null): Promise<RunRow | null> {
+  return covers(await activeRuns(engine), epicId);
+}
+
+function covers(active: readonly RunRow[], epicId: string | null): RunRow | null {
+  // Beside a run of everything, the epic's own run has its tasks to itself.
+  const own = active.find((row) => row.epic_id === epicId);
+  return own ?? active.find((row) => row.epic_id === null) ?? null;
+}
+
+export async function activeRuns(engine: Engine): Promise<RunRow[]> {
+  return activeRunsIn(engine.store.db);
+}
+
+export async function lastStoppedRun(engine: Engine): Promise<RunRow | null> {
+  const row = await engine.store.db
+    .selectFrom('runs')
+    .selectAll()
+    .orderBy('started_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.state === 'stopped' ? row : null;
+}
+
+export async function checkEpic(engine: Engine, epicId: string | null): Promise<void> {
+  if (epicId === null) return;
+  const epic = await engine.store.db
+    .selectFrom('epics')
+    .select(['id', 'status'])
+    .where('id', '=', epicId)
+    .executeTakeFirst();
+  if (epic === undefined)
+    throw new Refusal(
+      'unknown_id',
+      `epic ${epicId} does not exist; "drover epic list" lists the epics`,
+    );
+}
+
+/** Every agent that the scope needs has to be there before the first task starts. */
+async function checkAgents(engine: Engine, epicId: string | null): Promise<void> {
+  const missing = new Map<string, string | null>();
+  for (const chain of await agentsNeeded(engine, epicId)) {
+    for (const kind of chain) {
+      if (!missing.has(kind)) missing.set(kind, await whyMissing(engine, kind));
+    }
+    const [first = '', ...others] = chain;
+    const reason = missing.get(first) ?? null;
+    // With somebody there who takes over, the tasks of an agent that is missing can be done.
+    if (reason === null || others.some((kind) => missing.get(kind) === null)) continue;
+    throw new Refusal('agent_missing', reason);
+  }
+}
+
+async function whyMissing(engine: Engine, kind: string): Promise<string | null> {
+  try {
+    const probe = await engine.driverFor(kind).probe();
+    return probe.ok ? null : probe.message;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+/** For the tasks in scope: their agents, each list from the first one to the last that takes over. */
+export async function agentsNeeded(
+  engine: Engine,
+  epicId: string | null,
+): Promise<readonly (readonly string[])[]> {
+  const rows = await engine.store.db
+    .selectFrom('tasks')
+    .select(['agent', 'fallback'])
+    .distinct()
+    .where('status', 'not in', ['completed', 'cancelled'])
+    .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+    .execute();
+  const { agents, agentKind } = engine.settings();
+  return rows.map((row) => [
+    ...new Set(agentChain(agents, agentKind, row).map(({ agent }) => agent)),
+  ]);
+}
+
+/** Without an epic there is nothing that could land as a whole: landing at once would be what nobody asked for. */
+export function refuseLandWithoutEpic({ land, epicId }: Pick<RunWish, 'land' | 'epicId'>): void {
+  if (land === null || land === 'task' || epicId !== null) return;
+  throw new Refusal(
+    'bad_land',
+    `--land ${land} ([land] mode) is for one epic; name it with --epic <id>, or use --land task`,
+  );
+}
+
+export async function chooseTarget(
+  engine: Engine,
+  wanted: string | null,
+  calledIn: string | null = null,
+): Promise<string> {
+  const refreshed = await engine.git.refresh();
+  if (!refreshed.ok) throw new Refusal(refreshed.error.kind, refreshed.error.message);
+  const facts = refreshed.value;
+  if (facts.headSha === null && wanted === null) {
+    throw new Refusal(
+      'no_commit',
+      `the repository ${facts.root} has no commit yet; make a first one (git commit --allow-empty -m "first") and run again`,
+    );
+  }
+  const worktree = calledIn === null ? null : await worktreeAround(engine, calledIn);
+  const branch = wanted ?? (worktree === null ? facts.headBranch : worktree.branch);
+  if (branch === null) {
+    throw new Refusal(
+      'detached_head',
+      'HEAD is detached, so work has no branch to land on; check one out or name it with --target <branch>',
+    );
+  }
+  if (branch.startsWith('refs/') || branch.startsWith('-') || branch.startsWith('drover/')) {
+    throw new Refusal(
+      'bad_target',
+      `${branch} can't be a target; name a branch of your own, for example main`,
+    );
+  }
+  if ((await engine.git.readRef(branchRef(branch))) === null) {
+    throw new Refusal(
+      'unknown_branch',
+      `branch ${branch} does not exist or has no commit; create it (git branch ${branch}) or name another with --target`,
+    );
+  }
+  return engine.git.canonicalBranch(branch);
+}
+
+/** The linked worktree of a person's that holds the folder; null: none, or one of ours. */
+async function worktreeAround(engine: Engine, folder: string): Promise<WorktreeEntry | null> {
+  const { root } = engine.git.facts;
+  const listed = await engine.git.listWorktrees();
+  const [around] = (listed.ok ? listed.value : [])
+    .filter(({ path }) => isBelow(folder, path))
+    .toSorted((one, other) => other.path.length - one.path.length);
+  if (around === undefined || around.path === root) return null;
+  // The project's folder may lie inside of another worktree.
+  if (isBelow(folder, root) && isBelow(root, around.path)) return null;
+  if (isBelow(around.path, engine.places.worktrees)) return null;
+  return { ...around, branch: around.branch?.replace(/^refs\/heads\//, '') ?? null };
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** The epic's own line begins at the target's tip, and is a branch that people can look at. */
+async function openEpicLine(
+  engine: Engine,
+  line: string,
+  target: string,
+  base: string,
+): Promise<void> {
+  const present = await engine.git.readRef(landingRef(line));
+  const branch = await engine.git.readRef(branchRef(line));
+  const before = await readLine(engine.store.db, line);
+  const foreign = present === null ? null : await whyNotOurs(engine, line, present, before);
+  if (foreign !== null) throw new Refusal('line_held', foreign);
+  if (present !== null && present !== base && (await engine.git.isAncestor(present, base))) {
+    // All of it has landed before: the epic goes on from where the target is now.
+    const moved = await moveLine(engine, line, base, present, 'drover: epic goes on');
+    if (moved.ok) return openEpicLine(engine, line, target, base);
+  }
+  const start = present ?? branch ?? base;
+  if (present === null) {
+    const made = await moveLine(engine, line, start, null, 'drover: epic');
+    if (!made.ok) throw new Refusal(made.error.kind, made.error.message);
+  }
+  await engine.store.transaction(async (tx) => {
+    const known = await readLine(tx, line);
+    await writeLine(tx, {
+      branch: line,
+      landed_sha: start,
+      followed_sha: known?.followed_sha ?? branch ?? start,
+      // Also where this process dies before the branch has come along: it is looked after until it has.
+      pending: known?.pending || (branch === start ? 0 : 1),
+      pending_reason: known?.pending_reason ?? null,
+      parent_branch: target,
+    });
+  });
+  // The branch comes along as a target does: never under a worktree that has it checked out.
+  await followLine(engine, line);
+}

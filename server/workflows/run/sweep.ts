@@ -1,0 +1,150 @@
+// After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
+
+import type { Sha } from '../../git/port.ts';
+import { endUpkeep, endUpkeepOfOthers, holdForUpkeep, inParts } from '../../store/port.ts';
+import { orElse } from '../kit/git-trouble.ts';
+import { branchRef } from '../lines/lines.ts';
+import type { Engine } from '../kit/parts.ts';
+import { nameKeptRefs } from '../attempt/kept-work.ts';
+
+/** Branches looked at in one sweep; the next run's end takes the rest. */
+const sweepMax = 5_000;
+
+interface SweptAttempt {
+  readonly task_id: string;
+  readonly branch: string;
+  readonly commit_sha: string | null;
+  readonly base_sha: string | null;
+  readonly landed_sha: string | null;
+  readonly state: string;
+  /** Branch that the task itself names. */
+  readonly named: string | null;
+}
+
+export async function sweepBranches(engine: Engine): Promise<void> {
+  return orElse(
+    () => sweepNow(engine),
+    (trouble) => engine.report(trouble, 'removing landed branches'),
+  );
+}
+
+async function sweepNow(engine: Engine): Promise<void> {
+  const listed = await engine.git.listWorktrees();
+  if (!listed.ok) return engine.report(listed.error, 'listing worktrees');
+  await engine.store.transaction((tx) =>
+    endUpkeepOfOthers(tx, engine.machineId, upkeepName(engine)),
+  );
+  const held = Map.groupBy(listed.value, (entry) => branchRef(entry.branch ?? ''));
+  const changes: { ref: string; next: null; old: string }[] = [];
+  const gone: string[] = [];
+  for (const row of await endedAttempts(engine)) {
+    const ref = branchRef(row.branch);
+    const present = await engine.git.readRef(ref);
+    if (present === null) {
+      if (row.named === row.branch) gone.push(row.branch);
+      continue;
+    }
+    // Landed work, or an attempt that left no commit at all: nothing becomes unreachable.
+    const expected = row.state === 'succeeded' ? (row.commit_sha ?? row.base_sha) : row.base_sha;
+    if (present !== expected) {
+      if (row.state === 'failed' && row.named !== row.branch) await nameRef(engine, ref, row);
+      continue;
+    }
+    // A person may look at the branch as well: then it stays.
+    const [owner, ...others] = held.get(ref) ?? [];
+    if (others.length > 0) continue;
+    if (owner !== undefined && !(await detach(engine, owner.path, present, row))) continue;
+    if (!(await isKept(engine, present, row))) continue;
+    changes.push({ ref, next: null, old: present });
+    gone.push(row.branch);
+  }
+  if (changes.length > 0) {
+    const done = await engine.git.updateRefs(changes, 'drover: landed');
+    if (!done.ok) return engine.report(done.error, 'removing landed branches');
+  }
+  await forgetBranches(engine, gone);
+}
+
+/** What landed without its history, because people had rewritten the line, keeps that history as a snapshot. */
+async function isKept(engine: Engine, present: Sha, row: SweptAttempt): Promise<boolean> {
+  if (row.landed_sha === null || present === row.base_sha) return true;
+  if (await engine.git.isAncestor(present, row.landed_sha)) return true;
+  const kept = await engine.git.keepCommit(present, row.branch.slice('drover/'.length));
+  if (!kept.ok) engine.report(kept.error, `keeping the history of ${row.branch}`);
+  return kept.ok;
+}
+
+async function endedAttempts(engine: Engine): Promise<readonly SweptAttempt[]> {
+  return engine.store.db
+    .selectFrom('attempts as a')
+    .innerJoin('tasks as t', 't.id', 'a.task_id')
+    .select(['a.task_id', 'a.branch', 'a.commit_sha', 'a.base_sha', 'a.state'])
+    .select(['t.branch as named', 't.landed_sha'])
+    .where((eb) =>
+      eb.or([
+        eb.and([
+          eb('a.state', '=', 'succeeded'),
+          eb.or([eb('t.landed_sha', 'is not', null), eb('a.commit_sha', 'is', null)]),
+        ]),
+        eb('a.state', '=', 'failed'),
+      ]),
+    )
+    .orderBy('a.ended_at_ms', 'desc')
+    .limit(sweepMax)
+    .execute();
+}
+
+/** A task names no branch that is not there. */
+async function forgetBranches(engine: Engine, branches: readonly string[]): Promise<void> {
+  for (const part of inParts(branches)) {
+    await engine.store.transaction(async (tx) => {
+      const rows = await tx
+        .updateTable('tasks')
+        .set({ branch: null })
+        .where('branch', 'in', [...part])
+        .returning('id')
+        .execute();
+      if (rows.length === 0) return;
+      const tasks = rows.map((row) => row.id);
+      await engine.store.append(tx, { type: 'branches.removed', data: { tasks } });
+    });
+  }
+}
+
+async function nameRef(engine: Engine, ref: string, { task_id: id }: SweptAttempt): Promise<void> {
+  await engine.store.transaction((tx) => nameKeptRefs(tx, engine.store, [ref], id));
+}
+
+/** Names the process as well: what an earlier one has left held is nobody's. */
+function upkeepName(engine: Engine): string {
+  return `sweep/${engine.launchedAtMs}`;
+}
+
+/** Only free slots are taken off their branch; a slot that somebody holds keeps it. */
+async function detach(
+  engine: Engine,
+  path: string,
+  sha: string,
+  row: SweptAttempt,
+): Promise<boolean> {
+  const slot = { machine: engine.machineId, path, holder: null };
+  if (!(await engine.store.transaction((tx) => holdForUpkeep(tx, slot, upkeepName(engine)))))
+    return false;
+  try {
+    const prepared = await engine.git.prepareSlot({
+      path,
+      branch: null,
+      sha,
+      keepBranch: false,
+      dropIgnored: false,
+      sparse: engine.settings().sparse,
+      use: 'task',
+    });
+    if (!prepared.ok) return false;
+    const { keptRef } = prepared.value;
+    if (keptRef !== null) await nameRef(engine, keptRef, row);
+    return true;
+  } finally {
+    await engine.store.transaction((tx) => endUpkeep(tx, slot));
+  }
+}

@@ -1,0 +1,96 @@
+// What the head of a stream says of an attempt: its steps with durations, elapsed time, tokens, cost. Pure: the time now
+// is given.
+
+import {
+  stepNames,
+  type AttemptView,
+  type StepName,
+} from '../../../server/protocol/panel-views.ts';
+import type { TaskView } from '../../../server/protocol/views.ts';
+import type { TokenUsage } from './log-event.ts';
+
+export interface StepFacts {
+  readonly name: StepName;
+  readonly state: 'waiting' | 'skipped' | 'running' | 'done' | 'failed';
+  readonly durationMs: number | null;
+}
+
+/** All six steps in their order; a step that was done several times (a second gate) counts its times together. */
+export function stepFacts(attempt: AttemptView | null, nowMs: number): StepFacts[] {
+  const lastBegun = stepNames.findLastIndex((name) =>
+    attempt?.steps.some((step) => step.name === name),
+  );
+  return stepNames.map((name, index) => {
+    const times = attempt?.steps.filter((step) => step.name === name) ?? [];
+    const last = times.at(-1);
+    if (last === undefined) {
+      return { name, state: index < lastBegun ? 'skipped' : 'waiting', durationMs: null };
+    }
+    // A step does not outlive its attempt, whatever died in the middle of it.
+    const endMs = attempt?.ended_at_ms ?? nowMs;
+    const durationMs = times.reduce(
+      (sum, step) => sum + Math.max(0, (step.ended_at_ms ?? endMs) - step.started_at_ms),
+      0,
+    );
+    const isOver = attempt !== null && attempt.ended_at_ms !== null;
+    const state = isOver && last.outcome === 'running' ? 'failed' : last.outcome;
+    return { name, state, durationMs };
+  });
+}
+
+export function elapsedMs(attempt: AttemptView | null, nowMs: number): number | null {
+  if (attempt === null) return null;
+  return Math.max(0, (attempt.ended_at_ms ?? nowMs) - attempt.started_at_ms);
+}
+
+/** What the attempt has used: the agent's own words when they are newer than the stored sum. */
+export function usageFacts(
+  attempt: AttemptView | null,
+  heard: TokenUsage | null,
+): { readonly tokens: number; readonly costUsd: number } {
+  const stored = (attempt?.input_tokens ?? 0) + (attempt?.output_tokens ?? 0);
+  const said = (heard?.inputTokens ?? 0) + (heard?.outputTokens ?? 0);
+  return {
+    tokens: Math.max(stored, said),
+    costUsd: Math.max(attempt?.cost ?? 0, heard?.costUsd ?? 0),
+  };
+}
+
+export function isRunning(task: TaskView | null): boolean {
+  return task !== null && (task.phase !== null || task.status === 'in_progress');
+}
+
+/** `1.2 s`, `48 s`, `3 min 05 s`, `2 h 10 min`. */
+export function durationText(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 10) return `${(Math.floor(seconds * 10) / 10).toFixed(1)} s`;
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${two(Math.floor(seconds % 60))} s`;
+  return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
+}
+
+/** The same for what goes on: nobody reads its tenths. */
+export function wholeSecondsText(ms: number): string {
+  return ms < 10_000 ? `${Math.floor(ms / 1000)} s` : durationText(ms);
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+export function tokensText(tokens: number): string {
+  if (tokens < 1000) return `${tokens} tokens`;
+  if (tokens < 1_000_000) return `${(tokens / 1000).toFixed(tokens < 10_000 ? 1 : 0)}k tokens`;
+  return `${(tokens / 1_000_000).toFixed(1)}M tokens`;
+}
+
+export function costText(costUsd: number): string {
+  if (costUsd === 0) return '';
+  return costUsd < 0.01 ? '< $0.01' : `$${costUsd.toFixed(2)}`;
+}
+
+export function clockText(atMs: number): string {
+  const date = new Date(atMs);
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

@@ -1,0 +1,150 @@
+// The part of a log that is loaded: pages without a gap between them, bounded in events and bytes. Pages are dropped at
+// the side that is farther from where the person looks, and read again when they come back.
+
+import type { LogLineView } from '../../../server/protocol/views.ts';
+import { Transcript } from './transcript.ts';
+
+export const windowEventsMax = 20_000;
+export const windowBytesMax = 48 * 1024 * 1024;
+/** What stays after dropping: so that dropping is rare. */
+const keptShare = 0.8;
+const pageEventsMax = 500;
+
+export interface LogPage {
+  /** Byte offsets of the log: the events lie in [start, end). */
+  readonly start: number;
+  readonly end: number;
+  readonly events: readonly LogLineView[];
+}
+
+interface LoadedPage {
+  readonly start: number;
+  end: number;
+  readonly events: LogLineView[];
+}
+
+export type WindowSide = 'front' | 'back';
+
+export class LogWindow {
+  #pages: LoadedPage[] = [];
+  #transcript: Transcript;
+  #firstKey: number;
+  #eventCount = 0;
+  /** Grows when entries were removed or made anew, not when some were added at the end. */
+  epoch = 0;
+
+  constructor(firstKey = 0) {
+    this.#firstKey = firstKey;
+    this.#transcript = new Transcript(firstKey);
+  }
+
+  get transcript(): Transcript {
+    return this.#transcript;
+  }
+
+  get start(): number {
+    return this.#pages[0]?.start ?? 0;
+  }
+
+  get end(): number {
+    return this.#pages.at(-1)?.end ?? 0;
+  }
+
+  get eventCount(): number {
+    return this.#eventCount;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pages.length === 0;
+  }
+
+  /** Forgets everything and begins with a page elsewhere in the log. Keys go on, so that no row is taken for another. */
+  reset(page: LogPage): void {
+    this.#firstKey = this.#transcript.nextKey;
+    this.#pages = [{ ...page, events: [...page.events] }];
+    this.#rebuild();
+  }
+
+  /** A page that begins where the window ends; false when it does not. */
+  append(page: LogPage): boolean {
+    if (!this.isEmpty && page.start !== this.end) return false;
+    const last = this.#pages.at(-1);
+    const joins = last !== undefined && last.events.length < pageEventsMax;
+    if (joins) {
+      last.events.push(...page.events);
+      last.end = page.end;
+    } else {
+      this.#pages.push({ ...page, events: [...page.events] });
+    }
+    this.#eventCount += page.events.length;
+    this.#transcript.append(page.events, !joins);
+    return true;
+  }
+
+  /** A page that ends where the window begins; false when it does not. */
+  prepend(page: LogPage): boolean {
+    if (page.end !== this.start) return false;
+    this.#firstKey -= page.events.length;
+    this.#pages.unshift({ ...page, events: [...page.events] });
+    this.#rebuild();
+    return true;
+  }
+
+  /** Drops pages at one side when there are too many; the others keep their keys. True when some were dropped. */
+  trim(side: WindowSide): boolean {
+    if (this.#eventCount <= windowEventsMax && this.end - this.start <= windowBytesMax)
+      return false;
+    let dropped = false;
+    while (
+      this.#pages.length > 1 &&
+      (this.#eventCount > windowEventsMax * keptShare ||
+        this.end - this.start > windowBytesMax * keptShare)
+    ) {
+      const page = side === 'front' ? this.#pages.shift() : this.#pages.pop();
+      if (page === undefined) break;
+      this.#eventCount -= page.events.length;
+      if (side === 'front') this.#firstKey += page.events.length;
+      dropped = true;
+    }
+    if (dropped && side === 'front') {
+      // Nothing is read anew: this happens again and again while a stream is followed.
+      this.#transcript.dropBefore(this.#firstKey);
+      this.epoch += 1;
+    } else if (dropped) this.#rebuild();
+    return dropped;
+  }
+
+  /** Where in the log an entry's first event is: its page's offset and its number in the page. */
+  placeOf(key: number): { readonly offset: number; readonly index: number } | null {
+    let first = this.#firstKey;
+    for (const page of this.#pages) {
+      if (key < first + page.events.length) {
+        return key < first ? null : { offset: page.start, index: key - first };
+      }
+      first += page.events.length;
+    }
+    return null;
+  }
+
+  /** The key of the event at a place; null when it is not loaded. */
+  keyAt(place: { readonly offset: number; readonly index: number }): number | null {
+    let first = this.#firstKey;
+    for (const page of this.#pages) {
+      if (page.start === place.offset) return first + Math.min(place.index, page.events.length - 1);
+      first += page.events.length;
+    }
+    return null;
+  }
+
+  #rebuild(): void {
+    const transcript = new Transcript(this.#firstKey);
+    transcript.usage = this.#transcript.usage;
+    this.#eventCount = 0;
+    for (const page of this.#pages) {
+      transcript.append(page.events, true);
+      this.#eventCount += page.events.length;
+    }
+    this.#transcript = transcript;
+    this.epoch += 1;
+  }
+}

@@ -1,0 +1,40 @@
+// Asks the backend for a page of a log, and waits between asking.
+
+import type { Host } from '../host.ts';
+import type { LogReadParams, LogReadResult } from './log-feed.ts';
+
+export function readLog(host: Host, params: LogReadParams): Promise<LogReadResult> {
+  return host.backend('log.read', params);
+}
+
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
+
+/**
+ * The answer, or a failure when it does not come in time or a signal ends the wait: VS Code drops messages to a hidden
+ * webview without a word, and a lost answer must not end a stream.
+ */
+export function inTime<T>(
+  answer: Promise<T>,
+  ms: number,
+  sleepFor: Sleep,
+  ...signals: readonly AbortSignal[]
+): Promise<T> {
+  const done = new AbortController();
+  const late = sleepFor(ms, AbortSignal.any([done.signal, ...signals])).then((): never => {
+    throw new Error('The backend does not answer.');
+  });
+  return Promise.race([answer, late]).finally(() => done.abort());
+}
+
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,264 @@
+// What an agent's log looks like to a person: events become entries, results join their calls, answers their questions,
+// and lines of output their block. Entries grow in place; `revision` says that one has changed.
+
+import type { LogLineView } from '../../../server/protocol/views.ts';
+import { atMsOf, readLogLine, type StreamEvent, type TokenUsage } from './log-event.ts';
+
+/** Lines of output in one block: rows of a virtual list stay small. */
+export const outputLinesMax = 40;
+
+export interface ToolResult {
+  readonly isError: boolean;
+  readonly text: string;
+  readonly atMs: number;
+  /** How long the call stood still for a person's permission. */
+  readonly waitedMs: number;
+}
+
+export type EntryBody =
+  /** What the agent was told at first; null until it is read. Stands before the first event and is no line of the log. */
+  | { readonly kind: 'prompt'; readonly text: string | null }
+  | {
+      readonly kind: 'started';
+      readonly agent: string;
+      readonly model: string;
+      readonly resumed: boolean;
+    }
+  | { readonly kind: 'message' | 'thinking'; readonly text: string }
+  | {
+      readonly kind: 'tool';
+      readonly id: string;
+      readonly name: string;
+      readonly title: string;
+      readonly input: unknown;
+      readonly result: ToolResult | null;
+    }
+  /** A result whose call is not loaded. */
+  | { readonly kind: 'result'; readonly id: string; readonly result: ToolResult }
+  | {
+      readonly kind: 'output';
+      readonly stream: 'stdout' | 'stderr';
+      readonly lines: readonly string[];
+    }
+  | {
+      readonly kind: 'retry';
+      readonly count: number;
+      readonly delayMs: number;
+      readonly status: number | null;
+      readonly error: string;
+    }
+  | {
+      readonly kind: 'question';
+      readonly requestId: string;
+      readonly asks: 'permission' | 'question';
+      readonly text: string;
+      readonly choices: readonly string[];
+      readonly state: 'open' | 'answered' | 'withdrawn';
+      readonly answer: string | null;
+    }
+  | {
+      readonly kind: 'hint';
+      readonly id: string;
+      readonly text: string;
+      readonly state: 'sent' | 'delivered' | 'dropped';
+    }
+  | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly text: string }
+  | { readonly kind: 'exit'; readonly code: number | null; readonly signal: string | null };
+
+export interface Entry {
+  /** Number of its first event. Older pages have smaller numbers, also negative ones; an entry keeps its number. */
+  readonly key: number;
+  readonly atMs: number;
+  /** Grows with every change. */
+  revision: number;
+  body: EntryBody;
+}
+
+interface Wait {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Calls are short beside the log: older waits belong to calls that have ended. */
+const waitsMax = 50;
+
+export class Transcript {
+  readonly entries: Entry[] = [];
+  /** What the agent has said of its use last. */
+  usage: TokenUsage | null = null;
+  readonly #calls = new Map<string, Entry>();
+  readonly #questions = new Map<string, Entry>();
+  /** Permissions that a person has given or refused: from the question to its end. */
+  #waits: readonly Wait[] = [];
+  readonly #hints = new Map<string, Entry>();
+  #next: number;
+
+  constructor(firstKey: number) {
+    this.#next = firstKey;
+  }
+
+  /** Adds lines at the end. `startsPage`: an output block does not reach over the beginning of a page. */
+  append(lines: readonly LogLineView[], startsPage: boolean): void {
+    let mayJoin = !startsPage;
+    for (const line of lines) {
+      const event = readLogLine(line);
+      const entry = this.#take(event, this.#next, atMsOf(line), mayJoin);
+      if (entry !== null) this.entries.push(entry);
+      this.#next += 1;
+      mayJoin = true;
+    }
+  }
+
+  /** Forgets the entries before a key. A result that stays without its call is shown again once its page is read anew. */
+  dropBefore(key: number): void {
+    const first = this.entries.findIndex((entry) => entry.key >= key);
+    this.entries.splice(0, first === -1 ? this.entries.length : first);
+    for (const known of [this.#calls, this.#questions, this.#hints]) {
+      for (const [id, entry] of known) if (entry.key < key) known.delete(id);
+    }
+  }
+
+  get nextKey(): number {
+    return this.#next;
+  }
+
+  /** A new entry, or null when the event joined one that is there. */
+  #take(event: StreamEvent, key: number, atMs: number, mayJoin: boolean): Entry | null {
+    const last = mayJoin ? this.entries.at(-1) : undefined;
+    const add = (body: EntryBody): Entry => ({ key, atMs, revision: 0, body });
+    switch (event.type) {
+      case 'started':
+        return add({ ...without(event), kind: 'started' });
+      case 'text':
+      case 'thinking':
+        if (event.text === '') return null;
+        return add({ kind: event.type === 'text' ? 'message' : 'thinking', text: event.text });
+      case 'tool_call': {
+        const entry = add({ ...without(event), kind: 'tool', result: null });
+        if (event.id !== '') this.#calls.set(event.id, entry);
+        return entry;
+      }
+      case 'tool_result':
+        return this.#takeResult(event, atMs, add);
+      case 'output':
+        return takeOutput(event, last, add);
+      case 'retry':
+        return takeRetry(event, last, add);
+      case 'question': {
+        const { requestId, text, choices } = event;
+        const asked = { requestId, text, choices, state: 'open', answer: null } as const;
+        const entry = add({ kind: 'question', asks: event.kind, ...asked });
+        this.#questions.set(requestId, entry);
+        return entry;
+      }
+      case 'question_withdrawn':
+        return this.#endQuestion(event.requestId, { state: 'withdrawn', answer: null, atMs }, add);
+      case 'answered':
+        return this.#endQuestion(
+          event.requestId,
+          { state: 'answered', answer: event.choice, atMs },
+          add,
+        );
+      case 'hint':
+        return this.#takeHint(event, add);
+      case 'usage':
+        this.usage = event.usage;
+        return null;
+      case 'note':
+        return event.text === '' ? null : add({ ...without(event), kind: 'note' });
+      case 'exit':
+        return add({ ...without(event), kind: 'exit' });
+    }
+  }
+
+  #takeResult(
+    event: Extract<StreamEvent, { type: 'tool_result' }>,
+    atMs: number,
+    add: (body: EntryBody) => Entry,
+  ): Entry | null {
+    const call = this.#calls.get(event.id);
+    const waitedMs = this.#waits.reduce((sum, { fromMs, toMs }) => {
+      return sum + Math.max(0, Math.min(toMs, atMs) - Math.max(fromMs, call?.atMs ?? atMs));
+    }, 0);
+    const result = { isError: event.isError, text: event.text, atMs, waitedMs };
+    if (call?.body.kind !== 'tool') return add({ kind: 'result', id: event.id, result });
+    this.#calls.delete(event.id);
+    change(call, { ...call.body, result });
+    return null;
+  }
+
+  #endQuestion(
+    requestId: string,
+    {
+      state,
+      answer,
+      atMs,
+    }: { state: 'answered' | 'withdrawn'; answer: string | null; atMs: number },
+    add: (body: EntryBody) => Entry,
+  ): Entry | null {
+    const entry = this.#questions.get(requestId);
+    if (entry?.body.kind === 'question') {
+      this.#questions.delete(requestId);
+      this.#waits = [...this.#waits, { fromMs: entry.atMs, toMs: atMs }].slice(-waitsMax);
+      change(entry, { ...entry.body, state, answer });
+      return null;
+    }
+    const text = state === 'withdrawn' ? 'A question was withdrawn.' : `Answered: ${answer ?? ''}`;
+    return add({ kind: 'note', level: 'info', text });
+  }
+
+  #takeHint(
+    event: Extract<StreamEvent, { type: 'hint' }>,
+    add: (body: EntryBody) => Entry,
+  ): Entry | null {
+    const entry = this.#hints.get(event.id);
+    if (entry?.body.kind === 'hint') {
+      change(entry, { ...entry.body, state: event.state });
+      return null;
+    }
+    const hint = add({ ...without(event), kind: 'hint' });
+    this.#hints.set(event.id, hint);
+    return hint;
+  }
+}
+
+function takeOutput(
+  event: Extract<StreamEvent, { type: 'output' }>,
+  last: Entry | undefined,
+  add: (body: EntryBody) => Entry,
+): Entry | null {
+  const body = last?.body;
+  if (
+    last === undefined ||
+    body?.kind !== 'output' ||
+    body.stream !== event.stream ||
+    body.lines.length >= outputLinesMax
+  ) {
+    return add({ kind: 'output', stream: event.stream, lines: [event.text] });
+  }
+  // The list belongs to this entry alone: a copy for every line would be quadratic.
+  (body.lines as string[]).push(event.text);
+  last.revision += 1;
+  return null;
+}
+
+function takeRetry(
+  event: Extract<StreamEvent, { type: 'retry' }>,
+  last: Entry | undefined,
+  add: (body: EntryBody) => Entry,
+): Entry | null {
+  const { delayMs, status, error } = event;
+  if (last?.body.kind !== 'retry') return add({ kind: 'retry', count: 1, delayMs, status, error });
+  change(last, { kind: 'retry', count: last.body.count + 1, delayMs, status, error });
+  return null;
+}
+
+function change(entry: Entry, body: EntryBody): void {
+  entry.body = body;
+  entry.revision += 1;
+}
+
+function without<E extends StreamEvent>(event: E): Omit<E, 'type'> {
+  const { type: _type, ...rest } = event;
+  return rest;
+}

@@ -1,0 +1,89 @@
+// One drawing a frame, however much arrives, and the measurement of these frames for the extension's log and benches.
+
+import type { Host } from '../host.ts';
+import { FrameMeter } from './frame-meter.ts';
+
+/** When this script began: what VS Code takes for the page before that is told apart. */
+const scriptMs = performance.now();
+
+/** After so long without a change the stream rests. */
+const restMs = 1_500;
+
+/**
+ * Called at the frame's own end: what a drawing makes Lit update, lay out and paint is part of it. (A timer would come later
+ * than that on a busy page.)
+ */
+function behindFrame(then: (doneMs: number) => void): void {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    then(performance.now());
+  };
+  port2.postMessage(null);
+}
+
+export class FramePace {
+  readonly #host: Host;
+  readonly #draw: () => void;
+  readonly #name: string;
+  readonly #meter: FrameMeter;
+  /** Since when a drawing is due; null: there is nothing to be drawn. */
+  #dueMs: number | null = null;
+  #request: number | null = null;
+  #lastDrawnMs = 0;
+  #isOpened = false;
+
+  /** `name`: what the measurements are called, `stream` or `grid`. */
+  constructor(host: Host, draw: () => void, name = 'stream') {
+    this.#host = host;
+    this.#draw = draw;
+    this.#name = name;
+    this.#meter = new FrameMeter((report) => {
+      this.#say('frame.worst', report.worstMs);
+      this.#say('frame.median', report.medianMs);
+      this.#say('frame.dropped', report.dropped);
+      this.#say('frame.drawn', report.frames);
+    });
+  }
+
+  /** Draws in the next frame. */
+  wanted(): void {
+    this.#dueMs ??= performance.now();
+    this.#request ??= requestAnimationFrame(this.#frame);
+  }
+
+  /** The first content is about to be drawn: measured from the script's beginning to the frame after it. */
+  opened(): void {
+    if (this.#isOpened) return;
+    this.#isOpened = true;
+    requestAnimationFrame(() => {
+      behindFrame((doneMs) => {
+        this.#say('open', doneMs - scriptMs);
+        this.#say('page', scriptMs);
+      });
+    });
+  }
+
+  stop(): void {
+    if (this.#request !== null) cancelAnimationFrame(this.#request);
+    this.#request = null;
+    this.#dueMs = null;
+  }
+
+  readonly #frame = (refreshMs: number): void => {
+    const dueMs = this.#dueMs ?? refreshMs;
+    this.#request = null;
+    this.#dueMs = null;
+    if (refreshMs - this.#lastDrawnMs > restMs) this.#meter.rest();
+    this.#lastDrawnMs = refreshMs;
+    this.#draw();
+    behindFrame((doneMs) => this.#meter.frame({ dueMs, refreshMs, doneMs }));
+  };
+
+  #say(what: string, ms: number): void {
+    const name = `${this.#name}.${what}`;
+    this.#host.action('measured', { name, ms }).catch(() => {
+      // A measurement that nobody hears is no loss.
+    });
+  }
+}

@@ -1,0 +1,187 @@
+// Edits of the plan that can be taken back: each knows what it does and what undoes it, as requests to the backend.
+
+import { formatCount } from '../../../server/core/format.ts';
+import type { StatusSnapshot } from '../../../server/protocol/views.ts';
+import type { Host } from '../host.ts';
+import { movable, placeOf, type Drop, type TaskPlace } from './places.ts';
+
+export interface Edit {
+  /** Said when it is done, undone or refused. */
+  readonly words: string;
+  readonly run: (host: Host) => Promise<unknown>;
+  readonly undo: (host: Host) => Promise<unknown>;
+}
+
+const editsMax = 100;
+
+/**
+ * What was done, newest last, and what was taken back. Whatever is asked of it comes in turn: who takes back what is still
+ * on its way to the backend means that, not what was done before it.
+ */
+export class EditHistory {
+  readonly #done: Edit[] = [];
+  readonly #undone: Edit[] = [];
+  #last: Promise<unknown> = Promise.resolve();
+
+  run(host: Host, edit: Edit): Promise<void> {
+    return this.#inTurn(async () => {
+      await edit.run(host);
+      this.#done.push(edit);
+      if (this.#done.length > editsMax) this.#done.shift();
+      this.#undone.length = 0;
+    });
+  }
+
+  /** The edit that was taken back; null: there was none. One that can't be taken back any more is forgotten. */
+  undo(host: Host): Promise<Edit | null> {
+    return this.#carry(this.#done, this.#undone, (edit) => edit.undo(host));
+  }
+
+  redo(host: Host): Promise<Edit | null> {
+    return this.#carry(this.#undone, this.#done, (edit) => edit.run(host));
+  }
+
+  /** The newest edit of one list goes to the other, once `how` is done with it. */
+  #carry(from: Edit[], to: Edit[], how: (edit: Edit) => Promise<unknown>): Promise<Edit | null> {
+    return this.#inTurn(async () => {
+      const edit = from.pop();
+      if (edit === undefined) return null;
+      await how(edit);
+      to.push(edit);
+      return edit;
+    });
+  }
+
+  #inTurn<Result>(body: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(body);
+    this.#last = result.catch(() => undefined); // Whoever asked is told; the next one has its turn all the same.
+    return result;
+  }
+}
+
+/** Null: a refused drop does nothing. */
+export function dropEdit(board: StatusSnapshot, drop: Drop): Edit | null {
+  switch (drop.kind) {
+    case 'refused':
+      return null;
+    case 'block':
+      return {
+        words: drop.words,
+        run: (host) => changeBlockers(host, drop.ids, 'add_blockers', drop.blocker),
+        undo: (host) => changeBlockers(host, drop.ids, 'remove_blockers', drop.blocker),
+      };
+    case 'move':
+      return moveEdit(board, drop.ids, drop.to, drop.words);
+  }
+}
+
+async function changeBlockers(
+  host: Host,
+  ids: readonly string[],
+  field: 'add_blockers' | 'remove_blockers',
+  blocker: string,
+): Promise<void> {
+  for (const id of ids) await host.backend('task.edit', { id, [field]: [blocker] });
+}
+
+function moveEdit(
+  board: StatusSnapshot,
+  ids: readonly string[],
+  to: TaskPlace,
+  words: string,
+): Edit {
+  // The last one first: each then finds the one it stood in front of in its old place.
+  const back = movable(board.tasks, ids)
+    .map((task) => ({ id: task.id, place: placeOf(board.tasks, task) }))
+    .toReversed();
+  return {
+    words,
+    run: (host) => host.backend('task.move', { ids, ...to }),
+    undo: async (host) => {
+      for (const { id, place } of back) await host.backend('task.move', { ids: [id], ...place });
+    },
+  };
+}
+
+export function renameEdit(kind: 'task' | 'epic', id: string, from: string, to: string): Edit {
+  const rename = (host: Host, title: string): Promise<unknown> =>
+    host.backend(kind === 'task' ? 'task.edit' : 'epic.edit', { id, title });
+  return {
+    words: `Rename to ${to}`,
+    run: (host) => rename(host, to),
+    undo: (host) => rename(host, from),
+  };
+}
+
+export function addTaskEdit(
+  title: string,
+  place: Pick<TaskPlace, 'epic' | 'parent'>,
+  onAdded: (id: string) => void,
+): Edit {
+  let id: string | null = null;
+  return {
+    words: `Add ${title}`,
+    run: async (host) => {
+      const where = place.parent === null ? { epic: place.epic } : { parent: place.parent };
+      const added = await host.backend('task.add', { title, ...where });
+      id = added.id;
+      onAdded(id);
+    },
+    undo: async (host) => {
+      if (id !== null) await host.backend('task.remove', { ids: [id] });
+    },
+  };
+}
+
+export function addEpicEdit(title: string, onAdded: (id: string) => void): Edit {
+  let id: string | null = null;
+  return {
+    words: `Add epic ${title}`,
+    run: async (host) => {
+      const added = await host.backend('epic.add', { title });
+      id = added.id;
+      onAdded(id);
+    },
+    undo: async (host) => {
+      if (id !== null) await host.backend('epic.remove', { id });
+    },
+  };
+}
+
+/** The backend restores what was removed under the same ids, so that older edits can still be undone. */
+export function removeEdit(board: StatusSnapshot, ids: readonly string[]): Edit {
+  const epics = ids.filter((id) => board.epics.some((epic) => epic.id === id));
+  const tasks = ids.filter((id) => !epics.includes(id));
+  const [first] = ids;
+  const named = [...board.tasks, ...board.epics].find(({ id }) => id === first)?.title ?? '';
+  let gone: readonly string[] = [];
+  return {
+    words: `Remove ${ids.length === 1 ? named : formatCount(ids.length, 'row')}`,
+    run: async (host) => {
+      gone = [];
+      if (tasks.length > 0) {
+        const { removed } = await host.backend('task.remove', { ids: tasks });
+        gone = removed;
+      }
+      for (const id of epics) {
+        await host.backend('epic.remove', { id });
+        gone = [...gone, id];
+      }
+    },
+    undo: (host) => host.backend('plan.restore', { ids: gone }),
+  };
+}
+
+/** Null: it is the first or the last one already. */
+export function moveEpicEdit(board: StatusSnapshot, id: string, step: -1 | 1): Edit | null {
+  const ids = board.epics.map((epic) => epic.id);
+  const at = ids.indexOf(id);
+  const to = at + step;
+  if (at < 0 || to < 0 || to >= ids.length) return null;
+  const before = step === -1 ? (ids[to] ?? null) : (ids[to + 1] ?? null);
+  return {
+    words: `Move ${board.epics[at]?.title ?? ''} ${step === -1 ? 'up' : 'down'}`,
+    run: (host) => host.backend('epic.move', { id, before }),
+    undo: (host) => host.backend('epic.move', { id, before: ids[at + 1] ?? null }),
+  };
+}

@@ -1,0 +1,132 @@
+// Where a task stands and where it can be put: what a drag, a key and a menu have in common.
+
+import { cycleIfAdded, cycleText, type GraphNode } from '../../../server/core/plan/graph.ts';
+import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+
+/** A place among siblings: in an epic (null: in none), below a parent, in front of a sibling (null: at the end). */
+export interface TaskPlace {
+  readonly epic: string | null;
+  readonly parent: string | null;
+  readonly before: string | null;
+}
+
+export type Drop =
+  | {
+      readonly kind: 'move';
+      readonly ids: readonly string[];
+      readonly to: TaskPlace;
+      readonly words: string;
+    }
+  | {
+      readonly kind: 'block';
+      readonly ids: readonly string[];
+      readonly blocker: string;
+      readonly words: string;
+    }
+  | { readonly kind: 'refused'; readonly words: string };
+
+export function siblingsOf(
+  tasks: readonly TaskView[],
+  place: Pick<TaskPlace, 'epic' | 'parent'>,
+): readonly TaskView[] {
+  if (place.parent !== null) return tasks.filter((task) => task.parent_id === place.parent);
+  return tasks.filter((task) => task.parent_id === null && task.epic_id === place.epic);
+}
+
+export function placeOf(tasks: readonly TaskView[], task: TaskView): TaskPlace {
+  const place = { epic: task.epic_id, parent: task.parent_id };
+  const siblings = siblingsOf(tasks, place);
+  const next = siblings[siblings.findIndex((one) => one.id === task.id) + 1];
+  return { ...place, before: next?.id ?? null };
+}
+
+/** Tasks of the ids in the order of the board, without those whose parent goes along. */
+export function movable(tasks: readonly TaskView[], ids: readonly string[]): readonly TaskView[] {
+  const wanted = new Set(ids);
+  return tasks.filter(
+    (task) => wanted.has(task.id) && (task.parent_id === null || !wanted.has(task.parent_id)),
+  );
+}
+
+/** What happens when tasks are put on a place. */
+export function moveTo(board: StatusSnapshot, ids: readonly string[], to: TaskPlace): Drop {
+  const tasks = movable(board.tasks, ids);
+  if (tasks.length === 0) return { kind: 'refused', words: 'Only tasks can be moved there.' };
+  const below = to.parent === null ? null : descendantsAndSelf(board.tasks, tasks);
+  if (to.parent !== null && below?.has(to.parent) === true)
+    return { kind: 'refused', words: 'A task can’t be put below itself.' };
+  const epic = board.epics.find((one) => one.id === to.epic);
+  const parent = board.tasks.find((one) => one.id === to.parent);
+  const where = parent?.title ?? epic?.title ?? 'no epic';
+  const what = tasks.length === 1 ? (tasks[0]?.title ?? '') : `${tasks.length} tasks`;
+  const movedIds = tasks.map((task) => task.id);
+  const before = skipMoved(board.tasks, to, new Set(movedIds));
+  return { kind: 'move', ids: movedIds, to: { ...to, before }, words: `Move ${what} to ${where}` };
+}
+
+/** A task that is itself moved is no place to stand in front of: the next one that stays is. */
+function skipMoved(
+  tasks: readonly TaskView[],
+  to: TaskPlace,
+  moved: ReadonlySet<string>,
+): string | null {
+  if (to.before === null || !moved.has(to.before)) return to.before;
+  const siblings = siblingsOf(tasks, to);
+  const from = siblings.findIndex((one) => one.id === to.before);
+  return siblings.slice(from).find((one) => !moved.has(one.id))?.id ?? null;
+}
+
+function descendantsAndSelf(
+  tasks: readonly TaskView[],
+  roots: readonly TaskView[],
+): ReadonlySet<string> {
+  const found = new Set(roots.map((task) => task.id));
+  // Parents may stand behind their parts: once more until nothing is new. Levels are few.
+  for (let before = -1; before !== found.size;) {
+    before = found.size;
+    for (const task of tasks)
+      if (task.parent_id !== null && found.has(task.parent_id)) found.add(task.id);
+  }
+  return found;
+}
+
+/** What happens when tasks are made to wait for another one; a loop is refused by name. */
+export function blockOn(board: StatusSnapshot, ids: readonly string[], blocker: string): Drop {
+  const tasks = movable(board.tasks, ids).filter((task) => task.id !== blocker);
+  const target = board.tasks.find((task) => task.id === blocker);
+  if (tasks.length === 0 || target === undefined)
+    return { kind: 'refused', words: 'A task can’t wait for itself.' };
+  const nodes = graphNodes(board.tasks);
+  const titles = new Map(board.tasks.map((task) => [task.id, task.title]));
+  for (const task of tasks) {
+    const cycle = cycleIfAdded(nodes, task.id, blocker);
+    if (cycle === null) continue;
+    const named = cycle.map((id) => short(titles.get(id) ?? id));
+    return { kind: 'refused', words: `They would wait for each other: ${cycleText(named)}` };
+  }
+  const fresh = tasks.filter((task) => !task.blocked_by.includes(blocker));
+  const what = tasks.length === 1 ? short(tasks[0]?.title ?? '') : `${tasks.length} tasks`;
+  if (fresh.length === 0)
+    return { kind: 'refused', words: `${what} waits for ${short(target.title)} already.` };
+  return {
+    kind: 'block',
+    ids: fresh.map((task) => task.id),
+    blocker,
+    words: `${what} ${tasks.length === 1 ? 'waits' : 'wait'} for ${short(target.title)}`,
+  };
+}
+
+const shownTitleMax = 40;
+
+function short(title: string): string {
+  return title.length > shownTitleMax ? `${title.slice(0, shownTitleMax - 1)}…` : title;
+}
+
+export function graphNodes(tasks: readonly TaskView[]): readonly GraphNode[] {
+  return tasks.map((task) => ({
+    id: task.id,
+    blockedBy: task.blocked_by,
+    parentId: task.parent_id,
+    sequence: task.position,
+  }));
+}

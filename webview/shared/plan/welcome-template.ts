@@ -1,0 +1,80 @@
+// What the tree shows in place of rows: what is missing and the way on, or how to begin.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Connection, HostState } from '../../messages/messages.ts';
+import { icon } from '../looks/icon.ts';
+import { visibleText } from '../looks/visible-text.ts';
+
+export interface WelcomeActions {
+  readonly onCommand: (id: string) => void;
+  readonly onNewEpic: () => void;
+  readonly onNewTask: () => void;
+}
+
+/** Null: there is a board. */
+export function unavailableTemplate(
+  connection: Connection,
+  actions: WelcomeActions,
+  hasBoard = false,
+): TemplateResult | null {
+  switch (connection.kind) {
+    case 'connected':
+      return null;
+    case 'connecting':
+      // What was known stays in sight while the connection is made again.
+      if (hasBoard) return null;
+      return html`<div class="welcome" role="status"><p>Connecting …</p></div>`;
+    case 'unavailable': {
+      const { action, message } = connection;
+      return html`<div class="welcome">
+        <p role="alert">${visibleText(message)}</p>
+        ${
+          action === null
+            ? nothing
+            : html`<button
+                type="button"
+                class="primary"
+                @click=${() => actions.onCommand(action.command)}
+              >
+                ${action.title}
+              </button>`
+        }
+        ${
+          connection.reason === 'no_folder'
+            ? html`<button
+                type="button"
+                class="secondary"
+                @click=${() => actions.onCommand('drover.openSample')}
+              >
+                Try a Sample Project
+              </button>`
+            : nothing
+        }
+      </div>`;
+    }
+  }
+}
+
+export function emptyTemplate(actions: WelcomeActions): TemplateResult {
+  return html`<div class="welcome">
+    <p>
+      Nothing is planned yet. An epic holds tasks that land together; agents work on them in
+      parallel.
+    </p>
+    <button type="button" class="primary" @click=${actions.onNewEpic}>New Epic</button>
+    <button type="button" class="secondary" @click=${actions.onNewTask}>New Task</button>
+    <button
+      type="button"
+      class="secondary"
+      @click=${() => actions.onCommand('drover.openWalkthrough')}
+    >
+      Show Me How
+    </button>
+  </div>`;
+}
+
+/** Below a board that is not up to date for the moment. */
+export function reconnectingNote(state: HostState | null): TemplateResult | typeof nothing {
+  if (state?.connection.kind !== 'connecting' || state.board === null) return nothing;
+  return html`<div class="note" role="status">${icon('sync', 'spins')} Reconnecting …</div>`;
+}

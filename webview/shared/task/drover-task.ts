@@ -1,0 +1,244 @@
+// The page of a task: what it says and how it is worked on, changed in place.
+
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import type { Host } from '../host.ts';
+import { statusStyles } from '../status-styles.ts';
+import { controlStyles } from '../looks/control-styles.ts';
+import { icon, iconStyles } from '../looks/icon.ts';
+import { codeStyles, proseStyles } from '../text/prose-styles.ts';
+import type { FileReference } from '../text/file-reference.ts';
+import { proseTemplate } from '../text/prose-template.ts';
+import { visibleLine } from '../looks/visible-text.ts';
+import { descriptionOf, lateNote, readOnlyReason, TaskEditor } from './task-edit.ts';
+import { formTemplate } from './task-form.ts';
+import { historyLines, type HistoryLine } from './task-history.ts';
+import {
+  criteriaTemplate,
+  dependenciesTemplate,
+  historyTemplate,
+  subTasksTemplate,
+  type ListParts,
+} from './task-lists.ts';
+import { taskStyles } from './task-styles.ts';
+
+const titleCharsMax = 500;
+const descriptionCharsMax = 100_000;
+const eventsMax = 500;
+
+export class DroverTask extends LitElement {
+  static override properties = {
+    host: { attribute: false },
+    task: { attribute: false },
+    board: { attribute: false },
+    agents: { attribute: false },
+  };
+  static override styles = [
+    controlStyles,
+    iconStyles,
+    statusStyles,
+    proseStyles,
+    codeStyles,
+    taskStyles,
+  ];
+  declare host: Host | null;
+  declare task: TaskView | null;
+  declare board: StatusSnapshot | null;
+  declare agents: readonly string[];
+  #editor: TaskEditor | null = null;
+  /** The description as it is being written; null: it is read. */
+  #draft: string | null = null;
+  #history: readonly HistoryLine[] | null = null;
+  #isHistoryOpen = false;
+  #historyOf = 0;
+
+  constructor() {
+    super();
+    this.host = null;
+    this.task = null;
+    this.board = null;
+    this.agents = [];
+  }
+
+  override willUpdate(changed: PropertyValues<this>): void {
+    if (this.host !== null && this.#editor === null)
+      this.#editor = new TaskEditor(this.host, () => this.requestUpdate());
+    if (changed.has('task') && this.#isHistoryOpen && this.board?.seq !== this.#historyOf)
+      void this.#readHistory();
+  }
+
+  override render(): TemplateResult | typeof nothing {
+    const { task, board } = this;
+    const editor = this.#editor;
+    if (task === null || board === null || editor === null) return nothing;
+    const reason = readOnlyReason(task);
+    const isReadOnly = reason !== null;
+    const parts: ListParts = { task, board, editor, isReadOnly };
+    return html`<div class="page">
+      ${this.#banners(reason ?? lateNote(task), editor.failure)}
+      <div>
+        <section>
+          <input
+            class="quiet name"
+            type="text"
+            aria-label="Title"
+            maxlength=${titleCharsMax}
+            .value=${task.title}
+            ?disabled=${isReadOnly}
+            @change=${(event: Event) => this.#rename(event.target as HTMLInputElement)}
+            @keydown=${this.#onTitleKey}
+          />
+        </section>
+        ${this.#description(task, isReadOnly)} ${criteriaTemplate(parts)}
+        ${task.parent_id === null ? subTasksTemplate(parts) : nothing}
+        ${dependenciesTemplate(parts)}
+      </div>
+      <aside aria-label="Properties">
+        ${formTemplate(task, {
+          board,
+          agents: this.agents,
+          isReadOnly,
+          edit: (fields) => editor.edit(task.id, fields),
+        })}
+      </aside>
+      <div class="wide">${historyTemplate(this.#history, this.#onHistory)}</div>
+    </div>`;
+  }
+
+  #banners(note: string | null, failure: string): TemplateResult {
+    return html`${
+      failure === ''
+        ? nothing
+        : html`<div class="wide banner error" role="alert">
+            ${icon('error')}<span>${visibleLine(failure)}</span>
+          </div>`
+    }
+    ${
+      note === null
+        ? nothing
+        : html`<div class="wide banner" role="note">${icon('info')}<span>${note}</span></div>`
+    }`;
+  }
+
+  #description(task: TaskView, isReadOnly: boolean): TemplateResult {
+    const text = descriptionOf(task);
+    return html`<section aria-labelledby="description">
+      <h2 id="description">
+        Description
+        ${
+          isReadOnly || this.#draft !== null
+            ? nothing
+            : html`<button
+                type="button"
+                class="plain"
+                title="Edit the description"
+                aria-label="Edit the description"
+                @click=${() => this.#write(text)}
+              >
+                ${icon('edit')}
+              </button>`
+        }
+      </h2>
+      ${this.#draft === null ? this.#read(text, isReadOnly) : this.#field(task)}
+    </section>`;
+  }
+
+  #read(text: string, isReadOnly: boolean): TemplateResult {
+    if (text !== '') {
+      return html`<div
+        class="text prose"
+        @dblclick=${() => {
+          if (!isReadOnly) this.#write(text);
+        }}
+      >
+        ${proseTemplate(text, { openFile: this.#openFile, isActive: true })}
+      </div>`;
+    }
+    if (isReadOnly) return html`<div class="empty">None.</div>`;
+    return html`<button type="button" class="link" @click=${() => this.#write('')}>
+      Describe what the agent shall do: goal, files, constraints …
+    </button>`;
+  }
+
+  #field(task: TaskView): TemplateResult {
+    return html`<textarea
+        aria-label="Description"
+        maxlength=${descriptionCharsMax}
+        .value=${this.#draft ?? ''}
+        @input=${(event: Event) => (this.#draft = (event.target as HTMLTextAreaElement).value)}
+        @keydown=${(event: KeyboardEvent) => this.#onFieldKey(event, task)}
+      ></textarea>
+      <div class="buttons">
+        <button type="button" class="primary" @click=${() => this.#save(task)}>Save</button>
+        <button type="button" class="secondary" @click=${() => this.#leave()}>Cancel</button>
+        <span class="empty">Markdown. Ctrl+Enter saves, Escape cancels.</span>
+      </div>`;
+  }
+
+  readonly #openFile = ({ path, line }: FileReference): void => {
+    const at = line === null ? {} : { line };
+    void this.host?.action('openFile', { path, ...at }).catch(() => undefined);
+  };
+
+  #write(text: string): void {
+    this.#draft = text;
+    this.requestUpdate();
+    void this.updateComplete.then(() => this.renderRoot.querySelector('textarea')?.focus());
+  }
+
+  #save(task: TaskView): void {
+    const text = this.#draft?.trim() ?? '';
+    if (text !== descriptionOf(task)) this.#editor?.edit(task.id, { description: text });
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#draft = null;
+    this.requestUpdate();
+    void this.updateComplete.then(() =>
+      this.renderRoot.querySelector<HTMLElement>('#description button')?.focus(),
+    );
+  }
+
+  #onFieldKey(event: KeyboardEvent, task: TaskView): void {
+    if (event.key === 'Escape') this.#leave();
+    else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) this.#save(task);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  #rename(field: HTMLInputElement): void {
+    const title = field.value.trim();
+    const { task } = this;
+    if (task === null || title === task.title) return;
+    if (title === '') field.value = task.title;
+    else this.#editor?.edit(task.id, { title });
+  }
+
+  readonly #onTitleKey = (event: KeyboardEvent): void => {
+    const field = event.target as HTMLInputElement;
+    if (event.key === 'Escape') field.value = this.task?.title ?? '';
+    if (event.key === 'Enter' && !event.isComposing) field.blur();
+  };
+
+  readonly #onHistory = (event: Event): void => {
+    this.#isHistoryOpen = (event.target as HTMLDetailsElement).open;
+    if (this.#isHistoryOpen) void this.#readHistory();
+  };
+
+  async #readHistory(): Promise<void> {
+    const { task, host } = this;
+    if (task === null || host === null) return;
+    this.#historyOf = this.board?.seq ?? 0;
+    try {
+      const { events } = await host.backend('events.read', { task: task.id, limit: eventsMax });
+      this.#history = historyLines(events);
+    } catch {
+      this.#history ??= [];
+    }
+    this.requestUpdate();
+  }
+}
+
+customElements.define('drover-task', DroverTask);

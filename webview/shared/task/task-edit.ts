@@ -1,0 +1,100 @@
+// Changes of one task from its page: requests to the backend, one after the other, and what was refused.
+
+import { withoutCriteria } from '../../../server/core/exchange/import-record.ts';
+import type { TaskFields } from '../../../server/protocol/api.ts';
+import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import { AskFailure } from '../asks.ts';
+import type { Host } from '../host.ts';
+
+/** Why nothing of a task can be changed; null: it can. */
+export function readOnlyReason(task: TaskView): string | null {
+  switch (task.status) {
+    case 'completed':
+      return 'This task is completed: what it was stays as it is.';
+    case 'cancelled':
+      return 'This task is cancelled. Retry it to change it.';
+    case 'ready':
+    case 'blocked':
+    case 'claimed':
+    case 'in_progress':
+    case 'paused':
+    case 'waiting':
+    case 'needs_review':
+    case 'conflict':
+    case 'failed':
+      return null;
+  }
+}
+
+/** Said above the form while changes come too late for the attempt that runs. */
+export function lateNote({ status }: TaskView): string | null {
+  return status === 'in_progress' || status === 'claimed'
+    ? 'The running attempt keeps the prompt that it started with. Changes count from the next attempt; tell the agent below what cannot wait.'
+    : null;
+}
+
+/** The description without the criteria, which have a list of their own. */
+export function descriptionOf({ description, acceptance_criteria }: TaskView): string {
+  return withoutCriteria(description, acceptance_criteria);
+}
+
+/** Tasks that wait for this one, in the order of the board. */
+export function dependentsOf(board: StatusSnapshot, id: string): readonly TaskView[] {
+  return board.tasks.filter(({ blocked_by }) => blocked_by.includes(id));
+}
+
+/** `a, b ,,a` → a, b. */
+export function labelsOf(text: string): readonly string[] {
+  const labels = text.split(',').map((label) => label.trim());
+  return [...new Set(labels.filter((label) => label !== ''))];
+}
+
+export class TaskEditor {
+  readonly #host: Host;
+  readonly #changed: () => void;
+  #last: Promise<unknown> = Promise.resolve();
+  /** Why the last change was refused; empty when it was taken. */
+  failure = '';
+
+  constructor(host: Host, changed: () => void) {
+    this.#host = host;
+    this.#changed = changed;
+  }
+
+  edit(id: string, fields: TaskFields): void {
+    this.run(() => this.#host.backend('task.edit', { id, ...fields }));
+  }
+
+  run(action: () => Promise<unknown>): void {
+    this.failure = '';
+    this.#changed();
+    this.#last = this.#last.then(action).catch((error: unknown) => {
+      this.failure = error instanceof AskFailure ? error.message : String(error);
+      this.#changed();
+    });
+  }
+
+  open(id: string): void {
+    this.run(() => this.#host.action('openStream', { task: id }));
+  }
+
+  addSubTask(parent: string, title: string): void {
+    this.run(() => this.#host.backend('task.add', { title, parent }));
+  }
+
+  /** Asks which of the board's tasks it is about. */
+  pickTask(
+    title: string,
+    board: StatusSnapshot,
+    left: ReadonlySet<string>,
+    chosen: (id: string) => void,
+  ): void {
+    const items = board.tasks
+      .filter(({ id, parent_id }) => parent_id === null && !left.has(id))
+      .map((task) => ({ id: task.id, label: task.title, detail: task.id }));
+    this.run(async () => {
+      const { id } = await this.#host.action('pick', { title, items });
+      if (id !== null) chosen(id);
+    });
+  }
+}

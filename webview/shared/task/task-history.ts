@@ -1,0 +1,74 @@
+// What has happened to a task, in words: the records of the feed that are about it, newest first. Pure.
+
+import type { EventView } from '../../../server/protocol/views.ts';
+
+export interface HistoryLine {
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  readonly words: string;
+}
+
+const linesMax = 200;
+
+const words: Readonly<Record<string, string>> = {
+  'task.created': 'Added',
+  'task.moved': 'Moved',
+  'task.claimed': 'Attempt started',
+  'task.completed': 'Completed',
+  'task.failed': 'Failed',
+  'task.cancelled': 'Canceled',
+  'task.paused': 'Paused',
+  'task.unpaused': 'Resumed',
+  'task.retry': 'Retried',
+  'task.committed': 'Work committed',
+  'task.needs_review': 'Waits for a review',
+  'task.approved': 'Approved',
+  'task.sent_back': 'Sent back to the agent',
+  'task.conflict': 'Conflict with what has landed',
+  'task.taken_over': 'Taken over by hand',
+  'task.returned': 'Returned to the agent',
+  'task.landed': 'Landed',
+  'task.undone': 'Landing undone',
+  'hint.added': 'Hint sent',
+  'question.asked': 'The agent asked',
+  'question.answered': 'Answered',
+  'worktree.ready': 'Worktree ready',
+  'gate.passed': 'Gate passed',
+  'gate.failed': 'Gate failed',
+  'agent.ended': 'Agent ended',
+};
+
+const fieldNames: Readonly<Record<string, string>> = {
+  acceptance_criteria: 'acceptance criteria',
+  agent_override: 'agent',
+  blocked_by: 'dependencies',
+  best_of: 'candidates',
+  max_attempts: 'attempts',
+  test_mode: 'test mode',
+  test_scope: 'test scope',
+};
+
+export function historyLines(events: readonly EventView[]): readonly HistoryLine[] {
+  return events
+    .toSorted((a, b) => b.seq - a.seq)
+    .flatMap((event) => {
+      const said = wordsOf(event);
+      return said === null ? [] : [{ atMs: event.at_ms, words: said }];
+    })
+    .slice(0, linesMax);
+}
+
+/** Null: of no interest to a person who reads what became of a task. */
+function wordsOf({ type, data }: EventView): string | null {
+  if (type === 'task.edited') {
+    const changed = Array.isArray(data['changed']) ? data['changed'].map(String) : [];
+    const named = changed.map((field) => fieldNames[field] ?? field.replaceAll('_', ' '));
+    return named.length === 0 ? 'Edited' : `Edited: ${named.join(', ')}`;
+  }
+  const known = words[type];
+  if (known === undefined) return null;
+  const detail = [data['reason'], data['error'], data['text'], data['message']].find(
+    (value) => typeof value === 'string' && value !== '',
+  );
+  return typeof detail === 'string' ? `${known}: ${detail.slice(0, 200)}` : known;
+}

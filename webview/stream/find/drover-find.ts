@@ -1,0 +1,144 @@
+// The search field of the stream, as the editor has it: Enter and F3 to the next hit, Shift for the one before, Escape to
+// close. Says `find`, `find-step`, `find-close`.
+
+import { css, html, LitElement, type TemplateResult } from 'lit';
+import { controlStyles } from '../../shared/looks/control-styles.ts';
+import type { FindQuery } from './find-entries.ts';
+import { icon, iconStyles } from '../../shared/looks/icon.ts';
+
+const queryCharsMax = 500;
+
+export class DroverFind extends LitElement {
+  static override properties = {
+    query: { attribute: false },
+    result: { attribute: false },
+  };
+  static override styles = [
+    controlStyles,
+    iconStyles,
+    css`
+      :host {
+        position: absolute;
+        top: 0;
+        inset-inline-end: 18px;
+        z-index: 2;
+        display: flex;
+        align-items: center;
+        gap: 3px;
+        padding: 4px 6px;
+        color: var(--vscode-editorWidget-foreground);
+        background: var(--vscode-editorWidget-background);
+        border: 1px solid var(--vscode-editorWidget-border, var(--vscode-contrastBorder));
+        border-top: 0;
+        border-radius: 0 0 4px 4px;
+        box-shadow: 0 0 8px 2px var(--vscode-widget-shadow);
+      }
+      input {
+        width: 200px;
+      }
+      .result {
+        min-width: 110px;
+        padding-inline: 4px;
+      }
+    `,
+  ];
+  declare query: FindQuery;
+  /** `3 of 12`, `No results`, `Searching…` */
+  declare result: string;
+
+  constructor() {
+    super();
+    this.query = { text: '', matchesCase: false };
+    this.result = '';
+  }
+
+  override render(): TemplateResult {
+    return html`<input
+        type="text"
+        role="searchbox"
+        aria-label="Find in transcript"
+        placeholder="Find"
+        maxlength=${queryCharsMax}
+        .value=${this.query.text}
+        @input=${(event: Event) => this.#change({ text: (event.target as HTMLInputElement).value })}
+        @keydown=${this.#onKey}
+      />
+      <button
+        type="button"
+        class="plain"
+        title="Match Case"
+        aria-label="Match Case"
+        aria-pressed=${this.query.matchesCase}
+        @click=${() => this.#change({ matchesCase: !this.query.matchesCase })}
+      >
+        ${icon('case-sensitive')}
+      </button>
+      <span class="result" role="status">${this.result}</span>
+      <button
+        type="button"
+        class="plain"
+        title="Previous Match (Shift+Enter)"
+        aria-label="Previous Match"
+        @click=${() => this.#step('older')}
+      >
+        ${icon('arrow-up')}
+      </button>
+      <button
+        type="button"
+        class="plain"
+        title="Next Match (Enter)"
+        aria-label="Next Match"
+        @click=${() => this.#step('newer')}
+      >
+        ${icon('arrow-down')}
+      </button>
+      <button
+        type="button"
+        class="plain"
+        title="Close (Escape)"
+        aria-label="Close"
+        @click=${() => this.#close()}
+      >
+        ${icon('close')}
+      </button>`;
+  }
+
+  /** Puts the cursor into the field with everything selected. */
+  async enter(): Promise<void> {
+    await this.updateComplete;
+    const input = this.renderRoot.querySelector('input');
+    input?.focus();
+    input?.select();
+  }
+
+  #change(part: Partial<FindQuery>): void {
+    this.query = { ...this.query, ...part };
+    this.dispatchEvent(new CustomEvent<FindQuery>('find', { detail: this.query }));
+  }
+
+  #step(direction: 'older' | 'newer'): void {
+    this.dispatchEvent(new CustomEvent<'older' | 'newer'>('find-step', { detail: direction }));
+  }
+
+  #close(): void {
+    this.dispatchEvent(new CustomEvent('find-close'));
+  }
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    switch (event.key) {
+      case 'Enter':
+      case 'F3':
+        this.#step(event.shiftKey ? 'older' : 'newer');
+        break;
+      case 'Escape':
+        this.#close();
+        break;
+      default:
+        return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+}
+
+customElements.define('drover-find', DroverFind);

@@ -1,0 +1,105 @@
+// What a person can do with a task from its stream, by its status. The backend checks again; this only decides what is
+// offered.
+
+import type { TaskStatus } from '../../../server/core/plan/state.ts';
+import type { TaskView } from '../../../server/protocol/views.ts';
+
+export const taskActions = [
+  'pause',
+  'resume',
+  'cancel',
+  'retry',
+  'takeOver',
+  'giveBack',
+  'openWorktree',
+  'review',
+] as const;
+export type TaskAction = (typeof taskActions)[number];
+
+export const actionTexts: { readonly [A in TaskAction]: { label: string; icon: string } } = {
+  pause: { label: 'Pause', icon: 'debug-pause' },
+  resume: { label: 'Resume', icon: 'debug-continue' },
+  cancel: { label: 'Cancel', icon: 'circle-slash' },
+  retry: { label: 'Retry', icon: 'debug-restart' },
+  takeOver: { label: 'Take Over', icon: 'person' },
+  giveBack: { label: 'Give Back', icon: 'reply' },
+  openWorktree: { label: 'Open Worktree', icon: 'empty-window' },
+  review: { label: 'Review Changes', icon: 'diff-multiple' },
+};
+
+const allowed: { readonly [A in TaskAction]: readonly TaskStatus[] } = {
+  pause: ['ready', 'blocked', 'claimed', 'in_progress', 'waiting'],
+  resume: ['paused'],
+  cancel: ['ready', 'blocked', 'claimed', 'in_progress', 'paused', 'waiting', 'needs_review'],
+  retry: ['failed', 'cancelled', 'conflict'],
+  takeOver: ['in_progress', 'paused'],
+  giveBack: ['paused'],
+  openWorktree: [
+    'claimed',
+    'in_progress',
+    'paused',
+    'conflict',
+    'needs_review',
+    'failed',
+    'waiting',
+  ],
+  review: ['in_progress', 'needs_review', 'completed', 'conflict'],
+};
+
+/** Sub-tasks run inside their parent's attempt: it is the parent that is steered. */
+export function actionsFor(task: TaskView | null): readonly TaskAction[] {
+  if (task === null) return [];
+  return taskActions.filter((action) => {
+    if (task.parent_id !== null) return action === 'review' && task.commit_sha !== null;
+    if (!allowed[action].includes(task.status)) return false;
+    if (action === 'openWorktree') return task.worktree_path !== null;
+    if (action === 'takeOver') return task.status === 'paused' || task.phase === 'agent';
+    if (action === 'review') return task.commit_sha !== null || task.base_sha !== null;
+    return true;
+  });
+}
+
+/** Where a hint reaches nobody, the composer says why; null when it can be sent. */
+export function hintRefusal(task: TaskView | null): string | null {
+  if (task === null) return 'Not connected.';
+  switch (task.status) {
+    case 'completed':
+      return 'The task is completed, so a hint would not reach an agent.';
+    case 'cancelled':
+      return 'The task is cancelled, so a hint would not reach an agent.';
+    case 'ready':
+    case 'claimed':
+    case 'in_progress':
+    case 'blocked':
+    case 'paused':
+    case 'waiting':
+    case 'needs_review':
+    case 'conflict':
+    case 'failed':
+      return null;
+  }
+}
+
+/** In a review, words for the agent send its work back to it. */
+export function sendsBack(task: TaskView | null): boolean {
+  return task?.status === 'needs_review' && task.parent_id === null;
+}
+
+/** What happens to the words once they are sent. */
+export function hintFate(task: TaskView | null): string {
+  if (sendsBack(task)) return 'Sends the work back. The agent changes it in a new attempt.';
+  if (task?.status === 'in_progress' && task.phase === 'agent') {
+    return 'The agent gets this at its next step. If it takes no messages while it runs, its next attempt starts with it.';
+  }
+  if (task?.status === 'failed' || task?.status === 'conflict') {
+    return 'Kept for the next attempt, which starts when you retry the task.';
+  }
+  return 'Kept until the agent starts or resumes; it reads this first.';
+}
+
+/** What the composer's field says while it is empty. */
+export function hintPrompt(task: TaskView | null): string {
+  if (sendsBack(task)) return 'Send it back to the agent: what should be different…';
+  if (task?.status === 'in_progress' && task.phase === 'agent') return 'Tell the agent something…';
+  return 'Tell the agent something for when it resumes…';
+}

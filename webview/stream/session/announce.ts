@@ -1,0 +1,73 @@
+// What a screen reader is told of a stream without asking: short, and only what a person may have to act on or waits for.
+
+import { entryKind, exitText, startedText } from '../../shared/log/entry-text.ts';
+import type { Entry } from '../../shared/log/transcript.ts';
+import { visibleLine } from '../../shared/looks/visible-text.ts';
+
+const charsMax = 140;
+
+export function announcementOf(entry: Entry): string | null {
+  const { body } = entry;
+  switch (body.kind) {
+    case 'message':
+    case 'question':
+      return said(entryKind(body), body.text);
+    case 'note':
+      return body.level === 'warning' ? said('Warning', body.text) : null;
+    case 'started':
+      return startedText(body);
+    case 'exit':
+      return exitText(body);
+    case 'prompt':
+    case 'thinking':
+    case 'tool':
+    case 'result':
+    case 'output':
+    case 'retry':
+    case 'hint':
+      return null;
+  }
+}
+
+/** The last thing worth saying of what has arrived. */
+export function announcement(entries: readonly Entry[], afterKey: number): string | null {
+  for (const entry of entries.slice(-200).reverse()) {
+    if (entry.key <= afterKey) return null;
+    const text = announcementOf(entry);
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+function said(kind: string, text: string): string {
+  const line = visibleLine(text.slice(0, charsMax * 2));
+  return `${kind}: ${line.length > charsMax ? `${line.slice(0, charsMax)}…` : line}`;
+}
+
+const announceMs = 2_000;
+
+/** What the live region says: the newest thing worth saying, not more often than a person can listen. */
+export class Announcer {
+  #key = Number.NEGATIVE_INFINITY;
+  #atMs = 0;
+  text = '';
+
+  /** Another log: what it begins with is not said. */
+  reset(): void {
+    this.#key = Number.NEGATIVE_INFINITY;
+    this.#atMs = 0;
+    this.text = '';
+  }
+
+  take(entries: readonly Entry[], nowMs: number): void {
+    if (nowMs - this.#atMs < announceMs) return;
+    const key = entries.at(-1)?.key;
+    if (key === undefined) return;
+    const text = announcement(entries, this.#key);
+    const isFirst = this.#key === Number.NEGATIVE_INFINITY;
+    this.#key = key;
+    if (text === null || isFirst) return;
+    this.#atMs = nowMs;
+    this.text = text;
+  }
+}

@@ -1,0 +1,24 @@
+// The end of a stream's log, asked for while the page still learns from the extension what is to be drawn around it.
+
+import type { Host } from '../../shared/host.ts';
+import { endOfLog, openEvents, type LogReadResult } from '../../shared/log/log-feed.ts';
+import { readLog } from '../../shared/log/read-log.ts';
+
+export interface LogAhead {
+  readonly id: string;
+  /** 0: the last one there is. */
+  readonly attempt: number;
+  readonly answer: Promise<LogReadResult>;
+}
+
+/** Null: the page does not know what it was opened for. `chosen`: the attempt that a person chose here before. */
+export function readAhead(host: Host, chosen: number | null): LogAhead | null {
+  const { id, attempt: opened } = host.subject ?? { id: null, attempt: null };
+  if (id === null) return null;
+  const attempt = chosen ?? opened ?? 0;
+  const which = attempt > 0 ? { attempt } : {};
+  const answer = readLog(host, { id, ...which, before: endOfLog, limit: openEvents });
+  // A backend that is not there yet is asked again by the feed, which tells of it.
+  answer.catch(() => undefined);
+  return { id, attempt, answer };
+}

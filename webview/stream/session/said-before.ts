@@ -1,0 +1,14 @@
+// What people have said to the agent of a stream, for the history of the field that talks to it.
+
+import type { Entry } from '../../shared/log/transcript.ts';
+
+const entriesMax = 500;
+
+/** As far as it is loaded, and what no agent has read yet; oldest first, each text once, at its last place. */
+export function saidBefore(entries: readonly Entry[], queued: readonly string[]): string[] {
+  const read = entries
+    .slice(-entriesMax)
+    .flatMap(({ body }) => (body.kind === 'hint' ? [body.text] : []));
+  const all = [...read, ...queued];
+  return all.filter((text, index) => all.lastIndexOf(text) === index);
+}

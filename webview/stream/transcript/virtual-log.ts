@@ -1,0 +1,148 @@
+// The virtual list of a transcript: rows of any height, anchored at the end, with rows kept that hold the focus or a
+// selection. Sizes are remembered by key; keys that are gone are forgotten.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import {
+  defaultRangeExtractor,
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+  type Range,
+  type VirtualItem,
+} from '@tanstack/virtual-core';
+import { endThresholdPx } from './follow.ts';
+import type { Entry } from '../../shared/log/transcript.ts';
+
+export interface VirtualLogParts {
+  readonly scroller: () => HTMLElement | null;
+  readonly entries: () => readonly Entry[];
+  /** Indexes that stay on the page although they are out of sight. */
+  readonly kept: () => readonly number[];
+  readonly estimate: (entry: Entry | undefined) => number;
+  /** New rows are scrolled to when the end is in sight. */
+  readonly isFollowing: () => boolean;
+}
+
+const overscan = 8;
+const keptMax = 400;
+const forgetAbove = 30_000;
+
+export class VirtualLog implements ReactiveController {
+  readonly #component: ReactiveControllerHost;
+  readonly #parts: VirtualLogParts;
+  readonly #list: Virtualizer<HTMLElement, HTMLElement>;
+  #unmount: () => void = () => {};
+
+  constructor(component: ReactiveControllerHost, parts: VirtualLogParts) {
+    this.#component = component;
+    this.#parts = parts;
+    this.#list = new Virtualizer<HTMLElement, HTMLElement>(this.#options());
+    component.addController(this);
+  }
+
+  hostConnected(): void {
+    this.#unmount = this.#list._didMount();
+  }
+
+  hostDisconnected(): void {
+    this.#unmount();
+  }
+
+  hostUpdate(): void {
+    this.#list.setOptions(this.#options());
+  }
+
+  /** After the rows are on the page: height and positions, then sizes. All writes come before what is read. */
+  hostUpdated(): void {
+    const scroller = this.#parts.scroller();
+    const space = scroller?.querySelector<HTMLElement>('.space');
+    const height = `${this.totalSize()}px`;
+    if (space && space.style.height !== height) space.style.height = height;
+    const rows = scroller?.querySelectorAll<HTMLElement>('.row') ?? [];
+    const starts = new Map(this.items().map((item) => [item.index, item.start]));
+    for (const row of rows) {
+      const start = starts.get(Number(row.dataset['index']));
+      const transform = `translateY(${start ?? 0}px)`;
+      if (row.style.transform !== transform) row.style.transform = transform;
+    }
+    this.#list._willUpdate();
+    for (const row of rows) this.#list.measureElement(row);
+    this.#forgetSizes();
+  }
+
+  items(): VirtualItem[] {
+    return this.#list.getVirtualItems();
+  }
+
+  totalSize(): number {
+    return this.#list.getTotalSize();
+  }
+
+  fromEnd(): number {
+    return this.#list.getDistanceFromEnd();
+  }
+
+  toEnd(): void {
+    this.#list.scrollToEnd();
+  }
+
+  toIndex(index: number, align: 'auto' | 'center' | 'start' = 'auto'): void {
+    this.#list.scrollToIndex(index, { align });
+  }
+
+  scrollBy(px: number): void {
+    this.#list.scrollBy(px);
+  }
+
+  /** The first row in sight and how far it is scrolled out above. */
+  topRow(): { readonly index: number; readonly px: number } | null {
+    const offset = this.#list.scrollOffset ?? 0;
+    const item = this.#list.getVirtualItemForOffset(offset);
+    return item === undefined ? null : { index: item.index, px: Math.round(offset - item.start) };
+  }
+
+  /** Brings a row to the top, so far scrolled out; false while it is not there yet. Sizes of rows change it: call again. */
+  isAtTop(index: number, px: number): boolean {
+    const start = this.#list.getOffsetForIndex(index, 'start')?.[0];
+    if (start === undefined || (this.#list.scrollRect?.height ?? 0) === 0) return false;
+    if (Math.abs((this.#list.scrollOffset ?? 0) - start - px) <= 1) return true;
+    this.#list.scrollToOffset(start + px);
+    return false;
+  }
+
+  #options(): ConstructorParameters<typeof Virtualizer<HTMLElement, HTMLElement>>[0] {
+    const { entries, estimate, isFollowing, scroller } = this.#parts;
+    return {
+      count: entries().length,
+      getScrollElement: scroller,
+      estimateSize: (index) => estimate(entries()[index]),
+      getItemKey: (index) => entries()[index]?.key ?? index,
+      rangeExtractor: (range) => this.#indexes(range),
+      observeElementRect,
+      observeElementOffset,
+      scrollToFn: elementScroll,
+      onChange: () => this.#component.requestUpdate(),
+      anchorTo: 'end',
+      followOnAppend: isFollowing(),
+      scrollEndThreshold: endThresholdPx,
+      overscan,
+      paddingStart: 4,
+      paddingEnd: 8,
+    };
+  }
+
+  #indexes(range: Range): number[] {
+    const kept = this.#parts.kept().filter((index) => index >= 0 && index < range.count);
+    const usual = defaultRangeExtractor(range);
+    if (kept.length === 0) return usual;
+    return [...new Set([...kept.slice(0, keptMax), ...usual])].sort((a, b) => a - b);
+  }
+
+  #forgetSizes(): void {
+    const sizes = this.#list.itemSizeCache;
+    if (sizes.size < forgetAbove) return;
+    const present = new Set<unknown>(this.#parts.entries().map((entry) => entry.key));
+    for (const key of sizes.keys()) if (!present.has(key)) sizes.delete(key);
+  }
+}
