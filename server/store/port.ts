@@ -56,7 +56,7 @@ export {
   takeCandidate,
 } from './work/candidates.ts';
 export { landedElsewhere, type LandedElsewhere } from './status/unlanded.ts';
-export { activeRunsIn, busyByRun, epicsOfOthers, lastStarts } from './work/run-shares.ts';
+export { busyByRun, epicsOfOthers, lastStarts } from './work/run-shares.ts';
 export {
   endLanding,
   landOnLine,
@@ -77,7 +77,21 @@ export {
   type PlanDecision,
 } from './status/plans.ts';
 export { heldScopes, setHolds, type Hold } from './status/holds.ts';
+export { epicById, taskById } from './rows/find-rows.ts';
 export { inParts, textList } from './rows/read.ts';
+export {
+  activeRunsIn,
+  endRun,
+  flagsOfRun,
+  insertRun,
+  lastFinishedRun,
+  linesOnTheWay,
+  newestRun,
+  reactivateRun,
+  runById,
+  setResultBranch,
+  stopActiveRun,
+} from './work/runs.ts';
 export {
   adoptPlaces,
   busyByMachine,
@@ -121,12 +135,5 @@ export {
   withdrawQuestions,
 } from './work/questions.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';
-export {
-  type Dependent,
-  dependentsOf,
-  epicById,
-  flagsOfRun,
-  reopenEpic,
-  rootTasksOf,
-} from './work/undo-rows.ts';
+export { type Dependent, dependentsOf, reopenEpic, rootTasksOf } from './work/undo-rows.ts';
 export { beginSubTask, familyOf, rootOf, unmetBlockers } from './status/transition.ts';

@@ -5,10 +5,11 @@ import { Refusal } from '../../core/failure.ts';
 import { droverVersion } from '../../protocol/version.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import type { Past, PastMoment } from '../../store/history/past.ts';
-import { lastRun, lineOf, readSnapshot } from '../../store/board/snapshot.ts';
+import { lineOf, readSnapshot } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
 import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
+import { newestRun } from '../../store/port.ts';
 
 type HistoryRequests =
   | 'report'
@@ -81,7 +82,7 @@ export function historyHandlers(deps: DataHandlerDeps): Pick<Handlers, HistoryRe
           nowMs: atMs,
           agentKind: agent.kind,
           agents: agentChoices(agent, agents),
-          hasBackend: (await lastRun(db))?.state === 'active',
+          hasBackend: (await newestRun(db))?.state === 'active',
         };
         return { id, reasons: await why(db, id, facts) };
       });

@@ -10,7 +10,6 @@ import {
   countEpics,
   countStatuses,
   heldNow,
-  lastRun,
   lastSeq,
   lineOf,
   openQuestions,
@@ -24,6 +23,7 @@ import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
 import { findTouched, type FeedNote, type Touched } from '../feed/touched.ts';
 import { unlandedScopes } from '../status/unlanded.ts';
 import { progressOf, runView } from './views.ts';
+import { newestRun } from '../work/runs.ts';
 
 /** With more than this a snapshot is the shorter way. */
 const eventsMax = 2_000;
@@ -61,7 +61,7 @@ async function readMoment(
   const shown = new Set(tasks.map((task) => task.id));
   const counts = await countStatuses(at);
   const unlanded = await unlandedScopes(at);
-  const run = await lastRun(at);
+  const run = await newestRun(at);
   const branch = run?.target_branch ?? extras.targetBranch;
   const line = branch === null ? null : await lineOf(at, branch);
   return {

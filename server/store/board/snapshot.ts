@@ -27,6 +27,7 @@ import {
   questionView,
   runView,
 } from './views.ts';
+import { newestRun } from '../work/runs.ts';
 
 /** What the database does not hold. */
 export interface SnapshotExtras {
@@ -95,7 +96,7 @@ async function readMoment(
   extras: SnapshotExtras,
 ): Promise<Moment> {
   const epics = epic === undefined ? await allEpics(db) : [await epicOrRefuse(db, epic)];
-  const run = await lastRun(db);
+  const run = await newestRun(db);
   const branch = run?.target_branch ?? extras.targetBranch;
   return {
     seq: await lastSeq(db),
@@ -136,17 +137,6 @@ export async function lastSeq(db: Db): Promise<number> {
     db,
   );
   return rows[0]?.seq ?? 0;
-}
-
-export async function lastRun(db: Db): Promise<RunRow | null> {
-  const row = await db
-    .selectFrom('runs')
-    .selectAll()
-    .orderBy('started_at_ms', 'desc')
-    .orderBy(sql`rowid`, 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row ?? null;
 }
 
 export async function lineOf(db: Db, branch: string): Promise<LineRow | null> {

@@ -8,6 +8,7 @@ import { Refusal } from '../../core/failure.ts';
 import { isPostgres } from '../schema/dialect.ts';
 import { chunksOf, movedTables, type MovedTable, type Row, tableHash } from './move-tables.ts';
 import type { StoreTables, Tx } from '../schema/tables.ts';
+import { activeRunsIn } from '../work/runs.ts';
 
 export interface MovedTableReport {
   readonly table: MovedTable;
@@ -40,11 +41,7 @@ export async function moveStore(
 
 /** Workflows are not moved: what is at work now would have no owner afterwards. */
 async function refuseWorking(source: Tx): Promise<void> {
-  const run = await source
-    .selectFrom('runs')
-    .select('id')
-    .where('state', '=', 'active')
-    .executeTakeFirst();
+  const [run] = await activeRunsIn(source);
   const task = await source
     .selectFrom('tasks')
     .select('id')

@@ -1,13 +1,23 @@
-// Rows by id, or a refusal that names the id and what to do.
+// Tasks and epics by id: null, or a refusal that names the id and what to do, where one is missing.
 
 import { Refusal } from '../../core/failure.ts';
 import { shown } from './field-checks.ts';
 import { inParts, type Db } from './read.ts';
 import type { EpicRow, TaskRow } from '../schema/tables.ts';
 
-export async function taskOrRefuse(db: Db, id: string): Promise<TaskRow> {
+export async function taskById(db: Db, id: string): Promise<TaskRow | null> {
   const row = await db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
-  if (row !== undefined) return row;
+  return row ?? null;
+}
+
+export async function epicById(db: Db, id: string): Promise<EpicRow | null> {
+  const row = await db.selectFrom('epics').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ?? null;
+}
+
+export async function taskOrRefuse(db: Db, id: string): Promise<TaskRow> {
+  const row = await taskById(db, id);
+  if (row !== null) return row;
   throw unknownTask(id);
 }
 
@@ -19,8 +29,8 @@ export function unknownTask(id: string): Refusal {
 }
 
 export async function epicOrRefuse(db: Db, id: string): Promise<EpicRow> {
-  const row = await db.selectFrom('epics').selectAll().where('id', '=', id).executeTakeFirst();
-  if (row !== undefined) return row;
+  const row = await epicById(db, id);
+  if (row !== null) return row;
   throw new Refusal(
     'unknown_id',
     `Epic "${shown(id)}" does not exist in this project. Run "drover epic list" to list the ids.`,

@@ -10,6 +10,7 @@ import type { RunRow, TaskRow } from '../schema/tables.ts';
 import { nextAgentFacts, type NextAgentFacts } from './why-agent.ts';
 import { whyMachine } from './why-machine.ts';
 import { oneLine, timeText, type WhyFacts } from './why-words.ts';
+import { activeRunsIn, newestRun } from '../work/runs.ts';
 
 export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Promise<string[]> {
   const next = await nextAgentFacts(db, row, facts);
@@ -24,7 +25,7 @@ export async function whyNotStarted(db: Db, row: TaskRow, facts: WhyFacts): Prom
       `Attempt ${number} of ${row.max_attempts} of ${row.id} starts at ${timeText(row.next_attempt_at_ms, facts.nowMs)}.${after}`,
     );
   }
-  const runs = facts.hasBackend ? await activeRuns(db) : [];
+  const runs = facts.hasBackend ? await activeRunsIn(db) : [];
   sentences.push(...(await holdsOf(db, row, { ...next, ...facts }, runs.length > 0)));
   if (runs.length === 0) return [...sentences, await noRun(db, row, facts)];
   const run =
@@ -65,24 +66,10 @@ async function holdsOf(
   return holds.map(({ reason }) => reason);
 }
 
-async function activeRuns(db: Db): Promise<RunRow[]> {
-  return db
-    .selectFrom('runs')
-    .selectAll()
-    .where('state', '=', 'active')
-    .orderBy('started_at_ms')
-    .execute();
-}
-
 async function noRun(db: Db, row: TaskRow, facts: WhyFacts): Promise<string> {
-  const last = await db
-    .selectFrom('runs')
-    .selectAll()
-    .orderBy('started_at_ms', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const last = await newestRun(db);
   const goesOn =
-    last !== undefined &&
+    last !== null &&
     (last.state === 'stopped' || (last.state === 'active' && !facts.hasBackend)) &&
     (last.epic_id === null || last.epic_id === row.epic_id);
   if (goesOn) {
@@ -152,7 +139,7 @@ async function busyWorkers(db: Db, row: TaskRow, run: RunRow): Promise<string[]>
     .orderBy('t.position')
     .execute();
   const atWork = owned.filter((task) => !handedOver.includes(task.phase));
-  const workers = Math.max(run.workers, ...(await activeRuns(db)).map((one) => one.workers));
+  const workers = Math.max(run.workers, ...(await activeRunsIn(db)).map((one) => one.workers));
   const isFull = atWork.length >= workers;
   const own = isFull ? atWork : atWork.filter((task) => task.run_id === run.id);
   const busy = own.map((task) => task.id);

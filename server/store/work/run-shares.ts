@@ -2,15 +2,6 @@
 
 import type { Reads, RunRow } from '../schema/tables.ts';
 
-export async function activeRunsIn(db: Reads): Promise<RunRow[]> {
-  return db
-    .selectFrom('runs')
-    .selectAll()
-    .where('state', '=', 'active')
-    .orderBy('started_at_ms')
-    .execute();
-}
-
 /** Epics that other active runs have to themselves: a run of everything leaves their tasks alone. */
 export function epicsOfOthers(active: readonly RunRow[], run: RunRow): string[] {
   if (run.epic_id !== null) return [];

@@ -2,12 +2,7 @@
 
 import { allEdges } from '../status/graph-rows.ts';
 import type { Db } from '../rows/read.ts';
-import type { EpicRow, TaskRow, Tx } from '../schema/tables.ts';
-
-export async function epicById(db: Db, id: string): Promise<EpicRow | null> {
-  const row = await db.selectFrom('epics').selectAll().where('id', '=', id).executeTakeFirst();
-  return row ?? null;
-}
+import type { TaskRow, Tx } from '../schema/tables.ts';
 
 /** The epic's own tasks, without sub-tasks, in the order of the plan. */
 export async function rootTasksOf(db: Db, epicId: string): Promise<readonly TaskRow[]> {
@@ -69,19 +64,6 @@ function rootIn(
 ): string {
   const parent = byId.get(id)?.parent_id ?? null;
   return parent === null ? id : rootIn(parent, byId);
-}
-
-/** The flags of the run that made a task's last attempt; those of no run where it is gone. */
-export async function flagsOfRun(
-  db: Db,
-  runId: string | null,
-): Promise<{ readonly flags: string }> {
-  const run = await db
-    .selectFrom('runs')
-    .select('flags')
-    .where('id', '=', runId ?? '')
-    .executeTakeFirst();
-  return run ?? { flags: '{}' };
 }
 
 /** The epic is open again, and waits for its work to land. */

@@ -6,8 +6,8 @@ import {
   activeRunsIn,
   type Claim,
   epicsOfOthers,
+  linesOnTheWay,
   readLine,
-  type Reads,
   type RunRow,
   setAttempt,
   type Tx,
@@ -53,18 +53,6 @@ export async function waitForBase(
     data: { reason },
     set: { blocked_reason: reason, last_error: reason },
   });
-}
-
-/** Lines of other active runs that land on a target in the end. */
-async function linesOnTheWay(db: Reads, runId: string): Promise<ReadonlySet<string>> {
-  const rows = await db
-    .selectFrom('runs')
-    .select('line')
-    .where('state', '=', 'active')
-    .where('id', '!=', runId)
-    .whereRef('target_branch', '!=', 'line')
-    .execute();
-  return new Set(rows.map(({ line }) => line));
 }
 
 /** Before anything is claimed: tasks of the run whose blockers are still on the line of another active run wait for it. */

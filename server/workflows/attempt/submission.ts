@@ -152,7 +152,10 @@ export function gateOf(
 }
 
 /** A gate given with the command counts for its run, whatever the settings in force are when its work lands. */
-export function gateOfRun(engine: Engine, run: Pick<RunRow, 'flags'> | undefined): string | null {
+export function gateOfRun(
+  engine: Engine,
+  run: Pick<RunRow, 'flags'> | null | undefined,
+): string | null {
   const flags = JSON.parse(run?.flags ?? '{}') as Readonly<Record<string, unknown>>;
   const given = flags['gate.command'];
   return typeof given === 'string' && given.trim() !== '' ? given : engine.settings().gateCommand;

@@ -5,12 +5,13 @@ import { landingsWaitingMax } from '../../core/plan/schedule.ts';
 import {
   activeRunsIn,
   busyByRun,
-  type Startable,
   claimTask,
   epicsOfOthers,
   lastStarts,
   type Reads,
+  runById,
   type RunRow,
+  type Startable,
   startableTasks,
   type Tx,
 } from '../../store/port.ts';
@@ -230,11 +231,7 @@ async function candidatesFor(
 
 /** Looked at together with the claim, so that nothing starts after the run was stopped. */
 async function isActive(tx: Tx, runId: string): Promise<boolean> {
-  const row = await tx
-    .selectFrom('runs')
-    .select('state')
-    .where('id', '=', runId)
-    .executeTakeFirst();
+  const row = await runById(tx, runId);
   return row?.state === 'active';
 }
 

@@ -14,6 +14,7 @@ import type { Engine } from '../kit/parts.ts';
 import { activeRuns } from './start-run.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 import { sweepBranches } from './sweep.ts';
+import { lastFinishedRun, newestRun } from '../../store/port.ts';
 
 const tryAgainMs = 2_000;
 /** A merge that was red is tested again after this time: the cause may be outside the tree. */
@@ -28,7 +29,7 @@ export function keepFollowing(engine: Engine): () => void {
   /** The machine that ran a run has swept its own clone; the others have branches of what has landed as well. */
   const sweepHere = async (): Promise<void> => {
     if (engine.machineId === '') return;
-    const last = await lastFinishedRun(engine);
+    const last = await lastFinishedRun(engine.store.db);
     if (last === null || last === swept) return;
     await sweepBranches(engine);
     swept = last;
@@ -74,17 +75,6 @@ export function keepFollowing(engine: Engine): () => void {
   };
 }
 
-async function lastFinishedRun(engine: Engine): Promise<string | null> {
-  const row = await engine.store.db
-    .selectFrom('runs')
-    .select('id')
-    .where('state', '=', 'finished')
-    .orderBy('ended_at_ms', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.id ?? null;
-}
-
 /** People's commits and the landed work that waits for the branch, as one tested tip; else the sentence why not. */
 async function mergeTheirs(
   engine: Engine,
@@ -100,13 +90,7 @@ async function mergeTheirs(
   if (together === null) return null;
   if (typeof together === 'string') return together;
   const { commit, tree } = together;
-  const run = await engine.store.db
-    .selectFrom('runs')
-    .select('flags')
-    .where('target_branch', '=', branch)
-    .orderBy('started_at_ms', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const run = await newestRun(engine.store.db, { target: branch });
   const command = gateOfRun(engine, run);
   if (command !== null) {
     const redSinceMs = engine.clock.now() - redAgainMs;

@@ -4,9 +4,14 @@
 import type { DurableRun } from '../../durable/port.ts';
 import {
   activeRunsIn,
+  endRun,
+  epicById,
   epicsOfOthers,
   landedElsewhere,
+  runById,
   type RunRow,
+  setResultBranch,
+  stopActiveRun,
   type Tx,
 } from '../../store/port.ts';
 import { settleAll } from '../attempt/candidates.ts';
@@ -92,14 +97,8 @@ export async function runEpic(
 
 async function stopBroken(engine: Engine, tx: Tx, id: string, error: unknown): Promise<void> {
   const words = error instanceof Error ? error.message : String(error);
-  const stopped = await tx
-    .updateTable('runs')
-    .set({ state: 'stopped', ended_at_ms: engine.clock.now() })
-    .where('id', '=', id)
-    .where('state', '=', 'active')
-    .returningAll()
-    .executeTakeFirst();
-  if (stopped === undefined) return;
+  const stopped = await stopActiveRun(tx, id, engine.clock.now());
+  if (stopped === null) return;
   const reason = engine.mask(words);
   await engine.store.append(tx, {
     type: 'run.stopped',
@@ -118,11 +117,7 @@ export async function finishStopped(engine: Engine, row: RunRow): Promise<void> 
   const followed = await followAsOfNow(engine, row.target_branch);
   const unlanded = await unlandedWork(engine, row);
   await engine.store.transaction(async (tx) => {
-    const now = await tx
-      .selectFrom('runs')
-      .select('state')
-      .where('id', '=', row.id)
-      .executeTakeFirst();
+    const now = await runById(tx, row.id);
     if (now?.state !== 'stopped') return;
     const summary = summaryOf(row, 'stopped', await scopeState(tx, row), unlanded);
     await appendFinished(engine, tx, row, summary, followed);
@@ -159,7 +154,7 @@ async function appendFinished(
   followed: { readonly pending: number; readonly reason: string | null },
 ): Promise<void> {
   const result = followed.pending > 0 ? resultBranch(row.target_branch) : row.target_branch;
-  await tx.updateTable('runs').set({ result_branch: result }).where('id', '=', row.id).execute();
+  await setResultBranch(tx, row.id, result);
   await engine.store.append(tx, {
     type: 'run.finished',
     epicId: row.epic_id,
@@ -186,12 +181,8 @@ async function goThrough(
       if (run.signal.aborted) throw run.signal.reason;
       if (!engine.compatibility.leads()) throw run.handOver();
       bell.hush();
-      const row = await engine.store.db
-        .selectFrom('runs')
-        .selectAll()
-        .where('id', '=', input.runId)
-        .executeTakeFirst();
-      if (row === undefined || row.state !== 'active') return null;
+      const row = await runById(engine.store.db, input.runId);
+      if (row === null || row.state !== 'active') return null;
       const lookMs = engine.clock.now();
       const { started, full } = await dispatch(engine, row);
       if (started > 0) continue;
@@ -249,19 +240,10 @@ async function finish(
   const unlanded = await unlandedWork(engine, row);
   return run.commit(ends === 0 ? 'finished' : `finished:${ends}`, async (tx) => {
     const state = await scopeState(tx, row);
-    const active = await tx
-      .selectFrom('runs')
-      .select('id')
-      .where('id', '=', row.id)
-      .where('state', '=', 'active')
-      .executeTakeFirst();
-    if (state.moving > 0 || active === undefined) return null;
+    const now = await runById(tx, row.id);
+    if (state.moving > 0 || now?.state !== 'active') return null;
     const summary = summaryOf(row, 'finished', state, unlanded);
-    await tx
-      .updateTable('runs')
-      .set({ state: 'finished', ended_at_ms: engine.clock.now() })
-      .where('id', '=', row.id)
-      .execute();
+    await endRun(tx, row.id, { state: 'finished', atMs: engine.clock.now() });
     await appendFinished(engine, tx, row, summary, followed);
     return summary;
   });
@@ -298,11 +280,7 @@ async function epicNotLanded(engine: Engine, row: RunRow): Promise<boolean> {
   const tip = await engine.git.readRef(landingRef(row.line));
   const target = await engine.git.readRef(landingRef(row.target_branch));
   if (tip === null || (target !== null && (await isLandedOn(engine, tip, target)))) return false;
-  const epic = await engine.store.db
-    .selectFrom('epics')
-    .select('landing_state')
-    .where('id', '=', row.epic_id)
-    .executeTakeFirst();
+  const epic = await epicById(engine.store.db, row.epic_id);
   return epic?.landing_state !== 'landed';
 }
 

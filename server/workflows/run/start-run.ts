@@ -4,7 +4,17 @@ import { agentChain } from '../../core/work/fallback.ts';
 import { Refusal } from '../../core/failure.ts';
 import { newId } from '../../core/ids.ts';
 import type { WorktreeEntry } from '../../git/port.ts';
-import { activeRunsIn, readLine, type RunRow, type Tx, writeLine } from '../../store/port.ts';
+import {
+  activeRunsIn,
+  epicById,
+  insertRun,
+  newestRun,
+  reactivateRun,
+  readLine,
+  type RunRow,
+  type Tx,
+  writeLine,
+} from '../../store/port.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { moveLine, whyNotOurs } from '../lines/line-holds.ts';
 import { branchRef, landingRef, syncLine } from '../lines/lines.ts';
@@ -61,7 +71,7 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
     // Somebody else's request may have been faster: two runs over the same tasks would be one too many.
     const faster = covers(await activeRunsIn(tx), wish.epicId);
     if (faster !== null) return faster;
-    await tx.insertInto('runs').values(row).execute();
+    await insertRun(tx, row);
     if (wish.epicId !== null) {
       await tx.updateTable('epics').set({ branch: line }).where('id', '=', wish.epicId).execute();
     }
@@ -130,11 +140,7 @@ export async function resumeRun(engine: Engine): Promise<RunBegun | null> {
   await checkAgents(engine, stopped.epic_id);
   const row: RunRow = { ...stopped, state: 'active', ended_at_ms: null };
   await engine.store.transaction(async (tx) => {
-    await tx
-      .updateTable('runs')
-      .set({ state: 'active', ended_at_ms: null })
-      .where('id', '=', row.id)
-      .execute();
+    await reactivateRun(tx, row.id);
     await begin(engine, tx, row, 'run.resumed');
   });
   engine.durable.wake();
@@ -157,23 +163,14 @@ export async function activeRuns(engine: Engine): Promise<RunRow[]> {
 }
 
 export async function lastStoppedRun(engine: Engine): Promise<RunRow | null> {
-  const row = await engine.store.db
-    .selectFrom('runs')
-    .selectAll()
-    .orderBy('started_at_ms', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const row = await newestRun(engine.store.db);
   return row?.state === 'stopped' ? row : null;
 }
 
 export async function checkEpic(engine: Engine, epicId: string | null): Promise<void> {
   if (epicId === null) return;
-  const epic = await engine.store.db
-    .selectFrom('epics')
-    .select(['id', 'status'])
-    .where('id', '=', epicId)
-    .executeTakeFirst();
-  if (epic === undefined)
+  const epic = await epicById(engine.store.db, epicId);
+  if (epic === null)
     throw new Refusal(
       'unknown_id',
       `epic ${epicId} does not exist; "drover epic list" lists the epics`,

@@ -1,0 +1,111 @@
+// The runs: how one starts, stops, resumes and ends, and which of them is the newest.
+
+import { sql } from 'kysely';
+import type { Reads, RunRow, Tx } from '../schema/tables.ts';
+
+export async function runById(db: Reads, id: string): Promise<RunRow | null> {
+  const row = await db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ?? null;
+}
+
+/** Oldest first. */
+export async function activeRunsIn(db: Reads): Promise<RunRow[]> {
+  return db
+    .selectFrom('runs')
+    .selectAll()
+    .where('state', '=', 'active')
+    .orderBy('started_at_ms')
+    .execute();
+}
+
+/** The run that was started last: of all, of an epic, or onto a target branch. */
+export async function newestRun(
+  db: Reads,
+  of: { readonly epicId?: string; readonly target?: string } = {},
+): Promise<RunRow | null> {
+  const { epicId, target } = of;
+  let query = db.selectFrom('runs').selectAll();
+  if (epicId !== undefined) query = query.where('epic_id', '=', epicId);
+  if (target !== undefined) query = query.where('target_branch', '=', target);
+  const row = await query
+    .orderBy('started_at_ms', 'desc')
+    .orderBy(sql`rowid`, 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** The id of the run that finished last. */
+export async function lastFinishedRun(db: Reads): Promise<string | null> {
+  const row = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('state', '=', 'finished')
+    .orderBy('ended_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
+/** The flags of a run; those of no run where it is gone. */
+export async function flagsOfRun(
+  db: Reads,
+  runId: string | null,
+): Promise<{ readonly flags: string }> {
+  const run = await runById(db, runId ?? '');
+  return run ?? { flags: '{}' };
+}
+
+/** Lines of other active runs that land on a target in the end. */
+export async function linesOnTheWay(db: Reads, runId: string): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('runs')
+    .select('line')
+    .where('state', '=', 'active')
+    .where('id', '!=', runId)
+    .whereRef('target_branch', '!=', 'line')
+    .execute();
+  return new Set(rows.map(({ line }) => line));
+}
+
+export async function insertRun(tx: Tx, row: RunRow): Promise<void> {
+  await tx.insertInto('runs').values(row).execute();
+}
+
+/** A stopped run is active again. */
+export async function reactivateRun(tx: Tx, id: string): Promise<void> {
+  await tx
+    .updateTable('runs')
+    .set({ state: 'active', ended_at_ms: null })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function endRun(
+  tx: Tx,
+  id: string,
+  end: { readonly state: 'finished' | 'stopped'; readonly atMs: number },
+): Promise<void> {
+  await tx
+    .updateTable('runs')
+    .set({ state: end.state, ended_at_ms: end.atMs })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Stops a run unless it has ended already; returns its row, or null where it was not active. */
+export async function stopActiveRun(tx: Tx, id: string, atMs: number): Promise<RunRow | null> {
+  const row = await tx
+    .updateTable('runs')
+    .set({ state: 'stopped', ended_at_ms: atMs })
+    .where('id', '=', id)
+    .where('state', '=', 'active')
+    .returningAll()
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Where the work of a run is to be found. */
+export async function setResultBranch(tx: Tx, id: string, branch: string): Promise<void> {
+  await tx.updateTable('runs').set({ result_branch: branch }).where('id', '=', id).execute();
+}
