@@ -105,10 +105,6 @@ export const forwardedCommands = {
 } as const satisfies { readonly [Id in CommandId]?: WebviewAction };
 export type ForwardedCommandId = keyof typeof forwardedCommands;
 
-export function isForwarded(id: CommandId): id is ForwardedCommandId {
-  return Object.hasOwn(forwardedCommands, id);
-}
-
 /** View type of each webview, for the manifest and for VS Code. */
 export const webviewIds = {
   tree: 'drover.tree',

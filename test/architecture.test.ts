@@ -22,6 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/durable/port',
     'server/store/port',
     'server/git/port',
+    'server/git/sha',
     'server/agents/port',
   ],
   'server/rpc': [

@@ -6,7 +6,6 @@ import type {
   Ask,
   BackendRequests,
   HostActionName,
-  HostActions,
   HostState,
   Pushed,
   Reply,
@@ -149,5 +148,3 @@ function refusal(raw: unknown): Reply | null {
   const error = { kind: 'refused', message: 'This is not among the things a panel may ask.' };
   return ask === null ? null : { ask, ok: false, error };
 }
-
-export type ActionParams<N extends HostActionName> = HostActions[N]['params'];

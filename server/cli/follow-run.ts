@@ -8,6 +8,7 @@ import type { InterruptWatch } from './interrupt.ts';
 import { plainLine } from './plain-text.ts';
 import { eventLine } from './render/event-line.ts';
 import { SignalBox } from './signal-box.ts';
+import type { RunDisplay } from './run-display.ts';
 
 export interface RunEnd {
   /** The client that works now: another one when the backend died on the way. */
@@ -15,16 +16,6 @@ export interface RunEnd {
   readonly interrupted: boolean;
   /** What the run itself said at its end; null when it was stopped. */
   readonly finished: EventView | null;
-}
-
-/** How the events are shown: lines, JSON lines, or the live view. */
-export interface RunDisplay {
-  onEvents(events: readonly EventView[]): void;
-  /** Something about the run itself, for people. */
-  onNotice(text: string): void;
-  /** Another backend answers from now on. */
-  onClient(client: Client): void;
-  done(): Promise<void>;
 }
 
 const stopWaitMs = 60_000;

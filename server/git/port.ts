@@ -10,6 +10,7 @@ import type {
   RestoreRequest,
   RestoreOutcome,
 } from './snapshot-port.ts';
+import type { Sha } from './sha.ts';
 
 export type {
   SnapshotReason,
@@ -21,9 +22,6 @@ export type {
   RestoreRequest,
   RestoreOutcome,
 } from './snapshot-port.ts';
-
-/** A full commit, tree or blob id in hex. */
-export type Sha = string;
 
 export interface GitFailure {
   readonly kind:

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { err, ok } from '../core/failure.ts';
 import { isAncestor, treeOf } from './read/ancestry.ts';
 import { commitLeftovers } from './work/commits.ts';
-import { repositoryRunner, type RepositoryContext, type SecretSearch } from './context.ts';
+import type { RepositoryContext, SecretSearch } from './context.ts';
 import { networkVariables, type Variables } from './process/environment.ts';
 import { noDurability, openDurability } from './process/durability.ts';
 import { failureOf } from './process/failures.ts';
@@ -33,7 +33,7 @@ import { lendGit, type LentGit } from './lent/lent-folder.ts';
 import { merge } from './moves/merges.ts';
 import { PackedRefs } from './files/packed-refs.ts';
 import type { GitProcesses } from './process/process.ts';
-import type { GitRepository, GitResult, RepositoryFacts, Sha, WorktreeEntry } from './port.ts';
+import type { GitRepository, GitResult, RepositoryFacts, WorktreeEntry } from './port.ts';
 import {
   branchName,
   branchRef,
@@ -58,6 +58,8 @@ import type { KeyedMutex } from '../core/work/turns.ts';
 import { chainCommit } from './work/work-chain.ts';
 import { canonicalPath, linkedWorktrees } from './files/worktree-link.ts';
 import { parseWorktreeList } from './read/worktree-list-format.ts';
+import type { Sha } from './sha.ts';
+import { repositoryRunner } from './repository-runner.ts';
 
 export interface RepositoryParts {
   readonly processes: GitProcesses;

@@ -1,6 +1,6 @@
 // The part of the port that keeps and restores work.
 
-import type { Sha } from './port.ts';
+import type { Sha } from './sha.ts';
 
 /** Why a snapshot was made. */
 export type SnapshotReason =

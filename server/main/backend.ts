@@ -30,13 +30,14 @@ import { watchOwnFiles } from './project/own-files.ts';
 import { settleIdentity } from './project/identity.ts';
 import { keepPlan, makeHome } from './project/kept-plan.ts';
 import { type ProjectPlaces, worktreesOf } from './project/places.ts';
-import { openProject, type Project } from './project/project.ts';
+import { openProject } from './project/project.ts';
 import { maskOf } from './project/secrets.ts';
 import { tellTroubles } from './watch/worker-troubles.ts';
 import { WorkerWatch } from './watch/worker-watch.ts';
 import { adoptWorktrees, startUpkeep } from './watch/upkeep.ts';
 import { exportTelemetry } from './telemetry/export.ts';
 import { deliverWebhooks, type WebhookDelivery } from './webhooks/deliver.ts';
+import type { Project } from './project/opened-project.ts';
 
 export interface BackendOptions {
   readonly root: string;

@@ -15,9 +15,7 @@ import type { Settings } from '../core/settings/settings.ts';
 import { createEmbeddedDurable } from '../durable/embedded/embedded.ts';
 import { isProcessAlive, processIdentity } from '../durable/embedded/process-identity.ts';
 import { systemClock } from '../durable/embedded/system-clock.ts';
-import type { Durable } from '../durable/port.ts';
 import { droverVersion } from '../protocol/version.ts';
-import type { Tx } from '../store/port.ts';
 import { createEngine, type Engine, type WorkSettings } from '../workflows/engine.ts';
 import { compatibilityOf } from './compatibility.ts';
 import { AgentToolTokens } from './requests/agent-tools.ts';
@@ -25,17 +23,13 @@ import { Confinement } from './sandbox/confinement.ts';
 import type { LiveSettings } from './project/live-settings.ts';
 import { machineFacts } from './watch/machine-facts.ts';
 import { worktreesOf } from './project/places.ts';
-import type { Project, Report } from './project/project.ts';
 import { projectMark } from './project/project-mark.ts';
 import { RemoteAttempts } from './remote/remote-attempts.ts';
 import { maskOf, secretsOf } from './project/secrets.ts';
 import { telemetryVariables } from './telemetry/export.ts';
 import { workFiles } from './work-files.ts';
-
-export interface HostDurable {
-  readonly durable: Durable<Tx> & { forget(olderThanMs: number): Promise<number> };
-  close(): Promise<void>;
-}
+import type { Project, Report } from './project/opened-project.ts';
+import type { HostDurable } from './host-durable.ts';
 
 export interface EngineHost {
   readonly engine: Engine;
@@ -138,7 +132,7 @@ async function openDurable(
 ): Promise<HostDurable> {
   const { store, fleet } = project;
   if (fleet !== null) {
-    const { openFleetDurable } = await import('./fleet/fleet.ts');
+    const { openFleetDurable } = await import('./fleet/fleet-durable.ts');
     return openFleetDurable(fleet.url, project, crash, report);
   }
   const durable = createEmbeddedDurable({

@@ -46,15 +46,11 @@ export function readWorkerHeader(value: string | undefined): WorkerAbilities {
 
 /** §3: the body of `POST /exec`, a shell text for `/bin/sh -c`. */
 export const execRequestSchema = z.object({ command: z.string() });
-export type ExecRequest = z.infer<typeof execRequestSchema>;
-
 const jobIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 /** Stock sends 32 lowercase hex digits; a client takes what is safe within a path. */
 export const isJobId = (text: string): boolean => jobIdPattern.test(text);
 /** §3: the answer to `POST /exec`. */
 export const execReplySchema = z.object({ job_id: z.string().regex(jobIdPattern) });
-export type ExecReply = z.infer<typeof execReplySchema>;
-
 /**
  * §5.1, §11: the data of one event. A line without `stream` and one with `"done":false` occur; unknown fields are dropped.
  * `partial` (§9): more of the same line follows on the same stream.

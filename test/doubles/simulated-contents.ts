@@ -4,7 +4,6 @@ import { err, ok } from '../../server/core/failure.ts';
 import type {
   GitRepository,
   GitResult,
-  Sha,
   SnapshotView,
   WithoutHeldRequest,
 } from '../../server/git/port.ts';
@@ -12,6 +11,7 @@ import type { PortCalls } from './port-calls.ts';
 import { changedBetween } from './simulated-git-objects.ts';
 import { branchRef, type SimulatedRepository } from './simulated-repository.ts';
 import { viewOf } from './simulated-snapshots.ts';
+import type { Sha } from '../../server/git/sha.ts';
 
 export class SimulatedContents {
   readonly #repository: SimulatedRepository;

@@ -1,7 +1,7 @@
 // Commits and trees of the simulated repository: a tree maps paths to contents, a merge is three-way on whole files.
 
 import { createHash } from 'node:crypto';
-import type { Sha } from '../../server/git/port.ts';
+import type { Sha } from '../../server/git/sha.ts';
 
 export type Files = ReadonlyMap<string, string>;
 

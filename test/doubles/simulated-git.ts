@@ -17,7 +17,6 @@ import type {
   RepositoryFacts,
   SetupLook,
   SetupRequest,
-  Sha,
   SlotOutcome,
   RestoreOutcome,
   RestoreRequest,
@@ -37,6 +36,7 @@ import {
   type SimulatedRepository,
   type SimulatedWorktree,
 } from './simulated-repository.ts';
+import type { Sha } from '../../server/git/sha.ts';
 
 /** Says when git refuses for a reason that passes (a lock of somebody else's), by the name of the call. */
 export type GitTrouble = (call: string) => GitFailure | null;

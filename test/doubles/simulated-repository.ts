@@ -1,9 +1,9 @@
 // The state of the simulated repository: refs, the person's checkout and Drover's worktrees, and everything that is
 // done to them at once. The port on top of it adds time and death.
 
-import type { Sha } from '../../server/git/port.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 import { changedBetween, type Files, GitObjects } from './simulated-git-objects.ts';
+import type { Sha } from '../../server/git/sha.ts';
 
 export type Actor = 'drover' | 'agent' | 'person';
 

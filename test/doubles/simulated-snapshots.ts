@@ -2,12 +2,12 @@
 
 import type {
   RestoreOutcome,
-  Sha,
   Snapshot,
   SnapshotRequest,
   SnapshotView,
 } from '../../server/git/port.ts';
 import type { SimulatedRepository, SimulatedWorktree } from './simulated-repository.ts';
+import type { Sha } from '../../server/git/sha.ts';
 
 export function snapshotOf(
   repository: SimulatedRepository,

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { noFallback } from '../../server/core/work/fallback.ts';
 import { openStore, type OpenedStore } from '../../server/store/open.ts';
 import { openPast } from '../../server/store/history/past.ts';
 import type { Db } from '../../server/store/rows/read.ts';
@@ -14,6 +13,7 @@ import { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Project } from './support/project.ts';
 import { useProjects } from './support/suite-projects.ts';
 import { sized } from '../tier.ts';
+import { noFallback } from '../doubles/neutral-settings.ts';
 
 /** Tries that end with 1 fail; the gate refuses some work, too. */
 const agent = `

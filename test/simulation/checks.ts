@@ -1,13 +1,13 @@
 // The invariants, looked at with every event, every ref that moves and every agent that starts.
 
 import type { AgentKind, AgentRequest } from '../../server/agents/port.ts';
-import type { Sha } from '../../server/git/port.ts';
 import type { Files, SimulatedCommit } from '../doubles/simulated-git-objects.ts';
 import type { RefMove } from '../doubles/simulated-repository.ts';
 import { planMark } from './agent-plans.ts';
 import { type FeedEvent, Replay } from './replay.ts';
 import { isGreen } from './scenario.ts';
 import type { World } from './world.ts';
+import type { Sha } from '../../server/git/sha.ts';
 
 interface ClaimFacts {
   /** Commits of the blockers as they were when the task was claimed. */

@@ -1,8 +1,8 @@
 // What has to be true when nothing moves any more.
 
-import type { Sha } from '../../server/git/port.ts';
 import { trailer } from './checks.ts';
 import type { World } from './world.ts';
+import type { Sha } from '../../server/git/sha.ts';
 
 interface TaskFacts {
   readonly id: string;

@@ -1,7 +1,6 @@
 // One seed from beginning to end: a wild phase, a calm one in which everything under way has to end by itself, and one
 // in which a helpful person brings everything to its end.
 
-import { noBudgets } from '../../server/core/work/budget.ts';
 import { createHash } from 'node:crypto';
 import { addEpic } from '../../server/store/plan/epics.ts';
 import { addTask } from '../../server/store/plan/tasks.ts';
@@ -14,6 +13,7 @@ import { PersonAtGit } from './person-at-git.ts';
 import { Requests } from './requests.ts';
 import { WildPerson } from './wild-person.ts';
 import { type Invariant, Violation, World } from './world.ts';
+import { noBudgets } from '../doubles/neutral-settings.ts';
 
 export interface SeedOutcome {
   readonly seed: number;

@@ -12,11 +12,11 @@ import { createFleetOutput } from '../../server/main/output/fleet-output.ts';
 import { filesOfLog } from '../../server/main/output/log-files.ts';
 import { storeSources } from '../../server/main/project/store-sources.ts';
 import type { LogPageView } from '../../server/protocol/api.ts';
-import type { DataHandlerDeps } from '../../server/rpc/handlers/data.ts';
 import { logHandlers } from '../../server/rpc/handlers/data-log.ts';
 import { workHandlers } from '../../server/rpc/handlers/data-work.ts';
 import type { Store } from '../../server/store/port.ts';
 import { openPostgresStore } from '../../server/store/postgres/open.ts';
+import type { DataHandlerDeps } from '../../server/rpc/handlers/data-deps.ts';
 
 export interface Machine {
   readonly id: string;

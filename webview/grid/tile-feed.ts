@@ -1,8 +1,12 @@
 // Follows one agent's log for a tile: whenever its turn comes the newest lines, counting what it left out.
 
 import type { LogLineView } from '../../server/protocol/views.ts';
-import type { LogReadParams, LogReadResult } from '../shared/log/log-feed.ts';
-import { inTime, type Sleep } from '../shared/log/read-log.ts';
+import {
+  inTime,
+  type Sleep,
+  type LogReadParams,
+  type LogReadResult,
+} from '../shared/log/read-log.ts';
 import { TileLines } from './tile-lines.ts';
 
 export interface TileFeedParts {

@@ -22,16 +22,6 @@ export function parseHeadlessLine(line: string): (Json & { readonly type: string
   }
 }
 
-/** RFC 3339 with any number of fraction digits, as Unix milliseconds; null for what is no time. */
-export function headlessTime(text: unknown): number | null {
-  if (typeof text !== 'string') return null;
-  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/.exec(text);
-  if (match === null) return null;
-  const [, seconds = '', fraction = '', zone = ''] = match;
-  const parsedMs = Date.parse(`${seconds}.${fraction.padEnd(3, '0').slice(0, 3)}${zone}`);
-  return Number.isNaN(parsedMs) ? null : parsedMs;
-}
-
 export function isDenial(event: AgentEvent): boolean {
   if (event.type !== 'tool_result' || !event.isError) return false;
   return event.text.startsWith(deniedText) || /\bblocked by Warden\b/.test(event.text);

@@ -3,9 +3,9 @@
 
 import type { Client, RunView, StatusSnapshot } from '../../protocol/api.ts';
 import type { CommandContext } from '../context.ts';
-import type { RunDisplay } from '../follow-run.ts';
 import { DurationBook, liveText } from './live-text.ts';
 import { screenOf } from './screen.ts';
+import type { RunDisplay } from '../run-display.ts';
 
 const drawEveryMs = 100;
 const readEveryMs = 250;

@@ -1,8 +1,8 @@
 // What Drover says in a Beads file about its own work: which issues its agents have, and what closed them.
 
-import type { JsonObject } from './import-record.ts';
 import type { TaskStatus } from '../plan/state.ts';
 import type { Task } from '../plan/task.ts';
+import type { JsonObject } from './json-object.ts';
 
 /** Who has an issue that an agent of ours works on, and the label where it is assigned to a person. */
 export const beadsClaim = { assignee: 'drover', label: 'drover:in_progress' } as const;

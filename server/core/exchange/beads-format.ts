@@ -1,9 +1,9 @@
 // The two shapes of a Beads file, line by line: Drover's own (`type`, `id`, `data`) and the `bd` tool's (`title` and
 // `status` at the top). Words and numbers of each are mapped to ours here, and ours to them.
 
-import type { JsonObject } from './import-record.ts';
 import type { TaskStatus } from '../plan/state.ts';
 import type { TaskType } from '../plan/task.ts';
+import type { JsonObject } from './json-object.ts';
 
 export type BeadsShape = 'drover' | 'bd';
 

@@ -3,14 +3,8 @@
 
 import { isOwnClaim } from './beads-claim.ts';
 import { isObject } from './beads-format.ts';
-import type { JsonObject } from './import-record.ts';
-
-export interface HoldFacts {
-  /** Unix milliseconds. */
-  readonly nowMs: number;
-  /** Unix milliseconds of an RFC 3339 text; null when it is no time. */
-  readonly timeOf: (text: string) => number | null;
-}
+import type { JsonObject } from './json-object.ts';
+import type { HoldFacts } from './import-types.ts';
 
 /** Reasons begin with this: what they hold may be released by the next import. */
 export const beadsHold = 'Beads: ';

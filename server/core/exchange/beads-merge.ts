@@ -3,7 +3,7 @@
 
 import { isObject } from './beads-format.ts';
 import { parseLine } from './import-jsonl.ts';
-import type { JsonObject } from './import-record.ts';
+import type { JsonObject } from './json-object.ts';
 
 /** Of a path with slashes. */
 export function isBeadsFile(path: string): boolean {

@@ -20,8 +20,9 @@ import { claimOf, isOwnClaim, landedReason } from './beads-claim.ts';
 import { beadsHold } from './beads-holds.ts';
 import { parentsFirst } from './export-session.ts';
 import { parseLine } from './import-jsonl.ts';
-import { withoutCriteria, type JsonObject } from './import-record.ts';
+import { withoutCriteria } from './import-record.ts';
 import type { Epic, Task } from '../plan/task.ts';
+import type { JsonObject } from './json-object.ts';
 
 export interface BeadsInput {
   readonly epics: readonly Epic[];

@@ -17,7 +17,6 @@ import {
   maxDescriptionLength,
   shown,
   withCriteria,
-  type JsonObject,
   type RecordFault,
   type RecordFields,
 } from './import-record.ts';
@@ -31,6 +30,7 @@ import type {
   ImportWarning,
 } from './import-types.ts';
 import type { TaskStatus } from '../plan/state.ts';
+import type { JsonObject } from './json-object.ts';
 
 interface Entry {
   readonly line: number;

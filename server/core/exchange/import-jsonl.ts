@@ -1,13 +1,7 @@
 // A JSONL file to a plan of what to write. Nothing is written here; all problems are found at once, one per bad record.
 
 import { sameContent, sameEpic } from './import-content.ts';
-import {
-  readRecord,
-  shown,
-  type JsonObject,
-  type RecordFault,
-  type RecordFields,
-} from './import-record.ts';
+import { readRecord, shown, type RecordFault, type RecordFields } from './import-record.ts';
 import { checkReferences, parentOf, type ReadRecord } from './import-references.ts';
 import { settleRecords } from './import-settle.ts';
 import type {
@@ -17,6 +11,7 @@ import type {
   ImportProblem,
   ImportWarning,
 } from './import-types.ts';
+import type { JsonObject } from './json-object.ts';
 
 export { sameContent, sameEpic };
 export { emptyProject } from './import-types.ts';

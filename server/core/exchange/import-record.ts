@@ -14,6 +14,7 @@ import {
   type TestScope,
 } from '../plan/task.ts';
 import { type RunPlace, runPlaces } from '../settings/remote-settings.ts';
+import type { JsonObject } from './json-object.ts';
 
 export const maxTitleLength = 1_000;
 /** As much as a line of a file may hold. */
@@ -21,8 +22,6 @@ export const maxDescriptionLength = 8 * 1024 * 1024;
 
 export type RecordKind = 'epic' | 'story' | 'task';
 const recordKinds: readonly string[] = ['epic', 'story', 'task'] satisfies RecordKind[];
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface RecordFault {
   readonly kind: ImportProblemKind;

@@ -10,7 +10,6 @@ import {
   shown,
   withCriteria,
   withoutCriteria,
-  type JsonObject,
   type RecordFault,
   type RecordFields,
 } from './import-record.ts';
@@ -30,6 +29,7 @@ import {
   type Verdict,
 } from '../plan/task.ts';
 import { runPlaces } from '../settings/remote-settings.ts';
+import type { JsonObject } from './json-object.ts';
 
 /** What a session file knows about a task beyond its content. Times are Unix seconds, as in the file. */
 export interface ImportedState {
@@ -67,10 +67,6 @@ export interface SessionPlan extends ImportPlan {
   readonly epicTimes: ReadonlyMap<string, number>;
   /** Records that the other tool has deleted; absent: the format has no word for it. */
   readonly deleted?: ReadonlySet<string>;
-}
-
-export function isSession(text: string): boolean {
-  return /^\uFEFF?\s*\{/.test(text) && /"version"\s*:/.test(text) && /"tasks"\s*:/.test(text);
 }
 
 /** All or nothing: any problem means that the file is refused. */

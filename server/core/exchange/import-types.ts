@@ -1,6 +1,5 @@
 // The shapes of an import: what a file becomes, and everything that can be wrong with it.
 
-import type { HoldFacts } from './beads-holds.ts';
 import type { ChooseRule } from '../plan/best-of.ts';
 import type { TaskType, TestMode, TestScope } from '../plan/task.ts';
 import type { RunPlace } from '../settings/remote-settings.ts';
@@ -125,4 +124,11 @@ export interface ImportPlan {
   /** At most one per record, in line order. One problem means that nothing is written, unless the person says otherwise. */
   readonly problems: readonly ImportProblem[];
   readonly warnings: readonly ImportWarning[];
+}
+
+export interface HoldFacts {
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+  /** Unix milliseconds of an RFC 3339 text; null when it is no time. */
+  readonly timeOf: (text: string) => number | null;
 }

@@ -1,6 +1,6 @@
 // Spans in the JSON of the OpenTelemetry protocol (OTLP 1.x): what `drover trace export` prints and collectors take.
 
-import type { SpanValue, TraceSpan } from './spans.ts';
+import type { TraceSpan, SpanValue } from './trace-span.ts';
 
 export interface OtlpTrace {
   readonly resourceSpans: readonly unknown[];

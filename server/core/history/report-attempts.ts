@@ -1,8 +1,8 @@
 // The attempts of a run or an epic for a timeline: when each one ran, in which parts, and how it ended. Pure.
 
-import type { AttemptUsage } from './report.ts';
 import type { AttemptStory, PeriodKind, TaskStory } from './task-story.ts';
 import type { Window } from './windows.ts';
+import type { AttemptUsage } from './run-usage.ts';
 
 export interface AttemptPart {
   readonly kind: PeriodKind;

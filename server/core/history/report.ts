@@ -7,17 +7,7 @@ import { attemptsOf, type ReportAttempt } from './report-attempts.ts';
 import type { GateStory, Stories } from './stories.ts';
 import type { AttemptStory, Period, PeriodKind, TaskStory } from './task-story.ts';
 import { clippedMs, type Window } from './windows.ts';
-
-/** What an attempt used, from its row: the feed does not hold it. */
-export interface AttemptUsage {
-  readonly task_id: string;
-  readonly number: number;
-  readonly agent: string;
-  readonly model: string | null;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_usd: number;
-}
+import type { AttemptUsage } from './run-usage.ts';
 
 export interface ReportScope {
   readonly kind: 'run' | 'epic';

@@ -1,9 +1,9 @@
 // All runs of a project, newest first, each in one line; a search looks at what they worked on. Pure.
 
-import type { AttemptUsage } from './report.ts';
 import type { RunStory, Stories } from './stories.ts';
 import type { TaskStory } from './task-story.ts';
 import { windowsOf } from './windows.ts';
+import type { AttemptUsage } from './run-usage.ts';
 
 export interface RunLine {
   readonly id: string;

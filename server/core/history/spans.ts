@@ -1,56 +1,18 @@
 // The stories of tasks, gates and runs as the spans of a trace: one trace for each run. Pure. A span is made once it cannot
 // change any more, so that what is sent as it ends is what an export tells later; a run that is resumed ends once more.
 
-import type { AttemptUsage } from './report.ts';
-import type { SpanAttribute, SpanName } from './span-kinds.ts';
 import { type HexOf, runSpanIdOf, taskSpanIdOf, traceIdOf } from './span-ids.ts';
-import type { GateStory, RunStory, Stories } from './stories.ts';
+import type { GateStory, Stories } from './stories.ts';
 import { taskSpans } from './task-spans.ts';
 import type { TaskStory } from './task-story.ts';
 import { windowsOf, type Window } from './windows.ts';
-
-export type SpanValue = string | number | boolean | readonly string[];
-
-export type SpanAttributes = { readonly [K in SpanAttribute]?: SpanValue };
-
-export interface TraceSpan {
-  /** 32 hexadecimal digits. */
-  readonly traceId: string;
-  /** 16 hexadecimal digits. */
-  readonly spanId: string;
-  readonly parentId: string | null;
-  readonly name: SpanName;
-  /** Unix milliseconds. */
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly attributes: SpanAttributes;
-  /** Why it failed; null when it did not. */
-  readonly error: string | null;
-  /** Ids of spans of the same trace that it has to do with. */
-  readonly links: readonly string[];
-}
+import type { TraceSpan, SpanUsage, RunSource } from './trace-span.ts';
 
 export interface SpanScope {
   /** Only these tasks; null: all. */
   readonly taskIds: ReadonlySet<string> | null;
   /** Only runs that worked on one of them. */
   readonly runIds: readonly string[];
-}
-
-export interface SpanUsage extends AttemptUsage {
-  /** Id of the agent's conversation; null = it had none. */
-  readonly conversation: string | null;
-}
-
-/** One run, and what all of its spans need. */
-export interface RunSource {
-  readonly run: RunStory;
-  readonly windows: readonly Window[];
-  readonly traceId: string;
-  readonly rootId: string;
-  /** By task and attempt. */
-  readonly used: ReadonlyMap<string, SpanUsage>;
-  readonly hex: HexOf;
 }
 
 /** What has ended, in the order of its beginning. What still runs comes when it has ended. */

@@ -3,8 +3,8 @@
 import { waitKinds } from './report.ts';
 import { agentSpanIdOf, taskSpanIdOf } from './span-ids.ts';
 import type { SpanName } from './span-kinds.ts';
-import type { RunSource, SpanAttributes, SpanUsage, TraceSpan } from './spans.ts';
 import type { AgentTurn, AttemptStory, Period, PeriodKind, TaskStory } from './task-story.ts';
+import type { RunSource, SpanAttributes, SpanUsage, TraceSpan } from './trace-span.ts';
 
 const periodNames: { readonly [K in PeriodKind]: SpanName } = {
   blocked: 'drover.wait.blocker',

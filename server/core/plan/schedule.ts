@@ -12,17 +12,6 @@ export interface StartCandidate {
   readonly position?: number;
 }
 
-/** Order of starting: priority (higher first), chain (longer first), position, then age (older first) and id. */
-export function compareForStart(a: StartCandidate, b: StartCandidate): number {
-  return (
-    b.priority - a.priority ||
-    b.chain - a.chain ||
-    (a.position ?? 0) - (b.position ?? 0) ||
-    a.createdAt - b.createdAt ||
-    (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
-  );
-}
-
 /** Median of durations; null when there are none. */
 export function medianMs(durationsMs: readonly number[]): number | null {
   if (durationsMs.length === 0) return null;

@@ -2,7 +2,7 @@
 
 import { checkId } from '../ids.ts';
 import { emptyProject, parseImport } from '../exchange/import-jsonl.ts';
-import { describeValue, shown, type JsonObject } from '../exchange/import-record.ts';
+import { describeValue, shown } from '../exchange/import-record.ts';
 import { err, ok, type Result } from '../failure.ts';
 import { planRecords, recordLines } from './spec-import.ts';
 import {
@@ -15,6 +15,7 @@ import {
 } from './spec-schema.ts';
 import { inWorkOrder } from './spec-order.ts';
 import { taskTypes, type TaskType } from '../plan/task.ts';
+import type { JsonObject } from '../exchange/json-object.ts';
 
 export interface PlanWishes {
   /** All tasks belong to one epic. */

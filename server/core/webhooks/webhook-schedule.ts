@@ -17,9 +17,6 @@ const retryDelaysMs: readonly number[] = [
   24 * hourMs,
 ];
 
-/** Tries of one delivery. */
-export const webhookTriesMax = retryDelaysMs.length + 1;
-
 /** A longer `Retry-After` is cut to this. */
 const retryAfterMaxMs = 24 * hourMs;
 

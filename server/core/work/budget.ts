@@ -38,14 +38,6 @@ export interface Budgets {
   readonly loopRepeats: number;
 }
 
-export const noBudgets: Budgets = {
-  task: noLimits,
-  epic: noLimits,
-  day: noLimits,
-  askAt: 0.8,
-  loopRepeats: 0,
-};
-
 export type BudgetKind = keyof Spent;
 
 const kinds: readonly BudgetKind[] = ['tokens', 'usd', 'turns', 'workedMs'];

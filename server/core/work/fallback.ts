@@ -23,14 +23,6 @@ export interface AgentChoices {
   readonly limitWaitMs: number | null;
 }
 
-export const noFallback: AgentChoices = {
-  fallback: [],
-  fallbackOf: {},
-  modelOf: {},
-  after: 1,
-  limitWaitMs: null,
-};
-
 export const fallbackStepsMax = 8;
 const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,199}$/;
 

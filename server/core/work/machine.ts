@@ -18,12 +18,6 @@ export interface MachineLimits {
   readonly maxLoad: number;
 }
 
-export const anyMachine: MachineLimits = {
-  minFreeMemoryBytes: 0,
-  minFreeDiskBytes: 0,
-  maxLoad: 0,
-};
-
 /**
  * Why nothing new starts, as a sentence; null when it may. A full disk holds all; with little memory or much load one
  * agent still works, or work would stand still for what others do on this machine.

@@ -7,9 +7,10 @@ import type { RepositoryContext } from '../context.ts';
 import { editedTree } from '../read/edited-tree.ts';
 import { failureOf } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
-import type { MergeAnswer, MergeStages } from './merges.ts';
 import { shown } from '../files/paths.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
+import type { Sha } from '../sha.ts';
+import type { MergeAnswer, MergeStages } from './merge-answer.ts';
 
 /** The answer without the conflicts that only files of Beads had, and with their merged lines in the tree. */
 export async function settleBeads(

@@ -8,8 +8,8 @@ import { join, sep } from 'node:path';
 import type { RepositoryContext } from '../context.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { absoluteBytes, bytesOf, type PathBytes, splitZero } from '../files/paths.ts';
-import type { Sha } from '../port.ts';
 import { factsOf, readText } from '../files/small-files.ts';
+import type { Sha } from '../sha.ts';
 
 export interface FollowStep {
   readonly from: Sha | null;

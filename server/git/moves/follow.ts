@@ -6,7 +6,7 @@ import { firstParentCount, isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { lockFileOf, refuse } from '../process/failures.ts';
-import type { BranchMove, FollowOutcome, GitResult, Sha } from '../port.ts';
+import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
 import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
 import { lookForLateCheckouts } from './late-checkouts.ts';
@@ -20,6 +20,7 @@ import {
 } from '../refs/refs.ts';
 import { branchHolders, type WorktreeHead } from '../refs/worktree-heads.ts';
 import { exists, readText } from '../files/small-files.ts';
+import type { Sha } from '../sha.ts';
 
 export type FollowMode = 'fast-forward' | 'never';
 

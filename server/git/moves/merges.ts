@@ -10,26 +10,13 @@ import { isSha } from '../files/loose-objects.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { type PathBytes, shown, splitZero } from '../files/paths.ts';
 import type { GitOutput } from '../process/process.ts';
-import type { GitResult, Merge, MergeConflict, MergeRequest, Sha } from '../port.ts';
+import type { GitResult, Merge, MergeConflict, MergeRequest } from '../port.ts';
+import type { Sha } from '../sha.ts';
+import type { MergeAnswer, MergeStages } from './merge-answer.ts';
 
 export type MergeTree =
   | { readonly kind: 'tree'; readonly tree: Sha }
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
-
-/** A file that git could not merge: the blobs of both sides and of what they began with, where there is one. */
-export interface MergeStages {
-  readonly path: PathBytes;
-  readonly mode: string;
-  readonly base: Sha | null;
-  readonly ours: Sha | null;
-  readonly theirs: Sha | null;
-}
-
-export interface MergeAnswer {
-  /** With marks of the conflicts in it. */
-  readonly tree: Sha;
-  readonly conflicts: readonly MergeStages[];
-}
 
 /**
  * Reads the answer of `merge-tree --write-tree -z --no-messages`. Exit 1 is a conflict only when a tree id comes first: an

@@ -8,12 +8,13 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { copyOfHistory } from './nested-copy.ts';
 import { shown, type PathBytes } from '../files/paths.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { factsOf } from '../files/small-files.ts';
 import { updateRefs } from '../refs/refs.ts';
 import { appendSnapshot } from '../work/work-chain.ts';
 import { linkedWorktrees } from '../files/worktree-link.ts';
 import { forgetMissing } from '../work/worktree-metadata.ts';
+import type { Sha } from '../sha.ts';
 
 /** Fetches every ref and HEAD of the repository at `folder`, and keeps them as snapshots of ours. */
 export async function keepNestedHistory(

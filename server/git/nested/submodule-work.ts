@@ -10,7 +10,7 @@ import { isSha } from '../files/loose-objects.ts';
 import { copyOfStore } from './nested-copy.ts';
 import { keepHistoryOf } from './nested.ts';
 import { bytesOf, type PathBytes } from '../files/paths.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { forgetSetup } from '../setup/setup-state.ts';
 import { exists, factsOf } from '../files/small-files.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
@@ -27,6 +27,7 @@ import {
   submoduleAt,
 } from './submodules.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { Sha } from '../sha.ts';
 
 /** Submodules with edits, or on a commit that nothing but this worktree holds. */
 export async function heldSubmodules(

@@ -11,10 +11,11 @@ import { unwatchedEntries } from '../files/index-flags.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { bareStore, copyOfStore, type CopyOfHistory } from './nested-copy.ts';
 import { shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { exists, factsOf, namesIn, readText } from '../files/small-files.ts';
 import { copyIndex } from '../snapshot/snapshot.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { Sha } from '../sha.ts';
 
 /** The commit of another repository that an index names at a path. */
 export interface Gitlink {

@@ -4,7 +4,8 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
+import type { Sha } from '../sha.ts';
 
 /** Steps through commits that this process knows already cost nothing; others are read from their files. */
 const maxKnownSteps = 10_000;

@@ -6,7 +6,8 @@ import { failureOf, refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { shown, splitZero } from '../files/paths.ts';
-import type { ChangedFile, FileAtCommit, GitResult, Sha } from '../port.ts';
+import type { ChangedFile, FileAtCommit, GitResult } from '../port.ts';
+import type { Sha } from '../sha.ts';
 
 const statusOf: { readonly [letter: string]: ChangedFile['status'] } = {
   A: 'added',

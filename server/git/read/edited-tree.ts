@@ -8,7 +8,8 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { type PathBytes, zeroEnded } from '../files/paths.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
+import type { Sha } from '../sha.ts';
 
 export interface TreeEdits {
   readonly remove: readonly PathBytes[];

@@ -6,8 +6,9 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { shown, splitZero } from '../files/paths.ts';
-import type { GitResult, LineCommit, Sha } from '../port.ts';
+import type { GitResult, LineCommit } from '../port.ts';
 import { exists } from '../files/small-files.ts';
+import type { Sha } from '../sha.ts';
 
 const maxSubjects = 10_000;
 

@@ -7,8 +7,9 @@ import { settings } from '../process/environment.ts';
 import { failureOf, gitFailure, lockFileOf, refuse } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { outlastOwnLock } from '../files/own-locks.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
+import type { Sha } from '../sha.ts';
 
 export interface RefChange {
   readonly ref: string;

@@ -5,11 +5,12 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import { failureOf, gitFailure, refuse } from '../process/failures.ts';
-import type { GitFailure, GitResult, Sha } from '../port.ts';
+import type { GitFailure, GitResult } from '../port.ts';
 import type { LocalRepository } from '../repository.ts';
 import { exists } from '../files/small-files.ts';
 import { openRemote, parseListing, type Remote } from './remote.ts';
 import { refusalsOf, refusedFailure, remoteFailure } from './words.ts';
+import type { Sha } from '../sha.ts';
 
 export interface RemoteCheck {
   readonly remote: string;

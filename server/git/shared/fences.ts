@@ -6,10 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import type { RefChange } from '../refs/refs.ts';
 import { fenceRef } from './names.ts';
 import { pushChanges, type Pushed, type PushParts, staleFailure } from './pushes.ts';
+import type { Sha } from '../sha.ts';
 
 /** Times that a line is taken anew because its present owner lands in the same moment. */
 const takesMax = 8;

@@ -2,10 +2,11 @@
 
 import { err, ok } from '../../core/failure.ts';
 import { firstParentCount, isAncestor } from '../read/ancestry.ts';
-import type { FollowOutcome, GitRepository, GitResult, Sha } from '../port.ts';
+import type { FollowOutcome, GitRepository, GitResult } from '../port.ts';
 import { branchName, branchRef } from '../refs/refs.ts';
 import type { Presence } from './presence.ts';
 import { pushChanges, type PushParts, staleFailure } from './pushes.ts';
+import type { Sha } from '../sha.ts';
 
 export interface FollowParts extends PushParts {
   readonly presence: Presence;

@@ -1,7 +1,7 @@
 // The snapshots of attempts, wherever they were made: those of other machines are on the remote.
 
 import { ok } from '../../core/failure.ts';
-import type { GitResult, Sha, SnapshotView } from '../port.ts';
+import type { GitResult, SnapshotView } from '../port.ts';
 import type { LocalRepository } from '../repository.ts';
 import { listSnapshots, snapshotsPrefix } from '../snapshot/snapshot-list.ts';
 import { workRef } from '../work/work-chain.ts';
@@ -9,6 +9,7 @@ import type { Looks } from './looks.ts';
 import { privateRef } from './names.ts';
 import type { Presence } from './presence.ts';
 import type { Remote } from './remote.ts';
+import type { Sha } from '../sha.ts';
 
 interface Parts {
   readonly local: LocalRepository;

@@ -1,6 +1,6 @@
 // Names for what a push or a fetch would drop from a shared line: commits of other machines, kept under a ref of their own.
 
-import type { Sha } from '../port.ts';
+import type { Sha } from '../sha.ts';
 
 const rescueRoot = 'refs/drover/rescue';
 

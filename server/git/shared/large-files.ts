@@ -1,9 +1,10 @@
 // Files that Git LFS keeps outside of git: uploaded before the commits that name them, as the hook of LFS would do it.
 
 import { err, ok } from '../../core/failure.ts';
-import type { GitResult, RepositoryFacts, Sha } from '../port.ts';
+import type { GitResult, RepositoryFacts } from '../port.ts';
 import type { Remote } from './remote.ts';
 import { remoteFailure } from './words.ts';
+import type { Sha } from '../sha.ts';
 
 /** Where LFS is not installed there is nothing to upload: its files are what git itself holds. */
 export async function uploadLargeFiles(

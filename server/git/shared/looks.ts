@@ -3,9 +3,10 @@
 
 import { ok } from '../../core/failure.ts';
 import { readRef } from '../refs/refs.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { attemptPattern, fetchPatterns, placeOf, privateRef, refsOfLine } from './names.ts';
 import { parseListing, type Remote } from './remote.ts';
+import type { Sha } from '../sha.ts';
 
 interface Seen {
   readonly value: Sha | null;

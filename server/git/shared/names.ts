@@ -27,10 +27,6 @@ export function placeOf(ref: string): RefPlace {
   return { kind: workRoots.some((root) => ref.startsWith(root)) ? 'work' : 'local' };
 }
 
-export function landingRefOf(line: string): string {
-  return `${landRoot}${line}`;
-}
-
 /** The line of a landing ref, or null. */
 export function landedLine(ref: string): string | null {
   return ref.startsWith(landRoot) ? ref.slice(landRoot.length) : null;

@@ -3,11 +3,12 @@
 
 import { err, ok } from '../../core/failure.ts';
 import { failureOf } from '../process/failures.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { updateRefs } from '../refs/refs.ts';
 import { privateRef } from './names.ts';
 import { pushChanges, type PushParts } from './pushes.ts';
 import { parseListing } from './remote.ts';
+import type { Sha } from '../sha.ts';
 
 export interface SharedSnapshot {
   /** As it is named on the remote. */

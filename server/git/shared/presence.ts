@@ -2,9 +2,10 @@
 
 import { ok } from '../../core/failure.ts';
 import { refuse } from '../process/failures.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { isSha } from '../files/loose-objects.ts';
 import type { Remote } from './remote.ts';
+import type { Sha } from '../sha.ts';
 
 const maxRemembered = 20_000;
 /** How long a commit that the remote does not have either is not asked for again. */

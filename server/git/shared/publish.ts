@@ -3,12 +3,13 @@
 
 import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import type { RefChange } from '../refs/refs.ts';
 import { labelOfBranch } from '../work/work-chain.ts';
 import { rescueRefFor } from './kept-refs.ts';
 import type { Presence } from './presence.ts';
 import { pushChanges, type PushParts, staleFailure } from './pushes.ts';
+import type { Sha } from '../sha.ts';
 
 export interface PublishParts extends PushParts {
   readonly presence: Presence;

@@ -3,11 +3,12 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { gitFailure } from '../process/failures.ts';
-import type { GitFailure, Sha } from '../port.ts';
+import type { GitFailure } from '../port.ts';
 import type { RefChange } from '../refs/refs.ts';
 import type { Looks } from './looks.ts';
 import type { Remote } from './remote.ts';
 import { isPassingRefusal, refusalsOf, refusedFailure, remoteFailure } from './words.ts';
+import type { Sha } from '../sha.ts';
 
 export type Pushed =
   | { readonly kind: 'moved' }

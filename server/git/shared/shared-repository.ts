@@ -11,7 +11,6 @@ import {
   type GitRepository,
   type GitResult,
   GitTrouble,
-  type Sha,
 } from '../port.ts';
 import { branchRef, isFullRef, type RefChange } from '../refs/refs.ts';
 import type { LocalRepository } from '../repository.ts';
@@ -28,6 +27,7 @@ import { pushChanges, type Pushed, staleFailure } from './pushes.ts';
 import { openRemote, type Remote } from './remote.ts';
 import { rescueRefFor } from './kept-refs.ts';
 import { WorkPushes } from './work-pushes.ts';
+import type { Sha } from '../sha.ts';
 
 export interface SharedOptions {
   /** Name of a git remote, for example `origin`. */

@@ -5,10 +5,10 @@ import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { secretsInRange } from '../work/held-contents.ts';
 import { shown, zeroEnded } from '../files/paths.ts';
-import type { Sha } from '../port.ts';
 import { readRef, type RefChange } from '../refs/refs.ts';
 import { changesIn } from '../work/without-held.ts';
 import { pushChanges, type PushParts } from './pushes.ts';
+import type { Sha } from '../sha.ts';
 
 /** Beyond this many waiting ones, the oldest stay on this machine alone. */
 const waitingMax = 200;

@@ -12,7 +12,7 @@ import { isReproducible } from '../read/ignored-files.ts';
 import { unwatchedEntries } from '../files/index-flags.ts';
 import { flattenNested } from '../nested/nested.ts';
 import { absoluteBytes, zeroEnded } from '../files/paths.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { labelOfSlot } from './slot-marks.ts';
 import { isDirty, keepState } from '../snapshot/snapshot.ts';
 import { readStatus, type StatusOptions } from '../read/status.ts';
@@ -23,6 +23,7 @@ import { keepCommit } from '../work/work-chain.ts';
 import { unfinishedOperation } from '../refs/worktree-heads.ts';
 import { exists, namesIn, readText } from '../files/small-files.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
+import type { Sha } from '../sha.ts';
 
 /** Present while the files of a new worktree are being written: what lies there then is nobody's work. */
 export const creationMark = 'drover-creating';

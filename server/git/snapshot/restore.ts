@@ -6,11 +6,12 @@ import { failureOf } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
 import { merge } from '../moves/merges.ts';
 import { ownWorktree } from '../work/own-worktree.ts';
-import type { GitResult, RestoreOutcome, RestoreRequest, Sha, SnapshotView } from '../port.ts';
+import type { GitResult, RestoreOutcome, RestoreRequest, SnapshotView } from '../port.ts';
 import { readRef } from '../refs/refs.ts';
 import { isDirty } from './snapshot.ts';
 import { readStatus } from '../read/status.ts';
 import { readSnapshot, workRef, type SnapshotFacts } from '../work/work-chain.ts';
+import type { Sha } from '../sha.ts';
 
 /** The last snapshot of an attempt, or null. */
 export async function lastSnapshot(

@@ -4,9 +4,10 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
-import type { ChangeSize, GitResult, Sha, SnapshotView } from '../port.ts';
+import type { ChangeSize, GitResult, SnapshotView } from '../port.ts';
 import { viewOf } from './restore.ts';
 import { parseSnapshot, workRef } from '../work/work-chain.ts';
+import type { Sha } from '../sha.ts';
 
 /** Commits that are looked at; the chains of one task are far shorter. */
 const commitsMax = 20_000;

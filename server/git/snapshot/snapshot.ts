@@ -12,7 +12,6 @@ import { ownWorktree } from '../work/own-worktree.ts';
 import { shown, zeroEnded, type PathBytes } from '../files/paths.ts';
 import type {
   GitResult,
-  Sha,
   Snapshot,
   SnapshotAuthor,
   SnapshotReason,
@@ -25,6 +24,7 @@ import { readStatus } from '../read/status.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
 import { type LinkedWorktree } from '../files/worktree-link.ts';
+import type { Sha } from '../sha.ts';
 
 export interface StateRequest {
   readonly worktree: LinkedWorktree;

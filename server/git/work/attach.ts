@@ -4,11 +4,12 @@ import { err, ok } from '../../core/failure.ts';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { branchName, branchRef, readRef, updateRefs, type RefChange } from '../refs/refs.ts';
 import type { ParsedStatus } from '../read/status-format.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { Sha } from '../sha.ts';
 
 export interface Standing {
   /** The commit that the leftovers go on top of. */

@@ -14,7 +14,7 @@ import { merge } from '../moves/merges.ts';
 import { commitMessage } from '../refs/messages.ts';
 import { ownWorktree } from './own-worktree.ts';
 import { absoluteBytes, shown, splitZero, zeroEnded, type PathBytes } from '../files/paths.ts';
-import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult, Sha } from '../port.ts';
+import type { CommitLeftoversOutcome, CommitLeftoversRequest, GitResult } from '../port.ts';
 import { branchRef, isBranchName, readRef, updateRefs } from '../refs/refs.ts';
 import { readStatus } from '../read/status.ts';
 import { isNestedRepository, type StatusEntry } from '../read/status-format.ts';
@@ -25,6 +25,7 @@ import { heldSubmodules } from '../nested/submodule-work.ts';
 import { keepCommit, labelOfBranch, readSnapshot, workRef } from './work-chain.ts';
 import { readHead } from '../refs/worktree-heads.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { Sha } from '../sha.ts';
 
 export async function commitLeftovers(
   context: RepositoryContext,

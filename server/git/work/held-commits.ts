@@ -6,11 +6,12 @@ import type { RepositoryContext } from '../context.ts';
 import { secretInMessages, secretsInRange } from './held-contents.ts';
 import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { type PathBytes, shown } from '../files/paths.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { factsOfAll } from '../files/small-files.ts';
 import { unpublishedGitlinks } from '../nested/submodule-work.ts';
 import { changesOfRange, heldMessage } from './without-held.ts';
 import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { Sha } from '../sha.ts';
 
 export interface CommittedRange {
   readonly base: Sha;

@@ -7,8 +7,9 @@ import { readBlobs } from '../files/blobs.ts';
 import type { RepositoryContext, SecretFound } from '../context.ts';
 import { failureOf } from '../process/failures.ts';
 import { absoluteBytes, type PathBytes, shown } from '../files/paths.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { readPlain } from '../files/small-files.ts';
+import type { Sha } from '../sha.ts';
 
 /** Bytes; what is longer is searched by nobody. */
 const searchedBytesMax = 5 * 1024 * 1024;

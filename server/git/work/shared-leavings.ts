@@ -5,9 +5,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import type { GitResult, Sha } from '../port.ts';
+import type { GitResult } from '../port.ts';
 import { readText } from '../files/small-files.ts';
 import { chainCommit, labelOfBranch } from './work-chain.ts';
+import type { Sha } from '../sha.ts';
 
 /** Stashes of one attempt that are taken off the list. */
 const stashesMax = 50;

@@ -5,8 +5,9 @@ import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import { failureOf, gitFailure } from '../process/failures.ts';
 import { isSha } from '../files/loose-objects.ts';
-import type { GitResult, Sha, Snapshot, SnapshotAuthor, SnapshotReason } from '../port.ts';
+import type { GitResult, Snapshot, SnapshotAuthor, SnapshotReason } from '../port.ts';
 import { oneLine, readRef, updateRefs } from '../refs/refs.ts';
+import type { Sha } from '../sha.ts';
 
 /** What a worktree holds, as objects of the store. */
 export interface WorkState {

@@ -16,7 +16,7 @@ import { droverVersion } from '../../protocol/version.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import type { StoreTables } from '../../store/port.ts';
 import { otlpEndpointOf } from '../../core/settings/telemetry-settings.ts';
-import { type ExporterTable, readExporter, traceExporter } from '../../store/schema/exporters.ts';
+import { readExporter, traceExporter } from '../../store/feed/exporters.ts';
 import { openSqlite } from '../../store/sqlite/open.ts';
 import { sandboxState } from '../sandbox/sandbox-state.ts';
 import { heldSentence } from '../project/accepted-settings.ts';
@@ -24,6 +24,7 @@ import { LiveSettings } from '../project/live-settings.ts';
 import { identityProblem } from '../project/identity.ts';
 import { openRepositoryAt } from '../project/open-repository.ts';
 import { placesOf, type ProjectPlaces, runningAddress } from '../project/places.ts';
+import type { ExporterTable } from '../../store/schema/exporter-table.ts';
 
 export interface Check {
   readonly name: string;

@@ -4,7 +4,6 @@
 import { lookAtCheckout, type PlainLook } from '../../git/refs/plain-look.ts';
 import type { GitRepository } from '../../git/port.ts';
 import type { LocalRepository } from '../../git/repository.ts';
-import type { DataGit } from '../../rpc/handlers/data.ts';
 import { openStore } from '../../store/open.ts';
 import { refuseFileOfFleet } from '../fleet/fleet-note.ts';
 import { checkIdentity } from './identity.ts';
@@ -12,9 +11,10 @@ import { restorePlan } from './kept-plan.ts';
 import { type Environment, LiveSettings, type SettingFlags } from './live-settings.ts';
 import { noOutput } from '../output/agent-output.ts';
 import { placesOf } from './places.ts';
-import type { Project } from './project.ts';
 import { secretRules } from './secrets.ts';
 import { refuseWrongDatabase, storeSources } from './store-sources.ts';
+import type { DataGit } from '../../rpc/handlers/data-deps.ts';
+import type { Project } from './opened-project.ts';
 
 export interface DataProject extends Pick<
   Project,

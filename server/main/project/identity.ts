@@ -13,7 +13,7 @@ import {
   readRepository,
   type RepositoryRow,
   writeRepository,
-} from '../../store/schema/repository-rows.ts';
+} from '../../store/rows/repository-rows.ts';
 import { commonDirOf } from '../../git/files/common-dir.ts';
 import {
   gitHomeIn,

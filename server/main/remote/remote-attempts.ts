@@ -16,7 +16,6 @@ import { err, failure, ok, type Result } from '../../core/failure.ts';
 import { reconcileLeases } from '../../workers/client/destroy.ts';
 import type { Lease } from '../../workers/client/leases.ts';
 import type { Provisioner } from '../../workers/provisioners/port.ts';
-import type { Project, Report } from '../project/project.ts';
 import {
   endPathOf,
   readEnd,
@@ -27,6 +26,7 @@ import {
 import { openProvisioner, provisionerVariables } from './worker-provisioner.ts';
 import { writeWhole } from '../project/write-whole.ts';
 import { ownProgram } from '../project/own-program.ts';
+import type { Project, Report } from '../project/opened-project.ts';
 
 type Parts = Pick<Project, 'live' | 'places' | 'machineId'>;
 

@@ -9,9 +9,9 @@ import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import { AgentNotes, createAgentHandlers } from '../../rpc/handlers/agent-tools.ts';
 import type { AgentDoor } from '../../rpc/transport/connection.ts';
 import type { AgentScope, AgentToolsDoor, Engine } from '../../workflows/engine.ts';
-import type { Project } from '../project/project.ts';
 import { agentToolVariables } from './connect-agent.ts';
 import { ownProgram } from '../project/own-program.ts';
+import type { Project } from '../project/opened-project.ts';
 
 interface OpenPart {
   readonly scope: AgentScope;

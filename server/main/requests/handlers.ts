@@ -14,9 +14,9 @@ import { dataHandlers, worktreeParts, worktreeView } from './data-handlers.ts';
 import type { SettingFlags } from '../project/live-settings.ts';
 import { webhookHandlers } from '../webhooks/requests.ts';
 import { maskingHandlers } from './mask-words.ts';
-import type { Project } from '../project/project.ts';
 import { maskOf } from '../project/secrets.ts';
 import { specHandlers } from './spec-handlers.ts';
+import type { Project } from '../project/opened-project.ts';
 
 export interface BackendControl {
   readonly onShutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;

@@ -11,10 +11,10 @@ import { agentSocketPath } from '../../rpc/transport/address.ts';
 import { prepareHome } from '../../sandbox/agent-homes.ts';
 import { toolMounts } from '../../sandbox/tool-folders.ts';
 import { bwrapArguments, type Mount, placeOf } from '../../sandbox/walls.ts';
-import type { Project } from '../project/project.ts';
 import { worktreesOf } from '../project/places.ts';
 import { bwrapProgram, sandboxState, type SandboxState } from './sandbox-state.ts';
 import { ownFolders } from '../project/own-program.ts';
+import type { Project } from '../project/opened-project.ts';
 
 /** Whoever is about to run behind the walls. */
 interface Guest {

@@ -2,7 +2,6 @@
 // sent, so after a death the spans that are sent are exactly those that ended since, under the ids that they always have.
 
 import { otlpTrace } from '../../core/history/otlp.ts';
-import type { TraceSpan } from '../../core/history/spans.ts';
 import {
   deploymentOf,
   isSampled,
@@ -19,9 +18,10 @@ import {
   readExporter,
   takeExporter,
   traceExporter,
-} from '../../store/schema/exporters.ts';
+} from '../../store/feed/exporters.ts';
 import type { Store } from '../../store/port.ts';
 import { postWebhook } from '../webhooks/post.ts';
+import type { TraceSpan } from '../../core/history/trace-span.ts';
 
 export interface ExporterDeps {
   readonly store: Store;

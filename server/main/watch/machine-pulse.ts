@@ -17,9 +17,9 @@ import {
 import type { Engine } from '../../workflows/engine.ts';
 import { handedOver } from '../../workflows/kit/placement.ts';
 import { compatibilityOf } from '../compatibility.ts';
-import type { FleetRole, Project } from '../project/project.ts';
 import { machineFacts } from './machine-facts.ts';
 import { worktreesOf } from '../project/places.ts';
+import type { FleetRole, Project } from '../project/opened-project.ts';
 
 /** Beats in the time after which a machine counts as dead: a few may be lost. */
 const beatsPerLife = 6;

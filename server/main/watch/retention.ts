@@ -27,7 +27,7 @@ import {
   pruneVerdicts,
 } from '../../store/history/prune-rows.ts';
 import type { EngineHost } from '../compose.ts';
-import type { Project } from '../project/project.ts';
+import type { Project } from '../project/opened-project.ts';
 
 export interface PruneOptions {
   readonly isDry: boolean;

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { deleteOldParts, outputKeptMs } from '../../store/feed/log-parts.ts';
 import { adoptPlaces } from '../../store/fleet/machines.ts';
 import type { EngineHost } from '../compose.ts';
-import type { Project } from '../project/project.ts';
 import { worktreesOf } from '../project/places.ts';
+import type { Project } from '../project/opened-project.ts';
 
 /** Logs of gates: the newest of them; what a verdict says of an older one stays with the verdict. */
 const gateLogsMax = 200;

@@ -8,8 +8,8 @@ import { isDrained, type MachineWork, machineWork } from '../../store/port.ts';
 import { giveBack } from '../../workflows/person/give-back.ts';
 import { handedOver } from '../../workflows/kit/placement.ts';
 import type { EngineHost } from '../compose.ts';
-import type { Project } from '../project/project.ts';
 import type { MachinePulse } from './machine-pulse.ts';
+import type { Project } from '../project/opened-project.ts';
 
 export interface WatchedWorker {
   readonly project: Project;

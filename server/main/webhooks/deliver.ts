@@ -2,8 +2,8 @@
 // itself is loaded once there is an endpoint.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Project, Report } from '../project/project.ts';
 import type { TurnEnd, WebhookDeliverer } from './deliverer.ts';
+import type { Project, Report } from '../project/opened-project.ts';
 
 export interface WebhookDelivery {
   /** Something may be due now. */

@@ -133,7 +133,3 @@ export const personTools: { readonly [N in PersonToolName]: PersonTool } = {
     isReadOnly: false,
   },
 };
-
-export function isPersonTool(name: string): name is PersonToolName {
-  return (personToolNames as readonly string[]).includes(name);
-}

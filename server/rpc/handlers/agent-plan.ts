@@ -16,7 +16,7 @@ import {
   notLonger,
   notMore,
 } from './agent-attempt.ts';
-import type { AgentHandlerDeps } from './agent-tools.ts';
+import type { AgentHandlerDeps } from './agent-deps.ts';
 
 export const agentLimits = {
   addsPerAttempt: 20,

@@ -1,18 +1,11 @@
 // The requests that an agent may make, for one part of one attempt. Nothing else can be reached with its token.
 
 import type { AgentHandlers } from '../../protocol/agent-requests.ts';
-import type { AgentScope, Engine } from '../../workflows/engine.ts';
+import type { AgentScope } from '../../workflows/engine.ts';
 import { boardForAgent, taskForAgent } from './agent-look.ts';
 import { addForAgent, blockForAgent } from './agent-plan.ts';
 import { type AgentNotes, askForAgent } from './agent-words.ts';
-
-export interface AgentHandlerDeps {
-  readonly engine: Engine;
-  readonly settings: () => {
-    readonly maxAttempts: number;
-    readonly defaultLabels: readonly string[];
-  };
-}
+import type { AgentHandlerDeps } from './agent-deps.ts';
 
 export function createAgentHandlers(
   deps: AgentHandlerDeps,

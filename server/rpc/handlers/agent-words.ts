@@ -7,7 +7,7 @@ import { askQuestion, type QuestionRow } from '../../store/port.ts';
 import type { Db } from '../../store/rows/read.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork, boundedText, notMore } from './agent-attempt.ts';
-import type { AgentHandlerDeps } from './agent-tools.ts';
+import type { AgentHandlerDeps } from './agent-deps.ts';
 
 const questionsPerPartMax = 20;
 const questionCharactersMax = 4_000;

@@ -1,8 +1,8 @@
 // Import and export of plans.
 
 import type { Handlers } from '../../protocol/api.ts';
-import type { DataHandlerDeps } from './data.ts';
 import { choiceOf, flagOf, given, integerOf, recordOf, textOf } from './params.ts';
+import type { DataHandlerDeps } from './data-deps.ts';
 
 /** As much as the wire carries: a file is handed over as one text. */
 const fileCharactersMax = 40 * 1024 * 1024;

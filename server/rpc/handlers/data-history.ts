@@ -7,9 +7,9 @@ import type { Handlers } from '../../protocol/api.ts';
 import type { Past, PastMoment } from '../../store/history/past.ts';
 import { lineOf, readSnapshot } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
-import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
 import { newestRun } from '../../store/port.ts';
+import type { DataHandlerDeps } from './data-deps.ts';
 
 type HistoryRequests =
   | 'report'

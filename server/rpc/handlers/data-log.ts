@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Handlers, LogPageView } from '../../protocol/api.ts';
 import { type AttemptLog, attemptLog } from '../../store/work/attempt-log.ts';
 import type { StoreSources } from '../../store/port.ts';
-import type { DataHandlerDeps, DataLogPage } from './data.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';
+import type { DataHandlerDeps, DataLogPage } from './data-deps.ts';
 
 /** Events of one page; a caller may wish for more and gets them with the next one. */
 const eventsMax = 5_000;

@@ -9,8 +9,8 @@ import { readMachines } from '../../store/fleet/machine-views.ts';
 import { readAtOneMoment } from '../../store/rows/read.ts';
 import { openQuestions, readSnapshot, type SnapshotExtras } from '../../store/board/snapshot.ts';
 import { why } from '../../store/why/why.ts';
-import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, optionalInteger, optionalText, recordOf } from './params.ts';
+import type { DataHandlerDeps } from './data-deps.ts';
 
 type LookRequests =
   | 'status'

@@ -9,7 +9,6 @@ import { showEpic, showTask } from '../../store/board/show.ts';
 import { readEpics } from '../../store/board/snapshot.ts';
 import { addTask } from '../../store/plan/tasks.ts';
 import { editTask } from '../../store/plan/task-edit.ts';
-import type { DataHandlerDeps } from './data.ts';
 import {
   flagOf,
   given,
@@ -22,6 +21,7 @@ import {
   textOf,
   textsByName,
 } from './params.ts';
+import type { DataHandlerDeps } from './data-deps.ts';
 
 type PlanRequests =
   | 'epic.add'

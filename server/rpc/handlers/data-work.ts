@@ -7,8 +7,8 @@ import type { Handlers } from '../../protocol/api.ts';
 import { attemptLog } from '../../store/work/attempt-log.ts';
 import { changeOf, type Change } from '../../store/status/changes.ts';
 import type { TaskSnapshots, TaskSnapshotView } from '../../protocol/views.ts';
-import type { DataGit, DataHandlerDeps } from './data.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';
+import type { DataGit, DataHandlerDeps } from './data-deps.ts';
 
 type WorkRequests = 'log.prompt' | 'diff' | 'snapshots';
 

@@ -2,8 +2,6 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
-import type { SettingKey, SettingSource } from '../../core/settings/settings.ts';
-import type { SandboxView } from '../../protocol/panel-views.ts';
 import type {
   Answer,
   EpicView,
@@ -34,30 +32,7 @@ import { readLine, type RunRow } from '../../store/port.ts';
 import { runView } from '../../store/board/views.ts';
 import { runFlags } from './run-flags.ts';
 import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
-
-export interface EngineHandlerDeps {
-  readonly engine: Engine;
-  readonly taskView: (id: string) => Promise<TaskView>;
-  readonly epicView: (id: string) => Promise<EpicView>;
-  /** Loads the settings anew with the caller's environment and flags; refuses wrong values before anything starts. */
-  readonly configure: (
-    env: Readonly<Record<string, string>> | undefined,
-    flags: Readonly<Record<string, unknown>>,
-    /** `run`: a person's word to start, which accepts the settings that the repository brings. */
-    word: 'run' | 'look',
-  ) => Promise<readonly string[]>;
-  readonly pruneWorktrees: (options: Params<'worktree.prune'>) => Promise<Answer<'worktree.prune'>>;
-  /** Bytes that are free where worktrees are made; null where that can't be told. */
-  readonly freeBytes: () => number | null;
-  /** What holds agents, gate and setup; absent where nothing is known of it. */
-  readonly sandbox?: () => Promise<SandboxView>;
-  /** A setting as it is now, and where it comes from. */
-  readonly settingOf?: (key: SettingKey) => {
-    readonly value: unknown;
-    readonly source: SettingSource;
-  };
-  readonly shutdown: (force: boolean) => Promise<{ leaving: boolean; reason: string }>;
-}
+import type { EngineHandlerDeps } from './engine-deps.ts';
 
 type EngineRequests =
   | 'run.start'

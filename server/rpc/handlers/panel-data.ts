@@ -4,10 +4,10 @@ import type { Handlers } from '../../protocol/api.ts';
 import { readAttempts } from '../../store/work/attempts.ts';
 import { readChanges } from '../../store/board/board-changes.ts';
 import { snapshotExtras, withSandboxes } from './data-look.ts';
-import type { DataHandlerDeps } from './data.ts';
 import { reviewHandlers } from './panel-review.ts';
 import { placeHandlers } from './panel-place.ts';
 import { idOf, integerOf, recordOf } from './params.ts';
+import type { DataHandlerDeps } from './data-deps.ts';
 
 type PanelDataRequests =
   | 'board.changes'

@@ -2,9 +2,9 @@
 
 import type { Handlers } from '../../protocol/api.ts';
 import { giveBack, takeOver } from '../../workflows/person/take-over.ts';
-import type { EngineHandlerDeps } from './engine.ts';
 import { preflight } from './preflight.ts';
 import { readStepLog } from './step-log.ts';
+import type { EngineHandlerDeps } from './engine-deps.ts';
 
 export type PanelEngineRequests =
   | 'preflight'

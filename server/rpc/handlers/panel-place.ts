@@ -6,8 +6,8 @@ import { moveEpic, removeEpic } from '../../store/plan/epic-place.ts';
 import { moveTasks } from '../../store/plan/task-move.ts';
 import { Removals, restoreRemoved } from '../../store/plan/restore.ts';
 import { removeTasks } from '../../store/plan/task-remove.ts';
-import type { DataHandlerDeps } from './data.ts';
 import { given, idOf, nullableText, optionalTexts, recordOf } from './params.ts';
+import type { DataHandlerDeps } from './data-deps.ts';
 
 type PlaceRequests = 'task.move' | 'epic.move' | 'task.remove' | 'epic.remove' | 'plan.restore';
 

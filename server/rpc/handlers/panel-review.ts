@@ -3,9 +3,9 @@
 import { Refusal } from '../../core/failure.ts';
 import type { Handlers } from '../../protocol/api.ts';
 import { changeOf, type Change } from '../../store/status/changes.ts';
-import type { DataGit, DataHandlerDeps } from './data.ts';
 import { endsOf } from './data-work.ts';
 import { idOf, recordOf, textOf } from './params.ts';
+import type { DataGit, DataHandlerDeps } from './data-deps.ts';
 
 type ReviewRequests = 'change' | 'file.read';
 

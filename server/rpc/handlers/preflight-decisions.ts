@@ -13,7 +13,7 @@ import {
 import type { SettingKey } from '../../core/settings/settings.ts';
 import type { Params } from '../../protocol/api.ts';
 import type { PreflightDecision } from '../../protocol/panel-views.ts';
-import type { EngineHandlerDeps } from './engine.ts';
+import type { EngineHandlerDeps } from './engine-deps.ts';
 
 const fileBytesMax = 256 * 1024;
 

@@ -19,9 +19,9 @@ import {
   coveringRun,
   refuseLandWithoutEpic,
 } from '../../workflows/run/start-run.ts';
-import type { EngineHandlerDeps } from './engine.ts';
 import { runFlags } from './run-flags.ts';
 import { preflightDecisions } from './preflight-decisions.ts';
+import type { EngineHandlerDeps } from './engine-deps.ts';
 
 const freeBytesMin = 1024 ** 3;
 const namedMax = 3;

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
 import type { Answer, Params } from '../../protocol/api.ts';
 import { taskOrRefuse } from '../../store/rows/find-rows.ts';
-import type { EngineHandlerDeps } from './engine.ts';
+import type { EngineHandlerDeps } from './engine-deps.ts';
 
 /** The end of a log is what says why; more than this nobody reads. */
 const shownBytesMax = 2 * 1024 * 1024;

@@ -1,7 +1,7 @@
 // The spans that ended in a part of the feed, read task by task: what is in memory is bounded by the page of events that is
 // looked at, however long the feed and the run are.
 
-import { spansOf, runsOfTask, type TraceSpan } from '../../core/history/spans.ts';
+import { spansOf, runsOfTask } from '../../core/history/spans.ts';
 import { StoryTeller } from '../../core/history/stories.ts';
 import type { EventView } from '../../protocol/api.ts';
 import { eventView } from '../feed/feed.ts';
@@ -9,6 +9,7 @@ import { hexOf } from '../rows/hex-of.ts';
 import { inParts } from '../rows/read.ts';
 import { usageOf } from './read-history.ts';
 import type { Reads } from '../schema/tables.ts';
+import type { TraceSpan } from '../../core/history/trace-span.ts';
 
 /** Tasks whose events are in memory at once; each has some dozens. */
 const tasksAtOnce = 100;

@@ -5,7 +5,7 @@ import type { Report, ReportScope } from '../../core/history/report.ts';
 import { type MetricsUsage, prometheusText } from '../../core/history/metrics.ts';
 import { makeReport } from '../../core/history/report.ts';
 import { runList, type RunList } from '../../core/history/run-list.ts';
-import { runsOfTask, type SpanUsage, spansOf, type TraceSpan } from '../../core/history/spans.ts';
+import { runsOfTask, spansOf } from '../../core/history/spans.ts';
 import { type RunStory, StoryTeller } from '../../core/history/stories.ts';
 import type { TaskStory } from '../../core/history/task-story.ts';
 import { isTop, waitsOf } from '../../core/history/waits.ts';
@@ -14,6 +14,7 @@ import { eventView } from '../feed/feed.ts';
 import { shown } from '../rows/field-checks.ts';
 import { hexOf } from '../rows/hex-of.ts';
 import { type Db, inParts, readAtOneMoment } from '../rows/read.ts';
+import type { SpanUsage, TraceSpan } from '../../core/history/trace-span.ts';
 
 const pageSize = 5_000;
 

@@ -8,13 +8,11 @@ import {
   CompiledQuery,
   type DatabaseConnection,
   type Dialect,
-  type Kysely,
   PostgresAdapter,
   PostgresDriver,
   PostgresIntrospector,
   type PostgresPool,
   PostgresQueryCompiler,
-  sql,
   type TransactionSettings,
 } from 'kysely';
 
@@ -23,11 +21,6 @@ export const turnKey = (schema: string): string =>
   `hashtextextended('drover/writes/' || ${schema}, 0)`;
 
 const takeTurn = `select pg_advisory_xact_lock(${turnKey('current_schema()')})`;
-
-/** For a transaction that somebody else has begun (the durable engine): the first thing that it does. */
-export async function takeWriteTurn<Tables>(tx: Kysely<Tables>): Promise<void> {
-  await sql.raw(takeTurn).execute(tx);
-}
 
 class TurnDriver extends PostgresDriver {
   override async beginTransaction(

@@ -1,7 +1,7 @@
 // The tables of what is sent out of a project, as Kysely sees them: webhooks, and how far exporters are.
 
 import type { ColumnType } from 'kysely';
-import type { ExporterTable } from './exporters.ts';
+import type { ExporterTable } from './exporter-table.ts';
 
 type Defaulted<T> = ColumnType<T, T | undefined, T>;
 

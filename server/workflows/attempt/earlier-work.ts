@@ -1,12 +1,13 @@
 // What an earlier attempt, or this one before it was interrupted, has left: put back into the slot that it continues in.
 
 import type { Failure } from '../../core/failure.ts';
-import { GitTrouble, type Sha, type SnapshotView } from '../../git/port.ts';
+import { GitTrouble, type SnapshotView } from '../../git/port.ts';
 import type { PresentWork } from '../../core/prompt/present-work.ts';
 import { type AttemptRow, chosenSnapshot, type Claim, setAttempt } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
 import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** `drover/<task>/<attempt>` without its first part. */
 function labelOf(branch: string): string {

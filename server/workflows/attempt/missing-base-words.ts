@@ -1,8 +1,8 @@
 // The sentence of a task whose base lacks the commit of a blocker.
 
-import type { Sha } from '../../git/port.ts';
 import { branchRef, resultBranch } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
+import type { Sha } from '../../git/sha.ts';
 
 interface Blocker {
   readonly id: string;

@@ -1,7 +1,6 @@
 // Tasks whose blocker has landed on another line only. While a run is active that can bring the commit, they wait and are
 // not claimed; where none is, they are blocked with a sentence, and released once the commit has arrived.
 
-import type { Sha } from '../../git/port.ts';
 import {
   activeRunsIn,
   type Claim,
@@ -16,6 +15,7 @@ import { landingRef, syncLine } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { scopeState } from '../kit/scope-state.ts';
 import { stoppedInstead } from './stops.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** Pause between two looks whether a blocker has arrived on the line. */
 const baseLookMs = 5_000;

@@ -4,12 +4,13 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
-import type { CommitLeftoversOutcome, GitFailure, Sha } from '../../git/port.ts';
+import type { CommitLeftoversOutcome, GitFailure } from '../../git/port.ts';
 import { candidateOf, type Claim, machineName, releaseSlot, type Tx } from '../../store/port.ts';
 import { beginAnew, blockTask, recordFailure } from './attempt-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
 import type { Engine } from '../kit/parts.ts';
 import { stoppedInstead } from './stops.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /**
  * Ends an attempt whose work could not be committed, or not be pushed. `isWhole` tells of a commit that only has to land:

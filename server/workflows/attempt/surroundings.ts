@@ -1,10 +1,10 @@
 // Gathers what an agent is told of its surroundings: setup, gate, limits, and what other running tasks have changed so far.
 
 import type { OtherTask, Surroundings } from '../../core/prompt/surroundings-prompt.ts';
-import type { Sha } from '../../git/port.ts';
 import type { AttemptRow, Claim } from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
 import { gateOf } from './submission.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** Other running tasks that are looked at. */
 const othersMax = 20;

@@ -2,7 +2,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
-import { GitTrouble, type Sha } from '../../git/port.ts';
+import { GitTrouble } from '../../git/port.ts';
 import {
   type AttemptRow,
   type Claim,
@@ -23,6 +23,7 @@ import type { Engine } from '../kit/parts.ts';
 import { enterPhase } from '../kit/phases.ts';
 import { setupRunId } from '../kit/run-ids.ts';
 import { setUp } from '../kit/setup-step.ts';
+import type { Sha } from '../../git/sha.ts';
 
 export interface Place {
   readonly path: string;

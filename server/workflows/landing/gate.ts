@@ -3,12 +3,13 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import { evidenceOf, tellingLines } from '../../core/prompt/telling-lines.ts';
-import type { GitFailure, Sha } from '../../git/port.ts';
+import type { GitFailure } from '../../git/port.ts';
 import { leaseSlot, releaseSlot, setSlotAside, type Tx } from '../../store/port.ts';
 import { commandEnd } from '../kit/command-ends.ts';
 import type { Engine } from '../kit/parts.ts';
 import { gateRunId } from '../kit/run-ids.ts';
 import { setUp } from '../kit/setup-step.ts';
+import type { Sha } from '../../git/sha.ts';
 
 export type GateVerdict =
   | { readonly kind: 'green'; readonly flaky: boolean; readonly cached: boolean }

@@ -3,7 +3,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
-import type { GitResult, Sha } from '../../git/port.ts';
+import type { GitResult } from '../../git/port.ts';
 import { landOnLine, type RunRow, type Tx } from '../../store/port.ts';
 import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { runGate } from './gate.ts';
@@ -14,6 +14,7 @@ import { moveLine } from '../lines/line-holds.ts';
 import { headOn, landingRef, syncLine } from '../lines/lines.ts';
 import { isLandedOn, landedTip, ownBase } from '../lines/own-range.ts';
 import type { Engine } from '../kit/parts.ts';
+import type { Sha } from '../../git/sha.ts';
 
 export const landEpicWorkflow = 'land-epic';
 

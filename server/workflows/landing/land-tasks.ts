@@ -3,7 +3,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
-import type { GitFailure, GitResult, Sha } from '../../git/port.ts';
+import type { GitFailure, GitResult } from '../../git/port.ts';
 import {
   endLanding,
   landOnLine,
@@ -29,6 +29,7 @@ import type { Engine } from '../kit/parts.ts';
 import { settleStopIn } from '../attempt/stops.ts';
 import { waitForLine } from './red-base.ts';
 import { testBatch } from './test-batch.ts';
+import type { Sha } from '../../git/sha.ts';
 
 export interface LandInput {
   readonly line: string;

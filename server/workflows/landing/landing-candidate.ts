@@ -1,9 +1,9 @@
 // What the landing of a batch hands from one step to the next; all of it is stored as JSON.
 
 import type { Failure } from '../../core/failure.ts';
-import type { Sha } from '../../git/port.ts';
 import type { LandingRow } from '../../store/port.ts';
 import type { GateVerdict } from './gate.ts';
+import type { Sha } from '../../git/sha.ts';
 
 export interface Merged {
   readonly row: LandingRow;

@@ -1,11 +1,12 @@
 // Two questions about a row of the landing queue: does it still count, and has git landed it already?
 
 import { failure, type Failure } from '../../core/failure.ts';
-import type { GitResult, Merge, MergeConflict, Sha } from '../../git/port.ts';
+import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
 import type { LandingRow } from '../../store/port.ts';
 import { broughtInBy, ownBase } from '../lines/own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import { wordsOfMissing } from '../attempt/refused-work.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /**
  * Git is the second witness of what has landed: it knows when the last rows that said so were lost with the power, or when

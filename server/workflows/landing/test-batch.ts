@@ -1,10 +1,10 @@
 // The gate of a landing batch: every distinct command of its tasks has to be green on the last merged tree.
 
-import type { Sha } from '../../git/port.ts';
 import { runGate } from './gate.ts';
 import type { Candidate, Merged } from './landing-candidate.ts';
 import type { Engine } from '../kit/parts.ts';
 import { redBaseFailure, redBaseWords } from './red-base.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** `redSinceMs`: a red verdict from before (Unix ms) is not believed. */
 export async function testBatch(

@@ -1,7 +1,6 @@
 // Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't.
 
 import { err, type Failure } from '../../core/failure.ts';
-import type { Sha } from '../../git/port.ts';
 import { type LineRow, readLine, writeLine } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
@@ -9,6 +8,7 @@ import { branchRef, landingRef } from './line-names.ts';
 import { isRewritten } from './own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import { keepResultBranch } from './result-branch.ts';
+import type { Sha } from '../../git/sha.ts';
 
 const casTriesMax = 5;
 

@@ -2,10 +2,11 @@
 // is found stops the line, with a sentence that says how to go on; it goes on by itself once that is done.
 
 import { err, type Failure, failure, type Result } from '../../core/failure.ts';
-import type { GitResult, Sha } from '../../git/port.ts';
+import type { GitResult } from '../../git/port.ts';
 import { holdLine, isNotedTip, type LineRow, noteTip, readLine } from '../../store/port.ts';
 import { landingRef } from './line-names.ts';
 import type { Engine } from '../kit/parts.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** The one way in which a landing ref moves: what is written is noted before, so that it is known again as ours. */
 export async function moveLine(

@@ -2,7 +2,6 @@
 // step with what people do to the branch itself, and lets the branch follow it.
 
 import { err, failure, type Failure, ok, type Result } from '../../core/failure.ts';
-import type { Sha } from '../../git/port.ts';
 import { type LineRow, noteDropped, readLine, writeLine } from '../../store/port.ts';
 import { followLine } from './follow-line.ts';
 import { gitFailed, orElse } from '../kit/git-trouble.ts';
@@ -11,6 +10,7 @@ import { held, isNewer, moveLine, tellHold, whyGone, whyNotOurs } from './line-h
 import { isRewritten, replayOnto, takeInSubject } from './own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import { whyUngated } from './ungated-work.ts';
+import type { Sha } from '../../git/sha.ts';
 
 export { branchRef, landingRef, resultBranch } from './line-names.ts';
 

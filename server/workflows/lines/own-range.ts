@@ -1,12 +1,13 @@
 // A task lands its own range. People amend, rebase and reset: what they have taken out of a branch must not come back with
 // work that was begun on it, whether that work waits to land, has landed and waits for the branch, or is gone on with.
 
-import type { GitResult, LineCommit, Sha } from '../../git/port.ts';
+import type { GitResult, LineCommit } from '../../git/port.ts';
 import { droppedTips, noteDropped, readLine } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
 import { branchRef, resultBranch } from './line-names.ts';
 import type { Engine } from '../kit/parts.ts';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** Commits that are looked through for one that brought something in. */
 const lineMax = 5_000;

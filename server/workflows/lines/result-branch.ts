@@ -1,10 +1,10 @@
 // `drover/results/<branch>` stands at the landing tip exactly while the branch could not follow.
 
-import type { Sha } from '../../git/port.ts';
 import { isNotedTip } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { branchRef, resultBranch } from './line-names.ts';
 import type { Engine } from '../kit/parts.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** `tip` null: there is nothing to show any more. What a person has put on the branch stays there. */
 export async function keepResultBranch(

@@ -1,8 +1,8 @@
 // Work of an attempt that reached its target past the gate: an agent has merged, pushed or moved the branch by itself.
 
-import type { Sha } from '../../git/port.ts';
 import type { Engine } from '../kit/parts.ts';
 import { branchRef } from './line-names.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** Statuses in which a task's work is its agent's; of any other, a person may have merged it by hand. */
 const statuses = ['claimed', 'in_progress', 'ready', 'waiting'] as const;

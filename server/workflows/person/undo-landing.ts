@@ -9,7 +9,7 @@
 
 import { failure, type Failure, Refusal } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
-import type { GitResult, Merge, Sha } from '../../git/port.ts';
+import type { GitResult, Merge } from '../../git/port.ts';
 import { readLine, reopenEpic, type Tx, writeLine } from '../../store/port.ts';
 import { waitFor } from './controls.ts';
 import { runGate } from '../landing/gate.ts';
@@ -21,6 +21,7 @@ import { headOn, landingRef, syncLine } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { planUndo, type Revert, type UndoPlan } from './undo-plan.ts';
+import type { Sha } from '../../git/sha.ts';
 
 export const undoWorkflow = 'undo-landing';
 

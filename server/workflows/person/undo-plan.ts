@@ -6,7 +6,6 @@
 // pulled the ground from under: the undo is refused until it has ended.
 
 import { Refusal } from '../../core/failure.ts';
-import type { Sha } from '../../git/port.ts';
 import {
   dependentsOf,
   epicById,
@@ -22,6 +21,7 @@ import { landingRef } from '../lines/lines.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from '../kit/parts.ts';
 import { gateOf, gateOfRun } from '../attempt/submission.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** One commit to take back, and the trailer by which it is known as Drover's own. */
 export interface Revert {

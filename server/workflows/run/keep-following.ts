@@ -3,7 +3,6 @@
 // looked for that an ended run has left without an owner.
 
 import { runGate } from '../landing/gate.ts';
-import type { Sha } from '../../git/port.ts';
 import { endGivenAway } from './given-away.ts';
 import { followAsOfNow } from '../lines/follow-line.ts';
 import { moveLine } from '../lines/line-holds.ts';
@@ -15,6 +14,7 @@ import { activeRuns } from './start-run.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 import { sweepBranches } from './sweep.ts';
 import { lastFinishedRun, newestRun } from '../../store/port.ts';
+import type { Sha } from '../../git/sha.ts';
 
 const tryAgainMs = 2_000;
 /** A merge that was red is tested again after this time: the cause may be outside the tree. */

@@ -1,11 +1,11 @@
 // After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
 
-import type { Sha } from '../../git/port.ts';
 import { endUpkeep, endUpkeepOfOthers, holdForUpkeep, inParts } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { nameKeptRefs } from '../attempt/kept-work.ts';
+import type { Sha } from '../../git/sha.ts';
 
 /** Branches looked at in one sweep; the next run's end takes the rest. */
 const sweepMax = 5_000;

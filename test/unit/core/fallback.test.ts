@@ -6,13 +6,13 @@ import {
   agentChain,
   failuresBeforeNext,
   nextStepIndex,
-  noFallback,
   readSteps,
   usesNoAttempt,
 } from '../../../server/core/work/fallback.ts';
 import { failureKinds } from '../../../server/core/failure.ts';
 import { stepText } from '../../../server/core/format.ts';
 import { buildPrompt, type PromptInput } from '../../../server/core/prompt/prompt.ts';
+import { noFallback } from '../../doubles/neutral-settings.ts';
 
 suite('who takes over from an agent', () => {
   const readable: readonly (readonly [unknown, readonly string[]])[] = [

@@ -7,7 +7,7 @@ import {
   type ExistingProject,
   type ImportPlan,
 } from '../../../server/core/exchange/import-jsonl.ts';
-import { compareForStart } from '../../../server/core/plan/schedule.ts';
+import { compareForStart } from '../../doubles/start-order.ts';
 
 function fixture(name: string): string {
   return readFileSync(new URL(`../../fixtures/import/${name}.jsonl`, import.meta.url), 'utf8');

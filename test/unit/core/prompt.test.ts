@@ -1,11 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  buildPrompt,
-  conflictPrompt,
-  gatePrompt,
-  resumePrompt,
-  type PromptInput,
-} from '../../../server/core/prompt/prompt.ts';
+import { buildPrompt, resumePrompt, type PromptInput } from '../../../server/core/prompt/prompt.ts';
 import { cutEnd, cutStart, fenced, oneLine } from '../../../server/core/prompt/prompt-text.ts';
 
 const plain: PromptInput = {
@@ -201,9 +195,6 @@ suite('prompt', () => {
       'OTHER-INTENT',
       'git show cccccccccccc',
     ]);
-    const others = lastFailure.landedMeanwhile;
-    const text = conflictPrompt({ task: full.task, files: ['src/a.ts'], others, tip: 'abc123' });
-    inOrder(text, ['- src/a.ts', 'OTHER-INTENT', 'git merge abc123']);
   });
 
   test('foreign text cannot leave its fence or add lines of its own', () => {
@@ -273,15 +264,6 @@ suite('prompt', () => {
 
   test('messages to a session that goes on', () => {
     inOrder(resumePrompt(full), ['interrupted', '[1] HINT-ONE', 'Continue with T-1: Add a thing']);
-    const gate = {
-      task: full.task,
-      command: 'npm test',
-      exitCode: 1,
-      timedOut: false,
-      output: 'RED',
-    };
-    inOrder(gatePrompt(gate), ['exit code 1', 'npm test', 'RED', 'T-1']);
-    assert.match(gatePrompt({ ...gate, timedOut: true }), /longer than it may/);
   });
 });
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { retryDelayMs } from '../../../server/core/work/retry.ts';
-import { compareForStart, etaMs, medianMs } from '../../../server/core/plan/schedule.ts';
+import { etaMs, medianMs } from '../../../server/core/plan/schedule.ts';
 import type { GraphNode } from '../../../server/core/plan/graph.ts';
+import { compareForStart } from '../../doubles/start-order.ts';
 
 suite('schedule', () => {
   const candidate = fc.record({

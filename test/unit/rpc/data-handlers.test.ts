@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataRequests } from '../../../server/protocol/api.ts';
 import { noOutput } from '../../../server/main/output/agent-output.ts';
-import { createDataHandlers, type DataGit } from '../../../server/rpc/handlers/data.ts';
+import { createDataHandlers } from '../../../server/rpc/handlers/data.ts';
 import { memoryStore, moveTask, refusalOf, type TestStore } from '../store/memory-store.ts';
+import type { DataGit } from '../../../server/rpc/handlers/data-deps.ts';
 
 const sha = (digit: string): string => digit.repeat(40);
 

@@ -9,12 +9,12 @@ import { readLog, readLogBefore } from '../../../server/agents/kit/log/event-log
 import { onLogGrowth } from '../../../server/agents/kit/log/log-growth.ts';
 import { noOutput } from '../../../server/main/output/agent-output.ts';
 import type { LogPageView } from '../../../server/protocol/api.ts';
-import type { DataHandlerDeps } from '../../../server/rpc/handlers/data.ts';
 import { logHandlers } from '../../../server/rpc/handlers/data-log.ts';
 import { openStore } from '../../../server/store/open.ts';
 import { addTask } from '../../../server/store/plan/tasks.ts';
 import { ManualClock } from '../../durable/manual-clock.ts';
 import { testSources, type TestStore } from '../store/memory-store.ts';
+import type { DataHandlerDeps } from '../../../server/rpc/handlers/data-deps.ts';
 
 suite('pages of a log', () => {
   let folder: string;

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { importFile } from '../../../server/store/exchange/imports.ts';
 import { exportPlan } from '../../../server/store/exchange/exports.ts';
 import { why } from '../../../server/store/why/why.ts';
-import { noFallback } from '../../../server/core/work/fallback.ts';
 import type { ImportResultView } from '../../../server/protocol/api.ts';
 import { addTasks, memoryStore, moveTask, statusOf, type TestStore } from './memory-store.ts';
+import { noFallback } from '../../doubles/neutral-settings.ts';
 
 const fixture = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../fixtures/beads/${name}`, import.meta.url)), 'utf8');

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import type { Insertable } from 'kysely';
-import { noFallback } from '../../../server/core/work/fallback.ts';
 import { readAttempts } from '../../../server/store/work/attempts.ts';
 import { readBoard } from '../../../server/store/board/board.ts';
 import { readTaskViews } from '../../../server/store/board/board-changes.ts';
@@ -12,6 +11,7 @@ import { showTask } from '../../../server/store/board/show.ts';
 import type { MachineTable } from '../../../server/store/schema/tables.ts';
 import { why } from '../../../server/store/why/why.ts';
 import { addTasks, memoryStore, moveTask, testStartMs, type TestStore } from './memory-store.ts';
+import { noFallback } from '../../doubles/neutral-settings.ts';
 
 suite('machines', () => {
   let project: TestStore;

@@ -1,7 +1,6 @@
 // The past: whatever is done to a plan, the state at each earlier moment is what was seen then.
 
 import assert from 'node:assert/strict';
-import { noFallback } from '../../../server/core/work/fallback.ts';
 import { Refusal } from '../../../server/core/failure.ts';
 import { setHolds } from '../../../server/store/status/holds.ts';
 import { openPast, type PastMoment } from '../../../server/store/history/past.ts';
@@ -16,6 +15,7 @@ import { addTask } from '../../../server/store/plan/tasks.ts';
 import { why } from '../../../server/store/why/why.ts';
 import { SeededChance } from '../../doubles/seeded-chance.ts';
 import { addTasks, memoryStore, refusalOf, testStartMs, type TestStore } from './memory-store.ts';
+import { noFallback } from '../../doubles/neutral-settings.ts';
 
 const extras = { config: {}, targetBranch: 'main', shaOf: async () => null };
 

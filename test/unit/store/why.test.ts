@@ -1,7 +1,7 @@
 // Why a task is not running: sentences from facts, for every state.
 
 import assert from 'node:assert/strict';
-import { type AgentChoices, noFallback } from '../../../server/core/work/fallback.ts';
+import type { AgentChoices } from '../../../server/core/work/fallback.ts';
 import { type Hold, setHolds } from '../../../server/store/status/holds.ts';
 import { askQuestion } from '../../../server/store/work/questions.ts';
 import type { RunTable, TaskRow } from '../../../server/store/schema/tables.ts';
@@ -15,6 +15,7 @@ import {
   testStartMs,
   type TestStore,
 } from './memory-store.ts';
+import { noFallback } from '../../doubles/neutral-settings.ts';
 
 suite('why', () => {
   let project: TestStore;

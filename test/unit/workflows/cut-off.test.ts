@@ -1,7 +1,6 @@
 // Attempts that are cut off: nobody works beside their former selves, and what they have made is not forgotten.
 
 import assert from 'node:assert/strict';
-import { noFallback } from '../../../server/core/work/fallback.ts';
 import type { DurableRun } from '../../../server/durable/port.ts';
 import type { Claim, Tx } from '../../../server/store/port.ts';
 import { claimTask } from '../../../server/store/work/claims.ts';
@@ -10,6 +9,7 @@ import { executeTask } from '../../../server/workflows/attempt/execute-task.ts';
 import { Switchboard } from '../../../server/workflows/kit/parts.ts';
 import { submit } from '../../../server/workflows/attempt/submission.ts';
 import { addTasks, memoryStore, moveTask, type TestStore } from '../store/memory-store.ts';
+import { noFallback } from '../../doubles/neutral-settings.ts';
 
 suite('an attempt that was cut off', () => {
   let project: TestStore;

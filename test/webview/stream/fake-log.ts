@@ -2,7 +2,7 @@
 // polls that are answered when a line is written.
 
 import type { LogLineView } from '../../../server/protocol/views.ts';
-import type { LogReadParams, LogReadResult } from '../../../webview/shared/log/log-feed.ts';
+import type { LogReadParams, LogReadResult } from '../../../webview/shared/log/read-log.ts';
 
 export class FakeLog {
   readonly #offsets: number[] = [0];

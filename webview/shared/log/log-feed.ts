@@ -1,15 +1,11 @@
 // Reads an attempt's log for a view: the end first, then what is written by one long poll, older and newer pages when the
 // view comes near them. One request at a time for the end; everything is bounded.
 
-import type { Requests } from '../../../server/protocol/api.ts';
-import type { LogLineView, LogPageView } from '../../../server/protocol/views.ts';
+import type { LogLineView } from '../../../server/protocol/views.ts';
 import { readLogLine, type TokenUsage } from './log-event.ts';
-import { inTime, type Sleep } from './read-log.ts';
+import { inTime, type Sleep, type LogReadParams, type LogReadResult } from './read-log.ts';
 import { LogWindow, type LogPage, type WindowSide } from './log-window.ts';
 import { lastTodos, type TodoItem } from './todo-list.ts';
-
-export type LogReadParams = Requests['log.read']['params'];
-export type LogReadResult = LogPageView;
 
 /** An event by the offset of a page and its number in the page. */
 export interface LogPlace {

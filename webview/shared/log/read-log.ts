@@ -1,7 +1,8 @@
 // Asks the backend for a page of a log, and waits between asking.
 
 import type { Host } from '../host.ts';
-import type { LogReadParams, LogReadResult } from './log-feed.ts';
+import type { Requests } from '../../../server/protocol/api.ts';
+import type { LogPageView } from '../../../server/protocol/views.ts';
 
 export function readLog(host: Host, params: LogReadParams): Promise<LogReadResult> {
   return host.backend('log.read', params);
@@ -38,3 +39,7 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', end, { once: true });
   });
 }
+
+export type LogReadParams = Requests['log.read']['params'];
+
+export type LogReadResult = LogPageView;

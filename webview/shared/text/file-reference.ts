@@ -1,7 +1,5 @@
 // Files that a text names, with their line: `src/cart.ts:12`. Only what clearly is a path counts. Pure.
 
-import type { ProseSpan } from './prose.ts';
-
 export interface FileReference {
   readonly path: string;
   readonly line: number | null;
@@ -50,3 +48,10 @@ export function fileReferences(text: string): ProseSpan[] {
     spans.push({ kind: 'text', text: text.slice(from) });
   return spans;
 }
+
+export type ProseSpan =
+  | { readonly kind: 'text' | 'code'; readonly text: string }
+  | { readonly kind: 'bold' | 'italic' | 'struck'; readonly spans: readonly ProseSpan[] }
+  /** `url` has one of the schemes that a browser may open. */
+  | { readonly kind: 'link'; readonly url: string; readonly text: string }
+  | { readonly kind: 'file'; readonly file: FileReference; readonly text: string };

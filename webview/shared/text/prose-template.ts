@@ -2,8 +2,8 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { codeTemplate } from './code-template.ts';
-import type { FileReference } from './file-reference.ts';
-import { proseBlocks, type ProseBlock, type ProseCell, type ProseSpan } from './prose.ts';
+import type { FileReference, ProseSpan } from './file-reference.ts';
+import { proseBlocks, type ProseBlock, type ProseCell } from './prose.ts';
 import { plainTemplate } from './text-template.ts';
 import { visibleLine } from '../looks/visible-text.ts';
 

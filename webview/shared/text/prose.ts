@@ -2,7 +2,7 @@
 // else looks like a link, an image or HTML stays the text that was written.
 
 import { Marked, type MarkedToken, type Token, type Tokens } from 'marked';
-import { fileReference, fileReferences, type FileReference } from './file-reference.ts';
+import { fileReference, fileReferences, type ProseSpan } from './file-reference.ts';
 
 export type ProseBlock =
   | { readonly kind: 'code'; readonly text: string; readonly language: string }
@@ -32,13 +32,6 @@ export interface ProseCell {
   readonly align: 'start' | 'center' | 'end';
   readonly spans: readonly ProseSpan[];
 }
-
-export type ProseSpan =
-  | { readonly kind: 'text' | 'code'; readonly text: string }
-  | { readonly kind: 'bold' | 'italic' | 'struck'; readonly spans: readonly ProseSpan[] }
-  /** `url` has one of the schemes that a browser may open. */
-  | { readonly kind: 'link'; readonly url: string; readonly text: string }
-  | { readonly kind: 'file'; readonly file: FileReference; readonly text: string };
 
 /** Deeper nesting is shown as the text it is. */
 const depthMax = 8;

@@ -1,8 +1,8 @@
 // The end of a stream's log, asked for while the page still learns from the extension what is to be drawn around it.
 
 import type { Host } from '../../shared/host.ts';
-import { endOfLog, openEvents, type LogReadResult } from '../../shared/log/log-feed.ts';
-import { readLog } from '../../shared/log/read-log.ts';
+import { endOfLog, openEvents } from '../../shared/log/log-feed.ts';
+import { readLog, type LogReadResult } from '../../shared/log/read-log.ts';
 
 export interface LogAhead {
   readonly id: string;

@@ -226,9 +226,3 @@ function gapNote(header: SegmentHeader['segment'], at: number): LoggedEvent {
     text: `${bytes} bytes of output are not kept here: the log reached its limit, so its middle is left out.`,
   };
 }
-
-/** How many bytes of output were dropped from the middle so far. */
-export function droppedBytes(path: string): number {
-  const header = partsOf(path).find((part) => part.header !== null)?.header ?? null;
-  return header === null ? 0 : header.output - header.headOutput;
-}

@@ -1,10 +1,7 @@
 // The pure parts of the headless way: what is printed, the result file, how both are judged. Names as in the checklist.
 
 import assert from 'node:assert/strict';
-import {
-  headlessTime,
-  HeadlessTranslator,
-} from '../../../../server/agents/drover-code/headless-events.ts';
+import { HeadlessTranslator } from '../../../../server/agents/drover-code/headless-events.ts';
 import {
   headlessEnvironment,
   promptText,
@@ -84,18 +81,10 @@ suite('Drover Code headless: pure parts', () => {
     assert.equal(facts.turns, 1);
   });
 
-  test('H10 times with 0 to 9 digits of a fraction', () => {
-    const second = Date.UTC(2026, 0, 2, 3, 4, 5);
+  test('H10 an event is read whatever digits its time has', () => {
     for (let digits = 0; digits <= 9; digits++) {
-      const fraction = digits === 0 ? '' : `.${'123456789'.slice(0, digits)}`;
-      const expected = second + Number('123'.slice(0, Math.min(3, digits)).padEnd(3, '0'));
-      assert.equal(
-        headlessTime(`2026-01-02T03:04:05${fraction}Z`),
-        digits === 0 ? second : expected,
-      );
-    }
-    for (const wrong of ['', '2026-01-02', 5, null, '2026-13-45T99:99:99Z']) {
-      assert.equal(headlessTime(wrong), null);
+      const ts = `2026-01-02T03:04:05${digits === 0 ? '' : `.${'123456789'.slice(0, digits)}`}Z`;
+      assert.equal(factsOf([{ type: 'text_delta', text: ts, ts }]).summary, ts);
     }
   });
 

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { metricKinds, prometheusText } from '../../../../server/core/history/metrics.ts';
 import { otlpTrace } from '../../../../server/core/history/otlp.ts';
-import { spansOf, type TraceSpan } from '../../../../server/core/history/spans.ts';
+import { spansOf } from '../../../../server/core/history/spans.ts';
 import { StoryTeller } from '../../../../server/core/history/stories.ts';
 import { added, fails, feed, lands, type Line } from './feed.ts';
+import type { TraceSpan } from '../../../../server/core/history/trace-span.ts';
 
 const start: Line = [100_000, 'run.started', null, { run: 'run-1', workers: 2, target: 'main' }];
 const chain: readonly Line[] = [

@@ -4,13 +4,10 @@ import assert from 'node:assert/strict';
 import type { LogLineView } from '../../../../server/protocol/views.ts';
 import { highlighted, languageOfPath } from '../../../../webview/shared/text/highlight.ts';
 import { diffLines } from '../../../../webview/shared/text/line-diff.ts';
-import {
-  proseBlocks,
-  type ProseBlock,
-  type ProseSpan,
-} from '../../../../webview/shared/text/prose.ts';
+import { proseBlocks, type ProseBlock } from '../../../../webview/shared/text/prose.ts';
 import { lastTodos, todoSummary } from '../../../../webview/shared/log/todo-list.ts';
 import { changedWords } from '../../../../webview/shared/text/word-diff.ts';
+import type { ProseSpan } from '../../../../webview/shared/text/file-reference.ts';
 
 /** A tree of prose as one line. */
 function outline(block: ProseBlock): string {

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { readLog, readLogBefore } from '../../../../server/agents/kit/log/event-log-reader.ts';
 import { openEventLog, type EventLog } from '../../../../server/agents/kit/log/event-log.ts';
 import { entryText } from '../../../../webview/shared/log/entry-text.ts';
+import { LogFeed } from '../../../../webview/shared/log/log-feed.ts';
 import {
-  LogFeed,
+  sleep,
   type LogReadParams,
   type LogReadResult,
-} from '../../../../webview/shared/log/log-feed.ts';
-import { sleep } from '../../../../webview/shared/log/read-log.ts';
+} from '../../../../webview/shared/log/read-log.ts';
 
 suite('log feed on real files', () => {
   let folder: string;

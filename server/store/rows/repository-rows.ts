@@ -1,16 +1,7 @@
 // Which repository a plan belongs to: one row, written when the project is made.
 
-import type { Reads, StoreTables, Tx } from './tables.ts';
+import type { Reads, StoreTables, Tx } from '../schema/tables.ts';
 import type { Selectable } from 'kysely';
-
-export interface RepositoryTable {
-  /** Names the project; the git folder has the same. */
-  id: string;
-  /** Real path of the git folder that all worktrees share. In a fleet, that of one of the clones. */
-  common_dir: string;
-  /** The oldest commit on the first-parent line; null: there was none, or the history is cut off. */
-  root_commit: string | null;
-}
 
 export type RepositoryRow = Selectable<StoreTables['repository']>;
 

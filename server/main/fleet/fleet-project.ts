@@ -5,25 +5,18 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../core/failure.ts';
-import { openFleet } from '../../durable/fleet/open.ts';
-import { releaseOf } from '../../durable/fleet/releases.ts';
 import type { GitRepository } from '../../git/port.ts';
 import type { LocalRepository } from '../../git/repository.ts';
 import { checkRemote } from '../../git/shared/check.ts';
 import type { SharedWork } from '../../git/shared/old-work.ts';
 import { createSharedRepository } from '../../git/shared/shared-repository.ts';
-import type { Store, StoreTables } from '../../store/port.ts';
+import type { Store } from '../../store/port.ts';
 import { openPostgresStore } from '../../store/postgres/open.ts';
-import { sharedQueueLimits } from '../../workflows/engine.ts';
-import { compatibilityOf } from '../compatibility.ts';
-import type { HostDurable } from '../compose.ts';
 import { FleetClock } from './fleet-clock.ts';
 import { noteFleet } from './fleet-note.ts';
-import { ownStopPart } from '../watch/machine-pulse.ts';
 import type { AgentOutput } from '../output/agent-output.ts';
 import { createFleetOutput } from '../output/fleet-output.ts';
 import type { ProjectPlaces } from '../project/places.ts';
-import type { Project } from '../project/project.ts';
 import { storeSources } from '../project/store-sources.ts';
 
 export interface FleetProject {
@@ -73,32 +66,6 @@ export async function openFleetProject(
     await opened.close();
     throw error;
   }
-}
-
-export async function openFleetDurable(
-  url: string,
-  project: Project,
-  crashPoint: (step: string) => void,
-  report: (error: unknown, where: string) => void,
-): Promise<HostDurable> {
-  const { takeOverAfterMs } = project.live.settings.fleet;
-  const fleet = await openFleet<StoreTables>({
-    url,
-    bodiesDb: project.store.db,
-    takeOverAfterMs: Math.round(takeOverAfterMs * ownStopPart),
-    applicationVersion: releaseOf(compatibilityOf(project.live.environment)),
-    limitsOf: sharedQueueLimits(project.machineId, {
-      lands: () => project.fleet?.role.lands === true,
-      leads: () => project.fleet?.role.leads === true,
-    }),
-    crashPoint: (_workflow, step) => {
-      project.store.feed.poke();
-      crashPoint(step);
-    },
-    onTrouble: (error) => report(error, 'the durable engine'),
-  });
-  const { durable } = fleet;
-  return { durable: durable as HostDurable['durable'], close: () => fleet.close() };
 }
 
 const idBytes = 6;

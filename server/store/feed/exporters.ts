@@ -1,22 +1,10 @@
 // How far an exporter of the feed has come, and which machine exports.
 
-import type { Reads, Tx } from './tables.ts';
+import type { Reads, Tx } from '../schema/tables.ts';
+import type { ExporterTable } from '../schema/exporter-table.ts';
 
 /** Traces over OTLP. */
 export const traceExporter = 'otlp-traces';
-
-/** As Kysely sees it. */
-export interface ExporterTable {
-  name: string;
-  /** Everything that had ended at this event has been sent. */
-  seq: number;
-  owner: string | null;
-  owner_until_ms: number | null;
-  sent_at_ms: number | null;
-  /** Why the last try failed; null = it did not. */
-  error: string | null;
-  error_at_ms: number | null;
-}
 
 export async function readExporter(db: Reads, name: string): Promise<ExporterTable | null> {
   const row = await db

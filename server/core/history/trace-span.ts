@@ -1,0 +1,44 @@
+// The shapes of a trace: its spans, and what they are made from.
+
+import type { SpanAttribute, SpanName } from './span-kinds.ts';
+import type { HexOf } from './span-ids.ts';
+import type { RunStory } from './stories.ts';
+import type { Window } from './windows.ts';
+import type { AttemptUsage } from './run-usage.ts';
+
+export type SpanAttributes = { readonly [K in SpanAttribute]?: SpanValue };
+
+export interface TraceSpan {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  readonly parentId: string | null;
+  readonly name: SpanName;
+  /** Unix milliseconds. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: SpanAttributes;
+  /** Why it failed; null when it did not. */
+  readonly error: string | null;
+  /** Ids of spans of the same trace that it has to do with. */
+  readonly links: readonly string[];
+}
+
+export interface SpanUsage extends AttemptUsage {
+  /** Id of the agent's conversation; null = it had none. */
+  readonly conversation: string | null;
+}
+
+/** One run, and what all of its spans need. */
+export interface RunSource {
+  readonly run: RunStory;
+  readonly windows: readonly Window[];
+  readonly traceId: string;
+  readonly rootId: string;
+  /** By task and attempt. */
+  readonly used: ReadonlyMap<string, SpanUsage>;
+  readonly hex: HexOf;
+}
+
+export type SpanValue = string | number | boolean | readonly string[];

@@ -1,0 +1,19 @@
+// What git says of a merge that it has made without a checkout.
+
+import type { PathBytes } from '../files/paths.ts';
+import type { Sha } from '../sha.ts';
+
+/** A file that git could not merge: the blobs of both sides and of what they began with, where there is one. */
+export interface MergeStages {
+  readonly path: PathBytes;
+  readonly mode: string;
+  readonly base: Sha | null;
+  readonly ours: Sha | null;
+  readonly theirs: Sha | null;
+}
+
+export interface MergeAnswer {
+  /** With marks of the conflicts in it. */
+  readonly tree: Sha;
+  readonly conflicts: readonly MergeStages[];
+}

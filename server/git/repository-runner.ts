@@ -1,0 +1,76 @@
+// Runs git in a repository, told from our own books where that is, and waits for locks of others.
+
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isPassingRace, lockFileOf } from './process/failures.ts';
+import type { GitCommand, GitOutput, GitProcesses } from './process/process.ts';
+import { toldPlace } from './files/told-place.ts';
+import type { TrustedConfig } from './process/trusted-config.ts';
+import type { RunOptions, RepositoryContext } from './context.ts';
+
+export interface RunnerParts {
+  readonly processes: GitProcesses;
+  readonly root: string;
+  readonly commonDir: string;
+  /** Keeps git to the programs of the configuration as it was when the repository was opened. */
+  readonly trusted: TrustedConfig;
+  readonly lockPatienceMs: number;
+  readonly onStart: () => void;
+}
+
+export const firstPauseMs = 20;
+
+export const longestPauseMs = 400;
+
+/** Runs git in a repository and waits, within bounds, for locks that somebody else holds. */
+export function repositoryRunner(parts: RunnerParts): RepositoryContext['git'] {
+  return async (args, options = {}) => {
+    const place = toldPlace(parts, options.at);
+    if (place === null) return notInOurBooks(options.at ?? '');
+    const overrules = await parts.trusted.overrules(place.gitDir);
+    const command = commandFor(parts.root, [...overrules, ...args], options, place.variables);
+    let waitedMs = 0;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      parts.onStart();
+      const output = await parts.processes.run(command);
+      const mayPass =
+        output.code !== 0 &&
+        output.problem === null &&
+        (lockFileOf(output.stderr) !== null || isPassingRace(output.stderr));
+      if (!mayPass || options.waitForLocks === false || waitedMs >= parts.lockPatienceMs) {
+        return output;
+      }
+      await delay(pauseMs);
+      waitedMs += pauseMs;
+    }
+  };
+}
+
+export function notInOurBooks(at: string): GitOutput {
+  const stderr = `fatal: ${at} is in no book of this repository's worktrees`;
+  return { code: 128, stdout: Buffer.alloc(0), stderr, problem: null };
+}
+
+export function commandFor(
+  root: string,
+  args: readonly string[],
+  options: RunOptions,
+  told: Readonly<Record<string, string>>,
+): GitCommand {
+  const cwd = options.at ?? root;
+  // A checkout whose `.git` was deleted must not be taken for a part of a repository that lies around it.
+  const ceiling = options.at ? { GIT_CEILING_DIRECTORIES: dirname(options.at) } : {};
+  return {
+    args,
+    cwd,
+    // Merges and refs: one at a time for the whole repository, and everybody waits for what they bring.
+    urgent: options.at === undefined,
+    env: { ...ceiling, ...told, ...options.env },
+    ...(options.network === undefined ? {} : { network: options.network }),
+    ...(options.input === undefined ? {} : { input: options.input }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...(options.userHooks === undefined ? {} : { userHooks: options.userHooks }),
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    ...(options.truncate === undefined ? {} : { truncate: options.truncate }),
+  };
+}

@@ -1,0 +1,36 @@
+// The durable engine of a fleet. Loaded only where there is one.
+
+import { openFleet } from '../../durable/fleet/open.ts';
+import { releaseOf } from '../../durable/fleet/releases.ts';
+import type { StoreTables } from '../../store/port.ts';
+import { sharedQueueLimits } from '../../workflows/engine.ts';
+import { compatibilityOf } from '../compatibility.ts';
+import { ownStopPart } from '../watch/machine-pulse.ts';
+import type { Project } from '../project/opened-project.ts';
+import type { HostDurable } from '../host-durable.ts';
+
+export async function openFleetDurable(
+  url: string,
+  project: Project,
+  crashPoint: (step: string) => void,
+  report: (error: unknown, where: string) => void,
+): Promise<HostDurable> {
+  const { takeOverAfterMs } = project.live.settings.fleet;
+  const fleet = await openFleet<StoreTables>({
+    url,
+    bodiesDb: project.store.db,
+    takeOverAfterMs: Math.round(takeOverAfterMs * ownStopPart),
+    applicationVersion: releaseOf(compatibilityOf(project.live.environment)),
+    limitsOf: sharedQueueLimits(project.machineId, {
+      lands: () => project.fleet?.role.lands === true,
+      leads: () => project.fleet?.role.leads === true,
+    }),
+    crashPoint: (_workflow, step) => {
+      project.store.feed.poke();
+      crashPoint(step);
+    },
+    onTrouble: (error) => report(error, 'the durable engine'),
+  });
+  const { durable } = fleet;
+  return { durable: durable as HostDurable['durable'], close: () => fleet.close() };
+}

@@ -1,0 +1,48 @@
+// An opened project, as everything that works on it sees it.
+
+import type { FleetClock } from '../fleet/fleet-clock.ts';
+import type { GitRepository } from '../../git/port.ts';
+import type { SharedWork } from '../../git/shared/old-work.ts';
+import type { LocalRepository } from '../../git/repository.ts';
+import type { Store } from '../../store/port.ts';
+import type { HelperProcess } from '../helper/helper-process.ts';
+import type { LiveSettings } from './live-settings.ts';
+import type { AgentOutput } from '../output/agent-output.ts';
+import type { ProjectPlaces } from './places.ts';
+
+export type Report = (error: unknown, where: string) => void;
+
+/** What this machine does for its fleet now, besides running agents; the pulse keeps it. */
+export interface FleetRole {
+  lands: boolean;
+  /** It hands out work: no machine that takes some has a newer release. */
+  leads: boolean;
+}
+
+export interface Project {
+  /** Names this machine in the fleet; '' = nobody else works on the plan. */
+  readonly machineId: string;
+  /** The fleet's database, for the durable engine; null = the project is in its own file. */
+  readonly fleet: {
+    readonly url: string;
+    /** The same without the password. */
+    readonly shown: string;
+    /** Refuses when the remote can't be what the machines share. */
+    readonly checkRemote: () => Promise<void>;
+    readonly clock: FleetClock;
+    readonly role: FleetRole;
+    /** Snapshots on the shared remote. */
+    readonly work: SharedWork;
+  } | null;
+  readonly places: ProjectPlaces;
+  readonly live: LiveSettings;
+  readonly store: Store;
+  readonly git: GitRepository;
+  /** The repository on this machine's disk, which the other one is about. */
+  readonly local: LocalRepository;
+  readonly openRepository: () => Promise<GitRepository>;
+  readonly helper: HelperProcess;
+  /** What agents write, for and from other machines. */
+  readonly output: AgentOutput;
+  close(): Promise<void>;
+}

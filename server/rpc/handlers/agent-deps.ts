@@ -1,0 +1,11 @@
+// What the tools of agents need from outside.
+
+import type { Engine } from '../../workflows/engine.ts';
+
+export interface AgentHandlerDeps {
+  readonly engine: Engine;
+  readonly settings: () => {
+    readonly maxAttempts: number;
+    readonly defaultLabels: readonly string[];
+  };
+}

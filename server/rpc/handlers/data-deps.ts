@@ -1,0 +1,111 @@
+// What the requests about data need from outside.
+
+import type { AgentParts, AgentSettingsByKind } from '../../core/settings/agent-settings.ts';
+import type { TaskTemplates } from '../../core/exchange/templates.ts';
+import type { Result } from '../../core/failure.ts';
+import type { ConfigValueView, LogLineView, WorktreeView } from '../../protocol/api.ts';
+import type { SandboxView, UnacceptedView } from '../../protocol/views.ts';
+import type { ChangedFileView } from '../../protocol/panel-views.ts';
+import type { AttemptLog } from '../../store/work/attempt-log.ts';
+import type { Store } from '../../store/port.ts';
+import type { Engine } from '../../workflows/engine.ts';
+
+export interface DataHandlerDeps {
+  readonly store: Store;
+  /** Settings as they are now. */
+  readonly settings: () => {
+    readonly maxAttempts: number;
+    readonly agent: AgentParts;
+    readonly agents: AgentSettingsByKind;
+    readonly defaultLabels: readonly string[];
+    readonly fleet: { readonly takeOverAfterMs: number };
+    readonly templates: TaskTemplates;
+    readonly land: { readonly target: string | null };
+  };
+  /** Every setting with its source, as clients see it. */
+  readonly config: () => Readonly<Record<string, ConfigValueView>>;
+  /** What confines programs here. */
+  readonly sandbox?: () => Promise<SandboxView>;
+  /** Settings of the repository that wait for a person's word. */
+  readonly unaccepted?: () => readonly UnacceptedView[];
+  /** Folder of the attempts' logs. */
+  readonly logs: string;
+  readonly log: DataLog;
+  readonly output: DataOutput;
+  readonly git: DataGit;
+  /** False in a command's own process: nobody is at work then, whatever the rows say. */
+  readonly hasBackend?: boolean;
+  readonly worktrees: () => Promise<readonly WorktreeView[]>;
+}
+
+export interface DataLogPage {
+  readonly events: readonly LogLineView[];
+  readonly offset: number;
+  readonly nextOffset: number;
+  readonly size: number;
+  readonly atEnd: boolean;
+}
+
+/** The log of one part of an attempt, by its path. */
+export interface DataLog {
+  read(
+    path: string,
+    options: { readonly fromOffset: number; readonly limit: number; readonly bytesMax: number },
+  ): DataLogPage;
+  readBefore(
+    path: string,
+    options: { readonly before: number; readonly limit: number; readonly bytesMax: number },
+  ): DataLogPage;
+  /** Calls back when more has been written; returns unsubscribe. */
+  onGrowth(path: string, listener: () => void): () => void;
+}
+
+/** Logs of attempts that other machines of a fleet work on. */
+export interface DataOutput {
+  /** Afterwards what is stored of the log is on this disk. Refuses when nothing is kept of it any more. */
+  beforeRead(log: AttemptLog): Promise<void>;
+  /** Calls back when there is more to bring here; returns unsubscribe. */
+  onNews(log: AttemptLog, listener: () => void): () => void;
+}
+
+/** What is asked of git: nothing that changes anything. */
+export interface DataGit {
+  readonly facts: { readonly root: string; readonly headBranch: string | null };
+  readRef(ref: string): Promise<string | null>;
+  readonly sharedRemote: Engine['git']['sharedRemote'];
+  resolve(revision: string): Promise<Result<string, { readonly message: string }>>;
+  diff(from: string, to: string): Promise<Result<string, { readonly message: string }>>;
+  readonly listSnapshots: Engine['git']['listSnapshots'];
+  readonly sizeOfChange: Engine['git']['sizeOfChange'];
+  changedFiles(
+    from: string,
+    to: string,
+  ): Promise<Result<readonly DataChangedFile[], { readonly message: string }>>;
+  fileAt(
+    commit: string,
+    path: string,
+    bytesMax: number,
+  ): Promise<
+    Result<
+      { readonly size: number; readonly bytes: Uint8Array | null } | null,
+      { readonly message: string }
+    >
+  >;
+  /** Makes a commit that nothing names: what a landing would make. */
+  merge(request: {
+    readonly tip: string;
+    readonly commit: string;
+    readonly subject: string;
+    readonly trailers: readonly string[];
+  }): Promise<Result<DataMerge, { readonly message: string }>>;
+}
+
+export type DataMerge =
+  | { readonly kind: 'merged'; readonly commit: string }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] };
+
+export interface DataChangedFile {
+  readonly path: string;
+  readonly oldPath: string | null;
+  readonly status: ChangedFileView['status'];
+}

@@ -1,0 +1,27 @@
+// Settings that change nothing.
+
+import type { AgentChoices } from '../../server/core/work/fallback.ts';
+import type { MachineLimits } from '../../server/core/work/machine.ts';
+import { noLimits, type Budgets } from '../../server/core/work/budget.ts';
+
+export const noFallback: AgentChoices = {
+  fallback: [],
+  fallbackOf: {},
+  modelOf: {},
+  after: 1,
+  limitWaitMs: null,
+};
+
+export const anyMachine: MachineLimits = {
+  minFreeMemoryBytes: 0,
+  minFreeDiskBytes: 0,
+  maxLoad: 0,
+};
+
+export const noBudgets: Budgets = {
+  task: noLimits,
+  epic: noLimits,
+  day: noLimits,
+  askAt: 0.8,
+  loopRepeats: 0,
+};

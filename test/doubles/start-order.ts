@@ -1,0 +1,14 @@
+// The order in which tasks start, as a comparison: what the queries of the store are measured against.
+
+import type { StartCandidate } from '../../server/core/plan/schedule.ts';
+
+/** Order of starting: priority (higher first), chain (longer first), position, then age (older first) and id. */
+export function compareForStart(a: StartCandidate, b: StartCandidate): number {
+  return (
+    b.priority - a.priority ||
+    b.chain - a.chain ||
+    (a.position ?? 0) - (b.position ?? 0) ||
+    a.createdAt - b.createdAt ||
+    (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+  );
+}
