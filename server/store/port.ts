@@ -58,6 +58,7 @@ export {
 export { landedElsewhere, type LandedElsewhere } from './status/unlanded.ts';
 export { busyByRun, epicsOfOthers, lastStarts } from './work/run-shares.ts';
 export {
+  allLines,
   endLanding,
   landOnLine,
   queuedLandings,
@@ -79,6 +80,23 @@ export {
 export { heldScopes, setHolds, type Hold } from './status/holds.ts';
 export { epicById, taskById } from './rows/find-rows.ts';
 export { inParts, textList } from './rows/read.ts';
+export {
+  agentsNamed,
+  countHandedOver,
+  countOnWorkers,
+  limitedAccounts,
+  nextStartMs,
+  placesOfEpics,
+} from './work/dispatch-rows.ts';
+export {
+  attemptsLeftOn,
+  type EndedAttempt,
+  endedAttempts,
+  forgetBranches,
+  forgetProcess,
+  type LeftAttempt,
+} from './work/left-attempts.ts';
+export { setEpicLine } from './plan/epics.ts';
 export {
   activeRunsIn,
   endRun,

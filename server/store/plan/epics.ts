@@ -140,6 +140,11 @@ export async function closeEpic(tx: Tx, sources: StoreSources, id: string): Prom
   return { ...row, status: 'closed' };
 }
 
+/** The branch whose line holds what the epic's run lands. */
+export async function setEpicLine(tx: Tx, id: string, branch: string): Promise<void> {
+  await tx.updateTable('epics').set({ branch }).where('id', '=', id).execute();
+}
+
 /** A task is put into the epic: a closed one opens again. */
 export async function openEpicForTask(tx: Tx, sources: StoreSources, id: string): Promise<void> {
   const row = await epicOrRefuse(tx, id);

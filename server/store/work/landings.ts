@@ -99,6 +99,10 @@ export async function queuedLandings(tx: Tx, line: string): Promise<number> {
   return row.n;
 }
 
+export async function allLines(db: Reads): Promise<readonly LineRow[]> {
+  return db.selectFrom('lines').selectAll().execute();
+}
+
 export async function readLine(tx: Reads, branch: string): Promise<LineRow | null> {
   const row = await tx
     .selectFrom('lines')

@@ -8,13 +8,14 @@ import {
   type Claim,
   failAttempt,
   goesOnAfter,
+  limitedAccounts,
   type NextAgent,
   releaseSlot,
   setAttempt,
   type TransitionSet,
   type Tx,
 } from '../../store/port.ts';
-import { limitedAccounts, takesOver, takesOverAtLimit } from './fallback.ts';
+import { takesOver, takesOverAtLimit } from './fallback.ts';
 import type { Engine } from '../kit/parts.ts';
 import { beginSlowly } from '../kit/holds.ts';
 import { stoppedInstead } from './stops.ts';

@@ -112,12 +112,3 @@ async function taskOf(tx: Reads, id: string): Promise<Who> {
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
 }
-
-export async function limitedAccounts(tx: Reads, nowMs: number): Promise<LimitedAccounts> {
-  const rows = await tx
-    .selectFrom('accounts')
-    .select(['name', 'limited_until_ms'])
-    .where('limited_until_ms', '>', nowMs)
-    .execute();
-  return new Map(rows.map((row) => [row.name, row.limited_until_ms ?? nowMs]));
-}

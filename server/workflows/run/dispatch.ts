@@ -6,8 +6,11 @@ import {
   activeRunsIn,
   busyByRun,
   claimTask,
+  countHandedOver,
   epicsOfOthers,
   lastStarts,
+  limitedAccounts,
+  nextStartMs,
   type Reads,
   runById,
   type RunRow,
@@ -17,7 +20,7 @@ import {
 } from '../../store/port.ts';
 import { beginCandidates, settleAll } from '../attempt/candidates.ts';
 import { executeWorkflow, executeWorkflowId } from '../attempt/execute-task.ts';
-import { chooseAgent, limitedAccounts } from '../attempt/fallback.ts';
+import { chooseAgent } from '../attempt/fallback.ts';
 import { startRules, type StartRules } from '../kit/holds.ts';
 import { releaseFromMissingBase, waitForOtherLines } from '../attempt/missing-base.ts';
 import { releaseFromRedBase } from '../landing/red-base.ts';
@@ -48,13 +51,7 @@ async function freeWorkers(
   const all = largest - [...busy.values()].reduce((sum, n) => sum + n, 0);
   const own = Math.min(all, workersOf(run, places) - (busy.get(run.id) ?? 0));
   if (own <= 0) return { own: 0, all: 0 };
-  const { n: landing } = await tx
-    .selectFrom('tasks')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('status', '=', 'in_progress')
-    .where('phase', 'in', handedOver)
-    .where('parent_id', 'is', null)
-    .executeTakeFirstOrThrow();
+  const landing = await countHandedOver(tx, handedOver);
   const room = Math.max(0, landingsWaitingMax(largest) - landing);
   return { own: Math.min(own, room), all: Math.min(all, room) };
 }
@@ -244,24 +241,6 @@ export async function nextWakeMs(
   run: RunRow,
   nowMs: number,
 ): Promise<number | null> {
-  // A time that is over has had its look: counted again, it would make the run spin while an account is at its limit.
-  const row = await engine.store.db
-    .selectFrom('tasks')
-    .select((eb) => [
-      eb.fn.min('next_attempt_at_ms').filterWhere('next_attempt_at_ms', '>', nowMs).as('retry'),
-      eb.fn.min('waiting_until_ms').filterWhere('waiting_until_ms', '>', nowMs).as('waiting'),
-    ])
-    .where('status', 'in', ['ready', 'waiting'])
-    .where('parent_id', 'is', null)
-    .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
-    .executeTakeFirst();
-  const accounts = await engine.store.db
-    .selectFrom('accounts')
-    .select((eb) => eb.fn.min('limited_until_ms').as('until'))
-    .where('limited_until_ms', '>', nowMs)
-    .executeTakeFirst();
-  const times = [row?.retry, row?.waiting, accounts?.until].filter(
-    (time) => typeof time === 'number',
-  );
-  return times.length === 0 ? null : Math.min(...times);
+  // A time that has passed was handled: counted again, it would make the run spin at an account's limit.
+  return nextStartMs(engine.store.db, { epicId: run.epic_id }, nowMs);
 }

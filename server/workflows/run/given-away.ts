@@ -6,52 +6,23 @@ import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
 import { agentRunId } from '../kit/run-ids.ts';
 import { keepWork, nameKeptRefs } from '../attempt/kept-work.ts';
+import { attemptsLeftOn, forgetProcess, type LeftAttempt } from '../../store/port.ts';
 
 const endGraceMs = 2_000;
 
-interface LeftAttempt {
-  readonly task_id: string;
-  readonly number: number;
-  readonly branch: string;
-  readonly base_sha: string | null;
-  readonly worktree_path: string | null;
-  readonly pid: number | null;
-  readonly pid_start: string | null;
-  readonly pid_part: string | null;
-}
-
 /** Attempts of this machine that were ended elsewhere while their process was noted here. */
 export async function endGivenAway(engine: Engine): Promise<void> {
-  for (const { task_id: taskId, number } of await leftAttempts(engine, null)) {
+  for (const { task_id: taskId, number } of await attemptsLeftOn(
+    engine.store.db,
+    engine.machineId,
+  )) {
     const key = attemptKey(taskId, number);
     // One that goes on here already looks after what it finds, and its new agent bears the same mark.
     await engine.switchboard.turns.runIfFree(key, async () => {
-      const [attempt] = await leftAttempts(engine, { taskId, number });
+      const [attempt] = await attemptsLeftOn(engine.store.db, engine.machineId, { taskId, number });
       if (attempt !== undefined) await endLeft(engine, attempt);
     });
   }
-}
-
-async function leftAttempts(
-  engine: Engine,
-  only: { readonly taskId: string; readonly number: number } | null,
-): Promise<readonly LeftAttempt[]> {
-  return (
-    engine.store.db
-      .selectFrom('attempts as a')
-      .innerJoin('tasks as t', 't.id', 'a.task_id')
-      .select(['a.task_id', 'a.number', 'a.branch', 'a.base_sha', 'a.worktree_path'])
-      .select(['a.pid', 'a.pid_start', 'a.pid_part'])
-      .where('a.machine', '=', engine.machineId)
-      .where('a.state', '=', 'interrupted')
-      .where('a.pid', 'is not', null)
-      // The agent of a task that is blocked from outside has ended by itself.
-      .where('t.status', '!=', 'blocked')
-      .$if(only !== null, (query) =>
-        query.where('a.task_id', '=', only?.taskId ?? '').where('a.number', '=', only?.number ?? 0),
-      )
-      .execute()
-  );
 }
 
 async function endLeft(engine: Engine, attempt: LeftAttempt): Promise<void> {
@@ -60,17 +31,7 @@ async function endLeft(engine: Engine, attempt: LeftAttempt): Promise<void> {
   const runId = agentRunId(engine, attempt.task_id, attempt.number, attempt.pid_part);
   await engine.processes.endTree(runId, process, endGraceMs);
   await keep(engine, attempt);
-  await engine.store.transaction(async (tx) => {
-    // Not one that has begun here meanwhile.
-    await tx
-      .updateTable('attempts')
-      .set({ pid: null, pid_start: null })
-      .where('task_id', '=', attempt.task_id)
-      .where('number', '=', attempt.number)
-      .where('pid', '=', attempt.pid)
-      .where('pid_start', '=', attempt.pid_start)
-      .execute();
-  });
+  await engine.store.transaction((tx) => forgetProcess(tx, attempt, process));
 }
 
 /** Its work while its worktree is still its own, and its commits that no other machine has. */

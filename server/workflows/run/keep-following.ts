@@ -13,8 +13,8 @@ import type { Engine } from '../kit/parts.ts';
 import { activeRuns } from './start-run.ts';
 import { gateOfRun } from '../attempt/submission.ts';
 import { sweepBranches } from './sweep.ts';
-import { lastFinishedRun, newestRun } from '../../store/port.ts';
 import type { Sha } from '../../git/sha.ts';
+import { allLines, lastFinishedRun, newestRun } from '../../store/port.ts';
 
 const tryAgainMs = 2_000;
 /** A merge that was red is tested again after this time: the cause may be outside the tree. */
@@ -41,17 +41,10 @@ export function keepFollowing(engine: Engine): () => void {
       await returnOrphans(engine);
       await sweepHere();
     }
-    const waiting = await engine.store.db
-      .selectFrom('lines')
-      .select('branch')
-      .where('pending', '>', 0)
-      .execute();
+    const lines = await allLines(engine.store.db);
+    const waiting = lines.filter((line) => line.pending > 0);
     // What a person has decided meanwhile frees a line that was held.
-    const stopped = await engine.store.db
-      .selectFrom('lines')
-      .select('branch')
-      .where('held_reason', 'is not', null)
-      .execute();
+    const stopped = lines.filter((line) => line.held_reason !== null);
     for (const { branch } of stopped) await syncLine(engine, branch);
     for (const { branch } of waiting) {
       const obstacle = await mergeTheirs(engine, branch, signal);

@@ -3,10 +3,11 @@
 import { Refusal } from '../../core/failure.ts';
 import type { Engine } from '../kit/parts.ts';
 import { branchRef, landingRef, resultBranch } from '../lines/line-names.ts';
+import { allLines } from '../../store/port.ts';
 
 /** Keeps what such a line holds under `refs/drover/rescue/lines/`, and takes its refs away. */
 export async function clearStaleLines(engine: Engine, branch: string): Promise<void> {
-  const rows = await engine.store.db.selectFrom('lines').select('branch').execute();
+  const rows = await allLines(engine.store.db);
   const inTheWay = rows.filter(
     (row) => row.branch.startsWith(`${branch}/`) || branch.startsWith(`${row.branch}/`),
   );

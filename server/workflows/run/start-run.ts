@@ -6,12 +6,14 @@ import { newId } from '../../core/ids.ts';
 import type { WorktreeEntry } from '../../git/port.ts';
 import {
   activeRunsIn,
+  agentsNamed,
   epicById,
   insertRun,
   newestRun,
   reactivateRun,
   readLine,
   type RunRow,
+  setEpicLine,
   type Tx,
   writeLine,
 } from '../../store/port.ts';
@@ -73,7 +75,7 @@ export async function startRun(engine: Engine, wish: RunWish): Promise<RunBegun>
     if (faster !== null) return faster;
     await insertRun(tx, row);
     if (wish.epicId !== null) {
-      await tx.updateTable('epics').set({ branch: line }).where('id', '=', wish.epicId).execute();
+      await setEpicLine(tx, wish.epicId, line);
     }
     await begin(engine, tx, row, 'run.started');
     return null;
@@ -207,13 +209,7 @@ export async function agentsNeeded(
   engine: Engine,
   epicId: string | null,
 ): Promise<readonly (readonly string[])[]> {
-  const rows = await engine.store.db
-    .selectFrom('tasks')
-    .select(['agent', 'fallback'])
-    .distinct()
-    .where('status', 'not in', ['completed', 'cancelled'])
-    .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
-    .execute();
+  const rows = await agentsNamed(engine.store.db, epicId);
   const { agents, agentKind } = engine.settings();
   return rows.map((row) => [
     ...new Set(agentChain(agents, agentKind, row).map(({ agent }) => agent)),

@@ -1,6 +1,14 @@
 // After a run: branches of attempts whose work has landed go; everything else stays where it can be found.
 
-import { endUpkeep, endUpkeepOfOthers, holdForUpkeep, inParts } from '../../store/port.ts';
+import {
+  type EndedAttempt,
+  endedAttempts,
+  endUpkeep,
+  endUpkeepOfOthers,
+  forgetBranches,
+  holdForUpkeep,
+  inParts,
+} from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -9,17 +17,6 @@ import type { Sha } from '../../git/sha.ts';
 
 /** Branches looked at in one sweep; the next run's end takes the rest. */
 const sweepMax = 5_000;
-
-interface SweptAttempt {
-  readonly task_id: string;
-  readonly branch: string;
-  readonly commit_sha: string | null;
-  readonly base_sha: string | null;
-  readonly landed_sha: string | null;
-  readonly state: string;
-  /** Branch that the task itself names. */
-  readonly named: string | null;
-}
 
 export async function sweepBranches(engine: Engine): Promise<void> {
   return orElse(
@@ -37,7 +34,7 @@ async function sweepNow(engine: Engine): Promise<void> {
   const held = Map.groupBy(listed.value, (entry) => branchRef(entry.branch ?? ''));
   const changes: { ref: string; next: null; old: string }[] = [];
   const gone: string[] = [];
-  for (const row of await endedAttempts(engine)) {
+  for (const row of await endedAttempts(engine.store.db, sweepMax)) {
     const ref = branchRef(row.branch);
     const present = await engine.git.readRef(ref);
     if (present === null) {
@@ -62,11 +59,11 @@ async function sweepNow(engine: Engine): Promise<void> {
     const done = await engine.git.updateRefs(changes, 'drover: landed');
     if (!done.ok) return engine.report(done.error, 'removing landed branches');
   }
-  await forgetBranches(engine, gone);
+  await forgetGone(engine, gone);
 }
 
 /** What landed without its history, because people had rewritten the line, keeps that history as a snapshot. */
-async function isKept(engine: Engine, present: Sha, row: SweptAttempt): Promise<boolean> {
+async function isKept(engine: Engine, present: Sha, row: EndedAttempt): Promise<boolean> {
   if (row.landed_sha === null || present === row.base_sha) return true;
   if (await engine.git.isAncestor(present, row.landed_sha)) return true;
   const kept = await engine.git.keepCommit(present, row.branch.slice('drover/'.length));
@@ -74,44 +71,18 @@ async function isKept(engine: Engine, present: Sha, row: SweptAttempt): Promise<
   return kept.ok;
 }
 
-async function endedAttempts(engine: Engine): Promise<readonly SweptAttempt[]> {
-  return engine.store.db
-    .selectFrom('attempts as a')
-    .innerJoin('tasks as t', 't.id', 'a.task_id')
-    .select(['a.task_id', 'a.branch', 'a.commit_sha', 'a.base_sha', 'a.state'])
-    .select(['t.branch as named', 't.landed_sha'])
-    .where((eb) =>
-      eb.or([
-        eb.and([
-          eb('a.state', '=', 'succeeded'),
-          eb.or([eb('t.landed_sha', 'is not', null), eb('a.commit_sha', 'is', null)]),
-        ]),
-        eb('a.state', '=', 'failed'),
-      ]),
-    )
-    .orderBy('a.ended_at_ms', 'desc')
-    .limit(sweepMax)
-    .execute();
-}
-
 /** A task names no branch that is not there. */
-async function forgetBranches(engine: Engine, branches: readonly string[]): Promise<void> {
+async function forgetGone(engine: Engine, branches: readonly string[]): Promise<void> {
   for (const part of inParts(branches)) {
     await engine.store.transaction(async (tx) => {
-      const rows = await tx
-        .updateTable('tasks')
-        .set({ branch: null })
-        .where('branch', 'in', [...part])
-        .returning('id')
-        .execute();
-      if (rows.length === 0) return;
-      const tasks = rows.map((row) => row.id);
+      const tasks = await forgetBranches(tx, part);
+      if (tasks.length === 0) return;
       await engine.store.append(tx, { type: 'branches.removed', data: { tasks } });
     });
   }
 }
 
-async function nameRef(engine: Engine, ref: string, { task_id: id }: SweptAttempt): Promise<void> {
+async function nameRef(engine: Engine, ref: string, { task_id: id }: EndedAttempt): Promise<void> {
   await engine.store.transaction((tx) => nameKeptRefs(tx, engine.store, [ref], id));
 }
 
@@ -125,7 +96,7 @@ async function detach(
   engine: Engine,
   path: string,
   sha: string,
-  row: SweptAttempt,
+  row: EndedAttempt,
 ): Promise<boolean> {
   const slot = { machine: engine.machineId, path, holder: null };
   if (!(await engine.store.transaction((tx) => holdForUpkeep(tx, slot, upkeepName(engine)))))
