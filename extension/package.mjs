@@ -54,7 +54,7 @@ function manifest() {
 
 /** VS Code shows pictures from the web alone: where nobody says at which address they are, they are left out. */
 function readme() {
-  const text = readFileSync(join(root, 'extension', 'README.md'), 'utf8');
+  const text = readFileSync(join(root, 'extension', 'marketplace.md'), 'utf8');
   const { pictures } = values;
   if (pictures === undefined) return text.replace(/^!\[.*\n\n/gm, '');
   return text.replaceAll('](../docs/images/', `](${pictures.replace(/\/$/, '')}/`);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { withTable } from './agents-table.ts';
 import { clickhouseTableText, traceDashboardText } from './clickhouse.ts';
 import { collectorText } from './collector.ts';
+import { readRooms, withImports } from './room-readmes.ts';
 import { settingsSchemaText } from './settings-schema.ts';
 import { withSettings } from './settings-table.ts';
 import { dashboardText, withTelemetry } from './telemetry.ts';
@@ -28,3 +29,6 @@ const telemetryFiles = {
 for (const [name, text] of Object.entries(telemetryFiles))
   writeFileSync(join(docs, 'telemetry', name), text);
 writeFileSync(join(docs, '..', 'media', 'drover.schema.json'), settingsSchemaText());
+for (const [room, files] of readRooms()) {
+  rewrite(join('..', room, 'README.md'), (readme) => withImports(readme, room, files));
+}

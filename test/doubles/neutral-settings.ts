@@ -2,7 +2,7 @@
 
 import type { AgentChoices } from '../../server/core/work/fallback.ts';
 import type { MachineLimits } from '../../server/core/work/machine.ts';
-import { noLimits, type Budgets } from '../../server/core/work/budget.ts';
+import type { Budgets, BudgetLimits } from '../../server/core/work/budget.ts';
 
 export const noFallback: AgentChoices = {
   fallback: [],
@@ -17,6 +17,8 @@ export const anyMachine: MachineLimits = {
   minFreeDiskBytes: 0,
   maxLoad: 0,
 };
+
+export const noLimits: BudgetLimits = { tokens: null, usd: null, turns: null, workedMs: null };
 
 export const noBudgets: Budgets = {
   task: noLimits,

@@ -1,6 +1,14 @@
 // The order in which tasks start, as a comparison: what the queries of the store are measured against.
 
-import type { StartCandidate } from '../../server/core/plan/schedule.ts';
+export interface StartCandidate {
+  readonly id: string;
+  readonly priority: number;
+  /** Length of the longest chain of dependents that begins here, itself included. */
+  readonly chain: number;
+  readonly createdAt: number;
+  /** Place in the order that people give, which is that of creation as long as nobody has moved anything. */
+  readonly position?: number;
+}
 
 /** Order of starting: priority (higher first), chain (longer first), position, then age (older first) and id. */
 export function compareForStart(a: StartCandidate, b: StartCandidate): number {

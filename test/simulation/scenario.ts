@@ -1,11 +1,11 @@
 // What a seed is about: the plan of tasks, the settings, and how much goes wrong.
 
-import { type Budgets, noLimits } from '../../server/core/work/budget.ts';
+import type { Budgets } from '../../server/core/work/budget.ts';
 import type { AgentChoices } from '../../server/core/work/fallback.ts';
 import type { WorkSettings } from '../../server/workflows/engine.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Files } from '../doubles/simulated-git-objects.ts';
-import { noFallback, anyMachine, noBudgets } from '../doubles/neutral-settings.ts';
+import { noFallback, anyMachine, noBudgets, noLimits } from '../doubles/neutral-settings.ts';
 
 export interface PlannedTask {
   readonly title: string;

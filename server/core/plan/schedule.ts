@@ -2,16 +2,6 @@
 
 import { criticalPath, type GraphNode } from './graph.ts';
 
-export interface StartCandidate {
-  readonly id: string;
-  readonly priority: number;
-  /** Length of the longest chain of dependents that begins here, itself included. */
-  readonly chain: number;
-  readonly createdAt: number;
-  /** Place in the order that people give, which is that of creation as long as nobody has moved anything. */
-  readonly position?: number;
-}
-
 /** Median of durations; null when there are none. */
 export function medianMs(durationsMs: readonly number[]): number | null {
   if (durationsMs.length === 0) return null;

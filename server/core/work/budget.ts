@@ -23,8 +23,6 @@ export interface BudgetLimits {
   readonly workedMs: number | null;
 }
 
-export const noLimits: BudgetLimits = { tokens: null, usd: null, turns: null, workedMs: null };
-
 export const budgetScopes = ['task', 'epic', 'day'] as const;
 export type BudgetScope = (typeof budgetScopes)[number];
 

@@ -6,12 +6,12 @@ import {
   budgetStopSentence,
   type BudgetLimits,
   judgeBudget,
-  noLimits,
   nothingSpent,
   type Spent,
 } from '../../../server/core/work/budget.ts';
 import { estimateUsd } from '../../../server/core/work/prices.ts';
 import { SpendingCounter } from '../../../server/core/work/spending.ts';
+import { noLimits } from '../../doubles/neutral-settings.ts';
 
 const amount = fc.nat(1_000);
 const spent = fc.record({ tokens: amount, usd: amount, turns: amount, workedMs: amount });

@@ -1,0 +1,70 @@
+// The sources as a graph: which file imports which, and what each of them exports. For tests of the house itself.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+export const root = resolve(import.meta.dirname, '..');
+export const sourceTops = ['server', 'extension', 'webview'] as const;
+
+export interface SourceFile {
+  /** Below the root, with slashes. */
+  readonly path: string;
+  readonly text: string;
+  /** Files of ours that it imports, for their types or their values. */
+  readonly imports: readonly string[];
+}
+
+const relativeImport = /(?:from|import)\s*\(?\s*'(\.[^']+)'/gu;
+
+export function readSources(tops: readonly string[] = sourceTops): readonly SourceFile[] {
+  return tops.flatMap(codeFiles).map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const targets = [...text.matchAll(relativeImport)].map(([, target = '']) =>
+      relative(root, resolve(root, dirname(path), target)),
+    );
+    return { path, text, imports: [...new Set(targets)] };
+  });
+}
+
+function codeFiles(top: string): string[] {
+  return readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(ts|mts|mjs)$/u.test(name) && !name.endsWith('.d.ts'))
+    .filter((name) => !name.includes('node_modules'))
+    .map((name) => join(top, name));
+}
+
+/** Files that import each other, however far round; each circle once. */
+export function importCircles(files: readonly SourceFile[]): readonly string[][] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const number = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[][] = [];
+  const visit = (path: string): void => {
+    number.set(path, number.size);
+    lowest.set(path, number.get(path) ?? 0);
+    open.push(path);
+    for (const target of byPath.get(path)?.imports ?? []) {
+      if (!byPath.has(target)) continue;
+      if (!number.has(target)) visit(target);
+      else if (!open.includes(target)) continue;
+      lowest.set(path, Math.min(lowest.get(path) ?? 0, lowest.get(target) ?? 0));
+    }
+    if (lowest.get(path) !== number.get(path)) return;
+    const circle = open.splice(open.indexOf(path));
+    if (circle.length > 1) circles.push(circle.toSorted());
+  };
+  for (const { path } of files) if (!number.has(path)) visit(path);
+  return circles;
+}
+
+const exportedName =
+  /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|const|let|class|interface|type|enum)\s+([\w$]+)/gmu;
+
+export function exportsOf(file: SourceFile): readonly string[] {
+  return [...file.text.matchAll(exportedName)].map(([, name = '']) => name);
+}
+
+export function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.match(/[\w$]+/gu));
+}

@@ -1,0 +1,91 @@
+// What keeps the house in order beyond its walls: rooms that say what they hold, no circles, nothing dead.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { roomsOf, withImports } from './docs/room-readmes.ts';
+import {
+  exportsOf,
+  importCircles,
+  readSources,
+  root,
+  sourceTops,
+  wordsOf,
+} from './source-files.ts';
+
+const filesPerRoomMax = 25;
+
+/** Names that only tests use, with the reason. */
+const forTests: Readonly<Record<string, string>> = {
+  connectStreams: 'the other end of `drover server --stdio`, which is a client of somebody else',
+  viewContainerId: 'the manifest is checked against it',
+};
+
+suite('tidy', () => {
+  const sources = readSources();
+  const code = sources.filter(({ path }) => path.endsWith('.ts'));
+  const rooms = roomsOf(sources);
+
+  test('no room has more than 25 files', () => {
+    const full = [...rooms].filter(([, files]) => files.length > filesPerRoomMax);
+    assert.deepEqual(
+      full.map(([room, files]) => `${room}: ${files.length}`),
+      [],
+    );
+  });
+
+  test('the README of a room says what it holds, and what it imports', () => {
+    for (const [room, files] of rooms) {
+      const path = join(root, room, 'README.md');
+      assert.ok(existsSync(path), `${room} has no README.md`);
+      const text = readFileSync(path, 'utf8');
+      const [title, holds = ''] = text.split('\n\n');
+      assert.equal(title, `# ${room}`);
+      assert.match(holds, /\.$/u, `${room}: a sentence says what it holds`);
+      const hint = `${room} imports something new, or no longer; if that is meant: npm run docs`;
+      assert.equal(text, withImports(text, room, files), hint);
+    }
+  });
+
+  test('no import circles, of types either', () => {
+    assert.deepEqual(importCircles(sources), []);
+    const planted = [
+      { path: 'a.ts', text: '', imports: ['b.ts'] },
+      { path: 'b.ts', text: '', imports: ['c.ts'] },
+      { path: 'c.ts', text: '', imports: ['a.ts'] },
+    ];
+    assert.deepEqual(importCircles(planted), [['a.ts', 'b.ts', 'c.ts']]);
+  });
+
+  test('nothing is exported that no production file uses', () => {
+    const filesWith = new Map<string, number>();
+    for (const { text } of sources) {
+      for (const word of wordsOf(text)) filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
+    }
+    const isUsedAt = (name: string, text: string): boolean =>
+      text.indexOf(name) !== text.lastIndexOf(name);
+    const dead = code.flatMap((file) =>
+      exportsOf(file)
+        .filter((name) => filesWith.get(name) === 1 && forTests[name] === undefined)
+        .filter((name) => !isUsedAt(name, file.text))
+        .map((name) => `${file.path}: ${name}`),
+    );
+    assert.deepEqual(dead, []);
+  });
+
+  test('every dependency is used', () => {
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const used = readSources([...sourceTops, 'bin']).map(({ text }) => text);
+    const scripts = ['esbuild.config.mjs', 'bundled-packages.mjs', 'package.json']
+      .map((name) => readFileSync(join(root, name), 'utf8'))
+      .join('\n');
+    /** Panels take their buttons from it next. */
+    const comingNext = ['@vscode-elements/elements'];
+    const unused = Object.keys(manifest.dependencies).filter(
+      (name) =>
+        !used.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`)) &&
+        !scripts.replace(/"dependencies": \{[^}]*\}/u, '').includes(name),
+    );
+    assert.deepEqual(unused, comingNext);
+  });
+});
