@@ -56,11 +56,45 @@ export {
   takeCandidate,
 } from './work/candidates.ts';
 export { landedElsewhere, type LandedElsewhere } from './status/unlanded.ts';
-export { busyByRun, epicsOfOthers, lastStarts } from './work/run-shares.ts';
+export {
+  busyByRun,
+  countOwnedTasks,
+  epicsOfOthers,
+  lastStarts,
+  tasksOwnedByRuns,
+  workersOfLargestRun,
+} from './work/run-shares.ts';
+export { askedToStop, askToStop } from './work/stop-requests.ts';
+export {
+  attemptOf,
+  attemptOfOwner,
+  attemptsOfAgents,
+  baseOfAttemptBranch,
+  basesOfTask,
+} from './work/attempt-rows.ts';
+export {
+  beginApprovedLanding,
+  endApprovedLanding,
+  enterOwnedPhase,
+  takeByHand,
+} from './work/phases.ts';
+export { gateVerdict, keepGateVerdict } from './work/gate-verdicts.ts';
+export {
+  approveEpicTree,
+  endEpicLanding,
+  holdsLandedWork,
+  markEpicLanded,
+  sendEpicBack,
+} from './plan/epic-landing.ts';
+export { countsInScope, movingInScope } from './work/scope.ts';
+export { freshenBlocked, freshFields } from './status/fresh-start.ts';
 export {
   allLines,
   endLanding,
+  forgetLanding,
   landOnLine,
+  noteLandedAgain,
+  openLandings,
   queuedLandings,
   queueLanding,
   readLine,
@@ -77,8 +111,15 @@ export {
   proposePlan,
   type PlanDecision,
 } from './status/plans.ts';
-export { heldScopes, setHolds, type Hold } from './status/holds.ts';
-export { epicById, taskById } from './rows/find-rows.ts';
+export {
+  epicsToStart,
+  heldScopes,
+  readHolds,
+  setHolds,
+  tasksBlockedWith,
+  type Hold,
+} from './status/holds.ts';
+export { epicById, rootTasks, taskById, taskOrRefuse } from './rows/find-rows.ts';
 export { inParts, textList } from './rows/read.ts';
 export {
   agentsNamed,
@@ -117,6 +158,7 @@ export {
   type LiveMachine,
   liveMachines,
   machineName,
+  nameOfMachine,
   othersLand,
 } from './fleet/machines.ts';
 export { isDrained, type MachineWork, machineWork } from './fleet/machine-work.ts';
@@ -126,6 +168,7 @@ export {
   addSpending,
   answersTo,
   busyAgents,
+  pacedAccounts,
   paceOf,
   setPace,
   spentByPart,
@@ -136,8 +179,10 @@ export {
   endAllUpkeep,
   endUpkeep,
   endUpkeepOfOthers,
+  folderOfTask,
   forgetSlot,
   type HeldSlot,
+  heldSlots,
   holdForUpkeep,
   leaseSlot,
   releaseSlot,
@@ -147,9 +192,12 @@ export {
 export {
   addHint,
   askQuestion,
+  endedQuestions,
   endQuestion,
   markHintDelivered,
   openHints,
+  questionById,
+  tasksWithOpenHints,
   withdrawQuestions,
 } from './work/questions.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';

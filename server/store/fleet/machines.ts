@@ -105,6 +105,16 @@ export async function othersLand(db: Reads, id: string): Promise<boolean> {
   return (await liveMachines(db)).some((machine) => machine.lands && machine.id !== id);
 }
 
+/** As people know the machine; null when it is not known any more. */
+export async function nameOfMachine(db: Reads, id: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('machines')
+    .select('name')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.name ?? null;
+}
+
 /** The branch of an attempt, and what people call the machine that has it; null: there is one machine only. */
 export async function machineName(
   db: Pick<Reads, 'selectFrom'>,

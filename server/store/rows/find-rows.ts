@@ -1,6 +1,7 @@
 // Tasks and epics by id: null, or a refusal that names the id and what to do, where one is missing.
 
 import { Refusal } from '../../core/failure.ts';
+import type { TaskStatus } from '../../core/plan/state.ts';
 import { shown } from './field-checks.ts';
 import { inParts, type Db } from './read.ts';
 import type { EpicRow, TaskRow } from '../schema/tables.ts';
@@ -26,6 +27,20 @@ export function unknownTask(id: string): Refusal {
     'unknown_id',
     `Task "${shown(id)}" does not exist in this project. Run "drover status" to list the ids.`,
   );
+}
+
+/** Tasks without sub-tasks: these ones, or, where none is named, those in one of the statuses. */
+export async function rootTasks(
+  db: Db,
+  wanted: { readonly ids: readonly string[]; readonly statuses: readonly TaskStatus[] },
+): Promise<readonly TaskRow[]> {
+  const { ids, statuses } = wanted;
+  return await db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('parent_id', 'is', null)
+    .where((eb) => (ids.length > 0 ? eb('id', 'in', [...ids]) : eb('status', 'in', [...statuses])))
+    .execute();
 }
 
 export async function epicOrRefuse(db: Db, id: string): Promise<EpicRow> {

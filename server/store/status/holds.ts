@@ -1,7 +1,7 @@
 // Why nothing new starts now: written by the dispatcher when it changes, read by `why` and `status`.
 
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
-import type { HoldRow, Reads, Tx } from '../schema/tables.ts';
+import type { HoldRow, Reads, TaskRow, Tx } from '../schema/tables.ts';
 
 export interface Hold {
   /** `day`, `machine`, `epic/<id>` or `agent/<kind>`. */
@@ -43,4 +43,29 @@ export async function setHolds(
     await tx.deleteFrom('holds').where('scope', '=', scope).execute();
     await appendEvent(tx, sources, { type: 'run.released', data: { scope } });
   }
+}
+
+/** Epics with tasks that could start some time. */
+export async function epicsToStart(db: Reads): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select('epic_id')
+    .distinct()
+    .where('epic_id', 'is not', null)
+    .where('status', 'in', ['ready', 'waiting', 'blocked'])
+    .execute();
+  return rows.flatMap((row) => (row.epic_id === null ? [] : [row.epic_id]));
+}
+
+/** Tasks that are blocked from outside, with these words in the reason. */
+export async function tasksBlockedWith(
+  db: Reads,
+  words: string,
+): Promise<readonly Pick<TaskRow, 'id' | 'blocked_reason'>[]> {
+  return await db
+    .selectFrom('tasks')
+    .select(['id', 'blocked_reason'])
+    .where('status', '=', 'blocked')
+    .where('blocked_reason', 'like', `%${words}%`)
+    .execute();
 }

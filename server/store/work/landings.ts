@@ -140,3 +140,39 @@ export async function writeLine(tx: Tx, line: LineState): Promise<void> {
     .execute();
   void branch;
 }
+
+/** Landings that wait or are under way, on any line. */
+export async function openLandings(db: Reads): Promise<number> {
+  const row = await db
+    .selectFrom('landings')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('state', 'in', ['queued', 'taken'])
+    .executeTakeFirstOrThrow();
+  return row.n;
+}
+
+/** An attempt's landing never was: it may be queued again. */
+export async function forgetLanding(
+  tx: Tx,
+  landing: { readonly taskId: string; readonly epoch: number },
+): Promise<void> {
+  await tx
+    .deleteFrom('landings')
+    .where('task_id', '=', landing.taskId)
+    .where('epoch', '=', landing.epoch)
+    .execute();
+}
+
+/** People have rebased or amended: the landed work of a task is on the line as another commit than `was`. */
+export async function noteLandedAgain(
+  tx: Tx,
+  taskId: string,
+  landed: { readonly was: string; readonly sha: string; readonly branch: string },
+): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ landed_sha: landed.sha, landed_on: landed.branch })
+    .where('id', '=', taskId)
+    .where('landed_sha', '=', landed.was)
+    .execute();
+}

@@ -2,6 +2,7 @@
 
 import { newId } from '../../core/ids.ts';
 import { appendEvent, type StoreSources } from '../feed/feed.ts';
+import { inParts } from '../rows/read.ts';
 import type { HintRow, QuestionRow, Reads, Tx } from '../schema/tables.ts';
 
 export interface NewQuestion {
@@ -148,4 +149,47 @@ export async function markHintDelivered(tx: Tx, sources: StoreSources, id: strin
     taskId: row.task_id,
     data: { hint: id },
   });
+}
+
+export async function questionById(db: Reads, id: string): Promise<QuestionRow | null> {
+  const row = await db.selectFrom('questions').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ?? null;
+}
+
+/** Of these questions, those that are answered or withdrawn; the answer of a withdrawn one is null. */
+export async function endedQuestions(
+  db: Reads,
+  ids: readonly string[],
+): Promise<readonly { readonly id: string; readonly answer: string | null }[]> {
+  const found: { readonly id: string; readonly answer: string | null }[] = [];
+  for (const part of inParts(ids)) {
+    const rows = await db
+      .selectFrom('questions')
+      .select(['id', 'state', 'answer'])
+      .where('id', 'in', [...part])
+      .where('state', '!=', 'open')
+      .execute();
+    for (const { id, state, answer } of rows)
+      found.push({ id, answer: state === 'answered' ? answer : null });
+  }
+  return found;
+}
+
+/** Of these tasks, those with hints that no agent has received yet. */
+export async function tasksWithOpenHints(
+  db: Reads,
+  taskIds: readonly string[],
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const part of inParts(taskIds)) {
+    const rows = await db
+      .selectFrom('guidance_queue')
+      .select('task_id')
+      .distinct()
+      .where('task_id', 'in', [...part])
+      .where('delivered', '=', 0)
+      .execute();
+    found.push(...rows.map((row) => row.task_id));
+  }
+  return found;
 }

@@ -40,3 +40,40 @@ export async function lastStarts(
     .execute();
   return new Map(rows.map((row) => [row.run_id ?? '', Number(row.at)]));
 }
+
+/** The most workers that an active run has; 1 where no run is active. */
+export async function workersOfLargestRun(db: Reads): Promise<number> {
+  const row = await db
+    .selectFrom('runs')
+    .select((eb) => eb.fn.max('workers').as('workers'))
+    .where('state', '=', 'active')
+    .executeTakeFirst();
+  return row?.workers ?? 1;
+}
+
+/** Tasks that workflows own now, sub-tasks included. */
+export async function countOwnedTasks(db: Reads): Promise<number> {
+  const row = await db
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('status', 'in', ['claimed', 'in_progress'])
+    .executeTakeFirstOrThrow();
+  return row.n;
+}
+
+/** Tasks whose present attempt belongs to one of these runs. */
+export async function tasksOwnedByRuns(
+  db: Reads,
+  runs: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('tasks as t')
+    .innerJoin('attempts as a', (join) =>
+      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
+    )
+    .select('t.id')
+    .where('t.status', 'in', ['claimed', 'in_progress'])
+    .where('a.run_id', 'in', [...runs])
+    .execute();
+  return rows.map((row) => row.id);
+}

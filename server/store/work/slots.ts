@@ -1,7 +1,7 @@
 // The pool of worktrees: which slot is whose. The folder itself is git's business; this is who may use it.
 
 import type { StoreSources } from '../feed/feed.ts';
-import type { SlotRow, Tx } from '../schema/tables.ts';
+import type { Reads, SlotRow, Tx } from '../schema/tables.ts';
 
 export interface SlotWish {
   /** Whose disk; '' = the project's only machine. */
@@ -161,5 +161,34 @@ export async function forgetSlot(tx: Tx, slot: SlotPlace): Promise<void> {
     .deleteFrom('slots')
     .where('machine', '=', slot.machine)
     .where('path', '=', slot.path)
+    .execute();
+}
+
+/** The folder that a task holds on this machine; null when it holds none. */
+export async function folderOfTask(
+  db: Reads,
+  machine: string,
+  taskId: string,
+): Promise<string | null> {
+  const slot = await db
+    .selectFrom('slots')
+    .select('path')
+    .where('machine', '=', machine)
+    .where('kind', '=', 'task')
+    .where('task_id', '=', taskId)
+    .executeTakeFirst();
+  return slot?.path ?? null;
+}
+
+/** Slots of a machine that a task or a gate holds. */
+export async function heldSlots(
+  db: Reads,
+  machine: string,
+): Promise<readonly Pick<SlotRow, 'kind' | 'task_id' | 'attempt'>[]> {
+  return await db
+    .selectFrom('slots')
+    .select(['kind', 'task_id', 'attempt'])
+    .where('machine', '=', machine)
+    .where('task_id', 'is not', null)
     .execute();
 }

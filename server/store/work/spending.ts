@@ -104,6 +104,16 @@ export async function paceOf(tx: Reads, account: string): Promise<Pace | null> {
   return agents === null || atMs === null ? null : { agents, atMs };
 }
 
+/** Accounts whose provider has shown signs of overload. */
+export async function pacedAccounts(db: Reads): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('accounts')
+    .select('name')
+    .where('pace_at_ms', 'is not', null)
+    .execute();
+  return rows.map((row) => row.name);
+}
+
 export async function setPace(tx: Tx, account: string, pace: Pace): Promise<void> {
   const set = { pace_agents: pace.agents, pace_at_ms: pace.atMs };
   await tx

@@ -4,7 +4,14 @@
 import { failure, type Failure } from '../../core/failure.ts';
 import { evidenceOf, tellingLines } from '../../core/prompt/telling-lines.ts';
 import type { GitFailure } from '../../git/port.ts';
-import { leaseSlot, releaseSlot, setSlotAside, type Tx } from '../../store/port.ts';
+import {
+  gateVerdict,
+  keepGateVerdict,
+  leaseSlot,
+  releaseSlot,
+  setSlotAside,
+  type Tx,
+} from '../../store/port.ts';
 import { commandEnd } from '../kit/command-ends.ts';
 import type { Engine } from '../kit/parts.ts';
 import { gateRunId } from '../kit/run-ids.ts';
@@ -69,13 +76,8 @@ export async function runGate(
 const foreignMax = 20;
 
 async function knownVerdict(engine: Engine, question: GateQuestion): Promise<GateVerdict | null> {
-  const known = await engine.store.db
-    .selectFrom('gate_verdicts')
-    .selectAll()
-    .where('tree_sha', '=', question.tree)
-    .where('command', '=', question.command)
-    .executeTakeFirst();
-  if (known === undefined) return null;
+  const known = await gateVerdict(engine.store.db, question.tree, question.command);
+  if (known === null) return null;
   if (known.ok === 1) return { kind: 'green', flaky: known.flaky === 1, cached: true };
   if (known.at_ms < question.redSinceMs) return null;
   const { exit_code: exitCode, output_tail: tail } = known;
@@ -279,19 +281,16 @@ async function keepVerdict(
   last: GateTry,
   flaky: boolean,
 ): Promise<void> {
-  const verdict = {
+  await keepGateVerdict(tx, {
+    tree_sha: job.tree,
+    command: job.command,
     ok: last.ok ? 1 : 0,
     exit_code: last.exitCode,
     duration_ms: Math.round(last.durationMs),
     output_tail: last.tail,
     flaky: flaky ? 1 : 0,
     at_ms: engine.clock.now(),
-  };
-  await tx
-    .insertInto('gate_verdicts')
-    .values({ tree_sha: job.tree, command: job.command, ...verdict })
-    .onConflict((conflict) => conflict.columns(['tree_sha', 'command']).doUpdateSet(verdict))
-    .execute();
+  });
 }
 
 function redGate(

@@ -4,7 +4,16 @@
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { GitResult } from '../../git/port.ts';
-import { landOnLine, type RunRow, type Tx } from '../../store/port.ts';
+import {
+  endEpicLanding,
+  epicById,
+  flagsOfRun,
+  holdsLandedWork,
+  landOnLine,
+  markEpicLanded,
+  type RunRow,
+  type Tx,
+} from '../../store/port.ts';
 import { gateOfRun, landQueue, limitLandQueue } from '../attempt/submission.ts';
 import { runGate } from './gate.ts';
 import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
@@ -51,7 +60,7 @@ export async function startEpicLanding(
   if (known !== null && (isUnderWay || !isAsked)) return !isUnderWay;
   const id = known === null ? name : `${name}/${engine.store.sources.uuid()}`;
   if (target !== null && (await isLandedOn(engine, tip, target))) {
-    await noteLanded(engine, row);
+    await noteLanded(engine, epicId, row.line);
     return true;
   }
   const input: LandEpicInput = {
@@ -68,30 +77,13 @@ export async function startEpicLanding(
 }
 
 /** A person has merged the line by hand. */
-async function noteLanded(engine: Engine, row: RunRow): Promise<void> {
-  const { db } = engine.store;
-  const work = await db
-    .selectFrom('tasks')
-    .select('id')
-    .where('status', '=', 'completed')
-    .where('landed_on', '=', row.line)
-    .limit(1)
-    .execute();
-  if (work.length === 0) return;
-  await db
-    .updateTable('epics')
-    .set({ landing_state: 'landed', landing_note: null })
-    .where('id', '=', row.epic_id)
-    .execute();
+async function noteLanded(engine: Engine, epicId: string, line: string): Promise<void> {
+  if (!(await holdsLandedWork(engine.store.db, line))) return;
+  await engine.store.transaction((tx) => markEpicLanded(tx, epicId, null));
 }
 
 async function approvedTree(engine: Engine, epicId: string): Promise<string | null> {
-  const epic = await engine.store.db
-    .selectFrom('epics')
-    .select('approved_tree')
-    .where('id', '=', epicId)
-    .executeTakeFirst();
-  return epic?.approved_tree ?? null;
+  return (await epicById(engine.store.db, epicId))?.approved_tree ?? null;
 }
 
 interface EpicCandidate {
@@ -173,11 +165,7 @@ async function buildEpic(
   if (!tip.ok) return notBuilt(tip.error);
   const head = await headOn(engine, input.target, tip.value);
   if (!head.ok) return notBuilt(head.error);
-  const epic = await engine.store.db
-    .selectFrom('epics')
-    .select('title')
-    .where('id', '=', input.epicId)
-    .executeTakeFirst();
+  const epic = await epicById(engine.store.db, input.epicId);
   const work = { head: head.value, commit: input.tip, base: null };
   const base = await ownBase(engine, input.line, work);
   const merged = await engine.git.merge({
@@ -210,12 +198,7 @@ async function testEpic(
   candidate: EpicCandidate,
   signal: AbortSignal,
 ): Promise<Failure | null> {
-  const row = await engine.store.db
-    .selectFrom('runs')
-    .select('flags')
-    .where('id', '=', input.runId)
-    .executeTakeFirst();
-  const command = gateOfRun(engine, row);
+  const command = gateOfRun(engine, await flagsOfRun(engine.store.db, input.runId));
   if (command === null) return null;
   const { commit, tree } = candidate;
   const question = { commit, tree, command, taskIds: [], redSinceMs: engine.clock.now() };
@@ -263,11 +246,7 @@ async function recordLanded(
   input: LandEpicInput,
   candidate: EpicCandidate,
 ): Promise<void> {
-  await tx
-    .updateTable('epics')
-    .set({ landed_sha: candidate.commit, landing_state: 'landed', landing_note: null })
-    .where('id', '=', input.epicId)
-    .execute();
+  await markEpicLanded(tx, input.epicId, candidate.commit);
   await landOnLine(tx, input.target, candidate.commit);
   await engine.store.append(tx, {
     type: 'epic.landed',
@@ -287,11 +266,8 @@ async function endEpic(
   tree?: Sha,
 ): Promise<string> {
   await run.commit(`ended:${round}`, async (tx) => {
-    await tx
-      .updateTable('epics')
-      .set({ landing_state: state, landing_note: reason.message, review_tree: tree ?? null })
-      .where('id', '=', input.epicId)
-      .execute();
+    const end = { state, note: reason.message, reviewTree: tree ?? null };
+    await endEpicLanding(tx, input.epicId, end);
     await engine.store.append(tx, {
       type: `epic.${state}`,
       epicId: input.epicId,

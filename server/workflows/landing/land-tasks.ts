@@ -10,6 +10,7 @@ import {
   type LandingRow,
   setAttempt,
   takeLandings,
+  taskById,
   type Tx,
 } from '../../store/port.ts';
 import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
@@ -161,11 +162,7 @@ class Landing {
     const positions = await this.#run.commit(`present:${path}`, async (tx) => {
       const staying: number[] = [];
       for (const row of rows) {
-        const task = await tx
-          .selectFrom('tasks')
-          .select(['epoch', 'stop_requested', 'status'])
-          .where('id', '=', row.task_id)
-          .executeTakeFirst();
+        const task = await taskById(tx, row.task_id);
         const owned = isLanding(task, row);
         if (owned && task?.stop_requested === null) {
           staying.push(row.position);
@@ -279,11 +276,7 @@ class Landing {
       return { kind: 'moved' };
     }
     for (const { row } of candidate.merged) {
-      const task = await store.db
-        .selectFrom('tasks')
-        .select(['stop_requested', 'epoch', 'status'])
-        .where('id', '=', row.task_id)
-        .executeTakeFirst();
+      const task = await taskById(store.db, row.task_id);
       if (!isLanding(task, row) || task?.stop_requested !== null) return { kind: 'again' };
     }
     const moved = await moveLine(

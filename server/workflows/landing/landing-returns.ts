@@ -4,10 +4,13 @@ import type { Failure } from '../../core/failure.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
 import {
   type Claim,
+  endApprovedLanding,
   endLanding,
   failAttempt,
+  forgetLanding,
   goesOnAfter,
   setAttempt,
+  taskOrRefuse,
   type Tx,
 } from '../../store/port.ts';
 import { takesOver } from '../attempt/fallback.ts';
@@ -30,11 +33,7 @@ export async function returnLanding(
   const { store, clock, chance } = engine;
   const commit = await endLanding(tx, claim, 'returned');
   if (await stoppedInstead(engine, tx, claim)) return;
-  const task = await tx
-    .selectFrom('tasks')
-    .select(['attempts', 'max_attempts', 'status', 'epoch'])
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
+  const task = await taskOrRefuse(tx, claim.taskId);
   const goesOn = await goesOnAfter(tx, claim, reason);
   const next = goesOn ? null : await takesOver(engine, tx, claim, reason.kind);
   const isLast = !reason.retryable || (!goesOn && task.attempts + 1 >= task.max_attempts);
@@ -67,16 +66,8 @@ export async function backToReview(
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
   reason: Failure,
 ): Promise<void> {
-  await tx
-    .deleteFrom('landings')
-    .where('task_id', '=', claim.taskId)
-    .where('epoch', '=', claim.epoch)
-    .execute();
-  await tx
-    .updateTable('tasks')
-    .set({ phase: null, last_error: reason.message })
-    .where('id', '=', claim.taskId)
-    .execute();
+  await forgetLanding(tx, claim);
+  await endApprovedLanding(tx, claim.taskId, reason.message);
   await engine.store.append(tx, {
     type: 'task.needs_review',
     taskId: claim.taskId,

@@ -2,7 +2,7 @@
 
 import { failure, type Failure } from '../../core/failure.ts';
 import type { GitResult, Merge, MergeConflict } from '../../git/port.ts';
-import type { LandingRow } from '../../store/port.ts';
+import { attemptOf, type LandingRow, taskById, type TaskRow } from '../../store/port.ts';
 import { broughtInBy, ownBase } from '../lines/own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import { wordsOfMissing } from '../attempt/refused-work.ts';
@@ -18,15 +18,10 @@ export async function landedBefore(
   row: LandingRow,
   head: Sha,
 ): Promise<{ readonly commit: Sha; readonly tree: Sha } | null> {
-  const attempt = await engine.store.db
-    .selectFrom('attempts as a')
-    .innerJoin('tasks as t', 't.id', 'a.task_id')
-    .select(['a.started_at_ms', 'a.base_sha', 't.status'])
-    .where('a.task_id', '=', row.task_id)
-    .where('a.number', '=', row.attempt)
-    .executeTakeFirst();
-  if (attempt === undefined) return null;
-  const isOurs = attempt.started_at_ms >= engine.launchedAtMs && attempt.status !== 'needs_review';
+  const attempt = await attemptOf(engine.store.db, row.task_id, row.attempt);
+  const task = await taskById(engine.store.db, row.task_id);
+  if (attempt === null || task === null) return null;
+  const isOurs = attempt.started_at_ms >= engine.launchedAtMs && task.status !== 'needs_review';
   if (isOurs) return null;
   const { task_id: taskId, commit_sha: commit } = row;
   const work = { taskId, attempt: row.attempt, commit, base: attempt.base_sha };
@@ -43,12 +38,7 @@ async function baseOfRow(
   line: string,
   head: Sha,
 ): Promise<Sha | null> {
-  const attempt = await engine.store.db
-    .selectFrom('attempts')
-    .select('base_sha')
-    .where('task_id', '=', row.task_id)
-    .where('number', '=', row.attempt)
-    .executeTakeFirst();
+  const attempt = await attemptOf(engine.store.db, row.task_id, row.attempt);
   const base = attempt?.base_sha ?? null;
   return ownBase(engine, line, { head, commit: row.commit_sha, base });
 }
@@ -99,21 +89,17 @@ export async function isWithinReach(engine: Engine, commit: Sha): Promise<boolea
 
 /** On one line, for a commit. */
 async function titleOf(engine: Engine, taskId: string): Promise<string> {
-  const row = await engine.store.db
-    .selectFrom('tasks')
-    .select('title')
-    .where('id', '=', taskId)
-    .executeTakeFirst();
+  const row = await taskById(engine.store.db, taskId);
   return (row?.title ?? '').split(/[\r\n]/, 1)[0] ?? '';
 }
 
 /** True while the row speaks for the task's present attempt, and the task waits for it. */
 export function isLanding(
-  task: { readonly epoch: number; readonly status: string } | undefined,
+  task: Pick<TaskRow, 'epoch' | 'status'> | null,
   row: LandingRow,
 ): boolean {
   return (
-    task !== undefined &&
+    task !== null &&
     task.epoch === row.epoch &&
     ['in_progress', 'needs_review'].includes(task.status)
   );

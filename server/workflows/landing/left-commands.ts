@@ -1,7 +1,7 @@
 // Agents, setup and gate commands that a dead backend has left running: ended before anything new is done in their
 // worktrees.
 
-import { endAllUpkeep, releaseSlot } from '../../store/port.ts';
+import { attemptOfOwner, endAllUpkeep, heldSlots, releaseSlot } from '../../store/port.ts';
 import { gateRunIds } from './gate.ts';
 import type { Engine } from '../kit/parts.ts';
 import { agentRunId, setupRunId } from '../kit/run-ids.ts';
@@ -11,13 +11,7 @@ const endGraceMs = 2_000;
 /** Called before any work of this process begins, so that whatever runs in a slot is nobody's. */
 export async function endLeftCommands(engine: Engine): Promise<void> {
   await engine.store.transaction((tx) => endAllUpkeep(tx, engine.machineId));
-  const held = await engine.store.db
-    .selectFrom('slots')
-    .select(['kind', 'task_id', 'attempt'])
-    .where('machine', '=', engine.machineId)
-    .where('task_id', 'is not', null)
-    .execute();
-  for (const slot of held) {
+  for (const slot of await heldSlots(engine.store.db, engine.machineId)) {
     const holder = slot.task_id ?? '';
     const runIds =
       slot.kind === 'gate'
@@ -32,14 +26,9 @@ export async function endLeftCommands(engine: Engine): Promise<void> {
 
 /** Ends the agent that an attempt is known to have had and that nobody will follow any more. */
 export async function endLeftAgent(engine: Engine, taskId: string, epoch: number): Promise<void> {
-  const left = await engine.store.db
-    .selectFrom('attempts')
-    .select(['number', 'pid', 'pid_start', 'pid_part'])
-    .where('machine', '=', engine.machineId)
-    .where('task_id', '=', taskId)
-    .where('epoch', '=', epoch)
-    .executeTakeFirst();
-  if (left === undefined || left.pid === null || left.pid_start === null) return;
+  const owner = { machine: engine.machineId, taskId, epoch };
+  const left = await attemptOfOwner(engine.store.db, owner);
+  if (left === null || left.pid === null || left.pid_start === null) return;
   const runId = agentRunId(engine, taskId, left.number, left.pid_part);
   await engine.processes.endTree(runId, { pid: left.pid, startTime: left.pid_start }, endGraceMs);
 }

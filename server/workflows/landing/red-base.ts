@@ -1,7 +1,14 @@
 // A line whose tip is red by itself: no task is to blame, so finished work waits, blocked, until the line has moved.
 
 import { failure, type Failure } from '../../core/failure.ts';
-import { type Claim, endLanding, type TaskRow, type Tx } from '../../store/port.ts';
+import {
+  type Claim,
+  endLanding,
+  taskOrRefuse,
+  type TaskRow,
+  tasksBlockedWith,
+  type Tx,
+} from '../../store/port.ts';
 import { blockTask } from '../attempt/attempt-ends.ts';
 import { backToReview } from './landing-returns.ts';
 import { branchRef, landingRef, syncLine } from '../lines/lines.ts';
@@ -36,23 +43,14 @@ export async function waitForLine(
 ): Promise<void> {
   await endLanding(tx, claim, 'returned');
   if (await stoppedInstead(engine, tx, claim)) return;
-  const task = await tx
-    .selectFrom('tasks')
-    .select('status')
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
+  const task = await taskOrRefuse(tx, claim.taskId);
   if (task.status === 'needs_review') return backToReview(engine, tx, claim, reason);
   await blockTask(engine, tx, claim, reason, { last_error: reason.message, phase: null });
 }
 
 /** Tasks that waited for a line which has moved since are ready again. Resolves with how many. */
 export async function releaseFromRedBase(engine: Engine): Promise<number> {
-  const rows = await engine.store.db
-    .selectFrom('tasks')
-    .select(['id', 'blocked_reason'])
-    .where('status', '=', 'blocked')
-    .where('blocked_reason', 'like', '% is red before any task (%')
-    .execute();
+  const rows = await tasksBlockedWith(engine.store.db, ' is red before any task (');
   let released = 0;
   for (const row of rows) {
     if (!(await hasMoved(engine, row.blocked_reason ?? ''))) continue;

@@ -1,6 +1,6 @@
 // Work that is there under another commit, since people rebase and amend, and where work that is gone on with began.
 
-import { lastAttempt, readLine } from '../../store/port.ts';
+import { baseOfAttemptBranch, lastAttempt, noteLandedAgain, readLine } from '../../store/port.ts';
 import { landingRef } from './line-names.ts';
 import { landedAgainAs } from './own-range.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -29,12 +29,8 @@ export async function findAgain(
       const again = await landedAgainAs(engine, tip, task);
       if (again === null || again === sha) continue;
       isFound = true;
-      await engine.store.db
-        .updateTable('tasks')
-        .set({ landed_sha: again, landed_on: branch })
-        .where('id', '=', id)
-        .where('landed_sha', '=', sha)
-        .execute();
+      const landed = { was: sha, sha: again, branch };
+      await engine.store.transaction((tx) => noteLandedAgain(tx, id, landed));
     }
   }
   return isFound;
@@ -42,10 +38,5 @@ export async function findAgain(
 
 /** The base of the attempt that this is the branch of. */
 export async function baseOfBranch(engine: Engine, branch: string): Promise<Sha | null> {
-  const row = await engine.store.db
-    .selectFrom('attempts')
-    .select('base_sha')
-    .where('branch', '=', branch)
-    .executeTakeFirst();
-  return row?.base_sha ?? null;
+  return baseOfAttemptBranch(engine.store.db, branch);
 }

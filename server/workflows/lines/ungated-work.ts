@@ -1,12 +1,9 @@
 // Work of an attempt that reached its target past the gate: an agent has merged, pushed or moved the branch by itself.
 
+import { attemptsOfAgents } from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
 import { branchRef } from './line-names.ts';
 import type { Sha } from '../../git/sha.ts';
-
-/** Statuses in which a task's work is its agent's; of any other, a person may have merged it by hand. */
-const statuses = ['claimed', 'in_progress', 'ready', 'waiting'] as const;
-const attemptStates = ['running', 'submitted', 'interrupted', 'waiting'] as const;
 
 /** Null: what the branch has and the line has not is people's. Else the sentence that says what a person can do. */
 export async function whyUngated(
@@ -16,16 +13,7 @@ export async function whyUngated(
   target: Sha,
 ): Promise<string | null> {
   if (await engine.git.isAncestor(target, landed)) return null;
-  const attempts = await engine.store.db
-    .selectFrom('attempts as a')
-    .innerJoin('tasks as t', 't.id', 'a.task_id')
-    .select(['a.task_id', 'a.branch', 'a.base_sha', 'a.commit_sha'])
-    .where('t.status', 'in', statuses)
-    .where('a.state', 'in', attemptStates)
-    .where('a.base_sha', 'is not', null)
-    .orderBy('a.task_id')
-    .execute();
-  for (const attempt of attempts) {
+  for (const attempt of await attemptsOfAgents(engine.store.db)) {
     const tip = (await engine.git.readRef(branchRef(attempt.branch))) ?? attempt.commit_sha;
     if (tip === null || tip === attempt.base_sha) continue;
     const shared = await engine.git.mergeBase(tip, target);

@@ -1,0 +1,61 @@
+// The landing of an epic as a whole, as its row tells it: what was tested, what a person said, what became of it.
+
+import type { Reads, Tx } from '../schema/tables.ts';
+
+/** A person approves the tree that they have seen. */
+export async function approveEpicTree(tx: Tx, id: string, tree: string): Promise<void> {
+  await tx.updateTable('epics').set({ approved_tree: tree }).where('id', '=', id).execute();
+}
+
+/** A person wants more work before the epic lands; an earlier approval no longer counts. */
+export async function sendEpicBack(tx: Tx, id: string, note: string): Promise<void> {
+  await tx
+    .updateTable('epics')
+    .set({
+      landing_state: 'sent_back',
+      landing_note: note,
+      approved_tree: null,
+      review_tree: null,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** The epic is on its target, as `sha`; null: a person has merged it by hand. */
+export async function markEpicLanded(tx: Tx, id: string, sha: string | null): Promise<void> {
+  await tx
+    .updateTable('epics')
+    .set({ landing_state: 'landed', landing_note: null })
+    .$if(sha !== null, (query) => query.set({ landed_sha: sha }))
+    .where('id', '=', id)
+    .execute();
+}
+
+/** The epic has not landed: why, and the tree that waits for an approval. */
+export async function endEpicLanding(
+  tx: Tx,
+  id: string,
+  end: {
+    readonly state: 'conflict' | 'gate_failed' | 'needs_review';
+    readonly note: string;
+    readonly reviewTree: string | null;
+  },
+): Promise<void> {
+  await tx
+    .updateTable('epics')
+    .set({ landing_state: end.state, landing_note: end.note, review_tree: end.reviewTree })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** True when a completed task has landed on the line. */
+export async function holdsLandedWork(db: Reads, line: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('status', '=', 'completed')
+    .where('landed_on', '=', line)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

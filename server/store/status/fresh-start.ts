@@ -1,0 +1,24 @@
+// A task starts over: its attempts are given back, and what earlier ones left in its row is forgotten.
+
+import type { TransitionSet } from './transition.ts';
+import type { Tx } from '../schema/tables.ts';
+
+/** What the row of a task says when it starts over after its attempt `last` (0: it had none). */
+export function freshFields(last: number): TransitionSet {
+  return {
+    attempts: 0,
+    // The first agent has it again.
+    fallback_from: last,
+    next_attempt_at_ms: null,
+    blocked_reason: null,
+    held_files: '[]',
+    conflict_files: '[]',
+    landed_sha: null,
+    landed_on: null,
+  };
+}
+
+/** A task that its blockers still hold starts over when they are done; nothing outside holds it any more. */
+export async function freshenBlocked(tx: Tx, id: string, last: number): Promise<void> {
+  await tx.updateTable('tasks').set(freshFields(last)).where('id', '=', id).execute();
+}

@@ -1,0 +1,30 @@
+// Verdicts of gate commands by tree, so that the same tree is not tested twice with the same command.
+
+import type { Selectable } from 'kysely';
+import type { GateVerdictTable, Reads, Tx } from '../schema/tables.ts';
+
+export type GateVerdictRow = Selectable<GateVerdictTable>;
+
+export async function gateVerdict(
+  db: Reads,
+  tree: string,
+  command: string,
+): Promise<GateVerdictRow | null> {
+  const row = await db
+    .selectFrom('gate_verdicts')
+    .selectAll()
+    .where('tree_sha', '=', tree)
+    .where('command', '=', command)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** A newer verdict takes the place of an older one. */
+export async function keepGateVerdict(tx: Tx, row: GateVerdictRow): Promise<void> {
+  const { tree_sha: _tree, command: _command, ...verdict } = row;
+  await tx
+    .insertInto('gate_verdicts')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['tree_sha', 'command']).doUpdateSet(verdict))
+    .execute();
+}

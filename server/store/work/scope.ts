@@ -1,0 +1,72 @@
+// The tasks in the scope of a run: how many there are in each status, and how many can still move.
+
+import { isUnblocked } from './startable.ts';
+import type { Reads } from '../schema/tables.ts';
+import type { TaskStatus } from '../../core/plan/state.ts';
+
+export interface Scope {
+  /** Null: tasks of every epic and of none. */
+  readonly epicId: string | null;
+  /** Epics whose tasks are not in it. */
+  readonly exceptEpics: readonly string[];
+}
+
+/** Tasks of the scope by status, sub-tasks included. */
+export async function countsInScope(
+  db: Reads,
+  { epicId, exceptEpics }: Scope,
+): Promise<ReadonlyMap<TaskStatus, number>> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
+    .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+    .$if(exceptEpics.length > 0, (query) =>
+      query.where((eb) =>
+        eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),
+      ),
+    )
+    .groupBy('status')
+    .execute();
+  return new Map(rows.map(({ status, n }) => [status, n]));
+}
+
+/**
+ * Tasks of the scope, without sub-tasks, that are running, land, or can start some time. `canStart` false: nothing starts.
+ * A task of one of `heldEpics` does not start before a person has changed something.
+ */
+export async function movingInScope(
+  db: Reads,
+  { epicId, exceptEpics }: Scope,
+  { canStart, heldEpics }: { readonly canStart: boolean; readonly heldEpics: readonly string[] },
+): Promise<number> {
+  const moving = await db
+    .selectFrom('tasks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('parent_id', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('status', 'in', ['claimed', 'in_progress']),
+        ...(canStart
+          ? [
+              eb.and([
+                eb.or([
+                  eb('status', '=', 'ready'),
+                  eb.and([eb('status', '=', 'waiting'), isUnblocked(eb)]),
+                ]),
+                eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...heldEpics])]),
+              ]),
+            ]
+          : []),
+        // Approved: it lands, and frees what waits for it.
+        eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
+      ]),
+    )
+    .$if(epicId !== null, (query) => query.where('epic_id', '=', epicId))
+    .$if(exceptEpics.length > 0, (query) =>
+      query.where((eb) =>
+        eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', [...exceptEpics])]),
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  return moving.n;
+}

@@ -1,0 +1,48 @@
+// What a person, or the end of a run, asks of a task that a workflow owns: written in its row, carried out by the workflow.
+
+import { inParts } from '../rows/read.ts';
+import type { Reads, Tx } from '../schema/tables.ts';
+
+/**
+ * Asks the owner of a task to stop. Resolves with the epoch of the owner; null where no workflow owns the task, or where
+ * a person has asked for something else already: the end of a run (`stop`) never takes the place of their word.
+ */
+export async function askToStop(
+  tx: Tx,
+  id: string,
+  kind: 'pause' | 'cancel' | 'stop',
+  reason: string | null,
+): Promise<number | null> {
+  const asked = await tx
+    .updateTable('tasks')
+    .set({ stop_requested: kind, stop_reason: reason })
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.or([
+        eb('status', 'in', ['claimed', 'in_progress']),
+        eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
+      ]),
+    )
+    .$if(kind === 'stop', (query) => query.where('stop_requested', 'is', null))
+    .returning('epoch')
+    .executeTakeFirst();
+  return asked?.epoch ?? null;
+}
+
+/** Of these tasks, those that were asked to stop and have not done so yet, with the epochs of their owners. */
+export async function askedToStop(
+  db: Reads,
+  ids: readonly string[],
+): Promise<readonly { readonly id: string; readonly epoch: number }[]> {
+  const found: { readonly id: string; readonly epoch: number }[] = [];
+  for (const part of inParts(ids)) {
+    const rows = await db
+      .selectFrom('tasks')
+      .select(['id', 'epoch'])
+      .where('id', 'in', [...part])
+      .where('stop_requested', 'is not', null)
+      .execute();
+    found.push(...rows);
+  }
+  return found;
+}
