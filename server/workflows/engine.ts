@@ -10,7 +10,16 @@ import { agentQueueOf, machineOfQueue } from './kit/placement.ts';
 import { finishStopped, runEpic, runQueue, runWorkflow } from './run/run-epic.ts';
 import { isLandQueue, landWorkflow, limitLandQueue } from './attempt/submission.ts';
 import type { QueueLimits } from '../durable/port.ts';
-import type { Claim } from '../store/port.ts';
+import {
+  allLines,
+  askedToStop,
+  type Claim,
+  countOwnedTasks,
+  endRun,
+  openLandings,
+  runById,
+  tasksOwnedByRuns,
+} from '../store/port.ts';
 import { requestStop } from './person/controls.ts';
 import { activeRuns } from './run/start-run.ts';
 import { runUndo, undoWorkflow, type UndoInput } from './person/undo-landing.ts';
@@ -82,18 +91,13 @@ export function sharedQueueLimits(
 /** In a fleet, whatever a run's command said has to be known to every machine that works for it. */
 async function useRunOf(engine: Engine, runId: string): Promise<void> {
   if (engine.machineId === '') return;
-  const row = await engine.store.db
-    .selectFrom('runs')
-    .select('flags')
-    .where('id', '=', runId)
-    .executeTakeFirst();
-  if (row !== undefined) await engine.useRun(row);
+  const row = await runById(engine.store.db, runId);
+  if (row !== null) await engine.useRun(row);
 }
 
 /** Takes up what an earlier process left; the lines' queues are limited to one workflow before anything starts. */
 export async function launchEngine(engine: Engine): Promise<void> {
-  const lines = await engine.store.db.selectFrom('lines').select('branch').execute();
-  for (const line of lines) limitLandQueue(engine, line.branch);
+  for (const { branch } of await allLines(engine.store.db)) limitLandQueue(engine, branch);
   await endLeftCommands(engine);
   if (engine.machineId !== '') await endGivenAway(engine);
   await engine.durable.launch();
@@ -105,12 +109,9 @@ export async function stopRuns(engine: Engine, runId: string | null): Promise<re
   if (runs.length === 0) return [];
   const ids = runs.map((row) => row.id);
   await engine.store.transaction(async (tx) => {
-    await tx
-      .updateTable('runs')
-      .set({ state: 'stopped', ended_at_ms: engine.clock.now() })
-      .where('id', 'in', ids)
-      .execute();
+    const atMs = engine.clock.now();
     for (const run of runs) {
+      await endRun(tx, run.id, { state: 'stopped', atMs });
       await engine.store.append(tx, {
         type: 'run.stopped',
         runId: run.id,
@@ -119,20 +120,9 @@ export async function stopRuns(engine: Engine, runId: string | null): Promise<re
       });
     }
   });
-  const owned = await engine.store.db
-    .selectFrom('tasks as t')
-    .innerJoin('attempts as a', (join) =>
-      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
-    )
-    .select('t.id')
-    .where('t.status', 'in', ['claimed', 'in_progress'])
-    .where('a.run_id', 'in', ids)
-    .execute();
-  for (const task of owned) await requestStop(engine, task.id, 'stop', 'the run was stopped');
-  await untilGivenBack(
-    engine,
-    owned.map((task) => task.id),
-  );
+  const owned = await tasksOwnedByRuns(engine.store.db, ids);
+  for (const id of owned) await requestStop(engine, id, 'stop', 'the run was stopped');
+  await untilGivenBack(engine, owned);
   for (const run of runs) await finishStopped(engine, run);
   return ids;
 }
@@ -144,12 +134,7 @@ export async function untilGivenBack(engine: Engine, ids: readonly string[]): Pr
   if (ids.length === 0) return;
   const endMs = engine.clock.now() + stopWaitMaxMs;
   while (engine.clock.now() < endMs) {
-    const left = await engine.store.db
-      .selectFrom('tasks')
-      .select('id')
-      .where('id', 'in', [...ids])
-      .where('stop_requested', 'is not', null)
-      .execute();
+    const left = await askedToStop(engine.store.db, ids);
     if (left.length === 0) return;
     await new Promise<void>((resolve) => {
       const finish = (): void => {
@@ -168,15 +153,6 @@ export async function isIdle(engine: Engine): Promise<boolean> {
   if (engine.switchboard.isWorking) return false;
   const runs = await activeRuns(engine);
   if (runs.length > 0) return false;
-  const owned = await engine.store.db
-    .selectFrom('tasks')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('status', 'in', ['claimed', 'in_progress'])
-    .executeTakeFirstOrThrow();
-  const landing = await engine.store.db
-    .selectFrom('landings')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('state', 'in', ['queued', 'taken'])
-    .executeTakeFirstOrThrow();
-  return owned.n === 0 && landing.n === 0;
+  const { db } = engine.store;
+  return (await countOwnedTasks(db)) === 0 && (await openLandings(db)) === 0;
 }

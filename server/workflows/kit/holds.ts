@@ -7,12 +7,16 @@ import { machineHold } from '../../core/work/machine.ts';
 import {
   busyAgents,
   type Claim,
+  epicsToStart,
   type Hold,
+  pacedAccounts,
   paceOf,
+  readHolds,
   type Reads,
   setHolds,
   setPace,
   type Tx,
+  workersOfLargestRun,
 } from '../../store/port.ts';
 import { budgetWord } from './budget-scopes.ts';
 import { dayOf, nextDayMs } from './days.ts';
@@ -45,10 +49,7 @@ const epicScope = 'epic/';
 
 async function tellHolds(engine: Engine, holds: readonly Hold[]): Promise<void> {
   const { store } = engine;
-  const stored = await store.db
-    .selectFrom('holds')
-    .select(['scope', 'reason', 'until_ms'])
-    .execute();
+  const stored = await readHolds(store.db);
   const isSame =
     stored.length === holds.length &&
     holds.every((hold) =>
@@ -78,16 +79,8 @@ function machineHolds(engine: Engine, busy: ReadonlyMap<string, number>): Hold[]
 
 async function epicHolds(engine: Engine, db: Reads): Promise<Hold[]> {
   if (!hasLimit(engine.settings().budget.epic)) return [];
-  const epics = await db
-    .selectFrom('tasks')
-    .select('epic_id')
-    .distinct()
-    .where('epic_id', 'is not', null)
-    .where('status', 'in', ['ready', 'waiting', 'blocked'])
-    .execute();
   const holds: Hold[] = [];
-  for (const { epic_id: id } of epics) {
-    if (id === null) continue;
+  for (const id of await epicsToStart(db)) {
     const word = await budgetWord(engine, db, { scope: 'epic', name: id }, null);
     if (word.kind !== 'stop') continue;
     holds.push({ scope: `${epicScope}${id}`, reason: word.sentence, untilMs: null });
@@ -103,13 +96,9 @@ async function paceHolds(
   const nowMs = engine.clock.now();
   const holds: Hold[] = [];
   const free = new Map<string, number>();
-  const workers = await workersOfAll(db);
-  const accounts = await db
-    .selectFrom('accounts')
-    .select('name')
-    .where('pace_at_ms', 'is not', null)
-    .execute();
-  for (const { name } of accounts) {
+  // Of the largest run: what is reported must not depend on which of several runs asks.
+  const workers = await workersOfLargestRun(db);
+  for (const name of await pacedAccounts(db)) {
     const pace = await paceOf(db, name);
     const allowed = agentsAllowed(pace, nowMs, workers);
     if (allowed >= workers) continue;
@@ -132,23 +121,13 @@ export async function slowDown(
   if (!isOverload(retry)) return;
   const busy = (await busyAgents(tx)).get(claim.agent) ?? 1;
   const before = await paceOf(tx, claim.agent);
-  const workers = await workersOfAll(tx);
+  const workers = await workersOfLargestRun(tx);
   const pace = slowerPace(before, engine.clock.now(), { workers, busy });
   if (pace !== null) await setPace(tx, claim.agent, pace);
 }
 
 /** After a limit not all come back at once: should it not be over, few find that out. */
 export async function beginSlowly(tx: Tx, claim: Claim, untilMs: number): Promise<void> {
-  const workers = await workersOfAll(tx);
+  const workers = await workersOfLargestRun(tx);
   await setPace(tx, claim.agent, { agents: Math.max(1, Math.ceil(workers / 4)), atMs: untilMs });
-}
-
-/** Of the largest run: what is told must not depend on which of several runs looks. */
-async function workersOfAll(db: Reads): Promise<number> {
-  const row = await db
-    .selectFrom('runs')
-    .select((eb) => eb.fn.max('workers').as('workers'))
-    .where('state', '=', 'active')
-    .executeTakeFirst();
-  return row?.workers ?? 1;
 }

@@ -1,19 +1,12 @@
 // Which step of its attempt a task is at, said in its row and in the feed where no other event tells it.
 
 import type { Phase } from '../../core/plan/task.ts';
-import type { Claim } from '../../store/port.ts';
+import { type Claim, enterOwnedPhase } from '../../store/port.ts';
 import type { Engine } from './parts.ts';
 
 export async function enterPhase(engine: Engine, claim: Claim, phase: Phase): Promise<void> {
   await engine.store.transaction(async (tx) => {
-    const updated = await tx
-      .updateTable('tasks')
-      .set({ phase })
-      .where('id', '=', claim.taskId)
-      .where('epoch', '=', claim.epoch)
-      .where('status', 'in', ['claimed', 'in_progress'])
-      .executeTakeFirst();
-    if (updated.numUpdatedRows === 0n) return;
+    if (!(await enterOwnedPhase(tx, claim, phase))) return;
     await engine.store.append(tx, {
       type: 'task.phase',
       taskId: claim.taskId,

@@ -1,10 +1,12 @@
 // What is left to do in the scope of a run, and whether any of it can move.
 
+import type { TaskStatus } from '../../core/plan/state.ts';
 import {
   activeRunsIn,
+  countsInScope,
   epicsOfOthers,
   heldScopes,
-  isUnblocked,
+  movingInScope,
   readLine,
   type Reads,
   refusedPushes,
@@ -36,55 +38,22 @@ export interface ScopeState {
 export async function scopeState(db: Reads, run: RunRow): Promise<ScopeState> {
   // What another run has to itself is no part of this one.
   const theirs = epicsOfOthers(await activeRunsIn(db), run);
-  const rows = await db
-    .selectFrom('tasks')
-    .select((eb) => ['status', eb.fn.countAll<number>().as('n')])
-    .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
-    .$if(theirs.length > 0, (query) =>
-      query.where((eb) => eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', theirs)])),
-    )
-    .groupBy('status')
-    .execute();
-  const of = (status: string): number => rows.find((row) => row.status === status)?.n ?? 0;
-  const total = rows.reduce((sum, row) => sum + row.n, 0);
+  const scope = { epicId: run.epic_id, exceptEpics: theirs };
+  const counts = await countsInScope(db, scope);
+  const of = (status: TaskStatus): number => counts.get(status) ?? 0;
+  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
   // Held for its epic's budget, a task moves only after a person has changed something.
   const held = await heldScopes(db);
-  const heldEpics = [...held].flatMap((scope) =>
-    scope.startsWith('epic/') ? [scope.slice('epic/'.length)] : [],
+  const heldEpics = [...held].flatMap((name) =>
+    name.startsWith('epic/') ? [name.slice('epic/'.length)] : [],
   );
-  const isNothingStarted = await isStopped(db, run);
-  const moving = await db
-    .selectFrom('tasks')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('parent_id', 'is', null)
-    .where((eb) =>
-      eb.or([
-        eb('status', 'in', ['claimed', 'in_progress']),
-        ...(isNothingStarted
-          ? []
-          : [
-              eb.and([
-                eb.or([
-                  eb('status', '=', 'ready'),
-                  eb.and([eb('status', '=', 'waiting'), isUnblocked(eb)]),
-                ]),
-                eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', heldEpics)]),
-              ]),
-            ]),
-        // Approved: it lands, and frees what waits for it.
-        eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
-      ]),
-    )
-    .$if(run.epic_id !== null, (query) => query.where('epic_id', '=', run.epic_id))
-    .$if(theirs.length > 0, (query) =>
-      query.where((eb) => eb.or([eb('epic_id', 'is', null), eb('epic_id', 'not in', theirs)])),
-    )
-    .executeTakeFirstOrThrow();
+  const canStart = !(await isStopped(db, run));
+  const moving = await movingInScope(db, scope, { canStart, heldEpics });
   const completed = of('completed');
   const failed = of('failed');
   const cancelled = of('cancelled');
   return {
-    moving: moving.n,
+    moving,
     failed,
     completed,
     cancelled,

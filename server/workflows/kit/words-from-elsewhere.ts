@@ -1,7 +1,7 @@
 // What a person says to a task on another machine of the fleet: the rows tell of it, and the feed that there is something
 // to look at. Here it reaches the workflow that is at work.
 
-import { inParts } from '../../store/port.ts';
+import { askedToStop, endedQuestions, tasksWithOpenHints } from '../../store/port.ts';
 import type { Engine } from './parts.ts';
 
 /** The feed can be deaf for a moment (a lost connection): looked again this often. */
@@ -46,33 +46,9 @@ async function passOn(engine: Engine): Promise<void> {
   const { db } = engine.store;
   const { switchboard } = engine;
   const stoppable = [...new Set(switchboard.stoppable().map(({ taskId }) => taskId))];
-  for (const ids of inParts(stoppable)) {
-    const stopped = await db
-      .selectFrom('tasks')
-      .select(['id', 'epoch'])
-      .where('id', 'in', [...ids])
-      .where('stop_requested', 'is not', null)
-      .execute();
-    for (const { id, epoch } of stopped) switchboard.stop(id, epoch);
-  }
-  for (const ids of inParts(switchboard.questionsOpen())) {
-    const ended = await db
-      .selectFrom('questions')
-      .select(['id', 'state', 'answer'])
-      .where('id', 'in', [...ids])
-      .where('state', '!=', 'open')
-      .execute();
-    for (const { id, state, answer } of ended)
-      switchboard.answered(id, state === 'answered' ? answer : null);
-  }
-  for (const ids of inParts(switchboard.tasksWithHints())) {
-    const hinted = await db
-      .selectFrom('guidance_queue')
-      .select('task_id')
-      .distinct()
-      .where('task_id', 'in', [...ids])
-      .where('delivered', '=', 0)
-      .execute();
-    for (const { task_id: id } of hinted) switchboard.hintAdded(id);
-  }
+  for (const { id, epoch } of await askedToStop(db, stoppable)) switchboard.stop(id, epoch);
+  for (const { id, answer } of await endedQuestions(db, switchboard.questionsOpen()))
+    switchboard.answered(id, answer);
+  for (const id of await tasksWithOpenHints(db, switchboard.tasksWithHints()))
+    switchboard.hintAdded(id);
 }

@@ -5,12 +5,18 @@ import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses, type TaskStatus } from '../../core/plan/state.ts';
 import {
   addHint,
+  askToStop,
   endQuestion,
+  freshenBlocked,
+  freshFields,
   isSpentCandidate,
   lastAttempt,
+  questionById,
   releaseSlot,
   rootOf,
+  rootTasks,
   setAttempt,
+  taskById,
   type TaskRow,
   type Tx,
   withdrawQuestions,
@@ -112,23 +118,10 @@ export async function requestStop(
   reason: string | null,
 ): Promise<void> {
   const epoch = await engine.store.transaction(async (tx) => {
-    const asked = await tx
-      .updateTable('tasks')
-      .set({ stop_requested: kind, stop_reason: reason })
-      .where('id', '=', id)
-      .where((eb) =>
-        eb.or([
-          eb('status', 'in', ['claimed', 'in_progress']),
-          eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
-        ]),
-      )
-      // The end of a run is the weakest word: what a person has said to this task stands.
-      .$if(kind === 'stop', (query) => query.where('stop_requested', 'is', null))
-      .returning('epoch')
-      .executeTakeFirst();
-    if (asked === undefined) return null;
+    const asked = await askToStop(tx, id, kind, reason);
+    if (asked === null) return null;
     await engine.store.append(tx, { type: 'task.stopping', taskId: id, data: { kind, reason } });
-    return asked.epoch;
+    return asked;
   });
   if (epoch !== null) engine.switchboard.stop(id, epoch);
 }
@@ -163,30 +156,19 @@ export async function freshStart(
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<boolean> {
   const last = await lastAttempt(tx, row.id);
-  const set = {
-    attempts: 0,
-    // The first agent has it again.
-    fallback_from: last?.number ?? 0,
-    next_attempt_at_ms: null,
-    blocked_reason: null,
-    held_files: '[]',
-    conflict_files: '[]',
-    landed_sha: null,
-    landed_on: null,
-  };
   const outcome = await engine.store.transition(tx, {
     taskId: row.id,
     to: 'ready',
     from: [row.status],
     event,
     data: { by: 'person', ...more },
-    set,
+    set: freshFields(last?.number ?? 0),
   });
   // Blocked it stays when its blockers say so, but not from outside any more.
   const stays = !outcome.ok && outcome.status === 'blocked' && row.status === 'blocked';
   if (!outcome.ok && !stays) return false;
   if (stays) {
-    await tx.updateTable('tasks').set(set).where('id', '=', row.id).execute();
+    await freshenBlocked(tx, row.id, last?.number ?? 0);
     await engine.store.append(tx, {
       type: event,
       taskId: row.id,
@@ -226,12 +208,8 @@ export async function hintTask(engine: Engine, id: string, text: string): Promis
 }
 
 export async function answerQuestion(engine: Engine, id: string, choice: string): Promise<string> {
-  const row = await engine.store.db
-    .selectFrom('questions')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (row === undefined)
+  const row = await questionById(engine.store.db, id);
+  if (row === null)
     throw new Refusal(
       'unknown_id',
       `question ${id} does not exist; "drover status" lists the open ones`,
@@ -295,14 +273,7 @@ export async function resetTasks(
   engine: Engine,
   wish: { readonly ids: readonly string[]; readonly statuses: readonly TaskStatus[] },
 ): Promise<{ reset: string[]; refused: { id: string; reason: string }[] }> {
-  const rows = await engine.store.db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('parent_id', 'is', null)
-    .where((eb) =>
-      wish.ids.length > 0 ? eb('id', 'in', [...wish.ids]) : eb('status', 'in', [...wish.statuses]),
-    )
-    .execute();
+  const rows = await rootTasks(engine.store.db, wish);
   for (const id of wish.ids) {
     if (!rows.some((row) => row.id === id))
       throw new Refusal(
@@ -332,12 +303,8 @@ export async function resetTasks(
 }
 
 export async function requireTask(engine: Engine, id: string): Promise<TaskRow> {
-  const row = await engine.store.db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (row === undefined)
+  const row = await taskById(engine.store.db, id);
+  if (row === null)
     throw new Refusal('unknown_id', `task ${id} does not exist; "drover status" lists the tasks`);
   return row;
 }

@@ -2,7 +2,7 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { SnapshotView } from '../../git/port.ts';
-import { lastAttempt, type Store } from '../../store/port.ts';
+import { basesOfTask, lastAttempt, type Store } from '../../store/port.ts';
 import { freshStart, isHeld, requireRoot } from './controls.ts';
 import { restoreRef } from '../attempt/earlier-work.ts';
 import { keepWorkOf } from '../attempt/kept-work.ts';
@@ -19,16 +19,7 @@ export async function snapshotsOf(
   git: Pick<Engine['git'], 'listSnapshots'>,
   id: string,
 ): Promise<readonly Numbered[]> {
-  const bases = await db
-    .selectFrom('attempts')
-    .select('base_sha')
-    .where('task_id', '=', id)
-    .where('base_sha', 'is not', null)
-    .execute();
-  const listed = await git.listSnapshots(
-    id,
-    bases.map((row) => row.base_sha ?? ''),
-  );
+  const listed = await git.listSnapshots(id, await basesOfTask(db, id));
   if (!listed.ok) throw new Refusal('git', listed.error.message);
   return listed.value.map((view, index) => ({ ...view, number: index + 1 }));
 }

@@ -1,7 +1,19 @@
 // A person's word on finished work: approve it, or send it back. An epic's approval binds to the tree that was tested.
 
 import { Refusal } from '../../core/failure.ts';
-import { addTask, lastAttempt, releaseSlot, setAttempt, type TaskRow } from '../../store/port.ts';
+import {
+  addTask,
+  approveEpicTree,
+  beginApprovedLanding,
+  epicById,
+  lastAttempt,
+  newestRun,
+  releaseSlot,
+  runById,
+  sendEpicBack,
+  setAttempt,
+  type TaskRow,
+} from '../../store/port.ts';
 import { chooseByPerson } from '../attempt/candidates.ts';
 import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from '../landing/land-epic.ts';
@@ -20,13 +32,9 @@ export async function approve(
   seen: string | null = null,
   plan: string | null = null,
 ): Promise<'task' | 'epic'> {
-  const epic = await engine.store.db
-    .selectFrom('epics')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (plan !== null && epic !== undefined) throw noPlan(id);
-  if (epic !== undefined) {
+  const epic = await epicById(engine.store.db, id);
+  if (plan !== null && epic !== null) throw noPlan(id);
+  if (epic !== null) {
     const tree = seen === null ? epic.review_tree : await treeSeen(engine, seen);
     await approveEpic(engine, id, epic.landing_state, tree);
     return 'epic';
@@ -78,20 +86,14 @@ async function approveEpic(
   if (state !== 'needs_review' || tree === null) {
     throw new Refusal('illegal', notForReview(id, state));
   }
-  const run = await engine.store.db
-    .selectFrom('runs')
-    .selectAll()
-    .where('epic_id', '=', id)
-    .orderBy('started_at_ms', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  if (run === undefined)
+  const run = await newestRun(engine.store.db, { epicId: id });
+  if (run === null)
     throw new Refusal(
       'illegal',
       `epic ${id} has never run; drover run --epic ${id} --land review does`,
     );
   await engine.store.transaction(async (tx) => {
-    await tx.updateTable('epics').set({ approved_tree: tree }).where('id', '=', id).execute();
+    await approveEpicTree(tx, id, tree);
     await engine.store.append(tx, {
       type: 'epic.approved',
       epicId: id,
@@ -159,16 +161,12 @@ async function approveTask(engine: Engine, row: TaskRow): Promise<void> {
       await releaseSlot(tx, 'task', row.id);
       return;
     }
-    const run = await tx
-      .selectFrom('runs')
-      .selectAll()
-      .where('id', '=', attempt.run_id ?? '')
-      .executeTakeFirst();
-    if (run === undefined)
+    const run = await runById(tx, attempt.run_id ?? '');
+    if (run === null)
       throw new Refusal('illegal', `${row.id} has no run to land with; drover retry ${row.id}`);
     const claim = { taskId: row.id, epoch: row.epoch, attempt: attempt.number, runId: run.id };
     await submitLanding(engine, tx, claim, run.line, commitSha, gateOf(engine, run, row));
-    await tx.updateTable('tasks').set({ phase: 'land' }).where('id', '=', row.id).execute();
+    await beginApprovedLanding(tx, row.id);
     await releaseSlot(tx, 'task', row.id);
   });
   engine.durable.wake();
@@ -180,12 +178,8 @@ const sentBackStates: ReadonlySet<string> = new Set(['needs_review', 'conflict',
 /** Back to the author's session with the reviewer's words, as a further attempt. */
 export async function sendBack(engine: Engine, id: string, text: string): Promise<'task' | 'epic'> {
   if (text.trim() === '') throw new Refusal('bad_request', 'state what to change');
-  const epic = await engine.store.db
-    .selectFrom('epics')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (epic !== undefined) {
+  const epic = await epicById(engine.store.db, id);
+  if (epic !== null) {
     if (!sentBackStates.has(epic.landing_state ?? ''))
       throw new Refusal('illegal', notForReview(id, epic.landing_state));
     return sendBackEpic(engine, id, text);
@@ -230,16 +224,7 @@ const sentBackTitleMax = 120;
 /** An epic sent back becomes work again: a new task in it carries the words. */
 async function sendBackEpic(engine: Engine, id: string, text: string): Promise<'epic'> {
   await engine.store.transaction(async (tx) => {
-    await tx
-      .updateTable('epics')
-      .set({
-        landing_state: 'sent_back',
-        landing_note: text,
-        approved_tree: null,
-        review_tree: null,
-      })
-      .where('id', '=', id)
-      .execute();
+    await sendEpicBack(tx, id, text);
     const words = (text.trim().split(/[\r\n]/, 1)[0] ?? '').slice(0, sentBackTitleMax);
     const task = await addTask(tx, engine.store.sources, {
       title: `Review: ${words}`,

@@ -3,8 +3,14 @@
 
 import { Refusal } from '../../core/failure.ts';
 import { ownedStatuses } from '../../core/plan/state.ts';
-import { byHandPhase } from '../../core/plan/task.ts';
-import { addHint, lastAttempt, setAttempt } from '../../store/port.ts';
+import {
+  addHint,
+  folderOfTask,
+  lastAttempt,
+  nameOfMachine,
+  setAttempt,
+  takeByHand,
+} from '../../store/port.ts';
 import { pauseTask, requireRoot } from './controls.ts';
 import { nextStep } from './next-step.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -23,14 +29,10 @@ export interface TakenOver {
 async function refuseElsewhere(engine: Engine, id: string): Promise<void> {
   const attempt = await lastAttempt(engine.store.db, id);
   if (attempt === null || attempt.machine === engine.machineId) return;
-  const row = await engine.store.db
-    .selectFrom('machines')
-    .select('name')
-    .where('id', '=', attempt.machine)
-    .executeTakeFirst();
+  const name = await nameOfMachine(engine.store.db, attempt.machine);
   throw new Refusal(
     'elsewhere',
-    `${id} works on ${row?.name ?? 'another machine'}; take it over there, in that machine's clone`,
+    `${id} works on ${name ?? 'another machine'}; take it over there, in that machine's clone`,
   );
 }
 
@@ -55,26 +57,15 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
   await refuseElsewhere(engine, id);
   if (canPause) await pauseTask(engine, id);
   const attempt = await lastAttempt(engine.store.db, id);
-  const slot = await engine.store.db
-    .selectFrom('slots')
-    .select('path')
-    .where('machine', '=', engine.machineId)
-    .where('kind', '=', 'task')
-    .where('task_id', '=', id)
-    .executeTakeFirst();
-  if (attempt === null || slot === undefined || !(await engine.files.exists(slot.path))) {
+  const path = await folderOfTask(engine.store.db, engine.machineId, id);
+  if (attempt === null || path === null || !(await engine.files.exists(path))) {
     throw new Refusal(
       'no_worktree',
       `${id} has no worktree yet and is paused now; "drover resume-task ${id}" resumes it`,
     );
   }
   await engine.store.transaction(async (tx) => {
-    await tx
-      .updateTable('tasks')
-      .set({ phase: byHandPhase })
-      .where('id', '=', id)
-      .where('status', '=', 'paused')
-      .execute();
+    await takeByHand(tx, id);
     await engine.store.append(tx, {
       type: 'task.taken_over',
       taskId: id,
@@ -87,7 +78,7 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
   return {
     taskId: id,
     attempt: attempt.number,
-    worktreePath: slot.path,
+    worktreePath: path,
     sessionId: attempt.session_id,
     command: driver.interactive?.(session) ?? null,
     branch: attempt.branch,
