@@ -76,13 +76,31 @@ export async function startableTasks(
   }));
 }
 
-/** Every blocker is done. One that was added while the task waited for its account holds it like any other task. */
+/**
+ * Every blocker of the task and of its sub-tasks is done (`unmetBlockers`, for tasks without a parent). One that was added
+ * while the task waited for its account holds it like any other task; its own sub-tasks come to their turns within it.
+ */
 export function isUnblocked(eb: ExpressionBuilder<StoreTables, 'tasks'>): Expression<SqlBool> {
+  const below = eb
+    .selectFrom('tasks as child')
+    .select('child.id')
+    .whereRef('child.parent_id', '=', 'tasks.id');
+  const family = eb
+    .selectFrom('tasks as member')
+    .select('member.id')
+    .where((at) =>
+      at.or([
+        at('member.id', '=', at.ref('tasks.id')),
+        at('member.parent_id', '=', at.ref('tasks.id')),
+        at('member.parent_id', 'in', below),
+      ]),
+    );
   const unfinished = eb
     .selectFrom('task_dependencies as d')
     .innerJoin('tasks as blocker', 'blocker.id', 'd.blocked_by')
     .select('blocker.id')
-    .whereRef('d.task_id', '=', 'tasks.id')
-    .where('blocker.status', '!=', 'completed');
+    .where('d.task_id', 'in', family)
+    .where('blocker.status', '!=', 'completed')
+    .where('d.blocked_by', 'not in', family);
   return eb.not(eb.exists(unfinished));
 }

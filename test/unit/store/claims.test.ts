@@ -28,4 +28,34 @@ suite('start candidates', () => {
     await moveTask(project, first, ['claimed', 'in_progress', 'completed']);
     assert.deepEqual(await starts(), [second]);
   });
+
+  test('a waiting task is held by what its sub-tasks wait for, but never by the sub-tasks', async () => {
+    const {
+      outside = '',
+      whole = '',
+      part = '',
+      deep = '',
+    } = await addTasks(project, [
+      { title: 'outside' },
+      { title: 'whole' },
+      { title: 'part', parent: 'whole' },
+      { title: 'deep', parent: 'part' },
+    ]);
+    await moveTask(project, whole, ['claimed', 'in_progress', 'waiting'], { waiting_until_ms: 1 });
+    await moveTask(project, outside, ['claimed', 'in_progress']);
+    const starts = async (): Promise<readonly string[]> => {
+      const look = { epicId: null, nowMs: project.sources.nowMs, limit: 10 };
+      return (await startableTasks(project.store.db, look)).map(({ id }) => id);
+    };
+    const wait = (task_id: string, blocked_by: string): Promise<unknown> =>
+      project.store.db.insertInto('task_dependencies').values({ task_id, blocked_by }).execute();
+    await wait(whole, part);
+    await wait(whole, deep);
+    await wait(deep, part);
+    assert.deepEqual(await starts(), [whole]);
+    await wait(deep, outside);
+    assert.deepEqual(await starts(), []);
+    await moveTask(project, outside, ['completed']);
+    assert.deepEqual(await starts(), [whole]);
+  });
 });
