@@ -91,6 +91,7 @@ export { freshenBlocked, freshFields } from './status/fresh-start.ts';
 export {
   allLines,
   endLanding,
+  expectFollow,
   forgetLanding,
   landOnLine,
   noteLandedAgain,

@@ -131,6 +131,16 @@ export async function landOnLine(tx: Tx, branch: string, sha: string): Promise<v
     .execute();
 }
 
+/** Says before a line moves that its branch has to come along, so that it is looked after until it has. */
+export async function expectFollow(tx: Tx, branch: string): Promise<void> {
+  await tx
+    .updateTable('lines')
+    .set({ pending: 1 })
+    .where('branch', '=', branch)
+    .where('pending', '=', 0)
+    .execute();
+}
+
 export async function writeLine(tx: Tx, line: LineState): Promise<void> {
   const { branch, ...rest } = line;
   await tx

@@ -1,11 +1,12 @@
 // Lets the branch follow its landing line, and keeps `drover/results/<branch>` where it can't.
 
-import { err, type Failure } from '../../core/failure.ts';
+import { err, type Failure, ok } from '../../core/failure.ts';
+import type { FollowOutcome } from '../../git/port.ts';
 import { type LineRow, readLine, writeLine } from '../../store/port.ts';
 import { orElse } from '../kit/git-trouble.ts';
 import { isNewer, whyGone, whyNotOurs } from './line-holds.ts';
 import { branchRef, landingRef } from './line-names.ts';
-import { isRewritten } from './own-range.ts';
+import { countWaiting, isRewritten } from './own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import { keepResultBranch } from './result-branch.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -65,10 +66,13 @@ async function followNow(
     const seen = trouble === null ? await targetOf(engine, branch) : undefined;
     const stopped = trouble === null ? await whyStopped(engine, branch, tip, known) : null;
     if (stopped !== null) return { pending: known?.pending ?? 0, reason: stopped };
+    const rewritten = trouble === null ? await whyRewritten(engine, branch, tip, seen) : null;
     const followed =
-      trouble === null
-        ? await engine.git.follow(branchRef(branch), tip, engine.settings().follow, seen)
-        : err<Failure>(trouble);
+      trouble !== null
+        ? err<Failure>(trouble)
+        : rewritten !== null
+          ? ok(rewritten)
+          : await engine.git.follow(branchRef(branch), tip, engine.settings().follow, seen);
     if (!followed.ok && followed.error.kind === 'stale' && tries < casTriesMax) continue;
     const outcome = followed.ok
       ? followed.value
@@ -102,11 +106,31 @@ async function whyStopped(
       const foreign = await whyNotOurs(engine, branch, tip, known);
       if (foreign !== null) return foreign;
       const target = await engine.git.readRef(branchRef(branch));
-      if (target === null) return whyGone(branch, known);
-      // Following now would bring back what people have taken out.
-      if (target === tip || !(await isRewritten(engine, branch, tip))) return null;
+      return target === null ? whyGone(branch, known) : null;
+    },
+    () => null,
+  );
+}
+
+/**
+ * People have taken something out of the branch that the line at `tip` still holds: following now would bring it back. The
+ * work waits, so that it is brought over by whoever looks after what waits. Null: nothing of the kind.
+ */
+async function whyRewritten(
+  engine: Engine,
+  branch: string,
+  tip: Sha,
+  seen: Sha | null | undefined,
+): Promise<(FollowOutcome & { readonly kind: 'pending' }) | null> {
+  return orElse(
+    async () => {
+      const target = seen === undefined ? await engine.git.readRef(branchRef(branch)) : seen;
+      if (target === null || target === tip) return null;
+      if (!(await isRewritten(engine, branch, tip))) return null;
       if (!(await engine.git.isAncestor(target, tip))) return null;
-      return `${branch} was rewritten while landed work waits for it; that work is brought over without what was taken out.`;
+      const commits = Math.max(1, await countWaiting(engine, branch, tip));
+      const reason = `${branch} was rewritten while landed work waits for it; that work is brought over without what was taken out.`;
+      return { kind: 'pending' as const, commits, reason };
     },
     () => null,
   );

@@ -1,14 +1,24 @@
 // What a line believes: only tips that Drover has written, or that a person has given to the branch itself. Whatever else
 // is found stops the line, with a sentence that says how to go on; it goes on by itself once that is done.
 
-import { err, type Failure, failure, type Result } from '../../core/failure.ts';
+import { err, type Failure, failure, ok, type Result } from '../../core/failure.ts';
 import type { GitResult } from '../../git/port.ts';
-import { holdLine, isNotedTip, type LineRow, noteTip, readLine } from '../../store/port.ts';
-import { landingRef } from './line-names.ts';
+import {
+  expectFollow,
+  holdLine,
+  isNotedTip,
+  type LineRow,
+  noteTip,
+  readLine,
+} from '../../store/port.ts';
+import { landingRef, rescueRef } from './line-names.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { Sha } from '../../git/sha.ts';
 
-/** The one way in which a landing ref moves: what is written is noted before, so that it is known again as ours. */
+/**
+ * The one way in which a landing ref moves: what is written is noted before, so that it is known again as ours, and a tip
+ * that the line does not hold any more is kept before, since nothing else may lead to what had landed with it.
+ */
 export async function moveLine(
   engine: Engine,
   branch: string,
@@ -17,8 +27,38 @@ export async function moveLine(
   reason: string,
   as?: 'owner',
 ): Promise<GitResult<void>> {
+  if (old !== null && !(await engine.git.isAncestor(old, next))) {
+    const kept = await keepTip(engine, branch, old, reason);
+    if (!kept.ok) return kept;
+  }
   await engine.store.transaction((tx) => noteTip(tx, engine.store.sources, branch, next));
   return engine.git.updateRef(landingRef(branch), next, old, reason, as);
+}
+
+/** For a move that no workflow repeats: where this process dies halfway, the branch is looked after until it has followed. */
+export async function moveLineAlone(
+  engine: Engine,
+  branch: string,
+  next: Sha,
+  old: Sha,
+  reason: string,
+): Promise<GitResult<void>> {
+  await engine.store.transaction((tx) => expectFollow(tx, branch));
+  return moveLine(engine, branch, next, old, reason);
+}
+
+/** What people or a rewritten branch leave out of the line stays within reach. */
+export async function keepTip(
+  engine: Engine,
+  branch: string,
+  tip: Sha,
+  reason: string,
+): Promise<GitResult<void>> {
+  const ref = rescueRef(branch, tip);
+  if ((await engine.git.readRef(ref)) !== null) return ok(undefined);
+  const kept = await engine.git.updateRef(ref, tip, null, reason);
+  // Somebody else has kept it at the same moment: the name holds nothing but this tip.
+  return kept.ok || kept.error.kind === 'stale' ? ok(undefined) : kept;
 }
 
 /** Another machine has landed since this one has looked: what it has written down is newer. */

@@ -6,7 +6,15 @@ import { type LineRow, noteDropped, readLine, writeLine } from '../../store/port
 import { followLine } from './follow-line.ts';
 import { gitFailed, orElse } from '../kit/git-trouble.ts';
 import { branchRef, landingRef, resultBranch } from './line-names.ts';
-import { held, isNewer, moveLine, tellHold, whyGone, whyNotOurs } from './line-holds.ts';
+import {
+  held,
+  isNewer,
+  moveLine,
+  moveLineAlone,
+  tellHold,
+  whyGone,
+  whyNotOurs,
+} from './line-holds.ts';
 import { isRewritten, replayOnto, takeInSubject } from './own-range.ts';
 import type { Engine } from '../kit/parts.ts';
 import { whyUngated } from './ungated-work.ts';
@@ -80,12 +88,6 @@ async function inStep(
     // Another machine may have moved the branch, and told the database, after we had heard of it: that is no rewind.
     if ((await engine.git.readRef(branchRef(branch), 'now')) !== target) return null;
     // People have rewound or rewritten the branch, and all of ours had arrived there: their word counts.
-    await engine.git.updateRef(
-      `refs/drover/rescue/lines/${branch}/${landed.slice(0, 12)}`,
-      landed,
-      null,
-      'drover: rewound',
-    );
     await engine.store.transaction((tx) => noteDropped(tx, branch, landed));
     return target;
   }
@@ -186,10 +188,11 @@ async function baseContainingNow(
   });
   if (!merged.ok) return err(gitFailed(merged.error));
   if (merged.value.kind === 'conflict') return ok(null);
-  const moved = await moveLine(engine, branch, merged.value.commit, tip.value, 'drover: take in');
+  const { commit } = merged.value;
+  const moved = await moveLineAlone(engine, branch, commit, tip.value, 'drover: take in');
   if (!moved.ok) return err(gitFailed(moved.error));
   await followLine(engine, branch);
-  return ok(merged.value.commit);
+  return ok(commit);
 }
 
 /** What another machine has landed a moment ago is in the database before it is in what this one has last heard. */

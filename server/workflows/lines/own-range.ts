@@ -5,6 +5,7 @@ import type { GitResult, LineCommit } from '../../git/port.ts';
 import { droppedTips, noteDropped, readLine } from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
 import { branchRef, resultBranch } from './line-names.ts';
+import { keepTip } from './line-holds.ts';
 import type { Engine } from '../kit/parts.ts';
 import { err, failure, ok, type Result } from '../../core/failure.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -83,12 +84,7 @@ export async function isRewritten(engine: Engine, branch: string, tip: Sha): Pro
     if (!(await engine.git.isAncestor(seen, tip))) continue;
     found = true;
     if (droppedTips(known).includes(seen)) continue;
-    await engine.git.updateRef(
-      `refs/drover/rescue/lines/${branch}/${seen.slice(0, 12)}`,
-      seen,
-      null,
-      'drover: rewritten',
-    );
+    await keepTip(engine, branch, seen, 'drover: rewritten');
     await engine.store.transaction((tx) => noteDropped(tx, branch, seen));
   }
   return found;
@@ -131,6 +127,13 @@ async function waitingOn(
     break;
   }
   return ok({ work, takenIn });
+}
+
+/** How much landed work the branch does not hold yet. */
+export async function countWaiting(engine: Engine, branch: string, tip: Sha): Promise<number> {
+  const known = await readLine(engine.store.db, branch);
+  const waits = await waitingOn(engine, branch, known?.followed_sha ?? null, tip);
+  return waits.ok ? waits.value.work.length : 0;
 }
 
 /** The landed work that waits, each task's own change again on top of what people have made of the branch. */

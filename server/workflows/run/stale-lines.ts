@@ -4,6 +4,7 @@ import { Refusal } from '../../core/failure.ts';
 import type { Engine } from '../kit/parts.ts';
 import { branchRef, landingRef, resultBranch } from '../lines/line-names.ts';
 import { allLines } from '../../store/port.ts';
+import { keepTip } from '../lines/line-holds.ts';
 
 /** Keeps what such a line holds under `refs/drover/rescue/lines/`, and takes its refs away. */
 export async function clearStaleLines(engine: Engine, branch: string): Promise<void> {
@@ -15,11 +16,8 @@ export async function clearStaleLines(engine: Engine, branch: string): Promise<v
     if ((await engine.git.readRef(branchRef(stale))) !== null) continue;
     const landed = await engine.git.readRef(landingRef(stale));
     if (landed !== null) {
-      const rescue = `refs/drover/rescue/lines/${stale}/${landed.slice(0, 12)}`;
-      if ((await engine.git.readRef(rescue)) === null) {
-        const kept = await engine.git.updateRef(rescue, landed, null, 'drover: branch is gone');
-        if (!kept.ok) throw new Refusal(kept.error.kind, kept.error.message);
-      }
+      const kept = await keepTip(engine, stale, landed, 'drover: branch is gone');
+      if (!kept.ok) throw new Refusal(kept.error.kind, kept.error.message);
       const change = { ref: landingRef(stale), next: null, old: landed };
       const gone = await engine.git.updateRefs([change], 'drover: branch is gone');
       if (!gone.ok) throw new Refusal(gone.error.kind, gone.error.message);

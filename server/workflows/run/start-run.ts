@@ -18,7 +18,7 @@ import {
   writeLine,
 } from '../../store/port.ts';
 import { followLine } from '../lines/follow-line.ts';
-import { moveLine, whyNotOurs } from '../lines/line-holds.ts';
+import { moveLine, moveLineAlone, whyNotOurs } from '../lines/line-holds.ts';
 import { branchRef, landingRef, syncLine } from '../lines/lines.ts';
 import { runQueue, runWorkflow } from './run-epic.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -294,7 +294,7 @@ async function openEpicLine(
   if (foreign !== null) throw new Refusal('line_held', foreign);
   if (present !== null && present !== base && (await engine.git.isAncestor(present, base))) {
     // All of it has landed before: the epic goes on from where the target is now.
-    const moved = await moveLine(engine, line, base, present, 'drover: epic goes on');
+    const moved = await moveLineAlone(engine, line, base, present, 'drover: epic goes on');
     if (moved.ok) return openEpicLine(engine, line, target, base);
   }
   const start = present ?? branch ?? base;

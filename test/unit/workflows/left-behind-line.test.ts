@@ -1,0 +1,120 @@
+// A line and its branch that come apart: people rewind the branch while work is about to land, or the process dies between
+// the two. Whatever landed arrives, without what people took out, and nothing that was on the line is lost.
+
+import assert from 'node:assert/strict';
+import type { Sha } from '../../../server/git/sha.ts';
+import { landOnLine, readLine } from '../../../server/store/port.ts';
+import type { Engine } from '../../../server/workflows/engine.ts';
+import { followLine } from '../../../server/workflows/lines/follow-line.ts';
+import { moveLine, moveLineAlone } from '../../../server/workflows/lines/line-holds.ts';
+import { branchRef, landingRef, rescueRef } from '../../../server/workflows/lines/line-names.ts';
+import { headOn, syncLine } from '../../../server/workflows/lines/lines.ts';
+import type { PortCalls } from '../../doubles/port-calls.ts';
+import { SimulatedClock } from '../../doubles/simulated-clock.ts';
+import { SimulatedGit } from '../../doubles/simulated-git.ts';
+import { SimulatedRepository } from '../../doubles/simulated-repository.ts';
+import { memoryStore, type TestStore } from '../store/memory-store.ts';
+
+/** Every call is done at once. */
+const calls: PortCalls = {
+  run: async (_name, last, earlier = []) => {
+    for (const step of earlier) step();
+    return last();
+  },
+  wait: (begin) => new Promise((resolve) => begin(resolve)),
+  isAlive: () => true,
+  unexpected: (error) => {
+    throw error;
+  },
+};
+
+const line = landingRef('main');
+const branch = branchRef('main');
+
+suite('a line that its branch does not hold', () => {
+  let project: TestStore;
+  let repository: SimulatedRepository;
+  let engine: Engine;
+
+  setup(async () => {
+    project = await memoryStore();
+    repository = new SimulatedRepository('/project', new SimulatedClock());
+    engine = {
+      machineId: '',
+      store: project.store,
+      git: new SimulatedGit(repository, calls, () => null),
+      settings: () => ({ follow: 'fast-forward' }),
+      report: (error: unknown) => assert.fail(String(error)),
+    } as unknown as Engine;
+  });
+  teardown(() => project.close());
+
+  const files = (...names: string[]): Map<string, string> =>
+    new Map(['README', ...names].map((name) => [name, `${name}\n`]));
+
+  function moveMain(next: Sha): void {
+    const old = repository.refs.get(branch) ?? null;
+    repository.moveRefs([{ ref: branch, next, old }], 'person', 'by hand');
+    repository.checkout.files = new Map(repository.objects.filesOf(next));
+  }
+
+  /** The person's commit is on the line, and t1 lands on it although the person has gone back meanwhile. */
+  async function landOnRewound(): Promise<{ first: Sha; secret: Sha; landed: Sha }> {
+    const first = repository.refs.get(branch) as Sha;
+    const secret = repository.commit(files('secret'), [first], 'secret', 'person');
+    moveMain(secret);
+    assert.deepEqual(await syncLine(engine, 'main'), { ok: true, value: secret });
+    const work = repository.commit(files('secret', 't1'), [secret], 't1', 'agent');
+    const merged = await engine.git.merge({
+      tip: secret,
+      commit: work,
+      subject: 'drover: t1',
+      trailers: ['Drover-Task: t1', 'Drover-Attempt: 1'],
+    });
+    assert.ok(merged.ok && merged.value.kind === 'merged');
+    const landed = merged.value.commit;
+    moveMain(first);
+    assert.ok((await moveLine(engine, 'main', landed, secret, 'drover: land t1')).ok);
+    await project.store.transaction((tx) => landOnLine(tx, 'main', landed));
+    return { first, secret, landed };
+  }
+
+  test('what has landed on a branch that was rewound at that moment waits, and says so', async () => {
+    const { first, landed } = await landOnRewound();
+    const followed = await followLine(engine, 'main');
+    assert.equal(followed.pending, 1);
+    assert.match(followed.reason ?? '', /^main was rewritten/);
+    const row = await readLine(project.store.db, 'main');
+    assert.equal(row?.pending, 1, 'whoever looks after what waits finds it');
+    assert.equal(repository.refs.get(branch), first);
+    assert.equal(repository.refs.get(branchRef('drover/results/main')), landed);
+  });
+
+  test('a tip that the line does not hold any more is kept', async () => {
+    const { first, secret, landed } = await landOnRewound();
+    await followLine(engine, 'main');
+    const head = await headOn(engine, 'main', landed);
+    assert.ok(head.ok);
+    assert.ok((await moveLine(engine, 'main', head.value, landed, 'drover: take in main')).ok);
+    assert.equal(repository.refs.get(rescueRef('main', landed)), landed);
+    assert.equal((await followLine(engine, 'main')).pending, 0);
+    const arrived = repository.refs.get(branch) as Sha;
+    assert.deepEqual([...repository.objects.filesOf(arrived).keys()].sort(), ['README', 't1']);
+    assert.ok(repository.objects.isAncestor(first, arrived));
+    assert.equal(repository.objects.isAncestor(secret, arrived), false);
+  });
+
+  test('a line that was moved just before a death is looked after', async () => {
+    const first = repository.refs.get(branch) as Sha;
+    assert.ok((await syncLine(engine, 'main')).ok);
+    const next = repository.commit(files('next'), [first], 'next', 'drover');
+    engine.git.updateRef = () => {
+      repository.moveRefs([{ ref: line, next, old: first }], 'drover', 'drover: take in');
+      return Promise.reject(new Error('dead'));
+    };
+    await assert.rejects(moveLineAlone(engine, 'main', next, first, 'drover: take in'), /dead/);
+    assert.equal((await readLine(project.store.db, 'main'))?.pending, 1);
+    assert.deepEqual(await followLine(engine, 'main'), { pending: 0, reason: null });
+    assert.equal(repository.refs.get(branch), next);
+  });
+});
