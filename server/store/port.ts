@@ -48,12 +48,14 @@ export {
 } from './work/claims.ts';
 export { isUnblocked, startableTasks, type Startable } from './work/startable.ts';
 export {
+  askCandidateToStop,
   candidateFacts,
   candidateOf,
   candidatesOf,
   isSpentCandidate,
   openCandidates,
   takeCandidate,
+  tasksWithCandidates,
 } from './work/candidates.ts';
 export { landedElsewhere, type LandedElsewhere } from './status/unlanded.ts';
 export {
@@ -120,13 +122,13 @@ export {
   tasksBlockedWith,
   type Hold,
 } from './status/holds.ts';
-export { epicById, rootTasks, taskById, taskOrRefuse } from './rows/find-rows.ts';
+export { epicById, existingTask, rootTasks, taskById, taskOrRefuse } from './rows/find-rows.ts';
 export { inParts, textList } from './rows/read.ts';
+export { limitAccount, limitedAccounts } from './work/accounts.ts';
 export {
   agentsNamed,
   countHandedOver,
   countOnWorkers,
-  limitedAccounts,
   nextStartMs,
   placesOfEpics,
 } from './work/dispatch-rows.ts';
@@ -140,8 +142,37 @@ export {
 } from './work/left-attempts.ts';
 export { setEpicLine } from './plan/epics.ts';
 export {
+  blockedLike,
+  countBehindLines,
+  delayStart,
+  startableBehindLines,
+  waitsForRuns,
+} from './work/base-waits.ts';
+export {
+  countFailedPlans,
+  lastCommitBefore,
+  refsKeptWhenReturned,
+} from './work/earlier-attempts.ts';
+export {
+  addKeptRef,
+  committedSubTasks,
+  handOverWork,
+  movePhase,
+  notePlace,
+  noteSubTaskCommit,
+  recordUsage,
+} from './work/owned-work.ts';
+export {
+  blockersOf,
+  committedSince,
+  completedInEpic,
+  othersInProgress,
+  subTasksOf,
+} from './plan/related-tasks.ts';
+export {
   activeRunsIn,
   endRun,
+  existingRun,
   flagsOfRun,
   insertRun,
   lastFinishedRun,
@@ -188,6 +219,7 @@ export {
   leaseSlot,
   releaseSlot,
   setSlotAside,
+  slotsOn,
   type SlotPlace,
 } from './work/slots.ts';
 export {
@@ -196,9 +228,11 @@ export {
   endedQuestions,
   endQuestion,
   markHintDelivered,
+  allHints,
   openHints,
   questionById,
   tasksWithOpenHints,
+  openQuestions,
   withdrawQuestions,
 } from './work/questions.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';

@@ -117,7 +117,7 @@ export async function nameOfMachine(db: Reads, id: string): Promise<string | nul
 
 /** The branch of an attempt, and what people call the machine that has it; null: there is one machine only. */
 export async function machineName(
-  db: Pick<Reads, 'selectFrom'>,
+  db: Reads,
   taskId: string,
   attempt: number,
 ): Promise<{ readonly name: string | null; readonly branch: string }> {

@@ -22,6 +22,13 @@ export async function taskOrRefuse(db: Db, id: string): Promise<TaskRow> {
   throw unknownTask(id);
 }
 
+/** For tasks that can't be gone: nothing removes one that has attempts. */
+export async function existingTask(db: Db, id: string): Promise<TaskRow> {
+  const row = await taskById(db, id);
+  if (row === null) throw new Error(`task ${id} is missing`);
+  return row;
+}
+
 export function unknownTask(id: string): Refusal {
   return new Refusal(
     'unknown_id',

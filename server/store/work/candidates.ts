@@ -135,6 +135,27 @@ export async function candidatesOf(tx: Reads, taskId: string): Promise<readonly 
     .execute();
 }
 
+/** Tasks with candidates that are not canceled. */
+export async function tasksWithCandidates(db: Reads): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select('candidate_of')
+    .distinct()
+    .where('candidate_of', 'is not', null)
+    .where('status', '!=', 'cancelled')
+    .execute();
+  return rows.flatMap((row) => (row.candidate_of === null ? [] : [row.candidate_of]));
+}
+
+/** A candidate that another one has beaten is asked to stop, for its owner to carry out. */
+export async function askCandidateToStop(tx: Tx, id: string, reason: string): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ stop_requested: 'cancel', stop_reason: reason })
+    .where('id', '=', id)
+    .execute();
+}
+
 export function candidateFacts(row: TaskRow): Candidate {
   return {
     id: row.id,

@@ -1,6 +1,7 @@
 // What the dispatcher counts before it starts anything: work that waits to land, attempts on workers, the agents that the
 // tasks of a scope need, and when time alone will let something start.
 
+import { limitedAccounts } from './accounts.ts';
 import type { Reads, TaskRow } from '../schema/tables.ts';
 
 /** Tasks that have handed their work over and have not landed. `handedOver`: phases in which a task needs no worker. */
@@ -59,19 +60,6 @@ export async function nextStartMs(
   const limits = (await limitedAccounts(db, nowMs)).values();
   const times = [row?.retry, row?.waiting, ...limits].filter((time) => typeof time === 'number');
   return times.length === 0 ? null : Math.min(...times);
-}
-
-/** Accounts at their limit, with the time until which they are. */
-export async function limitedAccounts(
-  db: Reads,
-  nowMs: number,
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await db
-    .selectFrom('accounts')
-    .select(['name', 'limited_until_ms'])
-    .where('limited_until_ms', '>', nowMs)
-    .execute();
-  return new Map(rows.map((row) => [row.name, row.limited_until_ms ?? nowMs]));
 }
 
 /** The agents that the unfinished tasks of a scope name: each pair once. */

@@ -74,6 +74,16 @@ export async function endQuestion(
   return true;
 }
 
+/** What is asked about a task and not answered yet. */
+export async function openQuestions(db: Reads, taskId: string): Promise<readonly QuestionRow[]> {
+  return db
+    .selectFrom('questions')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .where('state', '=', 'open')
+    .execute();
+}
+
 /** Takes back what an agent has asked about a task, or about a part of it (its sub-tasks run in the same attempt). */
 export async function withdrawQuestions(
   tx: Tx,
@@ -125,14 +135,22 @@ export async function addHint(
   return row;
 }
 
+/** All hints to these tasks, delivered or not, oldest first. */
+export async function allHints(tx: Reads, taskIds: readonly string[]): Promise<HintRow[]> {
+  return hintsTo(tx, taskIds).execute();
+}
+
+/** Hints that no agent has received yet. */
 export async function openHints(tx: Reads, taskIds: readonly string[]): Promise<HintRow[]> {
+  return hintsTo(tx, taskIds).where('delivered', '=', 0).execute();
+}
+
+function hintsTo(tx: Reads, taskIds: readonly string[]) {
   return tx
     .selectFrom('guidance_queue')
     .selectAll()
-    .where('task_id', 'in', taskIds)
-    .where('delivered', '=', 0)
-    .orderBy('created_at')
-    .execute();
+    .where('task_id', 'in', [...taskIds])
+    .orderBy('created_at');
 }
 
 export async function markHintDelivered(tx: Tx, sources: StoreSources, id: string): Promise<void> {

@@ -8,6 +8,13 @@ export async function runById(db: Reads, id: string): Promise<RunRow | null> {
   return row ?? null;
 }
 
+/** For runs that can't be gone: those of attempts are kept. */
+export async function existingRun(db: Reads, id: string): Promise<RunRow> {
+  const row = await runById(db, id);
+  if (row === null) throw new Error(`run ${id} is missing`);
+  return row;
+}
+
 /** Oldest first. */
 export async function activeRunsIn(db: Reads): Promise<RunRow[]> {
   return db

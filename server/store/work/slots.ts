@@ -60,6 +60,17 @@ export async function setSlotAside(tx: Tx, slot: SlotPlace): Promise<void> {
     .execute();
 }
 
+/** All slots of a machine. */
+export async function slotsOn(db: Reads, machine: string): Promise<readonly SlotRow[]> {
+  return db
+    .selectFrom('slots')
+    .selectAll()
+    .where('machine', '=', machine)
+    .orderBy('kind')
+    .orderBy('number')
+    .execute();
+}
+
 async function newSlot(tx: Tx, wish: SlotWish, nowS: number): Promise<SlotRow> {
   const numbers = await tx
     .selectFrom('slots')

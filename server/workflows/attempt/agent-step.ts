@@ -16,6 +16,7 @@ import {
   lastAttempt,
   markHintDelivered,
   openHints,
+  openQuestions,
   setAttempt,
   withdrawQuestions,
 } from '../../store/port.ts';
@@ -250,13 +251,7 @@ class PartSession implements AgentHost {
 
   async withdrawOld(): Promise<void> {
     const { store } = this.#engine;
-    const open = await store.db
-      .selectFrom('questions')
-      .select('id')
-      .where('task_id', '=', this.#part)
-      .where('state', '=', 'open')
-      .executeTakeFirst();
-    if (open === undefined) return;
+    if ((await openQuestions(store.db, this.#part)).length === 0) return;
     await store.transaction((tx) => withdrawQuestions(tx, store.sources, this.#part));
   }
 

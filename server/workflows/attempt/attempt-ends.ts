@@ -6,8 +6,10 @@ import type { DurableRun } from '../../durable/port.ts';
 import {
   beginsFreely,
   type Claim,
+  existingTask,
   failAttempt,
   goesOnAfter,
+  limitAccount,
   limitedAccounts,
   type NextAgent,
   releaseSlot,
@@ -31,11 +33,7 @@ export async function recordFailure(
   if (await stoppedInstead(engine, tx, claim)) return;
   const goesOn = await goesOnAfter(tx, claim, reason);
   const next = goesOn ? null : await takesOver(engine, tx, claim, reason.kind);
-  const row = await tx
-    .selectFrom('tasks')
-    .select('attempts')
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
+  const row = await existingTask(tx, claim.taskId);
   const masked: Failure = {
     ...reason,
     message: engine.mask(reason.message),
@@ -152,15 +150,8 @@ export async function waitForAccount(
     if (await stoppedInstead(engine, tx, claim)) return;
     const until = untilMs ?? engine.clock.now() + unknownLimitMs;
     const wakeMs = Math.round(until + engine.chance() * limitJitterMs);
-    await tx
-      .insertInto('accounts')
-      .values({ name: claim.agent, limited_until_ms: until, message: engine.mask(message) })
-      .onConflict((conflict) =>
-        conflict
-          .column('name')
-          .doUpdateSet({ limited_until_ms: until, message: engine.mask(message) }),
-      )
-      .execute();
+    const limit = { untilMs: until, message: engine.mask(message) };
+    await limitAccount(tx, claim.agent, limit);
     await beginSlowly(tx, claim, until);
     const limited = await limitedAccounts(tx, engine.clock.now());
     const next = await takesOverAtLimit(engine, tx, claim, until, limited);

@@ -10,7 +10,7 @@ import {
   loopStopSentence,
 } from '../../core/work/loop-detector.ts';
 import { SpendingCounter } from '../../core/work/spending.ts';
-import { addSpending, type Claim, spentByPart, type Tx } from '../../store/port.ts';
+import { addSpending, type Claim, spentByPart, taskById, type Tx } from '../../store/port.ts';
 import { type BudgetPlace, budgetWord } from '../kit/budget-scopes.ts';
 import { dayOf } from '../kit/days.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -66,11 +66,7 @@ export class BudgetWatch {
   async begin(): Promise<void> {
     const { db } = this.#engine.store;
     const { taskId, attempt } = this.#claim;
-    const task = await db
-      .selectFrom('tasks')
-      .select('epic_id')
-      .where('id', '=', taskId)
-      .executeTakeFirst();
+    const task = await taskById(db, taskId);
     this.#epicId = task?.epic_id ?? null;
     const stored = await spentByPart(db, { taskId, attempt, part: this.#part });
     this.#counter = new SpendingCounter(stored);

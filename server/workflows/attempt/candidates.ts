@@ -12,21 +12,26 @@ import { formatCost } from '../../core/format.ts';
 import { ownedStatuses, terminalStatuses } from '../../core/plan/state.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import {
+  askCandidateToStop,
   askQuestion,
   attemptsSince,
   candidateFacts,
   candidatesOf,
   type Claim,
+  existingTask,
   familyOf,
   insertBlockers,
   openCandidates,
+  openQuestions,
   readLine,
   refreshReadiness,
   releaseSlot,
   type RunRow,
   setAttempt,
   takeCandidate,
+  taskById,
   type TaskRow,
+  tasksWithCandidates,
   type Tx,
   withdrawQuestions,
 } from '../../store/port.ts';
@@ -64,16 +69,9 @@ export async function gateCandidate(
 
 /** Not when its work went to a person, or when it has been tested in an earlier life of the backend. */
 async function waitsForGate(engine: Engine, claim: Claim): Promise<boolean> {
-  const row = await engine.store.db
-    .selectFrom('tasks')
-    .select('id')
-    .where('id', '=', claim.taskId)
-    .where('epoch', '=', claim.epoch)
-    .where('status', '=', 'in_progress')
-    .where('phase', '=', 'gate')
-    .where('commit_sha', 'is not', null)
-    .executeTakeFirst();
-  return row !== undefined;
+  const row = await taskById(engine.store.db, claim.taskId);
+  if (row === null || row.epoch !== claim.epoch) return false;
+  return row.status === 'in_progress' && row.phase === 'gate' && row.commit_sha !== null;
 }
 
 /** A gate that ended because the process closes has said nothing: the step is run again at the next start. */
@@ -88,11 +86,7 @@ async function testCandidate(
   runRow: RunRow,
   signal: AbortSignal,
 ): Promise<TestedCandidate> {
-  const task = await engine.store.db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
+  const task = await existingTask(engine.store.db, claim.taskId);
   const commit = task.commit_sha ?? '';
   const diff = await engine.git.diff(task.base_sha ?? '', commit);
   const changedLines = diff.ok ? changedLinesOf(diff.value) : null;
@@ -166,11 +160,7 @@ export async function beginCandidates(
   if ((await attemptsSince(tx, wanted.id, wanted.fallback_from)).length > 0) return false;
   // Sub-tasks run inside an attempt of their parent: such a task is tried one way.
   if ((await familyOf(tx, wanted.id)).length > 1) return false;
-  const task = await tx
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', wanted.id)
-    .executeTakeFirstOrThrow();
+  const task = await existingTask(tx, wanted.id);
   const line = await readLine(tx, run.line);
   // A plan is approved for one attempt: such a task is tried one way.
   const isPlanned = task.plan === null ? engine.settings().plansFirst : task.plan === 1;
@@ -181,16 +171,8 @@ export async function beginCandidates(
 
 /** Every task with candidates is looked at: a choice that can be made now is made. Resolves with how many have changed. */
 export async function settleAll(engine: Engine): Promise<number> {
-  const rows = await engine.store.db
-    .selectFrom('tasks')
-    .select('candidate_of')
-    .distinct()
-    .where('candidate_of', 'is not', null)
-    .where('status', '!=', 'cancelled')
-    .execute();
   let changed = 0;
-  for (const { candidate_of: id } of rows) {
-    if (id === null) continue;
+  for (const id of await tasksWithCandidates(engine.store.db)) {
     const settled = await engine.store.transaction((tx) => settleCandidates(engine, tx, id));
     for (const stopped of settled.stopped) engine.switchboard.stop(stopped, null);
     if (settled.changed) changed += 1;
@@ -207,9 +189,9 @@ interface Settled {
 const nothingSettled: Settled = { changed: false, stopped: [] };
 
 async function settleCandidates(engine: Engine, tx: Tx, taskId: string): Promise<Settled> {
-  const task = await tx.selectFrom('tasks').selectAll().where('id', '=', taskId).executeTakeFirst();
+  const task = await taskById(tx, taskId);
   const rows = await candidatesOf(tx, taskId);
-  if (task === undefined || terminalStatuses.has(task.status)) {
+  if (task === null || terminalStatuses.has(task.status)) {
     return giveUpAll(engine, tx, rows, `${taskId} is over`);
   }
   // The choice is made: what is left of the others is about to end.
@@ -275,11 +257,7 @@ async function choose(
 async function giveUp(engine: Engine, tx: Tx, row: TaskRow, reason: string): Promise<boolean> {
   const { store } = engine;
   if (ownedStatuses.has(row.status)) {
-    await tx
-      .updateTable('tasks')
-      .set({ stop_requested: 'cancel', stop_reason: reason })
-      .where('id', '=', row.id)
-      .execute();
+    await askCandidateToStop(tx, row.id, reason);
     await store.append(tx, {
       type: 'task.stopping',
       taskId: row.id,
@@ -310,12 +288,7 @@ async function askPerson(
   const lines = rows.map((row) => `${row.id}: ${candidateWords(row)}`);
   // Work that was sent back and done anew is another question.
   const requestId = `${choiceRequest}${green.map((row) => row.commit_sha?.slice(0, 12)).join('+')}`;
-  const open = await tx
-    .selectFrom('questions')
-    .select('request_id')
-    .where('task_id', '=', task.id)
-    .where('state', '=', 'open')
-    .execute();
+  const open = await openQuestions(tx, task.id);
   if (open.some((question) => question.request_id === requestId)) return false;
   await withdrawQuestions(tx, store.sources, task.id);
   await askQuestion(tx, store.sources, {
@@ -357,20 +330,10 @@ async function chooseByPersonIn(
   tx: Tx,
   candidateId: string,
 ): Promise<readonly string[]> {
-  const row = await tx
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', candidateId)
-    .executeTakeFirst();
-  const task =
-    row === undefined || row.candidate_of === null
-      ? undefined
-      : await tx
-          .selectFrom('tasks')
-          .selectAll()
-          .where('id', '=', row.candidate_of)
-          .executeTakeFirst();
-  if (row === undefined || task === undefined || task.status !== 'blocked') {
+  const row = await taskById(tx, candidateId);
+  const of = row?.candidate_of ?? null;
+  const task = of === null ? null : await taskById(tx, of);
+  if (row === null || task === null || task.status !== 'blocked') {
     throw new Refusal(
       'illegal',
       `${candidateId} can no longer be chosen: the choice was already made`,

@@ -5,6 +5,9 @@ import type { DurableRun } from '../../durable/port.ts';
 import {
   candidateOf,
   type Claim,
+  existingRun,
+  existingTask,
+  notePlace,
   releaseSlot,
   type RunRow,
   setAttempt,
@@ -38,11 +41,7 @@ export async function executeTask(
   run: DurableRun<Tx>,
   claim: Claim,
 ): Promise<string> {
-  const runRow = await engine.store.db
-    .selectFrom('runs')
-    .selectAll()
-    .where('id', '=', claim.runId)
-    .executeTakeFirstOrThrow();
+  const runRow = await existingRun(engine.store.db, claim.runId);
   const { switchboard } = engine;
   return switchboard.turns.run(claim.taskId, () =>
     switchboard.turns.run(attemptKey(claim.taskId, claim.attempt), () =>
@@ -93,11 +92,7 @@ async function landAgain(
   commitSha: string,
 ): Promise<string> {
   await run.commit('committed', async (tx) => {
-    const task = await tx
-      .selectFrom('tasks')
-      .selectAll()
-      .where('id', '=', claim.taskId)
-      .executeTakeFirstOrThrow();
+    const task = await existingTask(tx, claim.taskId);
     await goOnWithWork(engine, tx, claim, commitSha);
     await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
     const gate = gateOf(engine, runRow, task);
@@ -150,12 +145,7 @@ async function recordPlace(
   if (outcome.kind === 'failed') return;
   const { place } = outcome;
   await nameKeptRefs(tx, store, place.keptRefs, claim.taskId);
-  await tx
-    .updateTable('tasks')
-    .set({ phase: 'agent', base_sha: place.base, worktree_path: place.path })
-    .where('id', '=', claim.taskId)
-    .where('epoch', '=', claim.epoch)
-    .execute();
+  await notePlace(tx, claim, place);
   await setAttempt(tx, claim.taskId, claim.attempt, {
     base_sha: place.base,
     worktree_path: place.path,

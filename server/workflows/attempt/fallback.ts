@@ -11,6 +11,7 @@ import { stepText } from '../../core/format.ts';
 import {
   attemptsSince,
   type Claim,
+  existingTask,
   type NextAgent,
   type Reads,
   type TaskRow,
@@ -68,7 +69,7 @@ export async function takesOver(
   failureKind: string,
 ): Promise<NextAgent | null> {
   const { agents, agentKind } = engine.settings();
-  const task = await taskOf(tx, claim.taskId);
+  const task = await existingTask(tx, claim.taskId);
   const chain = agentChain(agents, agentKind, task);
   if (chain.length === 1) return null;
   const attempts = await attemptsSince(tx, task.id, task.fallback_from);
@@ -96,19 +97,11 @@ export async function takesOverAtLimit(
   const next = await takesOver(engine, tx, claim, 'account_limit');
   if (next === null) return null;
   const { agents, agentKind } = engine.settings();
-  const task = await taskOf(tx, claim.taskId);
+  const task = await existingTask(tx, claim.taskId);
   const chain = agentChain(agents, agentKind, task);
   const from = chain.findIndex((step) => stepText(step) === stepText(next));
   const free = chain
     .slice(from)
     .find((step: AgentStep) => step.agent !== claim.agent && !limited.has(step.agent));
   return free === undefined ? null : { ...free, usesAttempt: false };
-}
-
-async function taskOf(tx: Reads, id: string): Promise<Who> {
-  return tx
-    .selectFrom('tasks')
-    .select(['id', 'agent', 'fallback', 'fallback_from'])
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
 }

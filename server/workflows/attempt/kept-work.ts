@@ -2,7 +2,7 @@
 // when that work was still in a slot that another task has taken, or that was pruned.
 
 import type { SnapshotAuthor, SnapshotReason } from '../../git/port.ts';
-import { type Claim, lastAttempt, type Store, type Tx } from '../../store/port.ts';
+import { addKeptRef, type Claim, lastAttempt, type Store, type Tx } from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
 
 const workRoots = ['refs/drover/work/', 'refs/drover/rescue/'];
@@ -23,21 +23,13 @@ export async function nameKeptRefs(
   otherwise: string | null,
   note: KeptNote = foundNote,
 ): Promise<void> {
+  const { reason, author } = note;
   for (const ref of refs) {
-    const row =
-      (await readRefs(tx, taskInName(ref))) ??
-      (otherwise === null ? undefined : await readRefs(tx, otherwise));
-    if (row === undefined) continue;
-    const known = JSON.parse(row.rescue_refs) as string[];
-    if (!known.includes(ref)) {
-      await tx
-        .updateTable('tasks')
-        .set({ rescue_refs: JSON.stringify([...known, ref]) })
-        .where('id', '=', row.id)
-        .execute();
+    for (const taskId of [taskInName(ref), otherwise]) {
+      if (taskId === null || !(await addKeptRef(tx, taskId, ref))) continue;
+      await store.append(tx, { type: 'work.kept', taskId, data: { ref, reason, author } });
+      break;
     }
-    const { reason, author } = note;
-    await store.append(tx, { type: 'work.kept', taskId: row.id, data: { ref, reason, author } });
   }
 }
 
@@ -45,17 +37,6 @@ export async function nameKeptRefs(
 function taskInName(ref: string): string {
   const root = workRoots.find((each) => ref.startsWith(each));
   return root === undefined ? '' : (ref.slice(root.length).split('/', 1)[0] ?? '');
-}
-
-async function readRefs(
-  tx: Tx,
-  id: string,
-): Promise<{ id: string; rescue_refs: string } | undefined> {
-  return tx
-    .selectFrom('tasks')
-    .select(['id', 'rescue_refs'])
-    .where('id', '=', id)
-    .executeTakeFirst();
 }
 
 export interface WorkPlace {

@@ -3,13 +3,19 @@
 
 import {
   activeRunsIn,
+  blockedLike,
+  blockersOf,
   type Claim,
+  countBehindLines,
+  delayStart,
   epicsOfOthers,
   linesOnTheWay,
   readLine,
   type RunRow,
   setAttempt,
+  startableBehindLines,
   type Tx,
+  waitsForRuns,
 } from '../../store/port.ts';
 import { landingRef, syncLine } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -25,6 +31,8 @@ const looksMax = 200;
 
 /** What `missingBaseWords` writes. */
 const missingBasePattern = /^the commit of its blocker \S+ is on \S+, not in (\S+);/;
+
+const missingBaseLike = 'the commit of its blocker % is on %';
 
 /** The task has been claimed before its base was known to lack a commit. Where no other run brings it, only a person can. */
 export async function waitForBase(
@@ -61,35 +69,13 @@ export async function waitForOtherLines(engine: Engine, run: RunRow): Promise<vo
   const lines = await linesOnTheWay(db, run.id);
   if (lines.size === 0) return;
   const nowMs = engine.clock.now();
-  const rows = await db
-    .selectFrom('tasks as t')
-    .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
-    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select(['t.id', 'b.landed_sha as sha'])
-    .where('t.status', '=', 'ready')
-    .where('t.parent_id', 'is', null)
-    .$if(run.epic_id !== null, (query) => query.where('t.epic_id', '=', run.epic_id))
-    .where((eb) =>
-      eb.or([eb('t.next_attempt_at_ms', 'is', null), eb('t.next_attempt_at_ms', '<=', nowMs)]),
-    )
-    .where('b.landed_on', 'in', [...lines])
-    .where('b.landed_on', '!=', run.line)
-    .where('b.landed_sha', 'is not', null)
-    .limit(looksMax)
-    .execute();
+  const rows = await startableBehindLines(db, scopeOf(run), [...lines], { nowMs, limit: looksMax });
   const missing = new Set<string>();
   for (const { id, sha } of rows) {
     if (!missing.has(id) && !(await isOnLine(engine, run.line, sha ?? ''))) missing.add(id);
   }
   if (missing.size === 0) return;
-  await engine.store.transaction((tx) =>
-    tx
-      .updateTable('tasks')
-      .set({ next_attempt_at_ms: nowMs + baseLookMs })
-      .where('id', 'in', [...missing])
-      .where('status', '=', 'ready')
-      .execute(),
-  );
+  await engine.store.transaction((tx) => delayStart(tx, [...missing], nowMs + baseLookMs));
 }
 
 /**
@@ -105,25 +91,8 @@ export async function waitsForOtherRuns(engine: Engine, run: RunRow): Promise<bo
   const epics = others.flatMap(({ epic_id: epic }) => (epic === null ? [] : [epic]));
   const hasWider = epics.length < others.length;
   if (others.length === 0) return false;
-  const waiting = await db
-    .selectFrom('tasks as t')
-    .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
-    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select('t.id')
-    .where('t.status', '=', 'blocked')
-    .where('t.blocked_reason', 'is', null)
-    .$if(run.epic_id !== null, (query) => query.where('t.epic_id', '=', run.epic_id))
-    .$if(theirs.length > 0, (query) =>
-      query.where((eb) => eb.or([eb('t.epic_id', 'is', null), eb('t.epic_id', 'not in', theirs)])),
-    )
-    .where('b.status', 'not in', ['completed', 'failed', 'cancelled'])
-    .$if(!hasWider, (query) => query.where('b.epic_id', 'in', epics))
-    .$if(hasWider, (query) =>
-      query.where((eb) => eb.or([eb('b.epic_id', 'is', null), eb('b.epic_id', '!=', run.epic_id)])),
-    )
-    .limit(1)
-    .executeTakeFirst();
-  if (waiting === undefined) return false;
+  const own = { epicId: run.epic_id, exceptEpics: theirs };
+  if (!(await waitsForRuns(db, own, { epics, hasWider }))) return false;
   for (const other of others) {
     const { moving } = await scopeState(db, other);
     if (moving > (await waitingForLines(engine, other))) return true;
@@ -131,24 +100,16 @@ export async function waitsForOtherRuns(engine: Engine, run: RunRow): Promise<bo
   return false;
 }
 
+function scopeOf(run: RunRow): { readonly epicId: string | null; readonly line: string } {
+  return { epicId: run.epic_id, line: run.line };
+}
+
 /** Ready tasks of a run whose blockers are on the lines of others: they move only when those do. */
 async function waitingForLines(engine: Engine, run: RunRow): Promise<number> {
   const { db } = engine.store;
   const lines = [...(await linesOnTheWay(db, run.id))];
   if (lines.length === 0) return 0;
-  const rows = await db
-    .selectFrom('tasks as t')
-    .innerJoin('task_dependencies as d', 'd.task_id', 't.id')
-    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select('t.id')
-    .distinct()
-    .where('t.status', '=', 'ready')
-    .where('t.parent_id', 'is', null)
-    .$if(run.epic_id !== null, (query) => query.where('t.epic_id', '=', run.epic_id))
-    .where('b.landed_on', 'in', lines)
-    .where('b.landed_on', '!=', run.line)
-    .execute();
-  return rows.length;
+  return countBehindLines(db, scopeOf(run), lines);
 }
 
 /** Whether a task of this line can begin with the commit: a line takes in its parent when one needs that. */
@@ -164,13 +125,7 @@ async function isOnLine(engine: Engine, line: string, sha: Sha): Promise<boolean
 /** Tasks that were blocked because a commit was not in their line, and is now, are ready again. Resolves with how many. */
 export async function releaseFromMissingBase(engine: Engine): Promise<number> {
   const { db } = engine.store;
-  const rows = await db
-    .selectFrom('tasks')
-    .select(['id', 'blocked_reason'])
-    .where('status', '=', 'blocked')
-    .where('blocked_reason', 'like', 'the commit of its blocker % is on %')
-    .limit(looksMax)
-    .execute();
+  const rows = await blockedLike(db, missingBaseLike, looksMax);
   let released = 0;
   for (const { id, blocked_reason: reason } of rows) {
     const line = missingBasePattern.exec(reason ?? '')?.[1];
@@ -207,15 +162,10 @@ async function isTriedAlready(engine: Engine, taskId: string, line: string): Pro
 }
 
 async function hasArrived(engine: Engine, taskId: string, line: string): Promise<boolean> {
-  const blockers = await engine.store.db
-    .selectFrom('task_dependencies as d')
-    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select('b.landed_sha as sha')
-    .where('d.task_id', '=', taskId)
-    .where('b.landed_sha', 'is not', null)
-    .execute();
+  const blockers = await blockersOf(engine.store.db, [taskId]);
+  const landed = blockers.flatMap((row) => (row.landed_sha === null ? [] : [row.landed_sha]));
   // Commits that people have brought there count once the line has taken them in.
   await syncLine(engine, line);
-  for (const { sha } of blockers) if (!(await isOnLine(engine, line, sha ?? ''))) return false;
+  for (const sha of landed) if (!(await isOnLine(engine, line, sha))) return false;
   return true;
 }

@@ -3,7 +3,15 @@
 
 import { failure } from '../../core/failure.ts';
 import { boundedPlan } from '../../core/prompt/plan-prompt.ts';
-import { type Claim, proposePlan, releaseSlot, setAttempt, type Tx } from '../../store/port.ts';
+import {
+  type Claim,
+  countFailedPlans,
+  existingTask,
+  proposePlan,
+  releaseSlot,
+  setAttempt,
+  type Tx,
+} from '../../store/port.ts';
 import { recordFailure } from './attempt-ends.ts';
 import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -83,18 +91,6 @@ async function waitForDecision(engine: Engine, tx: Tx, claim: Claim, text: strin
 
 /** Failed tries at a plan count while there is none, so that they have an end; the plan gives them back. */
 async function attemptsWithoutPlanning(tx: Tx, claim: Claim): Promise<number> {
-  const task = await tx
-    .selectFrom('tasks')
-    .select('attempts')
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
-  const failed = await tx
-    .selectFrom('attempts')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('task_id', '=', claim.taskId)
-    .where('planning', '=', 1)
-    .where('state', '=', 'failed')
-    .where((eb) => eb.or([eb('failure_kind', 'is', null), eb('failure_kind', '!=', 'sent_back')]))
-    .executeTakeFirstOrThrow();
-  return Math.max(0, task.attempts - failed.n);
+  const task = await existingTask(tx, claim.taskId);
+  return Math.max(0, task.attempts - (await countFailedPlans(tx, claim.taskId)));
 }

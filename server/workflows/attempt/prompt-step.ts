@@ -10,13 +10,21 @@ import {
   type PromptInput,
 } from '../../core/prompt/prompt.ts';
 import {
+  allHints,
   approvedPlan,
   type AttemptRow,
+  blockersOf,
   type Claim,
+  committedSince,
+  completedInEpic,
+  epicById,
+  existingTask,
   type HintRow,
+  lastCommitBefore,
   lastPlan,
   markHintDelivered,
   openHints,
+  subTasksOf,
 } from '../../store/port.ts';
 import { presentWork } from './earlier-work.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -42,7 +50,8 @@ export async function buildPartPrompt(
 ): Promise<PartPrompt> {
   const { resume, hasTools } = given;
   const open = await openHints(engine.store.db, hintIds(claim, part));
-  const all = await allHints(engine, claim, part);
+  // A conversation that begins anew is told the earlier hints as well: it has not heard them.
+  const all = await allHints(engine.store.db, hintIds(claim, part));
   const gathered = await promptInput(engine, claim, attempt, part, resume ? open : all);
   const surroundings = await surroundingsOf(engine, claim, attempt, hasTools);
   const input: PromptInput = { ...gathered, surroundings };
@@ -104,26 +113,9 @@ async function promptInput(
 ): Promise<PromptInput> {
   const { db } = engine.store;
   const settings = engine.settings();
-  const task = await db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', part)
-    .executeTakeFirstOrThrow();
-  const epic =
-    task.epic_id === null
-      ? null
-      : ((await db
-          .selectFrom('epics')
-          .select(['id', 'title', 'description'])
-          .where('id', '=', task.epic_id)
-          .executeTakeFirst()) ?? null);
-  const blockers = await db
-    .selectFrom('task_dependencies as d')
-    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select(['b.id', 'b.title', 'b.verdict', 'b.verdict_reason', 'b.landed_sha'])
-    .where('d.task_id', '=', part)
-    .orderBy('b.id')
-    .execute();
+  const task = await existingTask(db, part);
+  const epic = task.epic_id === null ? null : await epicById(db, task.epic_id);
+  const blockers = await blockersOf(db, [part]);
   const recent = await recentTasks(
     engine,
     part,
@@ -149,7 +141,7 @@ async function promptInput(
       acceptanceCriteria: JSON.parse(task.acceptance_criteria) as string[],
     },
     siblings: await siblingsOf(engine, task.parent_id, part),
-    subTasks: (await subTasksOf(engine, part)) ?? [],
+    subTasks: await doneBefore(engine, part),
     lastFailure: await lastFailure(engine, claim, attempt),
     epic:
       epic === null
@@ -171,16 +163,11 @@ async function recentTasks(
   const settings = engine.settings();
   if (settings.taskContextCount === 0 || epicId === null) return [];
   const since = Math.floor((engine.clock.now() - settings.taskContextMaxAgeMs) / 1000);
-  const rows = await engine.store.db
-    .selectFrom('tasks')
-    .select(['id', 'title', 'verdict', 'verdict_reason', 'updated_at'])
-    .where('epic_id', '=', epicId)
-    .where('status', '=', 'completed')
-    .where('updated_at', '>=', since)
-    .where('id', 'not in', [part, ...blockers])
-    .orderBy('updated_at', 'desc')
-    .limit(settings.taskContextCount)
-    .execute();
+  const rows = await completedInEpic(engine.store.db, epicId, {
+    sinceS: since,
+    except: [part, ...blockers],
+    limit: settings.taskContextCount,
+  });
   return rows.map((row) => ({
     id: row.id,
     title: row.title,
@@ -196,33 +183,14 @@ async function siblingsOf(
   part: string,
 ): Promise<PromptInput['siblings']> {
   if (parentId === null) return null;
-  const parent = await engine.store.db
-    .selectFrom('tasks')
-    .select(['id', 'title'])
-    .where('id', '=', parentId)
-    .executeTakeFirstOrThrow();
-  const rows = await engine.store.db
-    .selectFrom('tasks')
-    .select(['id', 'title'])
-    .where('parent_id', '=', parentId)
-    .orderBy('sequence_number')
-    .limit(siblingsMax)
-    .execute();
-  return { parent, all: rows, index: rows.findIndex((row) => row.id === part) };
+  const { id, title } = await existingTask(engine.store.db, parentId);
+  const rows = (await subTasksOf(engine.store.db, parentId)).slice(0, siblingsMax);
+  const all = rows.map((row) => ({ id: row.id, title: row.title }));
+  return { parent: { id, title }, all, index: all.findIndex((row) => row.id === part) };
 }
 
 function hintIds(claim: Claim, part: string): readonly string[] {
   return [...new Set([part, claim.taskId])];
-}
-
-/** A conversation that begins anew is told the earlier hints as well: it has not heard them. */
-async function allHints(engine: Engine, claim: Claim, part: string): Promise<readonly HintRow[]> {
-  return engine.store.db
-    .selectFrom('guidance_queue')
-    .selectAll()
-    .where('task_id', 'in', hintIds(claim, part))
-    .orderBy('created_at')
-    .execute();
 }
 
 async function lastFailure(
@@ -239,12 +207,8 @@ async function lastFailure(
   if (before === undefined || before.failure_kind === null) return null;
   // The plan that was sent back is told as such.
   if (before.planning === 1 && before.failure_kind === 'sent_back') return null;
-  const task = await engine.store.db
-    .selectFrom('tasks')
-    .select('conflict_files')
-    .where('id', '=', claim.taskId)
-    .executeTakeFirst();
-  const conflictFiles = JSON.parse(task?.conflict_files ?? '[]') as string[];
+  const task = await existingTask(engine.store.db, claim.taskId);
+  const conflictFiles = JSON.parse(task.conflict_files) as string[];
   return {
     kind: before.failure_kind,
     message: before.error ?? '',
@@ -260,16 +224,7 @@ async function lastFailure(
 /** The work that is in conflict, where an attempt between has changed nothing. */
 async function conflictingCommit(engine: Engine, before: AttemptRow): Promise<string | null> {
   if (before.failure_kind !== 'conflict') return null;
-  const row = await engine.store.db
-    .selectFrom('attempts')
-    .select('commit_sha')
-    .where('task_id', '=', before.task_id)
-    .where('number', '<', before.number)
-    .where('commit_sha', 'is not', null)
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.commit_sha ?? null;
+  return lastCommitBefore(engine.store.db, before.task_id, before.number);
 }
 
 /** Most landed tasks whose changes are compared with the files in conflict. */
@@ -282,15 +237,8 @@ async function landedMeanwhile(
   conflictFiles: readonly string[],
 ): Promise<readonly FinishedTask[]> {
   if (conflictFiles.length === 0) return [];
-  const rows = await engine.store.db
-    .selectFrom('tasks')
-    .select(['id', 'title', 'verdict', 'verdict_reason', 'base_sha', 'commit_sha'])
-    .where('status', '=', 'completed')
-    .where('updated_at', '>=', Math.floor(before.started_at_ms / 1000))
-    .where('commit_sha', 'is not', null)
-    .orderBy('updated_at', 'desc')
-    .limit(landedMax)
-    .execute();
+  const since = Math.floor(before.started_at_ms / 1000);
+  const rows = await committedSince(engine.store.db, since, landedMax);
   const found: FinishedTask[] = [];
   for (const row of rows) {
     if (row.base_sha === null || row.commit_sha === null) continue;
@@ -303,15 +251,15 @@ async function landedMeanwhile(
 }
 
 /** Sub-tasks that were done before their parent's own turn. */
-async function subTasksOf(engine: Engine, part: string): Promise<PromptInput['subTasks']> {
-  return engine.store.db
-    .selectFrom('tasks')
-    .select(['id', 'title'])
-    .where('parent_id', '=', part)
-    .where('status', '!=', 'cancelled')
-    .orderBy('sequence_number')
-    .limit(siblingsMax)
-    .execute();
+async function doneBefore(
+  engine: Engine,
+  part: string,
+): Promise<NonNullable<PromptInput['subTasks']>> {
+  const rows = await subTasksOf(engine.store.db, part);
+  return rows
+    .filter((row) => row.status !== 'cancelled')
+    .slice(0, siblingsMax)
+    .map(({ id, title }) => ({ id, title }));
 }
 
 /** A description too long for a prompt goes to a file beside the logs, and the prompt names it. */

@@ -5,7 +5,14 @@
 import { failure, type Failure } from '../../core/failure.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import type { CommitLeftoversOutcome, GitFailure } from '../../git/port.ts';
-import { candidateOf, type Claim, machineName, releaseSlot, type Tx } from '../../store/port.ts';
+import {
+  candidateOf,
+  type Claim,
+  machineName,
+  type Reads,
+  releaseSlot,
+  type Tx,
+} from '../../store/port.ts';
 import { beginAnew, blockTask, recordFailure } from './attempt-ends.ts';
 import { gitFailed, whileAway } from '../kit/git-trouble.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -88,7 +95,7 @@ async function endUnpublished(
 
 /** Where finished work is that neither this clone nor the remote has. */
 export async function wordsOfMissing(
-  tx: Pick<Tx, 'selectFrom'>,
+  tx: Reads,
   { taskId, attempt, commit }: { taskId: string; attempt: number; commit: Sha },
 ): Promise<string> {
   const { name, branch } = await machineName(tx, taskId, attempt);

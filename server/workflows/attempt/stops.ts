@@ -6,6 +6,7 @@ import {
   type Claim,
   releaseSlot,
   setAttempt,
+  taskById,
   type Tx,
   withdrawQuestions,
 } from '../../store/port.ts';
@@ -19,12 +20,8 @@ export async function isStopRequested(
   engine: Engine,
   claim: Pick<Claim, 'taskId' | 'epoch'>,
 ): Promise<boolean> {
-  const row = await engine.store.db
-    .selectFrom('tasks')
-    .select(['stop_requested', 'epoch', 'status'])
-    .where('id', '=', claim.taskId)
-    .executeTakeFirst();
-  if (row === undefined || row.epoch !== claim.epoch) return true;
+  const row = await taskById(engine.store.db, claim.taskId);
+  if (row === null || row.epoch !== claim.epoch) return true;
   return row.stop_requested !== null || !ownedStatuses.has(row.status);
 }
 
@@ -42,11 +39,7 @@ export async function settleStop(
 
 /** Whatever is asked for next, what the attempt has made until now is kept first. */
 async function keepStopped(engine: Engine, claim: Claim): Promise<void> {
-  const row = await engine.store.db
-    .selectFrom('tasks')
-    .select('stop_requested')
-    .where('id', '=', claim.taskId)
-    .executeTakeFirst();
+  const row = await taskById(engine.store.db, claim.taskId);
   const kind = (row?.stop_requested ?? 'stop') as StopKind;
   await keepWorkOf(engine, claim, stopNotes[kind]);
 }
@@ -62,12 +55,8 @@ export async function settleStopIn(
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
 ): Promise<void> {
-  const row = await tx
-    .selectFrom('tasks')
-    .select(['stop_requested', 'stop_reason', 'epoch', 'status'])
-    .where('id', '=', claim.taskId)
-    .executeTakeFirst();
-  if (row === undefined || row.epoch !== claim.epoch) return;
+  const row = await taskById(tx, claim.taskId);
+  if (row === null || row.epoch !== claim.epoch) return;
   // Whatever took the task out of the hands of its owner has had its say.
   // What waits for a person is stopped only by a person's word: the replay of an attempt that has ended is none.
   const isApproved = row.status === 'needs_review' && row.stop_requested !== null;
@@ -116,12 +105,8 @@ export async function stoppedInstead(
   tx: Tx,
   claim: Pick<Claim, 'taskId' | 'epoch' | 'attempt' | 'runId'>,
 ): Promise<boolean> {
-  const row = await tx
-    .selectFrom('tasks')
-    .select(['stop_requested', 'epoch'])
-    .where('id', '=', claim.taskId)
-    .executeTakeFirst();
-  if (row === undefined || row.stop_requested === null || row.epoch !== claim.epoch) return false;
+  const row = await taskById(tx, claim.taskId);
+  if (row === null || row.stop_requested === null || row.epoch !== claim.epoch) return false;
   await settleStopIn(engine, tx, claim);
   return true;
 }

@@ -8,7 +8,10 @@ import {
   attemptsSince,
   candidateOf,
   type Claim,
+  existingTask,
+  handOverWork,
   queueLanding,
+  refsKeptWhenReturned,
   releaseSlot,
   type RunRow,
   setAttempt,
@@ -73,11 +76,7 @@ async function conflictLeft(
   tx: Tx,
   claim: Claim,
 ): Promise<{ readonly reason: Failure; readonly files: readonly string[] } | null> {
-  const task = await tx
-    .selectFrom('tasks')
-    .select(['conflict_files', 'fallback_from'])
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
+  const task = await existingTask(tx, claim.taskId);
   const since = await attemptsSince(tx, claim.taskId, task.fallback_from);
   const before = since.filter(({ number }) => number < claim.attempt);
   const worked = before.findLast(({ commit_sha: commit }) => commit !== null);
@@ -95,12 +94,7 @@ async function holdCandidate(
   { commit }: CommitLeftoversOutcome,
   verdictReason: string,
 ): Promise<void> {
-  await tx
-    .updateTable('tasks')
-    .set({ commit_sha: commit, phase: 'gate', verdict_reason: verdictReason })
-    .where('id', '=', claim.taskId)
-    .where('epoch', '=', claim.epoch)
-    .execute();
+  await handOverWork(tx, claim, { commit, verdictReason });
   await releaseSlot(tx, 'task', claim.taskId);
   await engine.store.append(tx, {
     type: 'task.committed',
@@ -120,12 +114,7 @@ async function queueWork(
   task: Submission['task'],
   verdictReason: string,
 ): Promise<void> {
-  await tx
-    .updateTable('tasks')
-    .set({ commit_sha: committed.commit, phase: 'gate', verdict_reason: verdictReason })
-    .where('id', '=', claim.taskId)
-    .where('epoch', '=', claim.epoch)
-    .execute();
+  await handOverWork(tx, claim, { commit: committed.commit, verdictReason });
   await setAttempt(tx, claim.taskId, claim.attempt, { state: 'submitted' });
   const gate = gateOf(engine, runRow, task);
   await submitLanding(engine, tx, claim, runRow.line, committed.commit, gate);
@@ -257,18 +246,7 @@ async function review(
  * made is in its snapshots. Told by the feed, since git is not asked in a transaction.
  */
 async function workWasCutOff(tx: Tx, { taskId, attempt }: Claim): Promise<boolean> {
-  const row = await tx
-    .selectFrom('attempts as a')
-    .innerJoin('tasks as t', 't.id', 'a.task_id')
-    .innerJoin('events as e', 'e.task_id', 'a.task_id')
-    .select('t.rescue_refs')
-    .where('a.task_id', '=', taskId)
-    .where('a.number', '=', attempt)
-    .where('e.type', '=', 'task.returned')
-    .whereRef('e.at_ms', '>=', 'a.started_at_ms')
-    .limit(1)
-    .executeTakeFirst();
-  const kept = JSON.parse(row?.rescue_refs ?? '[]') as readonly string[];
+  const kept = await refsKeptWhenReturned(tx, taskId, attempt);
   return kept.includes(`refs/drover/work/${taskId}/${attempt}`);
 }
 
@@ -280,11 +258,7 @@ function cutOffWords({ attempt }: Claim): string {
 async function hasAnotherTry(engine: Engine, tx: Tx, claim: Claim): Promise<boolean> {
   const next = await takesOver(engine, tx, claim, 'no_changes');
   if (next === null) return false;
-  const task = await tx
-    .selectFrom('tasks')
-    .select(['attempts', 'max_attempts'])
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
+  const task = await existingTask(tx, claim.taskId);
   return task.attempts + 1 < task.max_attempts;
 }
 

@@ -1,7 +1,13 @@
 // Gathers what an agent is told of its surroundings: setup, gate, limits, and what other running tasks have changed so far.
 
 import type { OtherTask, Surroundings } from '../../core/prompt/surroundings-prompt.ts';
-import type { AttemptRow, Claim } from '../../store/port.ts';
+import {
+  type AttemptRow,
+  type Claim,
+  existingTask,
+  flagsOfRun,
+  othersInProgress,
+} from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
 import { gateOf } from './submission.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -39,36 +45,16 @@ export async function surroundingsOf(
 
 async function gateFor(engine: Engine, claim: Claim): Promise<string | null> {
   const { db } = engine.store;
-  const run = await db
-    .selectFrom('runs')
-    .select('flags')
-    .where('id', '=', claim.runId)
-    .executeTakeFirst();
-  const task = await db
-    .selectFrom('tasks')
-    .select(['type', 'test_mode', 'test_scope', 'test_command'])
-    .where('id', '=', claim.taskId)
-    .executeTakeFirstOrThrow();
-  return gateOf(engine, run ?? { flags: '{}' }, task);
+  const run = await flagsOfRun(db, claim.runId);
+  const task = await existingTask(db, claim.taskId);
+  return gateOf(engine, run, task);
 }
 
 /** By commit: paths that differ from the base of its attempt. */
 const remembered = new WeakMap<Engine['store'], Map<Sha, readonly string[]>>();
 
 async function changesOfOthers(engine: Engine, taskId: string): Promise<readonly OtherTask[]> {
-  const rows = await engine.store.db
-    .selectFrom('tasks as t')
-    .innerJoin('attempts as a', (join) =>
-      join.onRef('a.task_id', '=', 't.id').onRef('a.epoch', '=', 't.epoch'),
-    )
-    .select(['t.id', 't.title', 't.commit_sha', 'a.number', 'a.base_sha'])
-    .where('t.status', '=', 'in_progress')
-    .where('t.parent_id', 'is', null)
-    .where('t.id', '!=', taskId)
-    .where('a.base_sha', 'is not', null)
-    .orderBy('t.id')
-    .limit(othersMax)
-    .execute();
+  const rows = await othersInProgress(engine.store.db, taskId, othersMax);
   const found: OtherTask[] = [];
   for (const row of rows) {
     // What is committed, else the last snapshot of what is under way; a task that has just begun has neither.

@@ -7,6 +7,10 @@ import type { CommitLeftoversOutcome } from '../../git/port.ts';
 import {
   beginSubTask,
   type Claim,
+  committedSubTasks,
+  existingTask,
+  movePhase,
+  noteSubTaskCommit,
   partsOf,
   type RunRow,
   type TaskRow,
@@ -68,17 +72,11 @@ export async function workParts(attempt: AttemptAtWork): Promise<string | null> 
 async function partsDone({ engine, run, claim }: AttemptAtWork): Promise<readonly string[]> {
   if (claim.parts.length === 1) return [];
   return run.step('parts_done', async () => {
-    const rows = await engine.store.db
-      .selectFrom('tasks')
-      .select(['id', 'commit_sha'])
-      .where('id', 'in', [...claim.parts])
-      .where('parent_id', 'is not', null)
-      .where('commit_sha', 'is not', null)
-      .execute();
+    const rows = await committedSubTasks(engine.store.db, claim.parts);
     const tip = await engine.git.readRef(branchRef(claim.branch));
     const done: string[] = [];
-    for (const { id, commit_sha: commit } of rows) {
-      if (commit === null || tip === null) continue;
+    for (const { id, commit } of rows) {
+      if (tip === null) continue;
       if (await engine.git.isAncestor(commit, tip)) done.push(id);
     }
     return done;
@@ -113,7 +111,7 @@ async function workAddedAfter(attempt: AttemptAtWork, known: Set<string>): Promi
     const added = await run.step(
       `added:after:${round}`,
       () => unknownParts(attempt, known),
-      (tx) => backToAgents(tx, claim),
+      (tx) => movePhase(tx, claim, 'agent'),
     );
     const ended = await workEach(attempt, known, added);
     if (ended !== null) return ended;
@@ -126,16 +124,6 @@ async function unknownParts(
 ): Promise<string[]> {
   const parts = await partsOf(engine.store.db, claim.taskId);
   return parts.filter((id) => !known.has(id));
-}
-
-async function backToAgents(tx: Tx, claim: Claim): Promise<void> {
-  await tx
-    .updateTable('tasks')
-    .set({ phase: 'agent' })
-    .where('id', '=', claim.taskId)
-    .where('epoch', '=', claim.epoch)
-    .where('status', '=', 'in_progress')
-    .execute();
 }
 
 async function workEach(
@@ -160,11 +148,7 @@ async function workSubTask(attempt: AttemptAtWork, part: string): Promise<string
     part,
     `committed:${part}`,
     async (tx, { commit }) => {
-      await tx
-        .updateTable('tasks')
-        .set({ commit_sha: commit, phase: 'committed' })
-        .where('id', '=', part)
-        .execute();
+      await noteSubTaskCommit(tx, part, commit);
       await engine.store.append(tx, {
         type: 'task.phase',
         taskId: part,
@@ -241,11 +225,7 @@ async function commitWork(
   isWhole: (made: CommitLeftoversOutcome, task: TaskRow) => boolean = () => false,
 ): Promise<boolean> {
   const { engine, run, claim, place } = attempt;
-  const task = await engine.store.db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', part)
-    .executeTakeFirstOrThrow();
+  const task = await existingTask(engine.store.db, part);
   const settings = engine.settings();
   const committed = await run.step(
     step,

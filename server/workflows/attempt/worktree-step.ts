@@ -5,12 +5,14 @@ import { ownedStatuses } from '../../core/plan/state.ts';
 import { GitTrouble } from '../../git/port.ts';
 import {
   type AttemptRow,
+  blockersOf,
   type Claim,
-  leaseSlot,
   lastAttempt,
+  leaseSlot,
   type RunRow,
   setSlotAside,
   type SlotRow,
+  taskById,
   type Tx,
 } from '../../store/port.ts';
 import { gitFailed, orElse, whileAway } from '../kit/git-trouble.ts';
@@ -145,11 +147,7 @@ async function prepareIn(
 
 /** A process that stood still while another took over its work must not take a slot that nobody would give back. */
 async function leaseOwnSlot(engine: Engine, tx: Tx, claim: Claim): Promise<SlotRow> {
-  const task = await tx
-    .selectFrom('tasks')
-    .select(['status', 'epoch', 'phase'])
-    .where('id', '=', claim.taskId)
-    .executeTakeFirst();
+  const task = await taskById(tx, claim.taskId);
   const isOwned = task?.epoch === claim.epoch && ownedStatuses.has(task.status);
   if (!isOwned || task.phase === 'gate' || task.phase === 'land')
     throw new Error(`${claim.taskId} is in other hands`);
@@ -176,15 +174,10 @@ async function chooseBase(
   line: string,
   isSecond = false,
 ): Promise<Sha | Extract<PlaceOutcome, { kind: 'failed' | 'no_base' }>> {
-  const blockers = await engine.store.db
-    .selectFrom('task_dependencies as d')
-    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select(['b.id', 'b.landed_sha', 'b.landed_on', 'b.commit_sha', 'b.base_sha'])
-    .where('d.task_id', 'in', [...claim.parts])
-    .where('b.landed_sha', 'is not', null)
-    .orderBy('b.id')
-    .execute();
-  const landed = blockers.map((row) => ({ ...row, sha: row.landed_sha ?? '' }));
+  const blockers = await blockersOf(engine.store.db, claim.parts);
+  const landed = blockers.flatMap((row) =>
+    row.landed_sha === null ? [] : [{ ...row, sha: row.landed_sha }],
+  );
   const commits = landed.map((row) => row.sha);
   const former = attempt.base_sha;
   // It goes on in the same worktree, unless a blocker has landed (again) since it began.
@@ -210,13 +203,8 @@ async function chooseBase(
 
 /** Candidates of one task begin at one commit, whenever each of them starts: so they can be compared. */
 async function baseOfCandidates(engine: Engine, taskId: string): Promise<Sha | null> {
-  const row = await engine.store.db
-    .selectFrom('tasks')
-    .select('base_sha')
-    .where('id', '=', taskId)
-    .where('candidate_of', 'is not', null)
-    .executeTakeFirst();
-  return row?.base_sha ?? null;
+  const row = await taskById(engine.store.db, taskId);
+  return row === null || row.candidate_of === null ? null : row.base_sha;
 }
 
 interface Start {

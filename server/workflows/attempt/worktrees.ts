@@ -4,12 +4,15 @@ import { formatCount } from '../../core/format.ts';
 import type { TaskStatus } from '../../core/plan/state.ts';
 import type { GitRepository, WorktreeEntry } from '../../git/port.ts';
 import {
+  allLines,
   endUpkeep,
   forgetSlot,
   type HeldSlot,
   holdForUpkeep,
   type SlotRow,
+  slotsOn,
   type Store,
+  taskById,
   type Tx,
 } from '../../store/port.ts';
 import { nameKeptRefs } from './kept-work.ts';
@@ -49,13 +52,7 @@ const subjectsMax = 1_000;
 
 export async function listWorktrees(parts: WorktreeParts): Promise<readonly WorktreeFacts[]> {
   const { store, git } = parts;
-  const slots = await store.db
-    .selectFrom('slots')
-    .selectAll()
-    .where('machine', '=', parts.machineId)
-    .orderBy('kind')
-    .orderBy('number')
-    .execute();
+  const slots = await slotsOn(store.db, parts.machineId);
   const listed = await git.listWorktrees();
   const entries = new Map(listed.ok ? listed.value.map((entry) => [entry.path, entry]) : []);
   const facts: WorktreeFacts[] = [];
@@ -70,13 +67,7 @@ async function factsOf(
 ): Promise<WorktreeFacts> {
   const { store, git } = parts;
   const task =
-    slot.task_id === null || slot.kind === 'gate'
-      ? undefined
-      : await store.db
-          .selectFrom('tasks')
-          .select(['id', 'status'])
-          .where('id', '=', slot.task_id)
-          .executeTakeFirst();
+    slot.task_id === null || slot.kind === 'gate' ? null : await taskById(store.db, slot.task_id);
   const base = {
     path: slot.path,
     taskId: task?.id ?? null,
@@ -131,7 +122,7 @@ function keepReason(
 /** Commits of the worktree's HEAD that no landing line holds. */
 async function unmerged(parts: WorktreeParts, entry: WorktreeEntry): Promise<number> {
   if (entry.head === null) return 0;
-  const lines = await parts.store.db.selectFrom('lines').select('landed_sha').execute();
+  const lines = await allLines(parts.store.db);
   let fewest = subjectsMax;
   for (const line of lines) {
     if (await parts.git.isAncestor(entry.head, line.landed_sha)) return 0;
@@ -191,12 +182,8 @@ export async function pruneWorktrees(
 /** Sizes take their time to read: a task may have begun in it since it was listed. */
 async function takeForRemoval(tx: Tx, slot: HeldSlot): Promise<boolean> {
   if (slot.holder !== null) {
-    const task = await tx
-      .selectFrom('tasks')
-      .select('status')
-      .where('id', '=', slot.holder)
-      .executeTakeFirst();
-    if (task !== undefined && holdingStatuses.has(task.status)) return false;
+    const task = await taskById(tx, slot.holder);
+    if (task !== null && holdingStatuses.has(task.status)) return false;
   }
   return holdForUpkeep(tx, slot, 'prune');
 }

@@ -1,0 +1,144 @@
+// What the owner of a task writes into its row while the attempt runs: where it works, what it has made, what it cost.
+// Statuses are not among it: those change by transition only.
+
+import type { Phase } from '../../core/plan/task.ts';
+import { textList } from '../rows/read.ts';
+import type { Reads, Tx } from '../schema/tables.ts';
+
+export interface Owner {
+  readonly taskId: string;
+  readonly epoch: number;
+}
+
+/** A task in progress is at another step of its attempt, without an event of its own. */
+export async function movePhase(
+  tx: Tx,
+  { taskId, epoch }: Owner,
+  phase: Extract<Phase, 'agent' | 'commit'>,
+): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ phase })
+    .where('id', '=', taskId)
+    .where('epoch', '=', epoch)
+    .where('status', '=', 'in_progress')
+    .execute();
+}
+
+/** The worktree is ready, and the agent may begin. */
+export async function notePlace(
+  tx: Tx,
+  { taskId, epoch }: Owner,
+  place: { readonly base: string; readonly path: string },
+): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ phase: 'agent', base_sha: place.base, worktree_path: place.path })
+    .where('id', '=', taskId)
+    .where('epoch', '=', epoch)
+    .execute();
+}
+
+/** The work is committed and judged: its gate is next. */
+export async function handOverWork(
+  tx: Tx,
+  { taskId, epoch }: Owner,
+  work: { readonly commit: string; readonly verdictReason: string },
+): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ commit_sha: work.commit, phase: 'gate', verdict_reason: work.verdictReason })
+    .where('id', '=', taskId)
+    .where('epoch', '=', epoch)
+    .execute();
+}
+
+/** The work of a sub-task is committed; the attempt goes on with the next part. */
+export async function noteSubTaskCommit(tx: Tx, id: string, commit: string): Promise<void> {
+  await tx
+    .updateTable('tasks')
+    .set({ commit_sha: commit, phase: 'committed' })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Of these tasks, the sub-tasks whose work is committed. */
+export async function committedSubTasks(
+  db: Reads,
+  ids: readonly string[],
+): Promise<readonly { readonly id: string; readonly commit: string }[]> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select(['id', 'commit_sha'])
+    .where('id', 'in', [...ids])
+    .where('parent_id', 'is not', null)
+    .where('commit_sha', 'is not', null)
+    .execute();
+  return rows.map((row) => ({ id: row.id, commit: row.commit_sha ?? '' }));
+}
+
+/** Names a snapshot at its task; false when the task does not exist. */
+export async function addKeptRef(tx: Tx, taskId: string, ref: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('tasks')
+    .select('rescue_refs')
+    .where('id', '=', taskId)
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  const known = textList(row.rescue_refs);
+  if (known.includes(ref)) return true;
+  await tx
+    .updateTable('tasks')
+    .set({ rescue_refs: JSON.stringify([...known, ref]) })
+    .where('id', '=', taskId)
+    .execute();
+  return true;
+}
+
+interface PartUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number | null;
+}
+
+/**
+ * Usage is the running total of the part's own log, so it replaces what the part said before; the sums of the attempt and
+ * of its task are made again.
+ */
+export async function recordUsage(
+  tx: Tx,
+  attempt: { readonly taskId: string; readonly attempt: number },
+  part: string,
+  usage: PartUsage,
+): Promise<void> {
+  const { taskId, attempt: number } = attempt;
+  const row = await tx
+    .selectFrom('attempts')
+    .select('usage_by_part')
+    .where('task_id', '=', taskId)
+    .where('number', '=', number)
+    .executeTakeFirstOrThrow();
+  const byPart = { ...(JSON.parse(row.usage_by_part) as Record<string, PartUsage>), [part]: usage };
+  const all = Object.values(byPart);
+  await tx
+    .updateTable('attempts')
+    .set({
+      usage_by_part: JSON.stringify(byPart),
+      input_tokens: all.reduce((sum, one) => sum + one.inputTokens, 0),
+      output_tokens: all.reduce((sum, one) => sum + one.outputTokens, 0),
+      cost_usd: all.reduce((sum, one) => sum + (one.costUsd ?? 0), 0),
+    })
+    .where('task_id', '=', taskId)
+    .where('number', '=', number)
+    .execute();
+  const total = await tx
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.sum<number>('cost_usd').as('usd'))
+    .where('task_id', '=', taskId)
+    .executeTakeFirstOrThrow();
+  await tx
+    .updateTable('tasks')
+    .set({ cost_usd: total.usd ?? 0 })
+    .where('id', '=', taskId)
+    .execute();
+}
