@@ -48,7 +48,6 @@ export {
 } from './work/claims.ts';
 export { isUnblocked, startableTasks, type Startable } from './work/startable.ts';
 export {
-  askCandidateToStop,
   candidateFacts,
   candidateOf,
   candidatesOf,
@@ -59,20 +58,32 @@ export {
 } from './work/candidates.ts';
 export { landedElsewhere, type LandedElsewhere } from './status/unlanded.ts';
 export {
+  agentsNamed,
   busyByRun,
+  countHandedOver,
+  countOnWorkers,
   countOwnedTasks,
+  countReady,
   epicsOfOthers,
   lastStarts,
+  nextStartMs,
+  ownedTasks,
+  placesOfEpics,
   tasksOwnedByRuns,
   workersOfLargestRun,
 } from './work/run-shares.ts';
 export { askedToStop, askToStop } from './work/stop-requests.ts';
 export {
   attemptOf,
+  attemptOfEpoch,
   attemptOfOwner,
   attemptsOfAgents,
   baseOfAttemptBranch,
+  basesByAttempt,
   basesOfTask,
+  countFailedPlans,
+  lastCommitBefore,
+  refsKeptWhenReturned,
 } from './work/attempt-rows.ts';
 export {
   beginApprovedLanding,
@@ -95,7 +106,9 @@ export {
   endLanding,
   expectFollow,
   forgetLanding,
+  landingOf,
   landOnLine,
+  type LineState,
   noteLandedAgain,
   openLandings,
   queuedLandings,
@@ -103,7 +116,6 @@ export {
   readLine,
   takeLandings,
   writeLine,
-  type LineState,
 } from './work/landings.ts';
 export { droppedTips, holdLine, isNotedTip, noteDropped, noteTip } from './feed/line-tips.ts';
 export {
@@ -126,13 +138,6 @@ export { epicById, existingTask, rootTasks, taskById, taskOrRefuse } from './row
 export { inParts, textList } from './rows/read.ts';
 export { limitAccount, limitedAccounts } from './work/accounts.ts';
 export {
-  agentsNamed,
-  countHandedOver,
-  countOnWorkers,
-  nextStartMs,
-  placesOfEpics,
-} from './work/dispatch-rows.ts';
-export {
   attemptsLeftOn,
   type EndedAttempt,
   endedAttempts,
@@ -149,11 +154,6 @@ export {
   waitsForRuns,
 } from './work/base-waits.ts';
 export {
-  countFailedPlans,
-  lastCommitBefore,
-  refsKeptWhenReturned,
-} from './work/earlier-attempts.ts';
-export {
   addKeptRef,
   committedSubTasks,
   handOverWork,
@@ -166,7 +166,9 @@ export {
   blockersOf,
   committedSince,
   completedInEpic,
+  neighborsOf,
   othersInProgress,
+  sameTitle,
   subTasksOf,
 } from './plan/related-tasks.ts';
 export {
@@ -224,15 +226,16 @@ export {
 } from './work/slots.ts';
 export {
   addHint,
+  allHints,
+  askedInAttempt,
   askQuestion,
   endedQuestions,
   endQuestion,
   markHintDelivered,
-  allHints,
   openHints,
+  openQuestions,
   questionById,
   tasksWithOpenHints,
-  openQuestions,
   withdrawQuestions,
 } from './work/questions.ts';
 export { refusedPushes, refusedPushesMax } from './work/refused-pushes.ts';

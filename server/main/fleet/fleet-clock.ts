@@ -1,9 +1,8 @@
 // One clock for all machines of a fleet: what one writes down as a time, another one compares with its own.
 
-import type { Kysely } from 'kysely';
 import { systemClock } from '../../durable/embedded/system-clock.ts';
 import type { Clock } from '../../durable/port.ts';
-import { databaseNowMs, type StoreTables } from '../../store/port.ts';
+import { databaseNowMs, type Reads } from '../../store/port.ts';
 
 /** The database's time, by this machine's clock and how far that is off. */
 export class FleetClock implements Clock {
@@ -22,7 +21,7 @@ export class FleetClock implements Clock {
     return -this.#offsetMs;
   }
 
-  async compare(db: Kysely<StoreTables>): Promise<void> {
+  async compare(db: Reads): Promise<void> {
     await this.comparing(() => databaseNowMs(db));
   }
 

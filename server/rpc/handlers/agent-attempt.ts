@@ -2,7 +2,7 @@
 // than it may.
 
 import { Refusal } from '../../core/failure.ts';
-import { type AttemptRow, lastAttempt, type TaskRow } from '../../store/port.ts';
+import { type AttemptRow, lastAttempt, taskById, type TaskRow } from '../../store/port.ts';
 import type { Db } from '../../store/rows/read.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 
@@ -13,14 +13,10 @@ export interface AttemptAtWork {
 
 /** Refuses what comes from an agent whose attempt is over, or has been taken up anew. */
 export async function attemptAtWork(db: Db, scope: AgentScope): Promise<AttemptAtWork> {
-  const task = await db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('id', '=', scope.taskId)
-    .executeTakeFirst();
+  const task = await taskById(db, scope.taskId);
   const attempt = await lastAttempt(db, scope.taskId);
   const isAtWork =
-    task !== undefined &&
+    task !== null &&
     attempt !== null &&
     task.status === 'in_progress' &&
     task.epoch === scope.epoch &&
@@ -32,33 +28,6 @@ export async function attemptAtWork(db: Db, scope: AgentScope): Promise<AttemptA
     'attempt_over',
     `Attempt ${scope.attempt} of ${scope.taskId} is no longer running, so its agent's request was refused.`,
   );
-}
-
-type AgentEventType = 'agent.added' | 'agent.blocked';
-
-export async function countInAttempt(
-  db: Db,
-  type: AgentEventType,
-  { taskId, attempt }: AgentScope,
-): Promise<number> {
-  const rows = await db
-    .selectFrom('events')
-    .select('data')
-    .where('type', '=', type)
-    .where('task_id', '=', taskId)
-    .execute();
-  return rows.filter(({ data }) => (JSON.parse(data) as { attempt?: unknown }).attempt === attempt)
-    .length;
-}
-
-export async function countInRun(db: Db, type: AgentEventType, runId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('events')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('type', '=', type)
-    .where('run_id', '=', runId)
-    .executeTakeFirstOrThrow();
-  return count;
 }
 
 /** A text that an agent has sent, not longer than it may be. */

@@ -2,7 +2,16 @@
 
 import { Refusal } from '../../core/failure.ts';
 import type { AgentBoard, AgentTask } from '../../protocol/agent-requests.ts';
-import { familyOf, type TaskRow } from '../../store/port.ts';
+import {
+  blockersOf,
+  countsInScope,
+  familyOf,
+  neighborsOf,
+  subTasksOf,
+  taskById,
+  type TaskRow,
+} from '../../store/port.ts';
+import { edgesOf } from '../../store/status/graph-rows.ts';
 import { type Db, readAtOneMoment, textList } from '../../store/rows/read.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork } from './agent-attempt.ts';
@@ -21,14 +30,10 @@ export async function taskForAgent(
     await attemptAtWork(at, scope);
     const id = wanted ?? scope.part;
     const family = await familyOf(at, scope.taskId);
-    const blockers = await at
-      .selectFrom('task_dependencies')
-      .select('blocked_by')
-      .where('task_id', 'in', family)
-      .execute();
-    const isAround = family.includes(id) || blockers.some((edge) => edge.blocked_by === id);
-    const row = isAround ? await rowOf(at, id) : undefined;
-    if (row === undefined) {
+    const blockers = await blockersOf(at, family);
+    const isAround = family.includes(id) || blockers.some((blocker) => blocker.id === id);
+    const row = isAround ? await taskById(at, id) : null;
+    if (row === null) {
       throw new Refusal(
         'not_yours',
         `${id.slice(0, 80)} is neither your task nor one that it waits for. The board lists the tasks.`,
@@ -38,26 +43,9 @@ export async function taskForAgent(
   });
 }
 
-async function rowOf(db: Db, id: string): Promise<TaskRow | undefined> {
-  return db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
-}
-
 async function viewOf(db: Db, scope: AgentScope, row: TaskRow): Promise<AgentTask> {
-  const subTasks = await db
-    .selectFrom('tasks')
-    .select(['id', 'title', 'status'])
-    .where('parent_id', '=', row.id)
-    .orderBy('sequence_number')
-    .limit(subTasksMax)
-    .execute();
-  const blockers = await db
-    .selectFrom('task_dependencies as d')
-    .innerJoin('tasks as b', 'b.id', 'd.blocked_by')
-    .select(['b.id', 'b.title', 'b.status', 'b.verdict_reason', 'b.landed_sha'])
-    .where('d.task_id', '=', row.id)
-    .orderBy('b.id')
-    .limit(blockersMax)
-    .execute();
+  const subTasks = (await subTasksOf(db, row.id)).slice(0, subTasksMax);
+  const blockers = (await blockersOf(db, [row.id])).slice(0, blockersMax);
   return {
     id: row.id,
     title: row.title,
@@ -69,8 +57,11 @@ async function viewOf(db: Db, scope: AgentScope, row: TaskRow): Promise<AgentTas
     acceptance_criteria: textList(row.acceptance_criteria),
     attempt: scope.attempt,
     sub_tasks: subTasks,
-    blockers: blockers.map(({ verdict_reason: result, ...blocker }) => ({
-      ...blocker,
+    blockers: blockers.map(({ id, title, status, landed_sha, verdict_reason: result }) => ({
+      id,
+      title,
+      status,
+      landed_sha,
       result: (result ?? '').slice(0, resultCharactersMax),
     })),
   };
@@ -80,28 +71,13 @@ async function viewOf(db: Db, scope: AgentScope, row: TaskRow): Promise<AgentTas
 export async function boardForAgent(db: Db, scope: AgentScope): Promise<AgentBoard> {
   return readAtOneMoment(db, async (at) => {
     const { task } = await attemptAtWork(at, scope);
-    const counted = await at
-      .selectFrom('tasks')
-      .select((eb) => ['status', eb.fn.countAll<number>().as('count')])
-      .groupBy('status')
-      .execute();
-    const total = counted.reduce((sum, row) => sum + row.count, 0);
-    const rows = await at
-      .selectFrom('tasks')
-      .select(['id', 'title', 'status', 'epic_id', 'parent_id'])
-      .orderBy((eb) => eb('epic_id', 'is not distinct from', task.epic_id), 'desc')
-      .orderBy('position')
-      .limit(boardTasksMax)
-      .execute();
+    const counts = await countsInScope(at, { epicId: null, exceptEpics: [] });
+    const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    const rows = await neighborsOf(at, task.epic_id, boardTasksMax);
     const ids = rows.map((row) => row.id);
-    const edges = await at
-      .selectFrom('task_dependencies')
-      .selectAll()
-      .where('task_id', 'in', ids)
-      .orderBy('blocked_by')
-      .execute();
+    const edges = await edgesOf(at, ids);
     return {
-      counts: Object.fromEntries(counted.map((row) => [row.status, row.count])),
+      counts: Object.fromEntries(counts),
       tasks: rows.map(({ epic_id: epic, parent_id: parent, ...row }) => ({
         ...row,
         epic,

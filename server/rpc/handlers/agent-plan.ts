@@ -5,17 +5,11 @@ import { Refusal } from '../../core/failure.ts';
 import { subTaskIdInTitle } from '../../core/ids.ts';
 import type { AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
 import { taskOrRefuse } from '../../store/rows/find-rows.ts';
-import { addTask, candidateOf, familyOf, type Tx } from '../../store/port.ts';
+import { addTask, askToStop, candidateOf, familyOf, sameTitle, type Tx } from '../../store/port.ts';
+import { countInAttempt, countInRun } from '../../store/feed/find-events.ts';
 import { editTask } from '../../store/plan/task-edit.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
-import {
-  attemptAtWork,
-  boundedText,
-  countInAttempt,
-  countInRun,
-  notLonger,
-  notMore,
-} from './agent-attempt.ts';
+import { attemptAtWork, boundedText, notLonger, notMore } from './agent-attempt.ts';
 import type { AgentHandlerDeps } from './agent-deps.ts';
 
 export const agentLimits = {
@@ -50,7 +44,7 @@ export async function addForAgent(
       );
     }
     const present = await alreadyAdded(tx, scope, wish);
-    if (present !== undefined) {
+    if (present !== null) {
       const message = `${present.id} already has this title. Nothing was added.`;
       return { ...present, left: await leftToAdd(tx, scope), message };
     }
@@ -126,24 +120,10 @@ async function alreadyAdded(
   tx: Tx,
   scope: AgentScope,
   wish: Wish,
-): Promise<{ readonly id: string; readonly status: string } | undefined> {
-  const sameTitle = tx
-    .selectFrom('tasks')
-    .select(['id', 'status'])
-    .where('title', '=', wish.title.trim())
-    .where('status', '!=', 'cancelled');
-  if (wish.parent !== undefined) {
-    return sameTitle.where('parent_id', '=', scope.taskId).executeTakeFirst();
-  }
-  return sameTitle
-    .where('parent_id', 'is', null)
-    .where('id', 'in', (query) =>
-      query
-        .selectFrom('task_dependencies')
-        .select('task_id')
-        .where('blocked_by', '=', scope.taskId),
-    )
-    .executeTakeFirst();
+): Promise<{ readonly id: string; readonly status: string } | null> {
+  const { taskId } = scope;
+  const place = wish.parent === undefined ? { blocker: taskId } : { parent: taskId };
+  return sameTitle(tx, wish.title.trim(), place);
 }
 
 async function leftToAdd(tx: Tx, scope: AgentScope): Promise<number> {
@@ -190,12 +170,7 @@ export async function blockForAgent(
     if (task.stop_requested === null) {
       const words = `waits for ${by}${reason === '' ? '' : `: ${reason}`}`;
       // The agent is not ended: it says its last words, and then the attempt is given back.
-      await tx
-        .updateTable('tasks')
-        .set({ stop_requested: 'stop', stop_reason: words })
-        .where('id', '=', scope.taskId)
-        .where('epoch', '=', scope.epoch)
-        .execute();
+      await askToStop(tx, scope.taskId, 'stop', words);
     }
     await store.append(tx, {
       type: 'agent.blocked',

@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../core/failure.ts';
 import type { AgentAnswer, AgentParams, AgentResult } from '../../protocol/agent-requests.ts';
-import { askQuestion, type QuestionRow } from '../../store/port.ts';
-import type { Db } from '../../store/rows/read.ts';
+import { askedInAttempt, askQuestion, questionById, type QuestionRow } from '../../store/port.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import { attemptAtWork, boundedText, notMore } from './agent-attempt.ts';
 import type { AgentHandlerDeps } from './agent-deps.ts';
@@ -33,13 +32,7 @@ export async function askForAgent(
   const requestId = requestPrefix + digestOf([text, ...choices]);
   const { row, isNew } = await store.transaction(async (tx) => {
     await attemptAtWork(tx, scope);
-    const asked = await tx
-      .selectFrom('questions')
-      .select('request_id')
-      .where('task_id', '=', scope.part)
-      .where('attempt', '=', scope.attempt)
-      .where('request_id', 'like', `${requestPrefix}%`)
-      .execute();
+    const asked = await askedInAttempt(tx, scope, requestPrefix);
     const known = asked.some((question) => question.request_id === requestId);
     if (!known && asked.length >= questionsPerPartMax) {
       throw new Refusal(
@@ -69,7 +62,7 @@ async function waitForAnswer(
   const endMs = clock.now() + waitMs;
   for (;;) {
     const change = nextChange(deps, Math.min(lookAgainMs, Math.max(1, endMs - clock.now())));
-    const row = await questionRow(store.db, asked.id);
+    const row = (await questionById(store.db, asked.id)) ?? asked;
     if (row.state !== 'open' || clock.now() >= endMs) {
       change.off();
       return { question: row.id, state: row.state as AgentAnswer['state'], answer: row.answer };
@@ -92,10 +85,6 @@ function nextChange(
     offTimer();
   };
   return { happened: promise.finally(off), off };
-}
-
-async function questionRow(db: Db, id: string): Promise<QuestionRow> {
-  return db.selectFrom('questions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 }
 
 /** Notes go into the attempt's log; what is said too often is refused, not kept. */

@@ -9,6 +9,7 @@ import { changeOf, type Change } from '../../store/status/changes.ts';
 import type { TaskSnapshots, TaskSnapshotView } from '../../protocol/views.ts';
 import { idOf, optionalInteger, recordOf } from './params.ts';
 import type { DataGit, DataHandlerDeps } from './data-deps.ts';
+import { basesByAttempt } from '../../store/work/attempt-rows.ts';
 
 type WorkRequests = 'log.prompt' | 'diff' | 'snapshots';
 
@@ -70,15 +71,9 @@ async function endsOfSnapshot(
 }
 
 /** By `<task>/<attempt>`. */
-async function basesOf(deps: DataHandlerDeps, id: string): Promise<Map<string, string>> {
-  const rows = await deps.store.db
-    .selectFrom('attempts')
-    .select(['number', 'base_sha'])
-    .where('task_id', '=', id)
-    .execute();
-  return new Map(
-    rows.flatMap((row) => (row.base_sha === null ? [] : [[`${id}/${row.number}`, row.base_sha]])),
-  );
+async function basesOf(deps: DataHandlerDeps, id: string): Promise<ReadonlyMap<string, string>> {
+  const bases = await basesByAttempt(deps.store.db, id);
+  return new Map([...bases].map(([number, sha]) => [`${id}/${number}`, sha]));
 }
 
 async function snapshotViews(deps: DataHandlerDeps, wanted: string): Promise<TaskSnapshots> {

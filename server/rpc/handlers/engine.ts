@@ -28,7 +28,8 @@ import { approve, sendBack } from '../../workflows/person/reviews.ts';
 import { previewUndo, undoLanding, type UndoAnswer } from '../../workflows/person/undo-landing.ts';
 import { coveringRun, resumeRun, startRun } from '../../workflows/run/start-run.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
-import { readLine, type RunRow } from '../../store/port.ts';
+import { countReady, newestRun, readLine, type RunRow } from '../../store/port.ts';
+import { lastSeqOfRun } from '../../store/feed/find-events.ts';
 import { runView } from '../../store/board/views.ts';
 import { runFlags } from './run-flags.ts';
 import { panelEngineHandlers, type PanelEngineRequests } from './panel-engine.ts';
@@ -149,13 +150,8 @@ async function seqBefore(
   runId: string,
   types: readonly string[] = ['run.started', 'run.resumed'],
 ): Promise<number> {
-  const row = await engine.store.db
-    .selectFrom('events')
-    .select((eb) => eb.fn.max('seq').as('seq'))
-    .where('run_id', '=', runId)
-    .where('type', 'in', [...types])
-    .executeTakeFirst();
-  return Math.max(0, (row?.seq ?? 1) - 1);
+  const seq = await lastSeqOfRun(engine.store.db, runId, types);
+  return Math.max(0, (seq ?? 1) - 1);
 }
 
 /** Time in which a command that has started this backend can ask for the run that an earlier one had left. */
@@ -167,28 +163,18 @@ const takeOverMs = 10_000;
  */
 async function endedSinceLaunch(engine: Engine): Promise<RunRow | null> {
   if (engine.clock.now() - engine.launchedAtMs > takeOverMs) return null;
-  const last = await engine.store.db
-    .selectFrom('runs')
-    .selectAll()
-    .orderBy('started_at_ms', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  if (last === undefined || last.state !== 'finished') return null;
+  const last = await newestRun(engine.store.db);
+  if (last === null || last.state !== 'finished') return null;
   const isLeft = last.started_at_ms < engine.launchedAtMs;
   return isLeft && (last.ended_at_ms ?? 0) >= engine.launchedAtMs ? last : null;
 }
 
 /** What was never run, or became ready since, needs a run of its own. */
 async function nothingToResume(engine: Engine, hasRun: boolean): Promise<string> {
-  const { n } = await engine.store.db
-    .selectFrom('tasks')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('status', '=', 'ready')
-    .where('parent_id', 'is', null)
-    .executeTakeFirstOrThrow();
+  const n = await countReady(engine.store.db);
   const why = hasRun ? 'the last run has finished' : 'no run was ever started';
-  const ready = Number(n) === 1 ? '1 task is ready' : `${n} tasks are ready`;
-  const next = Number(n) === 0 ? '' : `; ${ready}, "drover run" starts ${n === 1 ? 'it' : 'them'}`;
+  const ready = n === 1 ? '1 task is ready' : `${n} tasks are ready`;
+  const next = n === 0 ? '' : `; ${ready}, "drover run" starts ${n === 1 ? 'it' : 'them'}`;
   return `nothing to resume: ${why}${next}`;
 }
 
@@ -198,12 +184,7 @@ async function resumeRequest(
   told: Set<string>,
 ): Promise<Answer<'run.resume'>> {
   const { engine } = deps;
-  const last = await engine.store.db
-    .selectFrom('runs')
-    .select('flags')
-    .orderBy('started_at_ms', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const last = await newestRun(engine.store.db);
   const flags = JSON.parse(last?.flags ?? '{}') as Record<string, unknown>;
   const warnings = await deps.configure(options.env, flags, 'run');
   const after = await engine.store.feed.lastSeq();
@@ -211,7 +192,7 @@ async function resumeRequest(
   if (begun === null) {
     const ended = await endedSinceLaunch(engine);
     if (ended === null || told.has(ended.id))
-      return { run: null, message: await nothingToResume(engine, last !== undefined) };
+      return { run: null, message: await nothingToResume(engine, last !== null) };
     told.add(ended.id);
     return {
       run: await viewOf(engine, ended),

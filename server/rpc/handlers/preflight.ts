@@ -7,7 +7,7 @@ import type { Params } from '../../protocol/api.ts';
 import type { PreflightCheck, PreflightView } from '../../protocol/panel-views.ts';
 import { type Board, readBoard } from '../../store/board/board.ts';
 import { readGraph } from '../../store/status/graph-rows.ts';
-import { readLine } from '../../store/port.ts';
+import { gateVerdict, readLine } from '../../store/port.ts';
 import { unmetWants } from '../../store/board/machine-wants.ts';
 import { stuckCauses, stuckReason } from '../../store/board/stuck.ts';
 import type { Engine } from '../../workflows/engine.ts';
@@ -260,15 +260,8 @@ async function gateCheck(engine: Engine, branch: string | null): Promise<Check> 
         (await engine.git.readRef(branchRef(branch))));
   const tree = tip === null ? null : await engine.git.treeOf(tip);
   const known =
-    tree === null || !tree.ok
-      ? undefined
-      : await engine.store.db
-          .selectFrom('gate_verdicts')
-          .select('ok')
-          .where('tree_sha', '=', tree.value)
-          .where('command', '=', command)
-          .executeTakeFirst();
-  if (known === undefined) return check('gate', 'note', `${shown} has not run on ${branch} yet.`);
+    tree === null || !tree.ok ? null : await gateVerdict(engine.store.db, tree.value, command);
+  if (known === null) return check('gate', 'note', `${shown} has not run on ${branch} yet.`);
   if (known.ok === 1) return check('gate', 'ok', `${shown} is green on ${branch}.`);
   const remedy = 'Make it green first: no work can land on a red base.';
   return check('gate', 'warning', `${shown} was red on ${branch}.`, remedy);

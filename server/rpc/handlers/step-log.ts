@@ -2,11 +2,11 @@
 
 import { readdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { Refusal } from '../../core/failure.ts';
 import type { Answer, Params } from '../../protocol/api.ts';
 import { taskOrRefuse } from '../../store/rows/find-rows.ts';
 import type { EngineHandlerDeps } from './engine-deps.ts';
+import { lastGatedTree } from '../../store/feed/find-events.ts';
 
 /** The end of a log is what says why; more than this nobody reads. */
 const shownBytesMax = 2 * 1024 * 1024;
@@ -36,17 +36,8 @@ async function gateLog(
   id: string,
   logs: string,
 ): Promise<string | null> {
-  const found = await engine.store.db
-    .selectFrom('events')
-    .select('data')
-    .where('type', 'in', ['gate.failed', 'gate.passed'])
-    .where(sql<boolean>`replace(data, ${JSON.stringify(id)}, '') <> data`)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  if (found === undefined) return null;
-  const { tree } = JSON.parse(found.data) as { readonly tree?: unknown };
-  if (typeof tree !== 'string' || !/^[0-9a-f]+$/u.test(tree)) return null;
+  const tree = await lastGatedTree(engine.store.db, id);
+  if (tree === null || !/^[0-9a-f]+$/u.test(tree)) return null;
   const folder = join(logs, 'gate');
   const names = await readdir(folder).catch(() => []);
   const tries = names

@@ -6,6 +6,7 @@ import type { TaskView } from '../../protocol/api.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
 import type { Db } from '../rows/read.ts';
 import { type CommonRow, readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
+import { allEdges } from '../status/graph-rows.ts';
 
 export interface Board {
   /** In the order of creation; the place in this list is the task's number. */
@@ -22,12 +23,7 @@ export const nothing: readonly string[] = Object.freeze([]);
 export async function readBoard(db: Db): Promise<Board> {
   const taskRows = await readTaskRows(db);
   const rows = taskRows.map((row): CommonRow => row.common);
-  const edges = await db
-    .selectFrom('task_dependencies')
-    .selectAll()
-    .orderBy('task_id')
-    .orderBy('blocked_by')
-    .execute();
+  const edges = await allEdges(db);
   const running = await readRunningAttempts(db);
   const machines = await machinesOfTasks(db, running);
   const numbers = new Map<string, number>();

@@ -107,3 +107,44 @@ export async function othersInProgress(
     .limit(limit)
     .execute();
 }
+
+/** Tasks in the order of the plan, those of an epic (null: of none) first. */
+export async function neighborsOf(
+  db: Reads,
+  epicId: string | null,
+  limit: number,
+): Promise<readonly Pick<TaskRow, 'id' | 'title' | 'status' | 'epic_id' | 'parent_id'>[]> {
+  return db
+    .selectFrom('tasks')
+    .select(['id', 'title', 'status', 'epic_id', 'parent_id'])
+    .orderBy((eb) => eb('epic_id', 'is not distinct from', epicId), 'desc')
+    .orderBy('position')
+    .limit(limit)
+    .execute();
+}
+
+/** A task with this title that is not canceled: a sub-task of one, or a top-level task that waits for one. */
+export async function sameTitle(
+  db: Reads,
+  title: string,
+  place: { readonly parent: string } | { readonly blocker: string },
+): Promise<Pick<TaskRow, 'id' | 'status'> | null> {
+  const named = db
+    .selectFrom('tasks')
+    .select(['id', 'status'])
+    .where('title', '=', title)
+    .where('status', '!=', 'cancelled');
+  const row =
+    'parent' in place
+      ? await named.where('parent_id', '=', place.parent).executeTakeFirst()
+      : await named
+          .where('parent_id', 'is', null)
+          .where('id', 'in', (query) =>
+            query
+              .selectFrom('task_dependencies')
+              .select('task_id')
+              .where('blocked_by', '=', place.blocker),
+          )
+          .executeTakeFirst();
+  return row ?? null;
+}

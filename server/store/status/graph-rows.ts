@@ -22,6 +22,16 @@ export async function allEdges(db: Db): Promise<readonly DependencyTable[]> {
     .execute();
 }
 
+/** What each of these tasks waits for. */
+export async function edgesOf(db: Db, ids: readonly string[]): Promise<readonly DependencyTable[]> {
+  return db
+    .selectFrom('task_dependencies')
+    .selectAll()
+    .where('task_id', 'in', [...ids])
+    .orderBy('blocked_by')
+    .execute();
+}
+
 /** Every task with its edges, in the order of creation. */
 export async function readGraph(db: Db): Promise<GraphNode[]> {
   const blockers = new Map<string, string[]>();

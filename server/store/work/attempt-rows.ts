@@ -1,6 +1,7 @@
 // Single attempts and what is known of them: their rows, the commits they began at, the agents they had.
 
 import type { TaskStatus } from '../../core/plan/state.ts';
+import { textList } from '../rows/read.ts';
 import type { AttemptRow, Reads } from '../schema/tables.ts';
 
 export async function attemptOf(
@@ -32,6 +33,20 @@ export async function attemptOfOwner(
   return row ?? null;
 }
 
+/** The attempt that the owner of a task works on, wherever it runs. */
+export async function attemptOfEpoch(
+  db: Reads,
+  owner: { readonly taskId: string; readonly epoch: number },
+): Promise<AttemptRow | null> {
+  const row = await db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('task_id', '=', owner.taskId)
+    .where('epoch', '=', owner.epoch)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
 /** The commits at which the attempts of a task began. */
 export async function basesOfTask(db: Reads, taskId: string): Promise<readonly string[]> {
   const rows = await db
@@ -41,6 +56,21 @@ export async function basesOfTask(db: Reads, taskId: string): Promise<readonly s
     .where('base_sha', 'is not', null)
     .execute();
   return rows.map((row) => row.base_sha ?? '');
+}
+
+/** The commit at which each attempt of a task began, by the attempt's number. */
+export async function basesByAttempt(
+  db: Reads,
+  taskId: string,
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await db
+    .selectFrom('attempts')
+    .select(['number', 'base_sha'])
+    .where('task_id', '=', taskId)
+    .execute();
+  return new Map(
+    rows.flatMap((row) => (row.base_sha === null ? [] : [[row.number, row.base_sha] as const])),
+  );
 }
 
 /** The commit at which the attempt began that the branch belongs to. */
@@ -69,4 +99,55 @@ export async function attemptsOfAgents(
     .where('a.base_sha', 'is not', null)
     .orderBy('a.task_id')
     .execute();
+}
+
+/** Failed tries at a plan; one that a person sent back is none. */
+export async function countFailedPlans(db: Reads, taskId: string): Promise<number> {
+  const failed = await db
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('task_id', '=', taskId)
+    .where('planning', '=', 1)
+    .where('state', '=', 'failed')
+    .where((eb) => eb.or([eb('failure_kind', 'is', null), eb('failure_kind', '!=', 'sent_back')]))
+    .executeTakeFirstOrThrow();
+  return failed.n;
+}
+
+/** The commit of the newest attempt before a number that has made one. */
+export async function lastCommitBefore(
+  db: Reads,
+  taskId: string,
+  number: number,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('attempts')
+    .select('commit_sha')
+    .where('task_id', '=', taskId)
+    .where('number', '<', number)
+    .where('commit_sha', 'is not', null)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.commit_sha ?? null;
+}
+
+/** Snapshots of a task whose attempt was given back since it began; none where it never was. */
+export async function refsKeptWhenReturned(
+  db: Reads,
+  taskId: string,
+  attempt: number,
+): Promise<readonly string[]> {
+  const row = await db
+    .selectFrom('attempts as a')
+    .innerJoin('tasks as t', 't.id', 'a.task_id')
+    .innerJoin('events as e', 'e.task_id', 'a.task_id')
+    .select('t.rescue_refs')
+    .where('a.task_id', '=', taskId)
+    .where('a.number', '=', attempt)
+    .where('e.type', '=', 'task.returned')
+    .whereRef('e.at_ms', '>=', 'a.started_at_ms')
+    .limit(1)
+    .executeTakeFirst();
+  return textList(row?.rescue_refs ?? null);
 }

@@ -147,15 +147,6 @@ export async function tasksWithCandidates(db: Reads): Promise<readonly string[]>
   return rows.flatMap((row) => (row.candidate_of === null ? [] : [row.candidate_of]));
 }
 
-/** A candidate that another one has beaten is asked to stop, for its owner to carry out. */
-export async function askCandidateToStop(tx: Tx, id: string, reason: string): Promise<void> {
-  await tx
-    .updateTable('tasks')
-    .set({ stop_requested: 'cancel', stop_reason: reason })
-    .where('id', '=', id)
-    .execute();
-}
-
 export function candidateFacts(row: TaskRow): Candidate {
   return {
     id: row.id,

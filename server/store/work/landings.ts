@@ -161,6 +161,19 @@ export async function openLandings(db: Reads): Promise<number> {
   return row.n;
 }
 
+export async function landingOf(
+  db: Reads,
+  owner: { readonly taskId: string; readonly epoch: number },
+): Promise<LandingRow | null> {
+  const row = await db
+    .selectFrom('landings')
+    .selectAll()
+    .where('task_id', '=', owner.taskId)
+    .where('epoch', '=', owner.epoch)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
 /** An attempt's landing never was: it may be queued again. */
 export async function forgetLanding(
   tx: Tx,

@@ -35,8 +35,8 @@ export async function beginApprovedLanding(tx: Tx, id: string): Promise<void> {
   await tx.updateTable('tasks').set({ phase: 'land' }).where('id', '=', id).execute();
 }
 
-/** Approved work could not land: the task waits for a person again, and says why. */
-export async function endApprovedLanding(tx: Tx, id: string, reason: string): Promise<void> {
+/** Approved work could not land: the task waits for a person again, and says why where that is known. */
+export async function endApprovedLanding(tx: Tx, id: string, reason: string | null): Promise<void> {
   await tx
     .updateTable('tasks')
     .set({ phase: null, last_error: reason })

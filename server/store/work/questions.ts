@@ -84,6 +84,21 @@ export async function openQuestions(db: Reads, taskId: string): Promise<readonly
     .execute();
 }
 
+/** What an attempt has asked about a part of it, under request names that begin so. */
+export async function askedInAttempt(
+  db: Reads,
+  of: { readonly part: string; readonly attempt: number },
+  prefix: string,
+): Promise<readonly QuestionRow[]> {
+  return db
+    .selectFrom('questions')
+    .selectAll()
+    .where('task_id', '=', of.part)
+    .where('attempt', '=', of.attempt)
+    .where('request_id', 'like', `${prefix}%`)
+    .execute();
+}
+
 /** Takes back what an agent has asked about a task, or about a part of it (its sub-tasks run in the same attempt). */
 export async function withdrawQuestions(
   tx: Tx,

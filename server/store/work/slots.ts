@@ -175,11 +175,12 @@ export async function forgetSlot(tx: Tx, slot: SlotPlace): Promise<void> {
     .execute();
 }
 
-/** The folder that a task holds on this machine; null when it holds none. */
+/** The folder that a task (or only this attempt of it) holds on this machine; null when it holds none. */
 export async function folderOfTask(
   db: Reads,
   machine: string,
   taskId: string,
+  attempt: number | null = null,
 ): Promise<string | null> {
   const slot = await db
     .selectFrom('slots')
@@ -187,6 +188,7 @@ export async function folderOfTask(
     .where('machine', '=', machine)
     .where('kind', '=', 'task')
     .where('task_id', '=', taskId)
+    .$if(attempt !== null, (query) => query.where('attempt', '=', attempt))
     .executeTakeFirst();
   return slot?.path ?? null;
 }

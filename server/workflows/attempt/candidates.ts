@@ -12,8 +12,8 @@ import { formatCost } from '../../core/format.ts';
 import { ownedStatuses, terminalStatuses } from '../../core/plan/state.ts';
 import type { DurableRun } from '../../durable/port.ts';
 import {
-  askCandidateToStop,
   askQuestion,
+  askToStop,
   attemptsSince,
   candidateFacts,
   candidatesOf,
@@ -257,7 +257,7 @@ async function choose(
 async function giveUp(engine: Engine, tx: Tx, row: TaskRow, reason: string): Promise<boolean> {
   const { store } = engine;
   if (ownedStatuses.has(row.status)) {
-    await askCandidateToStop(tx, row.id, reason);
+    await askToStop(tx, row.id, 'cancel', reason);
     await store.append(tx, {
       type: 'task.stopping',
       taskId: row.id,

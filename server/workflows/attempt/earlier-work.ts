@@ -3,7 +3,13 @@
 import type { Failure } from '../../core/failure.ts';
 import { GitTrouble, type SnapshotView } from '../../git/port.ts';
 import type { PresentWork } from '../../core/prompt/present-work.ts';
-import { type AttemptRow, chosenSnapshot, type Claim, setAttempt } from '../../store/port.ts';
+import {
+  type AttemptRow,
+  chosenSnapshot,
+  type Claim,
+  folderOfTask,
+  setAttempt,
+} from '../../store/port.ts';
 import { gitFailed } from '../kit/git-trouble.ts';
 import { branchRef } from '../lines/lines.ts';
 import type { Engine } from '../kit/parts.ts';
@@ -109,15 +115,9 @@ export async function presentWork(
   attempt: AttemptRow,
 ): Promise<PresentWork | null> {
   if (claim.planning === true) return null;
-  const slot = await engine.store.db
-    .selectFrom('slots')
-    .select('path')
-    .where('machine', '=', engine.machineId)
-    .where('kind', '=', 'task')
-    .where('task_id', '=', claim.taskId)
-    .executeTakeFirst();
-  if (slot === undefined || attempt.base_sha === null) return null;
-  const status = await engine.git.status(slot.path);
+  const path = await folderOfTask(engine.store.db, engine.machineId, claim.taskId);
+  if (path === null || attempt.base_sha === null) return null;
+  const status = await engine.git.status(path);
   if (!status.ok) return null;
   const uncommitted = status.value.changed;
   if (attempt.continues_from !== null) {

@@ -2,7 +2,14 @@
 // when that work was still in a slot that another task has taken, or that was pruned.
 
 import type { SnapshotAuthor, SnapshotReason } from '../../git/port.ts';
-import { addKeptRef, type Claim, lastAttempt, type Store, type Tx } from '../../store/port.ts';
+import {
+  addKeptRef,
+  type Claim,
+  folderOfTask,
+  lastAttempt,
+  type Store,
+  type Tx,
+} from '../../store/port.ts';
 import type { Engine } from '../kit/parts.ts';
 
 const workRoots = ['refs/drover/work/', 'refs/drover/rescue/'];
@@ -70,19 +77,8 @@ export async function keepWorkOf(
 ): Promise<void> {
   const attempt = await lastAttempt(engine.store.db, claim.taskId);
   if (attempt === null || attempt.number !== claim.attempt) return;
-  const slot = await engine.store.db
-    .selectFrom('slots')
-    .select('path')
-    .where('machine', '=', engine.machineId)
-    .where('kind', '=', 'task')
-    .where('task_id', '=', claim.taskId)
-    .where('attempt', '=', claim.attempt)
-    .executeTakeFirst();
-  if (slot === undefined) return;
   const { taskId, attempt: number } = claim;
-  await keepWork(
-    engine,
-    { taskId, attempt: number, path: slot.path, base: attempt.base_sha },
-    note,
-  );
+  const path = await folderOfTask(engine.store.db, engine.machineId, taskId, number);
+  if (path === null) return;
+  await keepWork(engine, { taskId, attempt: number, path, base: attempt.base_sha }, note);
 }

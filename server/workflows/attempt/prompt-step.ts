@@ -12,6 +12,7 @@ import {
 import {
   allHints,
   approvedPlan,
+  attemptOf,
   type AttemptRow,
   blockersOf,
   type Claim,
@@ -73,12 +74,7 @@ export async function buildPartPrompt(
 /** It goes on in the conversation that planned, which has not been told to build yet. */
 async function isAfterPlanning(engine: Engine, attempt: AttemptRow): Promise<boolean> {
   if (attempt.planning === 1) return false;
-  const before = await engine.store.db
-    .selectFrom('attempts')
-    .select(['planning', 'session_id'])
-    .where('task_id', '=', attempt.task_id)
-    .where('number', '=', attempt.number - 1)
-    .executeTakeFirst();
+  const before = await attemptOf(engine.store.db, attempt.task_id, attempt.number - 1);
   return before?.planning === 1 && before.session_id === attempt.session_id;
 }
 
@@ -198,13 +194,8 @@ async function lastFailure(
   claim: Claim,
   attempt: AttemptRow,
 ): Promise<PromptInput['lastFailure']> {
-  const before = await engine.store.db
-    .selectFrom('attempts')
-    .selectAll()
-    .where('task_id', '=', claim.taskId)
-    .where('number', '=', attempt.number - 1)
-    .executeTakeFirst();
-  if (before === undefined || before.failure_kind === null) return null;
+  const before = await attemptOf(engine.store.db, claim.taskId, attempt.number - 1);
+  if (before === null || before.failure_kind === null) return null;
   // The plan that was sent back is told as such.
   if (before.planning === 1 && before.failure_kind === 'sent_back') return null;
   const task = await existingTask(engine.store.db, claim.taskId);

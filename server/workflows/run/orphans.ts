@@ -5,12 +5,18 @@ import { failure } from '../../core/failure.ts';
 import type { WorkflowInfo } from '../../durable/port.ts';
 import { retryDelayMs } from '../../core/work/retry.ts';
 import {
+  attemptOfEpoch,
+  endApprovedLanding,
   endLanding,
   failAttempt,
+  forgetLanding,
+  landingOf,
   type LiveMachine,
   liveMachines,
+  ownedTasks,
   releaseSlot,
   setAttempt,
+  taskById,
   type Tx,
 } from '../../store/port.ts';
 import { executeWorkflowId } from '../attempt/execute-task.ts';
@@ -28,18 +34,7 @@ interface OwnedRow {
 
 /** Gives back owned tasks whose workflow has ended or never was; resolves with their ids. */
 export async function returnOrphans(engine: Engine): Promise<readonly string[]> {
-  const rows = await engine.store.db
-    .selectFrom('tasks')
-    .select(['id', 'epoch', 'status', 'attempts'])
-    .where('parent_id', 'is', null)
-    .where((eb) =>
-      eb.or([
-        eb('status', 'in', ['claimed', 'in_progress']),
-        // An approved task keeps its state until it has landed.
-        eb.and([eb('status', '=', 'needs_review'), eb('phase', '=', 'land')]),
-      ]),
-    )
-    .execute();
+  const rows = await ownedTasks(engine.store.db);
   const machines = rows.length === 0 ? [] : await aliveMachines(engine);
   const returned: string[] = [];
   for (const row of rows) {
@@ -90,13 +85,8 @@ async function ownerOf(
   machines: readonly LiveMachine[],
 ): Promise<Owner> {
   const ids = [executeWorkflowId({ taskId: row.id, epoch: row.epoch })];
-  const landing = await engine.store.db
-    .selectFrom('landings')
-    .select('workflow_id')
-    .where('task_id', '=', row.id)
-    .where('epoch', '=', row.epoch)
-    .executeTakeFirst();
-  if (landing !== undefined && landing.workflow_id !== null) ids.push(landing.workflow_id);
+  const landing = await landingOf(engine.store.db, { taskId: row.id, epoch: row.epoch });
+  if (landing !== null && landing.workflow_id !== null) ids.push(landing.workflow_id);
   let owner: Owner = { kind: 'gone' };
   for (const id of ids) {
     const info = await engine.durable.get(id);
@@ -118,22 +108,13 @@ async function giveBack(
   { error, reason }: { readonly error: string | null; readonly reason: string },
 ): Promise<boolean> {
   // Its owner may have brought it to its end since it was looked at.
-  const now = await tx
-    .selectFrom('tasks')
-    .select(['epoch', 'status'])
-    .where('id', '=', row.id)
-    .executeTakeFirst();
-  if (now === undefined || now.epoch !== row.epoch || now.status !== row.status) return false;
+  const now = await taskById(tx, row.id);
+  if (now === null || now.epoch !== row.epoch || now.status !== row.status) return false;
   await endLanding(tx, { taskId: row.id, epoch: row.epoch }, 'withdrawn');
   if (row.status === 'needs_review') return giveBackReview(engine, tx, row, error);
-  const attempt = await tx
-    .selectFrom('attempts')
-    .select(['number', 'run_id'])
-    .where('task_id', '=', row.id)
-    .where('epoch', '=', row.epoch)
-    .executeTakeFirst();
-  if (error !== null && attempt !== undefined) return failBroken(engine, tx, row, attempt, error);
-  if (attempt !== undefined) await setAttempt(tx, row.id, attempt.number, { state: 'interrupted' });
+  const attempt = await attemptOfEpoch(tx, { taskId: row.id, epoch: row.epoch });
+  if (error !== null && attempt !== null) return failBroken(engine, tx, row, attempt, error);
+  if (attempt !== null) await setAttempt(tx, row.id, attempt.number, { state: 'interrupted' });
   const outcome = await engine.store.transition(tx, {
     taskId: row.id,
     epoch: row.epoch,
@@ -158,16 +139,8 @@ async function giveBackReview(
   row: OwnedRow,
   error: string | null,
 ): Promise<boolean> {
-  await tx
-    .deleteFrom('landings')
-    .where('task_id', '=', row.id)
-    .where('epoch', '=', row.epoch)
-    .execute();
-  await tx
-    .updateTable('tasks')
-    .set({ phase: null, last_error: error })
-    .where('id', '=', row.id)
-    .execute();
+  await forgetLanding(tx, { taskId: row.id, epoch: row.epoch });
+  await endApprovedLanding(tx, row.id, error);
   const data = { reason: error ?? 'its owner stopped' };
   await engine.store.append(tx, { type: 'task.returned', taskId: row.id, data });
   return true;
