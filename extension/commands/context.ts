@@ -7,7 +7,7 @@ import type { Messages } from '../notices/messages.ts';
 import type { Project } from '../project/project.ts';
 import type { Projects } from '../project/projects.ts';
 import type { SideViews } from '../webviews/side-views.ts';
-import type { Subject } from '../webviews/subject.ts';
+import type { Subject } from '../webviews/panel-subject.ts';
 import type { WebviewHost } from '../webviews/webview-host.ts';
 import type { Target } from './target.ts';
 

@@ -3,7 +3,7 @@
 
 import type { Memento } from 'vscode';
 import { panelNames, type PanelName } from '../ids.ts';
-import { readSubject, subjectKey, type Subject } from './subject.ts';
+import { readSubject, subjectKey, type Subject } from './panel-subject.ts';
 
 interface Remembered {
   readonly name: PanelName;

@@ -8,7 +8,7 @@ import type { HostRestart } from './host-restart.ts';
 import { LostPanels } from './lost-panels.ts';
 import type { PanelMemory } from './panel-memory.ts';
 import { statusIcons } from './status-icon.ts';
-import { readSubject, subjectKey, type Subject } from './subject.ts';
+import { readSubject, subjectKey, type Subject } from './panel-subject.ts';
 import { WebviewHost, type WebviewSurroundings } from './webview-host.ts';
 
 interface OpenPanel {

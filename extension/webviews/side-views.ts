@@ -2,7 +2,7 @@
 
 import type * as vscode from 'vscode';
 import { sideViews, type SideViewName } from '../ids.ts';
-import { noSubject } from './subject.ts';
+import { noSubject } from './panel-subject.ts';
 import { WebviewHost, type WebviewSurroundings } from './webview-host.ts';
 
 export class SideViews {

@@ -17,7 +17,7 @@ import { boardBytes } from './board-bytes.ts';
 import { page } from './html.ts';
 import { readAsk, readMessage, refusedAsk } from './messages-in.ts';
 import { answerTogether } from './replies.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from './panel-subject.ts';
 
 /** What every webview is given to answer its questions. */
 export interface WebviewSurroundings {

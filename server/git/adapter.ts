@@ -6,13 +6,18 @@ import { ok } from '../core/failure.ts';
 import type { SecretSearch } from './context.ts';
 import { gitEnvironment, settings, shortened, type Variables } from './process/environment.ts';
 import { refuse } from './process/failures.ts';
-import { askCheckout, findRepository, readFacts, type RepositoryPlace } from './read/facts.ts';
+import {
+  askCheckout,
+  findRepository,
+  readFacts,
+  type RepositoryPlace,
+} from './read/repository-facts.ts';
 import { missingIdentity } from './process/identity.ts';
 import { openGitProcesses, type GitProcesses, type RunElsewhere } from './process/process.ts';
 import type { GitAdapter, GitResult, RepositoryFacts } from './port.ts';
 import { type LocalRepository, openRepository } from './repository.ts';
 import { programOnPath } from './process/program-path.ts';
-import { KeyedMutex } from '../core/work/turns.ts';
+import { KeyedMutex } from '../core/work/semaphore.ts';
 import { readVersion } from './process/version.ts';
 
 export { agentGitVariables } from './process/environment.ts';

@@ -14,7 +14,7 @@ import {
   readConfiguration,
   readFacts,
   type RepositoryPlace,
-} from './read/facts.ts';
+} from './read/repository-facts.ts';
 import { follow, moveBranch } from './moves/follow.ts';
 import { changedFiles, fileAt, revertOf } from './read/contents.ts';
 import {
@@ -54,7 +54,7 @@ import { worktreeStatus } from './read/status.ts';
 import { isLent, takeBack } from './lent/taken-back.ts';
 import { Trash } from './files/trash.ts';
 import { TrustedConfig } from './process/trusted-config.ts';
-import type { KeyedMutex } from '../core/work/turns.ts';
+import type { KeyedMutex } from '../core/work/semaphore.ts';
 import { chainCommit } from './work/work-chain.ts';
 import { canonicalPath, linkedWorktrees } from './files/worktree-link.ts';
 import { parseWorktreeList } from './read/worktree-list-format.ts';

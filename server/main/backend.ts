@@ -19,7 +19,7 @@ import { acquireExclusive } from '../store/sqlite/exclusive.ts';
 import { writeBack } from '../store/sqlite/write-back.ts';
 import { isIdle, launchEngine } from '../workflows/engine.ts';
 import { keepFollowing } from '../workflows/run/keep-following.ts';
-import { hearFromElsewhere } from '../workflows/kit/words-from-elsewhere.ts';
+import { followFleetRequests } from '../workflows/kit/requests-from-fleet.ts';
 import { agentDoor } from './requests/agent-tools.ts';
 import { composeEngine, type EngineHost } from './compose.ts';
 import { type SettingFlags } from './project/live-settings.ts';
@@ -85,7 +85,7 @@ export async function runBackend(options: BackendOptions): Promise<void> {
   await adoptWorktrees(project);
   await launchEngine(host.engine);
   const stopFollowing = keepFollowing(host.engine);
-  const stopHearing = hearFromElsewhere(host.engine);
+  const stopHearing = followFleetRequests(host.engine);
   host.remote.begin();
   const telemetry = await exportTelemetry(project, report);
   const webhooks = await deliverWebhooks(project, report);

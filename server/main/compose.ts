@@ -21,7 +21,7 @@ import { compatibilityOf } from './compatibility.ts';
 import { AgentToolTokens } from './requests/agent-tools.ts';
 import { Confinement } from './sandbox/confinement.ts';
 import type { LiveSettings } from './project/live-settings.ts';
-import { machineFacts } from './watch/machine-facts.ts';
+import { hostFacts } from './watch/host-facts.ts';
 import { worktreesOf } from './project/places.ts';
 import { projectMark } from './project/project-mark.ts';
 import { RemoteAttempts } from './remote/remote-attempts.ts';
@@ -97,7 +97,7 @@ export async function composeEngine(project: Project, report: Report): Promise<E
     secrets,
     mask,
     // In a fleet each machine says for itself what it can bear.
-    machine: project.fleet === null ? machineFacts(worktrees) : () => null,
+    machine: project.fleet === null ? hostFacts(worktrees) : () => null,
     owner: project.fleet === null ? `${process.pid}` : live.settings.fleet.name,
     crashPoint: crash,
     chance: Math.random,

@@ -1,7 +1,7 @@
 // Settings that change nothing.
 
 import type { AgentChoices } from '../../server/core/work/fallback.ts';
-import type { MachineLimits } from '../../server/core/work/machine.ts';
+import type { HostLimits } from '../../server/core/work/host-limits.ts';
 import type { Budgets, BudgetLimits } from '../../server/core/work/budget.ts';
 
 export const noFallback: AgentChoices = {
@@ -12,7 +12,7 @@ export const noFallback: AgentChoices = {
   limitWaitMs: null,
 };
 
-export const anyMachine: MachineLimits = {
+export const anyHost: HostLimits = {
   minFreeMemoryBytes: 0,
   minFreeDiskBytes: 0,
   maxLoad: 0,

@@ -5,7 +5,7 @@ import type { AgentChoices } from '../../server/core/work/fallback.ts';
 import type { WorkSettings } from '../../server/workflows/engine.ts';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Files } from '../doubles/simulated-git-objects.ts';
-import { noFallback, anyMachine, noBudgets, noLimits } from '../doubles/neutral-settings.ts';
+import { noFallback, anyHost, noBudgets, noLimits } from '../doubles/neutral-settings.ts';
 
 export interface PlannedTask {
   readonly title: string;
@@ -167,7 +167,7 @@ function drawSettings(chance: SeededChance): WorkSettings {
     taskContextMaxAgeMs: 3_600_000,
     maxDescriptionBytes: 10_000,
     budget: noBudgets,
-    machine: anyMachine,
+    machine: anyHost,
     agents: chance.percent(50) ? noFallback : drawFallback(chance),
     bestOf: chance.percent(25) ? chance.between(2, 3) : 1,
     runsOn: 'local',

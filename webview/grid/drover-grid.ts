@@ -13,7 +13,7 @@ import './drover-tile.ts';
 import type { DroverTile } from './drover-tile.ts';
 import { liveAgents, nextLate, tileBeside, type LiveAgent } from './live-agents.ts';
 import { TileFeed } from './tile-feed.ts';
-import { Turns } from './turns.ts';
+import { Turns } from './tile-turns.ts';
 
 /** How often it is looked whose time has gone on. */
 const tickMs = 125;

@@ -9,7 +9,7 @@ import { controlStyles } from '../shared/looks/control-styles.ts';
 import { icon, iconStyles } from '../shared/looks/icon.ts';
 import { visibleLine, visibleText } from '../shared/looks/visible-text.ts';
 import { actionTitle, carryOut, wordsAsked } from './item-actions.ts';
-import { inboxItems, type InboxItem, type ItemAction } from './items.ts';
+import { inboxItems, type InboxItem, type ItemAction } from './inbox-items.ts';
 
 /** Items on the page at once; the rest is said as a number. */
 const shownMax = 100;

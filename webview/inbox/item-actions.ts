@@ -1,7 +1,7 @@
 // What each button of the inbox says and does.
 
 import type { Host } from '../shared/host.ts';
-import type { InboxItem, ItemAction } from './items.ts';
+import type { InboxItem, ItemAction } from './inbox-items.ts';
 
 export function actionTitle(action: ItemAction): string {
   switch (action.kind) {

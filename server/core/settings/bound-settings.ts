@@ -1,7 +1,7 @@
 // The settings that keep work within bounds: budgets, loops, and what the machine must have left. Part of the one table.
 
 import type { BudgetLimits, Budgets, BudgetScope } from '../work/budget.ts';
-import type { MachineLimits } from '../work/machine.ts';
+import type { HostLimits } from '../work/host-limits.ts';
 
 const tokens = { type: 'integer', min: 1, max: 1_000_000_000_000 } as const;
 const money = { type: 'number', min: 0.0001, max: 1_000_000 } as const;
@@ -156,7 +156,7 @@ export function budgetsOf(get: Get): Budgets {
   };
 }
 
-export function machineLimitsOf(get: Get): MachineLimits {
+export function machineLimitsOf(get: Get): HostLimits {
   return {
     minFreeMemoryBytes: get('machine.min_free_memory'),
     minFreeDiskBytes: get('machine.min_free_disk'),

@@ -7,7 +7,7 @@ import { boundSettingTable } from './bound-settings.ts';
 import type { Budgets } from '../work/budget.ts';
 import type { AgentStep } from '../work/fallback.ts';
 import { type FleetSettings, fleetSettingTable } from './fleet-settings.ts';
-import type { MachineLimits } from '../work/machine.ts';
+import type { HostLimits } from '../work/host-limits.ts';
 import type { ValueKind } from './setting-values.ts';
 import { type RemoteSettings, remoteSettingTable, type RunPlace } from './remote-settings.ts';
 import { retentionSettingTable, type RetentionSettings } from './retention.ts';
@@ -334,7 +334,7 @@ export interface Settings {
   readonly checkout: { readonly follow: 'fast-forward' | 'never' };
   readonly land: { readonly mode: LandMode | null; readonly target: string | null };
   readonly budget: Budgets;
-  readonly machine: MachineLimits;
+  readonly machine: HostLimits;
   readonly sandbox: SandboxSettings;
   readonly runsOn: RunPlace;
   readonly remote: RemoteSettings;

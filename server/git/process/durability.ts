@@ -8,7 +8,7 @@
 import { closeSync, fsync, openSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { mapBounded } from '../../core/work/turns.ts';
+import { mapBounded } from '../../core/work/semaphore.ts';
 
 const flushed = promisify(fsync);
 

@@ -2,7 +2,7 @@
 
 import { ownSettings, withoutHooks } from './environment.ts';
 import { runOnce, type GitOutput, type GitRequest } from './run-once.ts';
-import { Semaphore } from '../../core/work/turns.ts';
+import { Semaphore } from '../../core/work/semaphore.ts';
 
 export type { GitOutput, GitProblem } from './run-once.ts';
 

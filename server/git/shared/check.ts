@@ -9,7 +9,7 @@ import type { GitFailure, GitResult } from '../port.ts';
 import type { LocalRepository } from '../repository.ts';
 import { exists } from '../files/small-files.ts';
 import { openRemote, parseListing, type Remote } from './remote.ts';
-import { refusalsOf, refusedFailure, remoteFailure } from './words.ts';
+import { refusalsOf, refusedFailure, remoteFailure } from './remote-failures.ts';
 import type { Sha } from '../sha.ts';
 
 export interface RemoteCheck {

@@ -37,7 +37,7 @@ export class Fences {
   async #own(line: string): Promise<GitResult<void>> {
     const ref = fenceRef(line);
     // This look brings the line along, which the landing is about to read.
-    const present = await this.#parts.looks.read(ref);
+    const present = await this.#parts.remoteRefs.read(ref);
     if (!present.ok) return present;
     let old = present.value;
     const held = this.#held.get(line);

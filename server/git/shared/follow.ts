@@ -37,10 +37,10 @@ async function followRemote(
   ref: string,
   tip: Sha,
 ): Promise<GitResult<FollowOutcome>> {
-  const { remote, looks, presence } = parts;
+  const { remote, remoteRefs, presence } = parts;
   const { context } = remote;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const seen = await looks.read(ref);
+    const seen = await remoteRefs.read(ref);
     if (!seen.ok) return seen;
     const theirs = seen.value;
     if (theirs === tip) return ok({ kind: 'followed', sha: tip });

@@ -5,7 +5,7 @@ import type { GitResult, SnapshotView } from '../port.ts';
 import type { LocalRepository } from '../repository.ts';
 import { listSnapshots, snapshotsPrefix } from '../snapshot/snapshot-list.ts';
 import { workRef } from '../work/work-chain.ts';
-import type { Looks } from './looks.ts';
+import type { RemoteRefs } from './remote-refs.ts';
 import { privateRef } from './names.ts';
 import type { Presence } from './presence.ts';
 import type { Remote } from './remote.ts';
@@ -13,7 +13,7 @@ import type { Sha } from '../sha.ts';
 
 interface Parts {
   readonly local: LocalRepository;
-  readonly looks: Looks;
+  readonly remoteRefs: RemoteRefs;
   readonly presence: Presence;
 }
 
@@ -33,13 +33,13 @@ export async function allSnapshots(
 type Report = (error: unknown, doing: string) => void;
 
 export async function lastSnapshot(
-  { local, looks, presence }: Parts,
+  { local, remoteRefs, presence }: Parts,
   label: string,
   where?: 'anywhere',
 ): Promise<GitResult<SnapshotView | null>> {
   const own = await local.lastSnapshot(label);
   if (where === undefined || !own.ok || own.value !== null) return own;
-  const pushed = await looks.read(workRef(label), 'now');
+  const pushed = await remoteRefs.read(workRef(label), 'now');
   if (!pushed.ok || pushed.value === null) return pushed.ok ? ok(null) : pushed;
   const present = await presence.ensure([pushed.value]);
   return present.ok ? local.snapshotAt(pushed.value) : present;

@@ -3,7 +3,7 @@
 import { err, ok } from '../../core/failure.ts';
 import type { GitResult, RepositoryFacts } from '../port.ts';
 import type { Remote } from './remote.ts';
-import { remoteFailure } from './words.ts';
+import { remoteFailure } from './remote-failures.ts';
 import type { Sha } from '../sha.ts';
 
 /** Where LFS is not installed there is nothing to upload: its files are what git itself holds. */

@@ -40,7 +40,7 @@ export class PublishedBranches {
     let there = this.#pushed.get(ref) ?? null;
     if (next !== null && there === next) return ok(undefined);
     if (next === null) {
-      const seen = await this.#parts.looks.read(ref);
+      const seen = await this.#parts.remoteRefs.read(ref);
       if (!seen.ok) return seen;
       there = seen.value;
     }
@@ -63,11 +63,11 @@ export class PublishedBranches {
 
   /** Many branches of ended attempts, taken away in a few pushes; `old` is what each may hold at most. */
   async remove(changes: readonly { ref: string; old: Sha | null }[]): Promise<GitResult<void>> {
-    const { looks } = this.#parts;
+    const { remoteRefs } = this.#parts;
     const simple: RefChange[] = [];
     const other: { ref: string; old: Sha | null }[] = [];
     for (const { ref, old } of changes) {
-      const seen = await looks.read(ref);
+      const seen = await remoteRefs.read(ref);
       if (!seen.ok) return seen;
       if (seen.value === null) continue;
       if (seen.value === old) simple.push({ ref, next: null, old });
@@ -101,14 +101,14 @@ export class PublishedBranches {
     next: Sha | null,
   ): Promise<GitResult<readonly RefChange[]>> {
     if (there === null) return ok([]);
-    const { remote, presence, looks } = this.#parts;
+    const { remote, presence, remoteRefs } = this.#parts;
     if (next !== null) {
       const present = await presence.ensure([there]);
       if (!present.ok) return present;
       if (await isAncestor(remote.context, there, next)) return ok([]);
     }
     const kept = rescueRefFor(labelOfBranch(ref), there);
-    const seen = await looks.exactly([kept]);
+    const seen = await remoteRefs.exactly([kept]);
     if (!seen.ok) return seen;
     return ok(seen.value.has(kept) ? [] : [{ ref: kept, next: there, old: null }]);
   }

@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gitFailure } from '../process/failures.ts';
 import type { GitFailure } from '../port.ts';
 import type { RefChange } from '../refs/refs.ts';
-import type { Looks } from './looks.ts';
+import type { RemoteRefs } from './remote-refs.ts';
 import type { Remote } from './remote.ts';
-import { isPassingRefusal, refusalsOf, refusedFailure, remoteFailure } from './words.ts';
+import { isPassingRefusal, refusalsOf, refusedFailure, remoteFailure } from './remote-failures.ts';
 import type { Sha } from '../sha.ts';
 
 export type Pushed =
@@ -18,7 +18,7 @@ export type Pushed =
 
 export interface PushParts {
   readonly remote: Remote;
-  readonly looks: Looks;
+  readonly remoteRefs: RemoteRefs;
 }
 
 /** Lost races in which nothing turns out to have moved, such as a lock on the server. */
@@ -26,7 +26,7 @@ const passingMax = 5;
 const passingPauseMs = 100;
 
 export async function pushChanges(
-  { remote, looks }: PushParts,
+  { remote, remoteRefs }: PushParts,
   changes: readonly RefChange[],
   urgent = false,
 ): Promise<Pushed> {
@@ -38,7 +38,7 @@ export async function pushChanges(
       left.map(({ ref, old }) => `--force-with-lease=${ref}:${old ?? ''}`),
       urgent,
     );
-    if (output.code === 0) return moved(looks, changes);
+    if (output.code === 0) return moved(remoteRefs, changes);
     const refusals = refusalsOf(output);
     const isAnswer = refusals.length > 0 && output.problem === null;
     const failure = remoteFailure(output, remote.name, `push to ${remote.name}`);
@@ -51,10 +51,10 @@ export async function pushChanges(
       await delay(pauseMs);
       continue;
     }
-    const found = await looks.exactly(changes.map(({ ref }) => ref));
+    const found = await remoteRefs.exactly(changes.map(({ ref }) => ref));
     if (!found.ok) return { kind: 'trouble', failure: found.error };
     left = left.filter(({ ref, next }) => (found.value.get(ref) ?? null) !== next);
-    if (left.length === 0) return moved(looks, changes);
+    if (left.length === 0) return moved(remoteRefs, changes);
     const other = left.find(({ ref, old }) => (found.value.get(ref) ?? null) !== old);
     if (other !== undefined) return { kind: 'stale', ref: other.ref, found: found.value };
     const refused = refusals.find((refusal) => !refusal.isStale && !isPassingRefusal(refusal));
@@ -74,8 +74,8 @@ export async function pushChanges(
   }
 }
 
-function moved(looks: Looks, changes: readonly RefChange[]): Pushed {
-  for (const { ref, next } of changes) looks.note(ref, next);
+function moved(remoteRefs: RemoteRefs, changes: readonly RefChange[]): Pushed {
+  for (const { ref, next } of changes) remoteRefs.note(ref, next);
   return { kind: 'moved' };
 }
 

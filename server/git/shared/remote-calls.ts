@@ -4,7 +4,7 @@ import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import type { RemoteHealth } from '../port.ts';
 import type { GitOutput } from '../process/process.ts';
-import { remoteFailure } from './words.ts';
+import { remoteFailure } from './remote-failures.ts';
 
 const networkSettings = settings({ 'http.lowSpeedLimit': '1', 'http.lowSpeedTime': '15' });
 

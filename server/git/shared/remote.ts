@@ -6,12 +6,12 @@ import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
 import { settings } from '../process/environment.ts';
 import { isPassingRace, isStale } from '../process/failures.ts';
-import { dropHalfMade } from '../slots/half-made.ts';
+import { dropHalfMade } from '../slots/half-made-worktrees.ts';
 import type { GitFailure, GitResult, RemoteHealth } from '../port.ts';
 import type { GitOutput } from '../process/process.ts';
-import { Semaphore } from '../../core/work/turns.ts';
+import { Semaphore } from '../../core/work/semaphore.ts';
 import { RemoteCalls } from './remote-calls.ts';
-import { remoteFailure } from './words.ts';
+import { remoteFailure } from './remote-failures.ts';
 
 export interface RemoteOptions {
   /** Name of a git remote. */

@@ -18,7 +18,7 @@ import { Fences } from './fences.ts';
 import { followShared } from './follow.ts';
 import { allSnapshots, lastSnapshot } from './found-work.ts';
 import { uploadLargeFiles } from './large-files.ts';
-import { Looks } from './looks.ts';
+import { RemoteRefs } from './remote-refs.ts';
 import { landedLine, placeOf } from './names.ts';
 import { sharedWork, type SharedWork } from './old-work.ts';
 import { Presence } from './presence.ts';
@@ -82,7 +82,7 @@ function orTrouble<T>(result: GitResult<T>): T {
 class Shared {
   readonly local: LocalRepository;
   readonly remote: Remote;
-  readonly looks: Looks;
+  readonly remoteRefs: RemoteRefs;
   readonly presence: Presence;
   readonly fences: Fences;
   readonly branches: PublishedBranches;
@@ -93,13 +93,13 @@ class Shared {
     this.local = local;
     this.remote = remote;
     this.report = options.report;
-    this.looks = new Looks(remote, options.freshMs ?? defaults.freshMs);
+    this.remoteRefs = new RemoteRefs(remote, options.freshMs ?? defaults.freshMs);
     this.presence = new Presence(remote);
-    const parts = { remote, looks: this.looks, presence: this.presence };
+    const parts = { remote, remoteRefs: this.remoteRefs, presence: this.presence };
     this.fences = new Fences(parts, options.machineId);
     this.branches = new PublishedBranches(parts);
-    const looks = new Looks(brief, 0);
-    this.work = new WorkPushes({ remote: brief, looks }, options.report);
+    const remoteRefs = new RemoteRefs(brief, 0);
+    this.work = new WorkPushes({ remote: brief, remoteRefs }, options.report);
   }
 
   /** Whatever needs these commits to be here. */
@@ -115,9 +115,9 @@ class Shared {
       case 'work':
         return this.local.readRef(ref);
       case 'attempt':
-        return (await this.local.readRef(ref)) ?? orTrouble(await this.looks.read(ref));
+        return (await this.local.readRef(ref)) ?? orTrouble(await this.remoteRefs.read(ref));
       case 'line': {
-        const value = orTrouble(await this.looks.read(ref, asOf));
+        const value = orTrouble(await this.remoteRefs.read(ref, asOf));
         await this.#mirror(ref, value);
         return value;
       }
@@ -191,8 +191,8 @@ class Shared {
     return ok(await pushChanges(this.#pushParts, changes, true));
   }
 
-  get #pushParts(): { readonly remote: Remote; readonly looks: Looks } {
-    return { remote: this.remote, looks: this.looks };
+  get #pushParts(): { readonly remote: Remote; readonly remoteRefs: RemoteRefs } {
+    return { remote: this.remote, remoteRefs: this.remoteRefs };
   }
 
   /** The remote first: when it can't be reached, the branch is still there to be found again. */

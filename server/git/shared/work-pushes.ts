@@ -43,7 +43,7 @@ export class WorkPushes {
     const { context, name } = this.#parts.remote;
     while (this.#waiting.length > 0) {
       const refs = this.#waiting.splice(0);
-      const found = await this.#parts.looks.exactly([...new Set(refs)]);
+      const found = await this.#parts.remoteRefs.exactly([...new Set(refs)]);
       if (!found.ok) {
         this.#report(found.error, `pushing snapshots to ${name}`);
         continue;

@@ -2,7 +2,7 @@
 // its leave at the end.
 
 import { leadingNumber } from '../../core/compatibility.ts';
-import { machineHold } from '../../core/work/machine.ts';
+import { hostHold } from '../../core/work/host-limits.ts';
 import { Refusal } from '../../core/failure.ts';
 import { formatDuration } from '../../core/format.ts';
 import { droverVersion } from '../../protocol/version.ts';
@@ -17,7 +17,7 @@ import {
 import type { Engine } from '../../workflows/engine.ts';
 import { handedOver } from '../../workflows/kit/placement.ts';
 import { compatibilityOf } from '../compatibility.ts';
-import { machineFacts } from './machine-facts.ts';
+import { hostFacts } from './host-facts.ts';
 import { worktreesOf } from '../project/places.ts';
 import type { FleetRole, Project } from '../project/opened-project.ts';
 
@@ -111,16 +111,16 @@ export class MachinePulse {
     const { store, machineId, live, places } = this.#project;
     const { fleet, machine, worktreeRoot } = live.settings;
     const busy = await this.busy();
-    const facts = machineFacts(worktreesOf(places.root, worktreeRoot))();
+    const facts = hostFacts(worktreesOf(places.root, worktreeRoot))();
     const remoteHold = this.#remoteHold();
-    const note = remoteHold ?? machineHold(facts, machine, busy);
+    const note = remoteHold ?? hostHold(facts, machine, busy);
     const compatibility = compatibilityOf(live.environment);
     const leading = await this.#leadingNumber(compatibility, fleet.agents);
     const ageNote = leading > compatibility ? olderNote : null;
     const isHeld = note !== null || ageNote !== null;
     const room = isHeld ? Math.min(busy, fleet.agents) : fleet.agents;
     // Of the machine's own bounds only a full disk stands in the way of a gate.
-    const canLand = remoteHold === null && machineHold(facts, machine, 0) === null;
+    const canLand = remoteHold === null && hostHold(facts, machine, 0) === null;
     const lands = canLand && (await this.#isWantedForLanding());
     const beat = {
       id: machineId,

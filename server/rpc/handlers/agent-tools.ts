@@ -4,7 +4,7 @@ import type { AgentHandlers } from '../../protocol/agent-requests.ts';
 import type { AgentScope } from '../../workflows/engine.ts';
 import { boardForAgent, taskForAgent } from './agent-look.ts';
 import { addForAgent, blockForAgent } from './agent-plan.ts';
-import { type AgentNotes, askForAgent } from './agent-words.ts';
+import { type AgentNotes, askForAgent } from './agent-messages.ts';
 import type { AgentHandlerDeps } from './agent-deps.ts';
 
 export function createAgentHandlers(
@@ -23,4 +23,4 @@ export function createAgentHandlers(
   };
 }
 
-export { AgentNotes } from './agent-words.ts';
+export { AgentNotes } from './agent-messages.ts';

@@ -20,7 +20,7 @@ import {
 import { readStuck } from './stuck-now.ts';
 import { machinesOfTasks } from '../fleet/machine-views.ts';
 import { readRunningAttempts, readTaskRows, taskView } from './task-view.ts';
-import { findTouched, type FeedNote, type Touched } from '../feed/touched.ts';
+import { findTouched, type FeedNote, type Touched } from '../feed/touched-tasks.ts';
 import { unlandedScopes } from '../status/unlanded.ts';
 import { progressOf, runView } from './views.ts';
 import { newestRun } from '../work/runs.ts';

@@ -3,7 +3,7 @@
 
 import { agentsAllowed, isOverload, nextPaceMs, slowerPace } from '../../core/work/concurrency.ts';
 import { hasLimit } from '../../core/work/budget.ts';
-import { machineHold } from '../../core/work/machine.ts';
+import { hostHold } from '../../core/work/host-limits.ts';
 import {
   busyAgents,
   type Claim,
@@ -73,7 +73,7 @@ function machineHolds(engine: Engine, busy: ReadonlyMap<string, number>): Hold[]
   const facts = engine.machine();
   if (facts === null) return [];
   const agents = [...busy.values()].reduce((sum, n) => sum + n, 0);
-  const reason = machineHold(facts, engine.settings().machine, agents);
+  const reason = hostHold(facts, engine.settings().machine, agents);
   return reason === null ? [] : [{ scope: 'machine', reason, untilMs: null }];
 }
 

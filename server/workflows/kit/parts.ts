@@ -4,8 +4,8 @@ import type { AgentDriver, AgentTools, ProcessTable } from '../../agents/port.ts
 import type { ChooseRule } from '../../core/plan/best-of.ts';
 import type { Budgets } from '../../core/work/budget.ts';
 import type { AgentChoices } from '../../core/work/fallback.ts';
-import type { MachineFacts, MachineLimits } from '../../core/work/machine.ts';
-import { KeyedMutex } from '../../core/work/turns.ts';
+import type { HostFacts, HostLimits } from '../../core/work/host-limits.ts';
+import { KeyedMutex } from '../../core/work/semaphore.ts';
 import type { RunPlace } from '../../core/settings/remote-settings.ts';
 import type { Clock, Durable } from '../../durable/port.ts';
 import type { GitRepository } from '../../git/port.ts';
@@ -103,7 +103,7 @@ export interface WorkSettings {
   readonly taskContextMaxAgeMs: number;
   readonly maxDescriptionBytes: number;
   readonly budget: Budgets;
-  readonly machine: MachineLimits;
+  readonly machine: HostLimits;
   /** Where agents run whose task and epic say nothing of it. */
   readonly runsOn: RunPlace;
   /** Attempts on workers at once. */
@@ -155,7 +155,7 @@ export interface Parts {
   readonly secrets: () => readonly string[];
   readonly mask: (text: string) => string;
   /** What the machine has left; null = nobody knows, and nothing is held for it. */
-  readonly machine: () => MachineFacts | null;
+  readonly machine: () => HostFacts | null;
   /** `pid:start` of this process, for people. */
   readonly owner: string;
   /** Called right after the named step is stored (crash tests). */

@@ -86,7 +86,7 @@ async function approvedTree(engine: Engine, epicId: string): Promise<string | nu
   return (await epicById(engine.store.db, epicId))?.approved_tree ?? null;
 }
 
-interface EpicCandidate {
+interface EpicMerge {
   readonly tip: Sha;
   readonly commit: Sha;
   readonly tree: Sha;
@@ -147,7 +147,7 @@ export async function landEpic(
 }
 
 type BuiltEpic =
-  | { readonly kind: 'built'; readonly candidate: EpicCandidate }
+  | { readonly kind: 'built'; readonly candidate: EpicMerge }
   | { readonly kind: 'conflict'; readonly failure: Failure };
 
 function notBuilt(trouble: Failure): BuiltEpic {
@@ -195,7 +195,7 @@ async function buildEpic(
 async function testEpic(
   engine: Engine,
   input: LandEpicInput,
-  candidate: EpicCandidate,
+  candidate: EpicMerge,
   signal: AbortSignal,
 ): Promise<Failure | null> {
   const command = gateOfRun(engine, await flagsOfRun(engine.store.db, input.runId));
@@ -217,7 +217,7 @@ async function testEpic(
 async function moveTarget(
   engine: Engine,
   input: LandEpicInput,
-  candidate: EpicCandidate,
+  candidate: EpicMerge,
 ): Promise<boolean> {
   const ref = landingRef(input.target);
   const present = await engine.git.readRef(ref);
@@ -244,7 +244,7 @@ async function recordLanded(
   engine: Engine,
   tx: Tx,
   input: LandEpicInput,
-  candidate: EpicCandidate,
+  candidate: EpicMerge,
 ): Promise<void> {
   await markEpicLanded(tx, input.epicId, candidate.commit);
   await landOnLine(tx, input.target, candidate.commit);

@@ -16,12 +16,12 @@ import {
 import { gitFailed, orElse, ownLine, whileAway } from '../kit/git-trouble.ts';
 import { returnLanding } from './landing-returns.ts';
 import {
-  type Candidate,
+  type LandingBatch,
   type Merged,
   type Moved,
   nothingBuilt,
   type Unmergeable,
-} from './landing-candidate.ts';
+} from './landing-batch.ts';
 import { isLanding, landedBefore, mergeRow, whyUnmergeable } from './landing-rows.ts';
 import { followLine } from '../lines/follow-line.ts';
 import { moveLine } from '../lines/line-holds.ts';
@@ -103,14 +103,14 @@ class Landing {
     await this.land(candidate.deferred, `${path}d`, rebuilds);
   }
 
-  #verify(rows: readonly LandingRow[], path: string, signal: AbortSignal): Promise<Candidate> {
+  #verify(rows: readonly LandingRow[], path: string, signal: AbortSignal): Promise<LandingBatch> {
     if (rows.length === 0) return Promise.resolve({ ...nothingBuilt, problem: null });
     return this.#run.step(`verified:${path}`, () =>
       whileAway(
         this.#engine,
         signal,
         () =>
-          orElse<Candidate>(
+          orElse<LandingBatch>(
             () => this.#build(rows, signal),
             (problem) => ({ ...nothingBuilt, problem }),
           ),
@@ -121,7 +121,7 @@ class Landing {
   }
 
   async #decide(
-    candidate: Candidate,
+    candidate: LandingBatch,
     rows: readonly LandingRow[],
     path: string,
     rebuilds: number,
@@ -185,8 +185,8 @@ class Landing {
     };
   }
 
-  async #build(rows: readonly LandingRow[], stop: AbortSignal): Promise<Candidate> {
-    const problem = (found: GitFailure): Candidate => ({
+  async #build(rows: readonly LandingRow[], stop: AbortSignal): Promise<LandingBatch> {
+    const problem = (found: GitFailure): LandingBatch => ({
       ...nothingBuilt,
       problem: gitFailed(found),
     });
@@ -232,7 +232,7 @@ class Landing {
     return { tip, merged, conflicts, deferred, unmergeable, verdict, problem: null };
   }
 
-  async #merge(candidate: Candidate, path: string, rebuilds: number): Promise<void> {
+  async #merge(candidate: LandingBatch, path: string, rebuilds: number): Promise<void> {
     const last = candidate.merged.at(-1);
     if (last === undefined) return;
     const moved = await this.#run.step(`merged:${path}`, () =>
@@ -265,7 +265,7 @@ class Landing {
     await this.land(rows, `${path}s`, rebuilds + 1);
   }
 
-  async #moveRef(candidate: Candidate, next: Sha): Promise<Moved> {
+  async #moveRef(candidate: LandingBatch, next: Sha): Promise<Moved> {
     const ref = landingRef(this.#input.line);
     const { git, store } = this.#engine;
     const present = await git.readRef(ref);
@@ -296,7 +296,7 @@ class Landing {
     return { kind: 'moved' };
   }
 
-  async #complete(tx: Tx, candidate: Candidate): Promise<void> {
+  async #complete(tx: Tx, candidate: LandingBatch): Promise<void> {
     const { store, clock } = this.#engine;
     const flaky = candidate.verdict.kind === 'green' && candidate.verdict.flaky;
     for (const item of candidate.merged) {

@@ -1,7 +1,7 @@
 // The gate of a landing batch: every distinct command of its tasks has to be green on the last merged tree.
 
 import { runGate } from './gate.ts';
-import type { Candidate, Merged } from './landing-candidate.ts';
+import type { LandingBatch, Merged } from './landing-batch.ts';
 import type { Engine } from '../kit/parts.ts';
 import { redBaseFailure, redBaseWords } from './red-base.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -13,7 +13,7 @@ export async function testBatch(
   base: { readonly line: string; readonly commit: Sha },
   redSinceMs: number,
   stop: AbortSignal,
-): Promise<Candidate['verdict']> {
+): Promise<LandingBatch['verdict']> {
   const last = merged.at(-1);
   if (last === undefined) return { kind: 'none' };
   const { commit, tree } = last;
@@ -21,7 +21,7 @@ export async function testBatch(
   const commands = new Set(
     merged.map((item) => item.row.gate_command).filter((command) => command !== null),
   );
-  let verdict: Candidate['verdict'] = { kind: 'none' };
+  let verdict: LandingBatch['verdict'] = { kind: 'none' };
   for (const command of commands) {
     verdict = await runGate(engine, { commit, tree, command, taskIds, redSinceMs }, stop);
     // Where one task alone is red, the base is asked whether it was red before.
@@ -44,7 +44,7 @@ async function testBase(
   engine: Engine,
   { line, ...question }: BaseQuestion,
   stop: AbortSignal,
-): Promise<Candidate['verdict'] | null> {
+): Promise<LandingBatch['verdict'] | null> {
   const tree = await engine.git.treeOf(question.commit);
   if (!tree.ok) return null;
   const about = await redBaseWords(engine, line);

@@ -22,7 +22,7 @@ import {
   withdrawQuestions,
 } from '../../store/port.ts';
 import { chooseByPerson, isChoice } from '../attempt/candidates.ts';
-import { nextStep } from './next-step.ts';
+import { nextAction } from './next-action.ts';
 import type { Engine } from '../kit/parts.ts';
 import type { StopKind } from '../attempt/stops.ts';
 
@@ -135,7 +135,7 @@ export async function retryTask(engine: Engine, id: string, force: boolean): Pro
   if (!allowed.includes(row.status))
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status} and cannot be retried; ${nextStep(id, row.status)}`,
+      `${id} is ${row.status} and cannot be retried; ${nextAction(id, row.status)}`,
     );
   if (await isSpentCandidate(engine.store.db, row))
     throw new Refusal(
@@ -197,7 +197,7 @@ export async function hintTask(engine: Engine, id: string, text: string): Promis
   if (row.status === 'completed' || row.status === 'cancelled')
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}, so a hint would not reach an agent (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}, so a hint would not reach an agent (${nextAction(id, row.status)})`,
     );
   await engine.store.transaction((tx) => addHint(tx, engine.store.sources, id, text));
   engine.switchboard.hintAdded(id);
@@ -258,7 +258,7 @@ export async function resolveTask(engine: Engine, id: string, note: string): Pro
   if (!outside && row.status !== 'conflict') {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; resolve is for tasks that are blocked from outside or in conflict (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}; resolve is for tasks that are blocked from outside or in conflict (${nextAction(id, row.status)})`,
     );
   }
   await engine.store.transaction(async (tx) => {
@@ -344,7 +344,7 @@ function cannotBecome(
 ): string {
   if (status === null) return `${id} no longer exists; "drover status" lists the tasks`;
   const only = from.length === 0 ? `it can't become ${to}` : `only a ${from.join(' or ')} task can`;
-  return `${id} is ${status}, ${only}; ${nextStep(id, status)}`;
+  return `${id} is ${status}, ${only}; ${nextAction(id, status)}`;
 }
 
 export async function waitFor(engine: Engine, done: () => Promise<boolean>): Promise<boolean> {

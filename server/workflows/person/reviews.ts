@@ -17,7 +17,7 @@ import {
 import { chooseByPerson } from '../attempt/candidates.ts';
 import { isHeld, requireTask } from './controls.ts';
 import { startEpicLanding } from '../landing/land-epic.ts';
-import { nextStep } from './next-step.ts';
+import { nextAction } from './next-action.ts';
 import type { Engine } from '../kit/parts.ts';
 import { approvePlan, sendPlanBack } from '../run/plan-decisions.ts';
 import { gateOf, submitLanding } from '../attempt/submission.ts';
@@ -43,7 +43,7 @@ export async function approve(
   if (row.status !== 'needs_review')
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only what needs a review can be approved (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}; only what needs a review can be approved (${nextAction(id, row.status)})`,
     );
   if (row.review_kind === 'plan') {
     await approvePlan(engine, row, { changed: plan, seen });
@@ -188,7 +188,7 @@ export async function sendBack(engine: Engine, id: string, text: string): Promis
   if (row.status !== 'needs_review')
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only what needs a review can be sent back (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}; only what needs a review can be sent back (${nextAction(id, row.status)})`,
     );
   if (row.review_kind === 'plan') {
     await sendPlanBack(engine, row, text);

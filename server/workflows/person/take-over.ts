@@ -12,7 +12,7 @@ import {
   takeByHand,
 } from '../../store/port.ts';
 import { pauseTask, requireRoot } from './controls.ts';
-import { nextStep } from './next-step.ts';
+import { nextAction } from './next-action.ts';
 import type { Engine } from '../kit/parts.ts';
 
 export interface TakenOver {
@@ -45,7 +45,7 @@ export async function takeOver(engine: Engine, id: string): Promise<TakenOver> {
   if (row.status !== 'paused' && !canPause) {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only a running or paused task can be taken over (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}; only a running or paused task can be taken over (${nextAction(id, row.status)})`,
     );
   }
   if (ownedStatuses.has(row.status) && handedOver.has(row.phase)) {
@@ -94,7 +94,7 @@ export async function giveBack(engine: Engine, id: string, note: string | null):
   if (row.status !== 'paused') {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only a paused task can be returned (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}; only a paused task can be returned (${nextAction(id, row.status)})`,
     );
   }
   await keepForNewAgent(engine, id);

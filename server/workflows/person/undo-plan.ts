@@ -18,7 +18,7 @@ import {
 } from '../../store/port.ts';
 import { isHeld, requireRoot } from './controls.ts';
 import { landingRef } from '../lines/lines.ts';
-import { nextStep } from './next-step.ts';
+import { nextAction } from './next-action.ts';
 import type { Engine } from '../kit/parts.ts';
 import { gateOf, gateOfRun } from '../attempt/submission.ts';
 import type { Sha } from '../../git/sha.ts';
@@ -60,7 +60,7 @@ export async function planUndo(
   if (running !== undefined) {
     throw new Refusal(
       'illegal',
-      `${running.id} depends on ${id} and is ${running.status}; ${nextStep(running.id, running.status)}, then undo ${id}`,
+      `${running.id} depends on ${id} and is ${running.status}; ${nextAction(running.id, running.status)}, then undo ${id}`,
     );
   }
   return { plan, dependents: dependents.map((task) => task.id) };
@@ -72,7 +72,7 @@ async function planTask(engine: Engine, id: string): Promise<UndoPlan> {
   if (row.status !== 'completed') {
     throw new Refusal(
       'illegal',
-      `${id} is ${row.status}; only landed work can be undone (${nextStep(id, row.status)})`,
+      `${id} is ${row.status}; only landed work can be undone (${nextAction(id, row.status)})`,
     );
   }
   if (landed === null || line === null) {
@@ -98,7 +98,7 @@ async function planEpic(engine: Engine, epic: EpicRow): Promise<UndoPlan> {
   if (busy !== undefined) {
     throw new Refusal(
       'illegal',
-      `${busy.id} of ${id} is ${busy.status}; ${nextStep(busy.id, busy.status)}, then undo ${id}`,
+      `${busy.id} of ${id} is ${busy.status}; ${nextAction(busy.id, busy.status)}, then undo ${id}`,
     );
   }
   const landed = rows.flatMap((row) => landedOf(row));

@@ -9,7 +9,7 @@ import {
   paceStepMs,
   slowerPace,
 } from '../../../server/core/work/concurrency.ts';
-import { machineHold } from '../../../server/core/work/machine.ts';
+import { hostHold } from '../../../server/core/work/host-limits.ts';
 
 suite('pace of an account', () => {
   test('half at each overload, one more after each quiet while', () => {
@@ -77,12 +77,12 @@ suite('what the machine has left', () => {
   ];
   for (const [name, change, busy, wanted] of cases) {
     test(name, () => {
-      const hold = machineHold({ ...facts, ...change }, limits, busy);
+      const hold = hostHold({ ...facts, ...change }, limits, busy);
       if (wanted === null) assert.equal(hold, null);
       else assert.match(hold ?? '', wanted);
     });
   }
 
   test('a disk that nobody can tell of holds nothing', () =>
-    assert.equal(machineHold({ ...facts, freeDiskBytes: null }, limits, 1), null));
+    assert.equal(hostHold({ ...facts, freeDiskBytes: null }, limits, 1), null));
 });

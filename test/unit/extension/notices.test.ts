@@ -16,7 +16,7 @@ import {
   summarise,
 } from '../../../extension/notices/summary.ts';
 import type { QuestionView, TaskView } from '../../../server/protocol/views.ts';
-import { inboxItems } from '../../../webview/inbox/items.ts';
+import { inboxItems } from '../../../webview/inbox/inbox-items.ts';
 import { epicView, runView, snapshotOf, taskView } from '../../doubles/views.ts';
 
 function question(id: string, task: string, choices: readonly string[]): QuestionView {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { page, policy, subjectOf } from '../../../extension/webviews/html.ts';
 import { readAsk, readMessage, refusedAsk } from '../../../extension/webviews/messages-in.ts';
-import { readSubject, subjectKey } from '../../../extension/webviews/subject.ts';
+import { readSubject, subjectKey } from '../../../extension/webviews/panel-subject.ts';
 
 const options = {
   title: 'Tasks',

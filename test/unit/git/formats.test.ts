@@ -1,7 +1,7 @@
 // What git prints, read by pure functions.
 
 import assert from 'node:assert/strict';
-import { parseConfig } from '../../../server/git/read/facts.ts';
+import { parseConfig } from '../../../server/git/read/repository-facts.ts';
 import { parseCommit } from '../../../server/git/files/loose-objects.ts';
 import { parseMergeTree } from '../../../server/git/moves/merges.ts';
 import { bytesOf, shown, splitZero, zeroEnded } from '../../../server/git/files/paths.ts';

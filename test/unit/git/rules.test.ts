@@ -10,7 +10,7 @@ import { isReproducible } from '../../../server/git/read/ignored-files.ts';
 import { commitMessage } from '../../../server/git/refs/messages.ts';
 import { isFullRef } from '../../../server/git/refs/refs.ts';
 import { rescueRefFor } from '../../../server/git/shared/kept-refs.ts';
-import { KeyedMutex, Semaphore, mapBounded } from '../../../server/core/work/turns.ts';
+import { KeyedMutex, Semaphore, mapBounded } from '../../../server/core/work/semaphore.ts';
 
 suite('git rules', () => {
   test('held names', () => {

@@ -18,11 +18,11 @@ const maxRemembered = 10_000;
 /** A listing of all attempts serves longer: it is read for thousands of them, and acted on under leases. */
 const listingsFreshTimes = 8;
 
-export class Looks {
+export class RemoteRefs {
   readonly #remote: Remote;
   readonly #freshMs: number;
   readonly #seen = new Map<string, Seen>();
-  /** Looks that were asked for and have not begun: they are as fresh for everybody who asks meanwhile. */
+  /** Fetches that were asked for and have not begun: they are as fresh for everybody who asks meanwhile. */
   readonly #waiting = new Map<string, Promise<GitResult<void>>>();
   #attempts: { readonly atMs: number; readonly values: Map<string, Sha> } | null = null;
 

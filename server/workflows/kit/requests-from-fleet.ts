@@ -8,7 +8,7 @@ import type { Engine } from './parts.ts';
 const lookAgainMs = 2_000;
 
 /** Starts listening; returns stop. Nothing to do on a single machine, where every word is said in this process. */
-export function hearFromElsewhere(engine: Engine): () => void {
+export function followFleetRequests(engine: Engine): () => void {
   if (engine.machineId === '') return () => {};
   let over = false;
   let isLooking = false;

@@ -2,7 +2,7 @@
 
 import type { TaskStatus } from '../../core/plan/state.ts';
 
-export function nextStep(id: string, status: TaskStatus): string {
+export function nextAction(id: string, status: TaskStatus): string {
   switch (status) {
     case 'ready':
       return 'drover run starts it';

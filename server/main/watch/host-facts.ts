@@ -3,10 +3,10 @@
 import { statfsSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { dirname } from 'node:path';
-import type { MachineFacts } from '../../core/work/machine.ts';
+import type { HostFacts } from '../../core/work/host-limits.ts';
 
 /** `folder` need not exist yet. */
-export function machineFacts(folder: string): () => MachineFacts {
+export function hostFacts(folder: string): () => HostFacts {
   return () => ({
     // Counts what the system could take back, and the limit of a container.
     freeMemoryBytes: process.availableMemory(),

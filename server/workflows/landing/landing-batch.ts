@@ -17,7 +17,7 @@ export interface Unmergeable {
 }
 
 /** What one look at a batch found; stored before anything moves. */
-export interface Candidate {
+export interface LandingBatch {
   readonly tip: Sha;
   readonly merged: readonly Merged[];
   readonly conflicts: readonly { readonly row: LandingRow; readonly files: readonly string[] }[];

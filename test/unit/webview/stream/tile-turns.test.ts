@@ -1,7 +1,7 @@
 // The grid's turns: who asks when, together with whom, on a clock that the test moves.
 
 import assert from 'node:assert/strict';
-import { turnOf, Turns } from '../../../../webview/grid/turns.ts';
+import { turnOf, Turns } from '../../../../webview/grid/tile-turns.ts';
 
 class Clock {
   nowMs = 0;

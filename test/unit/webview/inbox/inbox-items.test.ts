@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { actionTitle, carryOut } from '../../../../webview/inbox/item-actions.ts';
-import { inboxItems } from '../../../../webview/inbox/items.ts';
+import { inboxItems } from '../../../../webview/inbox/inbox-items.ts';
 import type { Host } from '../../../../webview/shared/host.ts';
 import { snapshotOf, taskView } from '../../../doubles/views.ts';
 

@@ -2,7 +2,7 @@
 
 import { formatBytes } from '../format.ts';
 
-export interface MachineFacts {
+export interface HostFacts {
   readonly freeMemoryBytes: number;
   /** Where the worktrees are; null = can't be told. */
   readonly freeDiskBytes: number | null;
@@ -11,7 +11,7 @@ export interface MachineFacts {
   readonly cores: number;
 }
 
-export interface MachineLimits {
+export interface HostLimits {
   readonly minFreeMemoryBytes: number;
   readonly minFreeDiskBytes: number;
   /** For each core; 0 = any load. */
@@ -22,11 +22,7 @@ export interface MachineLimits {
  * Why nothing new starts, as a sentence; null when it may. A full disk holds all; with little memory or much load one
  * agent still works, or work would stand still for what others do on this machine.
  */
-export function machineHold(
-  facts: MachineFacts,
-  limits: MachineLimits,
-  busy: number,
-): string | null {
+export function hostHold(facts: HostFacts, limits: HostLimits, busy: number): string | null {
   const { freeDiskBytes, freeMemoryBytes, load, cores } = facts;
   if (freeDiskBytes !== null && freeDiskBytes < limits.minFreeDiskBytes) {
     return sentence(
