@@ -41,7 +41,7 @@ suite('git: slots', () => {
     assert.equal(inSlot('status', '--porcelain'), '');
   };
 
-  test('a new one is made, a used one costs a look and a switch', async () => {
+  test('a new one is made, a used one costs a look, a switch and a look', async () => {
     assert.deepEqual(await prepare(), { created: true, keptRef: null });
     assertReady('drover/t/1');
     write('one.txt', '1\n');
@@ -52,7 +52,7 @@ suite('git: slots', () => {
     );
     const before = repository.processCount;
     assert.deepEqual(await prepare({ branch: 'drover/t/2' }), { created: false, keptRef: null });
-    assert.equal(repository.processCount - before, 2);
+    assert.equal(repository.processCount - before, 3);
     assertReady('drover/t/2');
     assert.doesNotMatch(readFileSync(join(fixture.root, '.git', 'config'), 'utf8'), /\[branch/);
   });
@@ -312,7 +312,7 @@ suite('git: slots', () => {
     );
     const before = repository.processCount;
     await prepare({ sparse: ['apps/one'], branch: 'drover/t/2' });
-    assert.equal(repository.processCount - before, 2);
+    assert.equal(repository.processCount - before, 3);
     assertReady('drover/t/2');
     repository = await fixture.open();
     await prepare({ branch: 'drover/t/3' });

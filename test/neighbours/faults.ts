@@ -24,18 +24,17 @@ export const plantedFaults: { readonly [name: string]: PlantedFault } = {
   'empty-without-snapshot': {
     seed: 2,
     breaks: ['lost'],
-    file: 'server/git/slots/slot-emptying.ts',
-    find: '  const kept = await keepState(context, {',
-    replace:
-      '  if (label !== null) return ok({ ref: null, skipped: [], submodules });\n  const kept = await keepState(context, {',
+    file: 'server/git/slots/slots.ts',
+    find: '    const emptied: GitResult<EmptiedSlot> = isGateSlot(worktree)',
+    replace: '    const emptied: GitResult<EmptiedSlot> = round > 0',
     often: ['edit-a-slot', 'retry', 'fail'],
   },
   'leave-what-is-found': {
     seed: 1,
-    breaks: ['foreign', 'unclean'],
-    file: 'server/git/slots/slots.ts',
-    find: 'if (leftFiles || request.dropIgnored || ignoresChanged) {',
-    replace: 'if (request.dropIgnored) {',
+    breaks: ['foreign', 'unclean', 'lost'],
+    file: 'server/git/slots/slot-emptying.ts',
+    find: '    if (!isDirty(status.value)) {',
+    replace: '    if (status.ok) {',
     often: ['edit-a-slot', 'fail'],
   },
   'force-the-checkout': {

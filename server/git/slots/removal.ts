@@ -1,13 +1,17 @@
 // The one deleter of worktrees: nothing goes before it is reachable from a ref, and what can't be kept stays.
 
+import { randomUUID } from 'node:crypto';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err, ok } from '../../core/failure.ts';
 import type { RepositoryContext } from '../context.ts';
-import { gitFailure } from '../process/failures.ts';
+import { failureOf, gitFailure } from '../process/failures.ts';
 import { ignoredWork } from '../read/ignored-files.ts';
+import { parseStatus, statusArguments } from '../read/status-format.ts';
+import { dropIndex, stampOfIndex } from '../snapshot/snapshot.ts';
 import { relink } from '../work/own-worktree.ts';
 import type { GitResult, RemoveOutcome, RemoveRequest } from '../port.ts';
-import { keepFound, readableStatus } from './slot-emptying.ts';
+import { type Found, keepFound, readableStatus, watchEverything } from './slot-emptying.ts';
 import { labelOfSlot } from './slot-marks.ts';
 import { dropStaleLocks } from '../files/stale-locks.ts';
 import { exists, readText } from '../files/small-files.ts';
@@ -69,14 +73,57 @@ async function removeLinked(
   const obstacle = await obstacleTo(context, worktree, request.force);
   if (obstacle !== null) return kept(obstacle);
   const label = request.label === '' ? labelOfSlot(worktree) : request.label;
-  const saved = await saveEverything(context, worktree, label, request.force);
-  if (!saved.ok) {
-    // Whatever could not be kept elsewhere is kept where it is.
-    return saved.error.retryable ? saved : kept(saved.error.message);
+  for (let round = 1; round <= roundsMax; round += 1) {
+    const watched = await watchEverything(context, worktree);
+    if (!watched.ok) return watched;
+    const saved = await saveEverything(context, worktree, label, request.force);
+    if (!saved.ok) {
+      // Whatever could not be kept elsewhere is kept where it is.
+      return saved.error.retryable ? saved : kept(saved.error.message);
+    }
+    const taken = await takeUnchanged(context, worktree, saved.value);
+    if (!taken.ok) return taken;
+    if (!taken.value) continue;
+    await dropMetadata(context, worktree);
+    return ok({ kind: 'removed', keptRef: saved.value.ref });
   }
-  await context.trash.take(worktree.path, worktree.path);
-  await dropMetadata(context, worktree);
-  return ok({ kind: 'removed', keptRef: saved.value });
+  return kept(`A program keeps writing in ${worktree.path}.`);
+}
+
+/** How often what was written meanwhile is kept too. */
+const roundsMax = 4;
+
+/** Moves the folder aside first, and looks there: false when it was written into since it was kept, and stands where it was. */
+async function takeUnchanged(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  { index: held, skipped }: Pick<Found, 'index' | 'skipped'>,
+): Promise<GitResult<boolean>> {
+  const { path, gitDir } = worktree;
+  const aside = `${path}.removed-${randomUUID().slice(0, 8)}`;
+  try {
+    await rename(path, aside);
+    const look = await context.git([...statusArguments, '--ignored=no'], {
+      env: {
+        GIT_DIR: gitDir,
+        GIT_COMMON_DIR: context.commonDir,
+        GIT_WORK_TREE: aside,
+        GIT_INDEX_FILE: held?.file ?? join(gitDir, 'index'),
+      },
+    });
+    const isUnchanged =
+      look.code === 0 && parseStatus(look.stdout).entries.every(({ worktree: now }) => now === '.');
+    const staged = held !== null && stampOfIndex(worktree) !== held.ownIndex;
+    // A person who forces it knows that something is in no commit.
+    if ((isUnchanged && !staged) || skipped.length > 0) {
+      await context.trash.take(aside, path);
+      return ok(true);
+    }
+    await rename(aside, path);
+    return look.code === 0 ? ok(false) : err(failureOf(look, `read the state of ${path}`));
+  } finally {
+    if (held !== null) await dropIndex(held);
+  }
 }
 
 async function obstacleTo(
@@ -98,13 +145,13 @@ async function obstacleTo(
   return null;
 }
 
-/** The ref that keeps it, or null when all of it was in branches already. */
+/** The ref is null when all of it was in branches already. */
 async function saveEverything(
   context: RepositoryContext,
   worktree: LinkedWorktree,
   label: string,
   force: boolean,
-): Promise<GitResult<string | null>> {
+): Promise<GitResult<Pick<Found, 'ref' | 'index' | 'skipped'>>> {
   const status = await readableStatus(context, worktree, label, {
     ignored: true,
     fallbackHead: await anyHead(context),
@@ -119,15 +166,18 @@ async function saveEverything(
     label,
     next: null,
     ignored: ignored.kind === 'files' ? ignored.paths : [],
+    holdIndex: true,
   });
   if (!kept.ok) return kept;
-  if (kept.value.skipped.length > 0 && !force) {
-    const names = kept.value.skipped.slice(0, 5).join(', ');
+  const { ref, index, skipped } = kept.value;
+  if (skipped.length > 0 && !force) {
+    if (index !== null) await dropIndex(index);
+    const names = skipped.slice(0, 5).join(', ');
     return err(
       gitFailure('failed', `${worktree.path} holds what cannot be kept in a commit: ${names}.`),
     );
   }
-  return ok(kept.value.ref);
+  return ok({ ref, index, skipped });
 }
 
 async function anyHead(context: RepositoryContext): Promise<string | null> {

@@ -11,10 +11,10 @@ import { isIgnoreFile } from '../files/ignore-rules.ts';
 import { isReproducible } from '../read/ignored-files.ts';
 import { unwatchedEntries } from '../files/index-flags.ts';
 import { flattenNested } from '../nested/nested.ts';
-import { absoluteBytes, zeroEnded } from '../files/paths.ts';
+import { absoluteBytes, type PathBytes, zeroEnded } from '../files/paths.ts';
 import type { GitResult } from '../port.ts';
-import { labelOfSlot } from './slot-marks.ts';
-import { isDirty, keepState } from '../snapshot/snapshot.ts';
+import { clearAway } from './slot-clearing.ts';
+import { dropIndex, type HeldIndex, isDirty, keepState } from '../snapshot/snapshot.ts';
 import { readStatus, type StatusOptions } from '../read/status.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { outlastLocks } from '../files/stale-locks.ts';
@@ -29,44 +29,78 @@ import type { Sha } from '../sha.ts';
 export const creationMark = 'drover-creating';
 
 /**
- * `emptied`: nothing can be lost any more; `leftFiles` says whether files have to be cleaned away after the switch.
- * `unsaved`: something could not be kept in a commit, so the folder itself has to be kept.
+ * `emptied`: a look has found nothing but the commit that HEAD stands on, and the `ignored` files. `unread`: nothing of a
+ * user's is in it. `unsaved`: something could not be kept in a commit, so the folder itself has to be kept.
  */
 export type EmptiedSlot =
-  | { readonly kind: 'emptied'; readonly keptRef: string | null; readonly leftFiles: boolean }
+  | {
+      readonly kind: 'emptied';
+      readonly keptRef: string | null;
+      readonly ignored: readonly PathBytes[];
+    }
+  | { readonly kind: 'unread' }
   | { readonly kind: 'unsaved'; readonly keptRef: string | null; readonly reason: string };
 
 const maxNesting = 5;
 
+/** Of what somebody has written while a slot passed from one user to the next. */
+export function lateLabel(label: string): string {
+  return label.endsWith('/late') ? label : `${label}/late`;
+}
+
+/** How often what was written meanwhile is kept too, before the folder itself is kept. */
+const roundsMax = 4;
+
 export async function emptySlot(
   context: RepositoryContext,
   worktree: LinkedWorktree,
+  label: string,
   fallbackHead: Sha,
 ): Promise<GitResult<EmptiedSlot>> {
   await outlastLocks(worktree, context.staleLockMs);
-  if (isHalfMade(worktree)) return ok({ kind: 'emptied', keptRef: null, leftFiles: true });
-  const label = labelOfSlot(worktree);
-  const watched = await watchEverything(context, worktree);
-  if (!watched.ok) return watched;
-  const status = await visibleStatus(context, worktree, label, fallbackHead);
-  if (!status.ok) return status;
-  const kept = await keepFound(context, worktree, status.value, { label, next: fallbackHead });
-  if (!kept.ok) {
-    if (kept.error.retryable) return kept;
-    return ok({ kind: 'unsaved', keptRef: null, reason: kept.error.message });
+  if (isHalfMade(worktree)) return ok({ kind: 'unread' });
+  let keptRef: string | null = null;
+  // What comes in once files are moved is kept beside the state that was found, not as a later one of it.
+  let as = label;
+  const unsaved = (reason: string): GitResult<EmptiedSlot> =>
+    ok({ kind: 'unsaved', keptRef, reason });
+  for (let round = 1; round <= roundsMax; round += 1) {
+    const watched = await watchEverything(context, worktree);
+    if (!watched.ok) return watched;
+    const status = await visibleStatus(context, worktree, as, fallbackHead);
+    if (!status.ok) return status;
+    const about = { label: as, next: fallbackHead, holdIndex: true };
+    const kept = await keepFound(context, worktree, status.value, about);
+    if (!kept.ok) return kept.error.retryable ? kept : unsaved(kept.error.message);
+    const { ref, skipped, submodules, index } = kept.value;
+    keptRef ??= ref;
+    if (skipped.length > 0) {
+      if (index !== null) await dropIndex(index);
+      return unsaved(`not kept: ${skipped.join(', ')}`);
+    }
+    await dropUnfinished(worktree);
+    const without = await emptySubmodules(context, worktree, submodules, fallbackHead);
+    if (!without.ok) return without;
+    if (!isDirty(status.value)) {
+      const ignored = status.value.entries.filter(({ kind }) => kind === 'ignored');
+      return ok({ kind: 'emptied', keptRef, ignored: ignored.map(({ path }) => path) });
+    }
+    if (index === null) continue;
+    const onto = status.value.head ?? fallbackHead;
+    const cleared = await clearAway(context, worktree, index, onto);
+    if (!cleared.ok) return cleared;
+    if (cleared.value === 'changed') continue;
+    as = lateLabel(label);
+    if (status.value.head === null) {
+      const detached = await standOn(context, worktree, fallbackHead);
+      if (!detached.ok) return detached;
+    }
   }
-  const { ref, skipped, submodules } = kept.value;
-  if (skipped.length > 0) {
-    return ok({ kind: 'unsaved', keptRef: ref, reason: `not kept: ${skipped.join(', ')}` });
-  }
-  await dropUnfinished(worktree);
-  const without = await emptySubmodules(context, worktree, submodules, fallbackHead);
-  if (!without.ok) return without;
-  return ok({ kind: 'emptied', keptRef: ref, leftFiles: isDirty(status.value) });
+  return unsaved('a program keeps writing there');
 }
 
 /** An agent may have told git not to look at some files: what it changed in them would stay for the next task. */
-async function watchEverything(
+export async function watchEverything(
   context: RepositoryContext,
   worktree: LinkedWorktree,
 ): Promise<GitResult<void>> {
@@ -125,6 +159,7 @@ export interface Found {
   readonly ref: string | null;
   readonly skipped: readonly string[];
   readonly submodules: KeptSubmodules;
+  readonly index: HeldIndex | null;
 }
 
 /** Keeps what is found in a slot that its last user has left; `next`: a commit that the slot is about to hold. */
@@ -136,9 +171,10 @@ export async function keepFound(
     readonly label: string;
     readonly next: Sha | null;
     readonly ignored?: readonly string[];
+    readonly holdIndex?: boolean;
   },
 ): Promise<GitResult<Found>> {
-  const { label, next, ignored = [] } = about;
+  const { label, next, ignored = [], holdIndex = false } = about;
   const inside = await keepSubmodules(context, worktree, label);
   if (!inside.ok) return inside;
   const submodules = inside.value;
@@ -149,9 +185,9 @@ export async function keepFound(
       status.branch !== null ||
       head === null ||
       (next !== null && (await isAncestor(context, head, next)));
-    if (isHeld) return ok({ ref: null, skipped: [], submodules });
+    if (isHeld) return ok({ ref: null, skipped: [], submodules, index: null });
     const kept = await keepCommit(context, head, label);
-    return kept.ok ? ok({ ref: kept.value, skipped: [], submodules }) : kept;
+    return kept.ok ? ok({ ref: kept.value, skipped: [], submodules, index: null }) : kept;
   }
   const kept = await keepState(context, {
     worktree,
@@ -160,9 +196,11 @@ export async function keepFound(
     reason: 'found',
     author: 'unknown',
     ignored,
+    holdIndex,
   });
   if (!kept.ok) return kept;
-  return ok({ ref: kept.value.snapshot.ref, skipped: kept.value.skipped, submodules });
+  const { snapshot, skipped, index } = kept.value;
+  return ok({ ref: snapshot.ref, skipped, submodules, index });
 }
 
 function isHalfMade(worktree: LinkedWorktree): boolean {
@@ -200,15 +238,26 @@ async function mend(
   const at = { at: worktree.path };
   const head = await context.git(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], at);
   if (head.code !== 0 && fallbackHead !== null) {
-    const args = ['update-ref', '--no-deref', '-m', 'drover: mend HEAD', 'HEAD', fallbackHead];
-    const mended = await context.git(args, at);
-    if (mended.code !== 0) return err(failureOf(mended, `mend HEAD of ${worktree.path}`));
+    const mended = await standOn(context, worktree, fallbackHead);
+    if (!mended.ok) return mended;
   }
   await rm(join(worktree.gitDir, 'index'), { force: true });
   const read = await context.git(['read-tree', 'HEAD'], at);
   return read.code === 0
     ? ok(undefined)
     : err(failureOf(read, `mend the index of ${worktree.path}`));
+}
+
+async function standOn(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  sha: Sha,
+): Promise<GitResult<void>> {
+  const args = ['update-ref', '--no-deref', '-m', 'drover: mend HEAD', 'HEAD', sha];
+  const mended = await context.git(args, { at: worktree.path });
+  return mended.code === 0
+    ? ok(undefined)
+    : err(failureOf(mended, `mend HEAD of ${worktree.path}`));
 }
 
 async function flatStatus(

@@ -6,13 +6,15 @@ import type { RepositoryContext } from '../context.ts';
 import { failureOf, refuse } from '../process/failures.ts';
 import type { GitResult, SlotOutcome, SlotRequest } from '../port.ts';
 import { isSha } from '../files/loose-objects.ts';
+import type { PathBytes } from '../files/paths.ts';
 import { relink } from '../work/own-worktree.ts';
 import { branchName, branchRef, isBranchName, readRef } from '../refs/refs.ts';
 import { noteSharedConfig } from '../work/shared-leavings.ts';
 import { freeBranch } from './slot-branch.ts';
 import { createSlot } from './slot-creation.ts';
-import { creationMark, emptySlot, type EmptiedSlot } from './slot-emptying.ts';
-import { isGateSlot, markUse } from './slot-marks.ts';
+import { isRefusal, removeEmptyFolders, removeUnhidden } from './slot-clearing.ts';
+import { creationMark, emptySlot, type EmptiedSlot, lateLabel } from './slot-emptying.ts';
+import { isGateSlot, labelOfSlot, markUse } from './slot-marks.ts';
 import { adjustSparse } from './sparse.ts';
 import { forgetMissing, retire } from '../work/worktree-metadata.ts';
 import { headOf } from '../refs/worktree-heads.ts';
@@ -42,6 +44,9 @@ export async function prepareSlot(
   if (request.use === 'task' && request.branch !== null) noteSharedConfig(context, path);
   return context.inTurn(`slot ${path}`, () => prepareAt(context, { ...request, path }));
 }
+
+/** How often a switch is tried again when somebody has written in between. */
+const refusalsMax = 4;
 
 async function prepareAt(
   context: RepositoryContext,
@@ -85,20 +90,57 @@ async function reuse(
     await markUse(worktree, request);
     return ok({ created: false, keptRef: null });
   }
-  const emptied: GitResult<EmptiedSlot> = isGateSlot(worktree)
-    ? ok({ kind: 'emptied', keptRef: null, leftFiles: true })
-    : await emptySlot(context, worktree, request.sha);
-  if (!emptied.ok) return emptied;
-  if (emptied.value.kind === 'unsaved') {
-    const retired = await retire(context, worktree, 'keep');
-    return retired.ok ? createSlot(context, request, emptied.value.keptRef) : retired;
+  const label = labelOfSlot(worktree);
+  const refs: (string | null)[] = [];
+  let isRefused = false;
+  for (let round = 1; ; round += 1) {
+    const emptied: GitResult<EmptiedSlot> = isGateSlot(worktree)
+      ? ok({ kind: 'unread' })
+      : await emptySlot(context, worktree, label, request.sha);
+    if (!emptied.ok) return emptied;
+    if (emptied.value.kind !== 'unread') refs.push(emptied.value.keptRef);
+    const keptRef = refs.find((ref) => ref !== null) ?? null;
+    if (emptied.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
+    // Where a look finds nothing that could be in git's way, ignored files are.
+    const isForced = emptied.value.kind === 'unread' || (isRefused && refs.at(-1) === null);
+    const switched = await switchSlot(context, request, worktree, {
+      ignored: emptied.value.kind === 'unread' ? null : emptied.value.ignored,
+      hasLeft: refs.at(-1) !== null,
+      isForced,
+    });
+    if (switched.ok && switched.value === 'refused' && round < refusalsMax) {
+      isRefused = true;
+      continue;
+    }
+    if (!switched.ok && !mayBeDamage(switched.error)) return switched;
+    if (!switched.ok) {
+      // Everything in it is kept by now, so a worktree that git cannot switch is replaced.
+      const retired = await retire(context, worktree, 'delete');
+      return retired.ok ? createSlot(context, request, keptRef) : retired;
+    }
+    if (switched.value === 'refused') return replaceSlot(context, request, worktree, keptRef);
+    const late =
+      emptied.value.kind === 'unread'
+        ? emptied
+        : await emptySlot(context, worktree, lateLabel(label), request.sha);
+    if (!late.ok) return late;
+    if (late.value.kind === 'unsaved') return replaceSlot(context, request, worktree, keptRef);
+    await markUse(worktree, request);
+    return ok({
+      created: false,
+      keptRef: keptRef ?? (late.value.kind === 'emptied' ? late.value.keptRef : null),
+    });
   }
-  const { keptRef } = emptied.value;
-  const switched = await switchSlot(context, request, worktree, emptied.value.leftFiles);
-  if (switched.ok) return ok({ created: false, keptRef });
-  if (!mayBeDamage(switched.error)) return switched;
-  // Everything in it is kept by now, so a worktree that git cannot switch is replaced.
-  const retired = await retire(context, worktree, 'delete');
+}
+
+/** What cannot be emptied moves aside with everything in it. */
+async function replaceSlot(
+  context: RepositoryContext,
+  request: SlotRequest,
+  worktree: LinkedWorktree,
+  keptRef: string | null,
+): Promise<GitResult<SlotOutcome>> {
+  const retired = await retire(context, worktree, 'keep');
   return retired.ok ? createSlot(context, request, keptRef) : retired;
 }
 
@@ -118,38 +160,57 @@ async function standsReady(
   );
 }
 
+/** What was in a slot before the switch. */
+interface Found {
+  /** What was ignored; null where all that is left is nobody's. */
+  readonly ignored: readonly PathBytes[] | null;
+  readonly hasLeft: boolean;
+}
+
+/** `refused`: something was written since the look; nothing was touched. */
 async function switchSlot(
   context: RepositoryContext,
   request: SlotRequest,
   worktree: LinkedWorktree,
-  leftFiles: boolean,
-): Promise<GitResult<void>> {
+  found: Found & { readonly isForced: boolean },
+): Promise<GitResult<'switched' | 'refused'>> {
   const freed = await freeBranch(context, request, worktree.path);
   if (!freed.ok) return freed;
   const sparse = await adjustSparse(context, worktree, request.sparse);
   if (!sparse.ok) return sparse;
   const ignoresBefore = context.ignores.fingerprint(worktree.path);
+  const { isForced } = found;
+  const how = isForced ? ['-q', '--discard-changes'] : ['-q'];
   const output = await context.git(
-    [
-      ...context.checkoutSettings,
-      'switch',
-      '-q',
-      '--discard-changes',
-      ...(await destination(context, request)),
-    ],
+    [...context.checkoutSettings, 'switch', ...how, ...(await destination(context, request))],
     { at: worktree.path },
   );
-  if (output.code !== 0) return err(failureOf(output, `prepare ${worktree.path}`));
-  // Files that the former commit's `.gitignore` hid would show up as the next task's work.
-  const ignoresChanged = context.ignores.changedSince(worktree.path, ignoresBefore);
-  if (leftFiles || request.dropIgnored || ignoresChanged) {
-    const cleaned = await context.git(['clean', '-ffdq', ...(request.dropIgnored ? ['-x'] : [])], {
-      at: worktree.path,
-    });
+  if (output.code !== 0) {
+    if (!isForced && isRefusal(output)) return ok('refused');
+    return err(failureOf(output, `prepare ${worktree.path}`));
+  }
+  const hasNewRules = context.ignores.changedSince(worktree.path, ignoresBefore);
+  const cleaned = await cleanSlot(context, request, worktree, { ...found, hasNewRules });
+  return cleaned.ok ? ok('switched') : cleaned;
+}
+
+async function cleanSlot(
+  context: RepositoryContext,
+  { dropIgnored }: SlotRequest,
+  worktree: LinkedWorktree,
+  found: Found & { readonly hasNewRules: boolean },
+): Promise<GitResult<void>> {
+  const kinds = dropIgnored ? [found.ignored === null ? '-x' : '-X'] : [];
+  if (found.ignored === null || dropIgnored) {
+    const cleaned = await context.git(['clean', '-ffdq', ...kinds], { at: worktree.path });
     if (cleaned.code !== 0) return err(failureOf(cleaned, `clean ${worktree.path}`));
   }
-  await markUse(worktree, request);
-  return ok(undefined);
+  if (found.ignored === null || !(found.hasNewRules || found.hasLeft)) return ok(undefined);
+  if (found.hasNewRules) {
+    const removed = await removeUnhidden(context, worktree, found.ignored);
+    if (!removed.ok) return removed;
+  }
+  return removeEmptyFolders(context, worktree);
 }
 
 async function destination(

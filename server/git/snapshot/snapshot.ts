@@ -19,7 +19,7 @@ import type {
 } from '../port.ts';
 import { branchRef } from '../refs/refs.ts';
 import { takeFromShared } from '../work/shared-leavings.ts';
-import { exists, factsOfAll, readText } from '../files/small-files.ts';
+import { exists, factsOf, factsOfAll, readText } from '../files/small-files.ts';
 import { readStatus } from '../read/status.ts';
 import { isNestedRepository, type ParsedStatus, type StatusEntry } from '../read/status-format.ts';
 import { appendSnapshot, type WorkState } from '../work/work-chain.ts';
@@ -34,12 +34,24 @@ export interface StateRequest {
   readonly author: SnapshotAuthor;
   /** Ignored files to be kept as well. */
   readonly ignored?: readonly PathBytes[];
+  /** The index of what was kept is for the caller, who removes its file. */
+  readonly holdIndex?: boolean;
+}
+
+/** An index of just what a snapshot holds, with the times at which each file was read: it tells what has changed since. */
+export interface HeldIndex {
+  readonly file: string;
+  readonly tree: Sha;
+  /** What the worktree's own index was when it was copied; a text that is the same for the same file. */
+  readonly ownIndex: string;
 }
 
 export interface KeptState {
   readonly snapshot: Snapshot;
   /** Too large, or repositories of their own: not in the commit. */
   readonly skipped: readonly string[];
+  /** Null: it was not asked for, or there was nothing but a commit. */
+  readonly index: HeldIndex | null;
 }
 
 const maxFileBytes = 256 * 1024 * 1024;
@@ -95,7 +107,8 @@ export async function keepState(
   const skipped = [...nested, ...measured.tooLarge].map(shown);
   const state = await storeState(context, request, candidates, measured.paths);
   if (!state.ok) return state;
-  const appended = await appendSnapshot(context, state.value, {
+  const { index, ...work } = state.value;
+  const appended = await appendSnapshot(context, work, {
     label: request.label,
     reason: request.reason,
     author: request.author,
@@ -103,7 +116,9 @@ export async function keepState(
     skipped,
     alongside: alongside(worktree),
   });
-  return appended.ok ? ok({ snapshot: appended.value, skipped }) : appended;
+  if (appended.ok) return ok({ snapshot: appended.value, skipped, index });
+  if (index !== null) await dropIndex(index);
+  return appended;
 }
 
 interface Measured {
@@ -141,20 +156,22 @@ function alongside(worktree: LinkedWorktree): Sha[] {
 /** Writes the state's trees, through an index of our own. */
 async function storeState(
   context: RepositoryContext,
-  { worktree, status }: StateRequest,
+  { worktree, status, holdIndex = false }: StateRequest,
   entries: readonly StatusEntry[],
   paths: readonly PathBytes[],
-): Promise<GitResult<WorkState>> {
+): Promise<GitResult<WorkState & { readonly index: HeldIndex | null }>> {
   const head = status.head;
   const branch = status.branch === null ? null : branchRef(status.branch);
   if (paths.length === 0 && entries.length === 0 && head !== null) {
     const tree = context.commits.read(head)?.tree;
-    if (tree !== undefined) return ok({ tree, head, branch, indexTree: null });
+    if (tree !== undefined) return ok({ tree, head, branch, indexTree: null, index: null });
   }
   const isUnmerged = entries.some((entry) => entry.kind === 'unmerged');
   const isStaged = entries.some((entry) => entry.kind === 'changed' && entry.index !== '.');
   const index = join(worktree.gitDir, `drover-snapshot-${randomUUID()}.index`);
   const inIndex: RunOptions = { at: worktree.path, env: { GIT_INDEX_FILE: index } };
+  const ownIndex = stampOfIndex(worktree);
+  let isHeld = false;
   try {
     const copied = await beginIndex(context, worktree, head, index, inIndex);
     if (!copied.ok) return copied;
@@ -165,16 +182,39 @@ async function storeState(
       indexTree = staged.value;
     }
     const added = await context.git(
-      ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'],
+      [
+        'update-index',
+        // Else a file that was written anew with the same content would count as changed since.
+        ...(holdIndex ? ['-q', '--unmerged', '--refresh'] : []),
+        '--add',
+        '--remove',
+        '--replace',
+        '-z',
+        '--stdin',
+      ],
       { ...inIndex, input: zeroEnded(paths) },
     );
     if (added.code !== 0) return err(failureOf(added, `keep the files of ${worktree.path}`));
     const tree = await writeTree(context, inIndex);
-    return tree.ok ? ok({ tree: tree.value, head, branch, indexTree }) : tree;
+    if (!tree.ok) return tree;
+    isHeld = holdIndex;
+    const held = isHeld ? { file: index, tree: tree.value, ownIndex } : null;
+    return ok({ tree: tree.value, head, branch, indexTree, index: held });
   } finally {
-    await rm(index, { force: true });
+    if (!isHeld) await rm(index, { force: true });
     await rm(`${index}.lock`, { force: true });
   }
+}
+
+export async function dropIndex({ file }: HeldIndex): Promise<void> {
+  await rm(file, { force: true });
+  await rm(`${file}.lock`, { force: true });
+}
+
+/** The same while nothing has written the index of a worktree. */
+export function stampOfIndex(worktree: LinkedWorktree): string {
+  const facts = factsOf(join(worktree.gitDir, 'index'));
+  return facts === null ? '' : [facts.ino, facts.size, facts.mtimeMs].join(' ');
 }
 
 async function beginIndex(

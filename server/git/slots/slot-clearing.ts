@@ -1,0 +1,96 @@
+// Takes out of a slot what a snapshot holds, and nothing else: git goes by the times at which the snapshot has read each
+// file, and refuses where somebody has written since.
+
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { err, ok } from '../../core/failure.ts';
+import type { RepositoryContext } from '../context.ts';
+import { absoluteBytes, type PathBytes, splitZero } from '../files/paths.ts';
+import { factsOf } from '../files/small-files.ts';
+import type { LinkedWorktree } from '../files/worktree-link.ts';
+import type { GitResult } from '../port.ts';
+import type { Sha } from '../sha.ts';
+import { failureOf } from '../process/failures.ts';
+import type { GitOutput } from '../process/process.ts';
+import { dropIndex, type HeldIndex, stampOfIndex } from '../snapshot/snapshot.ts';
+
+/** `changed`: somebody has written since the snapshot, and what they have written is there still. */
+export type Cleared = 'cleared' | 'changed';
+
+/** Brings a slot from the state that a snapshot holds to that of a commit. The held index is used up. */
+export async function clearAway(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  held: HeldIndex,
+  onto: Sha,
+): Promise<GitResult<Cleared>> {
+  try {
+    if (stampOfIndex(worktree) !== held.ownIndex) return ok('changed');
+    const output = await context.git(
+      [...context.checkoutSettings, 'read-tree', '-m', '-u', held.tree, onto],
+      { at: worktree.path, env: { GIT_INDEX_FILE: held.file } },
+    );
+    if (output.code !== 0) {
+      if (isRefusal(output)) return ok('changed');
+      return err(failureOf(output, `empty ${worktree.path}`));
+    }
+    // Somebody may have staged what is in no file.
+    if (stampOfIndex(worktree) !== held.ownIndex) return ok('changed');
+    await rename(held.file, join(worktree.gitDir, 'index'));
+    return ok('cleared');
+  } finally {
+    await dropIndex(held);
+  }
+}
+
+/** Git has found a file that it would have written over, and has touched nothing. */
+export function isRefusal({ problem, stderr }: GitOutput): boolean {
+  return (
+    problem === null &&
+    /not uptodate|would be (?:overwritten|removed) by|would lose untracked|commit your changes or stash/i.test(
+      stderr,
+    )
+  );
+}
+
+/** What the former commit's rules hid and the present ones do not would show up as the next task's work. */
+export async function removeUnhidden(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+  ignoredBefore: readonly PathBytes[],
+): Promise<GitResult<void>> {
+  if (ignoredBefore.length === 0) return ok(undefined);
+  const args = ['ls-files', '--others', '--exclude-standard', '-z'];
+  const output = await context.git(args, { at: worktree.path });
+  if (output.code !== 0) return err(failureOf(output, `list the files of ${worktree.path}`));
+  const files = new Set(ignoredBefore);
+  const folders = ignoredBefore.filter((path) => path.endsWith('/'));
+  for (const path of splitZero(output.stdout)) {
+    if (!files.has(path) && !folders.some((folder) => path.startsWith(folder))) continue;
+    await rm(absoluteBytes(worktree.path, path), { recursive: true, force: true });
+  }
+  return ok(undefined);
+}
+
+/** Folders without a file show in no status; the next user of the slot is not to find them. */
+export async function removeEmptyFolders(
+  context: RepositoryContext,
+  worktree: LinkedWorktree,
+): Promise<GitResult<void>> {
+  const args = ['ls-files', '--others', '--directory', '--exclude-standard', '-z'];
+  const output = await context.git(args, { at: worktree.path });
+  if (output.code !== 0) return err(failureOf(output, `list the folders of ${worktree.path}`));
+  for (const path of splitZero(output.stdout)) {
+    if (path.endsWith('/')) await removeEmpty(worktree.path, path);
+  }
+  return ok(undefined);
+}
+
+/** From the bottom up; what is not empty refuses to go. */
+async function removeEmpty(root: string, folder: PathBytes): Promise<void> {
+  const path = absoluteBytes(root, folder);
+  if (factsOf(path)?.isDirectory() !== true) return;
+  const names = await readdir(path, 'latin1').catch((): string[] => []);
+  for (const name of names) await removeEmpty(root, `${folder}${name}/`);
+  await rmdir(path).catch(() => undefined);
+}
