@@ -2,6 +2,7 @@
 // value that somebody else has written.
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitRepository } from '../../server/git/port.ts';
 import { eventually } from '../e2e/support/eventually.ts';
@@ -90,6 +91,66 @@ suite('git: moves of branches', () => {
     fixture.git('symbolic-ref', 'HEAD', 'refs/heads/main');
     await eventually('the checkout is whole', () => fixture.git('status', '--porcelain') === '');
     assert.equal(fixture.git('show', 'HEAD:landed.txt'), 'landed.txt');
+  });
+
+  test('a switch that was under way, and a commit of one file right after it', async () => {
+    const first = tipOf('main');
+    const tip = commitOn(first, 'landed.txt');
+    fixture.git('update-ref', 'refs/heads/main', tip);
+    fixture.write(join(fixture.root, 'mine.txt'), 'mine\n');
+    fixture.git('add', 'mine.txt');
+    fixture.git('commit', '-qm', 'mine', '--', 'mine.txt');
+    assert.equal(fixture.git('status', '--porcelain'), 'D  landed.txt');
+    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
+    const { context } = valueOf(await fixture.adapter().open(fixture.root));
+    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), true);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+    assert.equal(fixture.git('ls-tree', '--name-only', 'HEAD', 'mine.txt'), 'mine.txt');
+  });
+
+  test('what a person takes out in such a checkout stays out', async () => {
+    const first = tipOf('main');
+    const tip = commitOn(first, 'landed.txt');
+    fixture.git('merge', '-q', '--ff-only', tip);
+    fixture.write(join(fixture.root, 'mine.txt'), 'mine\n');
+    fixture.git('add', 'mine.txt');
+    fixture.git('rm', '-q', 'landed.txt');
+    const { repairLate } = await import('../../server/git/moves/late-checkouts.ts');
+    const { context } = valueOf(await fixture.adapter().open(fixture.root));
+    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), false);
+    fixture.git('commit', '-qm', 'without it');
+    assert.equal(await repairLate(context, 'refs/heads/main', { from: first, to: tip }), false);
+    assert.equal(fixture.git('status', '--porcelain'), '');
+  });
+
+  test('a merge of a person that fails while the branch moves under it', async () => {
+    const first = tipOf('main');
+    const tip = commitOn(first, 'landed.txt');
+    valueOf(await repository.follow('main', tip, 'fast-forward'));
+    // What git does then, for a merge that began before: files and index of the commit it had read.
+    fixture.git('read-tree', '--reset', '-u', first);
+    await eventually('the checkout is whole', () => fixture.git('status', '--porcelain') === '');
+    assert.equal(fixture.git('show', 'HEAD:landed.txt'), 'landed.txt');
+  });
+
+  test('a reset of a person in the middle of a follow leaves nothing of it behind', async () => {
+    const first = tipOf('main');
+    const own = commitOn(first, 'own.txt');
+    fixture.git('merge', '-q', '--ff-only', own);
+    const tip = commitOn(own, 'landed.txt');
+    // Git reads the index before it locks it: the reset comes in between, and the follow's index is written last.
+    const script = join(fixture.home, 'late-git');
+    const act = `git read-tree -m -u ${own} ${tip}; git update-ref refs/heads/main ${first}; rm own.txt; echo "fatal: cannot lock ref 'HEAD': is at ${first} but expected ${own}" >&2; exit 128`;
+    writeFileSync(
+      script,
+      `#!/bin/sh\ncase "$*" in *"merge -q --no-stat --ff-only"*) ${act};; esac\nexec git "$@"\n`,
+      { mode: 0o755 },
+    );
+    repository = await fixture.open({ binary: script });
+    const outcome = valueOf(await repository.follow('main', tip, 'fast-forward'));
+    assert.equal(outcome.kind, 'pending');
+    assert.equal(tipOf('main'), first);
+    assert.equal(fixture.git('status', '--porcelain'), '');
   });
 
   test('what a person has staged meanwhile is left alone', async () => {

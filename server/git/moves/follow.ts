@@ -9,7 +9,7 @@ import { lockFileOf, refuse } from '../process/failures.ts';
 import type { BranchMove, FollowOutcome, GitResult } from '../port.ts';
 import { isBeadsAlone, pastBeads } from './beads-checkout.ts';
 import { clearCutFollow, type FollowStep, markingFollow } from './cut-follow.ts';
-import { lookForLateCheckouts } from './late-checkouts.ts';
+import { lookForLateCheckouts, takeBackFiles } from './late-checkouts.ts';
 import {
   branchName,
   branchRef,
@@ -83,7 +83,9 @@ async function followNow(
       const refused = await markingFollow(context, ref, step, () =>
         fastForward(context, ref, owners[0] as WorktreeHead, current, tip),
       );
-      return refused === null ? ok({ kind: 'followed', sha: tip }) : pending(refused);
+      if (refused !== null) return pending(refused);
+      lookForLateCheckouts(context, ref, step, true);
+      return ok({ kind: 'followed', sha: tip });
     }
     const moved = await markingFollow(context, ref, step, () =>
       updateRefs(context, [{ ref, next: tip, old: current }], 'drover: land'),
@@ -226,6 +228,7 @@ async function mergeForward(
     // Git updates the files first and the branch last: what it began has to be finished, or the user sees undone changes.
     const finished = await updateRefs(context, [{ ref, next: to, old: from }], 'drover: land');
     if (finished.ok) return null;
+    await takeBackFiles(context, owner, to);
   }
   return output.stderr;
 }

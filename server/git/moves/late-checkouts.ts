@@ -1,28 +1,33 @@
 // A `git switch` reads the branch first, writes the files, and says last what it has checked out. A branch that moves in
 // between is checked out nowhere as it moves, and has old files under its new commit afterwards: the next commit there
-// would take the new one back. So the checkouts are looked at again for a while after such a move.
+// would take the new one back. A `git merge` of a person's that fails puts the files back to the commit that it began at,
+// wherever the branch is by then. So the checkouts are looked at again for a while after such a move.
 
+import { join } from 'node:path';
 import { isAncestor } from '../read/ancestry.ts';
 import type { RepositoryContext } from '../context.ts';
 import type { FollowStep } from './cut-follow.ts';
+import { splitZero } from '../files/paths.ts';
 import { exists } from '../files/small-files.ts';
-import { join } from 'node:path';
 import { readRef } from '../refs/refs.ts';
-import { branchHolders, type WorktreeHead } from '../refs/worktree-heads.ts';
+import { branchHolders, unfinishedOperation, type WorktreeHead } from '../refs/worktree-heads.ts';
 
 /** Pauses before each look; a switch that takes longer than all of them is met by the person as changed files. */
 const pausesMs = [0, 150, 350, 500, 1_000];
+/** Where the checkout itself has moved, what is staged a while later is a person's. */
+const pausesInPlaceMs = [0, 150, 350];
 
 /** Returns at once; the looks cost a few reads of small files each. */
 export function lookForLateCheckouts(
   context: RepositoryContext,
   ref: string,
   step: FollowStep,
+  wasInPlace = false,
 ): void {
   if (step.from === null) return;
   const { from, to } = step;
   const look = (index: number): void => {
-    const pauseMs = pausesMs[index];
+    const pauseMs = (wasInPlace ? pausesInPlaceMs : pausesMs)[index];
     if (pauseMs === undefined) return;
     const timer = setTimeout(() => {
       repairLate(context, ref, { from, to }).then(
@@ -48,24 +53,71 @@ export async function repairLate(
     const { owners } = await branchHolders(context, ref);
     let isOver = false;
     for (const owner of owners) {
-      if (await repairAt(context, owner, step.from, present)) isOver = true;
+      if (await repairAt(context, owner, step, present)) isOver = true;
     }
     return isOver;
   });
 }
 
-/** Only an index that is exactly the old tip's was left by such a switch; files that a person has changed stay. */
+/** Only what is exactly as the old tip has it was left by such a switch or merge; files that a person has changed stay. */
 async function repairAt(
   context: RepositoryContext,
   owner: WorktreeHead,
-  from: string,
-  to: string,
+  { from, to }: { readonly from: string; readonly to: string },
+  present: string,
 ): Promise<boolean> {
   if (owner.operation !== null || exists(join(owner.gitDir, 'index.lock'))) return false;
   const at = owner.path;
   const asBefore = await context.git(['diff-index', '--cached', '--quiet', from], { at });
-  const asNow = await context.git(['diff-index', '--cached', '--quiet', to], { at });
-  if (asBefore.code !== 0 || asNow.code !== 1) return false;
-  const moved = await context.git(['read-tree', '-m', '-u', from, to], { at, waitForLocks: false });
+  let next = present;
+  if (asBefore.code === 0) {
+    const asNow = await context.git(['diff-index', '--cached', '--quiet', present], { at });
+    if (asNow.code !== 1) return false;
+  } else {
+    if (!(await lacksTheStep(context, at, { from, to }, present))) return false;
+    next = to;
+  }
+  const moved = await context.git(['read-tree', '-m', '-u', from, next], {
+    at,
+    waitForLocks: false,
+  });
   return moved.code === 0;
+}
+
+/** All that is staged is what the step has changed, as it was before: a commit has come on top, which has not taken it along. */
+async function lacksTheStep(
+  context: RepositoryContext,
+  at: string,
+  step: { readonly from: string; readonly to: string },
+  present: string,
+): Promise<boolean> {
+  const names = async (...args: readonly string[]): Promise<ReadonlySet<string> | null> => {
+    const output = await context.git([...args], { at });
+    return output.code === 0 ? new Set(splitZero(output.stdout)) : null;
+  };
+  const named = ['-z', '--name-only', '--no-renames'];
+  const changed = await names('diff-tree', '-r', ...named, step.from, step.to);
+  const staged = await names('diff-index', '--cached', ...named, step.from);
+  const differing = await names('diff-index', '--cached', ...named, present);
+  if (changed === null || staged === null || differing === null || changed.size === 0) return false;
+  return (
+    changed.size === differing.size &&
+    [...changed].every((path) => !staged.has(path) && differing.has(path))
+  );
+}
+
+/**
+ * A follow whose files were written when a person moved the branch elsewhere: what it wrote is taken out again, where
+ * nothing else was written since.
+ */
+export async function takeBackFiles(
+  context: RepositoryContext,
+  owner: WorktreeHead,
+  to: string,
+): Promise<void> {
+  const at = owner.path;
+  if (unfinishedOperation(owner.gitDir) !== null) return;
+  const isOurs = await context.git(['diff-index', '--cached', '--quiet', to], { at });
+  if (isOurs.code !== 0) return;
+  await context.git(['read-tree', '-m', '-u', to, 'HEAD'], { at, waitForLocks: false });
 }
