@@ -84,6 +84,10 @@ suite('several runs', function () {
     const status = await here.status();
     assert.deepEqual([status.counts.completed, status.progress], [2, 99]);
     assert.equal(status.epics[0]?.progress, 99);
+    // The words hold for whoever lets each task land by itself, too.
+    const byTask = await here.drover(['run', '--epic', 'E', '--land', 'task']);
+    assert.equal(byTask.code, 2, byTask.stderr);
+    assert.match(byTask.stderr, /Run "drover run --epic E --land epic" to land it\./);
     await here.expect(0, ['run', '--epic', 'E']);
     assert.equal(here.read('repo/A.txt') + here.read('repo/B.txt'), 'work of A\nwork of B\n');
     assert.deepEqual([(await here.status()).progress], [100]);

@@ -195,7 +195,7 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
   },
   'prune-worktrees': (stage) => void stage.git(['worktree', 'prune']),
   'move-a-slot': (stage, chance) => {
-    const free = stage.slotFolders().filter((slot) => stage.holderOf(slot) === '');
+    const free = stage.slotFolders().filter((slot) => stage.isFree(slot));
     if (free.length === 0) return;
     const slot = chance.pick(free);
     const aside = join(stage.folder, `moved-${readdirSync(stage.folder).length}`);
@@ -216,14 +216,16 @@ function inSlot(
   const slots = stage.slotFolders();
   if (slots.length === 0) return;
   const slot = chance.pick(slots);
-  const before = stage.holderOf(slot);
+  const before = stage.holdersOf(slot);
   const path = `me-${chance.between(1, 9)}.txt`;
   const token = stage.say(join(slot, path));
   then(slot, path);
-  const holders = [before, stage.holderOf(slot)].filter((task) => task !== '');
+  const holders = [...new Set([...before, ...stage.holdersOf(slot)])];
   stage.inSlots.set(token, holders);
   stage.tell(`    ${token} in ${slot.slice(stage.slots.length + 1)}, held by ${holders.join(' ')}`);
 }
+
+const stopsMax = 50;
 
 /** Whatever is half done is ended; what cannot be gone on with is given up. */
 export function finish(stage: Stage): void {
@@ -235,7 +237,10 @@ export function finish(stage: Stage): void {
   if (has('rebase-merge')) {
     stage.bringing(() =>
       stage.taking(() => {
-        if (stage.git(['rebase', '--continue']) === null) stage.git(['rebase', '--abort']);
+        // It stops again at each further commit that is to be edited.
+        for (let stop = 0; stop < stopsMax && has('rebase-merge'); stop += 1) {
+          if (stage.git(['rebase', '--continue']) === null) stage.git(['rebase', '--abort']);
+        }
       }),
     );
   }

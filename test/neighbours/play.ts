@@ -209,10 +209,8 @@ export class Play {
       if (waiting > 0 && round > 1) this.#mergeByHand(stage.root, 'drover/results/main');
       if (status.epics.some(({ landing_state: state }) => state === 'conflict'))
         this.#mergeIntoEpic();
-      for (const task of open) {
-        const command = settling(task);
-        if (command !== null) await this.drover(command);
-      }
+      for (const command of [...open.flatMap(settling), ...cancelledBlockers(status.tasks)])
+        await this.drover(command);
       codes = [await this.#runToItsEnd()];
       if (this.schedule.epic !== 'none') {
         codes = [...codes, await this.#runToItsEnd('--epic', 'E', '--land', this.schedule.epic)];
@@ -236,7 +234,10 @@ export class Play {
     this.stage.tell(
       `drover ${args.join(' ')} ended: ${code} ${stderr.trim().split('\n').slice(-3).join(' | ').slice(0, 400)}`,
     );
-    return code;
+    // What it says has to be done is done, in its own words.
+    const words = / Run "drover run (--epic [^"]+)" to land it\./.exec(stderr)?.[1]?.split(' ');
+    if (words === undefined || words.every((word) => scope.includes(word))) return code;
+    return this.#runToItsEnd(...words);
   }
 
   /** What landed and the person's own commits have changed the same lines: the person merges, and keeps both. */
@@ -265,19 +266,40 @@ export class Play {
   }
 }
 
-/** What a person says to a task that does not go on by itself. */
-function settling(task: TaskView): readonly string[] | null {
+/** What a person says to a task that does not go on by itself; where the task says what to do, just that. */
+function settling(task: TaskView): readonly (readonly string[])[] {
   switch (task.status) {
     case 'paused':
-      return ['unpause', task.id];
+      return [['unpause', task.id]];
     case 'failed':
     case 'conflict':
-      return ['retry', task.id];
+      return [['retry', task.id]];
     case 'needs_review':
-      return task.review_kind === 'no_changes' ? ['retry', task.id] : ['approve', task.id];
+      return [task.review_kind === 'no_changes' ? ['retry', task.id] : ['approve', task.id]];
+    case 'blocked': {
+      const remedy = /; reset (\S+), then drover resolve (\S+)$/.exec(task.blocked_reason ?? '');
+      const [, lost = '', waiting = ''] = remedy ?? [];
+      if (remedy === null) return [];
+      return [
+        ['reset', lost],
+        ['resolve', waiting, '--note', 'it is done again'],
+      ];
+    }
     default:
-      return null;
+      return [];
   }
+}
+
+/** Nothing that waits for a cancelled task goes on before that one is retried, as `drover why` says. */
+function cancelledBlockers(tasks: readonly TaskView[]): readonly (readonly string[])[] {
+  const waitedFor = new Set(
+    tasks
+      .filter(({ status }) => status === 'blocked')
+      .flatMap(({ blocked_by: blockers }) => blockers),
+  );
+  return tasks
+    .filter(({ id, status }) => status === 'cancelled' && waitedFor.has(id))
+    .map(({ id }) => ['retry', id]);
 }
 
 function pause(ms: number): Promise<void> {

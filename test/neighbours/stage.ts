@@ -109,14 +109,28 @@ export class Stage {
       .filter((path) => existsSync(join(path, '.git')));
   }
 
-  /** Task on whose branch a slot is, by its git folder. */
-  holderOf(slot: string): string {
+  /** Tasks that a slot may belong to: by its branch, which agents leave too, and by Drover's note in its git folder. */
+  holdersOf(slot: string): readonly string[] {
     try {
       const gitFolder = readFileSync(join(slot, '.git'), 'utf8').replace('gitdir: ', '').trim();
-      const head = readFileSync(join(gitFolder, 'HEAD'), 'utf8');
-      return /refs\/heads\/drover\/(.+)\/\d+$/m.exec(head)?.[1] ?? '';
+      const branch = /refs\/heads\/drover\/(.+)\/\d+$/m.exec(
+        readFileSync(join(gitFolder, 'HEAD'), 'utf8'),
+      );
+      const owner = /^(.+)\/\d+$/m.exec(readFileSync(join(gitFolder, 'drover-owner'), 'utf8'));
+      const found = [branch?.[1], owner?.[1]].filter((task) => task !== undefined);
+      return [...new Set(found)];
     } catch {
-      return '';
+      return [];
+    }
+  }
+
+  /** No task's branch is checked out there. */
+  isFree(slot: string): boolean {
+    try {
+      const gitFolder = readFileSync(join(slot, '.git'), 'utf8').replace('gitdir: ', '').trim();
+      return !readFileSync(join(gitFolder, 'HEAD'), 'utf8').includes('refs/heads/drover/');
+    } catch {
+      return true;
     }
   }
 

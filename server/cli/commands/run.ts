@@ -190,9 +190,11 @@ function tellWorkElsewhere(
     const names = tasks.slice(0, namesMax).join(', ');
     const more = tasks.length > namesMax ? ` and ${tasks.length - namesMax} more` : '';
     const epic = branch.slice(branch.lastIndexOf('/') + 1);
+    // A run of just that epic has not landed it: the settings say that each task lands by itself.
+    const how = view.epic_id === epic && view.land === 'task' ? ' --land epic' : '';
     context.tell(
       plainLine(
-        `The work of ${names}${more} is only on ${branch}, not on ${view.target_branch}. Run "drover run --epic ${epic}" to land it.`,
+        `The work of ${names}${more} is only on ${branch}, not on ${view.target_branch}. Run "drover run --epic ${epic}${how}" to land it.`,
       ),
     );
   }
