@@ -18,6 +18,8 @@ export interface Transition {
   readonly epoch?: number;
   /** Refused unless the present state is one of these. */
   readonly from?: readonly TaskStatus[];
+  /** A sub-task whose turn has come in its parent's attempt: blockers named since that began do not hold it any more. */
+  readonly isItsTurn?: boolean;
   readonly set?: TransitionSet;
 }
 
@@ -110,7 +112,8 @@ export async function transition(
   if (change.from !== undefined && !change.from.includes(from)) {
     return { ok: false, reason: 'illegal', status: from };
   }
-  const unmet = change.to === 'ready' ? await unmetBlockers(tx, change.taskId) : [];
+  const mayWait = change.to === 'ready' && change.isItsTurn !== true;
+  const unmet = mayWait ? await unmetBlockers(tx, change.taskId) : [];
   const to: TaskStatus = unmet.length > 0 ? 'blocked' : change.to;
   if (from === to || !isLegalTransition(from, to)) {
     return { ok: false, reason: 'illegal', status: from };
@@ -338,7 +341,8 @@ export async function beginSubTask(tx: Tx, sources: StoreSources, taskId: string
     .executeTakeFirst();
   if (row === undefined || row.status === 'in_progress') return;
   if (row.status !== 'ready' && row.status !== 'claimed') {
-    await transition(tx, sources, { taskId, to: 'ready', event: 'task.retry' });
+    const isItsTurn = true;
+    await transition(tx, sources, { taskId, to: 'ready', event: 'task.retry', isItsTurn });
   }
   await transition(tx, sources, { taskId, to: 'claimed', event: 'task.claimed' });
   await transition(tx, sources, { taskId, to: 'in_progress', event: 'task.started' });

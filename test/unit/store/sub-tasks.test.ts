@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { claimTask } from '../../../server/store/work/claims.ts';
 import { editTask } from '../../../server/store/plan/task-edit.ts';
+import { beginSubTask } from '../../../server/store/status/transition.ts';
 import { addTasks, memoryStore, moveTask, statusOf, type TestStore } from './memory-store.ts';
 
 suite('sub-tasks', () => {
@@ -75,5 +76,41 @@ suite('sub-tasks', () => {
     await moveTask(project, P, ['claimed', 'in_progress', 'completed']);
     await moveTask(project, P, ['ready']);
     assert.deepEqual([await statusOf(project, P), await statusOf(project, S)], ['ready', 'ready']);
+  });
+
+  test('a part that is given a blocker while its parent runs comes to its turn all the same', async () => {
+    const {
+      P = '',
+      S = '',
+      B = '',
+    } = await addTasks(project, [{ title: 'P' }, { title: 'S', parent: 'P' }, { title: 'B' }]);
+    await claim(P);
+    await project.store.transaction((tx) =>
+      editTask(tx, project.sources, S, { add_blockers: [B] }),
+    );
+    assert.equal(await statusOf(project, S), 'blocked');
+    await project.store.transaction((tx) => beginSubTask(tx, project.sources, S));
+    assert.equal(await statusOf(project, S), 'in_progress');
+    await moveTask(project, P, ['in_progress', 'ready']);
+    assert.deepEqual(
+      [await statusOf(project, P), await statusOf(project, S)],
+      ['blocked', 'blocked'],
+    );
+  });
+
+  test('a part that is blocked when its parent lands is completed with it', async () => {
+    const {
+      P = '',
+      S = '',
+      B = '',
+    } = await addTasks(project, [{ title: 'P' }, { title: 'S', parent: 'P' }, { title: 'B' }]);
+    await claim(P);
+    await project.store.transaction((tx) =>
+      editTask(tx, project.sources, S, { add_blockers: [B] }),
+    );
+    await moveTask(project, P, ['in_progress', 'completed']);
+    assert.equal(await statusOf(project, S), 'completed');
+    await moveTask(project, B, ['claimed', 'in_progress', 'completed']);
+    assert.equal(await statusOf(project, S), 'completed');
   });
 });
