@@ -32,7 +32,7 @@ const waitMaxMs = 15_000;
 export async function pauseTask(engine: Engine, id: string): Promise<void> {
   const row = await requireRoot(engine, id, 'paused');
   if (row.status === 'paused') return;
-  if (ownedStatuses.has(row.status)) return stopOwned(engine, row, 'pause', null);
+  if (ownedStatuses.has(row.status)) return pauseOwned(engine, row);
   const done = await engine.store.transaction((tx) =>
     engine.store.transition(tx, {
       taskId: id,
@@ -44,8 +44,16 @@ export async function pauseTask(engine: Engine, id: string): Promise<void> {
   if (done.ok) return;
   // It was started in this very moment: then its agent has to be ended first.
   const now = await requireTask(engine, id);
-  if (ownedStatuses.has(now.status)) return stopOwned(engine, now, 'pause', null);
+  if (ownedStatuses.has(now.status)) return pauseOwned(engine, now);
   throw new Refusal('illegal', cannotBecome(id, now.status, 'paused', []));
+}
+
+async function pauseOwned(engine: Engine, row: TaskRow): Promise<void> {
+  await stopOwned(engine, row, 'pause', null);
+  // The choice of another candidate, or another person, may have had the last word.
+  const { status } = await requireTask(engine, row.id);
+  if (status === 'cancelled')
+    throw new Refusal('illegal', cannotBecome(row.id, status, 'paused', []));
 }
 
 export async function unpauseTask(engine: Engine, id: string, hint: string | null): Promise<void> {
