@@ -102,6 +102,8 @@ export class Checks {
     const family = this.#familyOf(id);
     const commits = new Map<string, Sha>();
     for (const member of family) {
+      // A sub-task that somebody has cancelled stays out of the work, and so does what it waited for.
+      if (this.replay.statuses.get(member) === 'cancelled') continue;
       const edges = this.#world.rows<{ blocked_by: string }>(
         'select blocked_by from task_dependencies where task_id = ?',
         member,

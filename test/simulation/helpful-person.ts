@@ -88,7 +88,9 @@ export class HelpfulPerson {
       case 'cancelled':
         return this.#requests.one('retry', id, (engine) => retryTask(engine, id, false));
       case 'needs_review':
-        if (kind === 'plan') return this.#requests.one('approve', id, approve);
+        // A candidate that was refused as untested comes back tested, and has not been chosen yet.
+        if (kind === 'plan' || kind === 'candidate')
+          return this.#requests.one('approve', id, approve);
         if (this.#approved.has(id))
           return this.#requests.one('retry', id, (engine) => retryTask(engine, id, false));
         this.#approved.add(id);
