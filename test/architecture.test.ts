@@ -15,7 +15,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server/durable': ['server/core'],
   'server/store': ['server/core', 'server/protocol', 'server/durable'],
   'server/git': ['server/core'],
-  'server/agents': ['server/core'],
+  'server/agents': ['server/core', 'server/protocol/agent-events'],
   'server/sandbox': ['server/core'],
   'server/workers': ['server/core'],
   'server/workflows': [
@@ -25,6 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'server/git/port',
     'server/git/sha',
     'server/agents/port',
+    'server/protocol/agent-events',
   ],
   'server/rpc': [
     'server/core',
@@ -239,6 +240,17 @@ suite('architecture', () => {
       ),
     );
     assert.deepEqual(found, []);
+  });
+
+  test('no panel loads the schema of what it shows: what is checked is checked in the backend', () => {
+    const mains = files.filter((file) => /^webview\/[^/]+\/main\.ts$/u.test(file));
+    assert.ok(mains.length >= 6);
+    const loaded = new Set(mains.flatMap((file) => [...loadedBy(file)]));
+    assert.ok(loaded.has('server/protocol/log-line.ts'));
+    const heavy = [...loaded].filter((file) =>
+      /from 'zod'/u.test(readFileSync(join(root, file), 'utf8')),
+    );
+    assert.deepEqual(heavy, []);
   });
 
   test('no name says nothing', () => {

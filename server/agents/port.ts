@@ -1,6 +1,7 @@
 // What the workflows ask of an agent. One driver per way of driving; all speak the same events (shaped like ACP's, plus cost, retry, exit).
 
 import type { Failure, Result } from '../core/failure.ts';
+import type { AgentEvent, Usage } from '../protocol/agent-events.ts';
 
 export const agentKinds = [
   'claude',
@@ -17,71 +18,12 @@ export const agentKinds = [
 
 export type AgentKind = (typeof agentKinds)[number];
 
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  /** An estimate from list prices; null = the agent does not say. */
-  readonly costUsd: number | null;
-}
-
 export const noUsage: Usage = {
   inputTokens: 0,
   outputTokens: 0,
   cacheReadTokens: 0,
   costUsd: null,
 };
-
-/** One line of an attempt's log after parsing: what `drover log --json` prints and the panels show. */
-export type AgentEvent =
-  | {
-      readonly type: 'started';
-      readonly agent: AgentKind;
-      readonly sessionId: string | null;
-      readonly resumed: boolean;
-      readonly model?: string;
-    }
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'thinking'; readonly text: string }
-  | {
-      readonly type: 'tool_call';
-      readonly id: string;
-      readonly name: string;
-      readonly title: string;
-      readonly input: unknown;
-    }
-  | {
-      readonly type: 'tool_result';
-      readonly id: string;
-      readonly isError: boolean;
-      readonly text: string;
-    }
-  | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
-  | {
-      readonly type: 'retry';
-      readonly attempt: number;
-      readonly delayMs: number;
-      readonly status: number | null;
-      readonly error: string;
-    }
-  | {
-      readonly type: 'question';
-      readonly requestId: string;
-      readonly kind: 'permission' | 'question';
-      readonly text: string;
-      readonly choices: readonly string[];
-    }
-  | { readonly type: 'question_withdrawn'; readonly requestId: string }
-  | { readonly type: 'answered'; readonly requestId: string; readonly choice: string }
-  | {
-      readonly type: 'hint';
-      readonly id: string;
-      readonly text: string;
-      readonly state: 'sent' | 'delivered' | 'dropped';
-    }
-  | { readonly type: 'usage'; readonly usage: Usage }
-  | { readonly type: 'note'; readonly level: 'info' | 'warning'; readonly text: string }
-  | { readonly type: 'exit'; readonly code: number | null; readonly signal: string | null };
 
 /** How an agent's turn(s) ended, decided by facts of its protocol, never by words in its text. */
 export type AgentOutcome =

@@ -3,6 +3,7 @@
 
 import type { MachineState } from '../core/work/machines.ts';
 import type { TaskStatus } from '../core/plan/state.ts';
+import type { LogLineView } from './log-line.ts';
 
 export interface TaskView {
   readonly id: string;
@@ -290,12 +291,6 @@ export interface ImportResultView {
   /** With `base`: running tasks that were deleted or given up on the other side. */
   readonly unwanted?: readonly string[];
 }
-
-/** One line of an agent's log: AgentEvent of the agent layer with its time, passed through as it is stored. */
-export type LogLineView = Readonly<Record<string, unknown>> & {
-  readonly type: string;
-  readonly at: number;
-};
 
 export interface LogPageView {
   readonly task_id: string;

@@ -11,12 +11,12 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { listProcesses } from '../../server/agents/kit/process/process-list.ts';
 import type {
-  AgentEvent,
   AgentHost,
   AgentProcess,
   AgentRequest,
   AgentSettings,
 } from '../../server/agents/port.ts';
+import type { AgentEvent } from '../../server/protocol/agent-events.ts';
 
 export interface TestRun {
   readonly folder: string;

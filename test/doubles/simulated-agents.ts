@@ -1,12 +1,12 @@
 // Agent processes of the simulation. They live in the world, not in the backend: some of them outlive it.
 
 import type {
-  AgentEvent,
   AgentKind,
   AgentOutcome,
   AgentProcess,
   AgentRequest,
 } from '../../server/agents/port.ts';
+import type { AgentEvent } from '../../server/protocol/agent-events.ts';
 import type { SeededChance } from './seeded-chance.ts';
 import type { SimulatedClock } from './simulated-clock.ts';
 import type { SimulatedRepository } from './simulated-repository.ts';

@@ -4,7 +4,6 @@ import { failure } from '../../server/core/failure.ts';
 import type {
   AgentCapabilities,
   AgentDriver,
-  AgentEvent,
   AgentHost,
   AgentKind,
   AgentOutcome,
@@ -12,6 +11,7 @@ import type {
   AgentRequest,
   ProcessTable,
 } from '../../server/agents/port.ts';
+import type { AgentEvent } from '../../server/protocol/agent-events.ts';
 import type { PortCalls } from './port-calls.ts';
 import type { CommandWorld } from './simulated-commands.ts';
 import type { AgentWorld, SimulatedAgent } from './simulated-agents.ts';

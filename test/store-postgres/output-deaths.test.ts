@@ -172,7 +172,10 @@ suite("postgres: agents' output survives", function () {
       for (let offset = 0; (seen.get(id) ?? 0) < lines;) {
         const page = await reader.read(id, { offset, wait_ms: 30_000 });
         for (const event of page.events) {
-          assert.equal(Number(String(event['text']).split(' ')[1]), seen.get(id));
+          assert.equal(
+            Number(String('text' in event ? event.text : '').split(' ')[1]),
+            seen.get(id),
+          );
           seen.set(id, (seen.get(id) ?? 0) + 1);
         }
         offset = page.next_offset;

@@ -80,7 +80,7 @@ export async function openMachine(
       const found: string[] = [];
       for (let offset = 0; ;) {
         const page = await read(task, { offset });
-        for (const event of page.events) found.push(String(event['text']));
+        for (const event of page.events) found.push(String('text' in event ? event.text : ''));
         if (page.events.length === 0) return found;
         offset = page.next_offset;
       }

@@ -53,7 +53,7 @@ suite("postgres: agents' output", function () {
     assert.deepEqual(await two.texts('T'), ['a', 'b', 'c', 'ö']);
     const end = await two.read('T', { before: Number.MAX_SAFE_INTEGER, limit: 2 });
     assert.deepEqual(
-      end.events.map((event) => event['text']),
+      end.events.map((event) => ('text' in event ? event.text : null)),
       ['c', 'ö'],
     );
     assert.equal(await two.prompt('T'), 'Do it? with ü');
@@ -72,7 +72,7 @@ suite("postgres: agents' output", function () {
     const following = (async () => {
       for (let offset = 0; ;) {
         const page = await two.read('T', { offset, wait_ms: 30_000 });
-        for (const event of page.events) heard.push(event['text']);
+        for (const event of page.events) heard.push('text' in event ? event.text : null);
         offset = page.next_offset;
         if (page.ended) return;
       }
@@ -102,7 +102,7 @@ suite("postgres: agents' output", function () {
     const waiting = reader.read('T', { offset, wait_ms: 30_000 });
     await say(log, 'b');
     assert.deepEqual(
-      (await waiting).events.map((event) => event['text']),
+      (await waiting).events.map((event) => ('text' in event ? event.text : null)),
       ['b'],
     );
     await log.close();
@@ -254,7 +254,7 @@ suite("postgres: agents' output", function () {
     const next = await openMachine(url, 'one', { logs: idle.logs });
     for (const id of ['T', 'U']) {
       const page = await two.read(id, { wait_ms: 30_000 });
-      const texts = page.events.map((event) => event['text']);
+      const texts = page.events.map((event) => ('text' in event ? event.text : null));
       // The ended one may be read before its output is there.
       if (texts.length > 0) assert.deepEqual(texts, [`of ${id}`]);
       await stored(next, id);

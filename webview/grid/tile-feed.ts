@@ -1,6 +1,6 @@
 // Follows one agent's log for a tile: whenever its turn comes the newest lines, counting what it left out.
 
-import type { LogLineView } from '../../server/protocol/views.ts';
+import type { LogLineView } from '../../server/protocol/log-line.ts';
 import {
   inTime,
   type Sleep,

@@ -1,8 +1,7 @@
 // The last lines of a log as a tile shows them: one event is one or a few plain lines; only the newest stay.
 
-import type { LogLineView } from '../../server/protocol/views.ts';
+import { eventOfLine, type LogLineView } from '../../server/protocol/log-line.ts';
 import { exitText, retryText, startedText } from '../shared/log/entry-text.ts';
-import { readLogLine } from '../shared/log/log-event.ts';
 import { visibleLine, withoutSequences } from '../shared/looks/visible-text.ts';
 
 /** More than a tile of the height of a screen shows. */
@@ -12,7 +11,7 @@ const linesOfText = 6;
 
 /** Lines of one event; none for what says nothing. */
 export function tileLines(line: LogLineView): string[] {
-  const event = readLogLine(line);
+  const event = eventOfLine(line);
   switch (event.type) {
     case 'started':
       return [startedText({ ...event, kind: 'started' })];

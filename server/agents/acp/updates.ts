@@ -3,7 +3,7 @@
 
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import { planCharactersMax } from '../../core/prompt/plan-prompt.ts';
-import type { AgentEvent, Usage } from '../port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 
 const pieceCharsMax = 4_000;
 const resultCharsMax = 20_000;

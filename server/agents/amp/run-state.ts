@@ -3,7 +3,8 @@
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { eventsOfLog } from '../kit/log/event-log-reader.ts';
-import { noUsage, type AgentEvent, type Usage } from '../port.ts';
+import { noUsage } from '../port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { parseLine, textAt } from '../claude/wire.ts';
 import type { AmpResult } from './translate.ts';
 

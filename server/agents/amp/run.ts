@@ -5,7 +5,6 @@ import { readLogTail } from '../kit/log/event-log-reader.ts';
 import { keepSession } from '../kit/run/kept-session.ts';
 import { maskOutcome } from '../kit/log/outcome-mask.ts';
 import type {
-  AgentEvent,
   AgentHost,
   AgentOutcome,
   AgentProcess,
@@ -13,6 +12,7 @@ import type {
   AgentSettings,
   ProcessTable,
 } from '../port.ts';
+import type { AgentEvent } from '../../protocol/agent-events.ts';
 import { isAlive, thawRun } from '../kit/process/process-table.ts';
 import { markWhenStopped, readExitCode, removeRawFiles } from '../kit/log/run-files.ts';
 import type { RunRecord } from '../kit/log/run-record.ts';

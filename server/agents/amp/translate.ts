@@ -1,6 +1,6 @@
 // Turns what Amp prints (stream-json, in the shape of Claude Code's) into events, and keeps what the outcome needs.
 
-import type { AgentEvent, Usage } from '../port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { contentText, toolTitle } from '../claude/translate.ts';
 import { addUsage, usageOfMessage } from '../claude/usage.ts';
 import { asObject, objectAt, objectsAt, parseLine, textAt, type Json } from '../claude/wire.ts';

@@ -14,8 +14,8 @@ import {
   type AgentRequest,
   type AgentSettings,
   type ProcessTable,
-  type Usage,
 } from '../port.ts';
+import type { Usage } from '../../protocol/agent-events.ts';
 import { adoptOneWay, runOneWay } from '../kit/run/one-way-run.ts';
 import { maskOutcome } from '../kit/log/outcome-mask.ts';
 import { removeRawFiles } from '../kit/log/run-files.ts';

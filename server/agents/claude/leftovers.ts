@@ -1,6 +1,7 @@
 // What an earlier process of the same run printed after the backend had died: into the log once, and nothing more.
 
-import type { AgentRequest, Usage } from '../port.ts';
+import type { AgentRequest } from '../port.ts';
+import type { Usage } from '../../protocol/agent-events.ts';
 import type { RunRecord } from '../kit/log/run-record.ts';
 import type { OutputStream } from '../kit/run/spool.ts';
 import { Translator } from './translate.ts';

@@ -1,6 +1,7 @@
 // Claude Code on a worker: its print mode, read by the same translation and judged by the same facts as over its control protocol.
 
-import type { AgentEvent, AgentOutcome, AgentRequest, AgentSettings, Usage } from '../port.ts';
+import type { AgentOutcome, AgentRequest, AgentSettings } from '../port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import type { OneWayAgent, OneWayEnd, OneWayOwnEnd, OneWayReader } from '../kit/run/one-way-run.ts';
 import { claudeEnvironment, claudeOneWayArguments } from './invocation.ts';
 import { claudeOutcome, endByRetry } from './outcome.ts';

@@ -1,6 +1,6 @@
 // Permission requests and questions of Claude Code: what a person is asked, and what their choice means on the wire.
 
-import type { AgentEvent } from '../port.ts';
+import type { AgentEvent } from '../../protocol/agent-events.ts';
 import { asObject, objectsAt, textAt, type Json } from './wire.ts';
 
 export type Question = Extract<AgentEvent, { type: 'question' }>;

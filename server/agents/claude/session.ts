@@ -2,7 +2,8 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentRequest, AgentHost, Usage } from '../port.ts';
+import type { AgentRequest, AgentHost } from '../port.ts';
+import type { Usage } from '../../protocol/agent-events.ts';
 import { maskDeep } from '../kit/log/masking.ts';
 import type { RunRecord } from '../kit/log/run-record.ts';
 import { watchSilence, type SilenceWatch } from '../kit/process/silence.ts';

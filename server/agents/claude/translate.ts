@@ -1,7 +1,7 @@
 // Turns what Claude Code prints into events and facts. Keeps only what later lines and the outcome need; does nothing.
 
 import { isAbsolute, relative } from 'node:path';
-import type { AgentEvent, Usage } from '../port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { readPermissionRequest, type PermissionRequest } from './permissions.ts';
 import { addUsage, usageOfMessage, usageSinceLastResult } from './usage.ts';
 import { asObject, numberAt, objectAt, objectsAt, textAt, type Json } from './wire.ts';

@@ -1,7 +1,8 @@
 // What a run has used so far. Claude Code reports increments with each result; a turn that was killed has none, so
 // the usage of its messages stands in as an estimate (no cost).
 
-import { noUsage, type Usage } from '../port.ts';
+import { noUsage } from '../port.ts';
+import type { Usage } from '../../protocol/agent-events.ts';
 import { asObject, numberAt, objectAt, type Json } from './wire.ts';
 
 export function addUsage(a: Usage, b: Usage): Usage {

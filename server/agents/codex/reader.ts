@@ -13,7 +13,8 @@ import {
   type Json,
 } from '../claude/wire.ts';
 import type { OneWayEnd, OneWayOwnEnd, OneWayReader } from '../kit/run/one-way-run.ts';
-import type { AgentEvent, AgentOutcome, AgentRequest, Usage } from '../port.ts';
+import type { AgentOutcome, AgentRequest } from '../port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 
 const summaryCharsMax = 2_000;
 const titleCharsMax = 200;

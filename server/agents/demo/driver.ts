@@ -4,14 +4,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failure } from '../../core/failure.ts';
-import type {
-  AgentDriver,
-  AgentEvent,
-  AgentHost,
-  AgentOutcome,
-  AgentRequest,
-  ProcessTable,
-} from '../port.ts';
+import type { AgentDriver, AgentHost, AgentOutcome, AgentRequest, ProcessTable } from '../port.ts';
+import type { AgentEvent } from '../../protocol/agent-events.ts';
 import { removeRawFiles } from '../kit/log/run-files.ts';
 import { openRunRecord, type RunRecord } from '../kit/log/run-record.ts';
 import type { AgentChild } from '../kit/process/spawn.ts';

@@ -1,6 +1,6 @@
 // What the demo driver and the demo agent say to each other, one JSON object a line.
 
-import type { AgentEvent } from '../port.ts';
+import type { AgentEvent } from '../../protocol/agent-events.ts';
 
 export type ToDemo =
   | { readonly type: 'prompt'; readonly text: string }

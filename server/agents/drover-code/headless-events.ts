@@ -1,6 +1,6 @@
 // What Drover Code prints in headless mode (JSON lines), as events of ours. It is telemetry: lines may be missing or cut.
 
-import type { AgentEvent, Usage } from '../port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,6 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { failure } from '../../core/failure.ts';
 import { maskOutcome } from '../kit/log/outcome-mask.ts';
 import type {
-  AgentEvent,
   AgentHost,
   AgentOutcome,
   AgentProcess,
@@ -12,6 +11,7 @@ import type {
   AgentSettings,
   ProcessTable,
 } from '../port.ts';
+import type { AgentEvent } from '../../protocol/agent-events.ts';
 import { isAlive, thawRun } from '../kit/process/process-table.ts';
 import { markWhenStopped, readExitCode, removeRawFiles } from '../kit/log/run-files.ts';
 import type { RunRecord } from '../kit/log/run-record.ts';

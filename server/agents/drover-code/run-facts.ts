@@ -1,7 +1,8 @@
 // What a run came to so far, folded from its events: from those of the log after a crash, and from each new one.
 
 import { eventsOfLog } from '../kit/log/event-log-reader.ts';
-import { noUsage, type AgentEvent, type Usage } from '../port.ts';
+import { noUsage } from '../port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { isDenial } from './headless-events.ts';
 
 export interface RunFacts {

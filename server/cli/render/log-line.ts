@@ -1,53 +1,52 @@
 // One line of an agent's log as people read it.
 
-import type { LogLineView } from '../../protocol/api.ts';
+import type { LoggedEvent, Usage } from '../../protocol/agent-events.ts';
+import { atMsOf, eventOfLine, type LogLineView } from '../../protocol/log-line.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { clockText } from './figures.ts';
 
 const resultLinesMax = 12;
 
 export function logLine(line: LogLineView): string {
-  const time = clockText(line.at > 1e11 ? line.at : line.at * 1000);
-  return `${time}  ${bodyOf(line).replaceAll('\n', '\n          ')}`.trimEnd();
+  const body = bodyOf(eventOfLine(line)).replaceAll('\n', '\n          ');
+  return `${clockText(atMsOf(line))}  ${body}`.trimEnd();
 }
 
-function bodyOf(line: LogLineView): string {
-  const text = (key: string): string => {
-    const value = line[key];
-    return typeof value === 'string' ? plainText(value).trimEnd() : '';
-  };
-  switch (line.type) {
+function bodyOf(event: LoggedEvent): string {
+  switch (event.type) {
     case 'started':
-      return `── ${text('agent')} ${line['resumed'] === true ? 'resumes' : 'starts'} ${text('model')}`;
+      return `── ${plain(event.agent)} ${event.resumed ? 'resumes' : 'starts'} ${plain(event.model ?? '')}`;
     case 'text':
-      return text('text');
+      return plain(event.text);
     case 'thinking':
-      return `(thinks) ${text('text')}`;
+      return `(thinks) ${plain(event.text)}`;
     case 'tool_call':
-      return `→ ${plainLine(text('title') || text('name'))}`;
+      return `→ ${plainLine(plain(event.title) || plain(event.name))}`;
     case 'tool_result':
-      return `${line['isError'] === true ? '✗' : '←'} ${shortened(text('text'))}`;
+      return `${event.isError ? '✗' : '←'} ${shortened(plain(event.text))}`;
     case 'output':
-      return line['stream'] === 'stderr' ? `! ${text('text')}` : text('text');
+      return event.stream === 'stderr' ? `! ${plain(event.text)}` : plain(event.text);
     case 'retry':
-      return `↻ the provider answered ${typeof line['status'] === 'number' ? line['status'] : 'nothing'}: ${plainLine(text('error'))}`;
+      return `↻ the provider answered ${event.status ?? 'nothing'}: ${plainLine(plain(event.error))}`;
     case 'question':
-      return `? ${text('text')}`;
+      return `? ${plain(event.text)}`;
     case 'question_withdrawn':
       return '? withdrawn';
     case 'answered':
-      return `? answered: ${plainLine(text('choice'))}`;
+      return `? answered: ${plainLine(plain(event.choice))}`;
     case 'hint':
-      return `hint (${text('state')}): ${text('text')}`;
+      return `hint (${event.state}): ${plain(event.text)}`;
     case 'note':
-      return `· ${text('text')}`;
+      return `· ${plain(event.text)}`;
     case 'exit':
-      return exitText(line['code'], line['signal']);
+      return exitText(event.code, event.signal);
     case 'usage':
-      return usageText(line['usage']);
-    default:
-      return `· ${plainLine(line.type)} ${text('text')}`.trimEnd();
+      return usageText(event.usage);
   }
+}
+
+function plain(text: string): string {
+  return plainText(text).trimEnd();
 }
 
 function shortened(text: string): string {
@@ -57,16 +56,10 @@ function shortened(text: string): string {
   return [...lines.slice(0, resultLinesMax), `… ${left} more lines`].join('\n');
 }
 
-function exitText(code: unknown, signal: unknown): string {
-  if (typeof signal === 'string') return `── ended by ${plainLine(signal)}`;
-  return `── ended with ${String(code)}`;
+function exitText(code: number | null, signal: string | null): string {
+  return signal === null ? `── ended with ${String(code)}` : `── ended by ${plainLine(signal)}`;
 }
 
-function usageText(usage: unknown): string {
-  if (typeof usage !== 'object' || usage === null) return '· usage';
-  const number = (key: string): number => {
-    const value = (usage as Record<string, unknown>)[key];
-    return typeof value === 'number' ? value : 0;
-  };
-  return `· ${number('inputTokens')} tokens in, ${number('outputTokens')} out`;
+function usageText({ inputTokens, outputTokens }: Usage): string {
+  return `· ${inputTokens} tokens in, ${outputTokens} out`;
 }

@@ -3,7 +3,7 @@
 import type { AgentParts, AgentSettingsByKind } from '../../core/settings/agent-settings.ts';
 import type { TaskTemplates } from '../../core/exchange/templates.ts';
 import type { Result } from '../../core/failure.ts';
-import type { ConfigValueView, LogLineView, WorktreeView } from '../../protocol/api.ts';
+import type { ConfigValueView, WorktreeView } from '../../protocol/api.ts';
 import type { SandboxView, UnacceptedView } from '../../protocol/views.ts';
 import type { ChangedFileView } from '../../protocol/panel-views.ts';
 import type { AttemptLog } from '../../store/work/attempt-log.ts';
@@ -39,7 +39,8 @@ export interface DataHandlerDeps {
 }
 
 export interface DataLogPage {
-  readonly events: readonly LogLineView[];
+  /** Lines as they are stored; what a client gets is checked. */
+  readonly events: readonly object[];
   readonly offset: number;
   readonly nextOffset: number;
   readonly size: number;

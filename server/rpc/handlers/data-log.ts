@@ -65,17 +65,19 @@ function pathOf(deps: DataHandlerDeps, log: AttemptLog): string | null {
   return log.file === null ? null : join(deps.logs, log.file);
 }
 
-function readPage(deps: DataHandlerDeps, wish: Wish, log: AttemptLog): LogPageView {
+async function readPage(deps: DataHandlerDeps, wish: Wish, log: AttemptLog): Promise<LogPageView> {
   const path = pathOf(deps, log);
   if (path === null) {
     const nothing = { events: [], offset: 0, next_offset: 0, size: 0, ended: log.isOver };
     return { task_id: log.taskId, attempt: 0, ...nothing };
   }
   const page = wish.newest ? newestPage(deps, wish, path) : pageAt(deps, wish, path);
+  // Loaded here: most commands read no log, and the schema takes its time.
+  const { checkedLine } = await import('../../protocol/agent-events.ts');
   return {
     task_id: log.taskId,
     attempt: log.attempt,
-    events: page.events,
+    events: page.events.map(checkedLine),
     offset: page.offset,
     next_offset: page.nextOffset,
     size: page.size,
@@ -127,7 +129,7 @@ async function waitForNews(deps: DataHandlerDeps, wish: Wish): Promise<LogPageVi
         heardPath = path;
       }
       await deps.output.beforeRead(log);
-      const page = readPage(deps, wish, log);
+      const page = await readPage(deps, wish, log);
       const leftMs = endMs - sources.clock.now();
       if (hasNews(page) || leftMs <= 0) return page;
       const why = await bell.wait(Math.min(leftMs, lookAgainMs));

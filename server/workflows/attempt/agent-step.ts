@@ -1,13 +1,7 @@
 // Step "agent": one part (a sub-task, or the task itself) given to the agent, followed to its end, whatever died before.
 
-import type {
-  AgentEvent,
-  AgentHost,
-  AgentOutcome,
-  AgentProcess,
-  AgentRequest,
-  Usage,
-} from '../../agents/port.ts';
+import type { AgentHost, AgentOutcome, AgentProcess, AgentRequest } from '../../agents/port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import {
   askQuestion,
   type AttemptRow,

@@ -1,7 +1,7 @@
 // Watches one part's agent while it works: stores what it uses, asks before a budget is used up, ends it between two
 // turns when it is, and notices when it goes round in a circle.
 
-import type { AgentEvent, Usage } from '../../agents/port.ts';
+import type { AgentEvent, Usage } from '../../protocol/agent-events.ts';
 import { goOn, type BudgetScope, stopHere } from '../../core/work/budget.ts';
 import {
   type FoundLoop,

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { claudeOutcome, type EndFacts } from '../../../server/agents/claude/outcome.ts';
 import { Translator, type Notice } from '../../../server/agents/claude/translate.ts';
 import { parseLine } from '../../../server/agents/claude/wire.ts';
-import { noUsage, type AgentEvent, type AgentOutcome } from '../../../server/agents/port.ts';
+import { noUsage, type AgentOutcome } from '../../../server/agents/port.ts';
+import type { AgentEvent } from '../../../server/protocol/agent-events.ts';
 
 interface Played {
   readonly translator: Translator;

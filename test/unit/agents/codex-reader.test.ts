@@ -3,12 +3,8 @@
 import assert from 'node:assert/strict';
 import { codexArguments } from '../../../server/agents/codex/one-way.ts';
 import { CodexReader } from '../../../server/agents/codex/reader.ts';
-import {
-  noUsage,
-  type AgentEvent,
-  type AgentOutcome,
-  type AgentRequest,
-} from '../../../server/agents/port.ts';
+import { noUsage, type AgentOutcome, type AgentRequest } from '../../../server/agents/port.ts';
+import type { AgentEvent } from '../../../server/protocol/agent-events.ts';
 
 const request = { timeoutMs: 60_000 } as AgentRequest;
 const end = {

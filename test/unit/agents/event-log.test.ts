@@ -12,7 +12,7 @@ import {
   readLogBefore,
   readLogTail,
 } from '../../../server/agents/kit/log/event-log-reader.ts';
-import type { AgentEvent } from '../../../server/agents/port.ts';
+import type { AgentEvent } from '../../../server/protocol/agent-events.ts';
 
 const output = (text: string): AgentEvent => ({ type: 'output', stream: 'stdout', text });
 

@@ -1,7 +1,8 @@
 // One event, one line of a log: what a person reads.
 
 import assert from 'node:assert/strict';
-import type { EventView, LogLineView } from '../../../server/protocol/api.ts';
+import type { EventView } from '../../../server/protocol/api.ts';
+import { checkedLine } from '../../../server/protocol/agent-events.ts';
 import stringWidth from 'string-width';
 import { fill, fillStart, fit, widthOf, wrap } from '../../../server/cli/render/fit.ts';
 import { durationText, progressBar } from '../../../server/cli/render/figures.ts';
@@ -73,11 +74,11 @@ suite('event lines', () => {
 
 suite('log lines', () => {
   function check(
-    line: Omit<LogLineView, 'at'> & { readonly type: string },
+    line: Readonly<Record<string, unknown>> & { readonly type: string },
     expected: string,
   ): void {
     test(expected, () => {
-      const text = logLine({ ...line, at: 1_700_000_000_000 } as LogLineView);
+      const text = logLine(checkedLine({ ...line, at: 1_700_000_000_000 }));
       assert.match(text, timePattern);
       assert.equal(text.replace(timePattern, ''), expected);
     });
@@ -106,7 +107,7 @@ suite('log lines', () => {
   check({ type: 'answered', requestId: '1', choice: 'allow' }, '? answered: allow');
   check({ type: 'hint', id: '1', text: 'look', state: 'delivered' }, 'hint (delivered): look');
   check({ type: 'usage', usage: { inputTokens: 5, outputTokens: 7 } }, '· 5 tokens in, 7 out');
-  check({ type: 'usage', usage: null }, '· usage');
+  check({ type: 'usage', usage: null }, '· 0 tokens in, 0 out');
   check({ type: 'note', level: 'info', text: 'n' }, '· n');
   check({ type: 'exit', code: 0, signal: null }, '── ended with 0');
   check({ type: 'exit', code: null, signal: 'SIGKILL' }, '── ended by SIGKILL');
@@ -114,7 +115,7 @@ suite('log lines', () => {
 
   test('a long result is cut', () => {
     const text = Array.from({ length: 30 }, (_, at) => `line ${at}`).join('\n');
-    const line = logLine({ type: 'tool_result', text, at: 1_700_000_000 });
+    const line = logLine(checkedLine({ type: 'tool_result', text, at: 1_700_000_000 }));
     assert.match(line, /… 18 more lines/u);
   });
 });

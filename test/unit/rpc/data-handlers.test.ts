@@ -10,6 +10,8 @@ import { createDataHandlers } from '../../../server/rpc/handlers/data.ts';
 import { memoryStore, moveTask, refusalOf, type TestStore } from '../store/memory-store.ts';
 import type { DataGit } from '../../../server/rpc/handlers/data-deps.ts';
 
+const textOf = (line: object | undefined): unknown =>
+  line !== undefined && 'text' in line ? line.text : undefined;
 const sha = (digit: string): string => digit.repeat(40);
 
 suite('data requests', () => {
@@ -213,11 +215,11 @@ suite('data requests', () => {
     await attempt(id, 2, 'running');
     const last = await handlers['log.read']({ id, attempt: 0, offset: 5, limit: 1_000_000 });
     assert.deepEqual([last.attempt, last.next_offset, last.ended], [2, 15, false]);
-    assert.equal(last.events[0]?.['text'], `${join(logs, id, '2.ndjson')} 5 5000`);
+    assert.equal(textOf(last.events[0]), `${join(logs, id, '2.ndjson')} 5 5000`);
     const first = await handlers['log.read']({ id, attempt: 1 });
     assert.deepEqual([first.attempt, first.ended], [1, true]);
     const part = await handlers['log.read']({ id: sub.id });
-    assert.equal(part.events[0]?.['text'], `${join(logs, id, `2.${sub.id}.ndjson`)} 0 5000`);
+    assert.equal(textOf(part.events[0]), `${join(logs, id, `2.${sub.id}.ndjson`)} 0 5000`);
     const refusal = await refusalOf(handlers['log.read']({ id, attempt: 3 }));
     assert.match(refusal.message, /has no attempt 3; it has attempts 1 to 2/);
   });

@@ -63,7 +63,8 @@ suite('pages of a log', () => {
     await store.transaction((tx) => store.append(tx, { type: 'agent.ended', taskId: id }));
   }
 
-  const textsOf = (page: LogPageView): unknown[] => page.events.map((line) => line['text']);
+  const textsOf = (page: LogPageView): unknown[] =>
+    page.events.map((line) => ('text' in line ? line.text : null));
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   /** Lets the request come to its wait. */

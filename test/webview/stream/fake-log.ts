@@ -1,7 +1,8 @@
 // A log of an attempt in memory that answers as the backend does: pages by byte offset, forwards and backwards, and long
 // polls that are answered when a line is written.
 
-import type { LogLineView } from '../../../server/protocol/views.ts';
+import { checkedLine } from '../../../server/protocol/agent-events.ts';
+import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import type { LogReadParams, LogReadResult } from '../../../webview/shared/log/read-log.ts';
 
 export class FakeLog {
@@ -65,7 +66,7 @@ export class FakeLog {
     return {
       task_id: taskId,
       attempt: this.attempt,
-      events: this.#lines.slice(from, to),
+      events: this.#lines.slice(from, to).map(checkedLine),
       offset: this.#offsets[from] ?? 0,
       next_offset: this.#offsets[to] ?? this.size,
       size: this.size,

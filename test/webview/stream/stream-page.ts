@@ -1,7 +1,8 @@
 // Opens the stream panel on a log in memory.
 
 import type { AttemptView } from '../../../server/protocol/panel-views.ts';
-import type { LogLineView, StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
+import type { LogLineView } from '../../../server/protocol/log-line.ts';
+import type { StatusSnapshot, TaskView } from '../../../server/protocol/views.ts';
 import { boardOf, numbered } from '../support/boards.ts';
 import type { FakeHost } from '../support/fake-host.ts';
 import { openWebview, type OpenOptions, type OpenWebview } from '../support/webview-page.ts';

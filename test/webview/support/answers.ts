@@ -1,7 +1,8 @@
 // A backend that answers everything a webview reads while it is only looked at: one attempt with a log of every kind.
 
 import type { AttemptView } from '../../../server/protocol/panel-views.ts';
-import type { LogLineView } from '../../../server/protocol/views.ts';
+import { checkedLine } from '../../../server/protocol/agent-events.ts';
+import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import type { Report } from '../../../server/core/history/report.ts';
 import { runLines, smallRun } from '../../doubles/reports.ts';
 import { FakeLog } from '../stream/fake-log.ts';
@@ -58,7 +59,7 @@ const plainTexts: LogTexts = {
 };
 
 export function logLines({ text, tool, result, output }: LogTexts): LogLineView[] {
-  const lines: Omit<LogLineView, 'at'>[] = [
+  const lines: readonly object[] = [
     { type: 'started', agent: 'claude', model: 'sonnet', sessionId: 's', resumed: false },
     { type: 'text', text },
     { type: 'thinking', text },
@@ -80,7 +81,7 @@ export function logLines({ text, tool, result, output }: LogTexts): LogLineView[
     { type: 'note', level: 'warning', text },
     { type: 'usage', usage: { inputTokens: 1_200, outputTokens: 340, costUsd: 0.42 } },
   ];
-  return lines.map((line, index) => ({ ...line, at: beganMs + index * 1_000 }) as LogLineView);
+  return lines.map((line, index) => checkedLine({ ...line, at: beganMs + index * 1_000 }));
 }
 
 function attemptOf(id: string): AttemptView {

@@ -6,8 +6,8 @@ import {
   type AttemptView,
   type StepName,
 } from '../../../server/protocol/panel-views.ts';
+import type { Usage } from '../../../server/protocol/agent-events.ts';
 import type { TaskView } from '../../../server/protocol/views.ts';
-import type { TokenUsage } from './log-event.ts';
 
 export interface StepFacts {
   readonly name: StepName;
@@ -46,10 +46,10 @@ export function elapsedMs(attempt: AttemptView | null, nowMs: number): number | 
 /** What the attempt has used: the agent's own words when they are newer than the stored sum. */
 export function usageFacts(
   attempt: AttemptView | null,
-  heard: TokenUsage | null,
+  heard: Usage | null,
 ): { readonly tokens: number; readonly costUsd: number } {
   const stored = (attempt?.input_tokens ?? 0) + (attempt?.output_tokens ?? 0);
-  const said = (heard?.inputTokens ?? 0) + (heard?.outputTokens ?? 0);
+  const said = heard === null ? 0 : heard.inputTokens + heard.cacheReadTokens + heard.outputTokens;
   return {
     tokens: Math.max(stored, said),
     costUsd: Math.max(attempt?.cost ?? 0, heard?.costUsd ?? 0),

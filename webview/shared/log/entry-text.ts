@@ -40,7 +40,7 @@ function rawText(body: EntryBody): string {
 
 export function startedText(body: Extract<EntryBody, { kind: 'started' }>): string {
   const who = visibleLine(body.agent) || 'The agent';
-  const model = visibleLine(body.model);
+  const model = visibleLine(body.model ?? '');
   return `${who} ${body.resumed ? 'resumes' : 'starts'}${model === '' ? '' : ` with ${model}`}`;
 }
 

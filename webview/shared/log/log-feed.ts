@@ -1,8 +1,8 @@
 // Reads an attempt's log for a view: the end first, then what is written by one long poll, older and newer pages when the
 // view comes near them. One request at a time for the end; everything is bounded.
 
-import type { LogLineView } from '../../../server/protocol/views.ts';
-import { readLogLine, type TokenUsage } from './log-event.ts';
+import type { Usage } from '../../../server/protocol/agent-events.ts';
+import { eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
 import { inTime, type Sleep, type LogReadParams, type LogReadResult } from './read-log.ts';
 import { LogWindow, type LogPage, type WindowSide } from './log-window.ts';
 import { lastTodos, type TodoItem } from './todo-list.ts';
@@ -65,7 +65,7 @@ export class LogFeed {
   arrivedEvents = 0;
   /** Events that arrived while the end is not in the window. */
   unseenEvents = 0;
-  usage: TokenUsage | null = null;
+  usage: Usage | null = null;
   /** What the agent says that it does, as it said last. */
   todos: readonly TodoItem[] | null = null;
 
@@ -300,7 +300,7 @@ export class LogFeed {
     this.todos = lastTodos(events) ?? this.todos;
     const last = events.findLast((line) => line.type === 'usage');
     if (last === undefined) return;
-    const event = readLogLine(last);
+    const event = eventOfLine(last);
     if (event.type === 'usage') this.usage = event.usage;
   }
 

@@ -1,7 +1,7 @@
 // The part of a log that is loaded: pages without a gap between them, bounded in events and bytes. Pages are dropped at
 // the side that is farther from where the person looks, and read again when they come back.
 
-import type { LogLineView } from '../../../server/protocol/views.ts';
+import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import { Transcript } from './transcript.ts';
 
 export const windowEventsMax = 20_000;

@@ -1,8 +1,7 @@
 // The agent's own list of what it does: the newest one in its log. Claude Code writes it by a tool, agents that speak ACP
 // send it as a plan.
 
-import type { LogLineView } from '../../../server/protocol/views.ts';
-import { readLogLine } from './log-event.ts';
+import { eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
 
 export type TodoState = 'open' | 'active' | 'done';
 
@@ -33,7 +32,7 @@ export function todoSummary(items: readonly TodoItem[]): string {
 
 function todosOf(line: LogLineView): readonly TodoItem[] | null {
   if (line.type !== 'tool_call' && line.type !== 'note') return null;
-  const event = readLogLine(line);
+  const event = eventOfLine(line);
   if (event.type === 'note') return planOf(event.text);
   if (event.type !== 'tool_call' || event.name !== 'TodoWrite') return null;
   const list = (event.input as { readonly todos?: unknown } | null)?.todos;

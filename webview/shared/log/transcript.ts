@@ -1,8 +1,8 @@
 // What an agent's log looks like to a person: events become entries, results join their calls, answers their questions,
 // and lines of output their block. Entries grow in place; `revision` says that one has changed.
 
-import type { LogLineView } from '../../../server/protocol/views.ts';
-import { atMsOf, readLogLine, type StreamEvent, type TokenUsage } from './log-event.ts';
+import type { LoggedEvent, Usage } from '../../../server/protocol/agent-events.ts';
+import { atMsOf, eventOfLine, type LogLineView } from '../../../server/protocol/log-line.ts';
 
 /** Lines of output in one block: rows of a virtual list stay small. */
 export const outputLinesMax = 40;
@@ -21,7 +21,7 @@ export type EntryBody =
   | {
       readonly kind: 'started';
       readonly agent: string;
-      readonly model: string;
+      readonly model?: string | undefined;
       readonly resumed: boolean;
     }
   | { readonly kind: 'message' | 'thinking'; readonly text: string }
@@ -81,11 +81,13 @@ interface Wait {
 
 /** Calls are short beside the log: older waits belong to calls that have ended. */
 const waitsMax = 50;
+/** More answers than a person would look through are not offered. */
+const choicesMax = 20;
 
 export class Transcript {
   readonly entries: Entry[] = [];
   /** What the agent has said of its use last. */
-  usage: TokenUsage | null = null;
+  usage: Usage | null = null;
   readonly #calls = new Map<string, Entry>();
   readonly #questions = new Map<string, Entry>();
   /** Permissions that a person has given or refused: from the question to its end. */
@@ -101,7 +103,7 @@ export class Transcript {
   append(lines: readonly LogLineView[], startsPage: boolean): void {
     let mayJoin = !startsPage;
     for (const line of lines) {
-      const event = readLogLine(line);
+      const event = eventOfLine(line);
       const entry = this.#take(event, this.#next, atMsOf(line), mayJoin);
       if (entry !== null) this.entries.push(entry);
       this.#next += 1;
@@ -123,7 +125,7 @@ export class Transcript {
   }
 
   /** A new entry, or null when the event joined one that is there. */
-  #take(event: StreamEvent, key: number, atMs: number, mayJoin: boolean): Entry | null {
+  #take(event: LoggedEvent, key: number, atMs: number, mayJoin: boolean): Entry | null {
     const last = mayJoin ? this.entries.at(-1) : undefined;
     const add = (body: EntryBody): Entry => ({ key, atMs, revision: 0, body });
     switch (event.type) {
@@ -145,7 +147,8 @@ export class Transcript {
       case 'retry':
         return takeRetry(event, last, add);
       case 'question': {
-        const { requestId, text, choices } = event;
+        const { requestId, text } = event;
+        const choices = event.choices.slice(0, choicesMax);
         const asked = { requestId, text, choices, state: 'open', answer: null } as const;
         const entry = add({ kind: 'question', asks: event.kind, ...asked });
         this.#questions.set(requestId, entry);
@@ -172,7 +175,7 @@ export class Transcript {
   }
 
   #takeResult(
-    event: Extract<StreamEvent, { type: 'tool_result' }>,
+    event: Extract<LoggedEvent, { type: 'tool_result' }>,
     atMs: number,
     add: (body: EntryBody) => Entry,
   ): Entry | null {
@@ -208,7 +211,7 @@ export class Transcript {
   }
 
   #takeHint(
-    event: Extract<StreamEvent, { type: 'hint' }>,
+    event: Extract<LoggedEvent, { type: 'hint' }>,
     add: (body: EntryBody) => Entry,
   ): Entry | null {
     const entry = this.#hints.get(event.id);
@@ -223,7 +226,7 @@ export class Transcript {
 }
 
 function takeOutput(
-  event: Extract<StreamEvent, { type: 'output' }>,
+  event: Extract<LoggedEvent, { type: 'output' }>,
   last: Entry | undefined,
   add: (body: EntryBody) => Entry,
 ): Entry | null {
@@ -243,7 +246,7 @@ function takeOutput(
 }
 
 function takeRetry(
-  event: Extract<StreamEvent, { type: 'retry' }>,
+  event: Extract<LoggedEvent, { type: 'retry' }>,
   last: Entry | undefined,
   add: (body: EntryBody) => Entry,
 ): Entry | null {
@@ -258,7 +261,7 @@ function change(entry: Entry, body: EntryBody): void {
   entry.revision += 1;
 }
 
-function without<E extends StreamEvent>(event: E): Omit<E, 'type'> {
-  const { type: _type, ...rest } = event;
+function without<E extends LoggedEvent>(event: E): Omit<E, 'type' | 'at'> {
+  const { type: _type, at: _at, ...rest } = event;
   return rest;
 }

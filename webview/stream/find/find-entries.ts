@@ -1,7 +1,7 @@
 // Search in the loaded entries: which of them contain the words, and which one is next. The rest of the log is searched
 // page by page with the same test of a line.
 
-import type { LogLineView } from '../../../server/protocol/views.ts';
+import type { LogLineView } from '../../../server/protocol/log-line.ts';
 import { entryText } from '../../shared/log/entry-text.ts';
 import { Transcript, type Entry } from '../../shared/log/transcript.ts';
 

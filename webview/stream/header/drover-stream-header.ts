@@ -7,6 +7,7 @@ import {
   type AttemptView,
   type StepName,
 } from '../../../server/protocol/panel-views.ts';
+import type { Usage } from '../../../server/protocol/agent-events.ts';
 import type { TaskView } from '../../../server/protocol/views.ts';
 import { statusLook, statusLooks } from '../../shared/status-words.ts';
 import { statusStyles } from '../../shared/status-styles.ts';
@@ -22,7 +23,6 @@ import {
 import { controlStyles } from '../../shared/looks/control-styles.ts';
 import { headerStyles } from './header-styles.ts';
 import { icon, iconStyles } from '../../shared/looks/icon.ts';
-import type { TokenUsage } from '../../shared/log/log-event.ts';
 import { actionsFor, actionTexts, type TaskAction } from './task-actions.ts';
 import { visibleLine } from '../../shared/looks/visible-text.ts';
 
@@ -76,7 +76,7 @@ export class DroverStreamHeader extends LitElement {
   declare taskId: string;
   declare attempts: readonly AttemptView[];
   declare attempt: AttemptView | null;
-  declare usage: TokenUsage | null;
+  declare usage: Usage | null;
   declare subTasks: readonly TaskView[];
   /** Its agent waits for an answer. */
   declare isAsking: boolean;

@@ -1,9 +1,6 @@
 // One event as one line of the log, cut where it alone would break the log's bound.
 
-import type { AgentEvent } from '../../port.ts';
-
-/** An event as it is stored and read: with the time it was seen (Unix ms). */
-export type LoggedEvent = AgentEvent & { readonly at: number };
+import type { AgentEvent, LoggedEvent } from '../../../protocol/agent-events.ts';
 
 /** Encodes an event; one that is too long keeps the beginning and the end of its text and says what is missing. */
 export function eventLine(event: LoggedEvent, bytesMax: number): Buffer {

@@ -1,11 +1,9 @@
 // Reads an attempt part's log by offset, forwards and backwards: for `drover log`, its --follow, and the panels.
 
 import { closeSync, openSync } from 'node:fs';
-import type { LoggedEvent } from './event-line.ts';
+import type { LoggedEvent } from '../../../protocol/agent-events.ts';
 import type { SegmentHeader } from './event-log-files.ts';
 import { type LogPart, partsOf, readAt, sizeOf } from './event-log-parts.ts';
-
-export type { LoggedEvent } from './event-line.ts';
 
 export interface LogPage {
   readonly events: readonly LoggedEvent[];

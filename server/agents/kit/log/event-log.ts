@@ -3,7 +3,7 @@
 import { closeSync, constants, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { AgentEvent } from '../../port.ts';
+import type { AgentEvent } from '../../../protocol/agent-events.ts';
 import { eventLine, outputBytesOf } from './event-line.ts';
 import { logSize } from './event-log-reader.ts';
 import { tellLogGrowth } from './log-growth.ts';

@@ -2,7 +2,8 @@
 
 import { openEventLog, type EventLog } from './event-log.ts';
 import { createMask, maskDeep, type Mask } from './masking.ts';
-import type { AgentEvent, AgentHost, AgentRequest } from '../../port.ts';
+import type { AgentHost, AgentRequest } from '../../port.ts';
+import type { AgentEvent } from '../../../protocol/agent-events.ts';
 import { runFiles, type RunFiles } from './run-files.ts';
 
 export interface RunRecord {

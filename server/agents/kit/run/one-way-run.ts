@@ -6,14 +6,13 @@ import { eventsOfLog } from '../log/event-log-reader.ts';
 import { maskOutcome } from '../log/outcome-mask.ts';
 import {
   noUsage,
-  type AgentEvent,
   type AgentHost,
   type AgentOutcome,
   type AgentProcess,
   type AgentRequest,
   type ProcessTable,
-  type Usage,
 } from '../../port.ts';
+import type { AgentEvent, Usage } from '../../../protocol/agent-events.ts';
 import { isAlive, thawRun } from '../process/process-table.ts';
 import { markWhenStopped, readExitCode, removeRawFiles } from '../log/run-files.ts';
 import { openRunRecord, type RunRecord } from '../log/run-record.ts';

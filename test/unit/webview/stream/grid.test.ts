@@ -10,6 +10,7 @@ import {
   tilesMax,
 } from '../../../../webview/grid/live-agents.ts';
 import { TileFeed, type TileFeedParts } from '../../../../webview/grid/tile-feed.ts';
+import { checkedLine } from '../../../../server/protocol/agent-events.ts';
 import { TileLines, tileLines, tileLinesMax } from '../../../../webview/grid/tile-lines.ts';
 import { sleep } from '../../../../webview/shared/log/read-log.ts';
 
@@ -83,7 +84,7 @@ suite('grid: lines of a tile', () => {
       [{ type: 'exit', code: 1 }, ['Ended with exit code 1']],
     ];
     for (const [event, expected] of cases)
-      assert.deepEqual(tileLines({ at: 1, ...event }), expected);
+      assert.deepEqual(tileLines(checkedLine({ at: 1, ...event })), expected);
   });
 
   test('only the newest stay', () => {

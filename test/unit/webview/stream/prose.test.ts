@@ -1,7 +1,7 @@
 // Prose, code and lists of agents as they are shown: Markdown, colors, changed words, to-do lists.
 
 import assert from 'node:assert/strict';
-import type { LogLineView } from '../../../../server/protocol/views.ts';
+import type { LogLineView } from '../../../../server/protocol/log-line.ts';
 import { highlighted, languageOfPath } from '../../../../webview/shared/text/highlight.ts';
 import { diffLines } from '../../../../webview/shared/text/line-diff.ts';
 import { proseBlocks, type ProseBlock } from '../../../../webview/shared/text/prose.ts';

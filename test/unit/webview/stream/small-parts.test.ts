@@ -34,12 +34,13 @@ import {
 import { Transcript, type Entry } from '../../../../webview/shared/log/transcript.ts';
 import { attemptView } from '../../../webview/stream/attempt-view.ts';
 import { readFileSync } from 'node:fs';
+import { checkedLine } from '../../../../server/protocol/agent-events.ts';
 import { taskStatuses } from '../../../../server/core/plan/state.ts';
 
 function entriesOf(...events: Readonly<Record<string, unknown>>[]): readonly Entry[] {
   const transcript = new Transcript(0);
   transcript.append(
-    events.map((event) => ({ type: 'text', at: 1, ...event })),
+    events.map((event) => checkedLine({ type: 'text', at: 1, ...event })),
     true,
   );
   return transcript.entries;
@@ -165,7 +166,7 @@ suite('head of a stream', () => {
       '2.3M tokens',
     ]);
     assert.deepEqual([0, 0.001, 1.5].map(costText), ['', '< $0.01', '$1.50']);
-    const heard = { inputTokens: 5_000, outputTokens: 1, costUsd: 0.1 };
+    const heard = { inputTokens: 4_000, cacheReadTokens: 1_000, outputTokens: 1, costUsd: 0.1 };
     assert.deepEqual(usageFacts(attemptView({ cost: 0.4 }), heard), {
       tokens: 5_001,
       costUsd: 0.4,

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { questionsOf } from '../../../../server/agents/claude/permissions.ts';
 import { Translator } from '../../../../server/agents/claude/translate.ts';
 import { asObject } from '../../../../server/agents/claude/wire.ts';
-import type { LogLineView } from '../../../../server/protocol/views.ts';
+import { checkedLine } from '../../../../server/protocol/agent-events.ts';
+import type { LogLineView } from '../../../../server/protocol/log-line.ts';
 import { entryLabel, entryText } from '../../../../webview/shared/log/entry-text.ts';
 import {
   outputLinesMax,
@@ -15,12 +16,8 @@ import {
 } from '../../../../webview/shared/log/transcript.ts';
 
 const at = 1_700_000_000_000;
-const line = (
-  event: Readonly<Record<string, unknown>> & { readonly type: string },
-): LogLineView => ({
-  at,
-  ...event,
-});
+const line = (event: Readonly<Record<string, unknown>> & { readonly type: string }): LogLineView =>
+  checkedLine({ at, ...event });
 
 function entriesOf(...events: Parameters<typeof line>[0][]): readonly Entry[] {
   const transcript = new Transcript(0);
@@ -157,7 +154,7 @@ suite('transcript', () => {
     const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 100, costUsd: 0.1 };
     transcript.append([line({ type: 'usage', usage })], true);
     assert.equal(transcript.entries.length, 0);
-    assert.deepEqual(transcript.usage, { inputTokens: 110, outputTokens: 5, costUsd: 0.1 });
+    assert.deepEqual(transcript.usage, usage);
   });
 
   test('hostile text is text', () => {
