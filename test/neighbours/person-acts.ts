@@ -4,6 +4,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SeededChance } from '../doubles/seeded-chance.ts';
 import type { Stage } from './stage.ts';
+import { tokensIn } from './tokens.ts';
 
 /** How often each is drawn. */
 export const personActs = {
@@ -144,7 +145,11 @@ export const personScripts: { readonly [act in PersonAct]: Act } = {
     stage.git(['branch', '-m', 'named', 'renamed']);
   },
   'delete-a-branch': (stage) => {
-    stage.git(['branch', '-D', 'side']);
+    // What was merged nowhere goes with it.
+    const merged = new Set(tokensIn(stage, 'HEAD').concat(tokensIn(stage, 'main')));
+    const gone = tokensIn(stage, 'side').filter((token) => !merged.has(token));
+    if (stage.git(['branch', '-D', 'side']) !== null)
+      for (const token of gone) stage.takenOut.add(token);
     stage.git(['branch', '-d', 'renamed']);
   },
   stash: (stage) => {

@@ -209,6 +209,7 @@ export class Play {
       if (waiting > 0 && round > 1) this.#mergeByHand(stage.root, 'drover/results/main');
       if (status.epics.some(({ landing_state: state }) => state === 'conflict'))
         this.#mergeIntoEpic();
+      for (const branch of branchesToMerge(open)) this.#mergeByHand(stage.root, branch);
       for (const command of [...open.flatMap(settling), ...cancelledBlockers(status.tasks)])
         await this.drover(command);
       codes = [await this.#runToItsEnd()];
@@ -277,17 +278,23 @@ function settling(task: TaskView): readonly (readonly string[])[] {
     case 'needs_review':
       return [task.review_kind === 'no_changes' ? ['retry', task.id] : ['approve', task.id]];
     case 'blocked': {
-      const remedy = /; reset (\S+), then drover resolve (\S+)$/.exec(task.blocked_reason ?? '');
-      const [, lost = '', waiting = ''] = remedy ?? [];
-      if (remedy === null) return [];
-      return [
-        ['reset', lost],
-        ['resolve', waiting, '--note', 'it is done again'],
-      ];
+      const words = task.blocked_reason ?? '';
+      const lost = /; reset (\S+), then drover resolve \S+$/.exec(words)?.[1];
+      if (lost === undefined && branchToMerge(task) === null) return [];
+      const resolved = ['resolve', task.id, '--note', 'it is there again'];
+      return lost === undefined ? [resolved] : [['reset', lost], resolved];
     }
     default:
       return [];
   }
+}
+
+function branchToMerge({ blocked_reason: words }: TaskView): string | null {
+  return /; merge (\S+) into main, then drover resolve \S+$/.exec(words ?? '')?.[1] ?? null;
+}
+
+function branchesToMerge(tasks: readonly TaskView[]): ReadonlySet<string> {
+  return new Set(tasks.map(branchToMerge).filter((branch) => branch !== null));
 }
 
 /** Nothing that waits for a cancelled task goes on before that one is retried, as `drover why` says. */
